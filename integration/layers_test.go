@@ -37,6 +37,7 @@ var homes = map[string][]string{
 	"github.com/charmbracelet/x/ansi": {
 		"gslb.internal/gslbctl/internal/screen", "gslb.internal/gslbctl/internal/render", "gslb.internal/integration/demo",
 	},
+	"github.com/spf13/cobra":        {"gslb.internal/gslbctl/internal/cli", "gslb.internal/gslbctl/internal/cmdline"},
 	"github.com/charmbracelet/x/vt": {"gslb.internal/integration"},
 	"github.com/standard-webhooks":  {"gslb.internal/integration/replication"},
 	"github.com/emersion":           {"gslb.internal/integration/observability"},

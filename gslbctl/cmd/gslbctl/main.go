@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"gslb.internal/gslbctl/internal/cli"
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/screen"
 	"gslb.internal/shared/buildinfo"
 )
@@ -28,7 +29,7 @@ func main() {
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := cli.Run(ctx, cli.System{
+	code := cli.Run(ctx, cmdline.System{
 		In:       os.Stdin,
 		Out:      os.Stdout,
 		Err:      os.Stderr,

@@ -9,19 +9,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) agentsCommand() *cobra.Command {
-	return group("agents", "Show pinned agents and decide whom to believe", a.agentsListCommand(), a.agentsShowCommand(),
-		a.agentsExpiringCommand(), destroying(a.agentsUnpinCommand()), destroying(a.agentsRevokeCommand()),
+	return cmdline.Group("agents", "Show pinned agents and decide whom to believe", a.agentsListCommand(),
+		a.agentsShowCommand(),
+		a.agentsExpiringCommand(), cmdline.Destroying(a.agentsUnpinCommand()),
+		cmdline.Destroying(a.agentsRevokeCommand()),
 		a.agentsLocksCommand(),
 		a.agentsUnlockCommand())
 }
 
 func (a *app) agentsListCommand() *cobra.Command {
-	return lists(a, "list", "List all pinned agents",
+	return cmdline.ListCommand(a.App, "list", "List all pinned agents",
 		(*api.Client).Agents, func(list api.AgentList) *render.Table {
 			return a.agentTable(list.Agents, "No agent is pinned.")
 		})
@@ -29,7 +32,7 @@ func (a *app) agentsListCommand() *cobra.Command {
 
 func (a *app) agentsExpiringCommand() *cobra.Command {
 	var days int
-	cmd := lists(a, "expiring", "List agents whose certificate ends soon, the first to end on top",
+	cmd := cmdline.ListCommand(a.App, "expiring", "List agents whose certificate ends soon, the first to end on top",
 		func(c *api.Client, ctx context.Context) (api.ExpiringAgents, error) {
 			return c.ExpiringAgents(ctx, days)
 		},
@@ -44,7 +47,8 @@ func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "SERVICES", Spare: 4},
 			{Name: "BACKENDS", Right: true, Spare: 3}, {Name: "SEEN", Spare: 1},
-			{Name: "CERTIFICATE"}, {Name: "VERSION", Spare: 5}, {Name: "PINNED", Wide: true}, {Name: "FINGERPRINT", Wide: true}},
+			{Name: "CERTIFICATE"}, {Name: "VERSION", Spare: 5}, {Name: "PINNED", Wide: true}, {Name: "FINGERPRINT",
+				Wide: true}},
 		Empty: empty,
 	}
 	troubled := slices.ContainsFunc(agents, func(agent api.Agent) bool { return len(agent.Problems) > 0 })
@@ -53,11 +57,12 @@ func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
 	}
 	for _, agent := range agents {
 		cells := []render.Cell{{Text: agent.AgentID, Tone: problemTone(agent)}, orNone(agent.Region),
-			orNone(strings.Join(agent.Services, ",")), number(agent.Backends), a.ago(agent.LastSeen),
+			orNone(strings.Join(agent.Services, ",")), number(agent.Backends), a.Ago(agent.LastSeen),
 			a.certificateCell(agent), orNone(agent.Version),
-			a.ago(&agent.FirstSeen), render.C(agent.Fingerprint)}
+			a.Ago(&agent.FirstSeen), render.C(agent.Fingerprint)}
 		if troubled {
-			cells = append(cells, render.Cell{Text: cmp.Or(strings.Join(agent.Problems, "; "), "-"), Tone: problemTone(agent)})
+			cells = append(cells, render.Cell{Text: cmp.Or(strings.Join(agent.Problems, "; "), "-"),
+				Tone: problemTone(agent)})
 		}
 		t.AddNamed(agent.AgentID, cells...)
 	}
@@ -88,7 +93,7 @@ func (a *app) certificateCell(agent api.Agent) render.Cell {
 }
 
 func (a *app) agentsShowCommand() *cobra.Command {
-	return shows(a, "show <agent>", "Show one agent", agentNames, (*api.Client).Agent, a.agentFacts)
+	return cmdline.ShowCommand(a.App, "show <agent>", "Show one agent", agentNames, (*api.Client).Agent, a.agentFacts)
 }
 
 func (a *app) agentFacts(agent api.Agent) *render.Table {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -22,13 +23,13 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 			"machine has its service tokens too, and could come back under another id. Locked tokens admit nobody\n" +
 			"new until they are changed; agents that are pinned go on.",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(agentNames),
+		ValidArgsFunction: a.CompleteArguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
+			if err := a.Confirm(cmd.Context(), yes,
 				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
 				return err
 			}
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			ctx, err := a.CheckConsequences(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
 			if err != nil {
 				return err
 			}
@@ -38,9 +39,9 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, for whoever finds it later")
 	cmd.Flags().BoolVar(&req.LockService, "lock-service", false,
 		"have the tokens of its services admit no new agents until they are changed")
-	need(cmd, [2]string{"reason", "why, for whoever finds it later, such as --reason \"laptop lost\""})
-	yesFlag(cmd, &yes)
-	forceFlag(cmd, &force)
+	cmdline.Require(cmd, [2]string{"reason", "why, for whoever finds it later, such as --reason \"laptop lost\""})
+	cmdline.YesFlag(cmd, &yes)
+	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
 
@@ -48,7 +49,7 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) error {
 	var mu sync.Mutex
 	var next []string
-	err := a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	err := a.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		out, err := c.Revoke(ctx, id, req)
 		mu.Lock()
 		defer mu.Unlock()
@@ -57,7 +58,7 @@ func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) erro
 		}
 		return out.Message, err
 	})
-	if a.forPeople() && len(next) > 0 {
+	if a.ForPeople() && len(next) > 0 {
 		fmt.Fprintln(a.Err, "What to do next:")
 		for i, step := range next {
 			fmt.Fprintf(a.Err, "%d. %s\n", i+1, render.Printable(step))
@@ -67,18 +68,20 @@ func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) erro
 }
 
 func (a *app) agentsLocksCommand() *cobra.Command {
-	return lists(a, "locks", "List services whose tokens admit no new agents",
+	return cmdline.ListCommand(a.App, "locks", "List services whose tokens admit no new agents",
 		(*api.Client).TokenLocks, func(list api.TokenLockList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "LOCKED"}, {Name: "TOKEN"}, {Name: "AGENT"}, {Name: "REASON"}},
-				Empty:   "No token is locked.",
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "LOCKED"}, {Name: "TOKEN"}, {Name: "AGENT"},
+					{Name: "REASON"}},
+				Empty: "No token is locked.",
 			}
 			for _, l := range list.Locks {
 				token := render.Cell{Text: "change it", Tone: render.Bad}
 				if l.AdmitsNew {
 					token = render.Cell{Text: "changed, remove the previous one", Tone: render.Warn}
 				}
-				t.AddNamed(l.Service, render.C(l.Service), a.ago(&l.LockedAt), token, orNone(l.AgentID), orNone(l.Reason))
+				t.AddNamed(l.Service, render.C(l.Service), a.Ago(&l.LockedAt), token, orNone(l.AgentID),
+					orNone(l.Reason))
 			}
 			return t
 		})
@@ -87,7 +90,9 @@ func (a *app) agentsLocksCommand() *cobra.Command {
 func (a *app) agentsUnlockCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "unlock <service>", short: "Have the locked tokens of a service admit new agents again",
-		long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may enrol " +
+		long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may " +
+			"enrol " +
+			"" +
 			"again.\n" +
 			"A changed token ends it by itself.",
 		shared:   true,

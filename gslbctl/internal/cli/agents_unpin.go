@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -29,10 +31,12 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 		Long: "unpin deletes the certificate pin of an agent, also that of a revoked one. What it reported leaves at " +
 			"once;\n" +
 			"the agent comes back by proving its service token again, with a new certificate.\n\n" +
-			"With --service it deletes the pins of many: those that never reported, or that were pinned since a time,\n" +
-			"revoked ones excepted. These come back by themselves while their token admits them: lock or change it first.",
+			"With --service it deletes the pins of many: those that never reported, or that were pinned since a " +
+			"time,\n" +
+			"revoked ones excepted. These come back by themselves while their token admits them: lock or change it " +
+			"first.",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.arguments(agentNames),
+		ValidArgsFunction: a.CompleteArguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("service") || len(args) == 0 {
 				ctx := cmd.Context()
@@ -44,15 +48,16 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			if many != (unpinMany{}) {
 				return errors.New("--never-reported, --since and --dry-run go with --service, not with an agent")
 			}
-			if err := a.confirm(cmd.Context(), yes,
-				"Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
+			if err := a.Confirm(cmd.Context(), yes,
+				"Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols "+
+					"again"); err != nil {
 				return err
 			}
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			ctx, err := a.CheckConsequences(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
 			if err != nil {
 				return err
 			}
-			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				out, err := c.Unpin(ctx, args[0])
 				return out.Message, err
 			})
@@ -64,9 +69,9 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	flags.StringVar(&many.since, "since", "",
 		"those pinned since this `time`: 2026-01-31T12:00:00Z, or so long ago, such as 2h or 1d")
 	flags.BoolVar(&many.dryRun, "dry-run", false, "only tell which")
-	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
-	yesFlag(cmd, &yes)
-	forceFlag(cmd, &force)
+	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
+	cmdline.YesFlag(cmd, &yes)
+	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
 
@@ -82,12 +87,13 @@ func (m unpinMany) filter(now time.Time) (f api.UnpinFilter, err error) {
 	if m.since == "" {
 		return f, nil
 	}
-	if ago, err := parseSpan(m.since); err == nil && ago > 0 {
+	if ago, err := cmdline.ParseSpan(m.since); err == nil && ago > 0 {
 		f.PinnedSince = now.Add(-ago)
 		return f, nil
 	}
 	if f.PinnedSince, err = time.Parse(time.RFC3339, m.since); err != nil {
-		return f, fmt.Errorf("--since is %q: want a time such as 2026-01-31T12:00:00Z, or a duration such as 2h", m.since)
+		return f, fmt.Errorf("--since is %q: want a time such as 2026-01-31T12:00:00Z, or a duration such as 2h",
+			m.since)
 	}
 	return f, nil
 }
@@ -111,15 +117,15 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 		}
 		whom = render.Count(most, "agent", "agents")
 	}
-	if err := a.confirm(ctx, yes,
+	if err := a.Confirm(ctx, yes,
 		"Unpinning "+whom+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
 		return err
 	}
-	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	return a.ChangeEach(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		done, err := unpinAll(ctx, c, filter)
 		said := render.Count(done, "agent is", "agents are") + " unpinned"
 		if err != nil {
-			return "", after(done, said, err)
+			return "", fleet.After(done, said, err)
 		}
 		return said, nil
 	})
@@ -139,24 +145,24 @@ func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, 
 
 // countUnpin returns the number of selected agents on the node that has the most.
 func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err error) {
-	replies, err := onAll(ctx, a, askingAll, selected(f))
+	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, selected(f))
 	for _, r := range replies {
-		if r.err != nil && len(replies) == 1 {
-			return 0, r.err
+		if r.Err != nil && len(replies) == 1 {
+			return 0, r.Err
 		}
-		most = max(most, r.answer.Remaining)
+		most = max(most, r.Value.Remaining)
 	}
 	return most, err
 }
 
 // selected returns the request that lists the selected agents.
-func selected(f api.UnpinFilter) question[api.Unpinned] {
+func selected(f api.UnpinFilter) fleet.Request[api.Unpinned] {
 	return func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) }
 }
 
 // tellUnpin lists the agents that would be unpinned, as the first answering node knows them.
 func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
-	out, err := read(ctx, a, selected(f))
+	out, err := fleet.First(ctx, a.Fleet, selected(f))
 	if err != nil {
 		return err
 	}
@@ -167,5 +173,5 @@ func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
 	if more := out.Remaining - len(out.Unpinned); more > 0 {
 		t.Add(render.C(fmt.Sprintf("and %d more", more)))
 	}
-	return a.print(out, a.table(t))
+	return a.Print(out, a.Table(t))
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/manifest"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
@@ -23,22 +25,24 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Print what the API holds as one document, for apply",
-		Long: "export prints the regions, domains, servers, mappings and announced agents that were created through the\n" +
-			"API, with their owners, and the settings of dns and health-check that the API laid over the file, which\n" +
+		Long: "export prints the regions, domains, servers, mappings and announced agents that were created through " +
+			"the\n" +
+			"API, with their owners, and the settings of dns and health-check that the API laid over the file, " +
+			"which\n" +
 			"have none. What is left out has its default. What the configuration file declares is not among them.",
 		Example: "  gslbctl export --owner shop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			doc, err := read(cmd.Context(), a, just((*api.Client).Document))
+			doc, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).Document))
 			if err != nil {
 				return err
 			}
 			if owner != "" {
 				doc = manifest.OwnedBy(doc, owner)
 			}
-			if a.forPeople() {
-				a.output = outputYAML
+			if a.ForPeople() {
+				a.Output = cmdline.YAML
 			}
-			return a.print(doc, nil)
+			return a.Print(doc, nil)
 		},
 	}
 	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`, without settings")
@@ -54,7 +58,8 @@ type applyFlags struct {
 func (f *applyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.file, "file", "f", "",
 		"the document: a `file`, a folder of .yaml, .yml and .json files, or -")
-	cmd.Flags().StringVar(&f.owner, "owner", "", "whose objects they are from now on; those of other owners stay theirs")
+	cmd.Flags().StringVar(&f.owner, "owner", "", "whose objects they are from now on; those of other owners stay "+
+		"theirs")
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete the objects of the owner that the document does not have")
 }
 
@@ -77,9 +82,11 @@ func (a *app) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
 		Short: "Show what apply would change, and what that does to answers",
-		Long: "plan compares a document with what the API holds: object by object, then what becomes of answers, by the\n" +
+		Long: "plan compares a document with what the API holds: object by object, then what becomes of answers, by " +
+			"the\n" +
 			"code that decides them and weighted with the answers of the last hour. New servers count as healthy.\n" +
-			"With --config it compares the configuration file of a node with the one in force: its keys, and answers.\n" +
+			"With --config it compares the configuration file of a node with the one in force: its keys, and " +
+			"answers.\n" +
 			"The exit code is 0 when there is nothing to do, 3 when there are changes.",
 		Example: "  gslbctl plan -f shop.yaml --owner shop --prune",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -87,17 +94,18 @@ func (a *app) planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.print(plan, func() string { return a.planText(plan) }); err != nil {
+			if err := a.Print(plan, func() string { return a.planText(plan) }); err != nil {
 				return err
 			}
 			if len(plan.Changes) > 0 {
-				return &outcome{code: exitChanges}
+				return &fleet.Error{Code: exitChanges}
 			}
 			return nil
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&config, "config", "", "in place of a document, the configuration `file` that a node would have")
+	cmd.Flags().StringVar(&config, "config", "", "in place of a document, the configuration `file` that a node would "+
+		"have")
 	cmd.MarkFlagsMutuallyExclusive("file", "config")
 	return cmd
 }
@@ -109,13 +117,13 @@ func (a *app) planOf(ctx context.Context, f *applyFlags, config string) (api.Pla
 		if err != nil {
 			return api.Plan{}, err
 		}
-		return read(ctx, a, with((*api.Client).PlanConfig, text))
+		return fleet.First(ctx, a.Fleet, fleet.CallWith((*api.Client).PlanConfig, text))
 	}
 	m, req, err := f.request(a)
 	if err != nil {
 		return api.Plan{}, err
 	}
-	plan, err := read(ctx, a, with((*api.Client).Plan, req))
+	plan, err := fleet.First(ctx, a.Fleet, fleet.CallWith((*api.Client).Plan, req))
 	return plan, placed(m, err)
 }
 
@@ -125,8 +133,11 @@ func (a *app) applyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
 		Short: "Make what the API holds what a document says",
-		Long: "apply creates and changes what the document has, all of it or nothing, on every node. What it does not\n" +
-			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or a name\n" +
+		Long: "apply creates and changes what the document has, all of it or nothing, on every node. What it does " +
+			"not\n" +
+			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or " +
+			"a " +
+			"name\n" +
 			"that would be left with too few backends, needs --force.",
 		Example: "  gslbctl apply -f shop.yaml --owner shop --prune",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -138,7 +149,7 @@ func (a *app) applyCommand() *cobra.Command {
 			if dry {
 				ask = (*api.Client).Plan
 			}
-			return a.applyOn(cmd.Context(), m, dry, with(ask, req))
+			return a.applyOn(cmd.Context(), m, dry, fleet.CallWith(ask, req))
 		},
 	}
 	f.add(cmd)
@@ -150,40 +161,40 @@ func (a *app) applyCommand() *cobra.Command {
 
 // applyOn calls ask, which applies the document of m, on one node that carries changes to all others, or else on every
 // node. There, a refusal of one node does not stop the others. With dry, ask is a plan and goes to every node.
-func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask question[api.Plan]) error {
-	clients, err := a.clients()
+func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask fleet.Request[api.Plan]) error {
+	clients, err := a.Clients()
 	if err != nil {
 		return err
 	}
-	via := carrier(ctx, clients)
+	via := fleet.Replicator(ctx, clients)
 	if via != nil && !dry {
 		clients = []*api.Client{via}
 	}
-	stop := a.progress("applying on " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, ask)
+	stop := a.Progress("applying on " + render.Count(len(clients), "node", "nodes"))
+	replies := fleet.AskClients(ctx, clients, ask)
 	stop()
 	report := map[string]api.Plan{}
 	var failed []error
 	for _, r := range replies {
-		if r.err != nil {
-			failed = append(failed, placed(m, r.err))
+		if r.Err != nil {
+			failed = append(failed, placed(m, r.Err))
 			continue
 		}
-		report[r.node] = r.answer
+		report[r.Node] = r.Value
 	}
 	if len(report) == 0 {
 		return noneApplied(failed, dry)
 	}
-	if err := a.print(report, func() string { return a.plansText(replies) }); err != nil {
+	if err := a.Print(report, func() string { return a.plansText(replies) }); err != nil {
 		return err
 	}
 	if via != nil && !dry {
 		return a.reportPeers(ctx, via)
 	}
 	if len(failed) > 0 {
-		_, sentence := explain(failed[0])
-		return &outcome{exitDegraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
-			render.Count(len(replies), "node", "nodes"), sentence), failed[0]}
+		_, sentence := fleet.Explain(failed[0])
+		return fleet.NewError(fleet.Degraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
+			render.Count(len(replies), "node", "nodes"), sentence), failed[0])
 	}
 	return nil
 }
@@ -191,45 +202,44 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask q
 // reportPeers prints, for people, which nodes have the document that via has applied, and returns the outcome of the
 // command.
 func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
-	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}},
-		awaitPeers(ctx, via)...)
-	if a.forPeople() {
-		if err := a.say(changesText(report)); err != nil {
+	report := fleet.AwaitReplication(ctx, via, "the document is applied")
+	if a.ForPeople() {
+		if err := a.Write(report.Text()); err != nil {
 			return err
 		}
 	}
-	return a.spreadOutcome(report)
+	return a.CheckReplicated(report)
 }
 
 // noneApplied returns the outcome of an apply, or with dry of a plan, that every node has refused or not answered.
 func noneApplied(failed []error, dry bool) error {
 	var sentences []string
 	for _, err := range failed {
-		if _, sentence := explain(err); !slices.Contains(sentences, sentence) {
+		if _, sentence := fleet.Explain(err); !slices.Contains(sentences, sentence) {
 			sentences = append(sentences, sentence)
 		}
 	}
-	code, _ := explain(failed[0])
-	if !dry && slices.ContainsFunc(failed, func(err error) bool { return !certain(err) }) {
-		code = exitDegraded
+	code, _ := fleet.Explain(failed[0])
+	if !dry && slices.ContainsFunc(failed, func(err error) bool { return !fleet.IsCertain(err) }) {
+		code = fleet.Degraded
 		sentences = append(sentences, "the document may have been applied: plan shows what is left to do")
 	}
-	return &outcome{code, strings.Join(sentences, "; "), failed[0]}
+	return fleet.NewError(code, strings.Join(sentences, "; "), failed[0])
 }
 
 // plansText shows each different plan once. All but the first have a line with the first node that has it.
-func (a *app) plansText(replies []reply[api.Plan]) (text string) {
+func (a *app) plansText(replies []fleet.Answer[api.Plan]) (text string) {
 	var shown []string
 	for _, r := range replies {
-		changes := fmt.Sprint(r.answer.Changes)
-		if r.err != nil || slices.Contains(shown, changes) {
+		changes := fmt.Sprint(r.Value.Changes)
+		if r.Err != nil || slices.Contains(shown, changes) {
 			continue
 		}
 		shown = append(shown, changes)
 		if len(shown) > 1 {
-			text += fmt.Sprintf("\nOn %s:\n", r.node)
+			text += fmt.Sprintf("\nOn %s:\n", r.Node)
 		}
-		text += a.planText(r.answer)
+		text += a.planText(r.Value)
 	}
 	return text
 }
@@ -248,9 +258,9 @@ func placed(m *manifest.Manifest, err error) error {
 	if more := len(refused.Problems) - shown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	code := exitDegraded
+	code := fleet.Degraded
 	if refused.Status == http.StatusBadRequest {
-		code = exitNotAsked
+		code = fleet.NotAsked
 	}
-	return &outcome{code, strings.Join(lines, "; ") + "; " + nothingChanged, err}
+	return fleet.NewError(code, strings.Join(lines, "; ")+"; "+fleet.NothingChanged, err)
 }

@@ -20,7 +20,7 @@ func (a *app) planText(plan api.Plan) string {
 	for _, c := range plan.Changes {
 		t.Add(render.C(string(c.Action)), render.C(c.Kind), render.C(c.ID), orNone(fieldsOf(c.Fields)))
 	}
-	return a.text(t) + render.Lines(answerLines(plan))
+	return a.Text(t) + render.Lines(answerLines(plan))
 }
 
 func fieldsOf(fields []api.PlanField) string {
@@ -82,11 +82,13 @@ func movesLine(answers api.PlanAnswers) string {
 	if answers.Total == 0 {
 		return "There were no answers in the last hour, so that no part of them can be told."
 	}
-	line := fmt.Sprintf("Of the last hour's %d answers %s %% go elsewhere", answers.Total, part(answers.ElsewherePercent))
+	line := fmt.Sprintf("Of the last hour's %d answers %s %% go elsewhere", answers.Total,
+		part(answers.ElsewherePercent))
 	var moves []string
 	const shown = 5
 	for _, m := range answers.Moves[:min(len(answers.Moves), shown)] {
-		moves = append(moves, fmt.Sprintf("%s %% %s -> %s", part(m.Percent), cmp.Or(m.From, "none"), cmp.Or(m.To, "none")))
+		moves = append(moves, fmt.Sprintf("%s %% %s -> %s", part(m.Percent), cmp.Or(m.From, "none"), cmp.Or(m.To,
+			"none")))
 	}
 	if len(moves) > 0 {
 		line += ": " + strings.Join(moves, ", ")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -24,7 +26,8 @@ func documentPlan(applied bool) api.Plan {
 		Answers: api.PlanAnswers{Counted: 4000, Total: 12345, ElsewherePercent: 8.1,
 			Moves: []api.PlanMove{{From: "eu", To: "us", Percent: 6}, {From: "us", To: "eu", Percent: 2.1}},
 			Names: []api.PlanName{
-				{Name: "shop.example.com", QueryType: "A", Before: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}}},
+				{Name: "shop.example.com", QueryType: "A", Before: []api.RoutingShare{{Address: "192.0.2.1",
+					Share: 1}}},
 			},
 			Losses: []api.Consequence{}, Unused: []string{"shop.example.com:192.0.2.9:80"}},
 	}
@@ -45,7 +48,9 @@ func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
 	r := ask(t, "plan -f shop.yaml", n)
 	for _, words := range []string{"ttl 60 -> 30", "shop.example.com A: 192.0.2.1 100.0 % -> nothing",
 		"Of the last hour's 12345 answers 8.1 % go elsewhere: 6.0 % eu -> us, 2.1 % us -> eu.",
-		"no client would be sent to shop.example.com:192.0.2.9:80", "0 to create, 1 to change, 0 to delete, 1 as they are."} {
+		"no client would be sent to shop.example.com:192.0.2.9:80", "0 to create, 1 to change, 0 to delete, 1 as " +
+			"they " +
+			"are."} {
 		if !strings.Contains(r.out, words) {
 			t.Errorf("it does not say %q: %+v", words, r)
 		}
@@ -57,7 +62,8 @@ func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
 		!strings.Contains(n.changes()[1], "POST /api/v1/config/plan") {
 		t.Errorf("of a configuration: %+v, %v", r, n.changes())
 	}
-	if r := call(t, System{}, []*node{n}, "plan", "--config", "shop.yaml", "--api", "ow1.example.net"); r.code != 2 ||
+	if r := call(t, cmdline.System{}, []*node{n}, "plan", "--config", "shop.yaml", "--api",
+		"ow1.example.net"); r.code != 2 ||
 		!strings.Contains(r.errors, "unencrypted") {
 		t.Errorf("its secrets would cross the network: %+v", r)
 	}
@@ -77,7 +83,8 @@ func TestApply_GoesToEveryNodeAndSaysWhichRefuses(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
 	apis := []string{"--api", documented(0), "--api", documented(1)}
 	run := func(args ...string) result {
-		return call(t, System{}, nodes, append(append([]string{"apply", "-f", "shop.yaml"}, args...), apis...)...)
+		return call(t, cmdline.System{}, nodes, append(append([]string{"apply", "-f", "shop.yaml"}, args...),
+			apis...)...)
 	}
 	if r := run("--owner", "shop"); r.code != 0 || strings.Count(r.out, "Done: 0 created, 1 changed") != 1 {
 		t.Errorf("%+v", r)
@@ -100,7 +107,7 @@ func TestApply_GoesToEveryNodeAndSaysWhichRefuses(t *testing.T) {
 	}
 	nodes[0].answers["POST /api/v1/document/apply"] = refused
 	if r := run(); r.code != 2 || r.out != "" || !strings.Contains(r.errors, "shop.yaml:3: domains[1]: ttl is 0") ||
-		!strings.Contains(r.errors, nothingChanged) {
+		!strings.Contains(r.errors, fleet.NothingChanged) {
 		t.Errorf("both refuse: %+v", r)
 	}
 }

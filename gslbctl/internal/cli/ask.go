@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/gslbctl/internal/dnsask"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 )
 
@@ -52,12 +53,12 @@ var families = []string{"A", "AAAA"}
 
 // askAll queries the DNS of all nodes at once for the addresses of the domains. It leaves out
 // questions without an address from any node, unless they failed.
-func askAll(ctx context.Context, nodes []target, domains []string, timeout time.Duration) []askedDomain {
+func askAll(ctx context.Context, nodes []fleet.Node, domains []string, timeout time.Duration) []askedDomain {
 	domains = domains[:min(len(domains), maxAsked)]
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	byNode := make([][]dnsReply, len(nodes))
-	atOnce(len(nodes), func(i int) { byNode[i] = askNode(ctx, nodes[i], domains) })
+	fleet.ForEach(len(nodes), func(i int) { byNode[i] = askNode(ctx, nodes[i], domains) })
 	var list []askedDomain
 	for k, name := range domains {
 		for f, family := range families {
@@ -65,7 +66,8 @@ func askAll(ctx context.Context, nodes []target, domains []string, timeout time.
 			for i := range nodes {
 				asked.Replies = append(asked.Replies, byNode[i][k*len(families)+f])
 			}
-			if family == "A" || slices.ContainsFunc(asked.Replies, func(r dnsReply) bool { return len(r.Addresses) > 0 }) {
+			if family == "A" || slices.ContainsFunc(asked.Replies,
+				func(r dnsReply) bool { return len(r.Addresses) > 0 }) {
 				list = append(list, asked)
 			}
 		}
@@ -75,9 +77,9 @@ func askAll(ctx context.Context, nodes []target, domains []string, timeout time.
 
 // askNode sends all questions to one node, on one connection. After the first failure the rest fail
 // with it.
-func askNode(ctx context.Context, n target, domains []string) []dnsReply {
+func askNode(ctx context.Context, n fleet.Node, domains []string) []dnsReply {
 	replies := make([]dnsReply, 0, len(domains)*len(families))
-	conn, failed := dnsask.Dial(ctx, n.dns)
+	conn, failed := dnsask.Dial(ctx, n.DNS)
 	if failed == nil {
 		defer conn.Close()
 	}
@@ -90,7 +92,7 @@ func askNode(ctx context.Context, n target, domains []string) []dnsReply {
 			}
 			switch {
 			case failed != nil:
-				r.Error = dnsFailure(failed, n.dns)
+				r.Error = fleet.ExplainDNS(failed, n.DNS)
 			default:
 				r.Error, r.TTL, r.Alias = answer.Failure, int(answer.TTL/time.Second), answer.Alias
 				for _, address := range answer.Addresses {

@@ -14,18 +14,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(),
-		reading(a.auditVerifyCommand()), reading(a.auditTailCommand()), reading(a.auditExportCommand()))
+	return cmdline.Group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(),
+		cmdline.Reading(a.auditVerifyCommand()), cmdline.Reading(a.auditTailCommand()),
+		cmdline.Reading(a.auditExportCommand()))
 }
 
 // auditFlags select audit entries.
 type auditFlags struct {
-	period  period
+	period  cmdline.Period
 	actors  []string
 	actions []string
 	search  string
@@ -40,11 +43,11 @@ func (f *auditFlags) add(cmd *cobra.Command) {
 			api.AuditReceive+" the changes that other nodes sent")
 	flags.StringVar(&f.search, "search", "", "only entries with this `text`")
 	_ = cmd.RegisterFlagCompletionFunc("actor", cobra.NoFileCompletions)
-	offer(cmd, "action", api.AuditActions())
+	cmdline.Offer(cmd, "action", api.AuditActions())
 }
 
 func (f *auditFlags) query(now time.Time) (url.Values, error) {
-	return query(now, &f.period, "start_time", "end_time", map[string]string{
+	return cmdline.Query(now, &f.period, "start_time", "end_time", map[string]string{
 		"actors": strings.Join(f.actors, ","), "actions": strings.Join(f.actions, ","), "search": f.search,
 	})
 }
@@ -52,7 +55,7 @@ func (f *auditFlags) query(now time.Time) (url.Values, error) {
 func (a *app) auditListCommand() *cobra.Command {
 	var limit int
 	var f auditFlags
-	cmd := a.listing(&cobra.Command{
+	cmd := a.Listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the latest changes, the newest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,18 +67,18 @@ func (a *app) auditListCommand() *cobra.Command {
 				return err
 			}
 			query.Set("limit", strconv.Itoa(limit))
-			g, err := gather(cmd.Context(), a, with((*api.Client).AuditLog, query))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).AuditLog, query))
 			if err != nil {
 				return err
 			}
 			list := mergeAudit(g, limit)
-			return g.done(a.list(list, a.auditTable(list, g.several())))
+			return g.Done(a.List(list, a.auditTable(list, g.Several())))
 		},
 	})
 	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "how many entries to show at most")
-	f.period.flags(cmd)
+	f.period.Flags(cmd)
 	f.add(cmd)
-	return a.byNode(cmd)
+	return a.NodeFlag(cmd)
 }
 
 // nodeAudit is an audit entry of a node.
@@ -86,18 +89,18 @@ type nodeAudit struct {
 
 // auditList is the output of audit list: the latest entries of all nodes.
 type auditList struct {
-	Entries []nodeAudit `json:"entries"` // the newest first
-	Total   int         `json:"total"`   // of all nodes, matching the query
-	Nodes   []askedNode `json:"nodes"`
+	Entries []nodeAudit   `json:"entries"` // the newest first
+	Total   int           `json:"total"`   // of all nodes, matching the query
+	Nodes   []fleet.Asked `json:"nodes"`
 }
 
 // mergeAudit returns the newest entries of all nodes, at most limit.
-func mergeAudit(g gathered[api.AuditList], limit int) auditList {
-	list := auditList{Entries: []nodeAudit{}, Nodes: g.nodes}
-	for _, r := range g.replies {
-		list.Total += r.answer.Total
-		for _, e := range r.answer.Entries {
-			list.Entries = append(list.Entries, nodeAudit{e, r.node})
+func mergeAudit(g fleet.Gathered[api.AuditList], limit int) auditList {
+	list := auditList{Entries: []nodeAudit{}, Nodes: g.Nodes}
+	for _, r := range g.Answers {
+		list.Total += r.Value.Total
+		for _, e := range r.Value.Entries {
+			list.Entries = append(list.Entries, nodeAudit{e, r.Node})
 		}
 	}
 	slices.SortStableFunc(list.Entries, func(x, y nodeAudit) int { return y.Timestamp.Compare(x.Timestamp) })
@@ -112,11 +115,13 @@ func (a *app) auditTable(list auditList, several bool) *render.Table {
 			{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
 		Empty: "Nothing was changed.",
 	}
-	nodeColumn(several, t)
+	cmdline.NodeColumn(several, t)
 	for _, e := range list.Entries {
 		id := strconv.FormatUint(e.ID, 10)
-		t.AddNamed(id, nodeCells(several, e.Node, render.C(id), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action),
-			render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status), orNone(e.ActorIP), orNone(e.RequestID))...)
+		t.AddNamed(id, cmdline.NodeCells(several, e.Node, render.C(id), a.Ago(&e.Timestamp), render.C(e.Actor),
+			render.C(e.Action),
+			render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status), orNone(e.ActorIP),
+			orNone(e.RequestID))...)
 	}
 	return t
 }
@@ -135,41 +140,41 @@ type auditVerdicts struct {
 }
 
 type nodeVerdict struct {
-	askedNode
+	fleet.Asked
 	auditVerdict
 }
 
 func (a *app) auditVerifyCommand() *cobra.Command {
-	return a.byNode(&cobra.Command{
+	return a.NodeFlag(&cobra.Command{
 		Use:   "verify",
 		Short: "Compute the chains of the audit logs again, and name the first entry that breaks one",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := gather(cmd.Context(), a, readVerdict)
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, readVerdict)
 			if err != nil {
 				return err
 			}
 			v := judgeAudit(g)
-			err = a.print(v, v.text)
+			err = a.Print(v, v.text)
 			if err != nil || v.Sound {
-				return g.done(err)
+				return g.Done(err)
 			}
-			return cmp.Or(g.missing(), error(&outcome{code: exitDegraded}))
+			return cmp.Or(g.Missing(), error(&fleet.Error{Code: fleet.Degraded}))
 		},
 	})
 }
 
 // judgeAudit joins the verdicts of the nodes. The whole is sound if each node that answered is.
-func judgeAudit(g gathered[auditVerdict]) auditVerdicts {
+func judgeAudit(g fleet.Gathered[auditVerdict]) auditVerdicts {
 	all := auditVerdicts{auditVerdict: auditVerdict{Sound: true}}
 	said := map[string]auditVerdict{}
-	for _, r := range g.replies {
-		said[r.node] = r.answer
-		all.Entries += r.answer.Entries
-		if !r.answer.Sound && all.Sound {
-			all.Sound, all.Problem = false, r.answer.Problem
+	for _, r := range g.Answers {
+		said[r.Node] = r.Value
+		all.Entries += r.Value.Entries
+		if !r.Value.Sound && all.Sound {
+			all.Sound, all.Problem = false, r.Value.Problem
 		}
 	}
-	for _, n := range g.nodes {
+	for _, n := range g.Nodes {
 		all.Nodes = append(all.Nodes, nodeVerdict{n, said[n.Node]})
 	}
 	return all
@@ -202,7 +207,8 @@ func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 			query.Set("actions", actions)
 		}
 		list, err := c.AuditLog(ctx, query)
-		if refused, ok := errors.AsType[*api.Error](err); ok && actions != "" && refused.Status == http.StatusBadRequest {
+		if refused, ok := errors.AsType[*api.Error](err); ok && actions != "" &&
+			refused.Status == http.StatusBadRequest {
 			break // a node of an earlier version lacks this chain
 		}
 		if err != nil {

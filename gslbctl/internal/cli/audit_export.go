@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -21,7 +23,8 @@ func (a *app) auditExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the audit log of a node to a file or to standard output",
-		Long: "export writes the log of one node, as audit verify of anybody can check it: that of --node, else of the\n" +
+		Long: "export writes the log of one node, as audit verify of anybody can check it: that of --node, else of " +
+			"the\n" +
 			"first that answers, which it names.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(auditFormats(), format) {
@@ -34,10 +37,11 @@ func (a *app) auditExportCommand() *cobra.Command {
 			query.Set("format", format)
 			query.Set("sort_order", "asc")
 			export := func(w io.Writer) error {
-				from, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (string, error) {
+				from, err := fleet.First(cmd.Context(), a.Fleet, func(ctx context.Context, c *api.Client) (string,
+					error) {
 					return c.Node(), c.ExportAudit(ctx, query, w)
 				})
-				if clients, _ := a.clients(); err == nil && len(clients) > 1 {
+				if clients, _ := a.Clients(); err == nil && len(clients) > 1 {
 					fmt.Fprintf(a.Err, "gslbctl: this is the log of %s; --node chooses another\n", from)
 				}
 				return err
@@ -53,9 +57,9 @@ func (a *app) auditExportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
 	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
-	f.period.flags(cmd)
+	f.period.Flags(cmd)
 	f.add(cmd)
-	a.byNode(cmd)
-	offer(cmd, "format", auditFormats())
+	a.NodeFlag(cmd)
+	cmdline.Offer(cmd, "format", auditFormats())
 	return cmd
 }

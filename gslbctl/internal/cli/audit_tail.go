@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -28,7 +30,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 		Short: "Print the latest changes, the newest last",
 		Long: "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry, " +
 			"with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C.",
-		Annotations: map[string]string{isList: isList},
+		Annotations: map[string]string{cmdline.IsList: cmdline.IsList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {
 				return fmt.Errorf("--lines is %d: it must be from 1 to %d", lines, api.MaxPageLimit)
@@ -42,9 +44,9 @@ func (a *app) auditTailCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the changes that come")
 	cmd.Flags().IntVar(&lines, "lines", 20, "how many of the latest changes to begin with")
-	f.period.sinceFlag(cmd)
+	f.period.SinceFlag(cmd)
 	f.add(cmd)
-	a.byNode(cmd)
+	a.NodeFlag(cmd)
 	return cmd
 }
 
@@ -52,14 +54,14 @@ func (a *app) auditTailCommand() *cobra.Command {
 // prints the entries missed in between once the node answers.
 func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	since, seen := map[string]time.Time{}, map[string]bool{}
-	return a.follow(ctx, goOn, func() (missing, err error) {
-		g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (api.AuditList, error) {
+	return a.Follow(ctx, goOn, func() (missing, err error) {
+		g, err := fleet.Gather(ctx, a.Fleet, func(ctx context.Context, c *api.Client) (api.AuditList, error) {
 			return c.AuditLog(ctx, tailQuery(from, lines, since, c.Node()))
 		})
 		if err != nil {
 			return nil, err
 		}
-		return g.missing(), a.printTail(g, lines, since, seen)
+		return g.Missing(), a.printTail(g, lines, since, seen)
 	})
 }
 
@@ -78,14 +80,15 @@ func tailQuery(from url.Values, lines int, since map[string]time.Time, node stri
 
 // printTail prints entries that are not in seen, by node and id, and adds them; at the first look, when since is empty,
 // the newest lines of them. It sets since, by node, to the time from which to ask next; zero where there was no entry.
-func (a *app) printTail(g gathered[api.AuditList], lines int, since map[string]time.Time, seen map[string]bool) error {
+func (a *app) printTail(g fleet.Gathered[api.AuditList], lines int, since map[string]time.Time,
+	seen map[string]bool) error {
 	most := lines
 	if len(since) > 0 {
 		most = math.MaxInt
 	}
-	for _, r := range g.replies {
-		at, again := since[r.node]
-		if e := r.answer.Entries; len(e) > 0 { // the newest first
+	for _, r := range g.Answers {
+		at, again := since[r.Node]
+		if e := r.Value.Entries; len(e) > 0 { // the newest first
 			if less := e[0].Timestamp.Add(-auditOverlap); less.After(at) {
 				at = less
 			}
@@ -93,7 +96,7 @@ func (a *app) printTail(g gathered[api.AuditList], lines int, since map[string]t
 				at = oldest // those before it were not asked for
 			}
 		}
-		since[r.node] = at
+		since[r.Node] = at
 	}
 	for i, e := range slices.Backward(mergeAudit(g, math.MaxInt).Entries) { // the newest last
 		key := e.Node + " " + strconv.FormatUint(e.ID, 10)
@@ -102,7 +105,7 @@ func (a *app) printTail(g gathered[api.AuditList], lines int, since map[string]t
 		if known || i >= most {
 			continue
 		}
-		if err := a.printAudit(&e, g.several()); err != nil {
+		if err := a.printAudit(&e, g.Several()); err != nil {
 			return err
 		}
 	}
@@ -110,9 +113,9 @@ func (a *app) printTail(g gathered[api.AuditList], lines int, since map[string]t
 }
 
 func (a *app) printAudit(e *nodeAudit, several bool) error {
-	return a.entry(e, strconv.FormatUint(e.ID, 10), func() string {
+	return a.Entry(e, strconv.FormatUint(e.ID, 10), func() string {
 		from := ""
-		if a.output == outputWide {
+		if a.Output == cmdline.Wide {
 			from = fmt.Sprintf("  from %s, request %s", e.ActorIP, e.RequestID)
 		}
 		where := ""
@@ -120,7 +123,8 @@ func (a *app) printAudit(e *nodeAudit, several bool) error {
 			where = "  " + e.Node
 		}
 		when := e.Timestamp.Local().Format("2006-01-02 15:04:05")
-		return fmt.Sprintf("%s%s  %d  %s  %s %s %s  %s%s", when, where, e.ID, e.Actor, e.Action, e.Resource, e.ResourceID,
+		return fmt.Sprintf("%s%s  %d  %s  %s %s %s  %s%s", when, where, e.ID, e.Actor, e.Action, e.Resource,
+			e.ResourceID,
 			e.Status, from)
 	})
 }

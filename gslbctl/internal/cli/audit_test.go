@@ -14,6 +14,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -42,14 +44,14 @@ func TestAuditVerify_NamesTheEntryThatBreaksTheChain(t *testing.T) {
 		says  string
 		code  int
 	}{
-		"sound":  {func(l []api.AuditEntry) []api.AuditEntry { return l }, "whole: 2 entries", exitWell},
-		"pruned": {func(l []api.AuditEntry) []api.AuditEntry { return l[1:] }, "whole: 1 entry", exitWell},
+		"sound":  {func(l []api.AuditEntry) []api.AuditEntry { return l }, "whole: 2 entries", fleet.OK},
+		"pruned": {func(l []api.AuditEntry) []api.AuditEntry { return l[1:] }, "whole: 1 entry", fleet.OK},
 		"edited": {func(l []api.AuditEntry) []api.AuditEntry { l[1].Status = api.AuditSuccess; return l },
-			"entry 2 was changed", exitDegraded},
+			"entry 2 was changed", fleet.Degraded},
 		"moved": {func(l []api.AuditEntry) []api.AuditEntry { l[0], l[1] = l[1], l[0]; return l }, "out of order",
-			exitDegraded},
+			fleet.Degraded},
 		"removed": {func(l []api.AuditEntry) []api.AuditEntry { l[1].ID = 3; l[1].Hash, _ = l[1].Sum(); return l },
-			"entries are missing", exitDegraded},
+			"entries are missing", fleet.Degraded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startNode(t)
@@ -68,7 +70,8 @@ func TestAuditVerify_NamesTheEntryThatBreaksTheChain(t *testing.T) {
 // The chains of refusals and of other nodes' changes, which have their own numbers, are checked as well. A node of an
 // earlier version lacks them.
 func TestAuditVerify_ChecksTheOtherChains(t *testing.T) {
-	for action, first := range map[string]uint64{api.AuditRefused: api.FirstRefusal, api.AuditReceive: api.FirstReceived} {
+	for action, first := range map[string]uint64{api.AuditRefused: api.FirstRefusal,
+		api.AuditReceive: api.FirstReceived} {
 		path := "GET /api/v1/audit-logs?actions=" + action + "&sort_order=asc"
 		n := startNode(t)
 		list := fakeAudit()
@@ -80,16 +83,16 @@ func TestAuditVerify_ChecksTheOtherChains(t *testing.T) {
 			previous = e.Hash
 		}
 		n.answers[path] = list
-		if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 4 entries") {
+		if r := ask(t, "audit verify", n); r.code != fleet.OK || !strings.Contains(r.out, "whole: 4 entries") {
 			t.Errorf("%s: %+v", action, r)
 		}
 		list.Entries[1].Actor = "nobody"
-		if r := ask(t, "audit verify", n); r.code != exitDegraded ||
+		if r := ask(t, "audit verify", n); r.code != fleet.Degraded ||
 			!strings.Contains(r.out, fmt.Sprintf("entry %d was changed", first+1)) {
 			t.Errorf("%s: %+v", action, r)
 		}
 		n.answers[path] = &api.Error{Status: 400, Message: "actions is not one of these"}
-		if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 2 entries") {
+		if r := ask(t, "audit verify", n); r.code != fleet.OK || !strings.Contains(r.out, "whole: 2 entries") {
 			t.Errorf("%s, an earlier version: %+v", action, r)
 		}
 	}
@@ -100,16 +103,18 @@ func TestAudit_FlagsChooseEntries(t *testing.T) {
 		"export": "/api/v1/audit-logs/export"} {
 		n := startNode(t)
 		n.answers["GET /api/v1/audit-logs/export"] = map[string]any{"entries": []any{}}
-		r := ask(t, "audit "+command+" --since 1d --actor deploy --actor 192.0.2.1 --action drain,refused --search app", n)
+		r := ask(t, "audit "+command+" --since 1d --actor deploy --actor 192.0.2.1 --action drain,refused --search app",
+			n)
 		n.mu.Lock()
 		asked := strings.Join(n.asked, "\n")
 		n.mu.Unlock()
-		if want := "GET " + path + " actions=drain%2Crefused&actors=deploy%2C192.0.2.1"; r.code != exitWell ||
+		if want := "GET " + path + " actions=drain%2Crefused&actors=deploy%2C192.0.2.1"; r.code != fleet.OK ||
 			!strings.HasPrefix(asked, want) || !strings.Contains(asked, "&search=app") ||
 			!strings.Contains(asked, "start_time=2026-01-01T03%3A04%3A05Z") {
 			t.Errorf("%s: %+v asked %s, want %s", command, r, asked, want)
 		}
-		if r := ask(t, "audit "+command+" --since -1h", n); r.code != exitNotAsked || !strings.Contains(r.errors, "--since") {
+		if r := ask(t, "audit "+command+" --since -1h", n); r.code != fleet.NotAsked || !strings.Contains(r.errors,
+			"--since") {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
@@ -122,12 +127,12 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 	n.answers["GET /api/v1/audit-logs"] = list
 	r := ask(t, "audit tail", n)
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
-	if r.code != exitWell || len(lines) != 2 || !strings.Contains(lines[0], "override") ||
+	if r.code != fleet.OK || len(lines) != 2 || !strings.Contains(lines[0], "override") ||
 		!strings.Contains(lines[1], "reload") {
 		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
 	}
 	r = ask(t, "-o json audit tail --lines 2", n)
-	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != exitWell || len(lines) != 2 ||
+	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != fleet.OK || len(lines) != 2 ||
 		!strings.HasPrefix(lines[0], `{"id":1,`) {
 		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
 	}
@@ -143,8 +148,8 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"-o", "csv"}} {
-		if r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "tail"},
-			args...)...); r.code == exitWell {
+		if r := call(t, cmdline.System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "tail"},
+			args...)...); r.code == fleet.OK {
 			t.Errorf("%v: %s", args, r.out)
 		}
 	}
@@ -153,7 +158,7 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 // Each node is asked from where it was left, however far the others are. What was there before is not printed as new.
 func TestAuditTail_GoesOnWhereEachNodeWasLeft(t *testing.T) {
 	const lines = 2
-	var app app
+	app := newApp(cmdline.System{})
 	var out strings.Builder
 	app.Out = &out
 	since, seen := map[string]time.Time{}, map[string]bool{}
@@ -166,7 +171,7 @@ func TestAuditTail_GoesOnWhereEachNodeWasLeft(t *testing.T) {
 	look := func(want string, nodes ...string) {
 		t.Helper()
 		out.Reset()
-		g := gathered[api.AuditList]{nodes: make([]askedNode, 2)}
+		g := fleet.Gathered[api.AuditList]{Nodes: make([]fleet.Asked, 2)}
 		for _, node := range nodes {
 			query := tailQuery(url.Values{}, lines, since, node)
 			limit, _ := strconv.Atoi(query.Get("limit"))
@@ -177,7 +182,7 @@ func TestAuditTail_GoesOnWhereEachNodeWasLeft(t *testing.T) {
 					list.Entries = append(list.Entries, e)
 				}
 			}
-			g.replies = append(g.replies, reply[api.AuditList]{node, list, nil})
+			g.Answers = append(g.Answers, fleet.Answer[api.AuditList]{Node: node, Value: list})
 		}
 		if err := app.printTail(g, lines, since, seen); err != nil {
 			t.Fatal(err)
@@ -190,7 +195,8 @@ func TestAuditTail_GoesOnWhereEachNodeWasLeft(t *testing.T) {
 			t.Errorf("printed %q, want %s", got, want)
 		}
 	}
-	for _, ago := range []time.Duration{10*time.Minute + 2*time.Second, 10*time.Minute + time.Second, 10 * time.Minute} {
+	for _, ago := range []time.Duration{10*time.Minute + 2*time.Second, 10*time.Minute + time.Second,
+		10 * time.Minute} {
 		write("ns1", ago)
 		write("ns2", ago+5*time.Minute)
 	}
@@ -216,9 +222,10 @@ func TestAuditExport_WritesANewFileThatIsWholeOrNone(t *testing.T) {
 	n.answers["GET /api/v1/audit-logs/export"] = map[string]any{"entries": []any{}}
 	path := filepath.Join(t.TempDir(), "audit.json")
 	export := func(args ...string) int {
-		return call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "export"}, args...)...).code
+		return call(t, cmdline.System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "export"},
+			args...)...).code
 	}
-	if code := export("--file", path); code != exitWell {
+	if code := export("--file", path); code != fleet.OK {
 		t.Fatal(code)
 	}
 	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "entries") {
@@ -227,14 +234,14 @@ func TestAuditExport_WritesANewFileThatIsWholeOrNone(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if export("--file", path) == exitWell {
+	if export("--file", path) == fleet.OK {
 		t.Error("a file that exists was overwritten")
 	}
-	if export("--format", "xml") == exitWell {
+	if export("--format", "xml") == fleet.OK {
 		t.Error("a format that does not exist was taken")
 	}
 	delete(n.answers, "GET /api/v1/audit-logs/export")
-	if other := path + "2"; export("--file", other) == exitWell {
+	if other := path + "2"; export("--file", other) == fleet.OK {
 		t.Error("an error was no error")
 	} else if _, err := os.Stat(other); err == nil {
 		t.Error("half a file stays")

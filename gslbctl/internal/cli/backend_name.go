@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -68,67 +68,11 @@ func backendNames(text string) (list []backendName) {
 	return list
 }
 
-// selectBackends returns the backends that a text selects by its first reading that selects any. An id selects its
-// backend first.
-func selectBackends(text string, known []api.Backend) []api.Backend {
-	readings := []func(api.Backend) bool{func(b api.Backend) bool { return b.ID == text }}
-	for _, name := range backendNames(text) {
-		readings = append(readings, name.matches)
-	}
-	for _, means := range readings {
-		if found := filtered(known, means); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
-}
-
-// filtered returns the backends that keep selects, each id once.
-func filtered(list []api.Backend, keep func(api.Backend) bool) (found []api.Backend) {
-	listed := map[string]bool{}
-	for _, b := range list {
-		if !listed[b.ID] && keep(b) {
-			listed[b.ID] = true
-			found = append(found, b)
-		}
-	}
-	return found
-}
-
-// knownBackends returns the backends of all nodes, as known requests them from each node. A backend that several nodes
-// return is listed for each of them. Draining is true if the backend drains on any node. If no node
-// answers, it returns the error of the first node.
-func (a *app) knownBackends(ctx context.Context, known question[api.BackendList]) ([]api.Backend, error) {
-	replies, err := onAll(ctx, a, askingAll, known)
-	if err != nil {
-		return nil, err
-	}
-	var all []api.Backend
-	var failed []error
-	draining := map[string]bool{}
-	for _, r := range replies {
-		if r.err != nil {
-			failed = append(failed, r.err)
-		}
-		all = append(all, r.answer.Backends...)
-		for _, b := range r.answer.Backends {
-			draining[b.ID] = draining[b.ID] || b.Draining
-		}
-	}
-	if len(failed) == len(replies) {
-		return nil, failed[0]
-	}
-	for i := range all {
-		all[i].Draining = draining[all[i].ID]
-	}
-	return all, nil
-}
-
 // backendArgument returns the backend that arguments name: service:ip:port, ip:port or ip, or a service and an address
 // as two arguments. An argument without a service is looked up in the backends that known returns: the name selects
 // the only backend found, or all ports of the address if a service has several backends there.
 func (a *app) backendArgument(ctx context.Context, args []string,
-	known question[api.BackendList]) (name backendName, err error) {
+	known fleet.Request[api.BackendList]) (name backendName, err error) {
 	if len(args) == 2 {
 		names := backendNames(args[1])
 		if len(names) == 0 || names[0].service != "" {
@@ -184,20 +128,6 @@ func nameOf(b api.Backend) (backendName, error) {
 	return backendName{b.Service, address, b.Port}, nil
 }
 
-// lookUpBackends returns the backends that a text selects from those that known returns on any node. It returns an
-// error if there are none.
-func (a *app) lookUpBackends(ctx context.Context, text string, known question[api.BackendList]) ([]api.Backend, error) {
-	all, err := a.knownBackends(ctx, known)
-	if err != nil {
-		return nil, err
-	}
-	found := selectBackends(text, all)
-	if len(found) == 0 {
-		return nil, noBackend(text, all)
-	}
-	return found, nil
-}
-
 // serverArgument returns the id of the server that an argument names: by its id, ip:port or ip. It looks up names
 // without a service or port in the servers of all nodes. Ids of servers with a host name are returned unchanged.
 func (a *app) serverArgument(ctx context.Context, text string) (id string, err error) {
@@ -229,51 +159,8 @@ func allServers(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	list, err := c.Servers(ctx)
 	var found api.BackendList
 	for _, s := range list.Servers {
-		found.Backends = append(found.Backends, api.Backend{ID: s.ID, Service: s.Service, Address: s.Address, Port: s.Port})
+		found.Backends = append(found.Backends, api.Backend{ID: s.ID, Service: s.Service, Address: s.Address,
+			Port: s.Port})
 	}
 	return found, err
-}
-
-// severalBackends returns the error of a name that selects several backends where only one is possible.
-func severalBackends(text string, found []api.Backend) error {
-	return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%q is the address of %d backends; "+nothingChanged+
-		": use one of the ids %s", text, len(found), strings.Join(allIDs(found), ", "))}
-}
-
-// noBackend returns the error of a name that selects no backend, with the ids of similar backends.
-func noBackend(text string, known []api.Backend) error {
-	sentence := fmt.Sprintf("no node knows a backend %q; "+nothingChanged, text)
-	if near := nearBackends(text, known); len(near) > 0 {
-		sentence += "; did you mean " + strings.Join(near, " or ") + "?"
-	} else {
-		sentence += ": gslbctl backends -o name lists the backends"
-	}
-	return &outcome{code: exitDegraded, sentence: sentence}
-}
-
-// nearBackends returns the ids of at most maxNearest backends that are similar to a name: at its address, or with a
-// similar address.
-func nearBackends(text string, known []api.Backend) []string {
-	for _, name := range backendNames(text) {
-		atAddress := backendName{address: name.address}
-		if found := filtered(known, atAddress.matches); len(found) > 0 {
-			return allIDs(found[:min(len(found), maxNearest)])
-		}
-	}
-	var spellings []string
-	byText := map[string][]string{} // the ids of a spelling
-	for _, b := range known {
-		for _, spelling := range []string{b.Address, endpoint(b.Address, b.Port)} {
-			if byText[spelling] == nil {
-				spellings = append(spellings, spelling)
-			}
-			byText[spelling] = append(byText[spelling], b.ID)
-		}
-	}
-	var found []string
-	for _, near := range nearestNames(text, spellings) {
-		found = append(found, byText[near]...)
-	}
-	found = slices.Compact(slices.Sorted(slices.Values(found)))
-	return found[:min(len(found), maxNearest)]
 }

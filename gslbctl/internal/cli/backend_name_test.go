@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -78,16 +79,19 @@ func TestSelectBackends_ByEveryForm(t *testing.T) {
 // backendCommands are the commands that take a backend, with %s in its place, and the request that each sends for
 // app.example.com:192.0.2.12:443.
 var backendCommands = map[string]string{
-	"drain %s -y":                                   "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"undrain %s":                                    "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"servers drain %s":                              "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"servers undrain %s":                            "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"servers set %s --weight 5":                     "PATCH /api/v1/servers/app.example.com:192.0.2.12:443",
-	"servers remove %s -y":                          "DELETE /api/v1/servers/app.example.com:192.0.2.12:443",
-	"servers reset %s -y":                           "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/overlay",
-	"servers check %s --path /":                     "PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check",
-	"weight %s 7 --reason r":                        "PUT /api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
-	"weight %s --clear":                             "DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
+	"drain %s -y":               "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"undrain %s":                "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"servers drain %s":          "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"servers undrain %s":        "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"servers set %s --weight 5": "PATCH /api/v1/servers/app.example.com:192.0.2.12:443",
+	"servers remove %s -y":      "DELETE /api/v1/servers/app.example.com:192.0.2.12:443",
+	"servers reset %s -y":       "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/overlay",
+	"servers check %s --path /": "PATCH " +
+		"/api/v1/servers/app.example.com:192.0.2.12:443/health-check",
+	"weight %s 7 --reason r": "PUT " +
+		"/api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
+	"weight %s --clear": "DELETE " +
+		"/api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
 	"overrides set %s --healthy --reason r":         "PUT /api/v1/overrides/app.example.com/192.0.2.12:443",
 	"overrides clear %s":                            "DELETE /api/v1/overrides/app.example.com/192.0.2.12:443",
 	"backends override set %s --healthy --reason r": "PUT /api/v1/overrides/app.example.com/192.0.2.12:443",
@@ -153,7 +157,8 @@ func TestBackendCommands_RejectAmbiguousAndUnknown(t *testing.T) {
 		} {
 			n := nodeWith(t, ids...)
 			r := ask(t, fmt.Sprintf(line, form), n)
-			if r.code != exitDegraded || !strings.Contains(r.errors, words) || !strings.Contains(r.errors, nothingChanged) ||
+			if r.code != fleet.Degraded || !strings.Contains(r.errors, words) || !strings.Contains(r.errors,
+				fleet.NothingChanged) ||
 				len(n.changes()) > 0 {
 				t.Errorf(line+": %+v, sent %q, want %q", form, r, n.changes(), words)
 			}
@@ -178,7 +183,7 @@ func TestBackendCommands_SelectAllPortsOfOneService(t *testing.T) {
 	}
 	for _, line := range []string{"servers set 192.0.2.12 --weight 7", "overrides clear 192.0.2.12"} {
 		n = nodeWith(t, ids...)
-		if r := ask(t, line, n); r.code != exitDegraded || !strings.Contains(r.errors, strings.Join(ids, ", ")) ||
+		if r := ask(t, line, n); r.code != fleet.Degraded || !strings.Contains(r.errors, strings.Join(ids, ", ")) ||
 			len(n.changes()) > 0 {
 			t.Errorf("%s: %+v, sent %q", line, r, n.changes())
 		}
@@ -202,7 +207,7 @@ func TestServersAdd_TakesAnID(t *testing.T) {
 		n := startNode(t)
 		r := ask(t, "servers add "+line+" --region eu", n)
 		switch sent := strings.Join(n.changes(), " "); {
-		case want == "" && (r.code != exitNotAsked || sent != ""):
+		case want == "" && (r.code != fleet.NotAsked || sent != ""):
 			t.Errorf("%s: %+v, sent %s", line, r, sent)
 		case want != "" && (r.code != 0 || !strings.Contains(sent, want)):
 			t.Errorf("%s: %+v, sent %s", line, r, sent)

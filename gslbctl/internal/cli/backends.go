@@ -9,15 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) backendsCommand() *cobra.Command {
-	return group("backends", "Show backends with their reports and checks, and check them now",
-		a.backendsListCommand(), changing(a.backendsValidateCommand()),
-		menu("override", "Set or clear a verdict by hand", "", changing(a.overrideSetCommand()),
-			changing(a.overrideClearCommand())))
+	return cmdline.Group("backends", "Show backends with their reports and checks, and check them now",
+		a.backendsListCommand(), cmdline.Changing(a.backendsValidateCommand()),
+		cmdline.Menu("override", "Set or clear a verdict by hand", "", cmdline.Changing(a.overrideSetCommand()),
+			cmdline.Changing(a.overrideClearCommand())))
 }
 
 func (a *app) backendsListCommand() *cobra.Command {
@@ -27,7 +29,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 		filter.Status = api.EffectiveStatus(status)
 		return c.Backends(ctx, filter)
 	}
-	cmd := lists(a, "list", "List backends with every verdict about them", ask,
+	cmd := cmdline.ListCommand(a.App, "list", "List backends with every verdict about them", ask,
 		func(list api.BackendList) *render.Table { return a.backendTable(list.Backends) })
 	var statuses []string
 	for _, s := range api.EffectiveStatuses() {
@@ -36,9 +38,9 @@ func (a *app) backendsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&filter.Service, "service", "", "only backends of this `service`")
 	cmd.Flags().StringVar(&filter.Region, "region", "", "only backends in this `region`")
 	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
-	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
-	offer(cmd, "status", statuses)
+	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
+	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
+	cmdline.Offer(cmd, "status", statuses)
 	return cmd
 }
 
@@ -55,9 +57,10 @@ func (a *app) backendTable(backends []api.Backend) *render.Table {
 	for _, b := range backends {
 		t.AddNamed(b.ID, render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region),
 			statusCell(b.EffectiveStatus), goodCell(b.MayServe),
-			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), verdictCell(b.AgentHealthy), a.ago(b.AgentLastSeen),
+			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), verdictCell(b.AgentHealthy),
+			a.Ago(b.AgentLastSeen),
 			verdictCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), weightCell(b), orNone(b.AgentID),
-			a.ago(b.ValidationLastCheck), render.C(reason(b)))
+			a.Ago(b.ValidationLastCheck), render.C(reason(b)))
 	}
 	return t
 }
@@ -107,14 +110,16 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [" + backendForms + "]",
 		Short: "Have the node check backends now",
-		Long: "validate has the node check all backends, one, or those that the flags name, now, and shows what it found.\n" +
+		Long: "validate has the node check all backends, one, or those that the flags name, now, and shows what it " +
+			"found.\n" +
 			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.arguments(backendIDs),
+		ValidArgsFunction: a.CompleteArguments(backendIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if target != (api.ValidateTarget{}) {
-					return errors.New("--service, --address and --port select backends: give them or a backend, not both")
+					return errors.New("--service, --address and --port select backends: give them or a backend, not " +
+						"both")
 				}
 				name, err := a.backendArgument(cmd.Context(), args, allBackends)
 				if err != nil {
@@ -122,17 +127,17 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 				}
 				target = api.ValidateTarget{Service: name.service, Address: name.address.String(), Port: name.port}
 			}
-			run, err := read(cmd.Context(), a, with((*api.Client).Validate, target))
+			run, err := fleet.First(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).Validate, target))
 			if err != nil {
 				return err
 			}
-			return a.print(run, a.table(validationTable(run)))
+			return a.Print(run, a.Table(validationTable(run)))
 		},
 	}
 	cmd.Flags().StringVar(&target.Service, "service", "", "only backends of this `service`")
 	cmd.Flags().StringVar(&target.Address, "address", "", "only backends at this `ip`")
 	cmd.Flags().IntVar(&target.Port, "port", 0, "only backends on this `port`")
-	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
+	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
 	return cmd
 }
 
@@ -143,8 +148,9 @@ func validationTable(run api.ValidationRun) *render.Table {
 		Empty: "No backend was checked.",
 	}
 	for _, r := range run.Results {
-		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), verdictCell(&r.Healthy), latencyCell(&r.LatencyMS),
-			orNone(valueOf(r.Error)))
+		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), verdictCell(&r.Healthy),
+			latencyCell(&r.LatencyMS),
+			orNone(cmdline.ValueOf(r.Error)))
 	}
 	return t
 }

@@ -8,19 +8,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) brakesCommand() *cobra.Command {
-	return group("brakes", "List and release mass-failure holds", a.brakesListCommand(), changing(a.brakeReleaseCommand()))
+	return cmdline.Group("brakes", "List and release mass-failure holds", a.brakesListCommand(),
+		cmdline.Changing(a.brakeReleaseCommand()))
 }
 
 func (a *app) brakesListCommand() *cobra.Command {
-	return lists(a, "list", "List the names, regions and agents of which reports are held",
+	return cmdline.ListCommand(a.App, "list", "List the names, regions and agents of which reports are held",
 		(*api.Client).Brakes, func(list api.BrakeList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "HOLD"}, {Name: "AGENT"}, {Name: "AGENTS SAY"}, {Name: "HELD", Right: true},
+				Columns: []render.Column{{Name: "HOLD"}, {Name: "AGENT"}, {Name: "AGENTS SAY"}, {Name: "HELD",
+					Right: true},
 					{Name: "SINCE"}, {Name: "BELIEVED"}},
 				Empty: "No agents are held.",
 			}
@@ -30,8 +34,9 @@ func (a *app) brakesListCommand() *cobra.Command {
 				if !b.Until.IsZero() {
 					believed = render.Until(b.Until, a.Now())
 				}
-				t.AddNamed(subject, render.C(subject), orNone(b.Agent), render.C(string(b.Concern)), number(len(b.Backends)),
-					a.ago(&b.Since), render.C(believed))
+				t.AddNamed(subject, render.C(subject), orNone(b.Agent), render.C(string(b.Concern)),
+					number(len(b.Backends)),
+					a.Ago(&b.Since), render.C(believed))
 			}
 			return t
 		})
@@ -53,31 +58,32 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 		Use:   "release {<name> | --region <region> | --agent <id>}",
 		Short: "Release a mass-failure hold",
 		Long: "release ends the hold of a name, a region or an agent: the reports of the agents count at once, and " +
-			"backends that they call unhealthy serve no more.\nIf a name would be left with fewer backends than it needs, " +
+			"backends that they call unhealthy serve no more.\nIf a name would be left with fewer backends than it " +
+			"needs, " +
 			"release requires --force.",
 		Example:           "  gslbctl brakes release app.example.com\n  gslbctl brakes release --region eu",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.arguments(brakedNames),
+		ValidArgsFunction: a.CompleteArguments(brakedNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scope, subject, err := scopeOf(args, region, agent)
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
-			held, err := read(ctx, a, func(ctx context.Context, c *api.Client) ([]string, error) {
+			held, err := fleet.First(ctx, a.Fleet, func(ctx context.Context, c *api.Client) ([]string, error) {
 				return heldBackends(ctx, c, scope, subject)
 			})
 			if err != nil {
 				return err
 			}
 			if len(held) > 0 {
-				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: held}); err != nil {
+				if ctx, err = a.CheckConsequences(ctx, force, api.ConsequenceRequest{Backends: held}); err != nil {
 					return err
 				}
 			} else if !force {
 				ctx = api.IfSafe(ctx)
 			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.ChangeEach(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.ReleaseBrake(ctx, scope, subject)
 				return done.Message, err
 			})
@@ -85,7 +91,7 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&region, "region", "", "release the hold of this region")
 	cmd.Flags().StringVar(&agent, "agent", "", "release the hold of this agent")
-	forceFlag(cmd, &force)
+	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -42,8 +43,9 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 		second.answers[ask] = lossOf("app.example.com")
 		nodes := []*node{first, second}
 		args := append(strings.Fields(line), "--api", documented(0), "--api", documented(1))
-		r := call(t, System{}, nodes, args...)
-		if r.code != 1 || !strings.Contains(r.errors, "nothing was changed: app.example.com would be left with 0 of at "+
+		r := call(t, cmdline.System{}, nodes, args...)
+		if r.code != 1 || !strings.Contains(r.errors, "nothing was changed: app.example.com would be left with 0 of "+
+			"at "+
 			"least 1 backend: nobody would answer it (A)") || !strings.Contains(r.errors, "--force") {
 			t.Errorf("%s: %+v", line, r)
 		}
@@ -55,7 +57,7 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 				t.Errorf("%s asked %s, want %s", line, all, asked)
 			}
 		}
-		r = call(t, System{}, nodes, append(args, "--force")...)
+		r = call(t, cmdline.System{}, nodes, append(args, "--force")...)
 		if !strings.Contains(r.errors, "warning: app.example.com would be left with 0") || len(first.changes()) != 1 ||
 			len(second.changes()) != 1 || len(first.safe)+len(second.safe) != 0 {
 			t.Errorf("%s --force: %+v, %q, %q", line, r, first.changes(), first.safe)
@@ -107,7 +109,8 @@ func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
 		"a host name":  {enabled: true, byDNS: "b.example.net", byAPI: "b.example.net"},
 		"its own host name, to clients": {enabled: true, byDNS: "b.example.net", byAPI: "a.example.net",
 			backends: []api.Backend{sibling},
-			words:    still + " to clients in no region, since app.example.com:192.0.2.11:443 is of that host name too"},
+			words: still + " to clients in no region, since app.example.com:192.0.2.11:443 is of that host name " +
+				"too"},
 		"its own host name, by DNS": {enabled: true, byDNS: "a.example.net", byAPI: "b.example.net",
 			words: still + ", since nothing else of it may serve; the drain goes on, gslbctl undrain"},
 	} {

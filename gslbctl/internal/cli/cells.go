@@ -3,7 +3,6 @@ package cli
 import (
 	"net"
 	"strconv"
-	"time"
 
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
@@ -61,8 +60,6 @@ func verdictCell(healthy *bool) render.Cell {
 		return render.Cell{Text: "unhealthy", Tone: render.Bad}
 	}
 }
-
-func (a *app) ago(at *time.Time) render.Cell { return render.C(render.Ago(at, a.Now())) }
 
 func latencyCell(ms *float64) render.Cell {
 	if ms == nil {

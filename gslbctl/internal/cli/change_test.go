@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -28,7 +29,8 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"domain shop.example.com is answered"},
 		{"domains set shop.example.com --dnssec-enabled=false",
 			`PATCH /api/v1/domains/shop.example.com  {"dnssec_enabled":false}`, "domain shop.example.com is changed"},
-		{"domains set shop.example.com --routing-algorithm latency --fallback-algorithm weighted --min-healthy 50% --enabled=false " +
+		{"domains set shop.example.com --routing-algorithm latency --fallback-algorithm weighted --min-healthy 50% " +
+			"--enabled=false " +
 			"--description x --tags a,b",
 			`PATCH /api/v1/domains/shop.example.com  ` +
 				`{"description":"x","enabled":false,"fallback_algorithm":"weighted","min_healthy":"50%",` +
@@ -36,19 +38,22 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"domains add shop.example.com --https-alpn h2,h3 --https-port 8443 --srv _sip._tcp,_xmpp-client._tcp",
 			`POST /api/v1/domains  {"https":{"alpn":["h2","h3"],"port":8443},"name":"shop.example.com",` +
 				`"srv":["_sip._tcp","_xmpp-client._tcp"]}`, "domain shop.example.com is answered"},
-		{"domains set shop.example.com --max-answers 3 --latency-config-min-samples 9 --brake-window 30s --reset ttl,on-all-down",
+		{"domains set shop.example.com --max-answers 3 --latency-config-min-samples 9 --brake-window 30s --reset " +
+			"ttl,on-all-down",
 			`PATCH /api/v1/domains/shop.example.com  {"brake":{"window":"30s"},"latency_config":{"min_samples":9},` +
 				`"max_answers":3,"on_all_down":null,"ttl":null}`, "domain shop.example.com is changed"},
 		{"domains set shop.example.com --answer cname", `PATCH /api/v1/domains/shop.example.com  {"answer":"cname"}`,
 			"domain shop.example.com is changed"},
 		{"domains set shop.example.com --https-alpn= --srv=",
-			`PATCH /api/v1/domains/shop.example.com  {"https":{"alpn":[]},"srv":[]}`, "domain shop.example.com is changed"},
+			`PATCH /api/v1/domains/shop.example.com  {"https":{"alpn":[]},"srv":[]}`,
+			"domain shop.example.com is changed"},
 		{"domains set shop.example.com --https-alpn h2 --https-ech AEX+",
 			`PATCH /api/v1/domains/shop.example.com  {"https":{"alpn":["h2"],"ech":"AEX+"}}`,
 			"domain shop.example.com is changed"},
 		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com",
 			"domain shop.example.com is removed"},
-		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false --priority 3 " +
+		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false " +
+			"--priority 3 " +
 			"--code ap1 --description x",
 			`POST /api/v1/regions  ` +
 				`{"name":"ap","code":"ap1","description":"x","latitude":35.7,"longitude":-139.7,"continent":"AS",` +
@@ -74,7 +79,8 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"the mapping of 203.0.113.0/24 is gone"},
 		{"config set dns default_ttl=60 zones=a.example,b.example return_last_healthy=true",
 			`PATCH /api/v1/config/dns  {"default_ttl":60,"return_last_healthy":true,"zones":["a.example","b.example"]}`,
-			"dns is changed: default_ttl=60, zones=a.example,b.example, return_last_healthy=true; only a restart changes " +
+			"dns is changed: default_ttl=60, zones=a.example,b.example, return_last_healthy=true; only a restart " +
+				"changes " +
 				"dns.rate_limit"},
 		{"config set health-check default_interval_seconds=2.5",
 			`PATCH /api/v1/config/health-check  {"default_interval_seconds":2.5}`,
@@ -188,7 +194,8 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 		t.Errorf("one node: %+v", r)
 	}
 	r := ask(t, "-o json overrides clear app.example.com 192.0.2.11:443", nodes[0])
-	if r.code != 0 || !strings.Contains(r.out, `"message": "the override of app.example.com 192.0.2.11:443 is cleared"`) {
+	if r.code != 0 || !strings.Contains(r.out,
+		`"message": "the override of app.example.com 192.0.2.11:443 is cleared"`) {
 		t.Errorf("as JSON: %+v", r)
 	}
 }
@@ -199,7 +206,7 @@ func TestRevoke_TellsWhatToDoNext(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
 	line := []string{"agents", "revoke", "eu-1", "--reason", "stolen", "--lock-service", "-y", "--api", documented(0),
 		"--api", documented(1)}
-	r := call(t, System{}, nodes, line...)
+	r := call(t, cmdline.System{}, nodes, line...)
 	if r.code != 0 || strings.Count(r.out, "all 2 nodes: eu-1 is revoked") != 1 ||
 		r.errors != "What to do next:\n1. lock the token\n2. make a new one\n" {
 		t.Errorf("%+v", r)
@@ -208,7 +215,7 @@ func TestRevoke_TellsWhatToDoNext(t *testing.T) {
 		nodes[1].changes()); sent != `[POST /api/v1/overwatch/agents/eu-1/revoke  {"reason":"stolen","lock_service":true}]` {
 		t.Errorf("sent %s", sent)
 	}
-	if r := call(t, System{}, nodes, append(line, "-o", "json")...); r.code != 0 || r.errors != "" {
+	if r := call(t, cmdline.System{}, nodes, append(line, "-o", "json")...); r.code != 0 || r.errors != "" {
 		t.Errorf("as JSON: %+v", r)
 	}
 }
@@ -222,13 +229,14 @@ func TestUnpinMany_WantsToKnowWho(t *testing.T) {
 		"agents unpin --service a --since -2h":     "duration",
 	} {
 		n := startNode(t)
-		if r := call(t, System{}, []*node{n}, append(strings.Fields(line), "-y", "--api", documented(0))...); r.code == 0 ||
+		if r := call(t, cmdline.System{}, []*node{n}, append(strings.Fields(line), "-y", "--api",
+			documented(0))...); r.code == 0 ||
 			!strings.Contains(r.errors, words) || len(n.changes()) > 0 {
 			t.Errorf("%s: %+v", line, r)
 		}
 	}
 	nodes := []*node{startNode(t)}
-	r := call(t, System{Asks: true, In: strings.NewReader("n\n")}, nodes, "agents", "unpin", "--service",
+	r := call(t, cmdline.System{Asks: true, In: strings.NewReader("n\n")}, nodes, "agents", "unpin", "--service",
 		"app.example.com", "--never-reported", "--api", documented(0))
 	if r.code != 1 || !strings.Contains(r.errors, "nothing was changed") {
 		t.Errorf("%+v", r)
@@ -243,9 +251,10 @@ func TestConfirm_AsksBeforeWhatCannotBeTakenBack(t *testing.T) {
 	for typed, code := range map[string]int{"y\n": 0, "YES\n": 0, "y": 0, "n\n": 1, "\n": 1, "": 1, "yep\n": 1} {
 		for _, args := range []string{"agents unpin eu-1", "agents revoke eu-1 --reason r"} {
 			n := startNode(t)
-			r := call(t, System{Asks: true, In: strings.NewReader(typed)}, []*node{n},
+			r := call(t, cmdline.System{Asks: true, In: strings.NewReader(typed)}, []*node{n},
 				append(strings.Fields(args), "--api", documented(0))...)
-			if r.code != code || !strings.Contains(r.errors, "eu-1 takes the backends that only it reports out of DNS") ||
+			if r.code != code || !strings.Contains(r.errors, "eu-1 takes the backends that only it reports out of "+
+				"DNS") ||
 				len(n.changes()) != 1-code {
 				t.Errorf("%s, %q: %+v, %q", args, typed, r, n.changes())
 			}
@@ -267,7 +276,8 @@ func TestDomainsSet_APartOfTheHTTPSRecords(t *testing.T) {
 		"--srv _sip._tcp":      `{"srv":["_sip._tcp"]}`,
 	} {
 		n := startNode(t)
-		n.set("GET /api/v1/domains/shop.example.com", api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com", HTTPS: model.HTTPS{ALPN: []string{"h2"}, Port: 444, ECH: "AEX+"}}}})
+		n.set("GET /api/v1/domains/shop.example.com", api.DomainDetail{Domain: api.Domain{Domain: model.Domain{
+			Name: "shop.example.com", HTTPS: model.HTTPS{ALPN: []string{"h2"}, Port: 444, ECH: "AEX+"}}}})
 		ask(t, "domains set shop.example.com "+args, n)
 		sent := strings.TrimPrefix(strings.Join(n.changes(), "; "), "PATCH /api/v1/domains/shop.example.com  ")
 		if sent != want {
@@ -278,7 +288,8 @@ func TestDomainsSet_APartOfTheHTTPSRecords(t *testing.T) {
 
 // A flag of an earlier version does the same as the flag of today, and says which one that is.
 func TestDomainsSet_EarlierFlagsStillWork(t *testing.T) {
-	for old, now := range map[string]string{"--policy latency": "--routing-algorithm", "--signed=false": "--dnssec-enabled",
+	for old, now := range map[string]string{"--policy latency": "--routing-algorithm",
+		"--signed=false":          "--dnssec-enabled",
 		"--client-ipv4-prefix 20": "--client-hash-ipv4-prefix"} {
 		n := startNode(t)
 		r := ask(t, "domains set shop.example.com "+old, n)
@@ -298,7 +309,8 @@ func TestDomainsSet_EarlierFlagsStillWork(t *testing.T) {
 
 func TestDomainsAdd_CompletesSeveralProtocols(t *testing.T) {
 	for typed, want := range map[string]string{"": "h2 h3", "h2,": "h2,h3", "h2,h3,": ""} {
-		r := call(t, System{}, []*node{startNode(t)}, "__complete", "--api", documented(0), "domains", "add", "x",
+		r := call(t, cmdline.System{}, []*node{startNode(t)}, "__complete", "--api", documented(0), "domains", "add",
+			"x",
 			"--https-alpn", typed)
 		if got := strings.Fields(strings.Split("\n"+r.out, "\n:6")[0]); strings.Join(got, " ") != want {
 			t.Errorf("%q: offered are %q, want %q (%+v)", typed, got, want, r)
@@ -308,11 +320,13 @@ func TestDomainsAdd_CompletesSeveralProtocols(t *testing.T) {
 
 func TestDomains_HTTPSFlagsThatMeanNothingAreRefused(t *testing.T) {
 	for args, words := range map[string]string{
-		"domains add shop.example.com --https-port 8443":               "such as --https-alpn h2,h3",
-		"domains set shop.example.com --https-ech AEX+":                "such as --https-alpn h2,h3; nothing was changed",
+		"domains add shop.example.com --https-port 8443": "such as --https-alpn h2,h3",
+		"domains set shop.example.com --https-ech AEX+": "such as --https-alpn h2,h3; nothing was " +
+			"changed",
 		"domains set shop.example.com --https-alpn= --https-port 8443": "takes the HTTPS records away",
 		"domains add shop.example.com --https-alpn= --https-ech AEX+":  "takes the HTTPS records away",
-		"domains add shop.example.com --https-port many":               `--https-port is "many": it must be a whole number`,
+		"domains add shop.example.com --https-port " +
+			"many": `--https-port is "many": it must be a whole number`,
 	} {
 		n := startNode(t)
 		r := ask(t, args, n)

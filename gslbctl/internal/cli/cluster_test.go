@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -14,7 +16,7 @@ import (
 func inCluster(t *testing.T, first, second *node, args ...string) result {
 	t.Helper()
 	line := []string{"--api", documented(0), "--api", documented(1), "--api", dead(t)}
-	return call(t, System{}, []*node{first, second}, append(line, args...)...)
+	return call(t, cmdline.System{}, []*node{first, second}, append(line, args...)...)
 }
 
 // asked reports whether a node was asked for a path.
@@ -40,21 +42,23 @@ func TestCluster_NamesTheNodeThatIsMissing(t *testing.T) {
 			}
 			words := append(strings.Fields(line), "-o", format)
 			r := inCluster(t, first, second, words...)
-			if r.code != exitDegraded ||
-				!strings.Contains(r.errors, "1 of 3 nodes is missing here: nothing listens on http://") || r.out == "" ||
+			if r.code != fleet.Degraded ||
+				!strings.Contains(r.errors, "1 of 3 nodes is missing here: nothing listens on http://") ||
+				r.out == "" ||
 				strings.Count(r.errors, "\n") != 1 {
 				t.Errorf("%s -o %s: exit code %d, %s%s", line, format, r.code, r.out, r.errors)
 			}
-			if format == "json" && line != "audit tail" && line != "events" && !strings.Contains(r.out, `"error": "nothing listens on`) {
+			if format == "json" && line != "audit tail" && line != "events" && !strings.Contains(r.out,
+				`"error": "nothing listens on`) {
 				t.Errorf("%s: the output does not name it: %s", line, r.out)
 			}
 			second.asked = nil
 			r = inCluster(t, first, second, append(words, "--node", documented(0))...)
-			if r.code != exitWell || r.errors != "" || len(second.asked) > 0 {
+			if r.code != fleet.OK || r.errors != "" || len(second.asked) > 0 {
 				t.Errorf("%s --node: exit code %d, %s%v", line, r.code, r.errors, second.asked)
 			}
 			r = inCluster(t, first, second, append(words, "--node", "192.0.2.99")...)
-			if r.code != exitNotAsked || !strings.Contains(r.errors, "--node") {
+			if r.code != fleet.NotAsked || !strings.Contains(r.errors, "--node") {
 				t.Errorf("%s with an unknown node: %+v", line, r)
 			}
 		}
@@ -74,7 +78,7 @@ func TestCluster_AuditIsOneListByTime(t *testing.T) {
 	nodes := []*node{first, second}
 	r := ask(t, "audit list --limit 3", nodes...)
 	rows := strings.Split(strings.TrimSpace(r.out), "\n")
-	if r.code != exitWell || len(rows) != 4 || !strings.HasPrefix(rows[1], "http://"+documented(0)) ||
+	if r.code != fleet.OK || len(rows) != 4 || !strings.HasPrefix(rows[1], "http://"+documented(0)) ||
 		!strings.HasPrefix(rows[2], "http://"+documented(1)) || !strings.HasPrefix(rows[3], "http://"+documented(0)) {
 		t.Errorf("%d %s%s", r.code, r.out, r.errors)
 	}
@@ -97,7 +101,7 @@ func TestCluster_AuditVerifyJudgesEachNode(t *testing.T) {
 	list.Entries[1].Actor = "somebody else"
 	second.answers["GET /api/v1/audit-logs"] = list
 	r := ask(t, "audit verify", first, second)
-	if r.code != exitDegraded || r.errors != "" ||
+	if r.code != fleet.Degraded || r.errors != "" ||
 		!strings.Contains(r.out, "The audit log of http://"+documented(0)+" is whole: 2 entries.") ||
 		!strings.Contains(r.out, "The audit log of http://"+documented(1)+" is not as it was written: audit entry 2") {
 		t.Errorf("%+v", r)
@@ -108,7 +112,8 @@ func TestCluster_AuditVerifyJudgesEachNode(t *testing.T) {
 func TestCluster_FlowsAreSummed(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	flow := func(domain string, count uint64, share float64) api.RoutingFlow {
-		return api.RoutingFlow{SourceRegion: "eu", DestinationRegion: "eu", Domain: domain, RequestCount: count, Share: share,
+		return api.RoutingFlow{SourceRegion: "eu", DestinationRegion: "eu", Domain: domain, RequestCount: count,
+			Share:     share,
 			Timestamp: now}
 	}
 	first.answers["GET /api/v1/routing/flows"] = api.RoutingFlowList{Uncounted: 2, Total: 2,
@@ -118,7 +123,7 @@ func TestCluster_FlowsAreSummed(t *testing.T) {
 	r := ask(t, "-o json routing flows", first, second)
 	var list flowList
 	err := json.Unmarshal([]byte(r.out), &list)
-	if err != nil || r.code != exitWell || list.Uncounted != 5 || len(list.Flows) != 2 || list.Total != 2 ||
+	if err != nil || r.code != fleet.OK || list.Uncounted != 5 || len(list.Flows) != 2 || list.Total != 2 ||
 		list.Flows[0].Domain != "b.example" || list.Flows[0].RequestCount != 140 || list.Flows[0].Share != 0.7 {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -136,15 +141,15 @@ func TestCluster_DecisionsNameTheirNode(t *testing.T) {
 	why := func() result {
 		return ask(t, "routing why 0-2", nodes...)
 	}
-	if r = why(); r.code != exitNotAsked || !strings.Contains(r.errors, "--node") {
+	if r = why(); r.code != fleet.NotAsked || !strings.Contains(r.errors, "--node") {
 		t.Errorf("of two nodes: %+v", r)
 	}
 	delete(first.answers, "GET "+path)
-	if r = why(); r.code != exitWell || !second.wasAsked(path) {
+	if r = why(); r.code != fleet.OK || !second.wasAsked(path) {
 		t.Errorf("of one that knows it: %+v", r)
 	}
 	delete(second.answers, "GET "+path)
-	if r = why(); r.code != exitDegraded {
+	if r = why(); r.code != fleet.Degraded {
 		t.Errorf("of none: %+v", r)
 	}
 }
@@ -161,7 +166,7 @@ func TestCluster_FiguresAreJoined(t *testing.T) {
 		UptimeSeconds: 90, Timestamp: now.Add(time.Second)}}
 	nodes := []*node{first, second}
 	line := []string{"--api", documented(0), "--api", documented(1), "metrics", "overview"}
-	r := call(t, System{}, nodes, append(slices.Clone(line), "-o", "json")...)
+	r := call(t, cmdline.System{}, nodes, append(slices.Clone(line), "-o", "json")...)
 	var got struct {
 		Overview api.Overview
 		Nodes    []struct {
@@ -175,7 +180,7 @@ func TestCluster_FiguresAreJoined(t *testing.T) {
 		!o.Timestamp.Equal(now.Add(time.Second)) || len(got.Nodes) != 2 || got.Nodes[1].Overview.QueriesPerSec != 10 {
 		t.Errorf("%v %s", err, r.out)
 	}
-	r = call(t, System{}, nodes, line...)
+	r = call(t, cmdline.System{}, nodes, line...)
 	if !strings.HasPrefix(r.out, "FIGURE") || !strings.Contains(strings.SplitN(r.out, "\n", 2)[0], "ALL") {
 		t.Errorf("%+v", r)
 	}
@@ -183,8 +188,9 @@ func TestCluster_FiguresAreJoined(t *testing.T) {
 		n.answers["GET /api/v1/metrics/routing"] = api.RoutingStatsAnswer{Stats: api.RoutingStats{TotalDecisions: 5,
 			ByRegion: map[string]uint64{"eu.west": 5, n.url: 1}}}
 		n.answers["GET /api/v1/metrics/history"] = api.History{DataPoints: []api.HistoryPoint{
-			{Timestamp: now.Truncate(time.Minute).Add(3 * time.Millisecond), Values: map[string]float64{"queries_per_sec": 4,
-				"error_rate": 0.5}}}, Total: 1}
+			{Timestamp: now.Truncate(time.Minute).Add(3 * time.Millisecond),
+				Values: map[string]float64{"queries_per_sec": 4,
+					"error_rate": 0.5}}}, Total: 1}
 	}
 	r = ask(t, "-o json metrics routing", nodes...)
 	var stats api.RoutingStatsAnswer
@@ -224,7 +230,7 @@ func TestCluster_HealthShowsWhoSeesItOtherwise(t *testing.T) {
 	second.answers["GET /api/health"] = api.Health{Status: api.ServiceUnhealthy, Message: "DNS is silent"}
 	first.answers["GET /api/health"] = api.Health{Status: api.ServiceHealthy}
 	r = ask(t, "health", nodes...)
-	if r.code != exitDegraded || !strings.Contains(r.out, "unhealthy") || !strings.Contains(r.out, "DNS is silent") ||
+	if r.code != fleet.Degraded || !strings.Contains(r.out, "unhealthy") || !strings.Contains(r.out, "DNS is silent") ||
 		strings.Count(r.out, "\n") != 3 {
 		t.Errorf("%+v", r)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -90,7 +92,7 @@ func TestReads_JSONAndYAMLSayTheSame(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	for _, tc := range reads {
 		line := func(format string) string {
-			r := call(t, System{Terminal: true}, nodes,
+			r := call(t, cmdline.System{Terminal: true}, nodes,
 				append([]string{"--api", documented(0), "-o", format}, strings.Fields(tc.args)...)...)
 			if r.code != tc.code || r.errors != "" {
 				t.Errorf("%s -o %s: exit code %d, %s", tc.args, format, r.code, r.errors)
@@ -118,8 +120,9 @@ func TestGroups_AloneDoWhatListDoes(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	for _, args := range []string{"domains", "servers", "backends", "backends --status stale", "overrides", "agents"} {
 		words := strings.Fields(args)
-		alone := call(t, System{}, nodes, append([]string{"--api", documented(0)}, words...)...)
-		list := call(t, System{}, nodes, append([]string{"--api", documented(0), words[0], "list"}, words[1:]...)...)
+		alone := call(t, cmdline.System{}, nodes, append([]string{"--api", documented(0)}, words...)...)
+		list := call(t, cmdline.System{}, nodes, append([]string{"--api", documented(0), words[0], "list"},
+			words[1:]...)...)
 		if alone != list || alone.out == "" {
 			t.Errorf("%s: got\n%+v\nwant\n%+v", args, alone, list)
 		}
@@ -131,8 +134,9 @@ func TestOutputs_WideShowsMoreAndNameTheNamesAlone(t *testing.T) {
 	for _, args := range []string{"domains", "servers", "backends", "overrides", "agents", "agents expiring", "audit",
 		"dnssec keys", "geo mappings", "regions", "nodes", "nodes agents", "gossip nodes", "health servers",
 		"health regions"} {
-		for _, format := range []string{outputWide, outputName} {
-			r := call(t, System{}, nodes, append([]string{"--api", documented(0), "-o", format}, strings.Fields(args)...)...)
+		for _, format := range []string{cmdline.Wide, cmdline.Name} {
+			r := call(t, cmdline.System{}, nodes, append([]string{"--api", documented(0), "-o", format},
+				strings.Fields(args)...)...)
 			if r.code != 0 || r.errors != "" {
 				t.Errorf("%s -o %s: %+v", args, format, r)
 			}
@@ -144,7 +148,7 @@ func TestOutputs_WideShowsMoreAndNameTheNamesAlone(t *testing.T) {
 func TestTables_FitTheTerminalAndNothingElseIsCut(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	say := func(terminal bool, width int, args string) string {
-		sys := System{Terminal: terminal, Width: func() int { return width },
+		sys := cmdline.System{Terminal: terminal, Width: func() int { return width },
 			Getenv: func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }}
 		r := call(t, sys, nodes, append([]string{"--api", documented(0)}, strings.Fields(args)...)...)
 		if r.code != 0 || r.errors != "" {
@@ -167,7 +171,7 @@ func TestTables_FitTheTerminalAndNothingElseIsCut(t *testing.T) {
 		if say(false, 80, args) != say(true, 0, args) {
 			t.Errorf("%s: a pipe, or a terminal that does not tell its width, has a table of its own", args)
 		}
-		for _, format := range []string{outputWide, outputName, outputJSON, outputYAML} {
+		for _, format := range []string{cmdline.Wide, cmdline.Name, cmdline.JSON, cmdline.YAML} {
 			if args := args + " -o " + format; say(true, 80, args) != say(false, 0, args) {
 				t.Errorf("%s: the width of the terminal changes it", args)
 			}
@@ -195,7 +199,8 @@ func TestColour_OnlyOnATerminalThatWantsIt(t *testing.T) {
 		"yaml":        {true, nil, "yaml", false},
 	} {
 		for _, command := range []string{"status", "health", "backends"} {
-			r := call(t, System{Terminal: tc.terminal, Getenv: func(key string) string { return tc.env[key] }}, nodes, "--api",
+			r := call(t, cmdline.System{Terminal: tc.terminal, Getenv: func(key string) string { return tc.env[key] }},
+				nodes, "--api",
 				documented(0), "-o", tc.format, command)
 			if strings.Contains(r.out, "\x1b[") != tc.want {
 				t.Errorf("%s, %s: %q", name, command, r.out)
@@ -206,9 +211,9 @@ func TestColour_OnlyOnATerminalThatWantsIt(t *testing.T) {
 
 func TestNodes_AreNamedByFlagThenEnvironmentThenDefault(t *testing.T) {
 	n := startNode(t)
-	env := func(value string) System {
-		return System{Getenv: func(key string) string {
-			if key == environmentNodes {
+	env := func(value string) cmdline.System {
+		return cmdline.System{Getenv: func(key string) string {
+			if key == fleet.EnvNodes {
 				return value
 			}
 			return ""
@@ -224,7 +229,8 @@ func TestNodes_AreNamedByFlagThenEnvironmentThenDefault(t *testing.T) {
 	if r := call(t, env(dead(t)), nil, "--api", address, "servers"); r.code != 0 {
 		t.Errorf("the flag comes first: %+v", r)
 	}
-	if r := call(t, env(""), nil, "--api", n.url+"/", "--api", address, "agents", "unpin", "eu-1", "--yes"); r.code != 0 ||
+	if r := call(t, env(""), nil, "--api", n.url+"/", "--api", address, "agents", "unpin", "eu-1",
+		"--yes"); r.code != 0 ||
 		len(n.changes()) != 1 {
 		t.Errorf("one node by two names: %+v, %q", r, n.changes())
 	}
@@ -234,28 +240,28 @@ func TestRead_AsksTheFirstNodeThatAnswers(t *testing.T) {
 	n := startNode(t)
 	first := startNode(t)
 	first.answers["GET /api/v1/servers"] = &api.Error{Status: 403, Message: "127.0.0.1 is not in api.allowed_networks"}
-	if r := call(t, System{}, []*node{n}, "--api", dead(t), "--api", documented(0), "servers"); r.code != 0 {
+	if r := call(t, cmdline.System{}, []*node{n}, "--api", dead(t), "--api", documented(0), "servers"); r.code != 0 {
 		t.Errorf("the first is dead: %+v", r)
 	}
 	r := ask(t, "servers", first, n)
 	if r.code != 1 || !strings.Contains(r.errors, "127.0.0.1:18080 answered 403") || len(n.asked) != 1 {
 		t.Errorf("a refusal is an answer: %+v", r)
 	}
-	r = call(t, System{}, nil, "--api", dead(t), "--api", dead(t), "servers")
+	r = call(t, cmdline.System{}, nil, "--api", dead(t), "--api", dead(t), "servers")
 	if r.code != 2 || !strings.Contains(r.errors, "none of 2 nodes answers") {
 		t.Errorf("none answers: %+v", r)
 	}
 }
 
 func TestVersion_WorksWithoutANode(t *testing.T) {
-	r := call(t, System{}, nil, "version")
+	r := call(t, cmdline.System{}, nil, "version")
 	if r.code != 0 || !strings.Contains(r.out, "gslbctl  1.2.3    0123456789ab  2026-01-01T00:00:00Z  go1.26") {
 		t.Errorf("got %+v", r)
 	}
-	if r := call(t, System{}, nil, "--version"); r.code != 0 || r.out != "gslbctl 1.2.3\n" {
+	if r := call(t, cmdline.System{}, nil, "--version"); r.code != 0 || r.out != "gslbctl 1.2.3\n" {
 		t.Errorf("got %+v", r)
 	}
-	if r := call(t, System{}, nil, "version", "--nodes", "--api", dead(t)); r.code != 0 ||
+	if r := call(t, cmdline.System{}, nil, "version", "--nodes", "--api", dead(t)); r.code != 0 ||
 		!strings.Contains(r.out, "no answer") {
 		t.Errorf("got %+v", r)
 	}
@@ -290,22 +296,22 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 		"backends override set www.example.com ": "[2001:db8::1]:443",
 	} {
 		words := append(append([]string{"__complete", "--api", documented(0)}, strings.Fields(args)...), "")
-		r := call(t, System{}, nodes, words...)
+		r := call(t, cmdline.System{}, nodes, words...)
 		offered := strings.Fields(strings.Split("\n"+r.out, "\n:4")[0])
 		if r.code != 0 || strings.Join(offered, " ") != want {
 			t.Errorf("%s: offers %q, want %q (%+v)", args, offered, want, r)
 		}
 	}
-	if r := call(t, System{}, nil, "__complete", "routing", "test", "--client"); !strings.Contains(r.out,
+	if r := call(t, cmdline.System{}, nil, "__complete", "routing", "test", "--client"); !strings.Contains(r.out,
 		"--client\taddress of the resolver") {
 		t.Errorf("what a flag is for has marks in it: %q", r.out)
 	}
-	if r := call(t, System{}, nil, "__complete", "--api", dead(t), "agents", "show", ""); r.code != 0 ||
+	if r := call(t, cmdline.System{}, nil, "__complete", "--api", dead(t), "agents", "show", ""); r.code != 0 ||
 		strings.Contains(r.out, "eu-1") {
 		t.Errorf("without a node: %+v", r)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if r := call(t, System{}, nil, "completion", shell); r.code != 0 || len(r.out) < 1000 {
+		if r := call(t, cmdline.System{}, nil, "completion", shell); r.code != 0 || len(r.out) < 1000 {
 			t.Errorf("%s: %d, %d bytes", shell, r.code, len(r.out))
 		}
 	}
@@ -313,7 +319,8 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 
 func TestKeygen_MakesFreshSecretsWithoutANode(t *testing.T) {
 	for args, length := range map[string]int{"keygen gossip": 44, "keygen token": 52} {
-		first, second := call(t, System{}, nil, strings.Fields(args)...), call(t, System{}, nil, strings.Fields(args)...)
+		first, second := call(t, cmdline.System{}, nil, strings.Fields(args)...), call(t, cmdline.System{}, nil,
+			strings.Fields(args)...)
 		if first.code != 0 || len(first.out) != length+1 || first.out == second.out {
 			t.Errorf("%s: %+v, %+v", args, first, second)
 		}
@@ -337,7 +344,8 @@ func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 func TestDomainsList_ByTag(t *testing.T) {
 	n := startNode(t)
 	tagged := func(name string, tags ...string) api.Domain {
-		return api.Domain{ID: name, RoutingPolicy: "weighted", Domain: model.Domain{Name: name, RoutingAlgorithm: "weighted", Tags: tags}}
+		return api.Domain{ID: name, RoutingPolicy: "weighted", Domain: model.Domain{Name: name,
+			RoutingAlgorithm: "weighted", Tags: tags}}
 	}
 	shop, blog := tagged("shop.example.com", "prod", "money"), tagged("blog.example.com", "prod")
 	n.set("GET /api/v1/domains", api.DomainList{Domains: []api.Domain{shop, blog}, Total: 2})
@@ -352,7 +360,7 @@ func TestDomainsList_ByTag(t *testing.T) {
 		!strings.Contains(r.out, "No domain has the tag mony") || !strings.Contains(r.out, "money") {
 		t.Errorf("%+v", r)
 	}
-	r := call(t, System{}, nodes, "__complete", "--api", documented(0), "domains", "list", "--tag", "")
+	r := call(t, cmdline.System{}, nodes, "__complete", "--api", documented(0), "domains", "list", "--tag", "")
 	if got := strings.Fields(strings.Split(r.out, "\n:4")[0]); strings.Join(got, " ") != "money prod" {
 		t.Errorf("offered are %v (%+v)", got, r)
 	}
@@ -360,7 +368,7 @@ func TestDomainsList_ByTag(t *testing.T) {
 
 func TestGossipGenerateKey_PrintsTheKeyAloneSoThatAScriptCanTakeIt(t *testing.T) {
 	n := startNode(t)
-	r := call(t, System{}, []*node{n}, "--api", n.url, "gossip", "generate-key")
+	r := call(t, cmdline.System{}, []*node{n}, "--api", n.url, "gossip", "generate-key")
 	if r.code != 0 || r.out != "a2V5\n" { // standard error has a note, since the name is old
 		t.Errorf("got %+v", r)
 	}
@@ -371,7 +379,7 @@ func TestGossipGenerateKey_PrintsTheKeyAloneSoThatAScriptCanTakeIt(t *testing.T)
 
 func TestServersCheck_ShowsHowAServerIsChecked(t *testing.T) {
 	n := startNode(t)
-	r := call(t, System{}, []*node{n}, "--api", n.url, "servers", "check", "app.example.com:192.0.2.12:443")
+	r := call(t, cmdline.System{}, []*node{n}, "--api", n.url, "servers", "check", "app.example.com:192.0.2.12:443")
 	if r.code != 0 || r.errors != "" || len(n.changes()) != 0 ||
 		!strings.Contains(r.out, "yes      http  /up   5s     1s ") {
 		t.Errorf("got %+v after %q", r, n.changes())

@@ -7,14 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) configCommand() *cobra.Command {
-	return menu("config", "Show, check and change the configuration of nodes", "", a.configShowCommand(),
-		changing(a.configSetCommand()), destroying(a.configResetCommand()), reading(a.configValidateCommand()),
-		changing(a.configReloadCommand()),
+	return cmdline.Menu("config", "Show, check and change the configuration of nodes", "", a.configShowCommand(),
+		cmdline.Changing(a.configSetCommand()), cmdline.Destroying(a.configResetCommand()),
+		cmdline.Reading(a.configValidateCommand()),
+		cmdline.Changing(a.configReloadCommand()),
 		a.configOverlaysCommand())
 }
 
@@ -23,7 +26,7 @@ func (a *app) configReloadCommand() *cobra.Command {
 		Use:   "reload",
 		Short: "Put what the file says now into force on every node",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.ChangeEach(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.Reload(ctx)
 				return reloadSentence(done), err
 			})
@@ -43,16 +46,17 @@ func reloadSentence(done api.Reload) string {
 }
 
 func (a *app) gossipCommand() *cobra.Command {
-	return menu("gossip", "Show the members of the gossip cluster", "", a.gossipNodesCommand(), a.gossipConfigCommand(),
-		reading(a.gossipKeyCommand()))
+	return cmdline.Menu("gossip", "Show the members of the gossip cluster", "", a.gossipNodesCommand(),
+		a.gossipConfigCommand(),
+		cmdline.Reading(a.gossipKeyCommand()))
 }
 
 func (a *app) gossipConfigCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
+	return a.Watchable(&cobra.Command{
 		Use:   "config",
 		Short: "Show how a node gossips, without the key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			shown, err := read(cmd.Context(), a, just((*api.Client).GossipSettings))
+			shown, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).GossipSettings))
 			if err != nil {
 				return err
 			}
@@ -65,7 +69,7 @@ func (a *app) gossipConfigCommand() *cobra.Command {
 				render.C(fmt.Sprint(g.GossipIntervalMS, " ms")),
 				render.C(fmt.Sprint(g.ProbeIntervalMS, " ms")), render.C(fmt.Sprint(g.ProbeTimeoutMS, " ms")),
 				orNone(strings.Join(g.Seeds, " ")))
-			return a.print(shown, a.table(t))
+			return a.Print(shown, a.Table(t))
 		},
 	})
 }
@@ -75,11 +79,11 @@ func (a *app) gossipKeyCommand() *cobra.Command {
 		Use:   "generate-key",
 		Short: "Print a new random key for encryption_key; nothing changes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			key, err := read(cmd.Context(), a, just((*api.Client).GenerateGossipKey))
+			key, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).GenerateGossipKey))
 			if err != nil {
 				return err
 			}
-			return a.print(key, func() string { return key.Key + "\n" })
+			return a.Print(key, func() string { return key.Key + "\n" })
 		},
 	}
 }

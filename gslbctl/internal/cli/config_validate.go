@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -25,10 +26,14 @@ func (a *app) configValidateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate <file>",
 		Short: "Tell everything that is wrong with a configuration file",
-		Long: "validate has the role that the file is for check it: the program beside gslbctl or on the PATH that its " +
+		Long: "validate has the role that the file is for check it: the program beside gslbctl or on the PATH that " +
+			"its " +
 			"key mode\n" +
-			"names, gslb-overwatch or gslb-agent, or gslb. With --on-node a node checks it; then the file must be one of an\n" +
-			"overwatch node without includes, and it goes there with its secrets, so over https or on this machine only.\n" +
+			"names, gslb-overwatch or gslb-agent, or gslb. With --on-node a node checks it; then the file must be " +
+			"one " +
+			"of an\n" +
+			"overwatch node without includes, and it goes there with its secrets, so over https or on this machine " +
+			"only.\n" +
 			"The exit code is 0 when the file is valid, 1 when it is not, 2 when it could not be checked.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,14 +54,15 @@ func (a *app) configText(path, flag string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.access()
+	c, err := a.Cluster()
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range c.Nodes {
 		if !contexts.Private(n.API) {
 			return nil, fmt.Errorf(
-				"%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, or leave "+
+				"%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, or "+
+					"leave "+
 					"%s out", path, n.API, flag)
 		}
 	}
@@ -68,11 +74,11 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	v, err := read(ctx, a, with((*api.Client).ValidateConfig, text))
+	v, err := fleet.First(ctx, a.Fleet, fleet.CallWith((*api.Client).ValidateConfig, text))
 	if err != nil {
 		return err
 	}
-	err = a.print(v, func() string {
+	err = a.Print(v, func() string {
 		var lines []string
 		for _, e := range v.Errors {
 			at := path
@@ -90,8 +96,8 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 		return render.Lines(lines)
 	})
 	if err == nil && !v.Valid {
-		return &outcome{code: exitDegraded,
-			sentence: render.Count(len(v.Errors), "problem", "problems") + " in the configuration"}
+		return &fleet.Error{Code: fleet.Degraded,
+			Message: render.Count(len(v.Errors), "problem", "problems") + " in the configuration"}
 	}
 	return err
 }
@@ -115,7 +121,7 @@ func (a *app) validateHere(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer a.progress("checking " + path)()
+	defer a.Progress("checking " + path)()
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, "--config", path, "--validate")
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -131,10 +137,10 @@ func (a *app) validateHere(ctx context.Context, path string) error {
 			v.Errors = append(v.Errors, api.ConfigError{Message: strings.TrimPrefix(line, filepath.Base(program)+": ")})
 		}
 	}
-	if err := a.print(v, func() string { return render.Lines(lines) }); err != nil || v.Valid {
+	if err := a.Print(v, func() string { return render.Lines(lines) }); err != nil || v.Valid {
 		return err
 	}
-	return &outcome{code: exitDegraded}
+	return &fleet.Error{Code: fleet.Degraded}
 }
 
 // roleProgram returns the path of the program of a file's role.
@@ -148,7 +154,8 @@ func (a *app) roleProgram(path string) (string, error) {
 		Mode string `yaml:"mode"`
 	}
 	if err := yaml.NewDecoder(file).Decode(&head); err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("%s: the key mode cannot be read: it must be a YAML file with mode: overwatch or mode: agent",
+		return "", fmt.Errorf("%s: the key mode cannot be read: it must be a YAML file with mode: overwatch or mode: "+
+			"agent",
 			path)
 	}
 	if head.Mode != "overwatch" && head.Mode != "agent" {
@@ -160,7 +167,8 @@ func (a *app) roleProgram(path string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf(
-		"neither gslb-%s nor gslb is installed here: install one, or have a node check the file with --on-node", head.Mode)
+		"neither gslb-%s nor gslb is installed here: install one, or have a node check the file with --on-node",
+		head.Mode)
 }
 
 // installed returns the path of a program beside gslbctl or on the PATH.

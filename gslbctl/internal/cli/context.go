@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -13,15 +11,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 )
 
 func (a *app) contextCommand() *cobra.Command {
-	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(),
-		reading(a.contextShowCommand()),
-		changing(a.contextUseCommand()),
-		changing(a.contextSetCommand()), destroying(a.contextDeleteCommand()))
+	return cmdline.Group("context", "Keep clusters by name, and choose one", a.contextListCommand(),
+		cmdline.Reading(a.contextShowCommand()),
+		cmdline.Changing(a.contextUseCommand()),
+		cmdline.Changing(a.contextSetCommand()), cmdline.Destroying(a.contextDeleteCommand()))
 }
 
 // shownContext is a context without its secrets.
@@ -38,11 +38,11 @@ func showContext(f *contexts.File, name string) shownContext {
 }
 
 func (a *app) contextListCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
+	return a.Listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the contexts; a star marks the one in use",
 		RunE: func(*cobra.Command, []string) error {
-			f, err := a.loadContexts()
+			f, err := a.LoadContexts()
 			if err != nil {
 				return err
 			}
@@ -63,10 +63,11 @@ func (a *app) contextListCommand() *cobra.Command {
 				if c.Current {
 					used = "*"
 				}
-				t.AddNamed(name, render.C(used), render.C(name), render.C(strings.Join(apis, " ")), render.C(render.YesNo(c.Token)),
+				t.AddNamed(name, render.C(used), render.C(name), render.C(strings.Join(apis, " ")),
+					render.C(render.YesNo(c.Token)),
 					render.C(render.YesNo(c.ClientCert != "")), orNone(c.CA), render.C(strings.Join(dns, " ")))
 			}
-			return a.list(list, t)
+			return a.List(list, t)
 		},
 	})
 }
@@ -79,23 +80,16 @@ func orDefaultDNS(n contexts.Node) string {
 	return address
 }
 
-func (a *app) loadContexts() (*contexts.File, error) {
-	path, err := a.contextsPath()
-	if err != nil {
-		return nil, err
-	}
-	return contexts.Load(path)
-}
-
 func (a *app) contextShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "show [name]",
-		Short:             "Show a context, the one in use without a name",
-		Long:              "show prints a context, without its token. Without a name it is the current one of the file.",
+		Use:   "show [name]",
+		Short: "Show a context, the one in use without a name",
+		Long: "show prints a context, without its token. Without a name it is the current one of the " +
+			"file.",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.contextArgument,
+		ValidArgsFunction: a.CompleteContext,
 		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := a.loadContexts()
+			f, err := a.LoadContexts()
 			if err != nil {
 				return err
 			}
@@ -106,11 +100,11 @@ func (a *app) contextShowCommand() *cobra.Command {
 			if name == "" {
 				return errors.New("no context is in use: name one, or choose one with gslbctl context use")
 			}
-			if err := checkKnown(f, name); err != nil {
+			if err := cmdline.CheckContext(f, name); err != nil {
 				return err
 			}
 			shown := showContext(f, name)
-			return a.print(shown, a.table(contextFacts(shown)))
+			return a.Print(shown, a.Table(contextFacts(shown)))
 		},
 	}
 }
@@ -121,7 +115,8 @@ func contextFacts(c shownContext) *render.Table {
 		t.Add(render.C("node"), render.C(n.API+" (DNS at "+orDefaultDNS(n)+")"))
 	}
 	for _, fact := range [][2]string{
-		{"in use", render.YesNo(c.Current)}, {"token", render.YesNo(c.Token)}, {"token file", c.TokenFile}, {"CA", c.CA},
+		{"in use", render.YesNo(c.Current)}, {"token", render.YesNo(c.Token)}, {"token file", c.TokenFile}, {"CA",
+			c.CA},
 		{"client certificate", c.ClientCert}, {"client key", c.ClientKey}, {"server name", c.ServerName},
 	} {
 		t.Add(render.C(fact[0]), orNone(fact[1]))
@@ -134,11 +129,11 @@ func (a *app) contextUseCommand() *cobra.Command {
 		Use:               "use <name>",
 		Short:             "Have commands go to this cluster from now on",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.contextArgument,
+		ValidArgsFunction: a.CompleteContext,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.changeContexts("gslbctl uses the context "+args[0], func(f *contexts.File) error {
 				f.Current = args[0]
-				return checkKnown(f, args[0])
+				return cmdline.CheckContext(f, args[0])
 			})
 		},
 	}
@@ -146,14 +141,14 @@ func (a *app) contextUseCommand() *cobra.Command {
 
 // changeContexts changes the file of contexts and prints done.
 func (a *app) changeContexts(done string, edit func(*contexts.File) error) error {
-	path, err := a.contextsPath()
+	path, err := a.ContextsPath()
 	if err != nil {
 		return err
 	}
 	if err := contexts.Change(path, edit); err != nil {
 		return err
 	}
-	return a.print(changed{Node: path, Success: true, Message: done},
+	return a.Print(fleet.Result{Node: path, Success: true, Message: done},
 		func() string { return render.Printable(done) + "\n" })
 }
 
@@ -166,14 +161,15 @@ func (a *app) contextSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set <name> --api <node> [--api <node> ...]",
 		Short: "Make a context or change one",
-		Long: "set makes a context, or changes what the flags name in one that there is; an empty value takes something " +
+		Long: "set makes a context, or changes what the flags name in one that there is; an empty value takes " +
+			"something " +
 			"away.\n" +
 			"The first context that is made is in use at once. The file is readable by its owner only.",
 		Example: "  gslbctl context set prod --api https://ow1.example.net --api https://ow2.example.net --ca ca.pem " +
 			"--token-file token\n" +
 			"  gslbctl context set lab --api 127.0.0.1:8080 --dns 127.0.0.1:5353",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.contextArgument,
+		ValidArgsFunction: a.CompleteContext,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := contexts.CheckName(args[0]); err != nil {
 				return err
@@ -184,7 +180,7 @@ func (a *app) contextSetCommand() *cobra.Command {
 			}
 			return a.changeContexts("context "+args[0]+" is kept", func(file *contexts.File) error {
 				c := file.Contexts[args[0]]
-				if err := f.apply(&c, a.nodes, a.dns, token); err != nil {
+				if err := f.apply(&c, a.API, a.DNS, token); err != nil {
 					return err
 				}
 				if err := c.Check(); err != nil {
@@ -199,13 +195,14 @@ func (a *app) contextSetCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	optional(cmd, flags.StringVar, &f.ca, "ca", "",
+	cmdline.Optional(cmd, flags.StringVar, &f.ca, "ca", "",
 		"`file` of the certificates, PEM, that are trusted in place of the system's")
-	optional(cmd, flags.StringVar, &f.cert, "client-cert", "", "`file` of the client certificate, PEM")
-	optional(cmd, flags.StringVar, &f.key, "client-key", "", "`file` of its key, PEM")
-	optional(cmd, flags.StringVar, &f.serverName, "server-name", "",
+	cmdline.Optional(cmd, flags.StringVar, &f.cert, "client-cert", "", "`file` of the client certificate, PEM")
+	cmdline.Optional(cmd, flags.StringVar, &f.key, "client-key", "", "`file` of its key, PEM")
+	cmdline.Optional(cmd, flags.StringVar, &f.serverName, "server-name", "",
 		"the `name` that the nodes' certificates must have (default the host in their address)")
-	optional(cmd, flags.StringVar, &f.tokenFile, "token-file", "", "`file` with the token, readable by its owner only")
+	cmdline.Optional(cmd, flags.StringVar, &f.tokenFile, "token-file", "",
+		"`file` with the token, readable by its owner only")
 	flags.BoolVar(&tokenStdin, "token-stdin", false,
 		"read the token from standard input and keep it in the file of contexts")
 	cmd.MarkFlagsMutuallyExclusive("token-file", "token-stdin")
@@ -221,10 +218,11 @@ func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 	if a.Asks {
 		return "",
 			errors.New(
-				"a token that is typed stays on the screen: write it into a file of yours and use --token-stdin < FILE, or " +
+				"a token that is typed stays on the screen: write it into a file of yours and use --token-stdin < " +
+					"FILE, or " +
 					"--token-file")
 	}
-	line, err := a.typed(ctx)
+	line, err := a.ReadLine(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -234,21 +232,6 @@ func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 	return line, contexts.CheckToken(line)
 }
 
-// typed returns one line of standard input, without its end.
-func (a *app) typed(ctx context.Context) (string, error) {
-	line := make(chan string, 1)
-	go func() { // ends with the process: a read of a terminal cannot be stopped
-		text, _ := bufio.NewReader(io.LimitReader(a.In, 1<<16)).ReadString('\n')
-		line <- strings.TrimRight(text, "\r\n")
-	}()
-	select {
-	case text := <-line:
-		return text, nil
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-}
-
 func (f *contextFlags) apply(c *contexts.Context, apis, dns []string, token string) error {
 	if len(apis) > 0 {
 		c.Nodes = nil
@@ -256,7 +239,7 @@ func (f *contextFlags) apply(c *contexts.Context, apis, dns []string, token stri
 			c.Nodes = append(c.Nodes, contexts.Node{API: text})
 		}
 	}
-	if err := setDNSAddresses(c, dns); err != nil {
+	if err := cmdline.SetDNSAddresses(c, dns); err != nil {
 		return err
 	}
 	for _, path := range []struct{ given, into *string }{
@@ -291,16 +274,16 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 		Use:               "delete <name>",
 		Short:             "Forget a context, with its token",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.contextArgument,
+		ValidArgsFunction: a.CompleteContext,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := a.loadContexts()
+			f, err := a.LoadContexts()
 			if err != nil {
 				return err
 			}
-			if err := checkKnown(f, args[0]); err != nil {
+			if err := cmdline.CheckContext(f, args[0]); err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes,
+			if err := a.Confirm(cmd.Context(), yes,
 				"deleting the context "+args[0]+" forgets its nodes and its token"); err != nil {
 				return err
 			}
@@ -313,18 +296,6 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 			})
 		},
 	}
-	yesFlag(cmd, &yes)
+	cmdline.YesFlag(cmd, &yes)
 	return cmd
-}
-
-// contextArgument completes the names of contexts.
-func (a *app) contextArgument(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	f, err := a.loadContexts()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return slices.Sorted(maps.Keys(f.Contexts)), cobra.ShellCompDirectiveNoFileComp
 }

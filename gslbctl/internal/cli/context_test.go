@@ -13,13 +13,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 // atHome returns a machine whose user's home is an empty directory.
-func atHome(t *testing.T, env map[string]string) (System, string) {
+func atHome(t *testing.T, env map[string]string) (cmdline.System, string) {
 	t.Helper()
 	home := t.TempDir()
-	return System{Getenv: func(key string) string {
+	return cmdline.System{Getenv: func(key string) string {
 		if key == "HOME" {
 			return home
 		}
@@ -127,7 +130,8 @@ func TestContext_TokenIsSentAndNeverShownNorReadByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"agents", "context list"} {
-		if r := run(args); r.code != 2 || !strings.Contains(r.errors, "chmod 600") || strings.Contains(r.errors, token) {
+		if r := run(args); r.code != 2 || !strings.Contains(r.errors, "chmod 600") || strings.Contains(r.errors,
+			token) {
 			t.Errorf("%s with a file that others read: %+v", args, r)
 		}
 	}
@@ -142,19 +146,19 @@ func TestAccess_EnvironmentFillsInWhatTheContextLeavesOut(t *testing.T) {
 		code int
 		says string
 	}{
-		"both name nodes": {map[string]string{environmentNodes: "x", environmentContext: "y"}, "agents", 2,
+		"both name nodes": {map[string]string{fleet.EnvNodes: "x", fleet.EnvContext: "y"}, "agents", 2,
 			"set one of them"},
-		"the flag comes first": {map[string]string{environmentContext: "y"}, "agents --api " + address, 0, "eu-1"},
-		"an unknown context":   {map[string]string{environmentContext: "y"}, "agents", 2, `no context "y"`},
-		"a token over http": {map[string]string{environmentNodes: "192.0.2.1", environmentToken: "t"}, "agents", 2,
+		"the flag comes first": {map[string]string{fleet.EnvContext: "y"}, "agents --api " + address, 0, "eu-1"},
+		"an unknown context":   {map[string]string{fleet.EnvContext: "y"}, "agents", 2, `no context "y"`},
+		"a token over http": {map[string]string{fleet.EnvNodes: "192.0.2.1", fleet.EnvToken: "t"}, "agents", 2,
 			"unencrypted"},
-		"a token with a newline": {map[string]string{environmentNodes: address, environmentToken: "a\nb"}, "agents", 2,
+		"a token with a newline": {map[string]string{fleet.EnvNodes: address, fleet.EnvToken: "a\nb"}, "agents", 2,
 			"visible ASCII"},
-		"half a certificate": {map[string]string{environmentNodes: address, environmentCert: "x"}, "agents", 2,
+		"half a certificate": {map[string]string{fleet.EnvNodes: address, fleet.EnvCert: "x"}, "agents", 2,
 			"client_key"},
-		"no CA there": {map[string]string{environmentNodes: address, environmentCA: "/nowhere"}, "agents", 2,
+		"no CA there": {map[string]string{fleet.EnvNodes: address, fleet.EnvCA: "/nowhere"}, "agents", 2,
 			"/nowhere"},
-		"more DNS than nodes": {map[string]string{environmentNodes: address, environmentDNS: "a:1,b:2"}, "agents", 2,
+		"more DNS than nodes": {map[string]string{fleet.EnvNodes: address, fleet.EnvDNS: "a:1,b:2"}, "agents", 2,
 			"at most one for each"},
 	} {
 		sys, _ := atHome(t, tc.env)

@@ -11,22 +11,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) diffCommand() *cobra.Command {
 	var o glueOptions
-	cmd := a.watchable(&cobra.Command{
+	cmd := a.Watchable(&cobra.Command{
 		Use:   "diff",
 		Short: "Show in what nodes differ",
-		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, pinned " +
+		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, " +
+			"pinned " +
 			"agents and signing keys.\n" +
-			"It also compares the addresses of name servers between the DNS of the nodes, and with the glue of the parent " +
+			"It also compares the addresses of name servers between the DNS of the nodes, and with the glue of the " +
+			"parent " +
 			"zone.\n" +
-			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays a " +
+			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays " +
+			"a " +
+			"" +
 			"difference.\n" +
-			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when fewer than " +
+			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when " +
+			"fewer than " +
 			"two can.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context(), o) },
 	})
@@ -57,7 +63,7 @@ func (a *app) diff(ctx context.Context, o glueOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	replies, err := onAll(ctx, a, askingAll, readFacts)
+	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, readFacts)
 	if err != nil {
 		return err
 	}
@@ -66,27 +72,27 @@ func (a *app) diff(ctx context.Context, o glueOptions) error {
 	}
 	report := diffReport{Differences: []difference{}, Unasked: map[string]string{}}
 	var unasked []string
-	replies = slices.DeleteFunc(replies, func(r reply[map[fact]string]) bool {
-		if r.err == nil {
+	replies = slices.DeleteFunc(replies, func(r fleet.Answer[map[fact]string]) bool {
+		if r.Err == nil {
 			return false
 		}
-		_, sentence := explain(r.err)
-		report.Unasked[r.node] = sentence
+		_, sentence := fleet.Explain(r.Err)
+		report.Unasked[r.Node] = sentence
 		unasked = append(unasked, sentence)
 		return true
 	})
 	if len(replies) < 2 {
-		return &outcome{code: exitNotAsked, sentence: "nothing can be compared: " + strings.Join(unasked, "; ")}
+		return &fleet.Error{Code: fleet.NotAsked, Message: "nothing can be compared: " + strings.Join(unasked, "; ")}
 	}
 	for _, r := range replies {
-		report.Nodes = append(report.Nodes, r.node)
+		report.Nodes = append(report.Nodes, r.Node)
 	}
 	servers, notes, err := a.compareNameservers(ctx, o, report.Nodes)
 	if err != nil {
 		return err
 	}
 	report.Differences, report.Notes = sortDifferences(append(differences(replies), servers...)), notes
-	if err := a.print(report, a.table(diffTable(report))); err != nil {
+	if err := a.Print(report, a.Table(diffTable(report))); err != nil {
 		return err
 	}
 	for _, note := range notes {
@@ -94,21 +100,21 @@ func (a *app) diff(ctx context.Context, o glueOptions) error {
 	}
 	switch {
 	case len(notes) > 0 && o.explicit():
-		return &outcome{code: exitDegraded}
+		return &fleet.Error{Code: fleet.Degraded}
 	case len(unasked) > 0:
-		return &outcome{code: exitDegraded, sentence: "not compared: " + strings.Join(unasked, "; ")}
+		return &fleet.Error{Code: fleet.Degraded, Message: "not compared: " + strings.Join(unasked, "; ")}
 	case len(report.Differences) > 0:
-		return &outcome{code: exitDegraded}
+		return &fleet.Error{Code: fleet.Degraded}
 	}
 	return nil
 }
 
 // differences returns the facts on which nodes that answered disagree, in order.
-func differences(replies []reply[map[fact]string]) []difference {
+func differences(replies []fleet.Answer[map[fact]string]) []difference {
 	list := []difference{}
 	everything := map[fact]bool{}
 	for _, r := range replies {
-		for t := range r.answer {
+		for t := range r.Value {
 			everything[t] = true
 		}
 	}
@@ -116,9 +122,9 @@ func differences(replies []reply[map[fact]string]) []difference {
 		d := difference{Kind: t.kind, Name: t.name, Said: map[string]string{}}
 		versions := map[string]bool{}
 		for _, r := range replies {
-			said, known := r.answer[t]
+			said, known := r.Value[t]
 			if known {
-				d.Said[r.node] = said
+				d.Said[r.Node] = said
 			}
 			versions[fmt.Sprint(known, said)] = true
 		}
@@ -144,10 +150,10 @@ func (a *app) differing(ctx context.Context, clients []*api.Client) []difference
 		return nil
 	}
 	look := func() []difference {
-		replies := slices.DeleteFunc(everywhere(ctx, clients, readFacts),
-			func(r reply[map[fact]string]) bool { return r.err != nil })
+		replies := slices.DeleteFunc(fleet.AskClients(ctx, clients, readFacts),
+			func(r fleet.Answer[map[fact]string]) bool { return r.Err != nil })
 		for _, r := range replies { // nodes report differing keys as a condition of their own
-			maps.DeleteFunc(r.answer, func(f fact, _ string) bool { return f.kind == "key" })
+			maps.DeleteFunc(r.Value, func(f fact, _ string) bool { return f.kind == "key" })
 		}
 		return differences(replies)
 	}
@@ -164,7 +170,11 @@ func diffTable(report diffReport) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "WHICH"}},
 		Empty: fmt.Sprintf("The %d nodes say the same.", len(report.Nodes))}
 	columns := slices.Clone(report.Nodes)
-	if slices.ContainsFunc(report.Differences, func(d difference) bool { _, said := d.Said[parentColumn]; return said }) {
+	if slices.ContainsFunc(report.Differences, func(d difference) bool {
+		_,
+			said := d.Said[parentColumn]
+		return said
+	}) {
 		columns = append(columns, parentColumn)
 	}
 	for _, node := range columns {
@@ -192,7 +202,7 @@ func diffTable(report diffReport) *render.Table {
 // readFacts reads all facts of a node that diff compares.
 func readFacts(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	all := map[fact]string{}
-	for _, part := range []question[map[fact]string]{serverThings, domainThings, placeThings, trustThings} {
+	for _, part := range []fleet.Request[map[fact]string]{serverThings, domainThings, placeThings, trustThings} {
 		found, err := part(ctx, c)
 		if err != nil {
 			return nil, err

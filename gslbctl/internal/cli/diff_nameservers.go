@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/dnsask"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/resolve"
 )
 
@@ -33,7 +34,8 @@ type glueOptions struct {
 
 func (o *glueOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.parents, "parent", nil,
-		"`address` of a DNS server of the parent zone to ask for glue, instead of asking a resolver for them; repeat it")
+		"`address` of a DNS server of the parent zone to ask for glue, instead of asking a resolver for them; repeat "+
+			"it")
 	cmd.Flags().StringVar(&o.resolver, "resolver", "",
 		"`address` of the resolver to ask for the parent servers (default: the resolver of this machine)")
 }
@@ -75,31 +77,31 @@ func addressList(addresses []netip.Addr) string {
 // the parent. Each note names a source that could not be compared.
 func (a *app) compareNameservers(ctx context.Context, o glueOptions, nodes []string) (list []difference, notes []string,
 	err error) {
-	all, err := a.targets()
+	all, err := a.Nodes()
 	if err != nil {
 		return nil, nil, err
 	}
-	all = slices.DeleteFunc(all, func(n target) bool { return !slices.Contains(nodes, n.Node()) })
-	defer a.progress("asking for the addresses of name servers")()
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	all = slices.DeleteFunc(all, func(n fleet.Node) bool { return !slices.Contains(nodes, n.Node()) })
+	defer a.Progress("asking for the addresses of name servers")()
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	replies := make([]reply[servedAddresses], len(all))
+	replies := make([]fleet.Answer[servedAddresses], len(all))
 	zones := make([][]string, len(all))
-	atOnce(len(all), func(i int) {
-		replies[i].node = all[i].Node()
-		replies[i].answer, zones[i], replies[i].err = servedByNode(ctx, all[i])
+	fleet.ForEach(len(all), func(i int) {
+		replies[i].Node = all[i].Node()
+		replies[i].Value, zones[i], replies[i].Err = servedByNode(ctx, all[i])
 	})
 	var unanswered []string
-	replies = slices.DeleteFunc(replies, func(r reply[servedAddresses]) bool {
-		if r.err != nil {
-			notes = append(notes, fmt.Sprintf("the name servers of %s were not compared: %s", r.node, r.err))
-			unanswered = append(unanswered, r.node)
+	replies = slices.DeleteFunc(replies, func(r fleet.Answer[servedAddresses]) bool {
+		if r.Err != nil {
+			notes = append(notes, fmt.Sprintf("the name servers of %s were not compared: %s", r.Node, r.Err))
+			unanswered = append(unanswered, r.Node)
 		}
-		return r.err != nil
+		return r.Err != nil
 	})
 	served := servedAddresses{}
 	for _, r := range replies {
-		maps.Copy(served, r.answer)
+		maps.Copy(served, r.Value)
 	}
 	names := slices.Concat(zones...)
 	slices.Sort(names)
@@ -114,10 +116,10 @@ func (a *app) compareNameservers(ctx context.Context, o glueOptions, nodes []str
 }
 
 // servedByNode queries the DNS of a node for the name servers of its zones and the addresses of those below the apex.
-func servedByNode(ctx context.Context, n target) (served servedAddresses, zones []string, err error) {
+func servedByNode(ctx context.Context, n fleet.Node) (served servedAddresses, zones []string, err error) {
 	config, err := n.DNSConfig(ctx)
 	if err != nil {
-		_, sentence := explain(err)
+		_, sentence := fleet.Explain(err)
 		return nil, nil, errors.New(sentence)
 	}
 	zones = each(config.Config.Zones[:min(len(config.Config.Zones), maxComparedZones)], dns.CanonicalName)
@@ -125,15 +127,15 @@ func servedByNode(ctx context.Context, n target) (served servedAddresses, zones 
 	if len(zones) == 0 {
 		return served, zones, nil
 	}
-	conn, err := dnsask.Dial(ctx, n.dns)
+	conn, err := dnsask.Dial(ctx, n.DNS)
 	if err != nil {
-		return nil, nil, errors.New(dnsFailure(err, n.dns))
+		return nil, nil, errors.New(fleet.ExplainDNS(err, n.DNS))
 	}
 	defer conn.Close()
 	for _, zone := range zones {
 		servers, err := conn.Nameservers(ctx, zone)
 		if err != nil {
-			return nil, nil, errors.New(dnsFailure(err, n.dns))
+			return nil, nil, errors.New(fleet.ExplainDNS(err, n.DNS))
 		}
 		for _, server := range servers {
 			if !dns.IsSubDomain(zone, server) {
@@ -143,7 +145,7 @@ func servedByNode(ctx context.Context, n target) (served servedAddresses, zones 
 			for _, v6 := range []bool{false, true} {
 				answer, err := conn.Ask(ctx, server, v6)
 				if err != nil {
-					return nil, nil, errors.New(dnsFailure(err, n.dns))
+					return nil, nil, errors.New(fleet.ExplainDNS(err, n.DNS))
 				}
 				addresses = append(addresses, answer.Addresses...)
 			}
@@ -159,7 +161,7 @@ func (a *app) glueOf(ctx context.Context, o glueOptions, zones []string, served 
 	notes []string) {
 	found := make([]map[string][]netip.Addr, len(zones))
 	failed := make([]error, len(zones))
-	atOnce(len(zones), func(i int) {
+	fleet.ForEach(len(zones), func(i int) {
 		parents := o.parents
 		if len(parents) == 0 {
 			if parents, failed[i] = parentsOf(ctx, o.resolver, zones[i]); failed[i] != nil {
@@ -171,7 +173,8 @@ func (a *app) glueOf(ctx context.Context, o glueOptions, zones []string, served 
 	glue = servedAddresses{}
 	for i, zone := range zones {
 		if failed[i] != nil {
-			notes = append(notes, fmt.Sprintf("the glue of %s was not compared: %s", strings.TrimSuffix(zone, "."), failed[i]))
+			notes = append(notes, fmt.Sprintf("the glue of %s was not compared: %s", strings.TrimSuffix(zone, "."),
+				failed[i]))
 			continue
 		}
 		for name := range served {
@@ -205,22 +208,22 @@ func parentsOf(ctx context.Context, resolver, zone string) ([]string, error) {
 
 // differencesWithGlue returns the name servers on which nodes disagree, or that have other addresses in glue. A name
 // server without an entry in glue is compared between the nodes only.
-func differencesWithGlue(replies []reply[servedAddresses], glue servedAddresses) []difference {
-	var between, all []reply[map[fact]string]
+func differencesWithGlue(replies []fleet.Answer[servedAddresses], glue servedAddresses) []difference {
+	var between, all []fleet.Answer[map[fact]string]
 	for _, r := range replies {
 		alone, beside := map[fact]string{}, map[fact]string{}
-		for name, addresses := range r.answer {
+		for name, addresses := range r.Value {
 			if _, compared := glue[name]; compared {
 				beside[name] = addresses
 			} else {
 				alone[name] = addresses
 			}
 		}
-		between = append(between, reply[map[fact]string]{node: r.node, answer: alone})
-		all = append(all, reply[map[fact]string]{node: r.node, answer: beside})
+		between = append(between, fleet.Answer[map[fact]string]{Node: r.Node, Value: alone})
+		all = append(all, fleet.Answer[map[fact]string]{Node: r.Node, Value: beside})
 	}
 	if len(all) > 0 {
-		all = append(all, reply[map[fact]string]{node: parentColumn, answer: glue})
+		all = append(all, fleet.Answer[map[fact]string]{Node: parentColumn, Value: glue})
 	}
 	return append(differences(between), differences(all)...)
 }

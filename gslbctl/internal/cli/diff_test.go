@@ -6,6 +6,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -19,38 +20,41 @@ func TestDiff_ShowsWhatNodesSayDifferently(t *testing.T) {
 	for _, n := range nodes {
 		n.answers["GET /api/v1/config/dns"] = api.DNSConfigAnswer{Config: api.DNSConfig{Zones: []string{"example.com"}}}
 	}
-	if r := call(t, System{}, nodes, args...); r.code != 0 || r.out != "The 2 nodes say the same.\n" {
+	if r := call(t, cmdline.System{}, nodes, args...); r.code != 0 || r.out != "The 2 nodes say the same.\n" {
 		t.Errorf("%+v", r)
 	}
 	nodes[1].answers["GET /api/v1/overrides"] = api.OverrideList{}
 	nodes[1].answers["GET /api/v1/domains"] = api.DomainList{Total: 2,
-		Domains: []api.Domain{{RoutingPolicy: "weighted", Domain: model.Domain{Name: "app.example.com", RoutingAlgorithm: "weighted", TTL: 300, Enabled: true}},
+		Domains: []api.Domain{{RoutingPolicy: "weighted", Domain: model.Domain{Name: "app.example.com",
+			RoutingAlgorithm: "weighted", TTL: 300, Enabled: true}},
 			{Domain: model.Domain{Name: "new.example.com"}}}}
 	nodes[1].answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{}
 	agents := fakeAgents()
 	agents[0].Fingerprint = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 	nodes[1].answers["GET /api/v1/overwatch/agents"] = api.AgentList{Agents: agents, Total: len(agents)}
-	r := call(t, System{}, nodes, args...)
+	r := call(t, cmdline.System{}, nodes, args...)
 	if r.code != 1 || r.errors != "" {
 		t.Errorf("%+v", r)
 	}
 	golden(t, "diff", r.out)
-	if r := call(t, System{}, nodes, "diff", "--api", documented(0), "--api", dead(t)); r.code != 2 || r.out != "" ||
+	if r := call(t, cmdline.System{}, nodes, "diff", "--api", documented(0), "--api", dead(t)); r.code != 2 ||
+		r.out != "" ||
 		!strings.Contains(r.errors, "nothing can be compared: nothing listens") {
 		t.Errorf("one is gone: %+v", r)
 	}
 	// Without the third, the others are compared all the same, and that it is missing is told.
 	three := append(args, "--api", dead(t))
-	if other := call(t, System{}, nodes, three...); other.code != 1 || other.out != r.out ||
+	if other := call(t, cmdline.System{}, nodes, three...); other.code != 1 || other.out != r.out ||
 		!strings.Contains(other.errors, "not compared: nothing listens") {
 		t.Errorf("one of three is gone: %+v", other)
 	}
-	if other := call(t, System{}, nodes, append([]string{"-o", "json"}, three...)...); !strings.Contains(other.out,
+	if other := call(t, cmdline.System{}, nodes, append([]string{"-o", "json"},
+		three...)...); !strings.Contains(other.out,
 		`"unasked": {`) {
 		t.Errorf("one of three is gone: %+v", other)
 	}
 	nodes[1].answers["GET /api/v1/servers"] = &api.Error{Status: 401, Message: "this needs a token"}
-	if r := call(t, System{}, nodes, args...); r.code != 2 ||
+	if r := call(t, cmdline.System{}, nodes, args...); r.code != 2 ||
 		!strings.Contains(r.errors, "nothing can be compared: "+"http://"+documented(1)) {
 		t.Errorf("one refuses: %+v", r)
 	}
@@ -103,19 +107,19 @@ func TestDiff_ComparesNameServersWithEachOtherAndWithGlue(t *testing.T) {
 	parent := startZone(t, "udp", "gslb.test. NS ns1.gslb.test.", "gslb.test. NS ns.example.net.",
 		"ns1.gslb.test. A 203.0.113.10", "ns1.gslb.test. AAAA 2001:db8::1")
 	args := []string{"diff", "--api", documented(0), "--api", documented(1), "--dns", first, "--dns", second}
-	r := call(t, System{}, nodes, append(args, "--parent", parent)...)
+	r := call(t, cmdline.System{}, nodes, append(args, "--parent", parent)...)
 	if r.code != 1 || r.errors != "" {
 		t.Errorf("%+v", r)
 	}
 	golden(t, "diff_nameservers", r.out)
 	empty := startZone(t, "udp")
-	r = call(t, System{}, nodes, append(args, "--parent", empty)...)
+	r = call(t, cmdline.System{}, nodes, append(args, "--parent", empty)...)
 	if r.code != 1 || !strings.Contains(r.out, "ns1.gslb.test") || strings.Contains(r.out, "ns2.gslb.test") ||
 		!strings.Contains(r.errors, "the glue of gslb.test was not compared: the parent's server "+empty) {
 		t.Errorf("the parent has no delegation: %+v", r)
 	}
 	args[len(args)-1] = dead(t)
-	r = call(t, System{}, nodes, append(args, "--parent", parent)...)
+	r = call(t, cmdline.System{}, nodes, append(args, "--parent", parent)...)
 	if r.code != 1 || !strings.Contains(r.out, "no answer") || !strings.Contains(r.errors, "were not compared") {
 		t.Errorf("one node's DNS is silent: %+v", r)
 	}

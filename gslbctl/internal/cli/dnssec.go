@@ -6,28 +6,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) dnssecCommand() *cobra.Command {
-	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
+	return cmdline.Group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
 		a.dnssecKeysCommand(),
-		changing(a.dnssecSyncCommand()), destroying(a.dnssecRollCommand()), a.dnssecRollsCommand(),
-		destroying(a.dnssecUnsignCommand()),
-		changing(a.dnssecSignCommand()), a.dnssecCheckCommand(),
-		reading(a.dnssecBackupCommand()), changing(a.dnssecRestoreCommand()))
+		cmdline.Changing(a.dnssecSyncCommand()), cmdline.Destroying(a.dnssecRollCommand()), a.dnssecRollsCommand(),
+		cmdline.Destroying(a.dnssecUnsignCommand()),
+		cmdline.Changing(a.dnssecSignCommand()), a.dnssecCheckCommand(),
+		cmdline.Reading(a.dnssecBackupCommand()), cmdline.Changing(a.dnssecRestoreCommand()))
 }
 
 // notSigned replaces an empty table of keys.
 const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 
 func (a *app) dnssecStatusCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
+	return a.Listing(&cobra.Command{
 		Use:   "status",
 		Short: "Show whether answers are signed, and with which keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			status, err := read(cmd.Context(), a, just((*api.Client).DNSSECStatus))
+			status, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DNSSECStatus))
 			if err != nil {
 				return err
 			}
@@ -37,29 +39,32 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)),
 					orNone(string(k.Stage)), render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
 			}
-			if a.output == outputName {
-				return a.list(status, t)
+			if a.Output == cmdline.Name {
+				return a.List(status, t)
 			}
-			return a.print(status, func() string {
+			return a.Print(status, func() string {
 				switch off := status.Sync.OffReason; {
 				case !status.Sync.Enabled:
-					return a.text(t)
+					return a.Text(t)
 				case off != nil:
-					return a.text(t) + "\nsigning keys are not exchanged with the other nodes: " + render.Printable(*off) + "\n"
+					return a.Text(t) + "\nsigning keys are not exchanged with the other nodes: " +
+						render.Printable(*off) + "\n"
 				}
-				return a.text(t) + "\n" + a.text(a.peersTable(status.Sync.Peers))
+				return a.Text(t) + "\n" + a.Text(a.peersTable(status.Sync.Peers))
 			})
 		},
 	})
 }
 
 func (a *app) dnssecDSCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
+	return a.Listing(&cobra.Command{
 		Use: "ds",
-		Short: "List the DS records that the parent zones should have, and the zones that should have none; exit code 1 " +
+		Short: "List the DS records that the parent zones should have, and the zones that should have none; exit " +
+			"code " +
+			"1 " +
 			"if there is neither, or nodes have different keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := gather(cmd.Context(), a, just((*api.Client).DSRecords))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DSRecords))
 			if err != nil {
 				return err
 			}
@@ -67,10 +72,11 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, offers := joinDS(g.replies)
+			list, offers := joinDS(g.Answers)
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
 			if list.Enabled {
-				t.Empty = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; " +
+				t.Empty = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 " +
+					"seconds; " +
 					"gslbctl dnssec status shows what they say."
 			}
 			for _, ds := range list.DSRecords {
@@ -79,15 +85,15 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			for _, zone := range list.NoDS {
 				t.AddNamed(zone, render.C(zone+" is to have no DS record in its parent: take out what is there"))
 			}
-			switch err := a.list(list, t); {
+			switch err := a.List(list, t); {
 			case err != nil:
 				return err
 			case list.Warning != nil:
-				return &outcome{code: exitDegraded, sentence: *list.Warning}
+				return &fleet.Error{Code: fleet.Degraded, Message: *list.Warning}
 			case len(list.DSRecords)+len(list.NoDS) == 0:
-				return &outcome{code: exitDegraded}
+				return &fleet.Error{Code: fleet.Degraded}
 			}
-			return g.done(differentKeys(append(different, offers...)))
+			return g.Done(differentKeys(append(different, offers...)))
 		},
 	})
 }
@@ -97,7 +103,8 @@ func (a *app) peersTable(peers []api.DNSSECPeer) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"},
 		{Name: "REASON"}}}
 	for _, p := range peers {
-		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess), problemCell(p.Error))
+		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.Ago(p.LastSuccess),
+			problemCell(p.Error))
 	}
 	return t
 }

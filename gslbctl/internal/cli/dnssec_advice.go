@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gslb.internal/gslbctl/internal/chain"
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -35,7 +37,7 @@ type zoneAdvice struct {
 // advice returns, by zone, the acts on its keys and whether each breaks something now, as the node says that is the
 // least far with a change of key. It returns nil if no nodes are configured.
 func (a *app) advice(ctx context.Context, zones []string, keys []api.DNSSECKey) map[string][]zoneAdvice {
-	replies, err := onAll(ctx, a, askingAll, just((*api.Client).Rolls))
+	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, fleet.Call((*api.Client).Rolls))
 	if err != nil {
 		return nil
 	}
@@ -44,12 +46,12 @@ func (a *app) advice(ctx context.Context, zones []string, keys []api.DNSSECKey) 
 	order := []api.RollStage{api.RollSigning, api.RollPublished, api.RollOffered, api.RollAlone, api.RollUnsigned,
 		api.RollDone}
 	for _, r := range replies {
-		asked = asked || r.err == nil && r.answer.Enabled
+		asked = asked || r.Err == nil && r.Value.Enabled
 		ways := map[string]bool{}
-		for _, roll := range r.answer.Rolls {
+		for _, roll := range r.Value.Rolls {
 			ways[roll.Zone] = ways[roll.Zone] || isWay(&roll) && (roll.Stage != api.RollDone || staysUnsigned(&roll))
 		}
-		for _, roll := range r.answer.Rolls {
+		for _, roll := range r.Value.Rolls {
 			last, known := stage[roll.Zone]
 			switch {
 			case ways[roll.Zone] && !isWay(&roll), roll.Stage == api.RollDone && !staysUnsigned(&roll),
@@ -87,7 +89,8 @@ func adviseIdle(zone string, keys []api.DNSSECKey) []zoneAdvice {
 	}
 	if len(tags) > 1 {
 		replace, remove = "to take a DS record out of the parent", "to take one of its keys away"
-		reason = "the zone has the keys " + strings.Join(tags, ", ") + ", and resolvers may hold records with only one of " +
+		reason = "the zone has the keys " + strings.Join(tags, ", ") + ", and resolvers may hold records with only " +
+			"one of " +
 			"these keys"
 	}
 	return []zoneAdvice{
@@ -149,7 +152,7 @@ func (a *app) clock(at time.Time) string {
 func (a *app) scheduleText(r *api.Roll) string {
 	t := &render.Table{Columns: []render.Column{{Name: "STAGE"}, {Name: "NOT BEFORE"}, {Name: "WAITS FOR"}}}
 	for _, step := range r.Schedule {
-		t.Add(render.C(string(step.Stage)), render.C(a.clock(step.NotBefore)), orNone(valueOf(step.WaitsFor)))
+		t.Add(render.C(string(step.Stage)), render.C(a.clock(step.NotBefore)), orNone(cmdline.ValueOf(step.WaitsFor)))
 	}
-	return a.text(t)
+	return a.Text(t)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/miekg/dns"
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/keybackup"
 	"gslb.internal/gslbctl/internal/render"
 )
@@ -40,7 +42,7 @@ type keyBackupFlags struct {
 	folder     string
 	zones      []string
 	dryRun     bool
-	passphrase passphraseFlags
+	passphrase cmdline.PassphraseFlags
 }
 
 func (a *app) dnssecBackupCommand() *cobra.Command {
@@ -48,8 +50,11 @@ func (a *app) dnssecBackupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup <file>",
 		Short: "Seal the signing keys of the node on this machine into a file, by a passphrase",
-		Long: "backup reads the files of the signing keys of all zones of the node on this machine, as its user or as " +
-			"root: no private\nkey ever crosses the API. The file, which must not exist yet, is of age: without gslbctl, " +
+		Long: "backup reads the files of the signing keys of all zones of the node on this machine, as its user or " +
+			"as " +
+			"" +
+			"root: no private\nkey ever crosses the API. The file, which must not exist yet, is of age: without " +
+			"gslbctl, " +
 			"age -d FILE | tar x opens it.\nIt asks no node and changes nothing.",
 		Example: "  gslbctl dnssec backup /var/backups/gslb-keys.age",
 		Args:    cobra.ExactArgs(1),
@@ -61,7 +66,7 @@ func (a *app) dnssecBackupCommand() *cobra.Command {
 
 func (f *keyBackupFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.folder, "keys", keyFolder, "`folder` of the keys: dnssec in the data_dir of the node")
-	f.passphrase.add(cmd)
+	f.passphrase.Add(cmd)
 }
 
 func (a *app) dnssecBackup(ctx context.Context, path string, f keyBackupFlags) error {
@@ -72,7 +77,7 @@ func (a *app) dnssecBackup(ctx context.Context, path string, f keyBackupFlags) e
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s exists already: give another name, such as with the date in it", path)
 	}
-	passphrase, err := a.passphrase(ctx, f.passphrase, true)
+	passphrase, err := a.Passphrase(ctx, f.passphrase, true)
 	if err != nil {
 		return err
 	}
@@ -85,7 +90,7 @@ func (a *app) dnssecBackup(ctx context.Context, path string, f keyBackupFlags) e
 	for _, k := range keys {
 		out.Keys = append(out.Keys, keptKeyOf(k))
 	}
-	return a.print(out, func() string {
+	return a.Print(out, func() string {
 		return fmt.Sprintf("%s has %s. Without its passphrase nobody can open it: keep that elsewhere.\n",
 			path, render.Count(len(keys), "key", "keys"))
 	})
@@ -104,9 +109,13 @@ func (a *app) dnssecRestoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore <file>",
 		Short: "Put the signing keys of a backup back into the folder of the node on this machine",
-		Long: "restore adds the keys that the folder does not have, all of them or none, with the owner of the folder. It " +
-			"overwrites\nnothing: where the folder has something newer, such as that a key was taken out of its zone, " +
-			"it says so and\nchanges nothing. A node that runs takes the keys at gslbctl config reload, another one at its " +
+		Long: "restore adds the keys that the folder does not have, all of them or none, with the owner of the " +
+			"folder. It " +
+			"overwrites\nnothing: where the folder has something newer, such as that a key was taken out of its " +
+			"zone, " +
+			"" +
+			"it says so and\nchanges nothing. A node that runs takes the keys at gslbctl config reload, another one " +
+			"at its " +
 			"start.",
 		Example: "  gslbctl dnssec restore /var/backups/gslb-keys.age --dry-run",
 		Args:    cobra.ExactArgs(1),
@@ -123,7 +132,7 @@ func (a *app) dnssecRestore(ctx context.Context, path string, f keyBackupFlags) 
 	if err := keybackup.Check(path); err != nil {
 		return err
 	}
-	passphrase, err := a.passphrase(ctx, f.passphrase, false)
+	passphrase, err := a.Passphrase(ctx, f.passphrase, false)
 	if err != nil {
 		return err
 	}
@@ -142,7 +151,7 @@ func (a *app) dnssecRestore(ctx context.Context, path string, f keyBackupFlags) 
 	changes := has(keybackup.Add) && !refused && !f.dryRun
 	if changes {
 		if err := keybackup.Apply(f.folder, steps); err != nil {
-			return fmt.Errorf("%w; %s", err, nothingChanged)
+			return fmt.Errorf("%w; %s", err, fleet.NothingChanged)
 		}
 	}
 	out := keptKeys{File: path, MadeAt: b.MadeAt, MadeOn: b.Host, Changed: changes, Keys: []keptKey{}}
@@ -151,10 +160,11 @@ func (a *app) dnssecRestore(ctx context.Context, path string, f keyBackupFlags) 
 		k.Action, k.Reason = string(s.Action), s.Reason
 		out.Keys = append(out.Keys, k)
 	}
-	if err := a.print(out, func() string { return a.restoreText(out) }); err != nil || !refused {
+	if err := a.Print(out, func() string { return a.restoreText(out) }); err != nil || !refused {
 		return err
 	}
-	return &outcome{code: exitDegraded, sentence: nothingChanged + ": the folder has something newer; --zone restores " +
+	return &fleet.Error{Code: fleet.Degraded, Message: fleet.NothingChanged +
+		": the folder has something newer; --zone restores " +
 		"other zones alone"}
 }
 
@@ -166,10 +176,10 @@ func (a *app) restoreText(out keptKeys) string {
 		if k.Reason != "" {
 			reason.Tone = render.Bad
 		}
-		t.Add(render.C(k.Zone), number(k.KeyTag), a.ago(k.CreatedAt), render.C(k.Action), reason)
+		t.Add(render.C(k.Zone), number(k.KeyTag), a.Ago(k.CreatedAt), render.C(k.Action), reason)
 	}
 	if !out.Changed {
-		return a.text(t)
+		return a.Text(t)
 	}
-	return a.text(t) + "The keys are in their folder. A running node takes them by: gslbctl config reload\n"
+	return a.Text(t) + "The keys are in their folder. A running node takes them by: gslbctl config reload\n"
 }

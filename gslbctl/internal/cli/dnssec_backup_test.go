@@ -13,6 +13,9 @@ import (
 
 	"filippo.io/age"
 	"github.com/miekg/dns"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 const phrase = "six words that nobody else has"
@@ -41,8 +44,8 @@ func writeFile(t *testing.T, path string, mode os.FileMode, text string) {
 }
 
 // typing returns a terminal on which answers are typed.
-func typing(answers ...string) System {
-	return System{Asks: true, Secret: func(context.Context, string) (string, error) {
+func typing(answers ...string) cmdline.System {
+	return cmdline.System{Asks: true, Secret: func(context.Context, string) (string, error) {
 		if len(answers) == 0 {
 			return "", errors.New("asked once more")
 		}
@@ -92,7 +95,7 @@ func TestDNSSECBackup_AndRestore(t *testing.T) {
 	}
 	keys, public := keysOnDisk(t)
 	file, to := filepath.Join(t.TempDir(), "keys.age"), filepath.Join(t.TempDir(), "dnssec")
-	run := func(sys System, args string) result { return call(t, sys, nil, strings.Fields(args)...) }
+	run := func(sys cmdline.System, args string) result { return call(t, sys, nil, strings.Fields(args)...) }
 	r := run(typing(phrase, phrase), "dnssec backup "+file+" --keys "+keys)
 	if r.code != 0 || !strings.Contains(r.out, "1 key") || r.errors != "" {
 		t.Fatalf("backup: %+v", r)
@@ -110,13 +113,13 @@ func TestDNSSECBackup_AndRestore(t *testing.T) {
 	}
 	from := filepath.Join(t.TempDir(), "passphrase")
 	writeFile(t, from, 0o600, phrase+"\n")
-	if r := run(System{}, restore+" -o json --passphrase-file "+from); r.code != 0 ||
+	if r := run(cmdline.System{}, restore+" -o json --passphrase-file "+from); r.code != 0 ||
 		!strings.Contains(r.out, `"changed": true`) || !strings.Contains(r.out, `"action": "add"`) {
 		t.Errorf("restore: %+v", r)
 	}
 	writeFile(t, filepath.Join(to, public), 0o644, "another\n")
-	if r := run(System{In: strings.NewReader(phrase + "\n")}, restore+" --passphrase-fd 0"); r.code != 1 ||
-		!strings.Contains(r.out, "differs") || !strings.Contains(r.errors, nothingChanged) {
+	if r := run(cmdline.System{In: strings.NewReader(phrase + "\n")}, restore+" --passphrase-fd 0"); r.code != 1 ||
+		!strings.Contains(r.out, "differs") || !strings.Contains(r.errors, fleet.NothingChanged) {
 		t.Errorf("over a file that differs: %+v", r)
 	}
 }
@@ -130,18 +133,19 @@ func TestDNSSECBackup_SaysWhatIsWrong(t *testing.T) {
 	writeFile(t, empty, 0o600, "")
 	backup := "dnssec backup " + file + " --keys " + keys
 	for args, c := range map[string]struct {
-		sys  System
+		sys  cmdline.System
 		says string
 	}{
-		backup: {System{}, "no terminal"}, backup + " ": {typing("short", "short"), "5 characters"},
-		backup + "  ":                                 {typing(phrase, phrase+"r"), "not the same"},
-		backup + " --passphrase-file " + open:         {System{}, "chmod 600"},
-		backup + " --passphrase-file " + empty:        {System{}, "empty"},
-		backup + " --passphrase-file " + file:         {System{}, "no such file"},
-		backup + " --passphrase-fd -2":                {System{}, "-2"},
-		backup + " --passphrase-fd 987":               {System{}, "descriptor"},
-		backup + "   --passphrase-fd 0":               {System{In: strings.NewReader(strings.Repeat("x", 9999))}, "4096"},
-		backup + " --passphrase-fd 0":                 {System{}, "empty"},
+		backup: {cmdline.System{}, "no terminal"}, backup + " ": {typing("short", "short"), "5 characters"},
+		backup + "  ":                          {typing(phrase, phrase+"r"), "not the same"},
+		backup + " --passphrase-file " + open:  {cmdline.System{}, "chmod 600"},
+		backup + " --passphrase-file " + empty: {cmdline.System{}, "empty"},
+		backup + " --passphrase-file " + file:  {cmdline.System{}, "no such file"},
+		backup + " --passphrase-fd -2":         {cmdline.System{}, "-2"},
+		backup + " --passphrase-fd 987":        {cmdline.System{}, "descriptor"},
+		backup + "   --passphrase-fd 0": {cmdline.System{In: strings.NewReader(strings.Repeat("x",
+			9999))}, "4096"},
+		backup + " --passphrase-fd 0":                 {cmdline.System{}, "empty"},
 		"dnssec backup " + file + " --keys " + open:   {typing(), open},
 		"dnssec backup " + file + " --keys /no/where": {typing(), "/no/where"},
 		"dnssec restore " + file:                      {typing(), "no such file"},

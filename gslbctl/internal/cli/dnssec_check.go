@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/chain"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/resolve"
@@ -30,16 +31,20 @@ type checkOptions struct {
 
 func (a *app) dnssecCheckCommand() *cobra.Command {
 	var o checkOptions
-	cmd := a.watchable(&cobra.Command{
+	cmd := a.Watchable(&cobra.Command{
 		Use:   "check [zone]",
 		Short: "Say what a validating resolver makes of each node's answers",
-		Long: "check walks the chain of trust: from the DS records that the parent has, to the keys and answers of each " +
+		Long: "check walks the chain of trust: from the DS records that the parent has, to the keys and answers of " +
+			"each " +
 			"node.\n" +
-			"The zones, and domains in them, are those that a node's API names; without an argument, all zones are checked. " +
+			"The zones, and domains in them, are those that a node's API names; without an argument, all zones are " +
+			"checked. " +
 			"With a zone\n" +
-			"and --server no API is needed. Where one answers, check also says what is safe to do to the zone's keys and " +
+			"and --server no API is needed. Where one answers, check also says what is safe to do to the zone's keys " +
+			"and " +
 			"its DS record\nnow, and what not before when, such as while a key changes.\n\n" +
-			"Exit codes: 0 all answers are secure; 1 some are bogus, insecure or missing; 2 the check could not be made.",
+			"Exit codes: 0 all answers are secure; 1 some are bogus, insecure or missing; 2 the check could not be " +
+			"made.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.dnssecCheck(cmd.Context(), o, args) },
 	})
@@ -66,8 +71,8 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 	var keys api.DNSSECKeys
 	var different []string
 	if len(args) == 0 || len(o.servers) == 0 {
-		if g, err := gather(ctx, a, just((*api.Client).DNSSECKeys)); err == nil {
-			keys, different = joinKeys(g.replies)
+		if g, err := fleet.Gather(ctx, a.Fleet, fleet.Call((*api.Client).DNSSECKeys)); err == nil {
+			keys, different = joinKeys(g.Answers)
 		}
 		advice = a.advice(ctx, each(questions, func(q chain.Question) string { return q.Zone }), keys.Keys)
 	}
@@ -87,11 +92,11 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 
 // walk validates the chain of trust of one zone.
 func (a *app) walk(ctx context.Context, o checkOptions, q chain.Question) (findings []chain.Finding, err error) {
-	defer a.progress("walking the chain of trust")()
+	defer a.Progress("walking the chain of trust")()
 	if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	return chain.Check(ctx, q), nil
 }
@@ -108,17 +113,18 @@ func (a *app) sayFindings(list []checkedZone, different []string) error {
 			tone = render.Bad
 		}
 		silent = silent && f.Verdict == chain.Unanswered
-		t.Add(render.C(f.Zone), render.C(f.Server), render.Cell{Text: string(f.Verdict), Tone: tone}, render.C(f.Reason))
+		t.Add(render.C(f.Zone), render.C(f.Server), render.Cell{Text: string(f.Verdict), Tone: tone},
+			render.C(f.Reason))
 	}
-	if err := a.print(list, func() string { return a.text(t) + render.Lines(a.adviceLines(list)) }); err != nil {
+	if err := a.Print(list, func() string { return a.Text(t) + render.Lines(a.adviceLines(list)) }); err != nil {
 		return err
 	}
 	switch {
 	case silent:
-		return &outcome{code: exitNotAsked,
-			sentence: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
+		return &fleet.Error{Code: fleet.NotAsked,
+			Message: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
 	case wrong > 0 && len(different) == 0:
-		return &outcome{code: exitDegraded, sentence: ""}
+		return &fleet.Error{Code: fleet.Degraded, Message: ""}
 	}
 	return differentKeys(different)
 }
@@ -127,12 +133,12 @@ func (a *app) sayFindings(list []checkedZone, different []string) error {
 func (a *app) checkedServers(named []string) ([]string, error) {
 	var servers []string
 	if len(named) == 0 {
-		nodes, err := a.targets()
+		nodes, err := a.Nodes()
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range nodes {
-			servers = append(servers, n.dns)
+			servers = append(servers, n.DNS)
 		}
 		return servers, nil
 	}
@@ -173,7 +179,7 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	if len(zones) > 0 && len(o.servers) > 0 {
 		return []chain.Question{{Zone: zones[0]}}, nil
 	}
-	keys, err := read(ctx, a, just((*api.Client).DNSSECKeys))
+	keys, err := fleet.First(ctx, a.Fleet, fleet.Call((*api.Client).DNSSECKeys))
 	if err != nil {
 		return nil, err
 	}
@@ -188,13 +194,13 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	}
 	if len(zones) == 0 {
 		return nil,
-			&outcome{code: exitDegraded,
-				sentence: "no zone is signed (overwatch.dnssec.enabled is false), so there is nothing to check"}
+			&fleet.Error{Code: fleet.Degraded,
+				Message: "no zone is signed (overwatch.dnssec.enabled is false), so there is nothing to check"}
 	}
 	if len(o.ds) > 0 && len(zones) > 1 {
 		return nil, fmt.Errorf("--ds is for one zone, and there are %d: name one", len(zones))
 	}
-	domains, err := read(ctx, a, just((*api.Client).Domains))
+	domains, err := fleet.First(ctx, a.Fleet, fleet.Call((*api.Client).Domains))
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +250,7 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 	} else if resolver, err = withDNSPort("--resolver", resolver); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	if list, err = chain.AskDS(ctx, resolver, zone); err != nil {
 		return nil, fmt.Errorf("%w; name a resolver with --resolver, or the record with --ds", err)
@@ -259,14 +265,15 @@ func (a *app) nodesDS(ctx context.Context, o checkOptions, zone string) (list []
 	if len(o.servers) > 0 {
 		return nil, false, nil
 	}
-	answer, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.ParentDS, error) {
+	answer, err := fleet.First(ctx, a.Fleet, func(ctx context.Context, c *api.Client) (api.ParentDS, error) {
 		return c.ParentDS(ctx, zone)
 	})
 	switch {
 	case err != nil || answer.Problem != nil && !answer.Configured:
 		return nil, false, nil //nolint:nilerr // the machine's resolver is next
 	case answer.Problem != nil:
-		return nil, false, fmt.Errorf("overwatch.dnssec.rollover.parent_servers: %s; name a resolver with --resolver, or "+
+		return nil, false, fmt.Errorf("overwatch.dnssec.rollover.parent_servers: %s; name a resolver with --resolver, "+
+			"or "+
 			"the record with --ds", *answer.Problem)
 	}
 	for _, r := range answer.DSRecords {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -21,15 +22,16 @@ type nodeForce struct {
 // that it prints which nodes these are and what may break, and asks for confirmation unless yes is set.
 func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) error {
 	force := func(preview bool) (list []nodeForce, failed []error, err error) {
-		replies, err := onAll(ctx, a, askingAll, func(ctx context.Context, c *api.Client) (api.RollForce, error) {
+		replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, func(ctx context.Context,
+			c *api.Client) (api.RollForce, error) {
 			return c.ForceRoll(ctx, zone, preview)
 		})
 		for _, r := range replies {
-			if r.err != nil {
-				failed = append(failed, r.err)
+			if r.Err != nil {
+				failed = append(failed, r.Err)
 				continue
 			}
-			list = append(list, nodeForce{r.node, r.answer})
+			list = append(list, nodeForce{r.Node, r.Value})
 		}
 		return list, failed, err
 	}
@@ -40,8 +42,8 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 	case len(list) == 0:
 		return failed[0]
 	}
-	if dryRun || a.forPeople() {
-		if err := a.print(list, a.table(forceTable(list))); err != nil {
+	if dryRun || a.ForPeople() {
+		if err := a.Print(list, a.Table(forceTable(list))); err != nil {
 			return err
 		}
 	}
@@ -50,7 +52,8 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 		names = append(names, each(one.Without, func(s api.RollSilent) string { return s.Peer })...)
 	}
 	slices.Sort(names)
-	risk := fmt.Sprintf("Stop %s and move its <data_dir>/dnssec away, so that it asks before it answers when it is back: "+
+	risk := fmt.Sprintf("Stop %s and move its <data_dir>/dnssec away, so that it asks before it answers when it is "+
+		"back: "+
 		"%s", strings.Join(slices.Compact(names), ", "), list[0].Risk)
 	if dryRun || yes {
 		fmt.Fprintln(a.Err, render.Printable(risk)+".")
@@ -58,17 +61,17 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 	if dryRun {
 		return a.notForced(failed)
 	}
-	if err := a.confirm(ctx, yes, render.Printable(risk)); err != nil {
+	if err := a.Confirm(ctx, yes, render.Printable(risk)); err != nil {
 		return err
 	}
 	if list, failed, err = force(false); err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		unsure := slices.IndexFunc(failed, func(err error) bool { return !certain(err) })
-		return unchanged(failed[max(unsure, 0)])
+		unsure := slices.IndexFunc(failed, func(err error) bool { return !fleet.IsCertain(err) })
+		return fleet.Unchanged(failed[max(unsure, 0)])
 	}
-	err = a.print(list, func() string {
+	err = a.Print(list, func() string {
 		return list[0].Zone + " goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n"
 	})
 	if err != nil {
@@ -85,13 +88,13 @@ func (a *app) notForced(failed []error) error {
 		if answered, ok := errors.AsType[*api.Error](err); ok {
 			refused = answered
 		}
-		_, sentence := explain(err)
+		_, sentence := fleet.Explain(err)
 		return sentence
 	})
 	said := "not on every node: " + strings.Join(sentences, "; ")
 	switch {
 	case refused != nil:
-		return &outcome{exitDegraded, said, refused}
+		return fleet.NewError(fleet.Degraded, said, refused)
 	case len(failed) > 0:
 		fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(said))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -18,36 +20,37 @@ import (
 const maxDifferences = 5
 
 func (a *app) dnssecKeysCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
+	return a.Listing(&cobra.Command{
 		Use:   "keys",
 		Short: "List the signing keys of all nodes, their public halves only; exit code 1 if nodes have different keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := gather(cmd.Context(), a, just((*api.Client).DNSSECKeys))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DNSSECKeys))
 			if err != nil {
 				return err
 			}
-			list, different := joinKeys(g.replies)
+			list, different := joinKeys(g.Answers)
 			t := &render.Table{
-				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STAGE"}, {Name: "ALGORITHM"},
+				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STAGE"},
+					{Name: "ALGORITHM"},
 					{Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
 				Empty: notSigned,
 			}
 			for _, k := range list.Keys {
 				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(string(k.Stage)),
 					render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
-					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
+					a.Ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
 			}
-			if err := a.list(list, orMeant(cmd, t)); err != nil {
+			if err := a.List(list, cmdline.SuggestIfEmpty(cmd, t)); err != nil {
 				return err
 			}
-			return g.done(differentKeys(different))
+			return g.Done(differentKeys(different))
 		},
 	})
 }
 
 // joinKeys returns the keys of all nodes, each key once, and the differences between the nodes, each as a sentence with
 // the name of the node.
-func joinKeys(replies []reply[api.DNSSECKeys]) (list api.DNSSECKeys, different []string) {
+func joinKeys(replies []fleet.Answer[api.DNSSECKeys]) (list api.DNSSECKeys, different []string) {
 	list.Keys = []api.DNSSECKey{}
 	has := func(keys []api.DNSSECKey, k *api.DNSSECKey) bool {
 		return slices.ContainsFunc(keys, func(o api.DNSSECKey) bool {
@@ -55,9 +58,9 @@ func joinKeys(replies []reply[api.DNSSECKeys]) (list api.DNSSECKeys, different [
 		})
 	}
 	for _, r := range replies {
-		list.Enabled = list.Enabled || r.answer.Enabled
-		for i := range r.answer.Keys {
-			if k := &r.answer.Keys[i]; !has(list.Keys, k) {
+		list.Enabled = list.Enabled || r.Value.Enabled
+		for i := range r.Value.Keys {
+			if k := &r.Value.Keys[i]; !has(list.Keys, k) {
 				list.Keys = append(list.Keys, *k)
 			}
 		}
@@ -65,8 +68,8 @@ func joinKeys(replies []reply[api.DNSSECKeys]) (list api.DNSSECKeys, different [
 	slices.SortStableFunc(list.Keys, func(a, b api.DNSSECKey) int { return cmp.Compare(a.Zone, b.Zone) })
 	for _, r := range replies {
 		for i := range list.Keys {
-			if k := &list.Keys[i]; !has(r.answer.Keys, k) {
-				different = append(different, fmt.Sprintf("%s lacks key %d of %s", r.node, k.KeyTag, k.Zone))
+			if k := &list.Keys[i]; !has(r.Value.Keys, k) {
+				different = append(different, fmt.Sprintf("%s lacks key %d of %s", r.Node, k.KeyTag, k.Zone))
 			}
 		}
 	}
@@ -74,25 +77,26 @@ func joinKeys(replies []reply[api.DNSSECKeys]) (list api.DNSSECKeys, different [
 }
 
 // joinDS returns the DS records of all nodes, each record once, and the differences between the nodes.
-func joinDS(replies []reply[api.DSRecords]) (list api.DSRecords, different []string) {
+func joinDS(replies []fleet.Answer[api.DSRecords]) (list api.DSRecords, different []string) {
 	list.DSRecords, list.NoDS = []api.DSRecord{}, []string{}
 	for _, r := range replies {
-		list.Enabled = list.Enabled || r.answer.Enabled
-		list.Warning = cmp.Or(list.Warning, r.answer.Warning)
-		for _, ds := range r.answer.DSRecords {
+		list.Enabled = list.Enabled || r.Value.Enabled
+		list.Warning = cmp.Or(list.Warning, r.Value.Warning)
+		for _, ds := range r.Value.DSRecords {
 			if !slices.Contains(list.DSRecords, ds) {
 				list.DSRecords = append(list.DSRecords, ds)
 			}
 		}
-		list.NoDS = append(list.NoDS, r.answer.NoDS...)
+		list.NoDS = append(list.NoDS, r.Value.NoDS...)
 	}
 	slices.SortStableFunc(list.DSRecords, func(a, b api.DSRecord) int { return cmp.Compare(a.Zone, b.Zone) })
 	slices.Sort(list.NoDS)
 	list.NoDS = slices.Compact(list.NoDS)
 	for _, r := range replies {
 		for _, ds := range list.DSRecords {
-			if !slices.Contains(r.answer.DSRecords, ds) {
-				different = append(different, fmt.Sprintf("%s does not offer the DS record of key %d of %s", r.node, ds.KeyTag,
+			if !slices.Contains(r.Value.DSRecords, ds) {
+				different = append(different, fmt.Sprintf("%s does not offer the DS record of key %d of %s", r.Node,
+					ds.KeyTag,
 					ds.Zone))
 			}
 		}
@@ -102,11 +106,11 @@ func joinDS(replies []reply[api.DSRecords]) (list api.DSRecords, different []str
 
 // keyDifferences requests the keys of all nodes and returns the differences between the nodes.
 func (a *app) keyDifferences(ctx context.Context) ([]string, error) {
-	g, err := gather(ctx, a, just((*api.Client).DNSSECKeys))
+	g, err := fleet.Gather(ctx, a.Fleet, fleet.Call((*api.Client).DNSSECKeys))
 	if err != nil {
 		return nil, err
 	}
-	_, different := joinKeys(g.replies)
+	_, different := joinKeys(g.Answers)
 	return different, nil
 }
 
@@ -120,7 +124,8 @@ func differentKeys(different []string) error {
 		different, more = different[:maxDifferences], fmt.Sprintf("; and %d more", n)
 	}
 	named := strings.Join(different, "; ") + more
-	return &outcome{code: exitDegraded, sentence: "the nodes have different keys: " + named +
-		": give the parent no record before they agree; gslbctl dnssec sync exchanges keys now, gslbctl dnssec rolls shows " +
+	return &fleet.Error{Code: fleet.Degraded, Message: "the nodes have different keys: " + named +
+		": give the parent no record before they agree; gslbctl dnssec sync exchanges keys now, gslbctl dnssec rolls " +
+		"shows " +
 		"changes"}
 }

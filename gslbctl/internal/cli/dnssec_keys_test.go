@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -17,7 +18,8 @@ func TestDNSSEC_NodesWithDifferentKeys(t *testing.T) {
 			Stage: api.StageActive}
 	}
 	ds := func(tag int) api.DSRecord {
-		return api.DSRecord{Zone: "example.com.", KeyTag: tag, DSRecord: "example.com. IN DS " + strings.Repeat("1", tag)}
+		return api.DSRecord{Zone: "example.com.", KeyTag: tag, DSRecord: "example.com. IN DS " + strings.Repeat("1",
+			tag)}
 	}
 	set := func(n *node, keys []api.DNSSECKey, records ...api.DSRecord) {
 		n.set("GET /api/v1/dnssec/keys", api.DNSSECKeys{Enabled: true, Keys: keys})
@@ -26,7 +28,7 @@ func TestDNSSEC_NodesWithDifferentKeys(t *testing.T) {
 	}
 	run := func(command string) result {
 		words := append(strings.Fields(command), "--api", documented(0), "--api", documented(1))
-		return call(t, System{}, []*node{first, second}, words...)
+		return call(t, cmdline.System{}, []*node{first, second}, words...)
 	}
 	both := []api.DNSSECKey{key(1), key(2)}
 	check := "dnssec check --dns " + server + " --dns " + server + " --resolver " + server

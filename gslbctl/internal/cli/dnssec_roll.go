@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) dnssecRollsCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
+	return a.Listing(&cobra.Command{
 		Use:   "rolls",
 		Short: "Show how far each node is with changes of signing keys, and what they wait for",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecRolls(cmd.Context()) },
@@ -28,18 +30,18 @@ type nodeRoll struct {
 }
 
 func (a *app) dnssecRolls(ctx context.Context) error {
-	g, err := gather(ctx, a, just((*api.Client).Rolls))
+	g, err := fleet.Gather(ctx, a.Fleet, fleet.Call((*api.Client).Rolls))
 	if err != nil {
 		return err
 	}
 	list := []nodeRoll{}
-	for _, r := range g.replies {
-		for _, one := range r.answer.Rolls {
-			list = append(list, nodeRoll{r.node, one})
+	for _, r := range g.Answers {
+		for _, one := range r.Value.Rolls {
+			list = append(list, nodeRoll{r.Node, one})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b nodeRoll) int { return strings.Compare(a.Zone, b.Zone) })
-	return g.done(a.list(list, a.rollsTable(list)))
+	return g.Done(a.List(list, a.rollsTable(list)))
 }
 
 func (a *app) rollsTable(list []nodeRoll) *render.Table {
@@ -51,9 +53,9 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 		if isWay(&r.Roll) {
 			key = render.C("goes " + string(r.Way))
 		}
-		t.AddNamed(r.Zone, render.C(r.Zone), render.C(r.Node), render.C(string(r.Stage)), a.ago(&r.Since),
+		t.AddNamed(r.Zone, render.C(r.Zone), render.C(r.Node), render.C(string(r.Stage)), a.Ago(&r.Since),
 			key, orNone(strings.Join(each(r.OldKeys, strconv.Itoa), ", ")), orNone(a.nextStage(&r.Roll)),
-			orNone(valueOf(r.WaitsFor)))
+			orNone(cmdline.ValueOf(r.WaitsFor)))
 	}
 	return t
 }
@@ -83,14 +85,19 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "roll [zone]",
 		Short: "Change the signing key of a zone without a gap",
-		Long: "roll makes a new key for a zone on one node. All nodes then go through the stages together: the key is " +
-			"published, offered to the\nparent zone by CDS records, alone once the parent has its DS record, and the old " +
-			"key goes. Each stage lasts until no\nresolver can hold what came before it, so that no answer is ever bogus. " +
-			"It goes on by itself; `gslbctl dnssec rolls`\nshows how far it is. Where the parent does not look for CDS " +
+		Long: "roll makes a new key for a zone on one node. All nodes then go through the stages together: the key " +
+			"is " +
+			"" +
+			"published, offered to the\nparent zone by CDS records, alone once the parent has its DS record, and the " +
+			"old " +
+			"key goes. Each stage lasts until no\nresolver can hold what came before it, so that no answer is ever " +
+			"bogus. " +
+			"It goes on by itself; `gslbctl dnssec rolls`\nshows how far it is. Where the parent does not look for " +
+			"CDS " +
 			"records, give it the record of `gslbctl dnssec ds` at stage\n\"offered\", and take the old one out.",
 		Example:           "  gslbctl dnssec roll example.com\n  gslbctl dnssec roll example.com --cancel",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.arguments(signedZones),
+		ValidArgsFunction: a.CompleteArguments(signedZones),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.takeOver && !o.now &&
@@ -109,9 +116,11 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.status, "status", false, "show how far it is, as `gslbctl dnssec rolls` does, and change nothing")
 	flags.BoolVar(&o.cancel, "cancel", false,
-		"take it back: the old key takes the place of the new one, by the same stages; so does a zone that goes unsigned")
+		"take it back: the old key takes the place of the new one, by the same stages; so does a zone that goes "+
+			"unsigned")
 	flags.BoolVar(&o.confirm, "confirm", false,
-		"say that the parent has the new DS record and no other, or none where the zone goes unsigned, where the nodes "+
+		"say that the parent has the new DS record and no other, or none where the zone goes unsigned, where the "+
+			"nodes "+
 			"cannot ask it")
 	flags.BoolVar(&o.emergency, "emergency", false,
 		"take the shortest way that breaks no chain of trust: the old key may be known to others")
@@ -122,10 +131,10 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	flags.BoolVar(&o.force, "force", false,
 		"have it not wait at its stage for nodes that are not heard of: says first which, and what may break")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
-	yesFlag(cmd, &o.yes)
+	cmdline.YesFlag(cmd, &o.yes)
 	flags.StringVar(&o.algorithm, "algorithm", "",
 		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
-	offer(cmd, "algorithm", []string{"ECDSAP256SHA256", "ED25519"})
+	cmdline.Offer(cmd, "algorithm", []string{"ECDSAP256SHA256", "ED25519"})
 	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency", "force")
 	for _, other := range []string{"status", "cancel", "confirm"} {
 		cmd.MarkFlagsMutuallyExclusive(other, "now")
@@ -152,12 +161,13 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 		}
 	}
 	if o.emergency {
-		if err := a.confirm(ctx, o.yes, "The old key of "+zone+" is out of use as soon as the chain of trust allows, and a "+
+		if err := a.Confirm(ctx, o.yes, "The old key of "+zone+" is out of use as soon as the chain of trust allows, "+
+			"and a "+
 			"parent that is late delays it"); err != nil {
 			return err
 		}
 	}
-	done, err := tellOne(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
+	done, err := fleet.ChangeFirst(ctx, a.Fleet, func(ctx context.Context, c *api.Client) (api.Roll, error) {
 		switch {
 		case o.cancel:
 			return c.CancelRoll(ctx, zone)
@@ -175,15 +185,15 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 // previewRoll prints when each stage of a roll would come at the earliest. With only, for --dry-run, a failure is an
 // error, and programs get the preview too; otherwise it is for people alone.
 func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool) error {
-	if !only && !a.forPeople() {
+	if !only && !a.ForPeople() {
 		return nil
 	}
-	preview, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
+	preview, err := fleet.First(ctx, a.Fleet, func(ctx context.Context, c *api.Client) (api.Roll, error) {
 		return c.PreviewRoll(ctx, wanted)
 	})
 	switch {
 	case err == nil:
-		return a.print(preview, func() string { return a.scheduleText(&preview) })
+		return a.Print(preview, func() string { return a.scheduleText(&preview) })
 	case only:
 		return err
 	}

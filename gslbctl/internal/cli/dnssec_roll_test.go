@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -14,12 +16,13 @@ func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 		"dnssec roll example.com": `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
 		"dnssec roll example.com --emergency --take-over --yes": `POST /api/v1/dnssec/rollover  ` +
 			`{"zone":"example.com","emergency":true,"take_over":true}`,
-		"dnssec roll example.com --emergency --yes": `POST /api/v1/dnssec/rollover  {"zone":"example.com","emergency":true}`,
-		"dnssec roll example.com --cancel":          `DELETE /api/v1/dnssec/rollover/example.com`,
-		"dnssec roll example.com --confirm":         `POST /api/v1/dnssec/rollover/example.com/confirm`,
-		"dnssec roll example.com --now":             `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
-		"dnssec roll":                               "",
-		"dnssec roll example.com --status":          "",
+		"dnssec roll example.com --emergency " +
+			"--yes": `POST /api/v1/dnssec/rollover  {"zone":"example.com","emergency":true}`,
+		"dnssec roll example.com --cancel":  `DELETE /api/v1/dnssec/rollover/example.com`,
+		"dnssec roll example.com --confirm": `POST /api/v1/dnssec/rollover/example.com/confirm`,
+		"dnssec roll example.com --now":     `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
+		"dnssec roll":                       "",
+		"dnssec roll example.com --status":  "",
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		r := ask(t, args, nodes...)
@@ -54,18 +57,19 @@ func TestDNSSECRoll_WithoutAnAnswerMayBeMade(t *testing.T) {
 		nodes := []*node{startNode(t), startNode(t)}
 		nodes[0].set(request, breaksOff)
 		r := ask(t, "dnssec "+args, nodes...)
-		if r.code != exitDegraded || !strings.Contains(r.errors, "it may have made the change: look before you repeat it") ||
+		if r.code != fleet.Degraded || !strings.Contains(r.errors, "it may have made the change: look before you "+
+			"repeat it") ||
 			len(nodes[1].changes()) > 0 {
 			t.Errorf("%s: %+v, then %q", args, r, nodes[1].changes())
 		}
 		n := startNode(t)
 		line := append([]string{"dnssec"}, strings.Fields(args)...)
-		r = call(t, System{}, []*node{n}, append(line, "--api", dead(t), "--api", documented(0))...)
-		if r.code != exitWell || !strings.HasPrefix(strings.Join(n.changes(), ","), request) {
+		r = call(t, cmdline.System{}, []*node{n}, append(line, "--api", dead(t), "--api", documented(0))...)
+		if r.code != fleet.OK || !strings.HasPrefix(strings.Join(n.changes(), ","), request) {
 			t.Errorf("%s, where the first is down: %+v, %q", args, r, n.changes())
 		}
-		r = call(t, System{}, nil, append(line, "--api", dead(t))...)
-		if r.code != exitNotAsked || !strings.Contains(r.errors, "nothing listens on") {
+		r = call(t, cmdline.System{}, nil, append(line, "--api", dead(t))...)
+		if r.code != fleet.NotAsked || !strings.Contains(r.errors, "nothing listens on") {
 			t.Errorf("%s, where all are down: %+v", args, r)
 		}
 	}
@@ -132,7 +136,8 @@ func TestDNSSECRoll_NamesTheNextStage(t *testing.T) {
 func TestDNSSECRoll_AsksBeforeAnUrgentChange(t *testing.T) {
 	for typed, code := range map[string]int{"y\n": 0, "n\n": 1} {
 		n := startNode(t)
-		r := call(t, System{Asks: true, In: strings.NewReader(typed)}, []*node{n}, "dnssec", "roll", "example.com",
+		r := call(t, cmdline.System{Asks: true, In: strings.NewReader(typed)}, []*node{n}, "dnssec", "roll",
+			"example.com",
 			"--emergency", "--api", documented(0))
 		if r.code != code || !strings.Contains(r.out, "(in 1d2h)") || !strings.Contains(r.errors, "The old key of "+
 			"example.com is out of use") || (len(n.changes()) == 0) != (code == 1) {
@@ -150,21 +155,23 @@ func TestDNSSECCheck_SaysWhatIsSafeNow(t *testing.T) {
 	ahead.set("GET /api/v1/dnssec/rollover", api.Rolls{Enabled: true, Rolls: []api.Roll{further}})
 	check := func(more ...string) string {
 		t.Helper()
-		r := call(t, System{}, []*node{behind, ahead}, append([]string{"dnssec", "check", "example.com", "--ds",
+		r := call(t, cmdline.System{}, []*node{behind, ahead}, append([]string{"dnssec", "check", "example.com", "--ds",
 			"34505 13 2 B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7", "--api", documented(1),
 			"--api", documented(0), "--dns", server, "--dns", server}, more...)...)
 		return r.out + r.errors
 	}
 	out := check()
 	for _, said := range []string{
-		"(in 1h) for example.com.: to give the parent the DS record of key 23456 and take all others out: resolvers that",
+		"(in 1h) for example.com.: to give the parent the DS record of key 23456 and take all others out: resolvers " +
+			"that",
 		"Not safe now for example.com.: to take key 34505 away from the nodes: resolvers that hold the DS record",
 		"Safe now for example.com.: gslbctl dnssec roll example.com --cancel\n"} {
 		if strings.Count(out, said) != 1 {
 			t.Errorf("%q is not there once in\n%s", said, out)
 		}
 	}
-	if out := check("-o", "json"); !strings.Contains(out, `"act": "replace_ds"`) || !strings.Contains(out, `"until": "20`) {
+	if out := check("-o", "json"); !strings.Contains(out, `"act": "replace_ds"`) || !strings.Contains(out,
+		`"until": "20`) {
 		t.Errorf("in JSON:\n%s", out)
 	}
 	further.Stage = api.RollDone

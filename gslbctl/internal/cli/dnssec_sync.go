@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -25,32 +26,33 @@ func (a *app) dnssecSyncCommand() *cobra.Command {
 }
 
 func (a *app) dnssecSync(ctx context.Context) error {
-	replies, err := onAll(ctx, a, askingAll+" for keys", just((*api.Client).SyncDNSSEC))
+	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking+" for keys", fleet.Call((*api.Client).SyncDNSSEC))
 	if err != nil {
 		return err
 	}
-	if len(replies) == 1 && replies[0].err != nil {
-		return replies[0].err
+	if len(replies) == 1 && replies[0].Err != nil {
+		return replies[0].Err
 	}
 	list := []syncedPeer{}
 	failed := 0
 	for _, r := range replies {
-		if r.err != nil {
-			_, sentence := explain(r.err)
-			r.answer.Peers = []api.DNSSECPeerSync{{Error: &sentence}}
+		if r.Err != nil {
+			_, sentence := fleet.Explain(r.Err)
+			r.Value.Peers = []api.DNSSECPeerSync{{Error: &sentence}}
 		}
-		for _, peer := range r.answer.Peers {
-			list = append(list, syncedPeer{r.node, peer})
+		for _, peer := range r.Value.Peers {
+			list = append(list, syncedPeer{r.Node, peer})
 			if !peer.OK {
 				failed++
 			}
 		}
 	}
-	if err := a.print(list, a.table(syncTable(list))); err != nil {
+	if err := a.Print(list, a.Table(syncTable(list))); err != nil {
 		return err
 	}
 	if failed > 0 {
-		return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%d of %s failed: nothing of them was taken", failed,
+		return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%d of %s failed: nothing of them was taken",
+			failed,
 			render.Count(len(list), "exchange", "exchanges"))}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -15,7 +16,7 @@ func TestDNSSECSync_SaysWhatCameOfEachPeer(t *testing.T) {
 	well, ill := startNode(t), startNode(t)
 	ill.set("POST /api/v1/dnssec/sync", api.DNSSECSync{
 		Peers: []api.DNSSECPeerSync{{Peer: "http://192.0.2.9:8080", Error: &reason}}})
-	r := call(t, System{}, []*node{well, ill}, "dnssec", "sync", "--api", documented(0))
+	r := call(t, cmdline.System{}, []*node{well, ill}, "dnssec", "sync", "--api", documented(0))
 	if r.code != 0 || !strings.Contains(r.out, "http://192.0.2.2:8080") || !strings.Contains(r.out, "yes") {
 		t.Errorf("%+v", r)
 	}
@@ -63,7 +64,8 @@ func TestDNSSECCheck_ANodeAsksTheParent(t *testing.T) {
 	} {
 		n := startNode(t)
 		n.set("GET /api/v1/dnssec/parent/example.com.", c.answer)
-		r := call(t, System{}, []*node{n}, "dnssec", "check", "example.com", "--dns", server, "--api", documented(0))
+		r := call(t, cmdline.System{}, []*node{n}, "dnssec", "check", "example.com", "--dns", server, "--api",
+			documented(0))
 		if r.code != c.code || !strings.Contains(r.out+r.errors, said) {
 			t.Errorf("%s: %+v", said, r)
 		}
@@ -84,7 +86,8 @@ func TestDNSSECCheck_ExitCodes(t *testing.T) {
 		"check example.com --ds nonsense --server " + server:                     {2, "is no DS record"},
 		"check example.com --server http://x":                                    {2, "give an address or host:port"},
 		"check a..b --server " + server:                                          {2, "is not the name of a zone"},
-		"check example.com --server " + server + " --resolver 127.0.0.1:1":       {2, "name a resolver with --resolver"},
+		"check example.com --server " + server + " --resolver 127.0.0.1:1": {2,
+			"name a resolver with --resolver"},
 	} {
 		var words []string
 		for i, part := range strings.Split(args, "|") {
@@ -94,7 +97,7 @@ func TestDNSSECCheck_ExitCodes(t *testing.T) {
 				words = append(words, part)
 			}
 		}
-		r := call(t, System{Tells: true}, []*node{n}, append([]string{"dnssec"}, words...)...)
+		r := call(t, cmdline.System{Tells: true}, []*node{n}, append([]string{"dnssec"}, words...)...)
 		if r.code != want.code || !strings.Contains(r.out+r.errors, want.said) {
 			t.Errorf("%s: code %d, want %d and %q\n%s%s", args, r.code, want.code, want.said, r.out, r.errors)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -14,9 +16,12 @@ func (a *app) dnssecUnsignCommand() *cobra.Command {
 	return a.wayCommand(&cobra.Command{
 		Use:   "unsign zone",
 		Short: "Take the signatures of a zone away without a gap",
-		Long: "unsign tells one node, and all go on together. The zone stays signed and asks its parent by CDS records to " +
-			"have no DS record.\nWhere the parent does not look for them, take all DS records of the zone out there. Once no " +
-			"cache has one, the zone is\nserved unsigned, and stays so over restarts. Keys are kept. `gslbctl dnssec sign` " +
+		Long: "unsign tells one node, and all go on together. The zone stays signed and asks its parent by CDS " +
+			"records to " +
+			"have no DS record.\nWhere the parent does not look for them, take all DS records of the zone out there. " +
+			"Once no " +
+			"cache has one, the zone is\nserved unsigned, and stays so over restarts. Keys are kept. `gslbctl dnssec " +
+			"sign` " +
 			"signs the zone again, and `gslbctl\ndnssec roll zone --cancel` takes it back.",
 		Example: "  gslbctl dnssec unsign example.com --dry-run\n  gslbctl dnssec unsign example.com",
 	}, api.RollToUnsigned)
@@ -26,8 +31,11 @@ func (a *app) dnssecSignCommand() *cobra.Command {
 	return a.wayCommand(&cobra.Command{
 		Use:   "sign zone",
 		Short: "Sign a zone again that has gone without signatures",
-		Long: "sign tells one node, and all go on together. The zone is signed at once, with the keys that it had. It " +
-			"offers DS records to its\nparent once unsigned answers have left all caches: where the parent does not look for " +
+		Long: "sign tells one node, and all go on together. The zone is signed at once, with the keys that it had. " +
+			"It " +
+			"" +
+			"offers DS records to its\nparent once unsigned answers have left all caches: where the parent does not " +
+			"look for " +
 			"CDS records, give it those of\n`gslbctl dnssec ds` then.",
 		Example: "  gslbctl dnssec sign example.com",
 	}, api.RollToSigned)
@@ -37,13 +45,13 @@ func (a *app) dnssecSignCommand() *cobra.Command {
 func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	var dryRun, yes bool
 	cmd.Args = cobra.ExactArgs(1)
-	cmd.ValidArgsFunction = a.arguments(signedZones)
+	cmd.ValidArgsFunction = a.CompleteArguments(signedZones)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.dnssecWay(cmd.Context(), args[0], way, dryRun, yes)
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
 	if way == api.RollToUnsigned {
-		yesFlag(cmd, &yes)
+		cmdline.YesFlag(cmd, &yes)
 	}
 	return cmd
 }
@@ -52,10 +60,10 @@ func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 // others fetch that from there. With dryRun it only prints.
 func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRun, yes bool) error {
 	preview := func(ctx context.Context, c *api.Client) (api.Roll, error) { return c.PreviewWay(ctx, zone, way) }
-	if dryRun || a.forPeople() {
-		coming, err := read(ctx, a, preview)
+	if dryRun || a.ForPeople() {
+		coming, err := fleet.First(ctx, a.Fleet, preview)
 		if err == nil {
-			err = a.print(coming, func() string { return a.scheduleText(&coming) })
+			err = a.Print(coming, func() string { return a.scheduleText(&coming) })
 		}
 		if err != nil || dryRun {
 			return err
@@ -64,12 +72,13 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	begin := (*api.Client).SignZone
 	if way == api.RollToUnsigned {
 		begin = (*api.Client).UnsignZone
-		if err := a.confirm(ctx, yes, "Without signatures resolvers believe whatever they are told of "+zone+", forged "+
+		if err := a.Confirm(ctx, yes, "Without signatures resolvers believe whatever they are told of "+zone+", "+
+			"forged "+
 			"answers too, until it is signed again"); err != nil {
 			return err
 		}
 	}
-	done, err := tellOne(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
+	done, err := fleet.ChangeFirst(ctx, a.Fleet, func(ctx context.Context, c *api.Client) (api.Roll, error) {
 		return begin(c, ctx, zone)
 	})
 	if err != nil {
@@ -81,10 +90,10 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 // syncAndPrint makes all nodes exchange the state of their keys now, and prints the roll.
 func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 	// A node that misses this asks later by itself.
-	if _, err := onAll(ctx, a, "telling %s", just((*api.Client).SyncDNSSEC)); err != nil {
+	if _, err := fleet.AskAll(ctx, a.Fleet, "telling %s", fleet.Call((*api.Client).SyncDNSSEC)); err != nil {
 		return err
 	}
-	return a.print(r, func() string {
+	return a.Print(r, func() string {
 		where := fmt.Sprintf("rolls to key %d", r.KeyTag)
 		if isWay(r) {
 			where = "goes " + string(r.Way)

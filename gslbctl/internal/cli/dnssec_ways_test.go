@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -24,7 +25,7 @@ func TestDNSSECUnsign_SaysFirstWhatComes(t *testing.T) {
 		"dnssec sign example.com --dry-run":   {"", "", 0},
 	} {
 		n := startNode(t)
-		r := call(t, System{Asks: true, In: strings.NewReader(c.typed)}, []*node{n},
+		r := call(t, cmdline.System{Asks: true, In: strings.NewReader(c.typed)}, []*node{n},
 			append(strings.Fields(args), "--api", documented(0))...)
 		if r.code != c.code || !strings.Contains(r.out, "(in 1d2h)") || strings.Join(n.changes(), ",") != c.sent {
 			t.Errorf("%s: %+v, %v", args, r, n.changes())
@@ -50,7 +51,8 @@ func TestDNSSECUnsign_IsTold(t *testing.T) {
 	n.set("GET /api/v1/dnssec/ds", api.DSRecords{Enabled: true, NoDS: []string{"example.com."}})
 	run := func(code int, args ...string) string {
 		t.Helper()
-		r := call(t, System{}, []*node{n}, append(append([]string{"dnssec"}, args...), "--api", documented(0))...)
+		r := call(t, cmdline.System{}, []*node{n}, append(append([]string{"dnssec"}, args...), "--api",
+			documented(0))...)
 		if r.code != code {
 			t.Errorf("%v: %+v", args, r)
 		}
@@ -90,7 +92,8 @@ func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
 		"--force --dry-run": {"", 0, false},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
-		r := call(t, System{Asks: true, In: strings.NewReader(c.typed)}, nodes, append([]string{"dnssec", "roll",
+		r := call(t, cmdline.System{Asks: true, In: strings.NewReader(c.typed)}, nodes, append([]string{"dnssec",
+			"roll",
 			"example.com", "--api", documented(0), "--api", documented(1)}, strings.Fields(args)...)...)
 		said := strings.Contains(r.errors, "Stop http://192.0.2.3:8080 and move its")
 		if r.code != c.code || !strings.Contains(r.out, "nothing listens there") || !said ||
@@ -114,7 +117,8 @@ func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
 		code   int
 		words  string
 	}{
-		"refuses":    {&api.Error{Status: 409, Message: "try again in a minute"}, 1, " answered 409: try again in a minute"},
+		"refuses": {&api.Error{Status: 409, Message: "try again in a minute"}, 1,
+			" answered 409: try again in a minute"},
 		"breaks off": {breaksOff, 0, "no answer from http://" + documented(1)},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}

@@ -9,14 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) domainsCommand() *cobra.Command {
-	return group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(),
-		changing(a.domainsAddCommand()),
-		changing(a.domainsSetCommand()), destroying(a.domainsRemoveCommand()),
+	return cmdline.Group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(),
+		cmdline.Changing(a.domainsAddCommand()),
+		cmdline.Changing(a.domainsSetCommand()), cmdline.Destroying(a.domainsRemoveCommand()),
 		a.resetCommand("domain", "reset <name>", domainNames, (*api.Client).ResetDomain))
 }
 
@@ -28,10 +30,11 @@ func (a *app) domainsListCommand() *cobra.Command {
 		}
 		return c.TaggedDomains(ctx, tag)
 	}
-	cmd := lists(a, "list", "List all domains",
+	cmd := cmdline.ListCommand(a.App, "list", "List all domains",
 		ask, func(list api.DomainList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2},
+				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true,
+					Spare: 2},
 					{Name: "HEALTHY", Right: true}, {Name: "SIGNED", Spare: 3},
 					{Name: "ENABLED", Wide: true}, {Name: "CHANGED", Wide: true}, {Name: "TAGS", Wide: true},
 					{Name: "DESCRIPTION", Wide: true}, {Name: "SOURCE", Wide: true}},
@@ -43,14 +46,14 @@ func (a *app) domainsListCommand() *cobra.Command {
 			for _, d := range list.Domains {
 				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"),
 					healthyOf(d.HealthyBackends, d.BackendCount),
-					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt),
+					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.Ago(&d.UpdatedAt),
 					orNone(strings.Join(d.Tags, ",")), orNone(d.Description),
 					sourceCell(d.Source, d.Overlay))
 			}
 			return t
 		})
 	cmd.Flags().StringVar(&tag, "tag", "", "only domains that have this `tag`")
-	_ = cmd.RegisterFlagCompletionFunc("tag", a.completion(tagNames))
+	_ = cmd.RegisterFlagCompletionFunc("tag", a.Complete(tagNames))
 	return cmd
 }
 
@@ -61,19 +64,20 @@ type domainReport struct {
 }
 
 func (a *app) domainsShowCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
+	return a.Watchable(&cobra.Command{
 		Use:               "show <name>",
 		Short:             "Show one domain and its backends",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(domainNames),
+		ValidArgsFunction: a.CompleteArguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (domainReport, error) {
+			report, err := fleet.First(cmd.Context(), a.Fleet, func(ctx context.Context, c *api.Client) (domainReport,
+				error) {
 				return readDomain(ctx, c, args[0])
 			})
 			if err != nil {
 				return err
 			}
-			return a.print(report, func() string { return a.domainText(report) })
+			return a.Print(report, func() string { return a.domainText(report) })
 		},
 	})
 }
@@ -93,7 +97,8 @@ func (a *app) domainText(r domainReport) string {
 		d.RoutingPolicy, d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
 		render.YesNo(d.DNSSECEnabled)), ""}
 	if d.Overlay != nil {
-		lines = append(lines, fmt.Sprintf("%s laid over the configuration by %s: gslbctl domains reset %s takes it away",
+		lines = append(lines, fmt.Sprintf("%s laid over the configuration by %s: gslbctl domains reset %s takes it "+
+			"away",
 			render.Count(len(d.Overlay.Fields), "value", "values"), d.Overlay.By, d.Name), "")
 	}
 	if d.MinHealthy != "" {
@@ -111,9 +116,9 @@ func (a *app) domainText(r domainReport) string {
 	for _, b := range r.Backends {
 		t.Add(render.C(endpoint(b.Address, b.Port)), orNone(b.Region), number(b.Priority), number(b.Weight),
 			goodCell(b.Healthy),
-			render.C(render.YesNo(b.Enabled)), a.ago(b.LastCheck))
+			render.C(render.YesNo(b.Enabled)), a.Ago(b.LastCheck))
 	}
-	return render.Lines(lines) + a.text(t)
+	return render.Lines(lines) + a.Text(t)
 }
 
 // recordLines tells which records a domain has in place of addresses or beside them.

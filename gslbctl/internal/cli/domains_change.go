@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -31,7 +33,7 @@ func (a *app) domainsAddCommand() *cobra.Command {
 			if err := a.checkZone(cmd.Context(), args[0], newZone); err != nil {
 				return err
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateDomain(ctx, req)
 				return "domain " + made.Domain.Name + " is answered", err
 			})
@@ -64,7 +66,8 @@ func newDomain(name string, flags *settingFlags, https *httpsFlags) (api.DomainC
 func checkWildcard(name string, asked bool) error {
 	switch is := strings.HasPrefix(name, "*."); {
 	case is && !asked:
-		return fmt.Errorf("%s answers for every name below %s that has none of its own: give --wildcard if that is meant",
+		return fmt.Errorf("%s answers for every name below %s that has none of its own: give --wildcard if that is "+
+			"meant",
 			name, name[2:])
 	case asked && !is:
 		return fmt.Errorf("--wildcard is for a name that begins with *., and %q does not", name)
@@ -78,9 +81,9 @@ func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 	if asked {
 		return nil
 	}
-	zones, err := read(ctx, a, zoneNames)
+	zones, err := fleet.First(ctx, a.Fleet, zoneNames)
 	if err != nil {
-		return untouched(err)
+		return fleet.Untouched(err)
 	}
 	plain := strings.ToLower(strings.TrimSuffix(name, "."))
 	for _, zone := range zones {
@@ -93,8 +96,9 @@ func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 	if len(zones) > 0 {
 		there = "configured: " + strings.Join(zones, ", ")
 	}
-	return fmt.Errorf("%q is outside every zone of the nodes (%s), and would become a zone of its own that needs its own "+
-		"delegation: write the whole name, or give --new-zone if that is meant; "+nothingChanged, name, there)
+	return fmt.Errorf("%q is outside every zone of the nodes (%s), and would become a zone of its own that needs its "+
+		"own "+
+		"delegation: write the whole name, or give --new-zone if that is meant; "+fleet.NothingChanged, name, there)
 }
 
 func (a *app) domainsSetCommand() *cobra.Command {
@@ -104,7 +108,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 		Use:               "set <name>",
 		Short:             "Change a domain; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(domainNames),
+		ValidArgsFunction: a.CompleteArguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !flags.given() && https == (httpsFlags{}) {
 				return flags.errNoSetting("https-alpn", "https-port", "https-ech")
@@ -116,7 +120,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				req := maps.Clone(patch) // for this node
 				if https != (httpsFlags{}) {
 					before, err := c.Domain(ctx, args[0])
@@ -143,7 +147,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 		Use:               "remove <name>",
 		Short:             "Delete a domain that was added with add",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(domainNames),
+		ValidArgsFunction: a.CompleteArguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tags, err := a.entityTags(cmd.Context(), yes, func(ctx context.Context, c *api.Client) error {
 				_, err := c.Domain(ctx, args[0])
@@ -152,14 +156,25 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes, "after removing "+args[0]+" nobody can look it up any more"); err != nil {
+			if err := a.Confirm(cmd.Context(), yes, "after removing "+args[0]+" nobody can look it up any "+
+				"more"); err != nil {
 				return err
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return "domain " + args[0] + " is removed", c.DeleteDomain(api.OnlyIf(ctx, tags[c.Node()]), args[0])
 			})
 		},
 	}
-	yesFlag(cmd, &yes)
+	cmdline.YesFlag(cmd, &yes)
 	return cmd
+}
+
+// entityTags returns the entity tags of an object on each node, as fleet.EntityTags does, if the command asks for
+// a confirmation; else nil.
+func (a *app) entityTags(ctx context.Context, yes bool,
+	read func(context.Context, *api.Client) error) (map[string]string, error) {
+	if yes || !a.Asks {
+		return nil, nil
+	}
+	return a.EntityTags(ctx, read)
 }

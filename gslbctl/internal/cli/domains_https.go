@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -19,13 +20,14 @@ type httpsFlags struct {
 }
 
 func (f *httpsFlags) add(cmd *cobra.Command, a *app) {
-	optional(cmd, cmd.Flags().StringSliceVar, &f.alpn, "https-alpn", nil,
+	cmdline.Optional(cmd, cmd.Flags().StringSliceVar, &f.alpn, "https-alpn", nil,
 		"`protocols` of its HTTPS records, such as h2,h3; empty for no HTTPS records")
-	optional(cmd, cmd.Flags().IntVar, &f.port, "https-port", 0, "port that its HTTPS records name (default 443)")
-	optional(cmd, cmd.Flags().StringVar, &f.ech, "https-ech", "",
+	cmdline.Optional(cmd, cmd.Flags().IntVar, &f.port, "https-port", 0, "port that its HTTPS records name (default "+
+		"443)")
+	cmdline.Optional(cmd, cmd.Flags().StringVar, &f.ech, "https-ech", "",
 		"ECHConfigList of its HTTPS records, in base64; empty for none")
 	_ = cmd.RegisterFlagCompletionFunc("https-alpn",
-		a.severalOf(func(context.Context, *api.Client) ([]string, error) { return []string{"h2", "h3"}, nil }))
+		a.CompleteList(func(context.Context, *api.Client) ([]string, error) { return []string{"h2", "h3"}, nil }))
 }
 
 // away reports whether the flags remove the HTTPS records.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -35,8 +37,9 @@ type drainOrder struct {
 }
 
 func (o *drainOrder) flags(cmd *cobra.Command) {
-	spanVar(cmd.Flags(), &o.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
-	cmd.Flags().StringVar(&o.to, "to", "", "the `share` of its weight that is left at the end, such as 25% (default 0%)")
+	cmdline.SpanVar(cmd.Flags(), &o.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	cmd.Flags().StringVar(&o.to, "to", "", "the `share` of its weight that is left at the end, such as 25% (default "+
+		"0%)")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for whoever finds it later")
 	windowFlags(cmd, &o.when)
 }
@@ -72,11 +75,11 @@ func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 	}
 	switch {
 	case req.StartsAt != nil && d.ExpiresAt != nil:
-		text += ", and end at " + zoned(*d.ExpiresAt, now)
+		text += ", and end at " + cmdline.Zoned(*d.ExpiresAt, now)
 	case req.StartsAt == nil && d.DrainEndsAt != nil:
 		text += " until " + d.DrainEndsAt.UTC().Format(time.TimeOnly) + " UTC"
 		if d.ExpiresAt != nil {
-			text += ", and takes its traffic again at " + zoned(*d.ExpiresAt, now)
+			text += ", and takes its traffic again at " + cmdline.Zoned(*d.ExpiresAt, now)
 		}
 	}
 	return text
@@ -89,15 +92,17 @@ func (a *app) drainCommand() *cobra.Command {
 		Short: "Lead traffic away from servers, and wait until nobody comes any more",
 		Long: "drain lowers the traffic of servers to nothing on every node: of one server by its id, of all at an " +
 			"address, all that an\n" +
-			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers clients " +
+			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers " +
+			"clients " +
 			"of any\n" +
-			"region with them any more, by its API and by its DNS, what resolvers were told before has expired, and every " +
+			"region with them any more, by its API and by its DNS, what resolvers were told before has expired, and " +
+			"every " +
 			"name is\nstill answered. Before, it asks every node which names would be left with too few backends.\n" +
 			"gslbctl undrain takes it back.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(drainNames),
+		ValidArgsFunction: a.CompleteArguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.order.over < 0 || f.within < 0 || cmd.Flags().Changed("within") && f.within == 0 {
 				return errors.New("--over and --within must be above zero, such as 2m")
@@ -117,10 +122,10 @@ func (a *app) drainCommand() *cobra.Command {
 	}
 	f.order.flags(cmd)
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when no node answers with them any more and the TTL has passed")
-	spanVar(cmd.Flags(), &f.within, "within", 0,
+	cmdline.SpanVar(cmd.Flags(), &f.within, "within", 0,
 		"with --wait: how long to wait at most (default the drain, the TTL and a minute)")
-	yesFlag(cmd, &f.yes)
-	forceFlag(cmd, &f.force)
+	cmdline.YesFlag(cmd, &f.yes)
+	cmdline.ForceFlag(cmd, &f.force)
 	return cmd
 }
 
@@ -130,7 +135,7 @@ func (a *app) undrainCommand() *cobra.Command {
 		Use:               "undrain " + backendForms + "|<agent>|<region>",
 		Short:             "Give drained servers their traffic back",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(drainNames),
+		ValidArgsFunction: a.CompleteArguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			servers, err := a.serversNamed(cmd.Context(), args[0], backendsAndDrains)
 			if err != nil {
@@ -138,10 +143,11 @@ func (a *app) undrainCommand() *cobra.Command {
 			}
 			servers = slices.DeleteFunc(servers, func(b api.Backend) bool { return !b.Draining })
 			if len(servers) == 0 {
-				return &outcome{exitDegraded, fmt.Sprintf("no drain of %q is in force or planned; "+nothingChanged, args[0]),
-					&api.Error{Status: http.StatusNotFound}}
+				return fleet.NewError(fleet.Degraded, fmt.Sprintf("no drain of %q is in force or planned; "+
+					""+fleet.NothingChanged, args[0]),
+					&api.Error{Status: http.StatusNotFound})
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return eachServer(servers, func(id string) (string, error) { return undrain(ctx, c, id) })
 			})
 		},
@@ -195,7 +201,8 @@ func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, err
 
 // serversNamed returns the backends of all nodes, as known asks each for them, that a name on the command line selects:
 // as selectBackends does, or else by agent or by region.
-func (a *app) serversNamed(ctx context.Context, name string, known question[api.BackendList]) ([]api.Backend, error) {
+func (a *app) serversNamed(ctx context.Context, name string, known fleet.Request[api.BackendList]) ([]api.Backend,
+	error) {
 	if name == "" { // else it would be every server without an agent
 		return nil, errors.New("the name is empty: give the id, address, agent or region of a server")
 	}
@@ -218,9 +225,10 @@ func (a *app) serversNamed(ctx context.Context, name string, known question[api.
 	if len(backendNames(name)) > 0 {
 		return nil, noBackend(name, all)
 	}
-	return nil, &outcome{exitDegraded, fmt.Sprintf(
-		"no node knows a server, an address, an agent or a region %q; "+nothingChanged+": gslbctl servers -o name lists "+
-			"the servers", name), &api.Error{Status: http.StatusNotFound}}
+	return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf(
+		"no node knows a server, an address, an agent or a region %q; "+fleet.NothingChanged+": gslbctl servers -o "+
+			"name lists "+
+			"the servers", name), &api.Error{Status: http.StatusNotFound})
 }
 
 // isRegion reports whether serversNamed has found these servers because name is their region.
@@ -249,14 +257,14 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		if isRegion(name, servers) { // which may have more backends than one request takes
 			asked = api.ConsequenceRequest{Regions: []string{servers[0].Region}}
 		}
-		if ctx, err = a.careful(ctx, f.force, asked); err != nil {
+		if ctx, err = a.CheckConsequences(ctx, f.force, asked); err != nil {
 			return err
 		}
 	}
 	if len(servers) > 1 || servers[0].ID != name {
 		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", name,
 			render.Count(len(servers), "server", "servers"), ids(servers))
-		if err := a.confirm(ctx, f.yes, consequence); err != nil {
+		if err := a.Confirm(ctx, f.yes, consequence); err != nil {
 			return err
 		}
 	}
@@ -270,13 +278,16 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		return err
 	}
 	ctx = f.order.when.replacing(ctx)
-	say := w == nil || a.forPeople() // to programs, one document says how waiting ended
-	err = a.shareAll(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	say := w == nil || a.ForPeople() // to programs, one document says how waiting ended
+	report, err := a.Fleet.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(servers, func(id string) (string, error) {
 			drain, err := c.DrainServer(ctx, id, req)
 			return drainSentence(req, drain, a.Now()), err
 		})
-	}, say)
+	})
+	if say {
+		err = a.PrintReport(report, err)
+	}
 	if err == nil {
 		err = a.tellTakingBack(servers, "gslbctl undrain "+name)
 	}
@@ -288,10 +299,10 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 
 // tellTakingBack prints, for people, the command that reverts a change of several servers.
 func (a *app) tellTakingBack(servers []api.Backend, command string) error {
-	if len(servers) < 2 || !a.forPeople() {
+	if len(servers) < 2 || !a.ForPeople() {
 		return nil
 	}
-	return a.say(render.Printable(command) + " takes all of it back\n")
+	return a.Write(render.Printable(command) + " takes all of it back\n")
 }
 
 func allIDs(servers []api.Backend) []string {
@@ -315,12 +326,12 @@ func eachServer(servers []api.Backend, do func(id string) (said string, err erro
 	var missing error
 	for _, s := range servers {
 		said, err := do(s.ID)
-		if isNotFound(err) {
+		if fleet.IsNotFound(err) {
 			missing = err
 			continue
 		}
 		if err != nil {
-			return "", after(len(sentences), strings.Join(sentences, "; "), err)
+			return "", fleet.After(len(sentences), strings.Join(sentences, "; "), err)
 		}
 		sentences = append(sentences, "server "+s.ID+" "+said)
 	}
@@ -328,13 +339,7 @@ func eachServer(servers []api.Backend, do func(id string) (said string, err erro
 	case len(sentences) == 0:
 		return "", missing
 	case missing != nil:
-		return strings.Join(sentences, "; "), &someUnknown{missing}
+		return strings.Join(sentences, "; "), &fleet.PartlyUnknownError{Err: missing}
 	}
 	return strings.Join(sentences, "; "), nil
 }
-
-// someUnknown is the error of a change that a node has made of the servers that it knows, and not of others. Where each
-// node is told, it is none: others may know those.
-type someUnknown struct{ error }
-
-func (e *someUnknown) Unwrap() error { return e.error }

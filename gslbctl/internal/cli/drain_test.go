@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -37,7 +39,8 @@ func fakeBackend(address string, port int, agent, region string) api.Backend {
 // answersTo returns the routing answers of a domain that gives the clients of each region one address.
 func answersTo(byRegion map[string]string) (list api.RoutingAnswerList) {
 	for region, address := range byRegion {
-		list.Answers = append(list.Answers, api.RoutingAnswer{ClientRegion: region, Decision: api.RoutingSuccess, TTL: 1,
+		list.Answers = append(list.Answers, api.RoutingAnswer{ClientRegion: region, Decision: api.RoutingSuccess,
+			TTL:       1,
 			Addresses: []api.RoutingShare{{Address: address, Share: 1}}})
 	}
 	return list
@@ -113,7 +116,7 @@ func TestUndrain_ConcernsOnlyWhatIsDrained(t *testing.T) {
 	n, _ := drainingNode(t, a, b)
 	n.setOrders(api.OrderDrain)
 	for _, name := range []string{a.ID, "192.0.2.10", "eu"} {
-		if r := ask(t, "undrain "+name, n); r.code != exitDegraded || len(n.changes()) > 0 ||
+		if r := ask(t, "undrain "+name, n); r.code != fleet.Degraded || len(n.changes()) > 0 ||
 			!strings.Contains(r.errors, "no drain of") || !strings.Contains(r.errors, "nothing was changed") {
 			t.Errorf("undrain %s: %+v, %q", name, r, n.changes())
 		}
@@ -130,13 +133,13 @@ func TestDrain_ReplacesNoPlannedWindowByAccident(t *testing.T) {
 	n, _ := drainingNode(t, a, b)
 	n.setOrders(api.OrderDrain, b) // planned: not in force
 	r := ask(t, "drain eu --to 10% --yes", n)
-	if r.code != exitDegraded || len(n.changes()) > 0 ||
+	if r.code != fleet.Degraded || len(n.changes()) > 0 ||
 		!strings.Contains(r.errors, "a drain is planned for 1 server of 2") ||
 		!strings.Contains(r.errors, b.ID) || !strings.Contains(r.errors, "--replace-planned; nothing was changed") {
 		t.Errorf("%+v, %q", r, n.changes())
 	}
 	r = ask(t, "drain eu --to 10% --yes --replace-planned", n)
-	if changes := n.changes(); r.code != exitWell || len(changes) != 2 ||
+	if changes := n.changes(); r.code != fleet.OK || len(changes) != 2 ||
 		!strings.Contains(changes[0], "replace_planned=true") {
 		t.Errorf("told so: %+v, %q", r, changes)
 	}
@@ -224,7 +227,8 @@ func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
 	default:
 		t.Error("it ended before DNS had changed")
 	}
-	if !strings.Contains(r.errors, "still has 100% of its share") || !strings.Contains(r.errors, "resolvers forget it") {
+	if !strings.Contains(r.errors, "still has 100% of its share") || !strings.Contains(r.errors,
+		"resolvers forget it") {
 		t.Errorf("progress: %s", r.errors)
 	}
 }
@@ -240,7 +244,7 @@ func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 	second.set(answers, answersTo(map[string]string{"": "192.0.2.11", "us": "192.0.2.10"}))
 	line := []string{"drain", leaving.ID, "--wait", "--api", documented(0), "--api", documented(1), "--dns", dns.at,
 		"--dns", dns.at}
-	r := call(t, System{}, []*node{first, second}, append(slices.Clone(line), "--within", "10ms")...)
+	r := call(t, cmdline.System{}, []*node{first, second}, append(slices.Clone(line), "--within", "10ms")...)
 	if r.code != 1 || !strings.Contains(r.errors,
 		"not drained: http://"+documented(1)+" still answers app.example.com with 192.0.2.10 to clients in us") {
 		t.Errorf("%+v", r)
@@ -251,7 +255,7 @@ func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 		changed <- time.Now()
 		second.set(answers, answersTo(map[string]string{"": "192.0.2.11", "us": "192.0.2.11"}))
 	}()
-	r = call(t, System{}, []*node{first, second}, line...)
+	r = call(t, cmdline.System{}, []*node{first, second}, line...)
 	if r.code != 0 || !strings.Contains(r.errors, "to clients in us") {
 		t.Errorf("%+v", r)
 	}
@@ -267,7 +271,7 @@ func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 	for _, request := range []string{answers, "GET /api/v1/domains/app.example.com"} {
 		second.set(request, &api.Error{Status: 404, Message: "no such domain"})
 	}
-	if r = call(t, System{}, []*node{first, second}, line...); r.code != 0 {
+	if r = call(t, cmdline.System{}, []*node{first, second}, line...); r.code != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -300,7 +304,8 @@ func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 
 func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
 	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
-	r := call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--dns", dead(t))
+	r := call(t, cmdline.System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0),
+		"--dns", dead(t))
 	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") || !strings.Contains(r.errors, "--dns") ||
 		len(n.changes()) != 0 {
 		t.Errorf("%+v, %q", r, n.changes())
@@ -308,7 +313,8 @@ func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
 	// One of two nodes is gone: it may still answer.
 	n, dns := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
 	gone := dead(t)
-	r = call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--api", gone,
+	r = call(t, cmdline.System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--api",
+		gone,
 		"--dns", dns.at)
 	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") ||
 		!strings.Contains(r.errors, "nothing listens on http://"+gone) ||
@@ -316,7 +322,8 @@ func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
 		t.Errorf("%+v, %q", r, n.changes())
 	}
 	for _, args := range []string{"drain x --within 5s", "drain x --over -1s", "drain x --wait --within 0s"} {
-		if r := call(t, System{}, nil, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.errors, "--within") {
+		if r := call(t, cmdline.System{}, nil, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.errors,
+			"--within") {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"gslb.internal/gslbctl/internal/dnsask"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -26,10 +26,13 @@ const (
 	drainMargin = time.Minute
 )
 
+// drainNode is a node whose API and DNS server a drainWait queries.
+type drainNode struct{ fleet.Node }
+
 // drainWait waits until servers get no more traffic.
 type drainWait struct {
 	app     *app
-	nodes   []target
+	nodes   []drainNode
 	servers []api.Backend
 	ttl     time.Duration // the longest known time that resolvers cache an answer with a server
 	until   time.Time     // when waiting ends without success
@@ -49,21 +52,25 @@ type drained struct {
 
 // newDrainWait checks that each node's API and DNS answer, and reads the TTLs.
 func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFlags) (*drainWait, error) {
-	nodes, err := a.targets()
+	list, err := a.Nodes()
 	if err != nil {
 		return nil, err
 	}
+	nodes := make([]drainNode, len(list))
+	for i, n := range list {
+		nodes[i] = drainNode{n}
+	}
 	w := &drainWait{app: a, nodes: nodes, servers: servers}
 	ttls, failed := make([]time.Duration, len(nodes)), make([]error, len(nodes))
-	stop := a.progress("asking " + render.Count(len(nodes), "node", "nodes"))
-	atOnce(len(nodes), func(i int) { ttls[i], failed[i] = w.prepared(ctx, nodes[i]) })
+	stop := a.Progress("asking " + render.Count(len(nodes), "node", "nodes"))
+	fleet.ForEach(len(nodes), func(i int) { ttls[i], failed[i] = w.prepared(ctx, nodes[i]) })
 	stop()
 	if err := cmp.Or(failed...); err != nil {
 		sentence := "nothing was drained, since --wait must ask every node: " + err.Error()
 		if len(nodes) > 1 {
 			sentence += "; if it is out of service, name the others alone with --api"
 		}
-		return nil, &outcome{code: exitNotAsked, sentence: sentence}
+		return nil, &fleet.Error{Code: fleet.NotAsked, Message: sentence}
 	}
 	w.ttl = slices.Max(ttls)
 	within := f.within
@@ -76,7 +83,7 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 
 // prepared sends a node the requests that waiting will send, and returns the longest TTL of the
 // servers' domains. The error is a sentence.
-func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, err error) {
+func (w *drainWait) prepared(ctx context.Context, n drainNode) (ttl time.Duration, err error) {
 	asked := map[string]bool{}
 	for _, s := range w.servers {
 		if asked[s.Service] {
@@ -84,36 +91,30 @@ func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, 
 		}
 		asked[s.Service] = true
 		detail, err := n.Domain(ctx, s.Service)
-		if isNotFound(err) {
+		if fleet.IsNotFound(err) {
 			continue // the node never answers with it
 		}
 		if err != nil {
-			_, sentence := explain(err)
+			_, sentence := fleet.Explain(err)
 			return 0, errors.New(sentence)
 		}
 		ttl = max(ttl, time.Duration(detail.Domain.TTL)*time.Second)
 	}
-	if _, err := n.answered(ctx, w.servers[0], w.app.timeout); err != nil {
-		return 0, errors.New(dnsFailure(err, n.dns))
+	if _, err := n.answered(ctx, w.servers[0], w.app.Timeout); err != nil {
+		return 0, errors.New(fleet.ExplainDNS(err, n.DNS))
 	}
 	return ttl, nil
 }
 
-// isNotFound reports whether a node answered that an object does not exist.
-func isNotFound(err error) bool {
-	refused, ok := errors.AsType[*api.Error](err)
-	return ok && refused.Status == http.StatusNotFound
-}
-
 // answered reports whether a node's DNS answers with a server's address or host name.
-func (n target) answered(ctx context.Context, s api.Backend, timeout time.Duration) (bool, error) {
+func (n drainNode) answered(ctx context.Context, s api.Backend, timeout time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	address, err := netip.ParseAddr(s.Address)
 	if err != nil {
 		return false, err
 	}
-	conn, err := dnsask.Dial(ctx, n.dns)
+	conn, err := dnsask.Dial(ctx, n.DNS)
 	if err != nil {
 		return false, err
 	}
@@ -150,7 +151,8 @@ func (w *drainWait) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			w.clear()
-			return &outcome{code: exitDegraded, sentence: "stopped waiting; the drain goes on, gslbctl undrain takes it back"}
+			return &fleet.Error{Code: fleet.Degraded, Message: "stopped waiting; the drain goes on, gslbctl undrain " +
+				"takes it back"}
 		case w.reason == "" && left <= 0:
 			w.clear()
 			return w.report(drained{Drained: true, Unanswered: w.unanswered(ctx)}, began)
@@ -169,32 +171,33 @@ func (w *drainWait) run(ctx context.Context) error {
 // look asks all nodes at once. It returns why a server may still get traffic, or "".
 func (w *drainWait) look(ctx context.Context) string {
 	reasons := make([]string, len(w.nodes))
-	atOnce(len(w.nodes), func(i int) { reasons[i] = w.lookAt(ctx, w.nodes[i]) })
+	fleet.ForEach(len(w.nodes), func(i int) { reasons[i] = w.lookAt(ctx, w.nodes[i]) })
 	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
 	return strings.Join(reasons, "; ")
 }
 
-func (w *drainWait) lookAt(ctx context.Context, n target) string {
+func (w *drainWait) lookAt(ctx context.Context, n drainNode) string {
 	for _, s := range w.servers {
 		list, err := n.Backends(ctx, api.BackendFilter{Service: s.Service})
 		if err != nil {
-			_, sentence := explain(err)
+			_, sentence := fleet.Explain(err)
 			return sentence
 		}
 		i := slices.IndexFunc(list.Backends, func(b api.Backend) bool { return b.ID == s.ID })
 		if i >= 0 && list.Backends[i].MayServe && list.Backends[i].Share > 0 {
-			return fmt.Sprintf("%s still has %.0f%% of its share at %s", s.ID, 100*list.Backends[i].Share, n.Node())
+			return fmt.Sprintf("%s still has %.0f%% of its share at %s", s.ID, 100*list.Backends[i].Share,
+				n.Client.Node())
 		}
 		switch clients, err := n.clientsAnswered(ctx, s); {
 		case err != nil:
-			_, sentence := explain(err)
+			_, sentence := fleet.Explain(err)
 			return sentence
 		case clients != "":
 			return w.stillAnswered(n, s, clients, list.Backends)
 		}
-		switch yes, err := n.answered(ctx, s, w.app.timeout); {
+		switch yes, err := n.answered(ctx, s, w.app.Timeout); {
 		case err != nil:
-			return dnsFailure(err, n.dns)
+			return fleet.ExplainDNS(err, n.DNS)
 		case yes:
 			return w.stillAnswered(n, s, "", list.Backends)
 		}
@@ -203,13 +206,13 @@ func (w *drainWait) lookAt(ctx context.Context, n target) string {
 }
 
 // clientsAnswered names the client regions that a node answers with a server's address or host name, or returns "".
-func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, error) {
+func (n drainNode) clientsAnswered(ctx context.Context, s api.Backend) (string, error) {
 	kind := "A"
 	if strings.Contains(s.Address, ":") {
 		kind = "AAAA"
 	}
 	list, err := n.RoutingAnswers(ctx, s.Service, kind)
-	if isNotFound(err) {
+	if fleet.IsNotFound(err) {
 		return "", nil
 	}
 	given := func(share api.RoutingShare) bool { return share.Address == s.Address || share.Address == s.Target }
@@ -224,8 +227,8 @@ func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, err
 }
 
 // stillAnswered explains why a node answers with a server whose share is zero.
-func (w *drainWait) stillAnswered(n target, s api.Backend, clients string, all []api.Backend) string {
-	reason := fmt.Sprintf("%s still answers %s with %s%s", n.Node(), s.Service, s.Address, inBrackets(s.Target))
+func (w *drainWait) stillAnswered(n drainNode, s api.Backend, clients string, all []api.Backend) string {
+	reason := fmt.Sprintf("%s still answers %s with %s%s", n.Client.Node(), s.Service, s.Address, inBrackets(s.Target))
 	if clients != "" {
 		reason += " to clients in " + clients
 	}
@@ -260,13 +263,13 @@ func (w *drainWait) timedOut(left time.Duration) string {
 // no host name in its place.
 func (w *drainWait) unanswered(ctx context.Context) []string {
 	sentences := make([][]string, len(w.nodes))
-	atOnce(len(w.nodes), func(i int) {
+	fleet.ForEach(len(w.nodes), func(i int) {
 		asked := map[string]bool{}
 		for _, s := range w.servers {
 			six := strings.Contains(s.Address, ":")
 			if key := fmt.Sprint(s.Service, six); !asked[key] {
 				asked[key] = true
-				sentences[i] = append(sentences[i], w.nodes[i].unanswered(ctx, s.Service, six, w.app.timeout)...)
+				sentences[i] = append(sentences[i], w.nodes[i].unanswered(ctx, s.Service, six, w.app.Timeout)...)
 			}
 		}
 	})
@@ -275,25 +278,26 @@ func (w *drainWait) unanswered(ctx context.Context) []string {
 
 // unanswered returns a sentence if a node's DNS has neither addresses of a family, IPv6 if six, nor a CNAME record for
 // a domain that the node serves; else nothing. A domain that is switched off is not served.
-func (n target) unanswered(ctx context.Context, service string, six bool, timeout time.Duration) []string {
+func (n drainNode) unanswered(ctx context.Context, service string, six bool, timeout time.Duration) []string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if detail, err := n.Domain(ctx, service); isNotFound(err) || err == nil && !detail.Domain.Enabled {
+	if detail, err := n.Domain(ctx, service); fleet.IsNotFound(err) || err == nil && !detail.Domain.Enabled {
 		return nil
 	}
-	conn, err := dnsask.Dial(ctx, n.dns)
+	conn, err := dnsask.Dial(ctx, n.DNS)
 	if err != nil {
-		return []string{dnsFailure(err, n.dns)}
+		return []string{fleet.ExplainDNS(err, n.DNS)}
 	}
 	defer conn.Close()
 	answer, err := conn.Ask(ctx, concrete(service), six)
 	switch {
 	case err != nil:
-		return []string{dnsFailure(err, n.dns)}
+		return []string{fleet.ExplainDNS(err, n.DNS)}
 	case len(answer.Addresses) > 0, answer.Alias != "":
 		return nil
 	}
-	return []string{fmt.Sprintf("%s no longer answers %s: %s", n.Node(), service, cmp.Or(answer.Failure, "no address"))}
+	return []string{fmt.Sprintf("%s no longer answers %s: %s", n.Client.Node(), service, cmp.Or(answer.Failure,
+		"no address"))}
 }
 
 // tell shows progress: one changing line on a terminal, else a new line whenever the text changes.
@@ -319,21 +323,21 @@ func (w *drainWait) clear() {
 
 func (w *drainWait) report(d drained, began time.Time) error {
 	d.Servers, d.WaitSeconds = allIDs(w.servers), int64(time.Since(began).Seconds())
-	if d.Drained || !w.app.forPeople() {
-		err := w.app.print(d, func() string {
+	if d.Drained || !w.app.ForPeople() {
+		err := w.app.Print(d, func() string {
 			return fmt.Sprintf("drained: %s no longer %s traffic, after %s\n", render.Printable(ids(w.servers)),
-				plural(len(w.servers), "has", "have"), render.Span(time.Since(began)))
+				fleet.Plural(len(w.servers), "has", "have"), render.Span(time.Since(began)))
 		})
 		if err != nil {
 			return err
 		}
 	}
 	if !d.Drained {
-		return &outcome{code: exitDegraded, sentence: "not drained: " + d.Reason}
+		return &fleet.Error{Code: fleet.Degraded, Message: "not drained: " + d.Reason}
 	}
 	if len(d.Unanswered) > 0 {
-		return &outcome{code: exitDegraded,
-			sentence: strings.Join(d.Unanswered, "; ") + "; gslbctl undrain takes the drain back"}
+		return &fleet.Error{Code: fleet.Degraded,
+			Message: strings.Join(d.Unanswered, "; ") + "; gslbctl undrain takes the drain back"}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -22,9 +23,9 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestOutput_ThatCannotBeWrittenIsAnError(t *testing.T) {
-	for _, format := range []string{outputTable, outputJSON, outputYAML} {
+	for _, format := range []string{cmdline.Table, cmdline.JSON, cmdline.YAML} {
 		var said strings.Builder
-		sys := System{Out: brokenPipe{}, Err: &said, Getenv: func(string) string { return "" }}
+		sys := cmdline.System{Out: brokenPipe{}, Err: &said, Getenv: func(string) string { return "" }}
 		if code := Run(t.Context(), sys, []string{"version", "-o", format}); code != 1 ||
 			said.String() != "gslbctl: writing the output: broken pipe\n" {
 			t.Errorf("-o %s: exit code %d, %q", format, code, said.String())
@@ -36,7 +37,8 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 	n := startNode(t)
 	nodes := []*node{n}
 	for status, words := range map[int]string{
-		403: "allowed_networks", 421: "by its address in --api", 500: "look there", 501: "newer version", 503: "try again",
+		403: "allowed_networks", 421: "by its address in --api", 500: "look there", 501: "newer version",
+		503: "try again",
 		507: "make room on the disk", 404: "answered 404: no",
 	} {
 		message := "no"
@@ -75,25 +77,27 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"status now":   `"now" is too much: write gslbctl status; gslbctl status --help shows`,
 		"servers add": "arguments are missing: write gslbctl servers add <service>:<ip or host name>:" +
 			"<port> --region <region>; gslbctl servers add --help shows",
-		"servers --bogus":                            "unknown flag: --bogus; gslbctl servers --help shows",
-		"domains show a b":                           `"a b" does not fit: write gslbctl domains show <name>`,
-		"completion tcsh":                            `unknown command "tcsh" for gslbctl completion`,
-		"audit list --limit many":                    `--limit is "many": it must be a whole number`,
-		"regions add x --latitude north":             `--latitude is "north": it must be a number`,
-		"domains show":                               "write gslbctl domains show <name>",
-		"agents show .. --api x":                     `".." cannot be a name`,
-		"agents revoke eu-1":                         `--reason is missing: why, for whoever finds it later, such as --reason "`,
-		"servers add a 192.0.2.1 80":                 "--region is missing: where the server is, such as --region eu",
-		"servers add a 192.0.2.1 x --region eu":      "the port is",
-		"servers set a:192.0.2.1:80":                 "nothing to change",
-		"domains set x":                              "nothing to change",
-		"regions remove eu":                          "ask on; nothing was changed",
-		"regions set eu":                             "nothing to change",
-		"diff":                                       "name two or more",
-		"config reset system":                        "must be one of dns, gossip, health-check, logging",
-		"config show nothing":                        "must be one of dns, gossip, health-check, logging, system",
-		"config set system a=b":                      `no section "system" to change`,
-		"config set dns x=1":                         `"x" cannot be changed: it must be one of max_udp_size, default_ttl`,
+		"servers --bogus":                "unknown flag: --bogus; gslbctl servers --help shows",
+		"domains show a b":               `"a b" does not fit: write gslbctl domains show <name>`,
+		"completion tcsh":                `unknown command "tcsh" for gslbctl completion`,
+		"audit list --limit many":        `--limit is "many": it must be a whole number`,
+		"regions add x --latitude north": `--latitude is "north": it must be a number`,
+		"domains show":                   "write gslbctl domains show <name>",
+		"agents show .. --api x":         `".." cannot be a name`,
+		"agents revoke " +
+			"eu-1": `--reason is missing: why, for whoever finds it later, such as --reason "`,
+		"servers add a 192.0.2.1 80":            "--region is missing: where the server is, such as --region eu",
+		"servers add a 192.0.2.1 x --region eu": "the port is",
+		"servers set a:192.0.2.1:80":            "nothing to change",
+		"domains set x":                         "nothing to change",
+		"regions remove eu":                     "ask on; nothing was changed",
+		"regions set eu":                        "nothing to change",
+		"diff":                                  "name two or more",
+		"config reset system":                   "must be one of dns, gossip, health-check, logging",
+		"config show nothing":                   "must be one of dns, gossip, health-check, logging, system",
+		"config set system a=b":                 `no section "system" to change`,
+		"config set dns " +
+			"x=1": `"x" cannot be changed: it must be one of max_udp_size, default_ttl`,
 		"config set dns default_ttl":                 "write key=value",
 		"config set dns default_ttl=a":               `default_ttl is "a": it must be a number`,
 		"config set dns default_ttl=1 default_ttl=2": `"default_ttl" is given twice`,
@@ -105,7 +109,8 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 			"file with mode: overwatch or mode: agent",
 		"routing test x": "--client is missing: the resolver that would ask, such as --client 192.0.2.1; " +
 			"gslbctl routing test --help",
-		"init x": "--service is missing: a name in the zone and what serves it, such as --service app=192.0.2.10:8080; " +
+		"init x": "--service is missing: a name in the zone and what serves it, such as --service " +
+			"app=192.0.2.10:8080; " +
 			"--zone is missing: the zone that the nodes answer, such as --zone gslb.example.com; gslbctl init --help",
 		"overrides set a b": "--healthy is missing: give the verdict, --healthy=true or --healthy=false; " +
 			"--reason is missing: why",
@@ -114,8 +119,9 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"overrides set a b --reason r":                            "--healthy",
 		"overrides set a b --healthy --reason r --expires-in -5m": "--expires-in is -5m0s",
 	} {
-		r := call(t, System{}, nodes, strings.Fields(args)...)
-		if r.code != 2 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: ") || !strings.Contains(r.errors, words) {
+		r := call(t, cmdline.System{}, nodes, strings.Fields(args)...)
+		if r.code != 2 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: ") || !strings.Contains(r.errors,
+			words) {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}

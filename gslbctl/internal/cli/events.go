@@ -13,19 +13,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 // eventFlags select events.
 type eventFlags struct {
-	period       period
+	period       cmdline.Period
 	kinds, names []string
 	severity     string
 }
 
 func (f *eventFlags) query(now time.Time) (url.Values, error) {
-	return query(now, &f.period, "since", "until", map[string]string{"kinds": strings.Join(f.kinds, ","),
+	return cmdline.Query(now, &f.period, "since", "until", map[string]string{"kinds": strings.Join(f.kinds, ","),
 		"names": strings.Join(f.names, ","), "severity": f.severity})
 }
 
@@ -36,21 +38,25 @@ func (a *app) eventsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events",
 		Short: "Print what happened, the newest last",
-		Long: "events prints the latest events of all nodes, one a line, the newest last; with -o json each line is one " +
-			"event, with -o yaml\nan element of a list. Equal events of several nodes within 10s are one line, except with -o " +
-			"json and yaml.\nWith -f it prints later events too, until Ctrl-C. With --until or --at it prints up to 1000 " +
+		Long: "events prints the latest events of all nodes, one a line, the newest last; with -o json each line is " +
+			"one " +
+			"event, with -o yaml\nan element of a list. Equal events of several nodes within 10s are one line, " +
+			"except " +
+			"with -o " +
+			"json and yaml.\nWith -f it prints later events too, until Ctrl-C. With --until or --at it prints up to " +
+			"1000 " +
 			"events of each node.",
 		Example: "  gslbctl events --since 1d --severity error\n" +
 			"  gslbctl events --at \"yesterday 14:05\" --name app.example.com",
-		Annotations: map[string]string{isList: isList},
+		Annotations: map[string]string{cmdline.IsList: cmdline.IsList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {
 				return fmt.Errorf("--lines is %d: it must be from 1 to %d", lines, api.MaxPageLimit)
 			}
-			if f.period.bounded() && follow {
+			if f.period.HasEnd() && follow {
 				return errFollowBounded
 			}
-			if f.period.bounded() && !cmd.Flags().Changed("lines") {
+			if f.period.HasEnd() && !cmd.Flags().Changed("lines") {
 				lines = api.MaxPageLimit
 			}
 			query, err := f.query(a.Now())
@@ -63,16 +69,16 @@ func (a *app) eventsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with the events that come")
 	flags.IntVar(&lines, "lines", 20, "how many of the latest events of each node to begin with")
-	f.period.flags(cmd)
+	f.period.Flags(cmd)
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only of this `kind`, or several: "+
 		strings.Join(api.EventKindNames(), ", "))
 	flags.StringSliceVar(&f.names, "name", nil, "only events that concern this `domain`, or several")
 	flags.StringVar(&f.severity, "severity", "", "only of this `severity` or a worse one: "+
 		strings.Join(api.EventSeverities(), ", "))
-	offer(cmd, "kind", api.EventKindNames())
-	_ = cmd.RegisterFlagCompletionFunc("name", a.completion(domainNames))
-	offer(cmd, "severity", api.EventSeverities())
-	return a.byNode(cmd)
+	cmdline.Offer(cmd, "kind", api.EventKindNames())
+	_ = cmd.RegisterFlagCompletionFunc("name", a.Complete(domainNames))
+	cmdline.Offer(cmd, "severity", api.EventSeverities())
+	return a.NodeFlag(cmd)
 }
 
 // nodeEvent is an event with the node that reports it.
@@ -85,8 +91,8 @@ type nodeEvent struct {
 // while, it prints the events missed in between once the node answers.
 func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	after := map[string]uint64{} // the newest sequence of each node that has answered
-	return a.follow(ctx, goOn, func() (missing, err error) {
-		g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (api.EventList, error) {
+	return a.Follow(ctx, goOn, func() (missing, err error) {
+		g, err := fleet.Gather(ctx, a.Fleet, func(ctx context.Context, c *api.Client) (api.EventList, error) {
 			query := maps.Clone(from)
 			query.Set("limit", strconv.Itoa(lines))
 			if newest, asked := after[c.Node()]; asked {
@@ -98,29 +104,29 @@ func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool)
 		if err != nil {
 			return nil, err
 		}
-		return g.missing(), a.printEvents(g, after, from.Has("until"))
+		return g.Missing(), a.printEvents(g, after, from.Has("until"))
 	})
 }
 
 // printEvents prints events of several nodes by time. It sets after, by node, to the sequence number to go on from.
 // bounded means that the period has an end, so that omitted events are reported.
-func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64, bounded bool) error {
+func (a *app) printEvents(g fleet.Gathered[api.EventList], after map[string]uint64, bounded bool) error {
 	var list []nodeEvent
-	for _, r := range g.replies {
-		read := r.answer.Newest
-		for _, e := range r.answer.Events {
-			list = append(list, nodeEvent{e, r.node})
+	for _, r := range g.Answers {
+		read := r.Value.Newest
+		for _, e := range r.Value.Events {
+			list = append(list, nodeEvent{e, r.Node})
 		}
-		if n := len(r.answer.Events); n < r.answer.Total && after[r.node] > 0 {
-			read = r.answer.Events[n-1].Sequence
+		if n := len(r.Value.Events); n < r.Value.Total && after[r.Node] > 0 {
+			read = r.Value.Events[n-1].Sequence
 		}
-		if n := r.answer.Total - len(r.answer.Events); n > 0 && bounded {
-			fmt.Fprintf(a.Err, "gslbctl: %s has %s of this period before these: choose a shorter period\n", r.node,
+		if n := r.Value.Total - len(r.Value.Events); n > 0 && bounded {
+			fmt.Fprintf(a.Err, "gslbctl: %s has %s of this period before these: choose a shorter period\n", r.Node,
 				render.Count(n, "more event", "more events"))
 		}
-		after[r.node] = read
-		if r.answer.Missed {
-			fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.node)
+		after[r.Node] = read
+		if r.Value.Missed {
+			fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.Node)
 		}
 	}
 	slices.SortStableFunc(list, func(x, y nodeEvent) int { return x.Time.Compare(y.Time) })
@@ -128,19 +134,19 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64, bo
 	for i := range list {
 		nodes[i] = []string{list[i].Node}
 	}
-	if a.output == outputTable || a.output == outputWide {
+	if a.Output == cmdline.Table || a.Output == cmdline.Wide {
 		list, nodes = foldEvents(list)
 	}
 	for i := range list {
 		e := &list[i]
 		where := ""
 		switch {
-		case g.several() && len(nodes[i]) == len(g.replies) && len(g.replies) > 1:
+		case g.Several() && len(nodes[i]) == len(g.Answers) && len(g.Answers) > 1:
 			where = fmt.Sprintf("  all %d nodes", len(nodes[i]))
-		case g.several():
+		case g.Several():
 			where = "  " + strings.Join(nodes[i], ", ")
 		}
-		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() string {
+		err := a.Entry(e, strconv.FormatUint(e.Sequence, 10), func() string {
 			return fmt.Sprintf("%s%s  %-8s  %-12s  %s", e.Time.Local().Format("2006-01-02 15:04:05"), where, e.Severity,
 				e.Kind, e.Sentence)
 		})

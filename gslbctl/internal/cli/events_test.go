@@ -8,6 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -25,7 +27,7 @@ func TestEvents_PrintsTheNewestLast(t *testing.T) {
 	n := startNode(t)
 	n.answers["GET /api/v1/events"] = fakeEvents(7, "b is \x1b[31munhealthy", "b is healthy")
 	say := func(args ...string) result {
-		return call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "events"}, args...)...)
+		return call(t, cmdline.System{}, []*node{n}, append([]string{"--api", documented(0), "events"}, args...)...)
 	}
 	lines := strings.Split(strings.TrimSpace(say("--kind", "backend,name", "--since", "1h").out), "\n")
 	if len(lines) != 2 || !strings.HasSuffix(lines[1], "warning   backend       b is healthy") ||
@@ -51,7 +53,7 @@ func TestEvents_PrintsTheNewestLast(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"--since", "-1h"}, {"-o", "csv"}, {"more"},
 		{"--at", "1h", "--until", "1h"}, {"--until", "1h", "-f"}, {"--at", "2030-01-01"}} {
-		if r := say(args...); r.code == exitWell {
+		if r := say(args...); r.code == fleet.OK {
 			t.Errorf("%v: %s", args, r.out)
 		}
 	}
@@ -89,11 +91,12 @@ func TestEvents_EqualOnesOfSeveralNodesAreOneLine(t *testing.T) {
 // longer keeps is said.
 func TestEvents_GoesOnBehindWhatItHas(t *testing.T) {
 	after := map[string]uint64{}
-	var app app
+	app := newApp(cmdline.System{})
 	var out, errors strings.Builder
 	app.Out, app.Err = &out, &errors
 	print := func(list api.EventList) {
-		g := gathered[api.EventList]{nodes: []askedNode{{Node: "n"}}, replies: []reply[api.EventList]{{"n", list, nil}}}
+		g := fleet.Gathered[api.EventList]{Nodes: []fleet.Asked{{Node: "n"}},
+			Answers: []fleet.Answer[api.EventList]{{Node: "n", Value: list}}}
 		if err := app.printEvents(g, after, false); err != nil {
 			t.Fatal(err)
 		}

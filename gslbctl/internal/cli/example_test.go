@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 // TestREADME_CommandLinesWork runs the indented lines of the README, in order, as one user.
@@ -26,7 +29,7 @@ func TestREADME_CommandLinesWork(t *testing.T) {
 		command, _, _ = strings.Cut(command, " > ")
 		command, _, _ = strings.Cut(command, " # ")
 		r := call(t, sys, []*node{n}, shellWords(command)...)
-		if r.code == exitNotAsked || r.errors != "" {
+		if r.code == fleet.NotAsked || r.errors != "" {
 			t.Errorf("gslbctl %s: %+v", strings.TrimSpace(command), r)
 		}
 		ran++
@@ -47,7 +50,7 @@ func TestHelp_ExamplesAreUnderstood(t *testing.T) {
 			if !isOurs {
 				continue
 			}
-			root := (&app{}).rootCommand()
+			root := newApp(cmdline.System{}).rootCommand()
 			found, rest, err := root.Find(shellWords(line))
 			if err == nil {
 				err = found.ParseFlags(rest)
@@ -63,5 +66,5 @@ func TestHelp_ExamplesAreUnderstood(t *testing.T) {
 			walk(child)
 		}
 	}
-	walk((&app{}).rootCommand())
+	walk(newApp(cmdline.System{}).rootCommand())
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/externaldns"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -19,19 +20,22 @@ func (a *app) externalDNSCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "external-dns",
 		Short: "Let ExternalDNS keep servers: a provider for its webhook",
-		Long: "external-dns answers ExternalDNS (provider webhook, protocol version 1) until it is stopped. The addresses\n" +
-			"of a cluster's Services, Ingresses and Gateways become servers of --owner. Each cluster has an owner of its\n" +
+		Long: "external-dns answers ExternalDNS (provider webhook, protocol version 1) until it is stopped. The " +
+			"addresses\n" +
+			"of a cluster's Services, Ingresses and Gateways become servers of --owner. Each cluster has an owner of " +
+			"its\n" +
 			"own, and the servers of all clusters answer for one name.",
 		Example: "  gslbctl external-dns --owner eu-1 --region eu --api ns1.example.net:8080",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.Owner == "" || len(p.Owner) > api.MaxOwner {
-				return fmt.Errorf("--owner is %.80q: it must be a name of this cluster, with at most %d characters, such as eu-1",
+				return fmt.Errorf("--owner is %.80q: it must be a name of this cluster, with at most %d characters, "+
+					"such as eu-1",
 					p.Owner, api.MaxOwner)
 			}
 			if p.Port < 1 || p.Port > 65535 {
 				return fmt.Errorf("--port is %d: it must be from 1 to 65535", p.Port)
 			}
-			if _, err := a.clients(); err != nil {
+			if _, err := a.Clients(); err != nil {
 				return err
 			}
 			p.Node, p.Log = a.oneNode, slog.New(slog.NewJSONHandler(a.Err, nil))
@@ -46,7 +50,7 @@ func (a *app) externalDNSCommand() *cobra.Command {
 	flags.StringVar(&listen, "listen", "127.0.0.1:8888", "where ExternalDNS asks, as `address:port`")
 	flags.StringSliceVar(&p.Hosts, "allowed-host", nil, "a further `name` that requests may have as Host")
 	flags.StringVar(&health, "health-listen", "0.0.0.0:8080", "where /healthz is, as `address:port`")
-	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	return cmd
 }
 
@@ -66,14 +70,14 @@ func serveExternalDNS(ctx context.Context, p *externaldns.Provider, listen, heal
 
 // oneNode returns a node that takes a change for all nodes.
 func (a *app) oneNode(ctx context.Context) (*api.Client, error) {
-	clients, err := a.clients()
+	clients, err := a.Clients()
 	if err != nil {
 		return nil, err
 	}
 	if len(clients) == 1 {
 		return clients[0], nil
 	}
-	if via := carrier(ctx, clients); via != nil {
+	if via := fleet.Replicator(ctx, clients); via != nil {
 		return via, nil
 	}
 	return nil, errors.New("no node carries changes to all of the others: none of them answers, or they do not " +

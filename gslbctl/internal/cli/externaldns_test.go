@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 func TestExternalDNS_ServesUntilItIsStopped(t *testing.T) {
@@ -15,7 +18,8 @@ func TestExternalDNS_ServesUntilItIsStopped(t *testing.T) {
 	reader, writer := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
-	sys := System{Out: io.Discard, Err: writer, In: strings.NewReader(""), Getenv: func(string) string { return "" }}
+	sys := cmdline.System{Out: io.Discard, Err: writer, In: strings.NewReader(""),
+		Getenv: func(string) string { return "" }}
 	go func() {
 		ended <- Run(ctx, sys, []string{"external-dns", "--owner", "shop", "--listen", "127.0.0.1:0", "--health-listen",
 			"127.0.0.1:0", "--api", n.url})
@@ -40,7 +44,7 @@ func TestExternalDNS_ServesUntilItIsStopped(t *testing.T) {
 		}
 	}
 	stop()
-	if code := <-ended; code != exitWell {
+	if code := <-ended; code != fleet.OK {
 		t.Errorf("exit code %d", code)
 	}
 	if _, err := http.Get("http://" + told.Listen + "/records"); err == nil {
@@ -57,7 +61,8 @@ func TestExternalDNS_RefusesFlagsBeforeItListens(t *testing.T) {
 		"--owner eu --listen 127.0.0.1:0 --health-listen 127.0.0.1:99999": "--health-listen: ",
 		"--owner eu --api http://":                                        "it names no host",
 	} {
-		if r := call(t, System{}, nil, append([]string{"external-dns"}, strings.Fields(args)...)...); r.code != exitNotAsked ||
+		if r := call(t, cmdline.System{}, nil, append([]string{"external-dns"},
+			strings.Fields(args)...)...); r.code != fleet.NotAsked ||
 			!strings.Contains(r.errors, want) {
 			t.Errorf("%q: %+v, want %q", args, r, want)
 		}
@@ -67,9 +72,9 @@ func TestExternalDNS_RefusesFlagsBeforeItListens(t *testing.T) {
 // Nodes that do not carry changes to one another would drift apart: ExternalDNS sees the records of one.
 func TestExternalDNS_AsksNodesThatReplicateOnly(t *testing.T) {
 	nodes := startNodes(t, 3)
-	a := &app{System: System{Getenv: func(string) string { return "" }}}
+	a := newApp(cmdline.System{Getenv: func(string) string { return "" }})
 	for _, n := range nodes {
-		a.nodes = append(a.nodes, n.url)
+		a.API = append(a.API, n.url)
 	}
 	if _, err := a.oneNode(t.Context()); err == nil || !strings.Contains(err.Error(), "do not replicate") {
 		t.Errorf("%v", err)
@@ -78,7 +83,7 @@ func TestExternalDNS_AsksNodesThatReplicateOnly(t *testing.T) {
 	if node, err := a.oneNode(t.Context()); err != nil || node.Node() != nodes[0].url {
 		t.Errorf("%v, %v", node, err)
 	}
-	a.nodes = a.nodes[1:2]
+	a.API = a.API[1:2]
 	if node, err := a.oneNode(t.Context()); err != nil || node.Node() != nodes[1].url {
 		t.Errorf("%v, %v", node, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
 )
@@ -118,7 +119,7 @@ type result struct {
 
 // call runs a command line. Nodes stand in it as node1, node2 and so on, and
 // in the result with the addresses that the documentation uses.
-func call(t *testing.T, sys System, nodes []*node, args ...string) result {
+func call(t *testing.T, sys cmdline.System, nodes []*node, args ...string) result {
 	t.Helper()
 	for i, arg := range args {
 		for k, n := range nodes {
@@ -157,7 +158,7 @@ func ask(t *testing.T, line string, nodes ...*node) result {
 	for k := range nodes {
 		words = append(words, "--api", documented(k))
 	}
-	return call(t, System{}, nodes, words...)
+	return call(t, cmdline.System{}, nodes, words...)
 }
 
 // documented returns the address of a node in the documentation: as long as that of a test server, whose port has five

@@ -5,18 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) geoCommand() *cobra.Command {
-	return group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(),
-		changing(a.geoSetCommand()),
+	return cmdline.Group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(),
+		cmdline.Changing(a.geoSetCommand()),
 		a.geoRemoveCommand())
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {
-	return lists(a, "mappings", "List the networks whose region is given, whatever the database says",
+	return cmdline.ListCommand(a.App, "mappings", "List the networks whose region is given, whatever the database says",
 		(*api.Client).GeoMappings, func(list api.GeoMappingList) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"},
 				{Name: "COMMENT"}}, Empty: "No custom mappings."}
@@ -28,9 +29,10 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 }
 
 func (a *app) geoTestCommand() *cobra.Command {
-	return shows(a, "test <ip>", "Show which region a client is in, and why", nil,
+	return cmdline.ShowCommand(a.App, "test <ip>", "Show which region a client is in, and why", nil,
 		(*api.Client).GeoTest, func(test api.GeoTest) *render.Table {
-			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"}, {Name: "NETWORK"},
+			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"},
+				{Name: "NETWORK"},
 				{Name: "COUNTRY"}, {Name: "CONTINENT"}, {Name: "SCOPE", Right: true}, {Name: "COMMENT"}}}
 			t.Add(render.C(test.IP), orNone(test.Region), render.C(test.MatchType), orNone(test.MatchedCIDR),
 				orNone(test.Country), orNone(test.Continent),
@@ -46,16 +48,16 @@ func (a *app) geoSetCommand() *cobra.Command {
 		Short:             "Place the clients of a network in a region, whatever the database says",
 		Example:           "  gslbctl geo set 203.0.113.0/24 eu --comment \"the office\"",
 		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.arguments(mappedNetworks, allRegionNames),
+		ValidArgsFunction: a.CompleteArguments(mappedNetworks, allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.CIDR, req.Region = args[0], &args[1]
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				m, err := c.PutGeoMapping(ctx, req)
 				return "clients of " + m.CIDR + " are in " + m.Region, err
 			})
 		},
 	}
-	optional(cmd, cmd.Flags().StringVar, &req.Comment, "comment", "", "what it is, for people")
+	cmdline.Optional(cmd, cmd.Flags().StringVar, &req.Comment, "comment", "", "what it is, for people")
 	return cmd
 }
 

@@ -9,16 +9,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) healthCommand() *cobra.Command {
-	cmd := a.byNode(a.watchable(&cobra.Command{
+	cmd := a.NodeFlag(a.Watchable(&cobra.Command{
 		Use:   "health",
 		Short: "Show whether the nodes are healthy and ready",
 		Long: "health shows what each node says of itself, and needs no place in their allowed networks.\n" +
-			"The exit code is 0 when all are healthy, 1 when one is degraded or unhealthy or does not answer, 2 when none\n" +
+			"The exit code is 0 when all are healthy, 1 when one is degraded or unhealthy or does not answer, 2 when " +
+			"none\n" +
 			"answers.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showHealth(cmd.Context()) },
 	}))
@@ -50,35 +52,35 @@ type clusterHealth struct {
 }
 
 type nodeHealth struct {
-	askedNode
+	fleet.Asked
 	*healthReport
 }
 
 func (a *app) showHealth(ctx context.Context) error {
-	g, err := gather(ctx, a, readHealth)
+	g, err := fleet.Gather(ctx, a.Fleet, readHealth)
 	if err != nil {
 		return err
 	}
 	all := joinHealth(g)
-	err = a.print(all, func() string {
-		if g.several() {
-			return a.text(healthTable(all))
+	err = a.Print(all, func() string {
+		if g.Several() {
+			return a.Text(healthTable(all))
 		}
 		return a.healthText(all.healthReport)
 	})
 	if err != nil || all.Status == api.ServiceHealthy {
-		return g.done(err)
+		return g.Done(err)
 	}
-	return cmp.Or(g.missing(), error(&outcome{code: exitDegraded}))
+	return cmp.Or(g.Missing(), error(&fleet.Error{Code: fleet.Degraded}))
 }
 
-func joinHealth(g gathered[healthReport]) clusterHealth {
+func joinHealth(g fleet.Gathered[healthReport]) clusterHealth {
 	all := clusterHealth{Status: api.ServiceHealthy}
 	said := map[string]*healthReport{}
-	for i := range g.replies {
-		said[g.replies[i].node] = &g.replies[i].answer
+	for i := range g.Answers {
+		said[g.Answers[i].Node] = &g.Answers[i].Value
 	}
-	for _, n := range g.nodes {
+	for _, n := range g.Nodes {
 		one := nodeStatus{Error: n.Error}
 		if report := said[n.Node]; report != nil {
 			one.Health = &report.Health
@@ -86,8 +88,8 @@ func joinHealth(g gathered[healthReport]) clusterHealth {
 		all.Status = worse(all.Status, one)
 		all.Nodes = append(all.Nodes, nodeHealth{n, said[n.Node]})
 	}
-	if !g.several() {
-		all.healthReport = said[g.nodes[0].Node]
+	if !g.Several() {
+		all.healthReport = said[g.Nodes[0].Node]
 	}
 	return all
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -21,7 +23,7 @@ type nodeServerHealth struct {
 type serverHealthList struct {
 	Servers []nodeServerHealth `json:"servers"`
 	Total   int                `json:"total"` // servers, each once
-	Nodes   []askedNode        `json:"nodes"`
+	Nodes   []fleet.Asked      `json:"nodes"`
 }
 
 // nodeRegionHealth is the summary of a region as one node sees it.
@@ -34,27 +36,27 @@ type nodeRegionHealth struct {
 type regionHealthList struct {
 	Regions []nodeRegionHealth `json:"regions"`
 	Total   int                `json:"total"` // regions, each once
-	Nodes   []askedNode        `json:"nodes"`
+	Nodes   []fleet.Asked      `json:"nodes"`
 }
 
 func (a *app) healthServersCommand() *cobra.Command {
-	return a.byNode(a.listing(&cobra.Command{
+	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "servers",
 		Short: "Show the health record of every server, and which nodes see it otherwise",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := gather(cmd.Context(), a, just((*api.Client).ServerHealth))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).ServerHealth))
 			if err != nil {
 				return err
 			}
 			var all []nodeServerHealth
-			for _, r := range g.replies {
-				for _, s := range r.answer.Servers {
-					all = append(all, nodeServerHealth{s, r.node})
+			for _, r := range g.Answers {
+				for _, s := range r.Value.Servers {
+					all = append(all, nodeServerHealth{s, r.Node})
 				}
 			}
 			servers := grouped(all, func(s nodeServerHealth) string { return s.ID })
-			list := serverHealthList{append([]nodeServerHealth{}, slices.Concat(servers...)...), len(servers), g.nodes}
-			return g.done(a.list(list, a.serverHealthTable(servers, g.several(), len(g.replies))))
+			list := serverHealthList{append([]nodeServerHealth{}, slices.Concat(servers...)...), len(servers), g.Nodes}
+			return g.Done(a.List(list, a.serverHealthTable(servers, g.Several(), len(g.Answers))))
 		},
 	}))
 }
@@ -87,7 +89,8 @@ func (a *app) serverHealthTable(servers [][]nodeServerHealth, several bool, answ
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 3}, {Name: "STATUS"},
 			{Name: "CHECKED", Spare: 2}, {Name: "LAST HEALTHY", Spare: 5},
-			{Name: "FAILURES", Right: true, Spare: 4}, {Name: "SUCCESSES", Right: true, Spare: 6}, {Name: "ERROR", Spare: 1}},
+			{Name: "FAILURES", Right: true, Spare: 4}, {Name: "SUCCESSES", Right: true, Spare: 6}, {Name: "ERROR",
+				Spare: 1}},
 		Empty: "No servers are registered.",
 	}
 	if several {
@@ -98,8 +101,8 @@ func (a *app) serverHealthTable(servers [][]nodeServerHealth, several bool, answ
 		for _, alike := range grouped(records, func(s nodeServerHealth) string { return string(s.Status) }) {
 			s := &alike[0]
 			row := []render.Cell{render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region),
-				statusCell(s.Status), a.ago(s.LastCheck), a.ago(s.LastHealthy), number(s.ConsecutiveFailures),
-				number(s.ConsecutiveSuccesses), orNone(valueOf(s.LastError))}
+				statusCell(s.Status), a.Ago(s.LastCheck), a.Ago(s.LastHealthy), number(s.ConsecutiveFailures),
+				number(s.ConsecutiveSuccesses), orNone(cmdline.ValueOf(s.LastError))}
 			if several {
 				nodes := each(alike, func(s nodeServerHealth) string { return s.Node })
 				row = slices.Insert(row, 4, seenBy(nodes, answered))
@@ -111,23 +114,23 @@ func (a *app) serverHealthTable(servers [][]nodeServerHealth, several bool, answ
 }
 
 func (a *app) healthRegionsCommand() *cobra.Command {
-	return a.byNode(a.listing(&cobra.Command{
+	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "regions",
 		Short: "Sum up the health of each region, and which nodes see it otherwise",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := gather(cmd.Context(), a, just((*api.Client).RegionHealth))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).RegionHealth))
 			if err != nil {
 				return err
 			}
 			var all []nodeRegionHealth
-			for _, r := range g.replies {
-				for _, region := range r.answer.Regions {
-					all = append(all, nodeRegionHealth{region, r.node})
+			for _, r := range g.Answers {
+				for _, region := range r.Value.Regions {
+					all = append(all, nodeRegionHealth{region, r.Node})
 				}
 			}
 			regions := grouped(all, func(r nodeRegionHealth) string { return r.Name })
-			list := regionHealthList{append([]nodeRegionHealth{}, slices.Concat(regions...)...), len(regions), g.nodes}
-			return g.done(a.list(list, regionHealthTable(regions, g.several(), len(g.replies))))
+			list := regionHealthList{append([]nodeRegionHealth{}, slices.Concat(regions...)...), len(regions), g.Nodes}
+			return g.Done(a.List(list, regionHealthTable(regions, g.Several(), len(g.Answers))))
 		},
 	}))
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/bind"
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/gdnsd"
 	"gslb.internal/gslbctl/internal/imports"
 	"gslb.internal/gslbctl/internal/render"
@@ -29,9 +31,10 @@ type importReport struct {
 }
 
 func (a *app) importCommand() *cobra.Command {
-	return menu("import", "Write a configuration from that of another name server",
+	return cmdline.Menu("import", "Write a configuration from that of another name server",
 		"import reads files of other programs. It asks no node and changes no file that is there.",
-		reading(a.importBindCommand()), reading(a.importGdnsdCommand()), reading(a.importRoute53Command()))
+		cmdline.Reading(a.importBindCommand()), cmdline.Reading(a.importGdnsdCommand()),
+		cmdline.Reading(a.importRoute53Command()))
 }
 
 func (a *app) importBindCommand() *cobra.Command {
@@ -39,7 +42,8 @@ func (a *app) importBindCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bind <zone file> --zone <zone>",
 		Short: "Write a zone file of BIND, NSD or Knot as a node takes it",
-		Long: "bind writes <zone>.zone, with the records that a node serves, and <zone>.yaml, which includes it and which\n" +
+		Long: "bind writes <zone>.zone, with the records that a node serves, and <zone>.yaml, which includes it and " +
+			"which\n" +
 			"`includes` of a node's configuration can name. Of each other record it says in a line why it is left out.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -56,7 +60,7 @@ func (a *app) importBindCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&zone, "zone", "", "the `zone` that the file is for")
 	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
-	need(cmd, [2]string{"zone", "the zone that the file is for, such as --zone example.com"})
+	cmdline.Require(cmd, [2]string{"zone", "the zone that the file is for, such as --zone example.com"})
 	return cmd
 }
 
@@ -65,8 +69,10 @@ func (a *app) importGdnsdCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gdnsd <config>",
 		Short: "Write the configuration of gdnsd, and its zones, as a node takes them",
-		Long: "gdnsd reads gdnsd's configuration, such as /etc/gdnsd/config, and zones/ and geoip/ beside it. It writes\n" +
-			"gdnsd.yaml, which `includes` of a node's configuration can name, and a zone file for each zone. Of each name\n" +
+		Long: "gdnsd reads gdnsd's configuration, such as /etc/gdnsd/config, and zones/ and geoip/ beside it. It " +
+			"writes\n" +
+			"gdnsd.yaml, which `includes` of a node's configuration can name, and a zone file for each zone. Of each " +
+			"name\n" +
 			"that it leaves out it says in a line why, and of each that is answered otherwise at times, when.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -88,8 +94,11 @@ func (a *app) importRoute53Command() *cobra.Command {
 		Short: "Write the records of zones of Amazon Route 53 as a node takes them",
 		Long: "route53 reads the JSON of `aws route53 list-resource-record-sets`, a file for each zone, and, with\n" +
 			"--health-checks, that of `aws route53 list-health-checks`. It writes <zone>.zone for each zone and one\n" +
-			"configuration, <first zone>.yaml, which `includes` of a node's configuration can name. Give all zones at once:\n" +
-			"a node has one set of regions. Of each set that it leaves out it says in a line why, and of each that is\n" +
+			"configuration, <first zone>.yaml, which `includes` of a node's configuration can name. Give all zones " +
+			"at " +
+			"once:\n" +
+			"a node has one set of regions. Of each set that it leaves out it says in a line why, and of each that " +
+			"is\n" +
 			"answered otherwise at times, how.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -160,10 +169,10 @@ func (a *app) writeImport(read *imports.Result, into, config string) error {
 		}
 		report.Files = append(report.Files, path)
 	}
-	if err := a.print(report, report.text); err != nil || read.FaultyZones == 0 {
+	if err := a.Print(report, report.text); err != nil || read.FaultyZones == 0 {
 		return err
 	}
-	return &outcome{code: exitDegraded, sentence: render.Count(read.FaultyZones, "zone is", "zones are") +
+	return &fleet.Error{Code: fleet.Degraded, Message: render.Count(read.FaultyZones, "zone is", "zones are") +
 		" faulty and omitted: correct the files and repeat the import"}
 }
 

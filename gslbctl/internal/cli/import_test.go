@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 const bindZone = `$TTL 300
@@ -29,7 +32,7 @@ func TestImportBind(t *testing.T) {
 		}
 	}
 	line := []string{"import", "bind", filepath.Join(dir, "db.zone"), "--zone", "Example.com.", "--into", dir}
-	r := call(t, System{}, nil, line...)
+	r := call(t, cmdline.System{}, nil, line...)
 	if r.code != 0 || !strings.Contains(r.out, "4 taken, 4 left out") {
 		t.Errorf("%+v", r)
 	}
@@ -50,15 +53,16 @@ func TestImportBind(t *testing.T) {
 			}
 		}
 	}
-	for file, want := range map[string]string{"db.zone": "exists", "generated": "$GENERATE is not read", "none": "no such",
+	for file, want := range map[string]string{"db.zone": "exists", "generated": "$GENERATE is not read",
+		"none":     "no such",
 		"includes": "more than 1000 files"} {
 		line[2] = filepath.Join(dir, file)
-		if r := call(t, System{}, nil, line...); r.code == 0 || !strings.Contains(r.errors, want) {
+		if r := call(t, cmdline.System{}, nil, line...); r.code == 0 || !strings.Contains(r.errors, want) {
 			t.Errorf("%s: %+v", file, r)
 		}
 	}
 	line[4] = "../x"
-	if r := call(t, System{}, nil, line...); r.code == 0 {
+	if r := call(t, cmdline.System{}, nil, line...); r.code == 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -70,13 +74,19 @@ func TestImportBind_ReadsWhatBINDReads(t *testing.T) {
 		name, zone string
 		want       []string
 	}{
-		{"no TTL", soa + "ns1 A 192.0.2.1\n", []string{"ns1.example.com.\t600\tIN\tA", "apex_ttl: 600", " 1 2 3 4 600"}},
-		{"a TTL before", "@ 900 SOA ns1 admin 1 2 3 4 600\n@ NS ns1\n", []string{"example.com.\t900\tIN\tNS", "apex_ttl: 900"}},
+		{"no TTL", soa + "ns1 A 192.0.2.1\n", []string{"ns1.example.com.\t600\tIN\tA", "apex_ttl: 600",
+			" 1 2 3 4 600"}},
+		{"a TTL before", "@ 900 SOA ns1 admin 1 2 3 4 600\n@ NS ns1\n", []string{"example.com.\t900\tIN\tNS",
+			"apex_ttl: 900"}},
 		{"quoted", soa + "$include \"more\"\n", []string{"www.example.com.\t600\tIN\tCNAME"}},
-		{"out of range", soa + "a 2147483648 TXT x\n", []string{"error: ", "a.example.com. TXT: the TTL 2147483648 is out of range"}},
+		{"out of range", soa + "a 2147483648 TXT x\n", []string{"error: ",
+			"a.example.com. TXT: the TTL 2147483648 is " +
+				"out of range"}},
 		{"wildcard", soa + "* A 192.0.2.1\nsub NS ns.sub\n", []string{"*.example.com. answers this name now"}},
-		{"grouped", soa + "a DS 1 13 2 00\nb DS 1 13 2 00\nc DS 1 13 2 00\nd DS 1 13 2 00\ne DS 1 13 2 00\nf DS 1 13 2 00\n",
-			[]string{"left out: 6 records: delegations are not served\n  a.example.com. ", "\n  and 1 more; -o json lists all\n"}},
+		{"grouped", soa + "a DS 1 13 2 00\nb DS 1 13 2 00\nc DS 1 13 2 00\nd DS 1 13 2 00\ne DS 1 13 2 00\nf DS 1 13 " +
+			"2 00\n",
+			[]string{"left out: 6 records: delegations are not served\n  a.example.com. ",
+				"\n  and 1 more; -o json lists all\n"}},
 	} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"db": tc.zone, "more": "www CNAME ns1\n"} {
@@ -84,9 +94,10 @@ func TestImportBind_ReadsWhatBINDReads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := call(t, System{}, nil, "import", "bind", filepath.Join(dir, "db"), "--zone", "example.com", "--into", dir)
+		r := call(t, cmdline.System{}, nil, "import", "bind", filepath.Join(dir, "db"), "--zone", "example.com",
+			"--into", dir)
 		all := r.out
-		if r.code != exitWell {
+		if r.code != fleet.OK {
 			all += "error: " + r.errors
 		}
 		for _, name := range []string{"example.com.yaml", "example.com.zone"} {
@@ -104,8 +115,10 @@ func TestImportBind_ReadsWhatBINDReads(t *testing.T) {
 // Names that plugins answer become domains; what has no like is told, and nothing that is there is written over.
 func TestImportGdnsd(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"config": "plugins => { static => { one => 192.0.2.1, two => a.example.net. }, null => {} }",
-		"zones/example.com": "@ 60 SOA ns1 admin 1 2 3 4 60\n@ NS ns1\none DYNA static!one\ntwo DYNC static!two\nthree DYNA null\n"} {
+	for name, text := range map[string]string{"config": "plugins => { static => { one => 192.0.2.1, two => " +
+		"a.example.net. }, null => {} }",
+		"zones/example.com": "@ 60 SOA ns1 admin 1 2 3 4 60\n@ NS ns1\none DYNA static!one\ntwo DYNC " +
+			"static!two\nthree DYNA null\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -115,15 +128,16 @@ func TestImportGdnsd(t *testing.T) {
 		}
 	}
 	line := []string{"import", "gdnsd", filepath.Join(dir, "config"), "--into", dir}
-	r := call(t, System{}, nil, line...)
-	if r.code != 0 || !strings.Contains(r.out, "4 taken, 1 left out") || !strings.Contains(r.out, "left out: three.example.com.") {
+	r := call(t, cmdline.System{}, nil, line...)
+	if r.code != 0 || !strings.Contains(r.out, "4 taken, 1 left out") || !strings.Contains(r.out,
+		"left out: three.example.com.") {
 		t.Errorf("%+v", r)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "gdnsd.yaml"))
 	if err != nil || !strings.Contains(string(text), "service: one.example.com, address: 192.0.2.1") {
 		t.Errorf("%v %s", err, text)
 	}
-	if r := call(t, System{}, nil, line...); r.code == 0 || !strings.Contains(r.errors, "exists") {
+	if r := call(t, cmdline.System{}, nil, line...); r.code == 0 || !strings.Contains(r.errors, "exists") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -139,16 +153,17 @@ func TestImportRoute53(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	line := []string{"import", "route53", filepath.Join(dir, "records"), "--health-checks", filepath.Join(dir, "checks"),
+	line := []string{"import", "route53", filepath.Join(dir, "records"), "--health-checks", filepath.Join(dir,
+		"checks"),
 		"--into", dir}
-	r := call(t, System{}, nil, line...)
+	r := call(t, cmdline.System{}, nil, line...)
 	if r.code != 0 || !strings.Contains(r.out, "2 taken, 0 left out") ||
 		!strings.Contains(r.out, "differs: w.example.com. A a: health check h is not known") {
 		t.Errorf("%+v", r)
 	}
 	for _, i := range []int{2, 4} {
 		broken := append([]string{}, line...)
-		if broken[i] = filepath.Join(dir, "none"); call(t, System{}, nil, broken...).code == 0 {
+		if broken[i] = filepath.Join(dir, "none"); call(t, cmdline.System{}, nil, broken...).code == 0 {
 			t.Errorf("%v is taken", broken)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/pair"
 )
 
@@ -31,16 +32,21 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port> --node <name>=<ip>",
 		Short: "Write matching configurations of overwatch nodes and an agent, ready to start",
-		Long: "init writes the configuration of each overwatch node that answers a zone, and agent.yaml for an agent that " +
+		Long: "init writes the configuration of each overwatch node that answers a zone, and agent.yaml for an agent " +
+			"that " +
 			"reports\n" +
-			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. admin.token may " +
+			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. " +
+			"admin.token may " +
 			"do everything;\n" +
-			"gslbctl gets a context that uses it, called as the zone or as --context says. init asks no node and changes no " +
+			"gslbctl gets a context that uses it, called as the zone or as --context says. init asks no node and " +
+			"changes no " +
 			"configuration\n" +
 			"that is there already.",
 		Example: "  gslbctl init ./try --local --zone gslb.example.com --service app=127.0.0.1:8000\n" +
-			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node ns2=198.51.100.10,2001:db8::10 \\\n" +
-			"      --service app=192.0.2.10:8080,192.0.2.11:8080 --service shop=192.0.2.12:443 --check http:/health --region eu",
+			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node " +
+			"ns2=198.51.100.10,2001:db8::10 \\\n" +
+			"      --service app=192.0.2.10:8080,192.0.2.11:8080 --service shop=192.0.2.12:443 --check http:/health " +
+			"--region eu",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, text := range nodes {
@@ -77,7 +83,7 @@ func (a *app) initCommand() *cobra.Command {
 			}
 			report := reportOf(files, &plan)
 			report.Context = kept.name
-			return a.print(report, func() string { return nextSteps(report, &plan, kept) })
+			return a.Print(report, func() string { return nextSteps(report, &plan, kept) })
 		},
 	}
 	flags := cmd.Flags()
@@ -85,21 +91,25 @@ func (a *app) initCommand() *cobra.Command {
 	flags.StringArrayVar(&services, "service", nil,
 		"a `name=ip:port[,ip:port]` in the zone and what serves it; repeat it for several")
 	flags.StringArrayVar(&nodes, "node", nil,
-		"an overwatch node as `name=ip[,ip]`: clients, agents and the other nodes reach it there; repeat it for several")
+		"an overwatch node as `name=ip[,ip]`: clients, agents and the other nodes reach it there; repeat it for "+
+			"several")
 	flags.StringVar(&plan.Region, "region", pair.DefaultRegion, "the `region` that all of them are in")
 	flags.StringVar(&plan.Check, "check", pair.DefaultCheck, "how backends are checked: tcp, http:/path or https:/path")
 	flags.StringArrayVar(&plan.DNS, "dns-listen", nil,
-		"where nodes answer DNS (default :53); this and the three below: once for all nodes, or once for each in their order")
+		"where nodes answer DNS (default :53); this and the three below: once for all nodes, or once for each in "+
+			"their order")
 	flags.StringArrayVar(&plan.Gossip, "gossip-listen", nil, "where nodes hear agents (default 0.0.0.0:7946)")
 	flags.StringArrayVar(&plan.API, "api-listen", nil,
 		"where nodes serve the API (default 127.0.0.1:8080, of several nodes :8080 for one another)")
 	flags.StringArrayVar(&plan.Metrics, "metrics-listen", nil,
 		"where nodes serve metrics to Prometheus (default 127.0.0.1:9090)")
 	flags.StringVar(&plan.DataDir, "data-dir", "",
-		"`directory` for the data of all (default: on its own machine, /var/lib/gslb of a node and /var/lib/gslb-agent)")
+		"`directory` for the data of all (default: on its own machine, /var/lib/gslb of a node and "+
+			"/var/lib/gslb-agent)")
 	flags.BoolVar(&plan.Local, "local", false,
-		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is enough")
-	need(cmd, [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
+		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is "+
+			"enough")
+	cmdline.Require(cmd, [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
 		[2]string{"service", "a name in the zone and what serves it, such as --service app=192.0.2.10:8080"})
 	return cmd
 }

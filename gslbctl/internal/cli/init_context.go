@@ -25,13 +25,13 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 		return keptContext{}, err
 	}
 	var k keptContext
-	path, homeless := a.contextsPath()
+	path, homeless := a.ContextsPath()
 	if homeless != nil { // the files are of use without a context
 		k.why = homeless.Error()
 		return k, nil //nolint:nilerr // it is told in why
 	}
 	k.path = path
-	k.name = a.context
+	k.name = a.Context
 	if k.name == "" {
 		k.name = plan.Zone
 		if contexts.CheckName(k.name) != nil {
@@ -54,7 +54,8 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 		return k, err
 	}
 	if other, there := f.Contexts[k.name]; there && !reflect.DeepEqual(other, k.context) {
-		return k, fmt.Errorf("there is a context %q for another cluster in %s, and nothing was written: name another one "+
+		return k, fmt.Errorf("there is a context %q for another cluster in %s, and nothing was written: name another "+
+			"one "+
 			"with --context, or delete that one with gslbctl context delete %[1]s", k.name, k.path)
 	}
 	k.current = f.Current == "" || f.Current == k.name

@@ -6,14 +6,17 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 // home returns an environment whose contexts are in a directory of the test.
-func home(t *testing.T) (System, string) {
+func home(t *testing.T) (cmdline.System, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	return System{Getenv: func(name string) string { return map[string]string{environmentFile: path}[name] }}, path
+	return cmdline.System{Getenv: func(name string) string { return map[string]string{fleet.EnvFile: path}[name] }},
+		path
 }
 
 func initLine(dir string, more ...string) []string {
@@ -87,14 +90,15 @@ func TestInit_SaysHowTheServicesGetTheirFiles(t *testing.T) {
 }
 
 func TestInit_WithoutAContext(t *testing.T) {
-	r := call(t, System{}, nil, initLine(filepath.Join(t.TempDir(), "a"), "--local")...)
+	r := call(t, cmdline.System{}, nil, initLine(filepath.Join(t.TempDir(), "a"), "--local")...)
 	if r.code != 0 || !strings.Contains(r.out, "set HOME") || !strings.Contains(r.out, "GSLB_TOKEN=$(cat ") {
 		t.Errorf("nobody's home: %+v", r)
 	}
 	sys, path := home(t)
 	r = call(t, sys, nil, initLine(filepath.Join(t.TempDir(), "a"), "--node", "ns1=203.0.113.10", "--api-listen",
 		"203.0.113.10:8080")...)
-	if _, err := os.Stat(path); err == nil || r.code != 0 || !strings.Contains(r.out, "must not cross the network unencrypted") {
+	if _, err := os.Stat(path); err == nil || r.code != 0 || !strings.Contains(r.out,
+		"must not cross the network unencrypted") {
 		t.Errorf("an API that is not on loopback: %+v", r)
 	}
 }

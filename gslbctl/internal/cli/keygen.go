@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/pair"
 )
 
@@ -14,12 +15,12 @@ type freshSecret struct {
 
 func (a *app) keygenCommand() *cobra.Command {
 	kind := func(use, short string, fresh func() freshSecret) *cobra.Command {
-		return reading(&cobra.Command{Use: use, Short: short, RunE: func(*cobra.Command, []string) error {
+		return cmdline.Reading(&cobra.Command{Use: use, Short: short, RunE: func(*cobra.Command, []string) error {
 			secret := fresh()
-			return a.print(secret, func() string { return secret.Key + secret.Token + "\n" })
+			return a.Print(secret, func() string { return secret.Key + secret.Token + "\n" })
 		}})
 	}
-	return menu("keygen", "Make a fresh gossip key or service token",
+	return cmdline.Menu("keygen", "Make a fresh gossip key or service token",
 		"keygen makes secrets on this machine. It asks no node and changes nothing.",
 		kind("gossip", "Print a fresh key for encryption_key: 32 random bytes in base64",
 			func() freshSecret { return freshSecret{Key: pair.GossipKey()} }),

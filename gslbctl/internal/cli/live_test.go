@@ -7,22 +7,24 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/screen"
 	"gslb.internal/shared/api"
 )
 
 func TestLive_TerminalShowsTheView(t *testing.T) {
 	var shown screen.Live
-	a := &app{System: System{
+	a := newApp(cmdline.System{
 		Now: time.Now, Getenv: func(string) string { return "" },
 		ShowLive: func(_ context.Context, l screen.Live) error { shown = l; return nil },
-	}, output: outputTable}
+	})
+	a.Output = cmdline.Table
 	v := screen.Live{Title: "test", Tabs: []string{"one"}}
-	if err := a.live(t.Context(), v, liveFlags{interval: time.Minute, count: 7}); err != nil {
+	if err := a.Watch(t.Context(), v, cmdline.WatchFlags{Interval: time.Minute, Count: 7}); err != nil {
 		t.Fatal(err)
 	}
-	if shown.Title != "test" || len(shown.Tabs) != 1 || shown.Interval != time.Minute || shown.Count != 7 || !a.quiet {
-		t.Errorf("%+v, quiet %v", shown, a.quiet)
+	if shown.Title != "test" || len(shown.Tabs) != 1 || shown.Interval != time.Minute || shown.Count != 7 || !a.Quiet {
+		t.Errorf("%+v, quiet %v", shown, a.Quiet)
 	}
 	gone := &api.UnreachableError{Node: "http://node1", Err: errors.New("gone\x1b[2J")}
 	for _, tc := range []struct {
@@ -60,7 +62,7 @@ func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 		"watch --count 1 --api " + dead(t):             "nothing listens on",
 		"agents list -w --count 1 --api a --context b": "give one of them",
 	} {
-		if r := call(t, System{}, nil, strings.Fields(args)...); !strings.Contains(r.errors, says) {
+		if r := call(t, cmdline.System{}, nil, strings.Fields(args)...); !strings.Contains(r.errors, says) {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}
@@ -73,19 +75,20 @@ func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 	nodes[1].answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: healthy, Total: len(healthy)}
 	first := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 10}}, "www.example.com": nil})
 	second := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 11}}, "www.example.com": nil})
-	args := []string{"watch", "--count", "1", "--api", documented(0), "--api", documented(1), "--dns", first.at, "--dns",
+	args := []string{"watch", "--count", "1", "--api", documented(0), "--api", documented(1), "--dns", first.at,
+		"--dns",
 		second.at}
-	r := call(t, System{}, nodes, args...)
+	r := call(t, cmdline.System{}, nodes, args...)
 	if r.code != 0 || r.errors != "" {
 		t.Errorf("%+v", r)
 	}
 	golden(t, "watch", r.out)
-	r = call(t, System{}, nodes, append(args, "-o", "json")...)
+	r = call(t, cmdline.System{}, nodes, append(args, "-o", "json")...)
 	if r.code != 0 || !strings.Contains(r.out, `"192.0.2.11"`) {
 		t.Errorf("%+v", r)
 	}
 	first.alias("app.example.com", "app.cdn.example")
-	if r = call(t, System{}, nodes, args...); !strings.Contains(r.out, " app.cdn.example ") {
+	if r = call(t, cmdline.System{}, nodes, args...); !strings.Contains(r.out, " app.cdn.example ") {
 		t.Errorf("a name that is answered with a name: %s", r.out)
 	}
 }
@@ -93,9 +96,10 @@ func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 func TestWatch_ListsBackendsAsNodesDo(t *testing.T) {
 	n := nodeOverview{}
 	for _, address := range []string{"10.0.0.100", "10.0.0.9", "2001:db8::1"} {
-		n.Backends = append(n.Backends, api.Backend{ID: "a:" + address + ":80", Service: "a", Address: address, Port: 80})
+		n.Backends = append(n.Backends, api.Backend{ID: "a:" + address + ":80", Service: "a", Address: address,
+			Port: 80})
 	}
-	table := (&overview{app: &app{System: System{Now: time.Now}}, Nodes: []nodeOverview{n}}).backends()
+	table := (&overview{app: newApp(cmdline.System{Now: time.Now}), Nodes: []nodeOverview{n}}).backends()
 	for i, want := range []string{"10.0.0.9:80", "10.0.0.100:80", "[2001:db8::1]:80"} {
 		if got := table.Rows[i][1].Text; got != want {
 			t.Errorf("row %d is of %s, want %s", i, got, want)

@@ -3,11 +3,12 @@ package cli
 import (
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"gslb.internal/gslbctl/internal/cmdline"
 )
 
 func (a *app) manCommand() *cobra.Command {
@@ -21,28 +22,19 @@ func (a *app) manCommand() *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			header := &doc.GenManHeader{Title: "GSLBCTL", Section: "1", Source: "gslbctl " + a.Build.Version, Manual: "gslb"}
+			header := &doc.GenManHeader{Title: "GSLBCTL", Section: "1", Source: "gslbctl " + a.Build.Version,
+				Manual: "gslb"}
 			// The time of the build, so that two runs of one program are the same bytes.
 			if built, err := time.Parse(time.RFC3339, a.Build.BuildDate); err == nil {
 				header.Date = &built
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			literal(root)
+			cmdline.EscapeMarkdown(root)
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
 				return fmt.Errorf("writing the manual pages: %w", err)
 			}
 			return nil
 		},
-	}
-}
-
-// literal escapes the help texts of cmd and its subcommands. The generator reads them as Markdown,
-// where <name> would vanish.
-func literal(cmd *cobra.Command) {
-	escape := strings.NewReplacer("<", `\<`, ">", `\>`, "*", `\*`, "_", `\_`).Replace
-	cmd.Use, cmd.Short, cmd.Long = escape(cmd.Use), escape(cmd.Short), escape(cmd.Long)
-	for _, child := range cmd.Commands() {
-		literal(child)
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/cmdline"
 )
 
 func TestMan_HasAPageForEveryCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
-	if r := call(t, System{}, nil, "man", dir); r.code != 0 || r.out+r.errors != "" {
+	if r := call(t, cmdline.System{}, nil, "man", dir); r.code != 0 || r.out+r.errors != "" {
 		t.Fatalf("%+v", r)
 	}
 	pages := 0
@@ -26,7 +28,8 @@ func TestMan_HasAPageForEveryCommand(t *testing.T) {
 			t.Error(err)
 		}
 		for _, word := range strings.Fields(cmd.Use) {
-			if strings.HasPrefix(word, "<") && !strings.Contains(string(text), strings.Trim(strings.Split(word, "|")[0], "[]")) {
+			if strings.HasPrefix(word, "<") && !strings.Contains(string(text), strings.Trim(strings.Split(word, "|")[0],
+				"[]")) {
 				t.Errorf("%s does not have %s", name, word)
 			}
 		}
@@ -35,7 +38,7 @@ func TestMan_HasAPageForEveryCommand(t *testing.T) {
 			walk(child)
 		}
 	}
-	walk((&app{}).rootCommand())
+	walk(newApp(cmdline.System{}).rootCommand())
 	if pages < 50 {
 		t.Errorf("only %d pages", pages)
 	}

@@ -11,12 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) metricsCommand() *cobra.Command {
-	return group("metrics", "Show what nodes, agents and regions do, in figures", a.metricsOverviewCommand(),
+	return cmdline.Group("metrics", "Show what nodes, agents and regions do, in figures", a.metricsOverviewCommand(),
 		a.metricsHistoryCommand(),
 		a.metricsNodeCommand(), a.metricsRegionCommand(), a.metricsRoutingCommand())
 }
@@ -25,7 +27,10 @@ func (a *app) metricsCommand() *cobra.Command {
 func figures[T any](a *app, cmd *cobra.Command,
 	ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		g, err := gather(cmd.Context(), a, func(ctx context.Context, c *api.Client) (T, error) { return ask(ctx, c, args) })
+		g, err := fleet.Gather(cmd.Context(), a.Fleet, func(ctx context.Context, c *api.Client) (T,
+			error) {
+			return ask(ctx, c, args)
+		})
 		if err != nil {
 			return err
 		}
@@ -33,9 +38,9 @@ func figures[T any](a *app, cmd *cobra.Command,
 		if err != nil {
 			return err
 		}
-		return g.done(a.print(all.output(), a.table(all.table())))
+		return g.Done(a.Print(all.output(), a.Table(all.table())))
 	}
-	return a.byNode(a.watchable(cmd))
+	return a.NodeFlag(a.Watchable(cmd))
 }
 
 func (a *app) metricsOverviewCommand() *cobra.Command {
@@ -46,33 +51,33 @@ func (a *app) metricsOverviewCommand() *cobra.Command {
 }
 
 func (a *app) metricsNodeCommand() *cobra.Command {
-	return a.byNode(a.watchable(&cobra.Command{
+	return a.NodeFlag(a.Watchable(&cobra.Command{
 		Use: "node <id>", Short: "Show what one node or agent does", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(agentNodeNames),
+		ValidArgsFunction: a.CompleteArguments(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := gatherKnown(cmd.Context(), a, with((*api.Client).NodeMetrics, args[0]))
+			g, err := fleet.GatherKnown(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).NodeMetrics, args[0]))
 			if err != nil {
 				return err
 			}
 			// An agent reports the same to all nodes, and a node knows only itself: the newest answer counts.
-			latest := slices.MaxFunc(g.replies, func(x, y reply[api.NodeMetricsAnswer]) int {
-				return x.answer.Metrics.Timestamp.Compare(y.answer.Metrics.Timestamp)
+			latest := slices.MaxFunc(g.Answers, func(x, y fleet.Answer[api.NodeMetricsAnswer]) int {
+				return x.Value.Metrics.Timestamp.Compare(y.Value.Metrics.Timestamp)
 			})
-			t, err := figureTable(latest.answer)
+			t, err := figureTable(latest.Value)
 			if err != nil {
 				return err
 			}
-			return g.done(a.print(struct {
+			return g.Done(a.Print(struct {
 				api.NodeMetricsAnswer
-				Nodes []askedNode `json:"nodes"`
-			}{latest.answer, g.nodes}, a.table(t)))
+				Nodes []fleet.Asked `json:"nodes"`
+			}{latest.Value, g.Nodes}, a.Table(t)))
 		},
 	}))
 }
 
 func (a *app) metricsRegionCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "region <name>", Short: "Show what one region does", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(allRegionNames)}
+		ValidArgsFunction: a.CompleteArguments(allRegionNames)}
 	return figures(a, cmd, func(ctx context.Context, c *api.Client, args []string) (api.RegionMetricsAnswer, error) {
 		return c.RegionMetrics(ctx, args[0])
 	})

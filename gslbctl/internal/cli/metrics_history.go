@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -39,37 +41,37 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 			if resolution != "" {
 				query.Set("resolution", resolution)
 			}
-			g, err := gather(cmd.Context(), a, with((*api.Client).History, query))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).History, query))
 			if err != nil {
 				return err
 			}
 			h := joinHistories(g)
-			return g.done(a.print(h, a.table(historyTable(h.History, metrics))))
+			return g.Done(a.Print(h, a.Table(historyTable(h.History, metrics))))
 		},
 	}
-	spanVar(cmd.Flags(), &duration, "since", time.Hour, "how far back, such as 1d")
+	cmdline.SpanVar(cmd.Flags(), &duration, "since", time.Hour, "how far back, such as 1d")
 	cmd.Flags().StringSliceVar(&metrics, "metrics", nil, "only these, separated by commas")
 	cmd.Flags().StringVar(&resolution, "resolution", "", "time between two points: 1m, 5m or 1h (default: what fits)")
-	return a.byNode(a.watchable(cmd))
+	return a.NodeFlag(a.Watchable(cmd))
 }
 
 // clusterHistory is the output of metrics history.
 type clusterHistory struct {
 	api.History
-	Nodes []askedNode `json:"nodes"`
+	Nodes []fleet.Asked `json:"nodes"`
 }
 
 // joinHistories joins the points of all nodes, minute by minute, by the rules of joinNumbers.
-func joinHistories(g gathered[api.History]) clusterHistory {
-	h := clusterHistory{History: api.History{DataPoints: []api.HistoryPoint{}}, Nodes: g.nodes}
+func joinHistories(g fleet.Gathered[api.History]) clusterHistory {
+	h := clusterHistory{History: api.History{DataPoints: []api.HistoryPoint{}}, Nodes: g.Nodes}
 	points := map[time.Time][]map[string]float64{}
-	for _, r := range g.replies {
-		if r.answer.GeneratedAt.After(h.GeneratedAt) {
-			h.GeneratedAt = r.answer.GeneratedAt
+	for _, r := range g.Answers {
+		if r.Value.GeneratedAt.After(h.GeneratedAt) {
+			h.GeneratedAt = r.Value.GeneratedAt
 		}
-		for _, p := range r.answer.DataPoints {
+		for _, p := range r.Value.DataPoints {
 			at := p.Timestamp
-			if len(g.replies) > 1 {
+			if len(g.Answers) > 1 {
 				at = at.Truncate(time.Minute)
 			}
 			points[at] = append(points[at], p.Values)

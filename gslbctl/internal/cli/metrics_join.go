@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 )
 
@@ -15,7 +16,8 @@ import (
 // weighted ones are averaged. Of any other figure the greatest counts, which is the worst for times and for facts that
 // all nodes should see alike, such as the number of unhealthy servers.
 var (
-	summed = []string{"queries_total", "queries_per_sec", "health_checks_total", "health_checks_per_sec", "checks_total",
+	summed = []string{"queries_total", "queries_per_sec", "health_checks_total", "health_checks_per_sec",
+		"checks_total",
 		"checks_per_sec", "total_decisions", "geo_routing_hits", "failover_events", "used_bytes", "available_bytes",
 		"total_bytes", "cores", "memory_used_bytes"}
 	least = []string{"uptime_seconds", "healthy_servers", "active_servers", "active_regions"}
@@ -61,21 +63,21 @@ type clusterFigures struct {
 	name  string           // of the field with the object in each answer
 	all   map[string]any   // of all nodes together
 	each  []map[string]any // of each node of nodes; nil where it is missing
-	nodes []askedNode
+	nodes []fleet.Asked
 }
 
 // joinFigures joins the answers of all nodes, each an object in an object.
-func joinFigures[T any](g gathered[T]) (clusterFigures, error) {
-	c := clusterFigures{nodes: g.nodes, each: make([]map[string]any, len(g.nodes))}
+func joinFigures[T any](g fleet.Gathered[T]) (clusterFigures, error) {
+	c := clusterFigures{nodes: g.Nodes, each: make([]map[string]any, len(g.Nodes))}
 	var have []map[string]any
-	for _, r := range g.replies {
-		name, fields, err := objectIn(r.answer)
+	for _, r := range g.Answers {
+		name, fields, err := objectIn(r.Value)
 		if err != nil {
 			return c, err
 		}
 		c.name = name
 		have = append(have, fields)
-		c.each[slices.IndexFunc(g.nodes, func(n askedNode) bool { return n.Node == r.node })] = fields
+		c.each[slices.IndexFunc(g.Nodes, func(n fleet.Asked) bool { return n.Node == r.Node })] = fields
 	}
 	c.all = have[0]
 	if len(have) > 1 {

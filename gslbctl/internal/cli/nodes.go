@@ -8,26 +8,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) nodesCommand() *cobra.Command {
-	return group("nodes", "Show the nodes and agents that make up the cluster", a.nodesOverwatchCommand(),
+	return cmdline.Group("nodes", "Show the nodes and agents that make up the cluster", a.nodesOverwatchCommand(),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
-		changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(), a.nodesReissueCommand(),
+		cmdline.Changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(),
+		a.nodesReissueCommand(),
 		a.nodesRevokeCommand())
 }
 
 func (a *app) nodesOverwatchCommand() *cobra.Command {
-	return lists(a, "overwatch", "List the overwatch nodes that one of them knows",
+	return cmdline.ListCommand(a.App, "overwatch", "List the overwatch nodes that one of them knows",
 		(*api.Client).OverwatchNodes, func(list api.OverwatchNodeList) *render.Table {
 			return a.overwatchTable(list.Nodes)
 		})
 }
 
 func (a *app) nodesShowCommand() *cobra.Command {
-	return shows(a, "show <node>", "Show one overwatch node", overwatchNames,
+	return cmdline.ShowCommand(a.App, "show <node>", "Show one overwatch node", overwatchNames,
 		(*api.Client).OverwatchNode, func(n api.OverwatchNode) *render.Table {
 			return a.overwatchTable([]api.OverwatchNode{n})
 		})
@@ -43,7 +45,8 @@ func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
 		Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"},
 			{Name: "VERSION", Spare: 3}, {Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1},
 			{Name: "QUERIES", Right: true, Spare: 6},
-			{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "SIGNS", Spare: 4}, {Name: "DNS PORT", Right: true, Wide: true},
+			{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "SIGNS", Spare: 4}, {Name: "DNS PORT", Right: true,
+				Wide: true},
 			{Name: "API PORT", Right: true, Wide: true}},
 		Empty: "No overwatch node is known.",
 	}
@@ -56,7 +59,7 @@ func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
 			queries = strconv.FormatUint(*n.QueriesTotal, 10)
 		}
 		t.AddNamed(n.ID, render.C(n.ID), orNone(n.Address), orNone(n.Region), statusCell(n.Status), orNone(n.Version),
-			render.C(up), a.ago(n.LastSeen),
+			render.C(up), a.Ago(n.LastSeen),
 			render.C(queries), rate(n.QueriesPerSec), render.C(render.YesNo(n.DNSSECEnabled)), portCell(n.Port),
 			portCell(n.APIPort))
 	}
@@ -76,10 +79,11 @@ func portCell(port int) render.Cell {
 }
 
 func (a *app) nodesAgentsCommand() *cobra.Command {
-	return lists(a, "agents", "List agents with what they do; gslbctl agents says whom to believe",
+	return cmdline.ListCommand(a.App, "agents", "List agents with what they do; gslbctl agents says whom to believe",
 		(*api.Client).AgentNodes, func(list api.AgentNodeList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"}, {Name: "VERSION", Spare: 3},
+				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"},
+					{Name: "VERSION", Spare: 3},
 					{Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1}, {Name: "CHECKS", Right: true, Spare: 6},
 					{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "TARGETS", Right: true, Spare: 4},
 					{Name: "REGISTERED", Wide: true}},
@@ -88,8 +92,9 @@ func (a *app) nodesAgentsCommand() *cobra.Command {
 			for _, n := range list.Nodes {
 				t.AddNamed(n.ID, render.C(n.ID), orNone(n.Region), statusCell(n.Status), orNone(n.Version),
 					render.C(render.Span(time.Duration(n.UptimeSeconds)*time.Second)),
-					a.ago(n.LastSeen), render.C(strconv.FormatUint(n.ChecksTotal, 10)), rate(n.ChecksPerSec), number(n.TargetCount),
-					a.ago(n.RegisteredAt))
+					a.Ago(n.LastSeen), render.C(strconv.FormatUint(n.ChecksTotal, 10)), rate(n.ChecksPerSec),
+					number(n.TargetCount),
+					a.Ago(n.RegisteredAt))
 			}
 			return t
 		})
@@ -108,7 +113,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Name = args[0]
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				n, err := c.AnnounceAgent(ctx, req)
 				return "agent " + n.ID + " is " + string(n.Status), err
 			})
@@ -117,7 +122,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 	cmd.Flags().StringVar(&req.Address, "address", "", "where its host is, for people")
 	cmd.Flags().IntVar(&req.Port, "port", 0, "a port there, for people")
 	cmd.Flags().StringVar(&req.Region, "region", "", "the `region` that it will be in")
-	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	return cmd
 }
 
@@ -131,7 +136,8 @@ func (a *app) nodesDeregisterCommand() *cobra.Command {
 }
 
 func (a *app) nodesCertificateCommand() *cobra.Command {
-	return shows(a, "certificate <agent>", "Show the certificate that is pinned for an agent", agentNodeNames,
+	return cmdline.ShowCommand(a.App, "certificate <agent>", "Show the certificate that is pinned for an agent",
+		agentNodeNames,
 		(*api.Client).AgentCertificate, func(answer api.AgentCertificateAnswer) *render.Table {
 			k := answer.Certificate
 			t := &render.Table{Columns: []render.Column{{Name: "AGENT"}, {Name: k.AgentID}}}
@@ -150,7 +156,9 @@ func (a *app) nodesReissueCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "reissue <agent>", short: "Have the next certificate of an agent pinned in place of the one it has",
 		names: agentNodeNames, consequence: agentConsequence,
-		question: "Reissuing the certificate of %s takes the backends that only it reports out of DNS until it enrols " +
+		question: "Reissuing the certificate of %s takes the backends that only it reports out of DNS until it " +
+			"enrols " +
+			"" +
 			"with a new one",
 		apply: func(ctx context.Context, c *api.Client, agent string) (string, error) {
 			done, err := c.ReissueCertificate(ctx, agent)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -19,9 +21,9 @@ type nodeTarget struct {
 
 // targetList is the output of notifications list: the receivers of all nodes, by name.
 type targetList struct {
-	Targets []nodeTarget `json:"targets"`
-	Total   int          `json:"total"` // receivers, each once
-	Nodes   []askedNode  `json:"nodes"`
+	Targets []nodeTarget  `json:"targets"`
+	Total   int           `json:"total"` // receivers, each once
+	Nodes   []fleet.Asked `json:"nodes"`
 }
 
 // nodeTest is the result of a test message from one node.
@@ -31,28 +33,28 @@ type nodeTest struct {
 }
 
 func (a *app) notificationsCommand() *cobra.Command {
-	return group("notifications", "Show and test the receivers of notifications", a.notificationsListCommand(),
-		changing(a.notificationsTestCommand()))
+	return cmdline.Group("notifications", "Show and test the receivers of notifications", a.notificationsListCommand(),
+		cmdline.Changing(a.notificationsTestCommand()))
 }
 
 func (a *app) notificationsListCommand() *cobra.Command {
-	return a.byNode(a.listing(&cobra.Command{
+	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the receivers of notifications, what waits for them, and why",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := gather(cmd.Context(), a, just((*api.Client).Notifications))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).Notifications))
 			if err != nil {
 				return err
 			}
 			var all []nodeTarget
-			for _, r := range g.replies {
-				for _, t := range r.answer.Targets {
-					all = append(all, nodeTarget{t, r.node})
+			for _, r := range g.Answers {
+				for _, t := range r.Value.Targets {
+					all = append(all, nodeTarget{t, r.Node})
 				}
 			}
 			byName := grouped(all, func(t nodeTarget) string { return t.Name })
-			list := targetList{append([]nodeTarget{}, slices.Concat(byName...)...), len(byName), g.nodes}
-			return g.done(a.list(list, a.targetTable(list, g.several())))
+			list := targetList{append([]nodeTarget{}, slices.Concat(byName...)...), len(byName), g.Nodes}
+			return g.Done(a.List(list, a.targetTable(list, g.Several())))
 		},
 	}))
 }
@@ -63,11 +65,12 @@ func (a *app) targetTable(list targetList, several bool) *render.Table {
 			{Name: "SENT", Right: true}, {Name: "DROPPED", Right: true}, {Name: "LAST SENT"}, {Name: "LAST ERROR"}},
 		Empty: "Nobody is notified: overwatch.notifications.targets is empty.",
 	}
-	nodeColumn(several, t)
+	cmdline.NodeColumn(several, t)
 	for i := range list.Targets {
 		n := &list.Targets[i]
-		t.AddNamed(n.Name, nodeCells(several, n.Node, render.C(n.Name), render.C(n.Type), number(n.Queued),
-			render.C(fmt.Sprint(n.Sent)), render.C(fmt.Sprint(n.Dropped)), a.ago(n.LastSent), problemCell(n.LastError))...)
+		t.AddNamed(n.Name, cmdline.NodeCells(several, n.Node, render.C(n.Name), render.C(n.Type), number(n.Queued),
+			render.C(fmt.Sprint(n.Sent)), render.C(fmt.Sprint(n.Dropped)), a.Ago(n.LastSent),
+			problemCell(n.LastError))...)
 	}
 	return t
 }
@@ -80,40 +83,42 @@ func problemCell(problem *string) render.Cell {
 }
 
 func (a *app) notificationsTestCommand() *cobra.Command {
-	return a.byNode(&cobra.Command{
+	return a.NodeFlag(&cobra.Command{
 		Use:   "test [<target>]",
 		Short: "Have each node send a test message to a receiver, or to all",
-		Long: "test has each node send a message that says it is a test to the receiver that is named, or to all, and " +
+		Long: "test has each node send a message that says it is a test to the receiver that is named, or to all, " +
+			"and " +
+			"" +
 			"tells which have\ntaken it. What waits for a receiver is not touched.",
 		Example:           "  gslbctl notifications test on-call",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.arguments(targetNames),
+		ValidArgsFunction: a.CompleteArguments(targetNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := ""
 			if len(args) > 0 {
 				target = args[0]
 			}
-			g, err := gather(cmd.Context(), a, with((*api.Client).TestNotifications, target))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).TestNotifications, target))
 			if err != nil {
 				return err
 			}
 			list, failed := []nodeTest{}, 0
-			for _, r := range g.replies {
-				for _, test := range r.answer.Tests {
-					list = append(list, nodeTest{test, r.node})
+			for _, r := range g.Answers {
+				for _, test := range r.Value.Tests {
+					list = append(list, nodeTest{test, r.Node})
 					if !test.Sent {
 						failed++
 					}
 				}
 			}
-			if err := a.print(list, a.table(testTable(list, g.several()))); err != nil {
+			if err := a.Print(list, a.Table(testTable(list, g.Several()))); err != nil {
 				return err
 			}
 			if failed > 0 {
-				return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%d of %s failed", failed,
+				return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%d of %s failed", failed,
 					render.Count(len(list), "message", "messages"))}
 			}
-			return g.missing()
+			return g.Missing()
 		},
 	})
 }
@@ -121,10 +126,10 @@ func (a *app) notificationsTestCommand() *cobra.Command {
 func testTable(list []nodeTest, several bool) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "TARGET"}, {Name: "SENT"}, {Name: "TOOK", Right: true},
 		{Name: "ERROR"}}, Empty: "Nobody is notified: overwatch.notifications.targets is empty."}
-	nodeColumn(several, t)
+	cmdline.NodeColumn(several, t)
 	for i := range list {
 		n := &list[i]
-		t.Add(nodeCells(several, n.Node, render.C(n.Target), render.C(render.YesNo(n.Sent)),
+		t.Add(cmdline.NodeCells(several, n.Node, render.C(n.Target), render.C(render.YesNo(n.Sent)),
 			render.C(fmt.Sprint(n.DurationMS, " ms")), problemCell(n.Error))...)
 	}
 	return t

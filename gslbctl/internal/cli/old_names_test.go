@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/cmdline"
 )
 
 // Every old name still sends its request, and prints the name that replaces it.
@@ -48,7 +50,7 @@ func TestOldNames_RunAndWarn(t *testing.T) {
 			line.sent != "" && !slices.Contains(n.asked, line.sent) {
 			t.Errorf("%s: %+v, sent %q", name, r, n.asked)
 		}
-		root := (&app{}).rootCommand()
+		root := newApp(cmdline.System{}).rootCommand()
 		old, _, err := root.Find(strings.Fields(name))
 		if err != nil || old.IsAvailableCommand() {
 			t.Errorf("help lists the old name %s (%v)", name, err)
@@ -116,7 +118,7 @@ var sendsNothing = []string{"context delete", "context set", "context use", "dns
 func TestCommands_SendDifferentRequests(t *testing.T) {
 	lines := map[string]string{}
 	for path, cmd := range visible() {
-		if cmd.Annotations[effect] == effectReads || slices.Contains(sendsNothing, path) {
+		if cmd.Annotations[cmdline.Effect] == cmdline.Reads || slices.Contains(sendsNothing, path) {
 			continue
 		}
 		args, known := sends[path]
@@ -159,7 +161,7 @@ func visible() map[string]*cobra.Command {
 
 // commandOf returns the words of a line that name its command.
 func commandOf(line string) string {
-	root := (&app{}).rootCommand()
+	root := newApp(cmdline.System{}).rootCommand()
 	cmd, _, err := root.Find(strings.Fields(line))
 	if err != nil {
 		return ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -15,17 +16,21 @@ import (
 // configOverlaysCommand returns the command that lists overlays: values set by the API on objects that the
 // configuration declares, a row for each.
 func (a *app) configOverlaysCommand() *cobra.Command {
-	return lists(a, "overlays", "List what is laid over domains, regions and servers of the configuration",
+	return cmdline.ListCommand(a.App, "overlays", "List what is laid over domains, regions and servers of the "+
+		"configuration",
 		(*api.Client).Overlays, func(list api.OverlayList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "KIND"}, {Name: "ID"}, {Name: "FIELD"}, {Name: "VALUE"}, {Name: "IN THE FILE"},
-					{Name: "IN FORCE"}, {Name: "BY", Spare: 1}, {Name: "CHANGED", Spare: 2}, {Name: "REASON", Wide: true}},
+				Columns: []render.Column{{Name: "KIND"}, {Name: "ID"}, {Name: "FIELD"}, {Name: "VALUE"},
+					{Name: "IN THE FILE"},
+					{Name: "IN FORCE"}, {Name: "BY", Spare: 1}, {Name: "CHANGED", Spare: 2}, {Name: "REASON",
+						Wide: true}},
 				Empty: "Nothing is laid over the configuration.",
 			}
 			for _, o := range list.Overlays {
 				for _, field := range slices.Sorted(maps.Keys(o.Fields)) {
-					t.AddNamed(o.ID, render.C(o.Kind), render.C(o.ID), render.C(field), orNone(plainJSON(o.Fields[field])),
-						orNone(plainJSON(o.Configured[field])), goodCell(o.InForce), orNone(o.By), a.ago(&o.UpdatedAt),
+					t.AddNamed(o.ID, render.C(o.Kind), render.C(o.ID), render.C(field),
+						orNone(plainJSON(o.Fields[field])),
+						orNone(plainJSON(o.Configured[field])), goodCell(o.InForce), orNone(o.By), a.Ago(&o.UpdatedAt),
 						orNone(o.Reason))
 				}
 			}
@@ -43,13 +48,14 @@ func plainJSON(value json.RawMessage) string {
 }
 
 // resetCommand returns a command that removes the overlay of an object, so that the values of the file are in force.
-func (a *app) resetCommand(kind, use string, names names,
+func (a *app) resetCommand(kind, use string, names cmdline.Names,
 	request func(*api.Client, context.Context, string) error) *cobra.Command {
 	return a.removal(resetting(kind, use, names, request))
 }
 
 // resetting returns the removal of the overlay of an object.
-func resetting(kind, use string, names names, request func(*api.Client, context.Context, string) error) removal {
+func resetting(kind, use string, names cmdline.Names, request func(*api.Client, context.Context,
+	string) error) removal {
 	return removal{
 		use: use, short: "Give a " + kind + " of the configuration the values of the file back",
 		shared:   true,

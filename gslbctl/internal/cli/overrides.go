@@ -7,22 +7,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) overridesCommand() *cobra.Command {
-	return group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(),
-		changing(a.overrideSetCommand()),
-		changing(a.overrideClearCommand()))
+	return cmdline.Group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(),
+		cmdline.Changing(a.overrideSetCommand()),
+		cmdline.Changing(a.overrideClearCommand()))
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
-	return lists(a, "list", "List the overrides in force and planned",
+	return cmdline.ListCommand(a.App, "list", "List the overrides in force and planned",
 		(*api.Client).Overrides, func(list api.OverrideList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON", Spare: 2},
-					{Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE", Wide: true}},
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON",
+					Spare: 2},
+					{Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE",
+						Wide: true}},
 				Empty: "No override is in force or planned.",
 			}
 			for _, o := range list.Overrides {
@@ -31,7 +34,8 @@ func (a *app) overridesListCommand() *cobra.Command {
 					reason = render.C("planned: " + o.Reason)
 				}
 				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), verdictCell(&o.Healthy),
-					reason, render.C(o.CreatedBy), a.ago(&o.CreatedAt), a.momentCell(o.ExpiresAt, "never"), orNone(o.Source))
+					reason, render.C(o.CreatedBy), a.Ago(&o.CreatedAt), a.Moment(o.ExpiresAt, "never"),
+					orNone(o.Source))
 			}
 			return t
 		})
@@ -48,9 +52,12 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set " + backendForms + " --healthy=true|false --reason <text>",
 		Short: "Call a backend healthy or unhealthy, whatever its checks say",
-		Long: "set overrules every check of a backend until the override is cleared or expires. DNS has changed when it " +
+		Long: "set overrules every check of a backend until the override is cleared or expires. DNS has changed when " +
+			"it " +
 			"returns.\n" +
-			"An address without a service selects the backend that the nodes have there. A service and an address can " +
+			"An address without a service selects the backend that the nodes have there. A service and an address " +
+			"can " +
+			"" +
 			"also be two\narguments; without a port they select all ports of the address.",
 		Example: "  gslbctl overrides set app.example.com:192.0.2.10:443 --healthy=false --reason \"kernel " +
 			"update\" --expires-in 30m",
@@ -69,11 +76,11 @@ func (a *app) overrideSetCommand() *cobra.Command {
 			}
 			if taken, _ := a.backendsOf(ctx, name); !healthy && len(taken) > 0 {
 				change := api.ConsequenceRequest{Backends: allIDs(taken), Removed: true}
-				if ctx, err = a.careful(ctx, force, change); err != nil {
+				if ctx, err = a.CheckConsequences(ctx, force, change); err != nil {
 					return err
 				}
 			}
-			return a.share(when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
 				o, err := c.SetOverride(ctx, name.service, name.endpoint(), req)
 				return overrideSentence(o, a.Now()), err
 			})
@@ -82,9 +89,9 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&healthy, "healthy", false, "the verdict: `true or false`")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds it later")
 	windowFlags(cmd, &when)
-	need(cmd, [2]string{"healthy", "give the verdict, --healthy=true or --healthy=false"},
+	cmdline.Require(cmd, [2]string{"healthy", "give the verdict, --healthy=true or --healthy=false"},
 		[2]string{"reason", "why, for whoever finds it later, such as --reason \"kernel update\""})
-	forceFlag(cmd, &force)
+	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
 
@@ -95,7 +102,7 @@ func overrideSentence(o api.Override, now time.Time) string {
 	}
 	if o.StartsAt != nil && o.StartsAt.After(now) {
 		if o.ExpiresAt != nil {
-			ends = "until " + zoned(*o.ExpiresAt, now)
+			ends = "until " + cmdline.Zoned(*o.ExpiresAt, now)
 		}
 		return fmt.Sprintf("%s %s will be %s%s %s", o.Service, o.Address, verdict, begins(o.StartsAt, now), ends)
 	}
@@ -118,7 +125,7 @@ func (a *app) overrideClearCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return fmt.Sprintf("the override of %s %s is cleared", name.service, name.endpoint()),
 					c.ClearOverride(ctx, name.service, name.endpoint())
 			})

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -33,15 +35,17 @@ func TestErrors_SayWhatWasDoneBefore(t *testing.T) {
 		n, _, second := twoAt(t)
 		n.answers[second] = end.answer
 		r := ask(t, "drain 192.0.2.10 --yes", n)
-		if r.code != exitDegraded || !strings.Contains(r.errors, "server app.example.com:192.0.2.10:443 is draining") ||
+		if r.code != fleet.Degraded || !strings.Contains(r.errors, "server app.example.com:192.0.2.10:443 is "+
+			"draining") ||
 			!strings.Contains(r.errors, "; then: ") || !strings.Contains(r.errors, end.words) ||
-			strings.Contains(r.errors, nothingChanged) {
+			strings.Contains(r.errors, fleet.NothingChanged) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	n, first, _ := twoAt(t)
 	n.answers[first] = &api.Error{Status: 409, Message: "a drain is in force"}
-	if r := ask(t, "drain 192.0.2.10 --yes", n); r.code != exitDegraded || !strings.Contains(r.errors, nothingChanged) {
+	if r := ask(t, "drain 192.0.2.10 --yes", n); r.code != fleet.Degraded || !strings.Contains(r.errors,
+		fleet.NothingChanged) {
 		t.Errorf("refused at once: %+v", r)
 	}
 }
@@ -50,7 +54,7 @@ func TestErrors_SayWhatWasDoneBefore(t *testing.T) {
 func TestDrain_OfAnEmptyNameIsRefused(t *testing.T) {
 	for _, verb := range []string{"drain", "undrain"} {
 		n, _, _ := twoAt(t)
-		if r := call(t, System{}, []*node{n}, verb, "", "--api", documented(0)); r.code == exitWell ||
+		if r := call(t, cmdline.System{}, []*node{n}, verb, "", "--api", documented(0)); r.code == fleet.OK ||
 			!strings.Contains(r.errors, "the name is empty") || len(n.changes()) > 0 {
 			t.Errorf("%s: %+v, %q", verb, r, n.changes())
 		}
@@ -67,10 +71,10 @@ func TestChanges_OfSeveralServersNameWhatTakesAllBack(t *testing.T) {
 		n, _, _ := twoAt(t)
 		n.answers["PUT /api/v1/overwatch/backends/app.example.com/192.0.2.10/444/weight"] = fakeOrders().Orders[1]
 		r := ask(t, line, n)
-		if r.code != exitWell || strings.HasSuffix(r.out, "\n"+back+" takes all of it back\n") != (back != "") {
+		if r.code != fleet.OK || strings.HasSuffix(r.out, "\n"+back+" takes all of it back\n") != (back != "") {
 			t.Errorf("%s: %+v", line, r)
 		}
-		if r := ask(t, line+" -o json", n); r.code != exitWell || strings.Contains(r.out, "takes all of it back") {
+		if r := ask(t, line+" -o json", n); r.code != fleet.OK || strings.Contains(r.out, "takes all of it back") {
 			t.Errorf("%s to programs: %+v", line, r)
 		}
 	}
@@ -81,11 +85,12 @@ func TestErrors_OfAChangeWithoutAnAnswerSayThatItMayBeMade(t *testing.T) {
 	n := startNode(t)
 	n.answers[added] = breaksOff
 	r := ask(t, "domains add shop.example.com", n)
-	if r.code != exitDegraded || !strings.Contains(r.errors, "it may have made the change: look before you repeat it") {
+	if r.code != fleet.Degraded || !strings.Contains(r.errors, "it may have made the change: look before you repeat "+
+		"it") {
 		t.Errorf("%+v", r)
 	}
 	n.set("GET /api/v1/domains", breaksOff)
-	if r := ask(t, "domains", n); r.code != exitNotAsked || strings.Contains(r.errors, "may have") {
+	if r := ask(t, "domains", n); r.code != fleet.NotAsked || strings.Contains(r.errors, "may have") {
 		t.Errorf("a question: %+v", r)
 	}
 }
@@ -99,13 +104,13 @@ func TestShare_WhatTheToldNodeKnowsInPartGoesToEach(t *testing.T) {
 		nodes = append(nodes, n)
 	}
 	replicating(nodes, 0, false)
-	r := call(t, System{}, nodes, append(threeNodes(), "drain", "192.0.2.10", "--yes")...)
+	r := call(t, cmdline.System{}, nodes, append(threeNodes(), "drain", "192.0.2.10", "--yes")...)
 	for i, n := range nodes[1:] {
 		if !slices.ContainsFunc(n.changes(), func(c string) bool { return strings.Contains(c, b.ID+"/drain") }) {
 			t.Errorf("node %d was not told of what it alone knows: %q", i+1, n.changes())
 		}
 	}
-	if r.code != exitWell || !strings.Contains(r.out, b.ID+" is draining") {
+	if r.code != fleet.OK || !strings.Contains(r.out, b.ID+" is draining") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -127,10 +132,10 @@ func TestFollow_GoesOnOverAnOutage(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var said strings.Builder
-			a := app{System: System{Err: &said}}
+			a := newApp(cmdline.System{Err: &said})
 			ctx, stop := context.WithCancel(t.Context())
 			looks := tc.looks
-			err := a.follow(ctx, true, func() (missing, err error) {
+			err := a.Follow(ctx, true, func() (missing, err error) {
 				if err, looks = looks[0], looks[1:]; len(looks) == 0 {
 					stop()
 				}

@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 const readme = "../../README.md"
@@ -32,7 +35,7 @@ func TestREADME_ExamplesDoWhatTheyShow(t *testing.T) {
 			if words[0] != "gslbctl" {
 				t.Fatalf("%s: not a command that this test can run", e.line)
 			}
-			sys := System{Getenv: func(name string) string { return map[string]string{"HOME": at}[name] }}
+			sys := cmdline.System{Getenv: func(name string) string { return map[string]string{"HOME": at}[name] }}
 			r := call(t, sys, nodes, words[1:]...)
 			code, got = r.code, strings.ReplaceAll(r.out+r.errors, at, "/home/me")
 		}
@@ -88,7 +91,7 @@ func TestREADME_NamesEveryCommandAndFlag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := (&app{}).rootCommand()
+	root := newApp(cmdline.System{}).rootCommand()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultVersionFlag()
@@ -110,7 +113,7 @@ func TestREADME_NamesEveryCommandAndFlag(t *testing.T) {
 		}
 	}
 	walk(root)
-	for line := range strings.Lines(exitCodes) {
+	for line := range strings.Lines(fleet.ExitCodes) {
 		if words := strings.SplitN(strings.TrimSpace(line), "  ", 2); len(words) == 2 &&
 			!strings.Contains(strings.ReplaceAll(string(text), "`", ""), "| "+words[0]+" | "+strings.TrimSpace(words[1])+" |") {
 			t.Errorf("the exit code %q is not in the README as --help has it", strings.TrimSpace(line))

@@ -8,19 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) regionsCommand() *cobra.Command {
-	return group("regions", "Show and change regions", a.regionsListCommand(), a.regionsShowCommand(),
-		changing(a.regionsAddCommand()),
-		changing(a.regionsSetCommand()), a.regionsRemoveCommand(),
+	return cmdline.Group("regions", "Show and change regions", a.regionsListCommand(), a.regionsShowCommand(),
+		cmdline.Changing(a.regionsAddCommand()),
+		cmdline.Changing(a.regionsSetCommand()), a.regionsRemoveCommand(),
 		a.resetCommand("region", "reset <id>", allRegionNames, (*api.Client).ResetRegion))
 }
 
 func (a *app) regionsListCommand() *cobra.Command {
-	return lists(a, "list", "List all regions",
+	return cmdline.ListCommand(a.App, "list", "List all regions",
 		(*api.Client).Regions, func(list api.RegionList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "ID"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1},
@@ -30,7 +31,8 @@ func (a *app) regionsListCommand() *cobra.Command {
 				Empty: "No region is configured.",
 			}
 			for _, r := range list.Regions {
-				t.AddNamed(r.ID, render.C(r.ID), healthyOf(r.HealthyServers, r.ServerCount), render.C(render.YesNo(r.Enabled)),
+				t.AddNamed(r.ID, render.C(r.ID), healthyOf(r.HealthyServers, r.ServerCount),
+					render.C(render.YesNo(r.Enabled)),
 					orNone(r.Continent),
 					orNone(strings.Join(r.Countries, ",")), sourceCell(r.Source, r.Overlay), render.C(r.Name),
 					orNone(r.Code), orNone(position(r)),
@@ -49,7 +51,7 @@ func position(r api.Region) string {
 }
 
 func (a *app) regionsShowCommand() *cobra.Command {
-	return shows(a, "show <id>", "Show one region", allRegionNames,
+	return cmdline.ShowCommand(a.App, "show <id>", "Show one region", allRegionNames,
 		(*api.Client).Region, func(r api.Region) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "REGION"}, {Name: r.ID}}}
 			t.Add(render.C("healthy"), healthyOf(r.HealthyServers, r.ServerCount))
@@ -73,17 +75,19 @@ func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
 // regionFlags adds the flags for the settings of a region but for its name. Only given ones are in req.
 func regionFlags(cmd *cobra.Command, req *api.RegionChange) {
 	flags := cmd.Flags()
-	optional(cmd, flags.StringVar, &req.Code, "code", "",
+	cmdline.Optional(cmd, flags.StringVar, &req.Code, "code", "",
 		"a short code: the id, where the name has other characters than one")
-	optional(cmd, flags.StringVar, &req.Description, "description", "", "what it is, for people")
-	optional(cmd, flags.Float64Var, &req.Latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
-	optional(cmd, flags.Float64Var, &req.Longitude, "longitude", 0, "where it is: degrees east, from -180 to 180")
-	optional(cmd, flags.StringVar, &req.Continent, "continent", "",
+	cmdline.Optional(cmd, flags.StringVar, &req.Description, "description", "", "what it is, for people")
+	cmdline.Optional(cmd, flags.Float64Var, &req.Latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
+	cmdline.Optional(cmd, flags.Float64Var, &req.Longitude, "longitude", 0, "where it is: degrees east, from -180 to "+
+		"180")
+	cmdline.Optional(cmd, flags.StringVar, &req.Continent, "continent", "",
 		"the continent whose clients are near: AF, AN, AS, EU, NA, OC or SA")
-	optional(cmd, flags.StringSliceVar, &req.Countries, "countries", nil,
+	cmdline.Optional(cmd, flags.StringSliceVar, &req.Countries, "countries", nil,
 		"the countries whose clients are near, such as DE,FR")
-	optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true, "whether clients are placed in it")
-	optional(cmd, flags.IntVar, &req.Priority, "priority", 0, "of regions that were added, the lowest comes first")
+	cmdline.Optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true, "whether clients are placed in it")
+	cmdline.Optional(cmd, flags.IntVar, &req.Priority, "priority", 0, "of regions that were added, the lowest comes "+
+		"first")
 }
 
 func (a *app) regionsAddCommand() *cobra.Command {
@@ -96,7 +100,7 @@ func (a *app) regionsAddCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Name = &args[0]
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateRegion(ctx, req)
 				return "region " + made.ID + " is there", err
 			})
@@ -113,27 +117,28 @@ func (a *app) regionsSetCommand() *cobra.Command {
 		Use:               "set <id>",
 		Short:             "Change a region; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(allRegionNames),
+		ValidArgsFunction: a.CompleteArguments(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req == (api.RegionChange{}) {
-				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help shows")
+				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help " +
+					"shows")
 			}
 			ctx := cmd.Context()
 			if req.Enabled != nil && !*req.Enabled {
 				var err error
-				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Regions: args}); err != nil {
+				if ctx, err = a.CheckConsequences(ctx, force, api.ConsequenceRequest{Regions: args}); err != nil {
 					return err
 				}
 			}
-			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				now, err := c.ChangeRegion(ctx, args[0], req)
 				return changedObject("region "+args[0], now.Overlay), err
 			})
 		},
 	}
 	regionFlags(cmd, &req)
-	optional(cmd, cmd.Flags().StringVar, &req.Name, "name", "", "its name, for people")
-	forceFlag(cmd, &force)
+	cmdline.Optional(cmd, cmd.Flags().StringVar, &req.Name, "name", "", "its name, for people")
+	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
 

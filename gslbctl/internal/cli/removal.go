@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
 // removal describes a command that removes one object on every node, after a confirmation.
 type removal struct {
 	use, short, long string
-	names            names // completes the argument; nil: nothing does
+	names            cmdline.Names // completes the argument; nil: nothing does
 	// object returns the name of the object from the argument; nil: the argument is the name.
 	object      func(ctx context.Context, arg string) (string, error)
 	consequence func(name string) api.ConsequenceRequest // checked before; nil: no name can lose a backend
@@ -32,17 +33,17 @@ func (a *app) removal(r removal) *cobra.Command {
 					return err
 				}
 			}
-			if err := a.confirm(ctx, yes, fmt.Sprintf(r.question, name)); err != nil {
+			if err := a.Confirm(ctx, yes, fmt.Sprintf(r.question, name)); err != nil {
 				return err
 			}
 			if r.consequence != nil {
-				if ctx, err = a.careful(ctx, force, r.consequence(name)); err != nil {
+				if ctx, err = a.CheckConsequences(ctx, force, r.consequence(name)); err != nil {
 					return err
 				}
 			}
-			change := a.change
+			change := a.ChangeEach
 			if r.shared {
-				change = a.share
+				change = a.Change
 			}
 			return change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				return r.apply(ctx, c, name)
@@ -50,13 +51,13 @@ func (a *app) removal(r removal) *cobra.Command {
 		},
 	}
 	if r.names != nil {
-		cmd.ValidArgsFunction = a.arguments(r.names)
+		cmd.ValidArgsFunction = a.CompleteArguments(r.names)
 	}
-	yesFlag(cmd, &yes)
+	cmdline.YesFlag(cmd, &yes)
 	if r.consequence != nil {
-		forceFlag(cmd, &force)
+		cmdline.ForceFlag(cmd, &force)
 	}
-	return destroying(cmd)
+	return cmdline.Destroying(cmd)
 }
 
 // deleting returns the function apply of a removal that makes one request. done is the sentence after a success, with

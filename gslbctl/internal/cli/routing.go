@@ -10,20 +10,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) routingCommand() *cobra.Command {
-	return group("routing", "Show why clients are answered what they are answered, and what was answered",
-		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(), reading(a.routingWhyCommand()),
+	return cmdline.Group("routing", "Show why clients are answered what they are answered, and what was answered",
+		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(),
+		cmdline.Reading(a.routingWhyCommand()),
 		a.routingFlowsCommand(), a.routingAlgorithmsCommand())
 }
 
 func (a *app) routingTestCommand() *cobra.Command {
 	var req api.RoutingTestRequest
 	var subnet, place string
-	cmd := a.watchable(&cobra.Command{
+	cmd := a.Watchable(&cobra.Command{
 		Use:   "test <name>",
 		Short: "Show what a client is answered for a name, and why; exit code 1 if it gets no answer",
 		Args:  cobra.ExactArgs(1),
@@ -34,20 +37,21 @@ func (a *app) routingTestCommand() *cobra.Command {
 			}
 			switch {
 			case place == "" && req.ClientIP == "":
-				return &misuse{cmd.CommandPath(), "--client is missing: the resolver that would ask, such as --client 192.0.2.1"}
+				return &cmdline.UsageError{Command: cmd.CommandPath(),
+					Message: "--client is missing: the resolver that would ask, such as --client 192.0.2.1"}
 			case place != "":
 				var err error
 				if req.Place, err = placeOf(place); err != nil {
 					return err
 				}
 			}
-			test, err := read(cmd.Context(), a, with((*api.Client).TestRouting, req))
+			test, err := fleet.First(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).TestRouting, req))
 			if err != nil {
 				return err
 			}
 			return a.printExplanation(test)
 		},
-		ValidArgsFunction: a.arguments(domainNames),
+		ValidArgsFunction: a.CompleteArguments(domainNames),
 	})
 	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask")
 	cmd.Flags().StringVar(&place, "place", "",
@@ -57,7 +61,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&subnet, "ecs", "",
 		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
 	cmd.MarkFlagsMutuallyExclusive("client", "place")
-	offer(cmd, "type", []string{"A", "AAAA", "HTTPS", "SRV"})
+	cmdline.Offer(cmd, "type", []string{"A", "AAAA", "HTTPS", "SRV"})
 	return cmd
 }
 
@@ -73,20 +77,21 @@ func placeOf(value string) (*api.Place, error) {
 }
 
 func (a *app) routingWhyCommand() *cobra.Command {
-	return a.byNode(&cobra.Command{
+	return a.NodeFlag(&cobra.Command{
 		Use:   "why <decision>",
 		Short: "Show why a sampled answer was given, from what was known then",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := gatherKnown(cmd.Context(), a, with((*api.Client).ExplainDecision, args[0]))
+			g, err := fleet.GatherKnown(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).ExplainDecision, args[0]))
 			if err != nil {
 				return err
 			}
-			if len(g.replies) > 1 { // each node numbers its own
-				return fmt.Errorf("%d nodes have a decision %s: name the one of routing decisions with --node, such as --node %s",
-					len(g.replies), args[0], g.replies[0].node)
+			if len(g.Answers) > 1 { // each node numbers its own
+				return fmt.Errorf("%d nodes have a decision %s: name the one of routing decisions with --node, such "+
+					"as --node %s",
+					len(g.Answers), args[0], g.Answers[0].Node)
 			}
-			return a.printExplanation(g.replies[0].answer)
+			return a.printExplanation(g.Answers[0].Value)
 		},
 	})
 }
@@ -95,16 +100,16 @@ func (a *app) routingWhyCommand() *cobra.Command {
 // client.
 func (a *app) printExplanation(test api.RoutingTest) error {
 	r := &test.Result
-	err := a.print(test, func() string {
-		return a.text(explanationFacts(r)) + a.section(explanationBackends(r)) + a.section(explanationFactors(r)) +
+	err := a.Print(test, func() string {
+		return a.Text(explanationFacts(r)) + a.section(explanationBackends(r)) + a.section(explanationFactors(r)) +
 			a.section(explanationWouldBe(r))
 	})
 	switch {
 	case err == nil && r.Decision == api.RoutingNotFound:
-		return &outcome{exitDegraded, fmt.Sprintf("no domain %q is configured", r.Domain),
-			&api.Error{Status: http.StatusNotFound}}
+		return fleet.NewError(fleet.Degraded, fmt.Sprintf("no domain %q is configured", r.Domain),
+			&api.Error{Status: http.StatusNotFound})
 	case err == nil && r.Decision == api.RoutingNoBackend:
-		return &outcome{code: exitDegraded}
+		return &fleet.Error{Code: fleet.Degraded}
 	}
 	return err
 }
@@ -203,17 +208,18 @@ func (a *app) section(t *render.Table) string {
 	if len(t.Rows) == 0 {
 		return ""
 	}
-	return "\n" + a.text(t)
+	return "\n" + a.Text(t)
 }
 
 func (a *app) routingAlgorithmsCommand() *cobra.Command {
-	return lists(a, "algorithms", "List the routing algorithms and what tunes them",
+	return cmdline.ListCommand(a.App, "algorithms", "List the routing algorithms and what tunes them",
 		(*api.Client).RoutingAlgorithms, func(list api.RoutingAlgorithmList) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"},
 				{Name: "DESCRIPTION"}, {Name: "KEYS"}}}
 			for _, x := range list.Algorithms {
 				keys := strings.Join(slices.Sorted(maps.Keys(x.Parameters)), ", ")
-				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)), render.C(x.Description),
+				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)),
+					render.C(x.Description),
 					orNone(keys))
 			}
 			return t

@@ -8,18 +8,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) routingAnswersCommand() *cobra.Command {
 	var kind string
-	cmd := a.listing(&cobra.Command{
+	cmd := a.Listing(&cobra.Command{
 		Use:   "answers <name>",
 		Short: "List what the clients of each region are answered for a domain",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingAnswerList, error) {
+			list, err := fleet.First(cmd.Context(), a.Fleet, func(ctx context.Context,
+				c *api.Client) (api.RoutingAnswerList, error) {
 				return c.RoutingAnswers(ctx, args[0], kind)
 			})
 			if err != nil {
@@ -32,12 +35,12 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 				t.AddNamed(who, render.C(who), decisionCell(answer.Decision), render.C(answer.Algorithm),
 					render.C(strconv.Itoa(answer.TTL)+" s"), orNone(shares(answer.Addresses)))
 			}
-			return a.list(list, t)
+			return a.List(list, t)
 		},
-		ValidArgsFunction: a.arguments(domainNames),
+		ValidArgsFunction: a.CompleteArguments(domainNames),
 	})
 	cmd.Flags().StringVar(&kind, "type", "A", "A or AAAA")
-	offer(cmd, "type", families)
+	cmdline.Offer(cmd, "type", families)
 	return cmd
 }
 

@@ -7,23 +7,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) routingFlowsCommand() *cobra.Command {
 	var source, destination, domain string
-	var p period
-	cmd := a.listing(&cobra.Command{
+	var p cmdline.Period
+	cmd := a.Listing(&cobra.Command{
 		Use:   "flows",
 		Short: "List how many answers sent clients of which region where",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := query(a.Now(), &p, "start_time", "end_time", map[string]string{"source_region": source,
+			q, err := cmdline.Query(a.Now(), &p, "start_time", "end_time", map[string]string{"source_region": source,
 				"dest_region": destination, "domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
 			if err != nil {
 				return err
 			}
-			g, err := gather(cmd.Context(), a, with((*api.Client).RoutingFlows, q))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).RoutingFlows, q))
 			if err != nil {
 				return err
 			}
@@ -37,40 +39,40 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 					name = "(others)"
 				}
 				t.AddNamed(name, render.C(name), orNone(f.SourceRegion), orNone(f.DestinationRegion),
-					render.C(strconv.FormatUint(f.RequestCount, 10)), percentCell(f.Share), a.ago(&f.Timestamp))
+					render.C(strconv.FormatUint(f.RequestCount, 10)), percentCell(f.Share), a.Ago(&f.Timestamp))
 			}
-			return g.done(a.list(list, t))
+			return g.Done(a.List(list, t))
 		},
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&source, "source", "", "only of clients in this `region`")
 	flags.StringVar(&destination, "destination", "", "only to backends in this `region`")
 	flags.StringVar(&domain, "domain", "", "only of this `name`")
-	p.flags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("source", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("destination", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
-	return a.byNode(cmd)
+	p.Flags(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("source", a.Complete(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("destination", a.Complete(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("domain", a.Complete(domainNames))
+	return a.NodeFlag(cmd)
 }
 
 // flowList is the output of routing flows: the sums of all nodes.
 type flowList struct {
 	api.RoutingFlowList
-	Nodes []askedNode `json:"nodes"`
+	Nodes []fleet.Asked `json:"nodes"`
 }
 
 // sumFlows adds up the counts of all nodes, the largest first, and computes the shares again.
-func sumFlows(g gathered[api.RoutingFlowList]) flowList {
-	list := flowList{RoutingFlowList: g.replies[0].answer, Nodes: g.nodes}
-	if len(g.replies) == 1 {
+func sumFlows(g fleet.Gathered[api.RoutingFlowList]) flowList {
+	list := flowList{RoutingFlowList: g.Answers[0].Value, Nodes: g.Nodes}
+	if len(g.Answers) == 1 {
 		return list
 	}
 	list.Uncounted = 0
 	type way struct{ source, destination, domain string }
 	sums, all := map[way]*api.RoutingFlow{}, uint64(0)
-	for _, r := range g.replies {
-		list.Uncounted += r.answer.Uncounted
-		for _, f := range r.answer.Flows {
+	for _, r := range g.Answers {
+		list.Uncounted += r.Value.Uncounted
+		for _, f := range r.Value.Flows {
 			key := way{f.SourceRegion, f.DestinationRegion, f.Domain}
 			all += f.RequestCount
 			if sum := sums[key]; sum == nil {

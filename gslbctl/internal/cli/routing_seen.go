@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -17,7 +19,7 @@ import (
 // decisionFlags select sampled answers.
 type decisionFlags struct {
 	domain, algorithm, region, outcome string
-	period                             period
+	period                             cmdline.Period
 	limit                              int
 	follow                             bool
 }
@@ -26,7 +28,7 @@ func (f *decisionFlags) query(now time.Time) (url.Values, error) {
 	if f.limit < 1 || f.limit > api.MaxPageLimit {
 		return nil, fmt.Errorf("--limit is %d: it must be from 1 to %d", f.limit, api.MaxPageLimit)
 	}
-	return query(now, &f.period, "start_time", "end_time", map[string]string{
+	return cmdline.Query(now, &f.period, "start_time", "end_time", map[string]string{
 		"domain": f.domain, "algorithm": f.algorithm, "region": f.region, "outcome": f.outcome,
 		"limit": strconv.Itoa(f.limit),
 	})
@@ -34,7 +36,7 @@ func (f *decisionFlags) query(now time.Time) (url.Values, error) {
 
 func (a *app) routingDecisionsCommand() *cobra.Command {
 	var f decisionFlags
-	cmd := a.listing(&cobra.Command{
+	cmd := a.Listing(&cobra.Command{
 		Use:   "decisions",
 		Short: "List sampled real answers, the newest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,24 +45,24 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 				return err
 			}
 			if f.follow {
-				if f.period.bounded() {
+				if f.period.HasEnd() {
 					return errFollowBounded
 				}
 				return a.followDecisions(cmd.Context(), q, f.limit)
 			}
-			g, err := gather(cmd.Context(), a, with((*api.Client).RoutingDecisions, q))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).RoutingDecisions, q))
 			if err != nil {
 				return err
 			}
 			list := mergeDecisions(g, f.limit)
 			t := decisionTable()
 			t.Empty = "No answer was sampled; routing.decision_sample says how many are."
-			nodeColumn(g.several(), t)
+			cmdline.NodeColumn(g.Several(), t)
 			for i := range list.Decisions {
 				d := &list.Decisions[i]
-				t.AddNamed(d.ID, nodeCells(g.several(), d.Node, a.decisionCells(&d.RoutingDecision)...)...)
+				t.AddNamed(d.ID, cmdline.NodeCells(g.Several(), d.Node, a.decisionCells(&d.RoutingDecision)...)...)
 			}
-			return g.done(a.list(list, orMeant(cmd, t)))
+			return g.Done(a.List(list, cmdline.SuggestIfEmpty(cmd, t)))
 		},
 	})
 	flags := cmd.Flags()
@@ -68,14 +70,14 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	flags.StringVar(&f.algorithm, "algorithm", "", "only by this `algorithm`")
 	flags.StringVar(&f.region, "region", "", "only with a backend in this `region`")
 	flags.StringVar(&f.outcome, "outcome", "", "only of this `outcome`, such as failover")
-	f.period.flags(cmd)
+	f.period.Flags(cmd)
 	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "how many to show at most")
 	flags.BoolVar(&f.follow, "follow", false, "go on with those that come, the newest last, until interrupted")
-	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
-	_ = cmd.RegisterFlagCompletionFunc("algorithm", a.completion(policyNames))
-	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
-	offer(cmd, "outcome", outcomeNames())
-	return a.byNode(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("domain", a.Complete(domainNames))
+	_ = cmd.RegisterFlagCompletionFunc("algorithm", a.Complete(policyNames))
+	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
+	cmdline.Offer(cmd, "outcome", outcomeNames())
+	return a.NodeFlag(cmd)
 }
 
 func outcomeNames() []string {
@@ -96,16 +98,16 @@ type nodeDecision struct {
 type decisionList struct {
 	Decisions []nodeDecision `json:"decisions"` // the newest first
 	Total     int            `json:"total"`     // of all nodes, matching the query
-	Nodes     []askedNode    `json:"nodes"`
+	Nodes     []fleet.Asked  `json:"nodes"`
 }
 
 // mergeDecisions returns the newest decisions of all nodes, at most limit.
-func mergeDecisions(g gathered[api.RoutingDecisionList], limit int) decisionList {
-	list := decisionList{Decisions: []nodeDecision{}, Nodes: g.nodes}
-	for _, r := range g.replies {
-		list.Total += r.answer.Total
-		for _, d := range r.answer.Decisions {
-			list.Decisions = append(list.Decisions, nodeDecision{d, r.node})
+func mergeDecisions(g fleet.Gathered[api.RoutingDecisionList], limit int) decisionList {
+	list := decisionList{Decisions: []nodeDecision{}, Nodes: g.Nodes}
+	for _, r := range g.Answers {
+		list.Total += r.Value.Total
+		for _, d := range r.Value.Decisions {
+			list.Decisions = append(list.Decisions, nodeDecision{d, r.Node})
 		}
 	}
 	slices.SortStableFunc(list.Decisions, func(x, y nodeDecision) int { return y.Timestamp.Compare(x.Timestamp) })
@@ -120,7 +122,7 @@ func decisionTable() *render.Table {
 }
 
 func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
-	return []render.Cell{render.C(d.ID), a.ago(&d.Timestamp), render.C(d.Domain), render.C(d.QueryType),
+	return []render.Cell{render.C(d.ID), a.Ago(&d.Timestamp), render.C(d.Domain), render.C(d.QueryType),
 		render.C(d.ClientSubnet), orNone(d.ClientRegion),
 		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
 }
@@ -128,29 +130,29 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 // followDecisions prints new decisions as they come, until it is interrupted.
 func (a *app) followDecisions(ctx context.Context, q url.Values, limit int) error {
 	seen := map[string]bool{}
-	return a.follow(ctx, true, func() (missing, err error) {
-		g, err := gather(ctx, a, with((*api.Client).RoutingDecisions, q))
+	return a.Follow(ctx, true, func() (missing, err error) {
+		g, err := fleet.Gather(ctx, a.Fleet, fleet.CallWith((*api.Client).RoutingDecisions, q))
 		if err != nil {
 			return nil, err
 		}
 		now := map[string]bool{}
-		for _, d := range slices.Backward(mergeDecisions(g, limit*len(g.nodes)).Decisions) {
+		for _, d := range slices.Backward(mergeDecisions(g, limit*len(g.Nodes)).Decisions) {
 			key := d.Node + " " + d.ID
 			now[key] = true
 			if seen[key] {
 				continue
 			}
-			if err := a.printDecision(&d, g.several()); err != nil {
+			if err := a.printDecision(&d, g.Several()); err != nil {
 				return nil, err
 			}
 		}
 		seen = now
-		return g.missing(), nil
+		return g.Missing(), nil
 	})
 }
 
 func (a *app) printDecision(d *nodeDecision, several bool) error {
-	return a.entry(d, d.ID, func() string {
+	return a.Entry(d, d.ID, func() string {
 		server, where := "nobody", ""
 		if d.SelectedServer != "" {
 			server = d.SelectedServer + inBrackets(d.SelectedRegion)
@@ -158,7 +160,8 @@ func (a *app) printDecision(d *nodeDecision, several bool) error {
 		if several {
 			where = "  " + d.Node
 		}
-		return fmt.Sprintf("%s%s  %s  %s %s  %s%s  %s  to %s  %s", d.Timestamp.Local().Format("15:04:05.000"), where, d.ID,
+		return fmt.Sprintf("%s%s  %s  %s %s  %s%s  %s  to %s  %s", d.Timestamp.Local().Format("15:04:05.000"), where,
+			d.ID,
 			d.Domain, d.QueryType, d.ClientSubnet, inBrackets(d.ClientRegion), d.Algorithm, server, d.Outcome)
 	})
 }

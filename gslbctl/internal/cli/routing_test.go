@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -13,14 +14,16 @@ func fakeExplanation() api.RoutingResult {
 	return api.RoutingResult{
 		Domain: "app.example.com", QueryType: "A", ClientIP: "203.0.113.7", ClientSubnet: "198.51.100.0/24",
 		ClientCountry: "US", ClientRegion: "us", LocatedBy: "database",
-		Algorithm: "geolocation", Decision: api.RoutingFailover, Answer: []string{"app.example.com. 30 IN A 192.0.2.10"},
+		Algorithm: "geolocation", Decision: api.RoutingFailover, Answer: []string{"app.example.com. 30 IN A " +
+			"192.0.2.10"},
 		ECSScope: 22, TTL: 30, TimeMicros: 2.5, Generation: 17, Timestamp: now,
 		SelectedBackend: &api.RoutingBackend{Address: "192.0.2.10", Port: 443, Region: "eu", Weight: 100, Priority: 2,
 			Healthy: true, Share: 0.8},
 		Alternatives: []api.RoutingBackend{{Address: "192.0.2.11", Port: 443, Region: "eu", Weight: 50, Priority: 2,
 			Healthy: true, Share: 0.2}},
 		Excluded: []api.RoutingExcluded{{Address: "198.51.100.20", Port: 443, Region: "us",
-			Reason: "unhealthy: its agent says unhealthy: connection refused (its effective status does not allow it to serve)"}},
+			Reason: "unhealthy: its agent says unhealthy: connection refused (its effective status does not allow it " +
+				"to serve)"}},
 		Factors: []api.RoutingFactor{
 			{Name: "serving_backends", Type: "health", Value: "2 of 3, 2 of them of this family",
 				Impact: "the others are left out"},
@@ -54,8 +57,9 @@ func fakeFlows() api.RoutingFlowList {
 
 func fakeAlgorithms() api.RoutingAlgorithmList {
 	return api.RoutingAlgorithmList{Total: 2, GeneratedAt: now, Algorithms: []api.RoutingAlgorithm{
-		{ID: "round-robin", Name: "Round robin", Type: "static", Description: "equal shares", Parameters: map[string]string{},
-			Enabled: true, Default: true},
+		{ID: "round-robin", Name: "Round robin", Type: "static", Description: "equal shares",
+			Parameters: map[string]string{},
+			Enabled:    true, Default: true},
 		{ID: "weighted", Name: "Weighted", Type: "static", Description: "shares by weight",
 			Parameters: map[string]string{"weight": "of each backend"}, Enabled: true},
 	}}
@@ -64,7 +68,8 @@ func fakeAlgorithms() api.RoutingAlgorithmList {
 func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 	n := startNode(t)
 	for kind, want := range map[api.RoutingDecisionKind]int{
-		api.RoutingSuccess: 0, api.RoutingFailover: 0, api.RoutingFallback: 0, api.RoutingNoData: 0, api.RoutingOwnAnswer: 0,
+		api.RoutingSuccess: 0, api.RoutingFailover: 0, api.RoutingFallback: 0, api.RoutingNoData: 0,
+		api.RoutingOwnAnswer: 0,
 		api.RoutingNoBackend: 1, api.RoutingNotFound: 1,
 	} {
 		e := fakeExplanation()
@@ -92,7 +97,7 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 	for flags, want := range map[string]string{"": "client", "--place here": `--place is "here"`,
 		"--place 1,2 --client 192.0.2.1": "client"} {
 		args := append([]string{"--api", documented(0), "routing", "test", "app.example.com"}, strings.Fields(flags)...)
-		if r := call(t, System{}, []*node{n}, args...); r.code != 2 || !strings.Contains(r.errors, want) {
+		if r := call(t, cmdline.System{}, []*node{n}, args...); r.code != 2 || !strings.Contains(r.errors, want) {
 			t.Errorf("with %q: %+v, want exit code 2 and %q", flags, r, want)
 		}
 	}
@@ -124,7 +129,8 @@ func TestRoutingTest_AsksFromAPlace(t *testing.T) {
 	e.Nearby = &api.RoutingNearby{Place: api.Place{Latitude: -33.9, Longitude: 18.4}, Network: "203.0.113.0/24",
 		Kilometres: 12}
 	n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
-	r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", "app.example.com", "--place", "-34, 18.5")
+	r := call(t, cmdline.System{}, []*node{n}, "--api", documented(0), "routing", "test", "app.example.com", "--place",
+		"-34, 18.5")
 	if r.code != 0 || !strings.Contains(r.out, "203.0.113.0/24 at -33.9,18.4: 12 km from there") {
 		t.Errorf("%+v", r)
 	}
@@ -157,8 +163,9 @@ func TestRoutingDecisions_FollowWritesEachOnceTheOldestFirst(t *testing.T) {
 		{ID: "0-3", Timestamp: now, Domain: "app.example.com", QueryType: "A", ClientSubnet: "192.0.2.0/24",
 			Algorithm: "weighted", Outcome: api.RoutingSuccess}}, list.Decisions...)
 	n.answers["GET /api/v1/routing/decisions"] = list
-	code := Run(ctx, System{Out: &out, Err: &errors, Getenv: func(string) string { return "" },
-		Now: func() time.Time { return now }}, []string{"--api", n.url, "routing", "decisions", "--follow", "-o", "json"})
+	code := Run(ctx, cmdline.System{Out: &out, Err: &errors, Getenv: func(string) string { return "" },
+		Now: func() time.Time { return now }}, []string{"--api", n.url, "routing", "decisions", "--follow", "-o",
+		"json"})
 	got := out.String()
 	if code != 0 || strings.Count(got, "\n") != 3 || strings.Index(got, "1-1") > strings.Index(got, "0-2") ||
 		strings.Index(got, "0-2") > strings.Index(got, "0-3") {

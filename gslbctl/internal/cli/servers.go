@@ -6,19 +6,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) serversCommand() *cobra.Command {
-	return group("servers", "Show, register and change servers", a.serversListCommand(), changing(a.serversAddCommand()),
-		changing(a.serversSetCommand()),
+	return cmdline.Group("servers", "Show, register and change servers", a.serversListCommand(),
+		cmdline.Changing(a.serversAddCommand()),
+		cmdline.Changing(a.serversSetCommand()),
 		a.serversRemoveCommand(), a.serversResetCommand(),
-		changing(a.serversCheckCommand()), changing(a.serversDrainCommand()), changing(a.serversUndrainCommand()))
+		cmdline.Changing(a.serversCheckCommand()), cmdline.Changing(a.serversDrainCommand()),
+		cmdline.Changing(a.serversUndrainCommand()))
 }
 
 func (a *app) serversListCommand() *cobra.Command {
-	return lists(a, "list", "List all servers, whoever declared them",
+	return cmdline.ListCommand(a.App, "list", "List all servers, whoever declared them",
 		(*api.Client).Servers, func(list api.ServerList) *render.Table {
 			return a.serverTable(list)
 		})
@@ -36,13 +39,13 @@ func (a *app) serverTable(list api.ServerList) *render.Table {
 	for _, s := range list.Servers {
 		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region),
 			sourceCell(string(s.Source), s.Overlay), number(s.Weight),
-			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), orNone(""),
-			a.ago(&s.CreatedAt), render.C(s.ID))
+			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.Ago(&s.UpdatedAt), orNone(""),
+			a.Ago(&s.CreatedAt), render.C(s.ID))
 	}
 	for _, s := range list.Targets {
 		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Target, s.Port)), orNone(s.Region),
-			render.C(string(api.SourceAPI)), number(s.Weight), addressesCell(s), render.C("-"), a.ago(&s.UpdatedAt),
-			orNone(s.Problem), a.ago(&s.CreatedAt), render.C(s.ID))
+			render.C(string(api.SourceAPI)), number(s.Weight), addressesCell(s), render.C("-"), a.Ago(&s.UpdatedAt),
+			orNone(s.Problem), a.Ago(&s.CreatedAt), render.C(s.ID))
 	}
 	return t
 }

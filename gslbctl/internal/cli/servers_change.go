@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -19,7 +20,8 @@ func (a *app) serversAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add <service>:<ip or host name>:<port> --region <region>",
 		Short: "Register a server on every node; DNS has it when this returns",
-		Long: "Register a server on every node. DNS has one with an IP address when this returns. With a host name, each " +
+		Long: "Register a server on every node. DNS has one with an IP address when this returns. With a host name, " +
+			"each " +
 			"address that it has is a backend of its own: it comes once it is resolved and checked. The service, the " +
 			"address and the port can also be three arguments.",
 		Example: "  gslbctl servers add app.example.com:192.0.2.12:443 --region eu --weight 50\n" +
@@ -30,21 +32,21 @@ func (a *app) serversAddCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			req.Region, req.Weight = valueOf(given.Region), given.Weight
-			req.Agent, req.AllowedCIDRs = valueOf(given.Agent), valueOf(given.AllowedCIDRs)
+			req.Region, req.Weight = cmdline.ValueOf(given.Region), given.Weight
+			req.Agent, req.AllowedCIDRs = cmdline.ValueOf(given.Agent), cmdline.ValueOf(given.AllowedCIDRs)
 			if healthCheck != (api.HealthCheckChange{}) {
 				req.HealthCheck = &healthCheck
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
 			})
 		},
-		ValidArgsFunction: a.arguments(domainNames),
+		ValidArgsFunction: a.CompleteArguments(domainNames),
 	}
 	a.serverFlags(cmd, &given)
 	checkFlags(cmd, &healthCheck, "check-")
-	need(cmd, [2]string{"region", "where the server is, such as --region eu"})
+	cmdline.Require(cmd, [2]string{"region", "where the server is, such as --region eu"})
 	return cmd
 }
 
@@ -55,7 +57,8 @@ func newServer(args []string) (req api.ServerCreate, err error) {
 		service, rest, _ := strings.Cut(args[0], ":")
 		at := strings.LastIndexByte(rest, ':')
 		if service == "" || at <= 0 {
-			return req, fmt.Errorf("the server is %q: it must be service:address:port, such as app.example.com:192.0.2.12:443",
+			return req, fmt.Errorf("the server is %q: it must be service:address:port, such as "+
+				"app.example.com:192.0.2.12:443",
 				args[0])
 		}
 		args = []string{service, strings.Trim(rest[:at], "[]"), rest[at+1:]}
@@ -78,24 +81,27 @@ func newServer(args []string) (req api.ServerCreate, err error) {
 // serverFlags adds the flags for the settings of a server. Only given ones are in req.
 func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
 	flags := cmd.Flags()
-	optional(cmd, flags.IntVar, &req.Weight, "weight", api.DefaultServerWeight,
+	cmdline.Optional(cmd, flags.IntVar, &req.Weight, "weight", api.DefaultServerWeight,
 		"its share beside the others, from 1 to 1000")
-	optional(cmd, flags.StringVar, &req.Region, "region", "", "the region that it is in")
-	optional(cmd, flags.StringVar, &req.Agent, "agent", "",
-		"the agent whose own server it is: what another one says does not count against checks that succeed; empty for none")
-	optional(cmd, flags.StringSliceVar, &req.AllowedCIDRs, "allow", nil,
-		"the networks where addresses of a host name may be, such as 10.0.0.0/8; by default where those of agents may be")
-	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("agent", a.completion(agentNames))
+	cmdline.Optional(cmd, flags.StringVar, &req.Region, "region", "", "the region that it is in")
+	cmdline.Optional(cmd, flags.StringVar, &req.Agent, "agent", "",
+		"the agent whose own server it is: what another one says does not count against checks that succeed; empty "+
+			"for none")
+	cmdline.Optional(cmd, flags.StringSliceVar, &req.AllowedCIDRs, "allow", nil,
+		"the networks where addresses of a host name may be, such as 10.0.0.0/8; by default where those of agents may "+
+			"be")
+	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("agent", a.Complete(agentNames))
 }
 
 func (a *app) serversSetCommand() *cobra.Command {
 	var req api.ServerPatch
 	cmd := &cobra.Command{
-		Use:               "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
+		Use: "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow " +
+			"<networks>]",
 		Short:             "Change a server; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(serverIDs),
+		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req == (api.ServerPatch{}) {
 				return errors.New("nothing to change: give --weight, --region, --agent or --allow")
@@ -104,7 +110,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.PatchServer(ctx, id, req)
 				if done.Message == api.ServerLaidOver {
 					return changedObject("server "+id, &api.Overlay{}), err
@@ -144,7 +150,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 		Use:               "drain " + backendForms,
 		Short:             "Lower the traffic of a server to nothing, or to a share",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(serverIDs),
+		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := order.request(cmd, a.Now())
 			if err != nil {
@@ -156,18 +162,19 @@ func (a *app) serversDrainCommand() *cobra.Command {
 				return err
 			}
 			if req.Share == 0 {
-				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: []string{id}}); err != nil {
+				if ctx, err = a.CheckConsequences(ctx, force,
+					api.ConsequenceRequest{Backends: []string{id}}); err != nil {
 					return err
 				}
 			}
-			return a.share(order.when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(order.when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
 				drain, err := c.DrainServer(ctx, id, req)
 				return "server " + id + " " + drainSentence(req, drain, a.Now()), err
 			})
 		},
 	}
 	order.flags(cmd)
-	forceFlag(cmd, &force)
+	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
 
@@ -176,13 +183,13 @@ func (a *app) serversUndrainCommand() *cobra.Command {
 		Use:               "undrain " + backendForms,
 		Short:             "Give a drained server its traffic back",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(serverIDs),
+		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.serverArgument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				said, err := undrain(ctx, c, id)
 				return "server " + id + " " + said, err
 			})

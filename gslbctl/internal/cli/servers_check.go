@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -17,23 +19,23 @@ func (a *app) serversCheckCommand() *cobra.Command {
 		Use:               "check " + backendForms,
 		Short:             "Show how a server is checked, or change it with flags",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.arguments(serverIDs),
+		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.serverArgument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if req != (api.HealthCheckChange{}) {
-				return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return a.ChangeEach(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 					_, err := c.ChangeServerHealthCheck(ctx, id, req)
 					return "the check of " + id + " is changed", err
 				})
 			}
-			shown, err := read(cmd.Context(), a, with((*api.Client).ServerHealthCheck, id))
+			shown, err := fleet.First(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).ServerHealthCheck, id))
 			if err != nil {
 				return err
 			}
-			return a.print(shown, a.table(checkTable(shown.HealthCheck)))
+			return a.Print(shown, a.Table(checkTable(shown.HealthCheck)))
 		},
 	}
 	checkFlags(cmd, &req, "")
@@ -43,17 +45,17 @@ func (a *app) serversCheckCommand() *cobra.Command {
 // checkFlags adds the flags for the settings of a health check. Only given flags are in req. Names begin with prefix.
 func checkFlags(cmd *cobra.Command, req *api.HealthCheckChange, prefix string) {
 	flags := cmd.Flags()
-	optional(cmd, flags.BoolVar, &req.Enabled, prefix+"enabled", true,
+	cmdline.Optional(cmd, flags.BoolVar, &req.Enabled, prefix+"enabled", true,
 		"false: the nodes do not check the server, and go by agents alone")
-	optional(cmd, flags.StringVar, &req.Type, prefix+"type", "", check.Types())
-	optional(cmd, flags.StringVar, &req.Path, prefix+"path", "", "path of http and https checks")
-	optional(cmd, flags.StringVar, &req.Interval, prefix+"interval", "", "time between two checks, such as 5s")
-	optional(cmd, flags.StringVar, &req.Timeout, "check-timeout", "", "maximum time of one check, such as 2s")
-	optional(cmd, flags.StringVar, &req.ExpectedStatus, prefix+"expected-status", "",
+	cmdline.Optional(cmd, flags.StringVar, &req.Type, prefix+"type", "", check.Types())
+	cmdline.Optional(cmd, flags.StringVar, &req.Path, prefix+"path", "", "path of http and https checks")
+	cmdline.Optional(cmd, flags.StringVar, &req.Interval, prefix+"interval", "", "time between two checks, such as 5s")
+	cmdline.Optional(cmd, flags.StringVar, &req.Timeout, "check-timeout", "", "maximum time of one check, such as 2s")
+	cmdline.Optional(cmd, flags.StringVar, &req.ExpectedStatus, prefix+"expected-status", "",
 		"healthy statuses of http and https, such as 200,301-308")
-	optional(cmd, flags.IntVar, &req.HealthyThreshold, prefix+"healthy-threshold", 0,
+	cmdline.Optional(cmd, flags.IntVar, &req.HealthyThreshold, prefix+"healthy-threshold", 0,
 		"successes in a row that make it healthy")
-	optional(cmd, flags.IntVar, &req.UnhealthyThreshold, prefix+"unhealthy-threshold", 0,
+	cmdline.Optional(cmd, flags.IntVar, &req.UnhealthyThreshold, prefix+"unhealthy-threshold", 0,
 		"failures in a row that make it unhealthy")
 }
 
@@ -63,7 +65,8 @@ func checkTable(h api.HealthCheck) *render.Table {
 		{Name: "HEALTHY AFTER", Right: true}, {Name: "UNHEALTHY AFTER", Right: true}, {Name: "STATUS"}}}
 	cells := []render.Cell{render.C(render.YesNo(h.Enabled)), render.C(h.Type), orNone(h.Path), render.C(h.Interval),
 		render.C(h.Timeout),
-		render.C(strconv.Itoa(h.HealthyThreshold)), render.C(strconv.Itoa(h.UnhealthyThreshold)), orNone(h.ExpectedStatus)}
+		render.C(strconv.Itoa(h.HealthyThreshold)), render.C(strconv.Itoa(h.UnhealthyThreshold)),
+		orNone(h.ExpectedStatus)}
 	if h.Note != "" {
 		t.Columns, cells = append(t.Columns, render.Column{Name: "NOTE"}), append(cells, render.C(h.Note))
 	}

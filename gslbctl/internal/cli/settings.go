@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/manifest"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
@@ -22,7 +24,7 @@ import (
 
 // section is a group of a node's settings.
 type section struct {
-	show   question[any]
+	show   fleet.Request[any]
 	change func(context.Context, *api.Client, []byte) (any, error) // nil: read-only
 	keys   []string                                                // changeable keys
 }
@@ -43,7 +45,7 @@ func sectionOf[T, A, B any](get func(*api.Client, context.Context) (A, error),
 }
 
 // shower returns the show function of a section.
-func shower[A any](get func(*api.Client, context.Context) (A, error)) question[any] {
+func shower[A any](get func(*api.Client, context.Context) (A, error)) fleet.Request[any] {
 	return func(ctx context.Context, c *api.Client) (any, error) { return get(c, ctx) }
 }
 
@@ -201,7 +203,7 @@ func restartWaits(answer any) []string {
 func (a *app) configShowCommand() *cobra.Command {
 	sections := configSections()
 	names := slices.Sorted(maps.Keys(sections))
-	return a.watchable(&cobra.Command{
+	return a.Watchable(&cobra.Command{
 		Use:       "show <section>",
 		Short:     "Show a part of the configuration: " + strings.Join(names, ", "),
 		Args:      cobra.ExactArgs(1),
@@ -217,7 +219,7 @@ func (a *app) configShowCommand() *cobra.Command {
 }
 
 func (a *app) showSection(ctx context.Context, name string, s section) error {
-	answer, err := read(ctx, a, s.show)
+	answer, err := fleet.First(ctx, a.Fleet, s.show)
 	if err != nil {
 		return err
 	}
@@ -225,7 +227,7 @@ func (a *app) showSection(ctx context.Context, name string, s section) error {
 	if err != nil {
 		return err
 	}
-	return a.print(answer, a.table(t))
+	return a.Print(answer, a.Table(t))
 }
 
 func (a *app) configSetCommand() *cobra.Command {
@@ -233,9 +235,11 @@ func (a *app) configSetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "set <section> <key>=<value> ...",
 		Short: "Change settings on every node, over what the file says: " + strings.Join(names, ", "),
-		Long: "set changes settings of every node that is named. They are kept, over what the configuration file says, " +
+		Long: "set changes settings of every node that is named. They are kept, over what the configuration file " +
+			"says, " +
 			"until\n" +
-			"gslbctl config reset gives the file's back. Keys are those that gslbctl config show shows; values are written " +
+			"gslbctl config reset gives the file's back. Keys are those that gslbctl config show shows; values are " +
+			"written " +
 			"as in YAML.",
 		Example: "  gslbctl config set dns default_ttl=60\n  gslbctl config set logging level=debug",
 		Args:    cobra.MinimumNArgs(2),
@@ -252,7 +256,8 @@ func (a *app) configSetCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s := sections[args[0]]
 			if s.change == nil {
-				return fmt.Errorf("there is no section %q to change: it must be one of %s", args[0], strings.Join(names, ", "))
+				return fmt.Errorf("there is no section %q to change: it must be one of %s", args[0], strings.Join(names,
+					", "))
 			}
 			return a.changeSection(cmd.Context(), args[0], s, args[1:])
 		},
@@ -278,11 +283,11 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 }
 
 // sectionChange returns share for a section whose settings nodes carry to one another, else change.
-func (a *app) sectionChange(name string) func(context.Context, request) error {
+func (a *app) sectionChange(name string) func(context.Context, fleet.Change) error {
 	if name == "dns" || name == "health-check" {
-		return a.share
+		return a.Change
 	}
-	return a.change
+	return a.ChangeEach
 }
 
 // settingError names the "key=value" word whose value has the wrong type.
@@ -324,9 +329,10 @@ func (a *app) configResetCommand() *cobra.Command {
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(names, args[0]) {
-				return fmt.Errorf("there is no section %q to reset: it must be one of %s", args[0], strings.Join(names, ", "))
+				return fmt.Errorf("there is no section %q to reset: it must be one of %s", args[0], strings.Join(names,
+					", "))
 			}
-			if err := a.confirm(cmd.Context(), yes,
+			if err := a.Confirm(cmd.Context(), yes,
 				"resetting "+args[0]+" forgets every setting of it that was changed through the API"); err != nil {
 				return err
 			}
@@ -335,13 +341,13 @@ func (a *app) configResetCommand() *cobra.Command {
 			})
 		},
 	}
-	yesFlag(cmd, &yes)
+	cmdline.YesFlag(cmd, &yes)
 	return cmd
 }
 
 func (a *app) preferencesCommand() *cobra.Command {
 	s := sectionOf((*api.Client).Preferences, (*api.Client).ChangePreferences)
-	show := a.watchable(&cobra.Command{
+	show := a.Watchable(&cobra.Command{
 		Use:   "show",
 		Short: "Show how people want a node shown",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showSection(cmd.Context(), "preference", s) },
@@ -355,5 +361,5 @@ func (a *app) preferencesCommand() *cobra.Command {
 			return a.changeSection(cmd.Context(), "preferences", s, args)
 		},
 	}
-	return group("preferences", "Show and change how people want a node shown", show, changing(set))
+	return cmdline.Group("preferences", "Show and change how people want a node shown", show, cmdline.Changing(set))
 }

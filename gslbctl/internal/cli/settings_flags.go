@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
@@ -180,12 +181,12 @@ func (a *app) domainFlags(cmd *cobra.Command) *settingFlags {
 		"proximity-tolerance": "proximity-tolerance-km", "client-ipv4-prefix": "client-hash-ipv4-prefix",
 		"client-ipv6-prefix": "client-hash-ipv6-prefix", "signed": "dnssec-enabled",
 	}, "name", "https")
-	offer(cmd, "answer", []string{model.AnswerAddress, model.AnswerCNAME})
-	offer(cmd, "on-all-down", []string{"servfail", "last_healthy", "all"})
+	cmdline.Offer(cmd, "answer", []string{model.AnswerAddress, model.AnswerCNAME})
+	cmdline.Offer(cmd, "on-all-down", []string{"servfail", "last_healthy", "all"})
 	for _, flag := range []string{"routing-algorithm", "policy", "fallback-algorithm", "fallback"} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, a.completion(policyNames))
+		_ = cmd.RegisterFlagCompletionFunc(flag, a.Complete(policyNames))
 	}
-	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("tags", a.severalOf(tagNames))
+	_ = cmd.RegisterFlagCompletionFunc("regions", a.CompleteList(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("tags", a.CompleteList(tagNames))
 	return s
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -56,16 +58,17 @@ func TestShare_OneNodeIsToldWhereNodesCarryItOn(t *testing.T) {
 		code   int
 		words  []string
 	}{
-		{"on all", 0, false, add, exitWell, []string{"is answered", "ns2, ns3: has it too"}},
-		{"some are down", 1, true, add, exitWell, []string{"is answered", "ns2, ns3: is down: it gets it when it is back"}},
-		{"some are down and all are demanded", 1, true, append(slices.Clone(add), "--all-nodes"), exitDegraded,
+		{"on all", 0, false, add, fleet.OK, []string{"is answered", "ns2, ns3: has it too"}},
+		{"some are down", 1, true, add, fleet.OK, []string{"is answered", "ns2, ns3: is down: it gets it when it is " +
+			"back"}},
+		{"some are down and all are demanded", 1, true, append(slices.Clone(add), "--all-nodes"), fleet.Degraded,
 			[]string{"2 of 3 nodes have not confirmed the change"}},
-		{"all are demanded and have it", 0, false, append(slices.Clone(add), "--all-nodes"), exitWell,
+		{"all are demanded and have it", 0, false, append(slices.Clone(add), "--all-nodes"), fleet.OK,
 			[]string{"has it too"}},
 	} {
 		nodes := startNodes(t, 3)
 		replicating(nodes, tc.behind, tc.down)
-		r := call(t, System{}, nodes, slices.Clone(tc.args)...)
+		r := call(t, cmdline.System{}, nodes, slices.Clone(tc.args)...)
 		if r.code != tc.code || !slices.Equal(sentTo(nodes), []int{1, 0, 0}) {
 			t.Errorf("%s: exit %d, sent to %v: %s%s", tc.name, r.code, sentTo(nodes), r.out, r.errors)
 		}
@@ -96,7 +99,7 @@ func TestShare_EveryNodeIsToldWhereTheyDoNotCarryItOn(t *testing.T) {
 		nodes := startNodes(t, 3)
 		replicating(nodes, 0, false)
 		change(nodes)
-		if r := call(t, System{}, nodes, slices.Clone(add)...); !slices.Equal(sentTo(nodes), []int{1, 1, 1}) {
+		if r := call(t, cmdline.System{}, nodes, slices.Clone(add)...); !slices.Equal(sentTo(nodes), []int{1, 1, 1}) {
 			t.Errorf("%s: exit %d, sent to %v: %s%s", name, r.code, sentTo(nodes), r.out, r.errors)
 		}
 	}
@@ -123,19 +126,21 @@ func forget(n *node, id string) {
 func TestShare_WhatStaysOnANodeGoesToEach(t *testing.T) {
 	nodes := startNodes(t, 3)
 	replicating(nodes, 0, false)
-	for _, args := range [][]string{{"brakes", "release", "app.example.com", "--force"}, {"config", "set", "logging", "level=debug"}} {
+	for _, args := range [][]string{{"brakes", "release", "app.example.com", "--force"}, {"config", "set", "logging",
+		"level=debug"}} {
 		for _, n := range nodes {
 			n.mu.Lock()
 			n.asked = nil
 			n.mu.Unlock()
 		}
-		if r := call(t, System{}, nodes, append(threeNodes(), args...)...); !slices.Equal(sentTo(nodes), []int{1, 1, 1}) {
+		if r := call(t, cmdline.System{}, nodes, append(threeNodes(), args...)...); !slices.Equal(sentTo(nodes),
+			[]int{1, 1, 1}) {
 			t.Errorf("%v: sent to %v: %s%s", args, sentTo(nodes), r.out, r.errors)
 		}
 	}
 	nodes[0].answers[added] = &api.Error{Status: 409, Message: "it is there already"}
 	r := ask(t, "domains add shop.example.com", nodes...)
-	if r.code != exitDegraded || !strings.Contains(r.errors, "it is there already") {
+	if r.code != fleet.Degraded || !strings.Contains(r.errors, "it is there already") {
 		t.Errorf("a refusal: exit %d, %s%s", r.code, r.out, r.errors)
 	}
 }
@@ -146,7 +151,7 @@ func TestShare_WhatTheToldNodeDoesNotKnowGoesToEach(t *testing.T) {
 	replicating(nodes, 0, false)
 	nodes[0].answers["DELETE /api/v1/overwatch/agents/eu-1"] = &api.Error{Status: 404, Message: "no agent is pinned"}
 	r := ask(t, "agents unpin eu-1 --yes --force", nodes...)
-	if r.code != exitWell || !slices.Equal(sentTo(nodes), []int{2, 1, 1}) {
+	if r.code != fleet.OK || !slices.Equal(sentTo(nodes), []int{2, 1, 1}) {
 		t.Errorf("exit %d, sent to %v: %s%s", r.code, sentTo(nodes), r.out, r.errors)
 	}
 }
@@ -160,10 +165,10 @@ func TestShare_TheNextNodeIsToldWhereOneBreaksOff(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{"the next takes it", nil, exitWell, []string{"gslbctl: no answer from", "is answered", "ns3: has it too"}},
+		{"the next takes it", nil, fleet.OK, []string{"gslbctl: no answer from", "is answered", "ns3: has it too"}},
 		{"the next has it", &api.Error{Status: 409, Message: "domain shop.example.com exists"}, 1,
 			[]string{"domain shop.example.com exists", "it may have made the change, so look before you repeat it"}},
-		{"it dies too", breaksOff, exitWell, []string{"is answered"}},
+		{"it dies too", breaksOff, fleet.OK, []string{"is answered"}},
 	} {
 		nodes := startNodes(t, 3)
 		replicating(nodes, 0, false)

@@ -7,16 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
+	return a.Watchable(&cobra.Command{
 		Use:   "status",
 		Short: "Answer on one screen: is it well?",
 		Long: "status asks all nodes that are named, shows them side by side, and lists what needs attention.\n" +
-			"The word at the end follows from the list: healthy; attention and how many, such as overrides and drains in\n" +
+			"The word at the end follows from the list: healthy; attention and how many, such as overrides and " +
+			"drains " +
+			"in\n" +
 			"force or a certificate that ends soon; degraded; unhealthy. The exit code is 0 for the\n" +
 			"first two, 1 when it is degraded or unhealthy, 2 when no node answers.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
@@ -47,7 +50,7 @@ type nodeStatus struct {
 }
 
 func (a *app) showStatus(ctx context.Context) error {
-	clients, err := a.clients()
+	clients, err := a.Clients()
 	if err != nil {
 		return err
 	}
@@ -56,37 +59,38 @@ func (a *app) showStatus(ctx context.Context) error {
 		return err
 	}
 	report.addDifferences(a.differing(ctx, clients))
-	err = a.print(report, func() string {
-		return a.text(nodesTable(report.Nodes)) + "\n" +
-			a.problemsText(report, maxProblems, "gslbctl status -o json lists all") + plannedText(report.Planned, a.Now())
+	err = a.Print(report, func() string {
+		return a.Text(nodesTable(report.Nodes)) + "\n" +
+			a.problemsText(report, maxProblems, "gslbctl status -o json lists all") + plannedText(report.Planned,
+			a.Now())
 	})
 	if err != nil {
 		return err
 	}
 	if report.Status != api.ServiceHealthy {
-		return &outcome{code: exitDegraded}
+		return &fleet.Error{Code: fleet.Degraded}
 	}
 	return nil
 }
 
 // gatherStatus reads the state of all nodes. It returns an error if none answers.
 func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusReport, error) {
-	defer a.progress("asking " + render.Count(len(clients), "node", "nodes"))()
-	replies := everywhere(ctx, clients, readStatus)
+	defer a.Progress("asking " + render.Count(len(clients), "node", "nodes"))()
+	replies := fleet.AskClients(ctx, clients, readStatus)
 	var silent []error
 	report := statusReport{Status: api.ServiceHealthy, Problems: []string{}}
 	for _, r := range replies {
-		if _, unreachable := errors.AsType[*api.UnreachableError](r.err); unreachable {
-			silent = append(silent, r.err)
+		if _, unreachable := errors.AsType[*api.UnreachableError](r.Err); unreachable {
+			silent = append(silent, r.Err)
 		}
-		r.answer.Node = r.node
-		if r.err != nil {
-			_, r.answer.Error = explain(r.err)
+		r.Value.Node = r.Node
+		if r.Err != nil {
+			_, r.Value.Error = fleet.Explain(r.Err)
 		}
-		report.Nodes = append(report.Nodes, r.answer)
+		report.Nodes = append(report.Nodes, r.Value)
 	}
 	if len(silent) == len(replies) {
-		return report, noAnswer(silent)
+		return report, fleet.ErrNoAnswer(silent)
 	}
 	report.judge()
 	report.Planned = plannedWindows(report.Nodes)
@@ -124,7 +128,7 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	replication, err := c.Replication(ctx)
 	if err == nil {
 		s.Replication = &replication
-	} else if isNotFound(err) {
+	} else if fleet.IsNotFound(err) {
 		err = nil
 	}
 	return s, err

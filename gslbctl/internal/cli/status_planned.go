@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -39,7 +40,8 @@ func plannedWindows(nodes []nodeStatus) []plannedWindow {
 			}
 			w := found[k]
 			if w == nil {
-				w = &plannedWindow{What: what, StartsAt: *o.StartsAt, EndsAt: o.ExpiresAt, By: o.CreatedBy, Reason: o.Reason}
+				w = &plannedWindow{What: what, StartsAt: *o.StartsAt, EndsAt: o.ExpiresAt, By: o.CreatedBy,
+					Reason: o.Reason}
 				found[k] = w
 			}
 			if backend := o.Service + " " + o.Address; !slices.Contains(w.Backends, backend) {
@@ -53,7 +55,8 @@ func plannedWindows(nodes []nodeStatus) []plannedWindow {
 		list = append(list, *w)
 	}
 	slices.SortFunc(list, func(a, b plannedWindow) int {
-		return cmp.Or(a.StartsAt.Compare(b.StartsAt), cmp.Compare(a.What, b.What), slices.Compare(a.Backends, b.Backends))
+		return cmp.Or(a.StartsAt.Compare(b.StartsAt), cmp.Compare(a.What, b.What), slices.Compare(a.Backends,
+			b.Backends))
 	})
 	return list
 }
@@ -70,7 +73,7 @@ func plannedText(list []plannedWindow, now time.Time) string {
 	for _, w := range list[:min(len(list), maxPlanned)] {
 		ends := " until it is cleared"
 		if w.EndsAt != nil {
-			ends = " until " + zoned(*w.EndsAt, now)
+			ends = " until " + cmdline.Zoned(*w.EndsAt, now)
 		}
 		line := "  - " + w.What + " of " + w.Backends[0]
 		if more := len(w.Backends) - 1; more > 0 {

@@ -85,7 +85,7 @@ func (a *app) headline(r statusReport) string {
 	case n == 0:
 		return a.painted(r.Status) + ": nothing needs attention"
 	case r.Status == api.ServiceHealthy:
-		return render.Paint("attention", render.Warn, a.colour()) + fmt.Sprintf(": %d", n)
+		return render.Paint("attention", render.Warn, a.Color()) + fmt.Sprintf(": %d", n)
 	default:
 		return a.painted(r.Status) + ": " + render.Count(n, "thing needs attention", "things need attention")
 	}
@@ -106,5 +106,5 @@ func (a *app) problemsText(r statusReport, most int, all string) string {
 
 func (a *app) painted(status api.ServiceStatus) string {
 	cell := statusCell(status)
-	return render.Paint(render.Printable(cell.Text), cell.Tone, a.colour())
+	return render.Paint(render.Printable(cell.Text), cell.Tone, a.Color())
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -36,7 +37,8 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 		}, 1},
 		{"a drain in force", well, func(n *node) {
 			well(n)
-			n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{Conditions: fakeConditions().Conditions[1:]}
+			n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{
+				Conditions: fakeConditions().Conditions[1:]}
 		}, 0},
 		{"what was decided has no effect", well, func(n *node) {
 			well(n)
@@ -83,14 +85,14 @@ func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
 func TestStatus_NodeWithoutAnswerDegradesAndAllWithoutAreUnreachable(t *testing.T) {
 	n := startNode(t)
 	gone := dead(t)
-	r := call(t, System{}, []*node{n}, "status", "--api", documented(0), "--api", gone)
+	r := call(t, cmdline.System{}, []*node{n}, "status", "--api", documented(0), "--api", gone)
 	if r.code != 1 || !strings.Contains(r.out, "no answer") ||
 		!strings.Contains(r.out, "nothing listens on http://"+gone) {
 		t.Errorf("one of two: %+v", r)
 	}
 	for _, args := range [][]string{{"status", "--api", gone}, {"status", "--api", gone, "--api", dead(t)},
 		{"health", "--api", gone}} {
-		if r := call(t, System{}, nil, args...); r.code != 2 || r.out != "" || r.errors == "" {
+		if r := call(t, cmdline.System{}, nil, args...); r.code != 2 || r.out != "" || r.errors == "" {
 			t.Errorf("%v: %+v", args, r)
 		}
 	}

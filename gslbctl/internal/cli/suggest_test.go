@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -38,7 +39,7 @@ func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", tc.args, r, tc.words)
 		}
 	}
-	if found := nearest(strings.Repeat("a", 1<<20), []string{"a"}); found != nil {
+	if found := cmdline.Nearest(strings.Repeat("a", 1<<20), []string{"a"}); found != nil {
 		t.Errorf("a huge name: %q", found)
 	}
 }
@@ -81,7 +82,7 @@ func TestErrors_SayThatNothingWasChanged(t *testing.T) {
 			if several {
 				args = append(args, "--api", documented(1))
 			}
-			r := call(t, System{}, nodes, args...)
+			r := call(t, cmdline.System{}, nodes, args...)
 			if r.code != 1 || strings.Count(r.errors, "nothing was changed") != map[bool]int{true: 1}[certain] ||
 				several && strings.Count(r.out+r.errors, "no\n") > 1 {
 				t.Errorf("%d: %+v", status, r)
@@ -89,11 +90,11 @@ func TestErrors_SayThatNothingWasChanged(t *testing.T) {
 		}
 	}
 	gone := dead(t)
-	r := call(t, System{}, nil, "agents", "unpin", "eu-1", "-y", "--api", gone)
+	r := call(t, cmdline.System{}, nil, "agents", "unpin", "eu-1", "-y", "--api", gone)
 	if r.code != 2 || !strings.Contains(r.errors, "nothing was changed") || strings.Count(r.errors, gone) != 1 {
 		t.Errorf("nobody there: %+v", r)
 	}
-	r = call(t, System{}, nil, "agents", "--api", gone, "--api", dead(t))
+	r = call(t, cmdline.System{}, nil, "agents", "--api", gone, "--api", dead(t))
 	if r.code != 2 || strings.Count(r.errors, gone) != 1 || strings.Count(r.errors, "nothing listens there") > 1 {
 		t.Errorf("two dead nodes: %+v", r)
 	}
@@ -114,7 +115,8 @@ func TestDomainsAdd_ANewZoneIsAskedFor(t *testing.T) {
 		n.answers["GET /api/v1/config/dns"] = api.DNSConfigAnswer{Config: api.DNSConfig{Zones: []string{"example.com"}}}
 		r := ask(t, "domains add "+args, n)
 		if changed := len(n.changes()) > 0; changed != sent ||
-			strings.Contains(r.errors, "--new-zone") == sent || !sent && !strings.Contains(r.errors, "nothing was changed") {
+			strings.Contains(r.errors, "--new-zone") == sent || !sent && !strings.Contains(r.errors,
+			"nothing was changed") {
 			t.Errorf("%s: %+v, sent %q", args, r, n.changes())
 		}
 	}

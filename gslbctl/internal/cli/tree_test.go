@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 )
 
 // leaves returns the commands that do something, by what follows gslbctl on the command line.
@@ -21,8 +24,8 @@ func leaves() map[string]*cobra.Command {
 			walk(child)
 		}
 	}
-	walk((&app{}).rootCommand())
-	found["health"], _, _ = (&app{}).rootCommand().Find([]string{"health"})
+	walk(newApp(cmdline.System{}).rootCommand())
+	found["health"], _, _ = newApp(cmdline.System{}).rootCommand().Find([]string{"health"})
 	return found
 }
 
@@ -30,8 +33,9 @@ func leaves() map[string]*cobra.Command {
 var once = map[string]string{
 	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment",
 	"config validate": "a file", "context show": "a file",
-	"events": "has -f", "export": "a file", "plan": "has an exit code of its own", "keygen gossip": "a new one each time",
-	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files",
+	"events": "has -f", "export": "a file", "plan": "has an exit code of its own",
+	"keygen gossip": "a new one each time",
+	"keygen token":  "a new one each time", "routing why": "the past", "watch": "is that", "man": "files",
 	"import bind": "files", "import gdnsd": "files", "import route53": "files",
 	"dnssec backup": "a file",
 }
@@ -50,26 +54,26 @@ func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 		if cmd.Hidden {
 			continue
 		}
-		watched, reads := cmd.Flags().Lookup("watch") != nil, cmd.Annotations[effect] == effectReads
+		watched, reads := cmd.Flags().Lookup("watch") != nil, cmd.Annotations[cmdline.Effect] == cmdline.Reads
 		switch {
 		case watched && !compared[path]:
 			t.Errorf("%s has --watch, and no test compares its output: add it to reads", path)
 		case reads != (watched || once[path] != ""):
-			t.Errorf("%s has --watch: %v; its effect: %s", path, watched, cmd.Annotations[effect])
+			t.Errorf("%s has --watch: %v; its effect: %s", path, watched, cmd.Annotations[cmdline.Effect])
 		}
 	}
 }
 
 // Every runnable command declares its effect.
 func TestTree_CommandsDeclareTheirEffect(t *testing.T) {
-	root := (&app{}).rootCommand()
-	addCompletion(root)
-	effects := []string{effectReads, effectChanges, effectDestroys}
+	root := newApp(cmdline.System{}).rootCommand()
+	cmdline.AddCompletion(root)
+	effects := []string{cmdline.Reads, cmdline.Changes, cmdline.Destroys}
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if cmd.Runnable() && !slices.Contains(effects, cmd.Annotations[effect]) {
+		if cmd.Runnable() && !slices.Contains(effects, cmd.Annotations[cmdline.Effect]) {
 			t.Errorf("%s declares the effect %q: wrap it in reading, changing or destroying", cmd.CommandPath(),
-				cmd.Annotations[effect])
+				cmd.Annotations[cmdline.Effect])
 		}
 		for _, child := range cmd.Commands() {
 			walk(child)
@@ -80,16 +84,17 @@ func TestTree_CommandsDeclareTheirEffect(t *testing.T) {
 
 func TestTree_OutputFormatsAreThoseThatFit(t *testing.T) {
 	for path, cmd := range leaves() {
-		a := &app{timeout: 1}
-		for _, format := range append(outputs(), "csv", "JSON", "") {
-			a.output = format
-			err := a.checkFlags(cmd)
-			if fits := slices.Contains(outputs(), format) &&
-				(format != outputName || cmd.Annotations[isList] != ""); (err == nil) != fits {
+		a := newApp(cmdline.System{})
+		a.Timeout = 1
+		for _, format := range append(cmdline.Formats(), "csv", "JSON", "") {
+			a.Output = format
+			err := a.CheckFlags(cmd)
+			if fits := slices.Contains(cmdline.Formats(), format) &&
+				(format != cmdline.Name || cmd.Annotations[cmdline.IsList] != ""); (err == nil) != fits {
 				t.Errorf("%s -o %q: %v", path, format, err)
 			}
 		}
-		if strings.HasSuffix(path, " list") && cmd.Annotations[isList] == "" {
+		if strings.HasSuffix(path, " list") && cmd.Annotations[cmdline.IsList] == "" {
 			t.Errorf("%s is no list", path)
 		}
 	}
@@ -102,15 +107,15 @@ func TestTree_ListsHaveNames(t *testing.T) {
 	for _, r := range reads {
 		words := strings.Fields(r.args)
 		path := strings.Join(words[:min(2, len(words))], " ")
-		if cmd := all[path]; cmd == nil || cmd.Annotations[isList] == "" {
+		if cmd := all[path]; cmd == nil || cmd.Annotations[cmdline.IsList] == "" {
 			continue
 		}
-		for _, format := range outputs() {
-			got := call(t, System{}, nodes, append([]string{"--api", documented(0), "-o", format}, words...)...)
+		for _, format := range cmdline.Formats() {
+			got := call(t, cmdline.System{}, nodes, append([]string{"--api", documented(0), "-o", format}, words...)...)
 			if got.code != r.code || got.errors != "" || got.out == "" {
 				t.Errorf("%s -o %s: %+v", r.args, format, got)
 			}
-			if format == outputName && strings.Contains(got.out, "  ") {
+			if format == cmdline.Name && strings.Contains(got.out, "  ") {
 				t.Errorf("%s -o name prints more than names:\n%s", r.args, got.out)
 			}
 		}
@@ -122,8 +127,8 @@ func TestTree_WhatDestroysAsks(t *testing.T) {
 	all := leaves()
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		asks := all[path].Flags().Lookup("yes") != nil
-		if asks != (all[path].Annotations[effect] == effectDestroys || path == "drain" || path == "undrain") {
-			t.Errorf("%s has --yes: %v; its effect: %s", path, asks, all[path].Annotations[effect])
+		if asks != (all[path].Annotations[cmdline.Effect] == cmdline.Destroys || path == "drain" || path == "undrain") {
+			t.Errorf("%s has --yes: %v; its effect: %s", path, asks, all[path].Annotations[cmdline.Effect])
 		}
 	}
 }
@@ -141,13 +146,13 @@ func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 		n := startNode(t)
 		asking[commandOf(line)] = true
 		r := ask(t, line, n)
-		if r.code != exitNotAsked || !strings.Contains(r.errors, "--yes") || len(n.changes()) > 0 ||
+		if r.code != fleet.NotAsked || !strings.Contains(r.errors, "--yes") || len(n.changes()) > 0 ||
 			strings.Count(strings.TrimSpace(r.errors), "\n") > 0 {
 			t.Errorf("%s: %+v, %q", line, r, n.changes())
 		}
 	}
 	for path, cmd := range visible() {
-		if cmd.Annotations[effect] == effectDestroys && !asking[path] {
+		if cmd.Annotations[cmdline.Effect] == cmdline.Destroys && !asking[path] {
 			t.Errorf("%s destroys, and no line above tests its question", path)
 		}
 	}
@@ -160,8 +165,8 @@ func TestTree_ANodeThatIsGoneIsToldInOneSentence(t *testing.T) {
 		if strings.HasPrefix(r.args, "version") {
 			continue // tells it in its table
 		}
-		got := call(t, System{}, nil, append([]string{"--api", gone}, strings.Fields(r.args)...)...)
-		if got.code != exitNotAsked || got.out != "" ||
+		got := call(t, cmdline.System{}, nil, append([]string{"--api", gone}, strings.Fields(r.args)...)...)
+		if got.code != fleet.NotAsked || got.out != "" ||
 			!strings.HasPrefix(got.errors, "gslbctl: nothing listens on http://"+gone+": start the node") ||
 			strings.Count(got.errors, "\n") != 1 {
 			t.Errorf("%s: %+v", r.args, got)

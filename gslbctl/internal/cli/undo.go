@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -18,11 +20,16 @@ func (a *app) undoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [<audit id>]",
 		Short: "Undo your last change, or that of an audit entry",
-		Long: "undo restores the override, weight or drain that was there before, or ends it. It also undoes that the API " +
-			"has made,\nchanged or removed a domain, a server, a region or a mapping, and what apply has done, with all that " +
+		Long: "undo restores the override, weight or drain that was there before, or ends it. It also undoes that " +
+			"the " +
+			"API " +
+			"has made,\nchanged or removed a domain, a server, a region or a mapping, and what apply has done, with " +
+			"all that " +
 			"it has pruned.\nOne command is one change: undo takes back all that it has changed, or nothing.\n" +
-			"Without an id it is your last change in the cluster: all nodes are asked. Audit entries have numbers of their " +
-			"own on\neach node, so that an id needs one node. undo refuses if a later change concerns the same object. An " +
+			"Without an id it is your last change in the cluster: all nodes are asked. Audit entries have numbers of " +
+			"their " +
+			"own on\neach node, so that an id needs one node. undo refuses if a later change concerns the same " +
+			"object. An " +
 			"undo can be\nundone.",
 		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
 		Args:              cobra.MaximumNArgs(1),
@@ -36,25 +43,27 @@ func (a *app) undoCommand() *cobra.Command {
 				return a.undoLast(cmd.Context(), ctx)
 			}
 			if _, err := strconv.ParseUint(args[0], 10, 64); err != nil {
-				return fmt.Errorf("the id is %q: it must be the number of an audit entry, as gslbctl audit lists them", args[0])
+				return fmt.Errorf("the id is %q: it must be the number of an audit entry, as gslbctl audit lists them",
+					args[0])
 			}
-			nodes, err := a.clients()
+			nodes, err := a.Clients()
 			if err != nil {
 				return err
 			}
 			if len(nodes) != 1 {
-				return errors.New("the numbers of audit entries are each node's own: name one node with --api, or leave the " +
+				return errors.New("the numbers of audit entries are each node's own: name one node with --api, or " +
+					"leave the " +
 					"id out")
 			}
-			return a.change(ctx, undoing(args[0]))
+			return a.ChangeEach(ctx, undoing(args[0]))
 		},
 	}
-	forceFlag(cmd, &force)
+	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
 
 // undoing returns the request that undoes the change of an audit entry.
-func undoing(entry string) request {
+func undoing(entry string) fleet.Change {
 	return func(ctx context.Context, c *api.Client) (string, error) {
 		undone, err := c.Undo(ctx, entry)
 		return undone.Message, err
@@ -64,16 +73,17 @@ func undoing(entry string) request {
 // undoLast undoes the newest change of the user whose token it is: on the node that made it if that node carries the
 // undo to the others, else on each node that made it. asking is the context of the requests that change nothing.
 func (a *app) undoLast(asking, ctx context.Context) error {
-	clients, err := a.clients()
+	clients, err := a.Clients()
 	if err != nil {
 		return err
 	}
-	replies := everywhere(asking, clients, just((*api.Client).LastChange))
-	carries := carrier(asking, clients) != nil
+	replies := fleet.AskClients(asking, clients, fleet.Call((*api.Client).LastChange))
+	carries := fleet.Replicator(asking, clients) != nil
 	for _, r := range replies {
-		if _, silent := errors.AsType[*api.UnreachableError](r.err); silent && carries {
-			return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%s does not answer, and your last change may be "+
-				"in its audit log: name another node with --api, and an audit id; %s", r.node, nothingChanged)}
+		if _, silent := errors.AsType[*api.UnreachableError](r.Err); silent && carries {
+			return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%s does not answer, and your last change "+
+				"may be "+
+				"in its audit log: name another node with --api, and an audit id; %s", r.Node, fleet.NothingChanged)}
 		}
 	}
 	newest, err := newestChange(replies)
@@ -81,31 +91,36 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 		return err
 	}
 	last, _ := lastChange(replies[newest])
-	if err := replies[newest].err; err != nil {
-		_, sentence := nodeReason("", err)
-		return &outcome{exitDegraded, fmt.Sprintf("your last change, made at %s on %s, cannot be undone: %s; %s",
-			zoned(last.At, a.Now()), replies[newest].node, sentence, nothingChanged), err}
+	if err := replies[newest].Err; err != nil {
+		_, sentence := fleet.NodeReason("", err)
+		return fleet.NewError(fleet.Degraded, fmt.Sprintf("your last change, made at %s on %s, cannot be undone: %s; "+
+			"%s",
+			cmdline.Zoned(last.At, a.Now()), replies[newest].Node, sentence, fleet.NothingChanged), err)
 	}
 	if !carries {
-		return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-			own := replies[slices.IndexFunc(replies, func(r reply[api.Undone]) bool { return r.node == c.Node() })]
+		return a.ChangeEach(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			own := replies[slices.IndexFunc(replies, func(
+				r fleet.Answer[api.Undone]) bool {
+				return r.Node == c.Node()
+			})]
 			switch {
-			case own.err != nil:
-				return "", own.err
-			case !sameChange(own.answer, last):
-				return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("your last change here is another, "+
-					"%s of %s %s: it stays", own.answer.Action, own.answer.Resource, own.answer.ResourceID)}
+			case own.Err != nil:
+				return "", own.Err
+			case !sameChange(own.Value, last):
+				return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("your last change here is "+
+					"another, "+
+					"%s of %s %s: it stays", own.Value.Action, own.Value.Resource, own.Value.ResourceID)}
 			}
-			return a.undoMade(own.answer)(ctx, c)
+			return a.undoMade(own.Value)(ctx, c)
 		})
 	}
 	// A node that broke off may have made a part of the change, and another one the rest.
-	if err := a.shareOn(ctx, clients[newest], nil, a.undoMade(last), true); err != nil {
+	if err := a.PrintReport(a.ChangeVia(ctx, clients[newest], nil, a.undoMade(last))); err != nil {
 		return err
 	}
 	for i, r := range replies {
 		if own, made := lastChange(r); made && i != newest && last.Change != "" && own.Change == last.Change {
-			if err := a.shareOn(ctx, clients[i], nil, a.undoMade(own), true); err != nil {
+			if err := a.PrintReport(a.ChangeVia(ctx, clients[i], nil, a.undoMade(own))); err != nil {
 				return err
 			}
 		}
@@ -114,42 +129,44 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 }
 
 // undoMade returns the request that undoes a change. Its sentence contains the time of the change.
-func (a *app) undoMade(made api.Undone) request {
+func (a *app) undoMade(made api.Undone) fleet.Change {
 	undo := undoing(strconv.FormatUint(made.Entry, 10))
 	return func(ctx context.Context, c *api.Client) (string, error) {
 		sentence, err := undo(ctx, c)
-		return fmt.Sprintf("%s (made at %s)", sentence, zoned(made.At, a.Now())), err
+		return fmt.Sprintf("%s (made at %s)", sentence, cmdline.Zoned(made.At, a.Now())), err
 	}
 }
 
 // lastChange returns the last change that a node knows of the user, also one that cannot be undone. made is false if it
 // knows none.
-func lastChange(r reply[api.Undone]) (last api.Undone, made bool) {
-	if refused, is := errors.AsType[*api.Error](r.err); is && refused.Undo != nil {
+func lastChange(r fleet.Answer[api.Undone]) (last api.Undone, made bool) {
+	if refused, is := errors.AsType[*api.Error](r.Err); is && refused.Undo != nil {
 		return *refused.Undo, true
 	}
-	return r.answer, r.err == nil
+	return r.Value, r.Err == nil
 }
 
 // newestChange returns the index of the reply with the newest change. It fails if no node knows one, or if a node does
 // not say when it made its own.
-func newestChange(replies []reply[api.Undone]) (newest int, err error) {
+func newestChange(replies []fleet.Answer[api.Undone]) (newest int, err error) {
 	newest = -1
 	var best api.Undone
 	for i, r := range replies {
-		refused, answered := errors.AsType[*api.Error](r.err)
+		refused, answered := errors.AsType[*api.Error](r.Err)
 		last, made := lastChange(r)
 		switch {
 		case made && (newest < 0 || isNewer(last, best)):
 			newest, best = i, last
 		case !made && answered && refused.Status == http.StatusConflict: // of a node of version 0.9
-			_, sentence := nodeReason("", r.err)
-			return -1, &outcome{exitDegraded, fmt.Sprintf("%s does not say when your last change there was made, which may "+
-				"be the newest: %s; name a node with --api, and an audit id; %s", r.node, sentence, nothingChanged), r.err}
+			_, sentence := fleet.NodeReason("", r.Err)
+			return -1, fleet.NewError(fleet.Degraded, fmt.Sprintf("%s does not say when your last change there was "+
+				"made, which may "+
+				"be the newest: %s; name a node with --api, and an audit id; %s", r.Node, sentence,
+				fleet.NothingChanged), r.Err)
 		}
 	}
 	if newest < 0 {
-		return -1, untouched(replies[0].err)
+		return -1, fleet.Untouched(replies[0].Err)
 	}
 	return newest, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
 
@@ -25,12 +26,13 @@ func threeWithLast(t *testing.T, last ...any) []*node {
 func TestUndo_RefusesWhereTheNewestChangeCannotBeUndone(t *testing.T) {
 	older := api.Undone{Entry: 7, At: now.Add(-time.Hour), Action: "weight", Resource: "server", ResourceID: "y",
 		Version: api.FormatVersion(5, 0)}
-	newest := api.Undone{Entry: 3, At: now.Add(-2 * time.Hour), Action: "apply", Resource: "document", ResourceID: "shop",
-		Version: api.FormatVersion(6, 0)} // the clock of its node is behind
+	newest := api.Undone{Entry: 3, At: now.Add(-2 * time.Hour), Action: "apply", Resource: "document",
+		ResourceID: "shop",
+		Version:    api.FormatVersion(6, 0)} // the clock of its node is behind
 	nodes := threeWithLast(t, &api.Error{Status: 409, Message: "entry 3, apply of document shop, cannot be undone: x",
 		Undo: &newest}, older, older)
 	r := ask(t, "undo", nodes...)
-	if r.code != exitDegraded || !slices.Equal(sentTo(nodes), []int{0, 0, 0}) ||
+	if r.code != fleet.Degraded || !slices.Equal(sentTo(nodes), []int{0, 0, 0}) ||
 		!strings.Contains(r.errors, "apply of document shop, cannot be undone: x; nothing was changed") ||
 		!strings.Contains(r.errors, "made at 2026-01-02 01:04:05 UTC") {
 		t.Errorf("%+v, %v", r, sentTo(nodes))
@@ -38,7 +40,7 @@ func TestUndo_RefusesWhereTheNewestChangeCannotBeUndone(t *testing.T) {
 	// A node of an earlier version does not say when it made the change that it refuses to undo.
 	nodes = threeWithLast(t, &api.Error{Status: 409, Message: "entry 3 cannot be undone"}, older, older)
 	r = ask(t, "undo", nodes...)
-	if r.code != exitDegraded || !slices.Equal(sentTo(nodes), []int{0, 0, 0}) ||
+	if r.code != fleet.Degraded || !slices.Equal(sentTo(nodes), []int{0, 0, 0}) ||
 		!strings.Contains(r.errors, "does not say when") {
 		t.Errorf("of an earlier version: %+v, %v", r, sentTo(nodes))
 	}
@@ -47,16 +49,19 @@ func TestUndo_RefusesWhereTheNewestChangeCannotBeUndone(t *testing.T) {
 // The newest change by the clock that nodes share is undone, on all nodes that made a part of it.
 func TestUndo_TakesTheNewestChangeBackOnEachNodeThatMadeIt(t *testing.T) {
 	made := func(entry uint64, version int64, change string) api.Undone {
-		return api.Undone{Success: true, Entry: entry, At: now.Add(-time.Duration(version) * time.Minute), Action: "drain",
+		return api.Undone{Success: true, Entry: entry, At: now.Add(-time.Duration(version) * time.Minute),
+			Action:   "drain",
 			Resource: "server", ResourceID: "y", Change: change, Version: api.FormatVersion(version, 0)}
 	}
 	nodes := threeWithLast(t, made(4, 20, "c"), made(5, 10, "other"), made(6, 30, "c"))
 	for i, path := range []string{"4", "5", "6"} {
-		nodes[i].answers["POST /api/v1/audit-logs/"+path+"/undo"] = api.Undone{Message: "the drain of server y and of 3 " +
+		nodes[i].answers["POST /api/v1/audit-logs/"+path+"/undo"] = api.Undone{Message: "the drain of server y and " +
+			"of " +
+			"3 " +
 			"more is undone"}
 	}
 	r := ask(t, "undo", nodes...)
-	if r.code != exitWell || !slices.Equal(sentTo(nodes), []int{1, 0, 1}) ||
+	if r.code != fleet.OK || !slices.Equal(sentTo(nodes), []int{1, 0, 1}) ||
 		!strings.Contains(r.out, "of 3 more is undone (made at 2026-01-02 02:34:05 UTC)") {
 		t.Errorf("%+v, %v", r, sentTo(nodes))
 	}
@@ -67,7 +72,7 @@ func TestUndo_TakesTheNewestChangeBackOnEachNodeThatMadeIt(t *testing.T) {
 func TestChanges_OfOneCommandHaveOneID(t *testing.T) {
 	n, _, _ := twoAt(t)
 	for range 2 {
-		if r := ask(t, "drain 192.0.2.10 --yes", n); r.code != exitWell {
+		if r := ask(t, "drain 192.0.2.10 --yes", n); r.code != fleet.OK {
 			t.Fatalf("%+v", r)
 		}
 	}

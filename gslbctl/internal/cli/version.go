@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -23,29 +24,30 @@ type nodeVersion struct {
 
 func (a *app) versionCommand() *cobra.Command {
 	var nodes bool
-	cmd := a.watchable(&cobra.Command{
+	cmd := a.Watchable(&cobra.Command{
 		Use:   "version",
 		Short: "Show the version of gslbctl, and with --nodes of the nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := a.Build
-			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit,
+			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion,
+				GitCommit: b.GitCommit,
 				BuildDate: b.BuildDate}}
 			if !nodes {
-				return a.print(report, a.table(versionTable(report)))
+				return a.Print(report, a.Table(versionTable(report)))
 			}
-			replies, err := onAll(cmd.Context(), a, askingAll, just((*api.Client).Version))
+			replies, err := fleet.AskAll(cmd.Context(), a.Fleet, fleet.Asking, fleet.Call((*api.Client).Version))
 			if err != nil {
 				return err
 			}
 			for _, r := range replies {
-				node := nodeVersion{Node: r.node, Version: &r.answer}
-				if r.err != nil {
-					_, node.Error = explain(r.err)
+				node := nodeVersion{Node: r.Node, Version: &r.Value}
+				if r.Err != nil {
+					_, node.Error = fleet.Explain(r.Err)
 					node.Version = nil
 				}
 				report.Nodes = append(report.Nodes, node)
 			}
-			return a.print(report, a.table(versionTable(report)))
+			return a.Print(report, a.Table(versionTable(report)))
 		},
 	})
 	cmd.Flags().BoolVar(&nodes, "nodes", false, "ask the nodes as well")

@@ -8,42 +8,47 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/gslbctl/internal/screen"
 	"gslb.internal/shared/api"
 )
 
 func (a *app) watchCommand() *cobra.Command {
-	var f liveFlags
+	var f cmdline.WatchFlags
 	var domains []string
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Watch nodes, backends, answers and agents live",
 		Long: "watch fills the terminal with all nodes, what needs attention, and one of: backends, answers, agents, " +
 			"which\n" +
-			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes one look " +
+			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes " +
+			"one " +
+			"look " +
 			"below the other.\n" +
-			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.", maxAsked),
+			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.",
+				maxAsked),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			nodes, err := a.targets()
+			nodes, err := a.Nodes()
 			if err != nil {
 				return err
 			}
-			return a.live(cmd.Context(), screen.Live{
+			return a.Watch(cmd.Context(), screen.Live{
 				Title: "gslb", Tabs: []string{"backends", "answers", "agents"},
 				Gather: func(ctx context.Context) (screen.Picture, error) {
 					p, err := a.gatherOverview(ctx, nodes, domains)
-					if err != nil || a.forPeople() {
+					if err != nil || a.ForPeople() {
 						return p, err
 					}
-					return a.capture(func() error { return a.print(p, nil) })
+					return a.Capture(func() error { return a.Print(p, nil) })
 				},
 			}, f)
 		},
 	}
 	cmd.Flags().StringArrayVar(&domains, "domain", nil, "ask for this `name` only; repeat it for several")
-	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
-	f.add(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("domain", a.Complete(domainNames))
+	f.Add(cmd)
 	return cmd
 }
 
@@ -62,21 +67,21 @@ type nodeOverview struct {
 	Agents   []api.Agent   `json:"agents"`
 }
 
-func (a *app) gatherOverview(ctx context.Context, nodes []target, domains []string) (*overview, error) {
-	clients := clientList(nodes)
+func (a *app) gatherOverview(ctx context.Context, nodes []fleet.Node, domains []string) (*overview, error) {
+	clients := fleet.ClientsOf(nodes)
 	report, err := a.gatherStatus(ctx, clients)
 	if err != nil {
 		return nil, err
 	}
 	p := &overview{app: a, Report: report, Answers: []askedDomain{}}
-	for _, r := range everywhere(ctx, clients, readAround) {
-		r.answer.Node = r.node
-		p.Nodes = append(p.Nodes, r.answer) // its failure is in the status
+	for _, r := range fleet.AskClients(ctx, clients, readAround) {
+		r.Value.Node = r.Node
+		p.Nodes = append(p.Nodes, r.Value) // its failure is in the status
 	}
 	if len(domains) == 0 {
 		domains = p.domains()
 	}
-	p.Answers = append(p.Answers, askAll(ctx, nodes, domains, a.timeout)...)
+	p.Answers = append(p.Answers, askAll(ctx, nodes, domains, a.Timeout)...)
 	return p, nil
 }
 
@@ -113,14 +118,14 @@ func (p *overview) Lines(tab int) (top, body []string) {
 		top = []string{"cluster " + render.Printable(cluster), ""}
 	}
 	problems := p.app.problemsText(p.Report, maxTop, "gslbctl status")
-	top = append(top, strings.Split(p.app.text(p.nodes())+"\n"+problems, "\n")...)
+	top = append(top, strings.Split(p.app.Text(p.nodes())+"\n"+problems, "\n")...)
 	tables := []*render.Table{p.backends(), p.answers(), p.agents()}
-	if tab != allTabs {
+	if tab != cmdline.AllTabs {
 		tables = tables[tab : tab+1]
 	}
 	texts := make([]string, len(tables))
 	for i, t := range tables {
-		texts[i] = p.app.text(t)
+		texts[i] = p.app.Text(t)
 	}
 	return top, strings.Split(strings.TrimSuffix(strings.Join(texts, "\n"), "\n"), "\n")
 }

@@ -76,7 +76,8 @@ func (p *overview) backendRow(said []*api.Backend) []render.Cell {
 	}
 	return []render.Cell{render.C(first.Service), render.C(endpoint(first.Address, first.Port)), orNone(first.Region),
 		differing(status), differing(serves),
-		differing(share), p.app.ago(first.AgentLastSeen), latencyCell(first.ValidationLatencyMS), render.C(reason(*first))}
+		differing(share), p.app.Ago(first.AgentLastSeen), latencyCell(first.ValidationLatencyMS),
+		render.C(reason(*first))}
 }
 
 // agents merges the nodes' views of each agent: the newest one.

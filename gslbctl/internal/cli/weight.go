@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -30,9 +32,13 @@ func (a *app) weightCommand() *cobra.Command {
 		Use:   "weight " + backendForms + " <0..1000>|--clear",
 		Short: "Give backends another weight than the declared one",
 		Long: "weight replaces the weight that an agent, a file or the API declares, until it is cleared or " +
-			"expires. DNS\nhas changed when it returns. A backend of weight 0 serves only where no other may; before, every " +
-			"node is asked which\nnames would be left with such backends only. An address without a service selects the " +
-			"backends of the only\nservice that the nodes have there. A service and an address can also be two arguments; " +
+			"expires. DNS\nhas changed when it returns. A backend of weight 0 serves only where no other may; " +
+			"before, " +
+			"every " +
+			"node is asked which\nnames would be left with such backends only. An address without a service selects " +
+			"the " +
+			"backends of the only\nservice that the nodes have there. A service and an address can also be two " +
+			"arguments; " +
 			"without a " +
 			"port they\nselect each backend at the address.",
 		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
@@ -44,7 +50,7 @@ func (a *app) weightCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why, for whoever finds it later")
 	windowFlags(cmd, &f.when)
 	cmd.Flags().BoolVar(&f.clear, "clear", false, "let the declared weight count again")
-	forceFlag(cmd, &f.force)
+	cmdline.ForceFlag(cmd, &f.force)
 	return cmd
 }
 
@@ -67,7 +73,7 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 		if err != nil {
 			return err
 		}
-		return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+		return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 			return clearWeights(ctx, c, name)
 		})
 	}
@@ -98,19 +104,20 @@ func (a *app) setWeights(ctx context.Context, name backendName, req api.WeightRe
 		return err
 	}
 	if len(chosen) == 0 {
-		return &outcome{exitDegraded, fmt.Sprintf("no node knows a backend of %s at %s; "+nothingChanged, name.service,
-			name.endpoint()), &api.Error{Status: http.StatusNotFound}}
+		return fleet.NewError(fleet.Degraded, fmt.Sprintf("no node knows a backend of %s at %s; "+fleet.NothingChanged,
+			name.service,
+			name.endpoint()), &api.Error{Status: http.StatusNotFound})
 	}
 	if *req.Weight == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(chosen), ZeroWeight: true}
-		if ctx, err = a.careful(ctx, f.force, asked); err != nil {
+		if ctx, err = a.CheckConsequences(ctx, f.force, asked); err != nil {
 			return err
 		}
 	}
 	if err := a.checkPlanned(ctx, api.OrderWeight, chosen, f.when); err != nil {
 		return err
 	}
-	err = a.share(f.when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
+	err = a.Change(f.when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(chosen, func(id string) (string, error) {
 			b := chosen[slices.IndexFunc(chosen, func(b api.Backend) bool { return b.ID == id })]
 			o, err := c.SetWeight(ctx, b.Service, b.Address, b.Port, req)
@@ -132,7 +139,7 @@ func weightSentence(b api.Backend, o api.Order, now time.Time) string {
 		verb = "will have"
 	}
 	if o.ExpiresAt != nil {
-		ends = "until " + zoned(*o.ExpiresAt, now)
+		ends = "until " + cmdline.Zoned(*o.ExpiresAt, now)
 	}
 	return fmt.Sprintf("%s the weight %d instead of %d%s %s", verb, *o.Weight, b.Weight, begins(o.StartsAt, now), ends)
 }
@@ -140,7 +147,8 @@ func weightSentence(b api.Backend, o api.Order, now time.Time) string {
 // clearWeights removes the operators' weights of a service at an address, of all ports if the address has none.
 func clearWeights(ctx context.Context, c *api.Client, name backendName) (string, error) {
 	if name.port != 0 {
-		return fmt.Sprintf("%s %s has its declared weight", name.service, name.endpoint()), c.ClearWeight(ctx, name.service,
+		return fmt.Sprintf("%s %s has its declared weight", name.service, name.endpoint()), c.ClearWeight(ctx,
+			name.service,
 			name.address.String(), name.port)
 	}
 	list, err := c.Orders(ctx)
@@ -154,12 +162,13 @@ func clearWeights(ctx context.Context, c *api.Client, name backendName) (string,
 			continue
 		}
 		if err := c.ClearWeight(ctx, o.Service, at.Addr().String(), int(at.Port())); err != nil {
-			return "", after(cleared, render.Count(cleared, "weight is", "weights are")+" cleared", err)
+			return "", fleet.After(cleared, render.Count(cleared, "weight is", "weights are")+" cleared", err)
 		}
 		cleared++
 	}
 	if cleared == 0 {
-		return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no weight of %s %s is in force or planned",
+		return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no weight of %s %s is in force or "+
+			"planned",
 			name.service, name.address)}
 	}
 	return fmt.Sprintf("%s of %s %s: the declared weight counts again", render.Count(cleared, "backend", "backends"),
@@ -172,7 +181,8 @@ func weightedBackends(ctx context.Context, c *api.Client) (found api.BackendList
 	list, err := c.Orders(ctx)
 	for _, o := range list.Orders {
 		if at, wrong := netip.ParseAddrPort(o.Address); wrong == nil && o.Kind == api.OrderWeight {
-			found.Backends = append(found.Backends, api.Backend{ID: fmt.Sprintf("%s:%s:%d", o.Service, at.Addr(), at.Port()),
+			found.Backends = append(found.Backends, api.Backend{ID: fmt.Sprintf("%s:%s:%d", o.Service, at.Addr(),
+				at.Port()),
 				Service: o.Service, Address: at.Addr().String(), Port: int(at.Port())})
 		}
 	}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the zones, whatever the machine has
+	_ "time/tzdata"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
 )
 
@@ -25,8 +26,8 @@ func TestParseMoment_TakesWhatPeopleType(t *testing.T) {
 		"2026-03-28T21:00:00Z":      "2026-03-28 22:00:00 CET (21:00:00 UTC)",
 		"2026-03-29t02:00:00+00:00": "2026-03-29 04:00:00 CEST (02:00:00 UTC)",
 	} {
-		if at, err := parseMoment(text, evening); err != nil || zoned(at, evening) != want {
-			t.Errorf("%q: %s %v, want %s", text, zoned(at, evening), err, want)
+		if at, err := cmdline.ParseMoment(text, evening); err != nil || cmdline.Zoned(at, evening) != want {
+			t.Errorf("%q: %s %v, want %s", text, cmdline.Zoned(at, evening), err, want)
 		}
 	}
 	for text, words := range map[string]string{
@@ -40,11 +41,11 @@ func TestParseMoment_TakesWhatPeopleType(t *testing.T) {
 		"2026-02-30 10:00":     "is no time",
 		"next week 10:00":      "is no time",
 	} {
-		if at, err := parseMoment(text, evening); err == nil || !strings.Contains(err.Error(), words) {
+		if at, err := cmdline.ParseMoment(text, evening); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: %s %v, want an error with %q", text, at, err, words)
 		}
 	}
-	if got := zoned(now, now); got != "2026-01-02 03:04:05 UTC" {
+	if got := cmdline.Zoned(now, now); got != "2026-01-02 03:04:05 UTC" {
 		t.Error(got)
 	}
 }
@@ -52,7 +53,7 @@ func TestParseMoment_TakesWhatPeopleType(t *testing.T) {
 func TestUndo_OfAnEntryAsksOneNodeAndOnlyForceTakesTheLast(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
 	one := []string{"--api", documented(0)}
-	r := call(t, System{}, nodes[:1], append([]string{"undo", "7"}, one...)...)
+	r := call(t, cmdline.System{}, nodes[:1], append([]string{"undo", "7"}, one...)...)
 	if r.code != 0 || r.out != "the drain of server y is undone\n" || len(nodes[0].safe) != 1 {
 		t.Errorf("%+v, %q", r, nodes[0].safe)
 	}
@@ -60,12 +61,12 @@ func TestUndo_OfAnEntryAsksOneNodeAndOnlyForceTakesTheLast(t *testing.T) {
 	if r.code == 0 || !strings.Contains(r.errors, "each node's own") || len(nodes[1].changes()) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r = call(t, System{}, nodes[:1], append([]string{"undo", "drain"}, one...)...); r.code == 0 ||
+	if r = call(t, cmdline.System{}, nodes[:1], append([]string{"undo", "drain"}, one...)...); r.code == 0 ||
 		!strings.Contains(r.errors, `"drain"`) {
 		t.Errorf("%+v", r)
 	}
 	nodes[0].answers["POST /api/v1/audit-logs/7/undo"] = &api.Error{Status: 409, Message: "entry 9 cannot be undone"}
-	if r = call(t, System{}, nodes[:1], append([]string{"undo", "--force"}, one...)...); r.code != 1 ||
+	if r = call(t, cmdline.System{}, nodes[:1], append([]string{"undo", "--force"}, one...)...); r.code != 1 ||
 		!strings.Contains(r.errors, "entry 9 cannot be undone; nothing was changed") || len(nodes[0].safe) != 1 {
 		t.Errorf("%+v, %q", r, nodes[0].safe)
 	}
@@ -80,7 +81,8 @@ func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 		id    string
 		ago   time.Duration
 	}{{7, "y", time.Second}, {5, "another", time.Hour}, {9, "y", 2 * time.Second}} {
-		nodes[i].answers[last] = api.Undone{Success: true, Entry: change.entry, At: now.Add(-change.ago), Action: "drain",
+		nodes[i].answers[last] = api.Undone{Success: true, Entry: change.entry, At: now.Add(-change.ago),
+			Action:   "drain",
 			Resource: "server", ResourceID: change.id}
 		nodes[i].answers[undo+"9/undo"] = api.Undone{Message: "undone"}
 		nodes[i].answers[undo+"7/undo"] = api.Undone{Message: "undone"}
@@ -99,7 +101,7 @@ func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 		t.Errorf("%+v, %v", r, counts)
 	}
 	// The one that is silent may have made it.
-	r = call(t, System{}, nodes[:2], "undo", "--api", documented(0), "--api", documented(1), "--api", dead(t))
+	r = call(t, cmdline.System{}, nodes[:2], "undo", "--api", documented(0), "--api", documented(1), "--api", dead(t))
 	if r.code != 1 || !strings.Contains(r.errors, "may be in its audit log") {
 		t.Errorf("%+v", r)
 	}
@@ -113,10 +115,11 @@ func TestWindows_AreSentWithTheirBeginningAndShownBack(t *testing.T) {
 		{"overrides|set|app.example.com|192.0.2.11:443|--healthy=false|--reason|r|--at|04:04:05|--for|1h|--force",
 			`"starts_at":"2026-01-02T04:04:05Z","expires_in":"1h0m0s"`,
 			"will be unhealthy from 2026-01-02 04:04:05 UTC until 2026-01-02 05:04:05 UTC"},
-		{"servers|drain|app.example.com:192.0.2.12:443|--at|tomorrow 02:00|--force", `"starts_at":"2026-01-03T02:00:00Z"`,
+		{"servers|drain|app.example.com:192.0.2.12:443|--at|tomorrow 02:00|--force",
+			`"starts_at":"2026-01-03T02:00:00Z"`,
 			"will drain from 2026-01-03 02:00:00 UTC"},
 	} {
-		r := call(t, System{}, []*node{n}, append(strings.Split(tc.line, "|"), "--api", documented(0))...)
+		r := call(t, cmdline.System{}, []*node{n}, append(strings.Split(tc.line, "|"), "--api", documented(0))...)
 		sent := n.changes()
 		if r.code != 0 || !strings.Contains(r.out, tc.out) || !strings.Contains(sent[len(sent)-1], tc.sent) {
 			t.Errorf("%s: %+v, sent %q", tc.line, r, sent)
@@ -139,7 +142,7 @@ func TestWindows_AreSentWithTheirBeginningAndShownBack(t *testing.T) {
 		"drain|app.example.com:192.0.2.10:443|--wait|--at|22:00":                          "--at",
 		"overrides|set|app.example.com|192.0.2.11:443|--healthy=true|--reason|r|--at|now": "is no time",
 	} {
-		r := call(t, System{}, []*node{n}, append(strings.Split(line, "|"), "--api", documented(0))...)
+		r := call(t, cmdline.System{}, []*node{n}, append(strings.Split(line, "|"), "--api", documented(0))...)
 		if r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) != before {
 			t.Errorf("%s: %+v, want an error with %q", line, r, words)
 		}

@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"bufio"
@@ -20,14 +20,14 @@ const (
 	mostPassphrase  = 4 << 10
 )
 
-// passphraseFlags name the source of a passphrase. There is no flag or variable for the passphrase itself, because
+// PassphraseFlags name the source of a passphrase. There is no flag or variable for the passphrase itself, because
 // other users and logs would see it.
-type passphraseFlags struct {
+type PassphraseFlags struct {
 	file       string
 	descriptor int
 }
 
-func (f *passphraseFlags) add(cmd *cobra.Command) {
+func (f *PassphraseFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "passphrase-file", "",
 		"`file` whose first line is the passphrase, which only its owner may read; without it, it is asked for")
 	cmd.Flags().IntVar(&f.descriptor, "passphrase-fd", -1,
@@ -35,12 +35,12 @@ func (f *passphraseFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("passphrase-file", "passphrase-fd")
 }
 
-// passphrase reads the passphrase from the source in f, or asks on the terminal. With fresh, for a new one, it asks
+// Passphrase reads the passphrase from the source in f, or asks on the terminal. With fresh, for a new one, it asks
 // twice and returns an error if it is too short.
-func (a *app) passphrase(ctx context.Context, f passphraseFlags, fresh bool) (text string, err error) {
+func (a *App) Passphrase(ctx context.Context, f PassphraseFlags, fresh bool) (text string, err error) {
 	switch {
 	case f.file != "":
-		text, err = passphraseIn(f.file)
+		text, err = readPassphraseFile(f.file)
 	case f.descriptor == 0:
 		text, err = firstLine(a.In)
 	case f.descriptor > 0:
@@ -50,7 +50,7 @@ func (a *app) passphrase(ctx context.Context, f passphraseFlags, fresh bool) (te
 	case f.descriptor < -1:
 		return "", fmt.Errorf("--passphrase-fd is %d: give the number of an open descriptor", f.descriptor)
 	default:
-		text, err = a.askedPassphrase(ctx, fresh)
+		text, err = a.askPassphrase(ctx, fresh)
 	}
 	switch length := utf8.RuneCountInString(text); {
 	case err != nil:
@@ -58,15 +58,17 @@ func (a *app) passphrase(ctx context.Context, f passphraseFlags, fresh bool) (te
 	case text == "":
 		return "", errors.New("the passphrase is empty")
 	case fresh && length < leastPassphrase:
-		return "", fmt.Errorf("the passphrase has %d characters: use %d or more, such as six words, since who has the file "+
+		return "", fmt.Errorf("the passphrase has %d characters: use %d or more, such as six words, since who has the "+
+			"file "+
 			"can try them all", length, leastPassphrase)
 	}
 	return text, nil
 }
 
-func (a *app) askedPassphrase(ctx context.Context, fresh bool) (string, error) {
+func (a *App) askPassphrase(ctx context.Context, fresh bool) (string, error) {
 	if a.Secret == nil {
-		return "", errors.New("there is no terminal to ask for the passphrase on: use --passphrase-file or --passphrase-fd")
+		return "", errors.New("there is no terminal to ask for the passphrase on: use --passphrase-file or " +
+			"--passphrase-fd")
 	}
 	text, err := a.Secret(ctx, "Passphrase: ")
 	if err != nil || !fresh {
@@ -79,8 +81,8 @@ func (a *app) askedPassphrase(ctx context.Context, fresh bool) (string, error) {
 	return text, err
 }
 
-// passphraseIn reads a passphrase from a file that others cannot read.
-func passphraseIn(path string) (string, error) {
+// readPassphraseFile reads a passphrase from a file that others cannot read.
+func readPassphraseFile(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("--passphrase-file: %w", err)

@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"errors"
@@ -9,17 +9,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// misuse is an error in the form of a command line. The correct form is in the help of its command.
-type misuse struct{ command, sentence string }
+// UsageError is an error in the form of a command line. The correct form is in the help of its command.
+type UsageError struct{ Command, Message string }
 
-func (m *misuse) Error() string {
-	return m.sentence + "; " + m.command + " --help shows what is possible"
+func (m *UsageError) Error() string {
+	return m.Message + "; " + m.Command + " --help shows what is possible"
 }
 
-// explainMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
+// ExplainMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
 // a count, and ask for the flags that they need. A command without Args takes no arguments.
-func explainMisuse(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), wrongFlag(err)} })
+func ExplainMisuse(cmd *cobra.Command) {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &UsageError{cmd.CommandPath(),
+			wrongFlag(err)}
+	})
 	accepts := cmd.Args
 	if accepts == nil {
 		accepts = cobra.NoArgs
@@ -28,18 +31,18 @@ func explainMisuse(cmd *cobra.Command) {
 		if accepts(cmd, args) == nil {
 			return nil
 		}
-		return &misuse{cmd.CommandPath(), wrongArguments(cmd, args)}
+		return &UsageError{cmd.CommandPath(), wrongArguments(cmd, args)}
 	}
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if err := checkNeeded(cmd); err != nil {
+			if err := checkRequired(cmd); err != nil {
 				return err
 			}
 			return run(cmd, args)
 		}
 	}
 	for _, child := range cmd.Commands() {
-		explainMisuse(child)
+		ExplainMisuse(child)
 	}
 }
 
@@ -83,13 +86,13 @@ func wrongFlag(err error) string {
 	return fmt.Sprintf("--%s is %q: it must be %s", flag.Name, wrong.GetValue(), kind)
 }
 
-// plainUsage removes the backquotes with which pflag marks the name of a flag's value. Help hides
+// PlainUsage removes the backquotes with which pflag marks the name of a flag's value. Help hides
 // them, shell completion does not.
-func plainUsage(cmd *cobra.Command) {
+func PlainUsage(cmd *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	cmd.PersistentFlags().VisitAll(plain)
 	cmd.Flags().VisitAll(plain)
 	for _, child := range cmd.Commands() {
-		plainUsage(child)
+		PlainUsage(child)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"fmt"
@@ -14,15 +14,15 @@ import (
 // span is the value of a flag for a time. It accepts the form that tables print, days included: 1d, 2d3h, 30m.
 type span time.Duration
 
-// spanVar adds a flag for a time.
-func spanVar(flags *pflag.FlagSet, to *time.Duration, name string, otherwise time.Duration, usage string) {
+// SpanVar adds a flag for a time.
+func SpanVar(flags *pflag.FlagSet, to *time.Duration, name string, otherwise time.Duration, usage string) {
 	*to = otherwise
 	flags.Var((*span)(to), name, usage)
 }
 
 // Set parses the text of the flag.
 func (s *span) Set(text string) error {
-	d, err := parseSpan(text)
+	d, err := ParseSpan(text)
 	*s = span(d)
 	return err
 }
@@ -37,19 +37,19 @@ func (s *span) String() string {
 	return render.Span(time.Duration(*s))
 }
 
-const day = 24 * time.Hour
+const Day = 24 * time.Hour
 
-// parseSpan parses a time with its units, as time.ParseDuration does, with whole days before the rest.
-func parseSpan(text string) (time.Duration, error) {
+// ParseSpan parses a time with its units, as time.ParseDuration does, with whole days before the rest.
+func ParseSpan(text string) (time.Duration, error) {
 	number, rest, hasDays := strings.Cut(text, "d")
 	if !hasDays {
 		return time.ParseDuration(text)
 	}
 	days, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || max(days, -days) > int64(maxSpan/day) {
-		return 0, fmt.Errorf("%q is not a number of days from 0 to %d", number, maxSpan/day)
+	if err != nil || max(days, -days) > int64(maxSpan/Day) {
+		return 0, fmt.Errorf("%q is not a number of days from 0 to %d", number, maxSpan/Day)
 	}
-	total := time.Duration(days) * day
+	total := time.Duration(days) * Day
 	if rest == "" {
 		return total, nil
 	}
@@ -61,4 +61,4 @@ func parseSpan(text string) (time.Duration, error) {
 }
 
 // maxSpan bounds the days and the rest separately, so that their sum fits a time.Duration.
-const maxSpan = 50_000 * day
+const maxSpan = 50_000 * Day

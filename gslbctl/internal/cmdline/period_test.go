@@ -1,4 +1,4 @@
-package cli // inside: it uses parsePast and period
+package cmdline // inside: it sets the flags of a Period
 
 import (
 	"net/url"
@@ -25,15 +25,15 @@ func TestParsePast_TakesWhatPeopleType(t *testing.T) {
 		"2026-03-28t21:00:00z": "2026-03-28 22:00:00 CET (21:00:00 UTC)",
 	} {
 		want = strings.Replace(want, "2026-02-28 ", "", 1)
-		if got, err := parsePast(text, at); err != nil || zoned(got, at) != want {
-			t.Errorf("%q: %s %v, want %s", text, zoned(got, at), err, want)
+		if got, err := ParsePast(text, at); err != nil || Zoned(got, at) != want {
+			t.Errorf("%q: %s %v, want %s", text, Zoned(got, at), err, want)
 		}
 	}
 	for text, words := range map[string]string{
 		"-1h": "is negative", "": "is no time", "soon": "is no time", "2026-02-30": "is no time", "25:00": "is no time",
 		"today 22:00": "has not passed", "2026-04-01": "has not passed", "2026-04-01T00:00:00Z": "has not passed",
 	} {
-		if got, err := parsePast(text, at); err == nil || !strings.Contains(err.Error(), words) {
+		if got, err := ParsePast(text, at); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: %s %v, want an error with %q", text, got, err, words)
 		}
 	}
@@ -41,26 +41,26 @@ func TestParsePast_TakesWhatPeopleType(t *testing.T) {
 
 func TestPeriod_IsARangeOrAMoment(t *testing.T) {
 	for _, tc := range []struct {
-		period
+		Period
 		want, fails string
 	}{
-		{period{}, "", ""},
-		{period{since: "1h"}, "from=2026-01-02T02:04:05Z", ""},
-		{period{since: "2h", until: "1h"}, "from=2026-01-02T01:04:05Z to=2026-01-02T02:04:05Z", ""},
-		{period{until: "2026-01-01"}, "to=2026-01-01T00:00:00Z", ""},
-		{period{at: "1d"}, "from=2026-01-01T02:59:05Z to=2026-01-01T03:09:05Z", ""},
-		{period{since: "1h", until: "2h"}, "", "before --since"},
-		{period{since: "1h", at: "2h"}, "", "--at excludes"},
-		{period{until: "x"}, "", "--until: "},
+		{Period{}, "", ""},
+		{Period{since: "1h"}, "from=2026-01-02T02:04:05Z", ""},
+		{Period{since: "2h", until: "1h"}, "from=2026-01-02T01:04:05Z to=2026-01-02T02:04:05Z", ""},
+		{Period{until: "2026-01-01"}, "to=2026-01-01T00:00:00Z", ""},
+		{Period{at: "1d"}, "from=2026-01-01T02:59:05Z to=2026-01-01T03:09:05Z", ""},
+		{Period{since: "1h", until: "2h"}, "", "before --since"},
+		{Period{since: "1h", at: "2h"}, "", "--at excludes"},
+		{Period{until: "x"}, "", "--until: "},
 	} {
 		q := url.Values{}
-		err := tc.set(q, "from", "to", now)
+		err := tc.set(q, "from", "to", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 		if (err == nil) != (tc.fails == "") || err != nil && !strings.Contains(err.Error(), tc.fails) {
-			t.Errorf("%+v: %v, want %q", tc.period, err, tc.fails)
+			t.Errorf("%+v: %v, want %q", tc.Period, err, tc.fails)
 		}
 		got, _ := url.QueryUnescape(strings.ReplaceAll(q.Encode(), "&", " "))
 		if err == nil && got != tc.want {
-			t.Errorf("%+v: %s, want %s", tc.period, got, tc.want)
+			t.Errorf("%+v: %s, want %s", tc.Period, got, tc.want)
 		}
 	}
 }

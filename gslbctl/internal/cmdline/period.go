@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"errors"
@@ -13,27 +13,27 @@ import (
 // aroundAt is the length of the period before and after --at.
 const aroundAt = 5 * time.Minute
 
-// period has the flags for a part of the past, as they were given.
-type period struct{ since, until, at string }
+// Period has the flags for a part of the past, as they were given.
+type Period struct{ since, until, at string }
 
-// flags adds --since, --until and --at.
-func (p *period) flags(cmd *cobra.Command) {
-	p.sinceFlag(cmd)
+// Flags adds --since, --until and --at.
+func (p *Period) Flags(cmd *cobra.Command) {
+	p.SinceFlag(cmd)
 	cmd.Flags().StringVar(&p.until, "until", "", "only until this `time`, in the forms of --since")
 	cmd.Flags().StringVar(&p.at, "at", "", "only within 5m of this `time`, in the forms of --since")
 }
 
-// sinceFlag adds only --since.
-func (p *period) sinceFlag(cmd *cobra.Command) {
+// SinceFlag adds only --since.
+func (p *Period) SinceFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.since, "since", "",
 		"only from this `time` on: an age, such as 10m, 2d, or a time, such as \"yesterday 14:00\"")
 }
 
-// bounded reports whether the period has an end.
-func (p *period) bounded() bool { return p.until != "" || p.at != "" }
+// HasEnd reports whether the period has an end.
+func (p *Period) HasEnd() bool { return p.until != "" || p.at != "" }
 
 // set adds the bounds to a query, as its fields from and to.
-func (p *period) set(q url.Values, from, to string, now time.Time) error {
+func (p *Period) set(q url.Values, from, to string, now time.Time) error {
 	if p.at != "" && (p.since != "" || p.until != "") {
 		return errors.New("--at excludes --since and --until: give one of them")
 	}
@@ -45,7 +45,7 @@ func (p *period) set(q url.Values, from, to string, now time.Time) error {
 		if flag.text == "" {
 			continue
 		}
-		at, err := parsePast(flag.text, now)
+		at, err := ParsePast(flag.text, now)
 		if err != nil {
 			return fmt.Errorf("--%s: %w", flag.name, err)
 		}
@@ -55,7 +55,7 @@ func (p *period) set(q url.Values, from, to string, now time.Time) error {
 		start, end = start.Add(-aroundAt), start.Add(aroundAt)
 	}
 	if !start.IsZero() && !end.IsZero() && end.Before(start) {
-		return fmt.Errorf("--until is %s, which is before --since, %s", zoned(end, now), zoned(start, now))
+		return fmt.Errorf("--until is %s, which is before --since, %s", Zoned(end, now), Zoned(start, now))
 	}
 	if !start.IsZero() {
 		q.Set(from, start.UTC().Format(time.RFC3339))
@@ -66,8 +66,8 @@ func (p *period) set(q url.Values, from, to string, now time.Time) error {
 	return nil
 }
 
-// query returns the fields that are not empty and the bounds of a period as a query.
-func query(now time.Time, p *period, from, to string, fields map[string]string) (url.Values, error) {
+// Query returns the fields that are not empty and the bounds of a period as a query.
+func Query(now time.Time, p *Period, from, to string, fields map[string]string) (url.Values, error) {
 	q := url.Values{}
 	for name, value := range fields {
 		if value != "" {
@@ -77,11 +77,11 @@ func query(now time.Time, p *period, from, to string, fields map[string]string) 
 	return q, p.set(q, from, to, now)
 }
 
-// parsePast reads a time that has passed: an age such as 2d3h, RFC 3339, a date, or a clock time after "yesterday",
+// ParsePast reads a time that has passed: an age such as 2d3h, RFC 3339, a date, or a clock time after "yesterday",
 // "today" or a date in the zone of now. A clock time without a day is its latest occurrence.
-func parsePast(text string, now time.Time) (at time.Time, err error) {
+func ParsePast(text string, now time.Time) (at time.Time, err error) {
 	text = strings.TrimSpace(text)
-	if age, err := parseSpan(text); err == nil {
+	if age, err := ParseSpan(text); err == nil {
 		if age < 0 {
 			return at, fmt.Errorf("%q is negative: give an age such as 10m", text)
 		}
@@ -95,7 +95,8 @@ func parsePast(text string, now time.Time) (at time.Time, err error) {
 	}
 	at, err = parseLocal(text, now)
 	if err != nil {
-		return at, fmt.Errorf("%q is no time: give an age such as 10m or 2d, or a time such as 14:00, \"yesterday 14:00\", "+
+		return at, fmt.Errorf("%q is no time: give an age such as 10m or 2d, or a time such as 14:00, \"yesterday "+
+			"14:00\", "+
 			"2026-01-31, \"2026-01-31 14:00\" or 2026-01-31T14:00:00Z", text)
 	}
 	if at.After(now) && !strings.Contains(text, " ") {
@@ -106,7 +107,7 @@ func parsePast(text string, now time.Time) (at time.Time, err error) {
 
 func past(at time.Time, text string, now time.Time) (time.Time, error) {
 	if at.After(now) {
-		return at, fmt.Errorf("%q is %s, which has not passed", text, zoned(at, now))
+		return at, fmt.Errorf("%q is %s, which has not passed", text, Zoned(at, now))
 	}
 	return at, nil
 }

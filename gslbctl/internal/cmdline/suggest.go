@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"context"
@@ -15,29 +15,29 @@ import (
 	"gslb.internal/shared/spelling"
 )
 
-// suggestion returns the end of an error sentence, "did you mean ...", after a node answered 404 or 400; "" if there is
+// Suggestion returns the end of an error sentence, "did you mean ...", after a node answered 404 or 400; "" if there is
 // nothing to suggest.
-func suggestion(cmd *cobra.Command, err error) string {
+func Suggestion(cmd *cobra.Command, err error) string {
 	refused, ok := errors.AsType[*api.Error](err)
 	if !ok || cmd == nil || refused.Status != http.StatusNotFound && refused.Status != http.StatusBadRequest {
 		return ""
 	}
-	return meant(cmd)
+	return suggest(cmd)
 }
 
-// orMeant adds a suggestion to the text of an empty table, whose flags may be mistyped, and returns the table.
-func orMeant(cmd *cobra.Command, t *render.Table) *render.Table {
+// SuggestIfEmpty adds a suggestion to the text of an empty table, whose flags may be mistyped, and returns the table.
+func SuggestIfEmpty(cmd *cobra.Command, t *render.Table) *render.Table {
 	if len(t.Rows) == 0 {
-		if found := meant(cmd); found != "" {
+		if found := suggest(cmd); found != "" {
 			t.Empty = strings.TrimSuffix(t.Empty, ".") + found
 		}
 	}
 	return t
 }
 
-// meant returns the names near to the typed arguments and flags, out of those that completion offers, as the end of a
+// suggest returns the names near to the typed arguments and flags, out of those that completion offers, as the end of a
 // sentence; "" if there are none.
-func meant(cmd *cobra.Command) string {
+func suggest(cmd *cobra.Command) string {
 	if cmd.Context() == nil {
 		cmd.SetContext(context.Background())
 	}
@@ -45,7 +45,7 @@ func meant(cmd *cobra.Command) string {
 	args := cmd.Flags().Args()
 	for i, arg := range args {
 		if cmd.ValidArgsFunction != nil {
-			found = append(found, nearest(arg, offered(cmd, cmd.ValidArgsFunction, args[:i]))...)
+			found = append(found, Nearest(arg, offered(cmd, cmd.ValidArgsFunction, args[:i]))...)
 		}
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -59,7 +59,7 @@ func meant(cmd *cobra.Command) string {
 		}
 		names := offered(cmd, offer, args)
 		for _, value := range values {
-			found = append(found, nearest(value, names)...)
+			found = append(found, Nearest(value, names)...)
 		}
 	})
 	if len(found) == 0 {
@@ -79,20 +79,20 @@ func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []st
 	return names
 }
 
-// nearest returns one text with the name nearest to the typed one, or "a or b" for several equally near ones. It
+// Nearest returns one text with the name nearest to the typed one, or "a or b" for several equally near ones. It
 // returns nothing if nearestNames does.
-func nearest(typed string, names []string) []string {
-	best := nearestNames(typed, names)
+func Nearest(typed string, names []string) []string {
+	best := NearestNames(typed, names)
 	if len(best) == 0 {
 		return nil
 	}
 	return []string{strings.Join(best, " or ")}
 }
 
-// nearestNames returns the name nearest to the typed one, or several equally near ones. It returns nil if typed is one
+// NearestNames returns the name nearest to the typed one, or several equally near ones. It returns nil if typed is one
 // of the names, or none is near. A name is near if it begins with typed and a dot, or if their distance is at most 2,
 // and at most 1 for short words.
-func nearestNames(typed string, names []string) []string {
+func NearestNames(typed string, names []string) []string {
 	key, _, setting := strings.Cut(typed, "=")
 	there := slices.Contains(names, typed) || setting && slices.Contains(names, key+"=")
 	typed = strings.ToLower(strings.TrimSuffix(typed, "."))
@@ -116,12 +116,12 @@ func nearestNames(typed string, names []string) []string {
 			return nil
 		case d < least:
 			best, least = []string{name}, d
-		case d == least && len(best) < maxNearest:
+		case d == least && len(best) < MaxNearest:
 			best = append(best, name)
 		}
 	}
 	return best
 }
 
-// maxNearest bounds the names that are equally near to a typed one.
-const maxNearest = 3
+// MaxNearest bounds the names that are equally near to a typed one.
+const MaxNearest = 3

@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ const (
 	progressInterval = 250 * time.Millisecond
 )
 
-// progress shows on a terminal what a slow command waits for, until the returned function is
+// Progress shows on a terminal what a slow command waits for, until the returned function is
 // called.
-func (a *app) progress(what string) (stop func()) {
-	if !a.Tells || a.quiet {
+func (a *App) Progress(what string) (stop func()) {
+	if !a.Tells || a.Quiet {
 		return func() {}
 	}
 	done, ended := make(chan struct{}), make(chan struct{})

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
+	"gslb.internal/shared/api"
+)
+
+// selectBackends returns the backends that a text selects by its first reading that selects any. An id selects its
+// backend first.
+func selectBackends(text string, known []api.Backend) []api.Backend {
+	readings := []func(api.Backend) bool{func(b api.Backend) bool { return b.ID == text }}
+	for _, name := range backendNames(text) {
+		readings = append(readings, name.matches)
+	}
+	for _, means := range readings {
+		if found := filtered(known, means); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// filtered returns the backends that keep selects, each id once.
+func filtered(list []api.Backend, keep func(api.Backend) bool) (found []api.Backend) {
+	listed := map[string]bool{}
+	for _, b := range list {
+		if !listed[b.ID] && keep(b) {
+			listed[b.ID] = true
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+// knownBackends returns the backends of all nodes, as known requests them from each node. A backend that several nodes
+// return is listed for each of them. Draining is true if the backend drains on any node. If no node
+// answers, it returns the error of the first node.
+func (a *app) knownBackends(ctx context.Context, known fleet.Request[api.BackendList]) ([]api.Backend, error) {
+	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, known)
+	if err != nil {
+		return nil, err
+	}
+	var all []api.Backend
+	var failed []error
+	draining := map[string]bool{}
+	for _, r := range replies {
+		if r.Err != nil {
+			failed = append(failed, r.Err)
+		}
+		all = append(all, r.Value.Backends...)
+		for _, b := range r.Value.Backends {
+			draining[b.ID] = draining[b.ID] || b.Draining
+		}
+	}
+	if len(failed) == len(replies) {
+		return nil, failed[0]
+	}
+	for i := range all {
+		all[i].Draining = draining[all[i].ID]
+	}
+	return all, nil
+}
+
+// lookUpBackends returns the backends that a text selects from those that known returns on any node. It returns an
+// error if there are none.
+func (a *app) lookUpBackends(ctx context.Context, text string, known fleet.Request[api.BackendList]) ([]api.Backend,
+	error) {
+	all, err := a.knownBackends(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	found := selectBackends(text, all)
+	if len(found) == 0 {
+		return nil, noBackend(text, all)
+	}
+	return found, nil
+}
+
+// severalBackends returns the error of a name that selects several backends where only one is possible.
+func severalBackends(text string, found []api.Backend) error {
+	return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%q is the address of %d backends; "+
+		""+fleet.NothingChanged+
+		": use one of the ids %s", text, len(found), strings.Join(allIDs(found), ", "))}
+}
+
+// noBackend returns the error of a name that selects no backend, with the ids of similar backends.
+func noBackend(text string, known []api.Backend) error {
+	sentence := fmt.Sprintf("no node knows a backend %q; "+fleet.NothingChanged, text)
+	if near := nearBackends(text, known); len(near) > 0 {
+		sentence += "; did you mean " + strings.Join(near, " or ") + "?"
+	} else {
+		sentence += ": gslbctl backends -o name lists the backends"
+	}
+	return &fleet.Error{Code: fleet.Degraded, Message: sentence}
+}
+
+// nearBackends returns the ids of at most maxNearest backends that are similar to a name: at its address, or with a
+// similar address.
+func nearBackends(text string, known []api.Backend) []string {
+	for _, name := range backendNames(text) {
+		atAddress := backendName{address: name.address}
+		if found := filtered(known, atAddress.matches); len(found) > 0 {
+			return allIDs(found[:min(len(found), cmdline.MaxNearest)])
+		}
+	}
+	var spellings []string
+	byText := map[string][]string{} // the ids of a spelling
+	for _, b := range known {
+		for _, spelling := range []string{b.Address, endpoint(b.Address, b.Port)} {
+			if byText[spelling] == nil {
+				spellings = append(spellings, spelling)
+			}
+			byText[spelling] = append(byText[spelling], b.ID)
+		}
+	}
+	var found []string
+	for _, near := range cmdline.NearestNames(text, spellings) {
+		found = append(found, byText[near]...)
+	}
+	found = slices.Compact(slices.Sorted(slices.Values(found)))
+	return found[:min(len(found), cmdline.MaxNearest)]
+}
+
+// backendsOf returns the backends that a name selects. It returns none if no node answers.
+func (a *app) backendsOf(ctx context.Context, name backendName) ([]api.Backend, error) {
+	known, err := a.knownBackends(ctx, allBackends)
+	return filtered(known, name.matches), err
+}
+
+// sameName reports whether a name that a person has written is that of a node.
+func sameName(name, written string) bool {
+	return strings.EqualFold(name, strings.TrimSuffix(written, "."))
+}

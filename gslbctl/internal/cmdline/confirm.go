@@ -1,0 +1,46 @@
+package cmdline
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/fleet"
+)
+
+// Confirm asks before an irreversible change. Without a terminal to ask, only --yes confirms.
+func (a *App) Confirm(ctx context.Context, yes bool, consequence string) error {
+	if yes {
+		return nil
+	}
+	if !a.Asks {
+		return fmt.Errorf("%s: add --yes to confirm, since there is no terminal to ask on; "+fleet.NothingChanged,
+			consequence)
+	}
+	fmt.Fprintf(a.Err, "%s. Continue? [y/N] ", consequence)
+	switch line, err := a.ReadLine(ctx); {
+	case err != nil:
+		fmt.Fprintln(a.Err)
+	case slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))):
+		return nil
+	}
+	return &fleet.Error{Code: fleet.Degraded, Message: fleet.NothingChanged}
+}
+
+// ReadLine returns one line of standard input, without its end.
+func (a *App) ReadLine(ctx context.Context) (string, error) {
+	line := make(chan string, 1)
+	go func() { // ends with the process: a read of a terminal cannot be stopped
+		text, _ := bufio.NewReader(io.LimitReader(a.In, 1<<16)).ReadString('\n')
+		line <- strings.TrimRight(text, "\r\n")
+	}()
+	select {
+	case text := <-line:
+		return text, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}

@@ -1,0 +1,73 @@
+package cmdline
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// ForceFlag adds --force to a command that may take a name's last backends.
+func ForceFlag(cmd *cobra.Command, force *bool) {
+	cmd.Flags().BoolVar(force, "force", false, "go on although names would be left with too few backends, or with none")
+}
+
+// YesFlag adds --yes to a command that asks for confirmation.
+func YesFlag(cmd *cobra.Command, yes *bool) {
+	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask before acting")
+}
+
+// required is the annotation of a required flag. Its value describes the flag's value, with an example.
+const required = "needed"
+
+// Require marks flags as required. Each is a pair of the flag's name and a description of its value, with an example.
+func Require(cmd *cobra.Command, flags ...[2]string) {
+	for _, f := range flags {
+		_ = cmd.Flags().SetAnnotation(f[0], required, []string{f[1]})
+	}
+}
+
+// checkRequired returns an error that asks for the needed flags that are not given, or given empty.
+func checkRequired(cmd *cobra.Command) error {
+	var missing []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if what := f.Annotations[required]; len(what) > 0 && (!f.Changed || f.Value.String() == "") {
+			missing = append(missing, "--"+f.Name+" is missing: "+what[0])
+		}
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	return &UsageError{cmd.CommandPath(), strings.Join(missing, "; ")}
+}
+
+// Offer completes the value of a flag with names.
+func Offer(cmd *cobra.Command, flag string, names []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Optional adds a flag whose value is in *to if the flag is given, and that leaves *to nil otherwise. add is the method
+// that adds a flag of the type, such as StringVar.
+func Optional[T any](cmd *cobra.Command, add func(p *T, name string, otherwise T, usage string), to **T, name string,
+	otherwise T, usage string) {
+	value := new(T)
+	add(value, name, otherwise, usage)
+	others := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed(name) {
+			*to = value
+		}
+		if others == nil {
+			return nil
+		}
+		return others(cmd, args)
+	}
+}
+
+// ValueOf returns the value of an optional flag, the zero value if the flag is not given.
+func ValueOf[T any](flag *T) (value T) {
+	if flag != nil {
+		value = *flag
+	}
+	return value
+}

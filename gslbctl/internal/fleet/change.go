@@ -1,0 +1,73 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// Change makes a change on one node. It returns a message about the result.
+type Change = Request[string]
+
+// PartlyUnknownError is the error of a change of several objects on a node that knows only some of them. It is no error
+// if each node makes the change, because another node can know the other objects.
+type PartlyUnknownError struct{ Err error }
+
+func (e *PartlyUnknownError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the node's error about an object that it does not know.
+func (e *PartlyUnknownError) Unwrap() error { return e.Err }
+
+// ChangeEach makes a change on every node and returns a result for each. A node without the object is an error only if
+// no node has the object. If the only node rejects the change, there is no report.
+func (f *Fleet) ChangeEach(ctx context.Context, apply Change) (Report, error) {
+	answers, err := AskAll(ctx, f, "changing %s", apply)
+	if err != nil {
+		return nil, err
+	}
+	for i := range answers {
+		if _, most := errors.AsType[*PartlyUnknownError](answers[i].Err); most {
+			answers[i].Err = nil
+		}
+	}
+	if len(answers) == 1 && answers[0].Err != nil {
+		return nil, Unchanged(answers[0].Err)
+	}
+	report := make(Report, 0, len(answers))
+	missing := 0
+	var rejection error
+	for _, a := range answers {
+		if a.Err == nil {
+			report = append(report, applied(a.Node, a.Value))
+			continue
+		}
+		report = append(report, failed(a.Node, a.Err))
+		if IsNotFound(a.Err) {
+			missing++
+		}
+		if rejected, answered := errors.AsType[*api.Error](a.Err); answered {
+			rejection = rejected
+		}
+	}
+	done := report.count(Applied)
+	switch {
+	case done == 0 && report.count(Unknown) == 0:
+		err = &Error{Degraded, NothingChanged, rejection}
+	case done == 0:
+		err = &Error{Degraded, "no node has confirmed the change: look before you repeat it", rejection}
+	case done+missing < len(answers):
+		err = &Error{Degraded, fmt.Sprintf("changed on %d of %s; repeat it for the others", done,
+			render.Count(len(answers), "node", "nodes")), rejection}
+	}
+	return report, err
+}
+
+// IsNotFound reports whether a node answered that an object does not exist.
+func IsNotFound(err error) bool {
+	rejected, ok := errors.AsType[*api.Error](err)
+	return ok && rejected.Status == http.StatusNotFound
+}

@@ -1,0 +1,67 @@
+package fleet
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"gslb.internal/shared/api"
+)
+
+// Node is an overwatch node: a client of its API and the address of its DNS server.
+type Node struct {
+	*api.Client
+	DNS string // host:port
+}
+
+// Fleet is the set of nodes that one command uses.
+type Fleet struct {
+	// Nodes returns all nodes of the cluster, each once, in the order of the command line or of the context.
+	Nodes func() ([]Node, error)
+	// Only is the address of the only node that Clients returns; "" selects all nodes.
+	Only string
+	// AllNodes makes a replicated change fail if a node has not confirmed it.
+	AllNodes bool
+	// Progress shows a text until stop is called.
+	Progress func(text string) (stop func())
+	// Warn shows a text for an operator.
+	Warn func(text string)
+}
+
+// Clients returns the clients of all nodes, or of the node that Only selects.
+func (f *Fleet) Clients() ([]*api.Client, error) {
+	nodes, err := f.Nodes()
+	list := ClientsOf(nodes)
+	if err != nil || f.Only == "" {
+		return list, err
+	}
+	return selectNode(list, f.Only)
+}
+
+// ClientsOf returns the clients of nodes.
+func ClientsOf(nodes []Node) []*api.Client {
+	list := make([]*api.Client, len(nodes))
+	for i, n := range nodes {
+		list[i] = n.Client
+	}
+	return list
+}
+
+// selectNode returns the node with an address or host, as a list of one. It fails unless exactly one node matches.
+func selectNode(list []*api.Client, text string) ([]*api.Client, error) {
+	base, _ := api.ParseNode(text) // "" equals no node's address
+	var found []*api.Client
+	var known []string
+	for _, c := range list {
+		known = append(known, c.Node())
+		u, err := url.Parse(c.Node())
+		if c.Node() == base || err == nil && (u.Host == text || u.Hostname() == strings.Trim(text, "[]")) {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("--node: %q matches %d nodes: give the address of one node, such as %s", text,
+			len(found), strings.Join(known, " or "))
+	}
+	return found, nil
+}

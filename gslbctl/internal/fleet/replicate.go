@@ -1,0 +1,146 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+const (
+	// replicationWait bounds the wait until the peers of a node have a change, and replicationPoll is the time between
+	// two requests for their state.
+	replicationWait = 2 * time.Second
+	replicationPoll = 20 * time.Millisecond
+)
+
+// Change makes a change that nodes replicate: on one node if that node replicates changes to all others, else on every
+// node, as ChangeEach does.
+func (f *Fleet) Change(ctx context.Context, apply Change) (Report, error) {
+	clients, err := f.Clients()
+	if err != nil {
+		return nil, err
+	}
+	via := Replicator(ctx, clients)
+	if via == nil {
+		return f.ChangeEach(ctx, apply)
+	}
+	others := slices.DeleteFunc(slices.Clone(clients), func(c *api.Client) bool { return c == via })
+	return f.ChangeVia(ctx, via, others, apply)
+}
+
+// ChangeVia makes a change on the node via, which replicates it. If via fails while it answers, it tries the next of
+// others: repeating a change does no harm. If that node rejects the change, the error says that via may have made it.
+func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Client, apply Change) (Report, error) {
+	var failed *api.Client
+	stop := f.Progress("changing " + via.Node())
+	message, err := apply(ctx, via)
+	for ; err != nil && len(others) > 0 && ctx.Err() == nil; message, err = apply(ctx, via) {
+		if !IsUnreachable(err) {
+			break
+		}
+		stop()
+		f.Warn(fmt.Sprintf("gslbctl: %s: asking %s", err, others[0].Node()))
+		if !IsCertain(err) {
+			failed = via
+		}
+		via, others = others[0], others[1:]
+		stop = f.Progress("changing " + via.Node())
+	}
+	defer func() { stop() }()
+	switch {
+	case IsNotFound(err):
+		stop()
+		stop = func() {}
+		return f.ChangeEach(ctx,
+			apply) // another node can know the object, such as an agent that never reached this node
+	case err != nil && failed != nil:
+		_, sentence := Explain(err)
+		return nil, &Error{Degraded, fmt.Sprintf("%s; %s broke off before: it may have made the change, so look "+
+			"before "+
+			"you repeat it", sentence, failed.Node()), err}
+	case err != nil:
+		return nil, Unchanged(err)
+	}
+	report := AwaitReplication(ctx, via, message)
+	return report, f.CheckReplicated(report)
+}
+
+// CheckReplicated returns an error if AllNodes is set and a node in the report has not confirmed the change.
+func (f *Fleet) CheckReplicated(report Report) error {
+	missing := len(report) - report.count(Applied)
+	if missing == 0 || !f.AllNodes {
+		return nil
+	}
+	return &Error{Code: Degraded, Message: fmt.Sprintf("%d of %d nodes have not confirmed the change; they get "+
+		"it by themselves", missing, len(report))}
+}
+
+// Replicator returns the first node that answers if it replicates changes to all other nodes. It returns nil if the
+// change must be made on each node.
+func Replicator(ctx context.Context, clients []*api.Client) (via *api.Client) {
+	if len(clients) < 2 {
+		return nil
+	}
+	var known api.Replication
+	var ids []string
+	for i, a := range AskClients(ctx, clients, Call((*api.Client).Replication)) {
+		switch {
+		case IsUnreachable(a.Err):
+			continue
+		case a.Err != nil || !a.Value.Enabled:
+			return nil
+		case via == nil:
+			via, known = clients[i], a.Value
+		}
+		ids = append(ids, a.Value.NodeID)
+	}
+	if via == nil || len(clients) > len(known.Peers)+1 {
+		return nil
+	}
+	for _, id := range ids {
+		if id != known.NodeID &&
+			!slices.ContainsFunc(known.Peers, func(p api.ReplicationPeer) bool { return p.NodeID == id }) {
+			return nil
+		}
+	}
+	return via
+}
+
+// AwaitReplication returns the results of a change that the node via has made, with message for via and a result for
+// each of its peers. It waits for connected peers, up to replicationWait.
+func AwaitReplication(ctx context.Context, via *api.Client, message string) Report {
+	ctx, cancel := context.WithTimeout(ctx, replicationWait)
+	defer cancel()
+	var status api.Replication
+	for ctx.Err() == nil {
+		now, err := via.Replication(ctx)
+		if err != nil {
+			break
+		}
+		status = now
+		if !slices.ContainsFunc(now.Peers, func(p api.ReplicationPeer) bool { return p.Connected && p.Behind > 0 }) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(replicationPoll):
+		}
+	}
+	report := Report{applied(via.Node(), message)}
+	for _, p := range status.Peers {
+		node := cmp.Or(p.NodeID, p.Peer)
+		switch {
+		case p.Behind == 0:
+			report = append(report, applied(node, "has it too"))
+		case p.Connected:
+			report = append(report, unknown(node, "has not confirmed it yet: it gets it by itself"))
+		default:
+			report = append(report, unknown(node, "is down: it gets it when it is back"))
+		}
+	}
+	return report
+}
