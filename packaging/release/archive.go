@@ -15,13 +15,18 @@ type entry struct {
 	mode       os.FileMode
 }
 
-// archive packs an executable with its manual: zip for Windows, a compressed tar for the rest.
-func (r *release) archive(binary string, p program, t target, base string) (err error) {
+// archive packs an executable with its manual, its license and the licenses of its libraries: zip for Windows, a
+// compressed tar for other systems.
+func (r *release) archive(binary, licenses string, p program, t target, base string) (err error) {
 	manual := filepath.Join(p.module, "README.md")
 	if p.module == "packaging/launcher" {
 		manual = "README.md"
 	}
-	entries := []entry{{binary, base + "/" + p.name + extension(t), 0o755}, {manual, base + "/README.md", 0o644}}
+	entries := []entry{
+		{binary, base + "/" + p.name + extension(t), 0o755}, {manual, base + "/README.md", 0o644},
+		{"LICENSE", base + "/LICENSE", 0o644}, {"NOTICE", base + "/NOTICE", 0o644},
+		{licenses, base + "/THIRD-PARTY.txt", 0o644},
+	}
 	write, suffix := r.tar, ".tar.gz"
 	if t.os == "windows" {
 		write, suffix = r.zip, ".zip"

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
-	"debug/buildinfo"
 	"encoding/hex"
 	"os"
 	"strings"
@@ -12,12 +11,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill returns the CycloneDX bill of materials of an executable: the modules in its Go build information.
-func (r *release) bill(binary string, p program, t target, version string) ([]byte, error) {
-	info, err := buildinfo.ReadFile(binary)
-	if err != nil {
-		return nil, err
-	}
+// bill returns the CycloneDX bill of materials of an executable: its libraries with their licenses.
+func (r *release) bill(binary string, p program, t target, version string, list []library) ([]byte, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
@@ -29,29 +24,24 @@ func (r *release) bill(binary string, p program, t target, version string) ([]by
 		Timestamp: r.date.UTC().Format(time.RFC3339),
 		Component: &cdx.Component{
 			BOMRef: ref, Type: cdx.ComponentTypeApplication, Name: p.name, Version: version, Description: p.summary,
-			PackageURL: ref,
-			Hashes:     &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(digest[:])}},
+			PackageURL: ref, Licenses: &cdx.Licenses{{Expression: license}},
+			Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(digest[:])}},
 		},
 	}
-	standard := "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")
-	components := []cdx.Component{{
-		BOMRef: standard, Type: cdx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion, PackageURL: standard,
-	}}
-	uses := []string{standard}
-	for _, m := range info.Deps {
-		if m.Replace != nil && m.Replace.Sum == "" || m.Version == "(devel)" {
-			continue // the program's own
+	var components []cdx.Component
+	var uses []string
+	for _, l := range list {
+		c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: l.path, Version: l.version,
+			PackageURL: "pkg:golang/" + l.path + "@" + l.version, Scope: cdx.ScopeRequired,
+			Licenses: &cdx.Licenses{{Expression: strings.Join(l.licenses, " AND ")}}}
+		if l.path == "std" {
+			c.PackageURL = "pkg:golang/std@" + strings.TrimPrefix(l.version, "go")
 		}
-		if m.Replace != nil {
-			m = m.Replace
+		if l.sum != "" {
+			c.Properties = &[]cdx.Property{{Name: "go:sum", Value: l.sum}}
 		}
-		purl := "pkg:golang/" + m.Path + "@" + m.Version
-		components = append(components, cdx.Component{
-			BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl,
-			Scope:      cdx.ScopeRequired,
-			Properties: &[]cdx.Property{{Name: "go:sum", Value: m.Sum}},
-		})
-		uses = append(uses, purl)
+		c.BOMRef = c.PackageURL
+		components, uses = append(components, c), append(uses, c.BOMRef)
 	}
 	bom.Components = &components
 	bom.Dependencies = &[]cdx.Dependency{{Ref: ref, Dependencies: &uses}}

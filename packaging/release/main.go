@@ -125,18 +125,26 @@ func (r *release) artifacts(ctx context.Context, p program, t target) error {
 		return err
 	}
 	base := fmt.Sprintf("%s_%s_%s_%s", p.name, version, t.os, t.arch)
-	bom, err := r.bill(binary, p, t, version)
+	list, err := libraries(binary)
+	if err != nil {
+		return err
+	}
+	licenses := filepath.Join(r.work, t.os+"-"+t.arch, p.name+".third-party.txt")
+	if err := os.WriteFile(licenses, thirdParty(p, list), 0o644); err != nil {
+		return err
+	}
+	bom, err := r.bill(binary, p, t, version, list)
 	if err != nil {
 		return fmt.Errorf("bill of materials: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(r.out, base+".cdx.json"), bom, 0o644); err != nil {
 		return err
 	}
-	if err := r.archive(binary, p, t, base); err != nil {
+	if err := r.archive(binary, licenses, p, t, base); err != nil {
 		return fmt.Errorf("archive: %w", err)
 	}
 	if t.os == "linux" {
-		return r.packages(ctx, binary, bom, p, t, version)
+		return r.packages(ctx, binary, licenses, bom, p, t, version)
 	}
 	return nil
 }

@@ -31,9 +31,10 @@ const (
 	copyrightFile = "packaging/copyright"
 )
 
-// packages makes the deb and the rpm of a program.
-func (r *release) packages(ctx context.Context, binary string, bom []byte, p program, t target, version string) error {
-	contents, err := r.contents(ctx, binary, bom, p)
+// packages makes the deb and the rpm of a program. licenses is the file of the licenses of its libraries.
+func (r *release) packages(ctx context.Context, binary, licenses string, bom []byte, p program, t target,
+	version string) error {
+	contents, err := r.contents(ctx, binary, licenses, bom, p)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (r *release) packages(ctx context.Context, binary string, bom []byte, p pro
 }
 
 // contents returns the files of a package.
-func (r *release) contents(ctx context.Context, binary string, bom []byte, p program) (files.Contents, error) {
+func (r *release) contents(ctx context.Context, binary, licenses string, bom []byte, p program) (files.Contents, error) {
 	var list files.Contents
 	add := func(from, to string, mode os.FileMode) error {
 		var err error
@@ -116,6 +117,8 @@ func (r *release) contents(ctx context.Context, binary string, bom []byte, p pro
 		return nil, err
 	}
 	all := maps.Clone(p.files)
+	all["NOTICE"] = "/usr/share/doc/" + p.name + "/NOTICE"
+	all[licenses] = "/usr/share/doc/" + p.name + "/third-party.txt"
 	if p.service == nil {
 		if err := r.generated(ctx, all); err != nil {
 			return nil, err

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	classifier "github.com/google/licenseclassifier/v2"
+	"github.com/google/licenseclassifier/v2/assets"
+	"golang.org/x/mod/module"
+)
+
+// allowedLicenses are the SPDX identifiers of licenses that a library in a release may have. Each permits distribution
+// in a program with the license Apache-2.0. MPL-2.0 requires that the source of the library stays available, which the
+// text of the list states.
+var allowedLicenses = []string{"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Unicode-DFS-2016"}
+
+// loadClassifier returns the classifier of license texts. Loading the known texts takes a second, so it is loaded once.
+var loadClassifier = sync.OnceValues(assets.DefaultClassifier)
+
+// library is a Go module, or the standard library, in an executable.
+type library struct {
+	path, version, sum string
+	licenses           []string // SPDX identifiers, sorted
+	texts              []string // the license and notice files
+}
+
+// libraries returns the libraries in an executable with their licenses, in the order of their paths. It reads the
+// license files in the module cache. It fails if a library has no license file, or a license that is unknown or not
+// allowed.
+func libraries(binary string) (list []library, err error) {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := goVariable("GOMODCACHE")
+	if err != nil {
+		return nil, err
+	}
+	root, err := goVariable("GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	standard := library{path: "std", version: info.GoVersion}
+	if err := standard.readLicenses(root); err != nil {
+		return nil, err
+	}
+	list = append(list, standard)
+	for _, m := range info.Deps {
+		if isOwnModule(m) {
+			continue
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		dir, err := module.EscapePath(m.Path)
+		if err != nil {
+			return nil, err
+		}
+		version, err := module.EscapeVersion(m.Version)
+		if err != nil {
+			return nil, err
+		}
+		l := library{path: m.Path, version: m.Version, sum: m.Sum}
+		if err := l.readLicenses(filepath.Join(cache, dir+"@"+version)); err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// isOwnModule reports whether a module is part of this repository.
+func isOwnModule(m *debug.Module) bool {
+	return m.Replace != nil && m.Replace.Sum == "" || m.Version == "(devel)"
+}
+
+func goVariable(name string) (string, error) {
+	out, err := exec.Command("go", "env", name).Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// readLicenses sets the licenses and texts from the files LICENSE*, LICENCE*, COPYING* and NOTICE* in dir.
+func (l *library) readLicenses(dir string) error {
+	known, err := loadClassifier()
+	if err != nil {
+		return err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("license of %s: %w", l.path, err)
+	}
+	var unknown error
+	for _, f := range files {
+		name := strings.ToUpper(f.Name())
+		notice := strings.HasPrefix(name, "NOTICE")
+		if f.IsDir() || !notice && !strings.HasPrefix(name, "LICENSE") && !strings.HasPrefix(name, "LICENCE") &&
+			!strings.HasPrefix(name, "COPYING") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return err
+		}
+		l.texts = append(l.texts, strings.TrimRight(string(text), "\n"))
+		if notice {
+			continue
+		}
+		ids := licensesIn(known, text)
+		if len(ids) == 0 {
+			unknown = fmt.Errorf("license of %s: %s has no text of a known license", l.path, filepath.Join(dir, f.Name()))
+		}
+		l.licenses = append(l.licenses, ids...)
+	}
+	slices.Sort(l.licenses)
+	l.licenses = slices.Compact(l.licenses)
+	if len(l.licenses) == 0 {
+		return errors.Join(fmt.Errorf("license of %s: %s has no license file", l.path, dir), unknown)
+	}
+	for _, id := range l.licenses {
+		if !slices.Contains(allowedLicenses, id) {
+			return fmt.Errorf("license of %s: %s is not allowed: replace the library, or add the license to "+
+				"allowedLicenses if a program with the license Apache-2.0 may contain it", l.path, id)
+		}
+	}
+	return unknown
+}
+
+// licensesIn returns the SPDX identifiers of the licenses in a text.
+func licensesIn(known *classifier.Classifier, text []byte) (ids []string) {
+	for _, match := range known.Match(text).Matches {
+		if match.MatchType == "License" {
+			ids = append(ids, match.Name)
+		}
+	}
+	return ids
+}
+
+// thirdParty returns the list of libraries with the texts of their licenses.
+func thirdParty(p program, list []library) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Libraries in %s, and their licenses\n\n", p.name)
+	for _, l := range list {
+		fmt.Fprintf(&b, "%-72s %s\n", l.path+" "+l.version, strings.Join(l.licenses, " AND "))
+	}
+	b.WriteString("\nThe source of each library is at https://proxy.golang.org/<path>/@v/<version>.zip, the source of std\n" +
+		"at https://go.dev/dl/.\n")
+	for _, l := range list {
+		rule := strings.Repeat("-", 79)
+		fmt.Fprintf(&b, "\n%s\n%s %s\n%s\n\n%s\n", rule, l.path, l.version, rule, strings.Join(l.texts, "\n\n"))
+	}
+	return []byte(b.String())
+}
