@@ -20,7 +20,9 @@ import (
 // allowedLicenses are the SPDX identifiers of licenses that a library in a release may have. Each permits distribution
 // in a program with the license Apache-2.0. MPL-2.0 requires that the source of the library stays available, which the
 // text of the list states.
-var allowedLicenses = []string{"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Unicode-DFS-2016"}
+var allowedLicenses = []string{
+	"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Unicode-DFS-2016",
+}
 
 // loadClassifier returns the classifier of license texts. Loading the known texts takes a second, so it is loaded once.
 var loadClassifier = sync.OnceValues(assets.DefaultClassifier)
