@@ -85,7 +85,8 @@ func (r *release) packages(ctx context.Context, binary, licenses string, bom []b
 }
 
 // contents returns the files of a package.
-func (r *release) contents(ctx context.Context, binary, licenses string, bom []byte, p program) (files.Contents, error) {
+func (r *release) contents(ctx context.Context, binary, licenses string, bom []byte, p program) (
+	files.Contents, error) {
 	var list files.Contents
 	add := func(from, to string, mode os.FileMode) error {
 		var err error
