@@ -1,20 +1,9 @@
-// Package keysync exchanges signing keys between overwatch nodes, so that all sign alike: it asks the other nodes over
-// the HTTP API, and answers when they ask. The root runs one Sync; httpapi passes requests to it. It never stores or
-// chooses keys: package dnssec decides what is joined.
+// Package keysync exchanges signing keys between overwatch nodes, so that all nodes sign with the same keys. A Sync
+// requests the keys of the other nodes over the HTTP API and answers their requests. The root runs one Sync, and
+// httpapi passes requests to it. Package dnssec stores keys and decides which keys a node uses.
 //
-// A node proves itself by a secret that agents do not have, and private keys are encrypted for one request:
+// Package peerauth authenticates the nodes and encrypts private keys for one request. The API sends only public keys to
+// clients without the secret.
 //
-//	asker                                         answerer
-//	GET /api/v1/dnssec/keys                   ->
-//	                                          <-  WWW-Authenticate: Gslb-Key-Sync nonce="N"
-//	GET /api/v1/dnssec/keys
-//	Authorization: Gslb-Key-Sync v1.id.E.N.P  ->  E: X25519 key for this request
-//	                                              P: HMAC-SHA-256 of method, path, id, E and N under the secret
-//	                                          <-  "sealed": F, an X25519 key for this answer, and
-//	                                              AES-256-GCM of the keys, under HKDF of X25519(E, F) and the secret
-//
-// A recording is of no use: each exchange has its own key, which nobody keeps. A nonce is accepted once, by the process
-// that made it, within a minute. The API gives public keys only to clients without the secret.
-//
-// A Sync may be used from any goroutine; one goroutine, Run, asks.
+// Run sends the requests in one goroutine. The other methods of a Sync are safe for concurrent use.
 package keysync

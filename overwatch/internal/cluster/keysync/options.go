@@ -13,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/cluster/delegation"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/state/audit"
 )
 
@@ -40,7 +41,7 @@ const maxLooks = 4
 type Sync struct {
 	o        Options
 	instance string
-	nonces   *nonces
+	server   *peerauth.Server
 	metrics  *metrics
 	orders   chan order
 	wake     chan struct{} // holds one token when the settings are others
@@ -73,7 +74,7 @@ func New(o Options) (*Sync, error) {
 		o.Now = time.Now
 	}
 	s := &Sync{
-		o: o, instance: rand.Text(), nonces: newNonces(maxUsed), orders: make(chan order), wake: make(chan struct{}, 1),
+		o: o, instance: rand.Text(), server: peerauth.NewServer(), orders: make(chan order), wake: make(chan struct{}, 1),
 		parents: delegation.NewWatch(), looks: make(chan struct{}, maxLooks), settings: o.Settings,
 		pendings: make(map[string]*pending), asked: make(map[string]bool),
 	}

@@ -1,4 +1,4 @@
-package keysync // inside: it uses bootTime, maxUsed and provisionalPatience
+package keysync // inside: it uses bootTime and provisionalPatience
 
 import (
 	"net/http"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 )
 
 // Two nodes without keys start at once, and answer one another late, or refuse connections for a while. Neither may
@@ -50,7 +51,7 @@ func TestSync_ASlowLiarKeepsNobodyFromAgreeing(t *testing.T) {
 					late(n)
 					lie := stranger(t, apex, time.Now())
 					lie.Tag++
-					n.put("liar", &liar{newNonces(maxUsed), func(m *message) { m.Holding.Keys = []dnssec.Portable{lie} }})
+					n.put("liar", &liar{peerauth.NewServer(), func(m *message) { m.Holding.Keys = []dnssec.Portable{lie} }})
 					n.delay("liar", slow)
 					nodes := startWith(n, []string{"liar"}, "a", "b")
 					defer stopAll(nodes...)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 )
@@ -73,7 +74,7 @@ type pending struct {
 // provisionalPatience while a key is provisional.
 func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []outcome {
 	outcomes := make([]outcome, len(settings.Peers))
-	client, err := s.newClient(settings.TLS)
+	client, err := s.newHTTPClient(settings.TLS)
 	if err != nil {
 		for i, peer := range settings.Peers {
 			outcomes[i] = outcome{peer: peer, err: err}
@@ -82,7 +83,7 @@ func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []
 	}
 	for _, peer := range settings.Peers {
 		if s.pendings[peer] == nil {
-			s.pendings[peer] = s.begin(ctx, &exchanger{s.o.NodeID, settings.Timeout, secret, client}, peer)
+			s.pendings[peer] = s.begin(ctx, s.newClient(peer, secret, client), settings.Timeout)
 		}
 	}
 	patience, end := ctx, func() {}
@@ -138,13 +139,13 @@ func (s *Sync) response(outcomes []outcome) dnssec.Response {
 }
 
 // begin begins an exchange.
-func (s *Sync) begin(ctx context.Context, e *exchanger, peer string) *pending {
+func (s *Sync) begin(ctx context.Context, client *peerauth.Client, timeout time.Duration) *pending {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &pending{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: peer}}
+	f := &pending{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: client.Peer}}
 	go func() {
 		defer close(f.done)
 		o := &f.outcome
-		m, err := e.ask(ctx, peer)
+		m, err := requestKeys(ctx, client, timeout)
 		if err != nil {
 			o.err = err
 			return

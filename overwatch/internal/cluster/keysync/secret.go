@@ -1,15 +1,13 @@
 package keysync
 
 import (
-	"crypto/hkdf"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
@@ -29,17 +27,17 @@ type Secret struct {
 // tokens.
 func SecretOf(c *config.Config) Secret {
 	if own := c.Overwatch.DNSSEC.KeySync.Secret.Reveal(); own != "" {
-		return Secret{keys: [][]byte{derive([]byte(own), "configured")}}
+		return Secret{keys: [][]byte{peerauth.DeriveSecret([]byte(own), "configured")}}
 	}
 	s := Secret{derived: true}
 	s.tokens, s.among = trust.TokenSetOf(c.Tokens())
 	tokens := c.Overwatch.AgentTokens
 	for _, key := range c.GossipKeys() {
-		material := field(nil, key)
+		material := peerauth.AppendField(nil, key)
 		for _, service := range slices.Sorted(maps.Keys(tokens)) {
-			material = field(field(material, []byte(service)), []byte(tokens[service].Reveal()))
+			material = peerauth.AppendField(peerauth.AppendField(material, []byte(service)), []byte(tokens[service].Reveal()))
 		}
-		s.keys = append(s.keys, derive(material, "of the gossip key and all tokens"))
+		s.keys = append(s.keys, peerauth.DeriveSecret(material, "of the gossip key and all tokens"))
 	}
 	return s
 }
@@ -82,23 +80,6 @@ func (s Secret) Keys(h *Holders) ([][]byte, error) {
 		return nil, err
 	}
 	return s.keys, nil
-}
-
-// secretSize is the size of a derived key, in bytes.
-const secretSize = 32
-
-// derive makes a key of a secret (HKDF, RFC 5869).
-func derive(material []byte, kind string) []byte {
-	key, err := hkdf.Key(sha256.New, material, []byte("gslb key sync v1"), kind, secretSize)
-	if err != nil {
-		panic(err) // the size is one that SHA-256 can give
-	}
-	return key
-}
-
-// field appends a value after its length, so that different lists of fields never have the same bytes.
-func field(to, value []byte) []byte {
-	return append(binary.BigEndian.AppendUint32(to, uint32(len(value))), value...)
 }
 
 // secret returns the keys of the present secret, or the reason why keys are neither asked for nor given.

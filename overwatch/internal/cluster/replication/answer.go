@@ -57,7 +57,7 @@ type visitor struct {
 }
 
 // Challenge returns the value of WWW-Authenticate for a peer.
-func (r *Replication) Challenge() string { return r.door.Challenge() }
+func (r *Replication) Challenge() string { return r.server.Challenge() }
 
 // Answer answers a peer by its value of Authorization. Its error may be shown to the asker.
 func (r *Replication) Answer(ctx context.Context, q Question, authorization string) (sealed string, err error) {
@@ -65,26 +65,26 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	if off := settings.Off(); off != nil {
 		return "", fmt.Errorf("this node replicates nothing: %w", off)
 	}
-	v, err := r.door.Admit(settings.Secret, q.Target, authorization)
+	client, err := r.server.Authenticate([][]byte{settings.Secret}, q.Target, authorization)
 	if err != nil {
 		return "", err
 	}
 	instance, clock := instanceOf(q.Instance)
-	limit := r.compareClock(v.Node(), clock)
+	limit := r.compareClock(client.Node(), clock)
 	if instance != r.instance {
 		q.Since, q.Hold = 0, false
 		r.knock() // it has just started, or this node has
 	}
-	if v.Node() == r.o.NodeID && instance == r.instance { // this process never follows itself
+	if client.Node() == r.o.NodeID && instance == r.instance { // this process never follows itself
 		r.noteImpersonated()
 	}
-	held, asker, done := r.receive(ctx, v.Node(), min(q.Has, q.Since))
+	held, state, done := r.receive(ctx, client.Node(), min(q.Has, q.Since))
 	defer done()
 	if q.Hold {
 		if q.Apart != nil {
 			defer q.Apart()()
 		}
-		r.hold(held, asker, q.Since)
+		r.hold(held, state, q.Since)
 		if held.Err() != nil {
 			r.rest(ctx, displacedRest)
 		}
@@ -95,11 +95,11 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 			Facts: r.facts(instance != r.instance)}
 		var plain []byte
 		if plain, err = json.Marshal(&m); err == nil {
-			sealed, err = v.Seal(plain)
+			sealed, err = client.Seal(plain)
 		}
 	}
 	if err != nil {
-		r.o.Logger.Error().Err(err).Str("peer", v.Node()).Msg("a peer cannot be given what operators decided here")
+		r.o.Logger.Error().Err(err).Str("peer", client.Node()).Msg("a peer cannot be given what operators decided here")
 		return "", err
 	}
 	return sealed, nil

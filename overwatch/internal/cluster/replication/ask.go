@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/shared/identity"
 )
@@ -56,26 +56,30 @@ type peer struct {
 	first     replica.Key
 }
 
-// client returns the HTTP client for the requests to peers. transport is nil but in tests.
-func client(transport http.RoundTripper, files keysync.TLSFiles) (*http.Client, error) {
-	if transport == nil {
-		config, err := files.Config()
-		if err != nil {
-			return nil, err
-		}
-		transport = &http.Transport{DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
-			TLSClientConfig: config, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}
+// newHTTPClient returns the HTTP client for requests to peers. A test sets transport.
+func newHTTPClient(transport http.RoundTripper, files peerauth.TLSFiles) (*http.Client, error) {
+	if transport != nil {
+		return peerauth.NewHTTPClient(transport), nil
 	}
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}, nil
+	t, err := peerauth.NewTransport(files)
+	if err != nil {
+		return nil, err
+	}
+	t.MaxIdleConnsPerHost, t.IdleConnTimeout = 2, time.Minute
+	return peerauth.NewHTTPClient(t), nil
+}
+
+// newClient returns the client for the requests to a peer.
+func (r *Replication) newClient(peer string, secret []byte, client *http.Client) *peerauth.Client {
+	return &peerauth.Client{Node: r.o.NodeID, Peer: peer, Secret: secret, HTTP: client,
+		UserAgent: "gslb-overwatch/replication", MaxBody: maxBody}
 }
 
 // follow asks a peer again and again until ctx ends, with a pause after each failure.
-func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest) {
+func (r *Replication) follow(ctx context.Context, p *peer, client *peerauth.Client) {
 	var rate pace
 	for failures := 0; ctx.Err() == nil; {
-		octets, err := r.exchange(ctx, p, guest)
+		octets, err := r.exchange(ctx, p, client)
 		if ctx.Err() != nil {
 			return
 		}
@@ -101,7 +105,7 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 
 // exchange asks a peer for changes, which may take until there are some, and takes them. It returns the number of
 // octets that the peer sent.
-func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) (octets int, err error) {
+func (r *Replication) exchange(ctx context.Context, p *peer, client *peerauth.Client) (octets int, err error) {
 	r.mu.Lock()
 	since, has, instance, clocked := p.since, p.has, p.instance, p.clocked
 	wait := p.connected // else the first answer shows that the peer answers
@@ -111,7 +115,7 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 	r.mu.Unlock()
 	asking, done := r.exchanging(ctx, p)
 	defer done()
-	m, got, err := r.collect(asking, guest, since, has, instance, clocked, wait)
+	m, got, err := r.collect(asking, client, since, has, instance, clocked, wait)
 	if err != nil {
 		if errors.Is(context.Cause(asking), errLost) {
 			err = errLost
@@ -130,9 +134,9 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 // collect asks for all pages of an offer. With an instance and wait it waits for changes. All pages are asked for with
 // has, see Question: none of them is stored before the last one has come. clocked reports that the node of the instance
 // reads this node's clock. The Limit of the offer is the earliest Limit in the questions.
-func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string,
+func (r *Replication) collect(ctx context.Context, client *peerauth.Client, since, has uint64, instance string,
 	clocked, wait bool) (first *message, got gathered, err error) {
-	if first, err = r.ask(ctx, guest, since, has, instance, clocked, wait && instance != ""); err != nil {
+	if first, err = r.ask(ctx, client, since, has, instance, clocked, wait && instance != ""); err != nil {
 		return nil, got, err
 	}
 	if first.Instance != instance {
@@ -145,7 +149,7 @@ func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, 
 		if since = first.Offer.Changes; !first.Has {
 			has = since
 		}
-		next, err := r.ask(ctx, guest, since, has, first.Instance, first.Offer.Final != nil, false)
+		next, err := r.ask(ctx, client, since, has, first.Instance, first.Offer.Final != nil, false)
 		if err != nil {
 			return nil, got, err
 		}
@@ -166,7 +170,7 @@ func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, 
 }
 
 // ask makes one request. A node of an earlier version, which says so by message.Has, refuses a has beside since.
-func (r *Replication) ask(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string,
+func (r *Replication) ask(ctx context.Context, client *peerauth.Client, since, has uint64, instance string,
 	clocked, hold bool) (*message, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -179,7 +183,7 @@ func (r *Replication) ask(ctx context.Context, guest *keysync.Guest, since, has 
 	if has != since {
 		query.Set("has", strconv.FormatUint(has, 10))
 	}
-	plain, err := guest.Get(ctx, Path+"?"+query.Encode())
+	plain, err := client.Get(ctx, Path+"?"+query.Encode())
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("no complete answer within %s", askTimeout)
@@ -318,15 +322,15 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 		return
 	}
 	settings := r.current()
-	client, err := client(r.o.Transport, settings.TLS)
+	client, err := newHTTPClient(r.o.Transport, settings.TLS)
 	if err != nil {
 		return
 	}
 	defer client.CloseIdleConnections()
 	var offers []replica.Offer
 	for _, url := range settings.Peers {
-		guest := &keysync.Guest{Node: r.o.NodeID, Peer: url, Secret: settings.Secret, Client: client, Max: maxBody}
-		m, _, err := r.collect(ctx, guest, 0, 0, "", true, false)
+		client := r.newClient(url, settings.Secret, client)
+		m, _, err := r.collect(ctx, client, 0, 0, "", true, false)
 		switch {
 		case err != nil || m.Instance != r.instance && (!m.Offer.Joining || m.Offer.Unsettled):
 			return // another round finds out

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -20,23 +20,23 @@ import (
 
 // hostile is a peer that knows the secret and answers each request with a forged message.
 type hostile struct {
-	door    *keysync.Door
+	server  *peerauth.Server
 	message func(asked uint64) any // asked counts the requests
 	asked   atomic.Uint64
 }
 
 func newHostile(message func(asked uint64) any) *hostile {
-	return &hostile{door: keysync.NewDoor(), message: message}
+	return &hostile{server: peerauth.NewServer(), message: message}
 }
 
 // RoundTrip implements http.RoundTripper.
 func (h *hostile) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
-		"Content-Type": {"application/json"}, "Www-Authenticate": {h.door.Challenge()}}}
+		"Content-Type": {"application/json"}, "Www-Authenticate": {h.server.Challenge()}}}
 	var body api.ReplicationObjects
 	if proof := r.Header.Get("Authorization"); proof != "" {
 		s := settings(secret)
-		visitor, err := h.door.Admit(s.Secret, r.URL.RequestURI(), proof)
+		client, err := h.server.Authenticate([][]byte{s.Secret}, r.URL.RequestURI(), proof)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (h *hostile) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		if body.Sealed, err = visitor.Seal(plain); err != nil {
+		if body.Sealed, err = client.Seal(plain); err != nil {
 			return nil, err
 		}
 	}

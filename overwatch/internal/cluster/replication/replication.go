@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/replica"
@@ -26,13 +26,13 @@ type Settings struct {
 	Enabled bool
 	Peers   []string // base URLs of the nodes' API; this node may be among them
 	Secret  []byte   // nil: not set
-	TLS     keysync.TLSFiles
+	TLS     peerauth.TLSFiles
 }
 
 // SettingsOf returns the settings of a configuration.
 func SettingsOf(c *config.Config) Settings {
 	return Settings{Enabled: c.Overwatch.Replication.Enabled, Peers: c.Overwatch.ReplicationPeers(),
-		Secret: keysync.PeerSecret(c, "replication"), TLS: keysync.SettingsOf(c).TLS}
+		Secret: peerauth.SecretFor(c, "replication"), TLS: peerauth.TLSFilesOf(c)}
 }
 
 // The reasons why nothing is replicated.
@@ -83,7 +83,7 @@ type Options struct {
 type Replication struct {
 	o        Options
 	instance string // of this process, so that a node knows itself
-	door     *keysync.Door
+	server   *peerauth.Server
 	wake     chan struct{} // holds one token when the settings have changed
 	settled  chan struct{} // holds one token when the clock has settled
 	ended    chan struct{} // closed when Run ends: requests are held no longer
@@ -108,7 +108,7 @@ func New(o Options) (*Replication, error) {
 		return nil, errors.New("replication: Options.Store, Follow, LeftOut and Audit are needed")
 	}
 	o.PageSize = cmp.Or(o.PageSize, pageSize)
-	r := &Replication{o: o, instance: rand.Text(), door: keysync.NewDoor(), wake: make(chan struct{}, 1),
+	r := &Replication{o: o, instance: rand.Text(), server: peerauth.NewServer(), wake: make(chan struct{}, 1),
 		settled: make(chan struct{}, 1), ended: make(chan struct{}),
 		settings: o.Settings, peers: make(map[string]*peer), visitors: make(map[string]*visitor),
 		refused: make(map[replica.Key]string), rejected: make(map[replica.Key]rejection), heard: make(chan struct{})}
@@ -170,15 +170,14 @@ func (r *Replication) runSettings(ctx context.Context) {
 	settings := r.current()
 	r.setPeers(&settings)
 	if settings.Off() == nil {
-		client, err := client(r.o.Transport, settings.TLS)
+		client, err := newHTTPClient(r.o.Transport, settings.TLS)
 		if err != nil {
 			r.o.Logger.Error().Err(err).Msg("the other nodes are not asked for what operators decide there")
 		} else {
 			for _, url := range settings.Peers {
 				asking.Go(func() { r.watch(ctx, r.peer(url), client) })
 				asking.Go(func() {
-					r.follow(ctx, r.peer(url), &keysync.Guest{Node: r.o.NodeID, Peer: url,
-						Secret: settings.Secret, Client: client, Max: maxBody})
+					r.follow(ctx, r.peer(url), r.newClient(url, settings.Secret, client))
 				})
 			}
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
@@ -402,8 +402,8 @@ func TestReplication_OnlyTheSecretOpens(t *testing.T) {
 	if stranger.store.Replicas().Objects != 1 || a.store.Replicas().Objects != 1 {
 		t.Errorf("the stranger has %+v, the node %+v", stranger.store.Objects(), a.store.Objects())
 	}
-	guest := &keysync.Guest{Node: "b", Peer: "http://a", Secret: settings(secret).Secret,
-		Client: &http.Client{Transport: w}, Max: 1 << 20}
+	client := &peerauth.Client{Node: "b", Peer: "http://a", Secret: settings(secret).Secret,
+		HTTP: &http.Client{Transport: w}, MaxBody: 1 << 20}
 	var seen []*http.Request
 	w.mu.Lock()
 	w.tap = func(r *http.Request) {
@@ -412,7 +412,7 @@ func TestReplication_OnlyTheSecretOpens(t *testing.T) {
 		}
 	}
 	w.mu.Unlock()
-	if _, err := guest.Get(t.Context(), replication.Path+"?since=0&instance=tap&hold=false"); err != nil {
+	if _, err := client.Get(t.Context(), replication.Path+"?since=0&instance=tap&hold=false"); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"since=0&instance=tap&hold=false", "since=1&instance=tap&hold=false"} {

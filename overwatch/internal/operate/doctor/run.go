@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
@@ -87,7 +87,7 @@ func examined(cfg *config.Config) Node {
 		DataDir: cfg.DataDir, Names: len(cfg.Domains), Signed: cfg.Overwatch.DNSSEC.Enabled,
 		Geo:   cfg.Overwatch.Geolocation.DatabasePath,
 		Zones: zones[:min(len(zones), doctorZones)], Running: store.InUse(cfg.DataDir),
-		Peers: cfg.Overwatch.DNSSEC.KeySync.Peers, PeersTLS: keysync.SettingsOf(cfg).TLS.Config,
+		Peers: cfg.Overwatch.DNSSEC.KeySync.Peers, PeersTLS: peerauth.TLSFilesOf(cfg).Config,
 		Seeds: cfg.Overwatch.Gossip.Seeds,
 	}
 	for _, text := range cfg.DNS.ListenAddress {

@@ -7,6 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/state/config"
@@ -36,7 +37,7 @@ func Validate(path string) error {
 		}
 	}
 	if cfg.Overwatch.DNSSEC.Enabled {
-		if _, err := keysync.SettingsOf(cfg).TLS.Config(); err != nil {
+		if _, err := peerauth.TLSFilesOf(cfg).Config(); err != nil {
 			found = append(found, settings.Problem{File: path, Key: "overwatch.dnssec.key_sync", Message: err.Error()})
 		}
 	}

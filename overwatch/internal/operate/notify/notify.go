@@ -15,7 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/operate/notify/send"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/journal"
@@ -26,13 +26,13 @@ type Settings struct {
 	Cluster string
 	Targets []config.NotificationTarget
 	Secret  []byte // by which nodes prove themselves to one another; nil: not set
-	TLS     keysync.TLSFiles
+	TLS     peerauth.TLSFiles
 }
 
 // SettingsOf returns the settings of a configuration.
 func SettingsOf(c *config.Config) Settings {
 	return Settings{Cluster: c.Overwatch.Gossip.ClusterName, Targets: c.Overwatch.Notifications.Targets,
-		Secret: keysync.PeerSecret(c, "notifications"), TLS: keysync.SettingsOf(c).TLS}
+		Secret: peerauth.SecretFor(c, "notifications"), TLS: peerauth.TLSFilesOf(c)}
 }
 
 // Options configures a Notifier.
@@ -53,7 +53,7 @@ type Options struct {
 // Notifier sends notifications.
 type Notifier struct {
 	o      Options
-	door   *keysync.Door
+	server *peerauth.Server
 	wake   chan struct{} // holds one element when the settings are others
 	writer writer
 
@@ -72,7 +72,7 @@ func New(o Options) (*Notifier, error) {
 	if o.NewSender == nil {
 		o.NewSender = send.New
 	}
-	n := &Notifier{o: o, door: keysync.NewDoor(), wake: make(chan struct{}, 1), writer: newWriter(), settings: o.Settings}
+	n := &Notifier{o: o, server: peerauth.NewServer(), wake: make(chan struct{}, 1), writer: newWriter(), settings: o.Settings}
 	if o.Ask == nil {
 		n.o.Ask = n.ask
 	}

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/shared/api"
 )
@@ -37,7 +36,7 @@ type answered struct {
 var errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set on this node")
 
 // Challenge returns the value of WWW-Authenticate for a peer.
-func (n *Notifier) Challenge() string { return n.door.Challenge() }
+func (n *Notifier) Challenge() string { return n.server.Challenge() }
 
 // Answer returns the tellings of a group to a target that this node knows of, sealed for a peer that proves itself by
 // its Authorization. where is the path with its query. The error may be shown to the asker.
@@ -46,7 +45,7 @@ func (n *Notifier) Answer(where, target, group, authorization string) (sealed st
 	if len(settings.Secret) == 0 {
 		return "", errNoSecret
 	}
-	visitor, err := n.door.Admit(settings.Secret, where, authorization)
+	client, err := n.server.Authenticate([][]byte{settings.Secret}, where, authorization)
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +57,7 @@ func (n *Notifier) Answer(where, target, group, authorization string) (sealed st
 	if err != nil {
 		return "", err
 	}
-	return visitor.Seal(plain)
+	return client.Seal(plain)
 }
 
 // Told returns the tellings of a group to a target that this node knows of, by key.
@@ -81,18 +80,14 @@ func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (ma
 	if len(settings.Secret) == 0 {
 		return nil, errNoSecret
 	}
-	tls, err := settings.TLS.Config()
+	transport, err := peerauth.NewTransport(settings.TLS)
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
-		TLSClientConfig: tls}
 	defer transport.CloseIdleConnections()
-	guest := keysync.Guest{Node: n.o.Node, Peer: peer.URL, Secret: settings.Secret, Max: maxAnswer,
-		Client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}}}
-	plain, err := guest.Get(ctx, Path+"?"+url.Values{"target": {target}, "group": {group}}.Encode())
+	client := peerauth.Client{Node: n.o.Node, Peer: peer.URL, Secret: settings.Secret, MaxBody: maxAnswer,
+		HTTP: peerauth.NewHTTPClient(transport), UserAgent: "gslb-overwatch/notifications"}
+	plain, err := client.Get(ctx, Path+"?"+url.Values{"target": {target}, "group": {group}}.Encode())
 	if err != nil {
 		return nil, err
 	}
