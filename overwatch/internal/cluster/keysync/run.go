@@ -45,7 +45,9 @@ func (s *Sync) Bootstrap(ctx context.Context) {
 		cancel()
 		s.note(outcomes)
 		patience := bootTime
-		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.err != nil && !errors.Is(o.err, peerauth.ErrNotListening) }) {
+		if !slices.ContainsFunc(outcomes, func(o outcome) bool {
+			return o.err != nil && !errors.Is(o.err, peerauth.ErrNotListening)
+		}) {
 			patience = bootRefused
 		}
 		if len(s.o.Zones.Missing()) == 0 || failure(outcomes) == nil || time.Since(began)+bootPause > patience {

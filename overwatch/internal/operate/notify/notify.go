@@ -72,7 +72,8 @@ func New(o Options) (*Notifier, error) {
 	if o.NewSender == nil {
 		o.NewSender = send.New
 	}
-	n := &Notifier{o: o, server: peerauth.NewServer(), wake: make(chan struct{}, 1), writer: newWriter(), settings: o.Settings}
+	n := &Notifier{o: o, server: peerauth.NewServer(), wake: make(chan struct{}, 1), writer: newWriter(),
+		settings: o.Settings}
 	if o.Ask == nil {
 		n.o.Ask = n.ask
 	}
