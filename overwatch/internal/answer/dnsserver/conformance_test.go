@@ -231,7 +231,7 @@ func TestRespond_CookieGivenBackIsTaken(t *testing.T) {
 	}
 }
 
-// Whatever becomes of good packets on their way, both paths agree, and what leaves is a response to what came.
+// The reply to a good packet that was damaged on its way is that of the oracle, and a response to the packet.
 func TestRespond_MutatedPackets(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	plain, signed, good := testView(t), signedView(t, zone.NSEC3), corpus(t)
@@ -253,8 +253,8 @@ func TestRespond_MutatedPackets(t *testing.T) {
 				packet = slices.Insert(packet, at, make([]byte, 1+random.IntN(8))...)
 			}
 		}
-		bothPaths(t, plain, packet, random.IntN(2) == 0)
-		bothPaths(t, signed, packet, random.IntN(2) == 0)
+		compareWithOracle(t, plain, packet, random.IntN(2) == 0)
+		compareWithOracle(t, signed, packet, random.IntN(2) == 0)
 	}
 }
 

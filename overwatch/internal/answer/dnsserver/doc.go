@@ -2,9 +2,10 @@
 // cookies. The root makes and runs one Server. Package zone has the answers of names; nothing here decides them, or
 // waits for anything but the network.
 //
-// Two paths answer. The fast one takes the common query by hand, copies packed records behind its question and patches
-// them; it allocates nothing. Everything else takes the slow one, which is written to be read. Where both can answer,
-// they give the same octets, which a fuzz test checks.
+// responder.reply builds each reply in steps: header and question, the answer and authority sections, which package
+// zone appends, and the additional section (OPT and TSIG records). A query that no view answers (another opcode, an
+// error in its form, a transfer) gets its outcome from responder.refuse. The reply to a lookup allocates nothing. A
+// fuzz test compares the replies with those of an oracle that packs its records with miekg/dns.
 //
 // Each UDP socket is read by one goroutine with a responder of its own; there is a socket per core and address, and the
 // kernel spreads clients over them (SO_REUSEPORT). TCP connections share one responder per server.

@@ -136,14 +136,14 @@ func placedQueries(t testing.TB) map[string][]byte {
 	}
 }
 
-func TestRespond_BothPathsPlaceTheClientAlike(t *testing.T) {
+func TestRespond_LocatesTheClientAsTheOracleDoes(t *testing.T) {
 	v := placedView(t)
 	for _, packet := range placedQueries(t) {
-		bothPaths(t, v, packet, false)
-		bothPaths(t, v, packet, true)
+		compareWithOracle(t, v, packet, false)
+		compareWithOracle(t, v, packet, true)
 	}
 	for _, packet := range corpus(t) {
-		bothPaths(t, v, packet, false)
+		compareWithOracle(t, v, packet, false)
 	}
 }
 

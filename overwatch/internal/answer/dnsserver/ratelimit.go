@@ -167,7 +167,7 @@ func (r *responder) limited(reply []byte, s status) []byte {
 	reply = reply[:r.request.end]
 	if r.request.edns.present {
 		additional = 1
-		reply = r.appendOPT(reply, rcode)
+		reply = r.appendOPT(reply, rcode, 0)
 	}
 	header(reply).reply(rcode, flags, questions, 0, 0, additional)
 	return reply

@@ -9,12 +9,15 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// request holds the parts of one query that an answer depends on. Its slices point into the query.
+// request holds the parts of one query that an answer depends on. Its slices point into the query and into name.
 type request struct {
 	question zone.Question
 	class    uint16
 	end      int  // offset behind the question; headerSize where there is none
-	simple   bool // its form lets the fast path answer
+	whole    bool // read has read the query
+	ignored  bool // the query gets no answer
+	rcode    int  // of reading the query
+	lookup   bool // a view answers the question
 	from     netip.Addr
 	tcp      bool
 	edns     edns
@@ -35,40 +38,6 @@ func (r *request) readQuestion(query []byte) bool {
 	return true
 }
 
-// readSimple reads a query that the fast path can answer: one question in class IN for an ordinary type or ANY, and
-// nothing else but perhaps one correct OPT record of version 0. It returns false for any other query.
-func (r *request) readSimple(query []byte, subnets bool) bool {
-	if len(query) < headerSize {
-		return false
-	}
-	h := header(query)
-	if h.flags()&(flagResponse|opcodeMask) != 0 || h.questions() != 1 || h.answers() != 0 || h.authority() != 0 ||
-		h.additional() > 1 {
-		return false
-	}
-	if !r.readQuestion(query) || r.class != dns.ClassINET || special(r.question.Type) || r.asksWhy() {
-		return false
-	}
-	r.edns = edns{}
-	if h.additional() == 0 {
-		r.question.Client = r.from
-		return r.end == len(query)
-	}
-	if len(query) < r.end+optSize || query[r.end] != 0 {
-		return false
-	}
-	record := query[r.end+1:]
-	if binary.BigEndian.Uint16(record) != dns.TypeOPT ||
-		int(binary.BigEndian.Uint16(record[8:])) != len(record)-(optSize-1) {
-		return false
-	}
-	if !r.edns.read(record, subnets, r.tcp) || r.edns.version != 0 {
-		return false
-	}
-	r.question.DO, r.question.Client = r.edns.do, r.client()
-	return true
-}
-
 // client returns the client's address: the network of the client subnet option, or else the sender of the query. A
 // resolver that gives a prefix of length 0 does not want to name its client (RFC 7871 section 7.1.2).
 func (r *request) client() netip.Addr {
@@ -78,36 +47,45 @@ func (r *request) client() netip.Addr {
 	return r.from
 }
 
-// special reports whether a type is no type of data: a meta type, or a question for something else than records.
+// special reports whether a type may not be asked for, or is a question for something else than records.
 func special(rtype uint16) bool {
-	return rtype == 0 || rtype == dns.TypeOPT || rtype >= dns.TypeNXNAME && rtype < dns.TypeANY
+	return rtype == 0 || rtype == dns.TypeOPT || rtype == dns.TypeNXNAME || rtype >= dns.TypeTKEY && rtype < dns.TypeANY
 }
 
-// read reads any query. It returns dns.RcodeFormatError for one that breaks the rules (end is then headerSize if it is
-// the question that does), else dns.RcodeSuccess.
-func (r *request) read(query []byte, subnets bool) (rcode int) {
+// read reads any query. Of a query that breaks the rules, rcode is dns.RcodeFormatError, and end is headerSize if the
+// question does.
+func (r *request) read(query []byte, subnets bool) {
+	r.lookup, r.ignored = false, len(query) < headerSize || header(query).flags()&flagResponse != 0
+	if r.ignored {
+		return
+	}
+	r.rcode = r.readSections(query, subnets)
+	r.lookup = r.rcode == dns.RcodeSuccess && header(query).opcode() == dns.OpcodeQuery && r.end > headerSize &&
+		r.edns.version == 0 && r.tsig == 0 && r.class == dns.ClassINET && !special(r.question.Type)
+	r.question.DO, r.question.Client = r.edns.do, r.client()
+}
+
+// readSections reads the sections of a query behind its header. It returns dns.RcodeFormatError or dns.RcodeSuccess.
+func (r *request) readSections(query []byte, subnets bool) (rcode int) {
 	h := header(query)
 	r.end, r.edns, r.tsig = headerSize, edns{}, 0
-	r.question, r.class = zone.Question{}, dns.ClassINET
 	switch h.questions() {
 	case 0: // allowed to fetch a cookie (RFC 7873 section 5.4)
+		r.question, r.class = zone.Question{}, dns.ClassINET
 	case 1:
 		if !r.readQuestion(query) {
+			r.question = zone.Question{}
 			return dns.RcodeFormatError
 		}
 	default:
+		r.question = zone.Question{}
 		return dns.RcodeFormatError // RFC 9619 section 4
 	}
-	offset := r.end
-	for _, section := range []struct {
-		count      uint16
-		additional bool
-	}{{h.answers(), false}, {h.authority(), false}, {h.additional(), true}} {
-		for range section.count {
-			var ok bool
-			if offset, ok = r.readRecord(query, offset, section.additional, subnets); !ok {
-				return dns.RcodeFormatError
-			}
+	offset, ok := r.end, false
+	others := int(h.answers()) + int(h.authority())
+	for i := range others + int(h.additional()) {
+		if offset, ok = r.readRecord(query, offset, i >= others, subnets); !ok {
+			return dns.RcodeFormatError
 		}
 	}
 	if offset != len(query) || h.questions() == 0 && r.edns.cookie == nil {

@@ -49,13 +49,10 @@ func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte)
 
 // read reads any message for answer.
 func (r *responder) read(q *request, query []byte, from netip.Addr, tcp bool) {
-	defer func() {
-		if recover() != nil {
-			q.simple = false // the slow path reads the message again, and answer reports the fault
-		}
-	}()
-	q.from, q.tcp, q.simple = from, tcp, false
-	q.simple = q.readSimple(query, r.subnets)
+	defer func() { _ = recover() }() // answer reads the message again, and reports the fault
+	q.from, q.tcp, q.whole, q.lookup = from, tcp, false, false
+	q.read(query, r.subnets)
+	q.whole = true
 }
 
 // fetch loads the memory that the answers to several requests need; see zone.View.Fetch. Where it fails, that is
@@ -69,7 +66,7 @@ func (r *responder) fetch(requests []request) {
 	var room [zone.MaxFetch]*zone.Question
 	questions := room[:0]
 	for i := range requests {
-		if requests[i].simple {
+		if requests[i].lookup {
 			questions = append(questions, &requests[i].question)
 		}
 	}
@@ -84,10 +81,10 @@ func (r *responder) answer(q *request, query, out []byte) (reply []byte) {
 		}
 	}()
 	r.request = q
-	reply, status, ok := r.fast(query, out)
-	if !ok {
-		reply, status = r.slow(query, out)
+	if !q.whole {
+		q.read(query, r.subnets)
 	}
+	reply, status := r.reply(query, out)
 	r.counts.queries[status].Add(1)
 	reply = r.limited(reply, status)
 	if len(reply) >= headerSize && header(reply).flags()&flagTruncated != 0 {
@@ -149,26 +146,3 @@ const (
 
 var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp",
 	"badvers", "notauth", "dropped"}
-
-// outcome returns the response code and the status of a kind of answer.
-func outcome(kind zone.Kind) (rcode int, s status) {
-	switch kind {
-	case zone.NoData:
-		return dns.RcodeSuccess, noData
-	case zone.NXDomain:
-		return dns.RcodeNameError, nxDomain
-	case zone.Refused:
-		return dns.RcodeRefused, refused
-	case zone.Failed:
-		return dns.RcodeServerFailure, servFail
-	}
-	return dns.RcodeSuccess, success
-}
-
-// authoritative returns the AA flag for answers from a zone's data, negative ones included, and 0 for others.
-func authoritative(rcode int) uint16 {
-	if rcode == dns.RcodeSuccess || rcode == dns.RcodeNameError {
-		return flagAuthoritative
-	}
-	return 0
-}

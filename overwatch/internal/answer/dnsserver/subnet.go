@@ -47,9 +47,9 @@ func subnetAddress(value []byte) netip.Addr {
 	return netip.AddrFrom16(octets)
 }
 
-// scoped sets the scope of the response: the number of bits of the client's address that the records depend on. If the
-// client subnet option names no address, the scope is 0 (RFC 7871 section 7.2.1).
-func (e *edns) scoped(bits uint8) {
+// setScope sets the scope of the reply: the number of bits of the client's address that the records depend on. If the
+// client subnet option has no address, the scope is 0 (RFC 7871 section 7.2.1).
+func (e *edns) setScope(bits uint8) {
 	if e.subnet != nil && e.subnet[sourceOffset] > 0 {
 		e.scope = bits
 	}

@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"strings"
 
@@ -18,44 +19,64 @@ const whyLabel = "\x04_why"
 // steered. It must not block.
 type Why func(name string, client, asker netip.Addr, subnet bool) []string
 
-// asksWhy reports whether a question may be for an explanation, which takes the slow path.
+// asksWhy reports whether a question may be for an explanation.
 func (r *request) asksWhy() bool {
 	return r.question.Type == dns.TypeTXT && strings.HasPrefix(string(r.question.Name), whyLabel)
 }
 
-// explain replaces a negative answer by an explanation. A query with DO gets its ordinary answer: validators set it
-// (RFC 4035 section 3.2.1), and an explanation is not signed.
-func (r *responder) explain(resolution *zone.Resolution, name string) {
+// explain replaces a negative answer behind the question in msg by an explanation. A query with DO gets its ordinary
+// answer: validators set it (RFC 4035 section 3.2.1), and an explanation is not signed.
+func (r *responder) explain(msg []byte, answer zone.Answer) ([]byte, zone.Answer) {
 	q := r.request
-	if r.why == nil || !q.asksWhy() || q.edns.do || resolution.Kind == zone.Refused || resolution.Kind == zone.Positive {
-		return
+	if r.why == nil || q.edns.do || answer.Kind == zone.Refused || answer.Kind == zone.Positive {
+		return msg, answer
+	}
+	name, _, err := dns.UnpackDomainName(msg, headerSize)
+	if err != nil {
+		return msg, answer
 	}
 	subnet := q.edns.subnet != nil && q.edns.subnet[sourceOffset] > 0
 	lines := r.why(name[len(whyLabel):], q.client(), q.from, subnet)
 	if len(lines) == 0 {
-		return
+		return msg, answer
 	}
 	if subnet {
-		q.edns.scoped(q.edns.subnet[sourceOffset])
+		q.edns.setScope(q.edns.subnet[sourceOffset])
 	}
-	resolution.Kind, resolution.Answer, resolution.Authority = zone.Positive, nil, nil
+	msg = msg[:q.end]
 	for _, line := range lines {
-		resolution.Answer = append(resolution.Answer, &dns.TXT{
-			Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeTXT, Class: dns.ClassINET}, // TTL 0: it holds for this moment
-			Txt: texts(line),
-		})
+		if textSize(line) > cap(msg)-len(msg) {
+			return msg[:q.end], zone.Answer{Kind: zone.Positive, Truncated: true}
+		}
+		msg = appendText(msg, line)
 	}
+	return msg, zone.Answer{Kind: zone.Positive, Answers: uint16(len(lines))}
 }
 
-// maxText bounds one character string of a TXT record, in octets without the escapes of zone-file form.
+// maxText bounds one character string of a TXT record, in octets.
 const maxText = 255
 
-// texts cuts a line into the character strings of a record.
-func texts(line string) (all []string) {
-	for len(line) > 0 {
+// fixedText is the length of a TXT record without its data, in octets: a pointer to the name, type, class, TTL and
+// length of the data.
+const fixedText = 2 + 2 + 2 + 4 + 2
+
+// textSize returns the length of the TXT record of a line, in octets.
+func textSize(line string) int { return fixedText + len(line) + max(1, (len(line)+maxText-1)/maxText) }
+
+// appendText appends a TXT record of the question's name, with TTL 0: an explanation holds for this moment. A long line
+// becomes several character strings.
+func appendText(msg []byte, line string) []byte {
+	const toQuestion = 0xC000 | headerSize
+	msg = binary.BigEndian.AppendUint16(msg, toQuestion)
+	msg = binary.BigEndian.AppendUint16(msg, dns.TypeTXT)
+	msg = binary.BigEndian.AppendUint16(msg, dns.ClassINET)
+	msg = binary.BigEndian.AppendUint32(msg, 0)
+	msg = binary.BigEndian.AppendUint16(msg, uint16(textSize(line)-fixedText))
+	for {
 		n := min(len(line), maxText)
-		all = append(all, strings.ReplaceAll(line[:n], `\`, `\\`))
-		line = line[n:]
+		msg = append(append(msg, byte(n)), line[:n]...)
+		if line = line[n:]; line == "" {
+			return msg
+		}
 	}
-	return all
 }

@@ -28,7 +28,7 @@ type candidates struct {
 	ttl      uint32 // seconds
 	turn     uint32 // index in Turns of the position in the schedule
 	state    state
-	inside   bool           // a record is an alias for a name of the zone, so Resolve must follow it
+	inside   bool           // a record is an alias for a name of the zone
 	far      bool           // the data is in more
 	near     [nearData]byte // else: that of one record after the other
 	sigs     [nearSigs]*Signature
@@ -108,10 +108,10 @@ func (c *candidates) length(position uint32) (octets int) {
 	return octets
 }
 
-// appendRecords packs the records of the question's name at a position of the schedule.
-func (c *candidates) appendRecords(msg []byte, position uint32) []byte {
+// appendRecords packs the records at a position of the schedule. owner is a pointer to their owner's name.
+func (c *candidates) appendRecords(msg []byte, owner uint16, position uint32) []byte {
 	// The owner, type, class and TTL of each, the length of its data, and that.
-	head := questionName<<48 | uint64(c.kind.Number)<<32 | classIN<<16 | uint64(c.ttl>>16)
+	head := uint64(owner)<<48 | uint64(c.kind.Number)<<32 | classIN<<16 | uint64(c.ttl>>16)
 	for k := range c.schedule.Size() {
 		data := c.one(c.schedule.Pick(position, k))
 		tail := c.ttl<<16 | uint32(len(data))

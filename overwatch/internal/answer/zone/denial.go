@@ -184,6 +184,24 @@ func (c *chain) starBelow(name canonical) *link {
 	return nil
 }
 
+// noWildcard returns the link that proves that there is no wildcard right below a name that has none; nil if no such
+// name can be.
+func (z *Zone) noWildcard(encloser *owner) *link {
+	if len(encloser.name) == len(z.apex) {
+		return z.star
+	}
+	return z.chain.starBelow(encloser.name)
+}
+
+// lacks returns the link and the record that prove that a name does not have a type now.
+func (z *Zone) lacks(o *owner, rtype uint16) (*link, *Signature) {
+	if l := z.chain.find(o.name); l != nil {
+		return l, l.deny(rtype)
+	}
+	l := z.chain.coverName([]byte(o.name))
+	return l, l.full
+}
+
 // hashLabel returns the first label of a hashed owner's name.
 func hashLabel(hash string) string {
 	return "\x20" + strings.ToLower(base32.HexEncoding.EncodeToString([]byte(hash)))
@@ -257,18 +275,4 @@ func inBitmap(bitmap string, rtype uint16) bool {
 		}
 	}
 	return false
-}
-
-// record returns the one record of an RRset, for the slow path.
-func (s *Signature) record(owner string) (dns.RR, error) {
-	data := []byte(s.content[fixedPart:])
-	header := dns.RR_Header{
-		Name:     owner,
-		Rrtype:   s.rtype(),
-		Class:    dns.ClassINET,
-		Ttl:      s.ttl(),
-		Rdlength: uint16(len(data)),
-	}
-	rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
-	return rr, err
 }

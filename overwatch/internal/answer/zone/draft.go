@@ -247,12 +247,16 @@ func (d *draft) sets(o *owner, records []dns.RR, before []set) (sets []set, err 
 		byType[rtype] = append(byType[rtype], rr)
 	}
 	for _, rtype := range slices.Sorted(maps.Keys(byType)) {
-		s, err := newSet(d.zone.apex, "", byType[rtype])
+		set, err := uniform(byType[rtype])
+		if err != nil {
+			return nil, err
+		}
+		s, err := newSet(d.zone.apex, "", set)
 		if err != nil {
 			return nil, err
 		}
 		if d.zone.signer != nil {
-			content, err := canonicalContent(s.records)
+			content, err := canonicalContent(set)
 			if err != nil {
 				return nil, err
 			}

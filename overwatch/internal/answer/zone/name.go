@@ -54,6 +54,23 @@ func (c canonical) labels() int {
 	return n
 }
 
+// labelsOf counts the labels above the root of a name in wire form.
+func labelsOf(name []byte) int {
+	n := 0
+	for at := 0; name[at] != 0; at += int(name[at]) + 1 {
+		n++
+	}
+	return n
+}
+
+// holds reports whether a name in canonical form is the zone's or below it.
+func (z *Zone) holds(name []byte) bool {
+	for len(name) > len(z.apex) {
+		name = name[name[0]+1:]
+	}
+	return string(name) == string(z.apex)
+}
+
 // within reports whether c is apex or below it.
 func (c canonical) within(apex canonical) bool {
 	for len(c) > len(apex) {

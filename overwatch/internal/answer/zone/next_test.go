@@ -274,15 +274,7 @@ func octets(t *testing.T, v *View, name string, rtype uint16, do bool, room []by
 	msg, q := question(t, name, rtype)
 	q.DO = do
 	out, answer := v.Append(append(room[:0:1<<16], msg...), q, NewTurns(1, 1))
-	if answer.Kind != Elsewhere {
-		return append(out, byte(answer.Kind))
-	}
-	r := v.Resolve(name, rtype, do, netip.Addr{}, NewTurns(1, 1))
-	out, err := r.AppendTo(msg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(out, byte(r.Kind))
+	return append(out, byte(answer.Kind))
 }
 
 // sameSignatures: none is missing that will have to be renewed, and none is kept that no answer has.

@@ -14,33 +14,30 @@ const (
 	classIN      = dns.ClassINET
 )
 
-// packer writes records as both paths send them. Names are compressed by a rule that needs no search. An owner that is
-// the question's name, or that of the record in front, becomes a pointer to it. Other names in the zone end in a
-// pointer to the apex, which every question in the zone contains. All other names are written out.
+// packer writes records as answers have them. Names are compressed by a rule that needs no search: an owner that is the
+// question's name becomes a pointer to the question, other names in the zone end in a pointer to the apex, which every
+// question in the zone contains, and all other names are written out.
 type packer struct {
 	apex     canonical
 	wire     []byte
 	pointers []uint16 // offsets in wire of pointers to the apex
-
-	whole bool      // wire is a message from its header on
-	last  canonical // the owner of the record in front
-	at    int       // offset at which last is written out
 }
 
 // record appends rr. An empty owner stands for the question's name.
 func (p *packer) record(owner canonical, rr dns.RR) error {
+	if owner == "" {
+		p.wire = binary.BigEndian.AppendUint16(p.wire, questionName)
+	} else {
+		p.name([]byte(owner))
+	}
+	return p.content(rr)
+}
+
+// content appends what stands behind the owner of rr.
+func (p *packer) content(rr dns.RR) error {
 	data, err := dataOf(rr)
 	if err != nil {
 		return err
-	}
-	switch {
-	case owner == "":
-		p.wire = binary.BigEndian.AppendUint16(p.wire, questionName)
-	case p.whole && owner == p.last && owner != p.apex && p.at <= maxPointer:
-		p.wire = binary.BigEndian.AppendUint16(p.wire, uint16(pointerFlag|p.at))
-	default:
-		p.last, p.at = owner, len(p.wire)
-		p.name([]byte(owner))
 	}
 	header := rr.Header()
 	p.wire = binary.BigEndian.AppendUint16(p.wire, header.Rrtype)

@@ -173,7 +173,6 @@ func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, an
 		if base.state == answering {
 			after[i] = w.variants(v, z, o, kind, &before[i], like, by, answers)
 			base = after[i].variants[0].candidates
-			base.inside = slices.ContainsFunc(after[i].variants, func(in variant) bool { return in.inside })
 		}
 		if was.placed == nil || !base.same(&steered[i]) || !after[i].same(&before[i]) {
 			changed = true

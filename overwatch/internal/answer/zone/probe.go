@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -35,33 +34,21 @@ func ProbedType(name string) uint16 {
 	return 0
 }
 
-// Probe asks for the records of a ProbedType of a name in zone-file form, as a query from the client would: Append
-// answers, or Resolve where Append leaves it to that. Steered is of the name whose decision it is. The turns are moved
-// on, so they should not be those of a socket.
+// Probe asks for the records of a ProbedType of a name in zone-file form, as a query from the client would. Steered is
+// of the name whose decision it is. The turns are moved on, so they should not be those of a socket.
 func (v *View) Probe(name string, rtype uint16, client netip.Addr, turns *Turns) (Probe, error) {
-	key, err := canonicalName(name)
+	q := Question{Type: rtype, Client: client}
+	msg, err := q.pack(name)
 	if err != nil {
 		return Probe{}, fmt.Errorf("%w: %w", ErrName, err)
 	}
-	q := Question{Name: []byte(key), Labels: key.labels(), Type: rtype, Client: client}
-	msg := append(make([]byte, headerSize, dns.MaxMsgSize), key...)
-	msg = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(msg, q.Type), classIN)
-	msg, answer := v.Append(msg, &q, turns)
-	p := Probe{Kind: answer.Kind, Scope: answer.Scope, Steered: answer.Steered}
-	if answer.Kind == Elsewhere {
-		r := v.Resolve(key.String(), q.Type, false, client, turns)
-		p = Probe{Kind: r.Kind, Scope: r.Scope, Steered: r.Steered}
-		p.note(r.Answer, rtype)
-		return p, nil
+	copy(msg[headerSize:], q.Name) // the records are shown in lower case
+	r, err := v.resolve(msg, &q, turns)
+	if err != nil {
+		return Probe{}, err
 	}
-	binary.BigEndian.PutUint16(msg[4:], 1)
-	binary.BigEndian.PutUint16(msg[6:], answer.Answers)
-	binary.BigEndian.PutUint16(msg[8:], answer.Authority)
-	var m dns.Msg
-	if err := m.Unpack(msg); err != nil {
-		return Probe{}, fmt.Errorf("reading the answer for %s: %w", name, err)
-	}
-	p.note(m.Answer, rtype)
+	p := Probe{Kind: r.Kind, Scope: r.Scope, Steered: r.Steered}
+	p.note(r.Answer, rtype)
 	if of := v.decidedBy(&q); of != nil {
 		by, err := v.Probe(of.Of, addressType(of.Family).Number, client, turns)
 		p.Steered = by.Steered

@@ -10,45 +10,63 @@ import (
 type set struct {
 	rtype    uint16
 	count    uint16
-	ttl      uint32   // seconds
-	records  []dns.RR // for the slow path
+	ttl      uint32 // seconds
 	wire     []byte
 	pointers []uint16   // in wire, to the apex
+	target   []byte     // of a CNAME, in canonical form
 	sig      *Signature // nil where the zone is not signed
 }
 
-// newSet packs records of one owner and type. All get the lowest of their TTLs, since those of an RRset must not differ
-// (RFC 2181 section 5.2), and duplicates are removed (section 5). An empty owner is the question's name.
+// newSet packs records of one owner and type (uniform). An empty owner is the question's name.
 func newSet(apex, owner canonical, records []dns.RR) (set, error) {
+	p := packer{apex: apex}
+	header := records[0].Header()
+	s := set{rtype: header.Rrtype, count: uint16(len(records)), ttl: header.Ttl}
+	for _, rr := range records {
+		if err := p.record(owner, rr); err != nil {
+			return set{}, err
+		}
+	}
+	s.wire, s.pointers = p.wire, p.pointers
+	if len(s.wire) > MaxSet {
+		return set{}, fmt.Errorf("%d records of type %s at %s: %d octets, more than fit into one answer (%d)",
+			len(records), dns.TypeToString[s.rtype], header.Name, len(s.wire), MaxSet)
+	}
+	if alias, ok := records[0].(*dns.CNAME); ok {
+		target, err := canonicalName(alias.Target)
+		if err != nil {
+			return set{}, err
+		}
+		s.target = []byte(target)
+	}
+	return s, nil
+}
+
+// uniform returns copies of records of one owner and type as an RRset. All get the lowest of their TTLs, since the TTLs
+// of an RRset must not differ (RFC 2181 section 5.2), and duplicates are removed (section 5).
+func uniform(records []dns.RR) ([]dns.RR, error) {
 	records, err := distinct(records)
 	if err != nil {
-		return set{}, err
+		return nil, err
 	}
 	ttl := records[0].Header().Ttl
 	for _, rr := range records {
 		ttl = min(ttl, rr.Header().Ttl)
 	}
-	p := packer{apex: apex}
-	s := set{rtype: records[0].Header().Rrtype, count: uint16(len(records)), ttl: ttl}
-	for _, rr := range records {
-		rr = dns.Copy(rr)
-		rr.Header().Ttl = ttl
-		if err := p.record(owner, rr); err != nil {
-			return set{}, err
-		}
-		s.records = append(s.records, rr)
+	set := make([]dns.RR, len(records))
+	for i, rr := range records {
+		set[i] = dns.Copy(rr)
+		set[i].Header().Ttl = ttl
 	}
-	s.wire, s.pointers = p.wire, p.pointers
-	if len(s.wire) > MaxSet {
-		return set{}, fmt.Errorf("%d records of type %s at %s: %d octets, more than fit into one answer (%d)",
-			len(records), dns.TypeToString[s.rtype], records[0].Header().Name, len(s.wire), MaxSet)
-	}
-	return s, nil
+	return set, nil
 }
 
 // Fits returns an error for records of one owner and type that are too long for an answer in a zone.
 func Fits(apex string, records []dns.RR) error {
 	name, err := canonicalName(apex)
+	if err == nil {
+		records, err = uniform(records)
+	}
 	if err == nil {
 		_, err = newSet(name, "", records)
 	}

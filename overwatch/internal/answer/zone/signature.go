@@ -84,8 +84,6 @@ const contentHead = 8
 
 func (s *Signature) ttl() uint32 { return binary.BigEndian.Uint32([]byte(s.content[4:contentHead])) }
 
-func (s *Signature) rtype() uint16 { return uint16(s.content[0])<<8 | uint16(s.content[1]) }
-
 // rrset returns the RRset that is signed.
 func (s *Signature) rrset() RRset {
 	content := []byte(s.content)
@@ -156,31 +154,6 @@ func (s *Signature) make(now time.Time) (*made, error) {
 	}
 	s.made.Store(m)
 	return m, nil
-}
-
-// records returns the signatures as records, for the slow path; nil if they cannot be made.
-func (s *Signature) records(owner string, ttl uint32) []dns.RR {
-	m := s.current()
-	if m == nil {
-		return nil
-	}
-	var out []dns.RR
-	for wire := m.wire(); len(wire) > 0; wire = wire[m.each:] {
-		data := wire[fixedPart:m.each]
-		header := dns.RR_Header{
-			Name:     owner,
-			Rrtype:   dns.TypeRRSIG,
-			Class:    dns.ClassINET,
-			Ttl:      ttl,
-			Rdlength: uint16(len(data)),
-		}
-		rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
-		if err != nil {
-			return nil
-		}
-		out = append(out, rr)
-	}
-	return out
 }
 
 // signatureCache caches the signatures of a name's steered answers, by content. It keeps those of RRsets that are not

@@ -30,16 +30,16 @@ func hinted(t *testing.T) Contents {
 	return c
 }
 
-// askBoth returns the sections of the answer of Append, which must be the octets of the one of Resolve.
+// askBoth returns the sections of the answer of Append, which must be the octets of the oracle's.
 func askBoth(t *testing.T, v *View, name string, rtype uint16) *dns.Msg {
 	t.Helper()
 	msg, q := question(t, name, rtype)
 	q.DO = true
-	resolved := v.Resolve(name, rtype, true, netip.Addr{}, NewTurns(1, 1))
+	resolved := v.oracle(name, rtype, true, netip.Addr{}, NewTurns(1, 1))
 	long, err := resolved.AppendTo(slices.Clone(msg))
 	short, answer := v.Append(msg, q, NewTurns(1, 1))
 	if err != nil || answer.Kind != resolved.Kind || string(long) != string(short) {
-		t.Fatalf("%s: %v %x, the long way %v %x %v", name, answer.Kind, short, resolved.Kind, long, err)
+		t.Fatalf("%s: %v %x, the oracle %v %x %v", name, answer.Kind, short, resolved.Kind, long, err)
 	}
 	short[7], short[9] = byte(answer.Answers), byte(answer.Authority)
 	m := new(dns.Msg)

@@ -1,17 +1,15 @@
-package zone
+package zone // inside: it is another implementation of Append, over the same zones
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
 	"github.com/miekg/dns"
 )
 
-// MaxAliases bounds how many CNAME records are followed for one question. A chain that has more fails.
-const MaxAliases = 8
-
-// Resolution is the answer of the slow path, as records. Where Append answers too, AppendTo packs the same octets.
-type Resolution struct {
+// oracle is an answer as records. AppendTo packs the octets that Append must give.
+type oracle struct {
 	Kind      Kind
 	Answer    []dns.RR
 	Authority []dns.RR
@@ -24,22 +22,22 @@ type Resolution struct {
 	proved []*link
 }
 
-// Resolve answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section
+// oracle answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section
 // 4.3.2). do asks for signatures and proofs; client is the client's address.
-func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, turns *Turns) Resolution {
+func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, turns *Turns) oracle {
 	key, err := canonicalName(name)
 	if err != nil {
-		return Resolution{Kind: Refused}
+		return oracle{Kind: Refused}
 	}
 	zone := v.zoneOf([]byte(key), key.labels())
 	if zone == nil {
-		return Resolution{Kind: Refused}
+		return oracle{Kind: Refused}
 	}
-	r := Resolution{apex: zone.apex, do: do, client: client}
+	r := oracle{apex: zone.apex, do: do, client: client}
 	for range MaxAliases + 1 {
 		target := r.step(v, zone, key, name, rtype, turns)
 		if r.Kind == Failed { // whatever the aliases before were
-			return Resolution{Kind: Failed, Steered: r.Steered, apex: r.apex}
+			return oracle{Kind: Failed, Steered: r.Steered, apex: r.apex}
 		}
 		if target == "" {
 			return r
@@ -48,8 +46,11 @@ func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, tu
 		if key, err = canonicalName(target); err != nil || v.zoneOf([]byte(key), key.labels()) != zone {
 			return r
 		}
+		if rtype == dns.TypeDS && key == zone.apex && v.above(zone) != nil { // the zone above has the DS records
+			return r
+		}
 	}
-	return Resolution{Kind: Failed, apex: zone.apex}
+	return oracle{Kind: Failed, apex: zone.apex}
 }
 
 // owned is a name that is asked for, as it came and in canonical form, with the owner that answers for it.
@@ -73,7 +74,7 @@ func (z *Zone) look(text string, name canonical) owned {
 }
 
 // step answers for one name of the chain. It returns the next name if this one is an alias.
-func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype uint16, turns *Turns) (target string) {
+func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uint16, turns *Turns) (target string) {
 	o := zone.look(name, key)
 	if o.owner == nil {
 		r.deny(NXDomain, zone)
@@ -105,12 +106,13 @@ func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype
 		}
 	}
 	if set := a.set(rtype); set != nil {
-		r.positive(zone, o, set.records, set.sig)
+		r.positive(zone, o, zone.declared(o.owner.name, rtype), set.sig)
 		return ""
 	}
 	if alias := a.set(dns.TypeCNAME); alias != nil {
-		r.positive(zone, o, alias.records, alias.sig)
-		return alias.records[0].(*dns.CNAME).Target
+		records := zone.declared(o.owner.name, dns.TypeCNAME)
+		r.positive(zone, o, records, alias.sig)
+		return records[0].(*dns.CNAME).Target
 	}
 	if which := a.steeredAs(dns.TypeCNAME); which >= 0 {
 		return r.steered(v, zone, o, a, which, turns)
@@ -121,10 +123,10 @@ func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype
 }
 
 // steered answers with the records of a decision. It returns the name that an alias leads to.
-func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Turns) (target string) {
+func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Turns) (target string) {
 	switch a.steered[which].state {
 	case failing:
-		*r = Resolution{Kind: Failed, Steered: a.unanswered(v, which, r.client), apex: r.apex}
+		*r = oracle{Kind: Failed, Steered: a.unanswered(v, which, r.client), apex: r.apex}
 		return ""
 	case noData:
 		r.Steered = a.unanswered(v, which, r.client)
@@ -141,7 +143,7 @@ func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int
 	for k := range c.schedule.Size() {
 		rr, err := c.record(c.schedule.Pick(position, k))
 		if err != nil {
-			*r = Resolution{Kind: Failed, apex: r.apex}
+			*r = oracle{Kind: Failed, apex: r.apex}
 			return ""
 		}
 		records = append(records, rr)
@@ -163,11 +165,11 @@ func (c *candidates) record(number int) (dns.RR, error) {
 }
 
 // delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
-func (r *Resolution) delegation(above *Zone, text string, name canonical) {
+func (r *oracle) delegation(above *Zone, text string, name canonical) {
 	r.apex = above.apex
 	o := owned{text: text, name: name, owner: above.find([]byte(name))}
 	if ds := o.owner.answers.Load().set(dns.TypeDS); ds != nil {
-		r.positive(above, o, ds.records, ds.sig)
+		r.positive(above, o, above.declared(name, dns.TypeDS), ds.sig)
 		return
 	}
 	r.deny(NoData, above)
@@ -175,14 +177,14 @@ func (r *Resolution) delegation(above *Zone, text string, name canonical) {
 }
 
 // onlySignatures answers for the type RRSIG as for ANY (RFC 8482 section 7).
-func (r *Resolution) onlySignatures(v *View, zone *Zone, key canonical, name string, turns *Turns) {
+func (r *oracle) onlySignatures(v *View, zone *Zone, key canonical, name string, turns *Turns) {
 	r.do = true
 	r.step(v, zone, key, name, dns.TypeANY, turns)
 	r.Answer = slices.DeleteFunc(r.Answer, func(rr dns.RR) bool { return rr.Header().Rrtype != dns.TypeRRSIG })
 }
 
 // positive adds records under the name that was asked for.
-func (r *Resolution) positive(zone *Zone, o owned, records []dns.RR, sig *Signature) {
+func (r *oracle) positive(zone *Zone, o owned, records []dns.RR, sig *Signature) {
 	r.Kind = Positive
 	for _, rr := range records {
 		rr = dns.Copy(rr)
@@ -199,7 +201,7 @@ func (r *Resolution) positive(zone *Zone, o owned, records []dns.RR, sig *Signat
 }
 
 // signatures returns the signatures as records. Without any, the whole answer is a failure.
-func (r *Resolution) signatures(sig *Signature, owner string, ttl uint32) []dns.RR {
+func (r *oracle) signatures(sig *Signature, owner string, ttl uint32) []dns.RR {
 	records := sig.records(owner, ttl)
 	if len(records) == 0 {
 		r.Kind = Failed
@@ -207,9 +209,9 @@ func (r *Resolution) signatures(sig *Signature, owner string, ttl uint32) []dns.
 	return records
 }
 
-func (r *Resolution) deny(kind Kind, zone *Zone) {
+func (r *oracle) deny(kind Kind, zone *Zone) {
 	r.Kind = kind
-	r.Authority = append(r.Authority, zone.negative.records...)
+	r.Authority = append(r.Authority, zone.carried())
 	if r.do && zone.signer != nil {
 		r.Authority = append(r.Authority, r.signatures(zone.negative.sig, zone.apex.String(), zone.negative.ttl)...)
 	}
@@ -217,7 +219,7 @@ func (r *Resolution) deny(kind Kind, zone *Zone) {
 
 // prove adds a record of denial and its signatures, once. One that leaves out a type takes the place of one with all
 // types, which an alias before has needed: it covers the same names, and two would be one RRset.
-func (r *Resolution) prove(zone *Zone, l *link, p *Signature) {
+func (r *oracle) prove(zone *Zone, l *link, p *Signature) {
 	owner := (canonical(l.prefix) + zone.apex).String()
 	switch there := slices.Contains(r.proved, l); {
 	case there && p == l.full:
@@ -245,7 +247,7 @@ func denies(rr dns.RR) bool {
 }
 
 // proveNameError adds the proofs of reply.nameError.
-func (r *Resolution) proveNameError(zone *Zone, o owned) {
+func (r *oracle) proveNameError(zone *Zone, o owned) {
 	if !r.do || zone.signer == nil {
 		return
 	}
@@ -257,7 +259,7 @@ func (r *Resolution) proveNameError(zone *Zone, o owned) {
 }
 
 // proveEncloser adds the proof of reply.proveEncloser.
-func (r *Resolution) proveEncloser(zone *Zone, o owned) {
+func (r *oracle) proveEncloser(zone *Zone, o owned) {
 	if zone.chain.hashed {
 		l := zone.chain.find(o.encloser.name)
 		r.prove(zone, l, l.full)
@@ -265,7 +267,7 @@ func (r *Resolution) proveEncloser(zone *Zone, o owned) {
 }
 
 // proveNoData adds the proofs of reply.noData.
-func (r *Resolution) proveNoData(zone *Zone, o owned, rtype uint16) {
+func (r *oracle) proveNoData(zone *Zone, o owned, rtype uint16) {
 	if !r.do || zone.signer == nil {
 		return
 	}
@@ -279,7 +281,7 @@ func (r *Resolution) proveNoData(zone *Zone, o owned, rtype uint16) {
 }
 
 // cover proves that the name below the encloser does not exist.
-func (r *Resolution) cover(zone *Zone, o owned) {
+func (r *oracle) cover(zone *Zone, o owned) {
 	name := []byte(o.name)
 	if zone.chain.hashed {
 		name = nextCloser(name, len(o.encloser.name))
@@ -288,24 +290,109 @@ func (r *Resolution) cover(zone *Zone, o owned) {
 	r.prove(zone, l, l.full)
 }
 
-// AppendTo appends the packed records to msg, which holds a header and the question that was resolved.
-func (r *Resolution) AppendTo(msg []byte) ([]byte, error) {
+// declared returns the RRset of a name that the contents of the zone have.
+func (z *Zone) declared(name canonical, rtype uint16) (list []dns.RR) {
+	all, err := (&draft{zone: z}).static(z, z.contents)
+	if err != nil {
+		panic(err)
+	}
+	for _, rr := range all[name].records {
+		if rr.Header().Rrtype == rtype {
+			list = append(list, rr)
+		}
+	}
+	if list, err = uniform(list); err != nil {
+		panic(err)
+	}
+	return list
+}
+
+// carried returns the SOA of the zone as negative answers have it (RFC 2308 section 3).
+func (z *Zone) carried() dns.RR {
+	soa := dns.Copy(z.contents.SOA).(*dns.SOA)
+	soa.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
+	return soa
+}
+
+// AppendTo appends the packed records to msg, which holds a header and the question that was resolved. The owner of a
+// record becomes a pointer if it is the question's name or the target of an alias before, in the authority section that
+// of the record in front.
+func (r *oracle) AppendTo(msg []byte) ([]byte, error) {
 	question := msg[headerSize:][:nameLength(msg[headerSize:])]
 	low := slices.Clone(question)
 	lower(low)
-	p := packer{apex: r.apex, wire: msg, whole: true}
-	for _, rr := range slices.Concat(r.Answer, r.Authority) {
+	known := map[canonical]int{canonical(low): headerSize}
+	p := packer{apex: r.apex, wire: msg}
+	last := canonical("")
+	for i, rr := range slices.Concat(r.Answer, r.Authority) {
 		owner, err := canonicalName(rr.Header().Name)
 		if err != nil {
 			return nil, err
 		}
-		if owner == canonical(low) {
-			owner = ""
+		if i == len(r.Answer) {
+			known = map[canonical]int{canonical(low): headerSize}
 		}
-		if err := p.record(owner, rr); err != nil {
+		if i >= len(r.Answer) && owner != last && last != canonical(low) {
+			delete(known, last)
+		}
+		start := len(p.wire)
+		if at, is := known[owner]; is && at <= maxPointer {
+			p.wire = binary.BigEndian.AppendUint16(p.wire, uint16(pointerFlag|at))
+		} else if p.name([]byte(owner)); owner != r.apex {
+			known[owner] = start
+		}
+		last = owner
+		data := len(p.wire) + fixedPart
+		if err := p.content(rr); err != nil {
 			return nil, err
+		}
+		if alias, is := rr.(*dns.CNAME); is {
+			if target, err := canonicalName(alias.Target); err == nil && target != canonical(low) && target != r.apex {
+				known[target] = data
+			}
 		}
 	}
 	point(p.wire, p.pointers, len(question), len(r.apex))
 	return p.wire, nil
 }
+
+// records returns the signatures as records; nil if they cannot be made.
+func (s *Signature) records(owner string, ttl uint32) []dns.RR {
+	m := s.current()
+	if m == nil {
+		return nil
+	}
+	var out []dns.RR
+	for wire := m.wire(); len(wire) > 0; wire = wire[m.each:] {
+		data := wire[fixedPart:m.each]
+		header := dns.RR_Header{
+			Name:     owner,
+			Rrtype:   dns.TypeRRSIG,
+			Class:    dns.ClassINET,
+			Ttl:      ttl,
+			Rdlength: uint16(len(data)),
+		}
+		rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
+		if err != nil {
+			return nil
+		}
+		out = append(out, rr)
+	}
+	return out
+}
+
+// record returns the one record of an RRset.
+func (s *Signature) record(owner string) (dns.RR, error) {
+	data := []byte(s.content[fixedPart:])
+	header := dns.RR_Header{
+		Name:     owner,
+		Rrtype:   s.rtype(),
+		Class:    dns.ClassINET,
+		Ttl:      s.ttl(),
+		Rdlength: uint16(len(data)),
+	}
+	rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
+	return rr, err
+}
+
+func (s *Signature) rtype() uint16 { return uint16(s.content[0])<<8 | uint16(s.content[1]) }

@@ -1,0 +1,87 @@
+package dnsserver
+
+import (
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+// outcome is what a reply says beside its records.
+type outcome struct {
+	status    status
+	rcode     int // with the extended bits
+	flags     uint16
+	extended  uint16 // extended error, 0 for none (RFC 8914)
+	answers   uint16 // records in the answer section
+	authority uint16 // records in the authority section
+	tsig      []byte // TSIG record in wire form, nil for none
+}
+
+// reply returns the reply to the query that is being answered, in the memory of out: the header and the question as
+// they came, the answer and authority sections, and the additional section. It returns nil for a message that gets no
+// reply.
+func (r *responder) reply(query, out []byte) ([]byte, status) {
+	q := r.request
+	if q.ignored {
+		// A message without a whole header cannot be answered, and answering a response could begin a loop.
+		return nil, dropped
+	}
+	limit := r.limit(out)
+	var msg []byte
+	var o outcome
+	if q.lookup {
+		msg, o = r.appendRecords(append(out[:0], query[:q.end]...), limit)
+	} else {
+		o = r.refuse(query)
+		msg = append(out[:0], query[:q.end]...)
+	}
+	msg, additional := r.appendAdditional(out[:len(msg):limit], &o) // msg lies in out
+	questions := uint16(0)
+	if q.end > headerSize {
+		questions = 1
+	}
+	header(msg).reply(o.rcode, o.flags, questions, o.answers, o.authority, additional)
+	return msg, o.status
+}
+
+// appendRecords appends the answer and authority sections, or sets the TC flag if they do not fit into the limit with
+// an OPT record behind them. msg has the header and the question.
+func (r *responder) appendRecords(msg []byte, limit int) ([]byte, outcome) {
+	q := r.request
+	opt := 0
+	if q.edns.present {
+		opt = r.optLength(0)
+	}
+	began := r.noted.Begin()
+	msg, answer := r.view().Append(msg[:q.end:limit-opt], &q.question, r.turns)
+	if answer.Steered.Basis != nil && !answer.Truncated { // a client that is sent to TCP asks again
+		r.noted.Note(began, &answer.Steered, q.question.Client)
+	}
+	// The scope of a negative answer is 0 (RFC 7871 section 7.4), unless an alias before it depends on the client.
+	q.edns.setScope(answer.Scope)
+	if q.asksWhy() {
+		msg, answer = r.explain(msg, answer)
+	}
+	o := outcomeOf(answer.Kind)
+	if answer.Truncated {
+		o.flags |= flagTruncated
+	}
+	o.answers, o.authority = answer.Answers, answer.Authority
+	return msg, o
+}
+
+// outcomeOf returns the outcome of a kind of answer. The AA flag belongs to answers from a zone's data, negative ones
+// included.
+func outcomeOf(kind zone.Kind) outcome {
+	switch kind {
+	case zone.NoData:
+		return outcome{status: noData, rcode: dns.RcodeSuccess, flags: flagAuthoritative}
+	case zone.NXDomain:
+		return outcome{status: nxDomain, rcode: dns.RcodeNameError, flags: flagAuthoritative}
+	case zone.Refused:
+		return failure(dns.RcodeRefused, refused)
+	case zone.Failed:
+		return failure(dns.RcodeServerFailure, servFail)
+	}
+	return outcome{status: success, rcode: dns.RcodeSuccess, flags: flagAuthoritative}
+}
