@@ -89,19 +89,21 @@ func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	d, found := s.o.Decisions.Decision(c.Param("id"))
 	isParam := func(p decisions.Past) bool { return p.ID == c.Param("id") }
 	if !found && slices.ContainsFunc(s.o.Decisions.Restored(), isParam) {
-		return answer{}, notFound("the decision %.64q is from before the restart of this node: the list has its result, and "+
+		return answer{}, notFound("the decision %.64q is from before the restart of this node: the list has its "+
+			"result, and "+
 			"its reasons are no longer known", c.Param("id"))
 	}
 	if !found {
 		return answer{}, notFound("no sampled decision %.64q is kept: at most %d per socket are, until the node ends",
 			c.Param("id"), decisions.RingSize)
 	}
-	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."), Family: d.Steered.Family,
+	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."),
+		Family: d.Steered.Family,
 		Client: d.Client.Addr()}, d.Steered)
 	if place, err := s.o.Places().ExplainFor(e.Client, e.Basis.Clients); err == nil && place.Region == e.Region {
 		e.Place = &place // the client is placed as it was then
 	}
-	result := s.explanation(&e)
+	result := e.Record(s.o.Now())
 	result.ClientIP, result.Timestamp = d.Client.String(), stamp(d.At)
 	return ok(api.RoutingTest{Result: result}), nil
 }

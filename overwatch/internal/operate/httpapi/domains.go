@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
@@ -155,7 +156,7 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 				Address:   b.Address.String(),
 				Port:      int(b.Port),
 				Weight:    b.Weight,
-				Priority:  priority(d.Regions, b.Region),
+				Priority:  explain.RegionPriority(d.Regions, b.Region),
 				Region:    b.Region,
 				Healthy:   b.IsHealthy(),
 				Enabled:   b.WeightInForce() > 0 && (!b.Draining || b.DrainTo > 0),
@@ -163,13 +164,4 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 			}
 		})
 	return ok(list), nil
-}
-
-// priority returns the place of a region in a domain's order, from 1. A region that the domain does not list comes
-// after all that it does.
-func priority(order []string, region string) int {
-	if at := slices.Index(order, region); at >= 0 {
-		return at + 1
-	}
-	return len(order) + 1
 }

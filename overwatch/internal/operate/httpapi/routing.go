@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"errors"
+	"math"
 	"net/netip"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control/strictjson"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -48,7 +50,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	if err != nil {
 		return result, err
 	}
-	result = s.explanation(&e)
+	result = e.Record(s.o.Now())
 	result.QueryType, result.Nearby, result.ClientIP = req.kind(), nearby, req.ClientIP
 	result.Domain = wire.CanonicalService(req.Domain)
 	if q.Subnet {
@@ -104,80 +106,100 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	return q, subnet, nil
 }
 
-// explanation converts an explanation into the API's form.
-func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
-	r := api.RoutingResult{
-		Domain: wire.CanonicalService(e.Name), QueryType: e.Family.QueryType(), ClientRegion: e.Region,
-		LocatedBy:    locatedBy(e),
-		Alternatives: []api.RoutingBackend{}, Excluded: []api.RoutingExcluded{}, Factors: []api.RoutingFactor{},
-		WouldBe:  []api.RoutingWouldBe{},
-		Decision: api.RoutingDecisionKind(e.Outcome), Answer: append([]string{}, e.Records...), ECSScope: int(e.Scope),
-		TTL:        int(e.TTL),
-		TimeMicros: float64(e.Took.Nanoseconds()) / 1000, Timestamp: stamp(s.o.Now()),
+// getRoutingAnswers answers GET /routing/answers: the answers to clients of all regions, from the view that DNS
+// answers from.
+func (s *Server) getRoutingAnswers(c *call) (answer, error) {
+	if c.query["domain"] == "" || len(c.query["domain"]) > maxQuestion {
+		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
+			c.query["domain"])
 	}
-	if e.Place != nil {
-		r.ClientCountry = e.Place.Place.Country
+	family, err := familyOf(c.query["query_type"])
+	if err != nil {
+		return answer{}, err
 	}
-	if e.Basis == nil {
-		return r
+	given, err := explain.ByRegion(s.o.DNSView(), c.query["domain"], family)
+	if errors.Is(err, zone.ErrName) {
+		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
+			c.query["domain"])
 	}
-	r.Algorithm, r.Generation = e.Decision.Algorithm.String(), e.Basis.Generation
-	selected := e.Selected()
-	for i := range e.Backends {
-		b := &e.Backends[i]
-		switch {
-		case b.Excluded != "":
-			r.Excluded = append(r.Excluded, api.RoutingExcluded{Address: b.Address.String(), Port: int(b.Port),
-				Region: b.Region,
-				Reason: b.Excluded})
-		case b == selected:
-			view := routingBackend(e, b)
-			r.SelectedBackend = &view
-		default:
-			r.Alternatives = append(r.Alternatives, routingBackend(e, b))
-		}
+	if err != nil {
+		return answer{}, err
 	}
-	for _, f := range e.Factors() {
-		r.Factors = append(r.Factors, api.RoutingFactor{Name: f.Name, Type: string(f.Type), Value: f.Value,
-			Impact: f.Impact})
+	if len(given) == 0 {
+		return answer{}, notFound("no domain %.260q is steered here: GET /api/v1/domains lists them", c.query["domain"])
 	}
-	for _, w := range e.WouldBe {
-		r.WouldBe = append(r.WouldBe, wouldBe(w))
+	list := api.RoutingAnswerList{Domain: wire.CanonicalService(c.query["domain"]), QueryType: family.QueryType(),
+		GeneratedAt: stamp(s.o.Now())}
+	for i := range given {
+		list.Answers = append(list.Answers, given[i].Record())
 	}
-	return r
+	list.Total, list.Generation = len(list.Answers), given[0].Decision.Basis.Generation
+	return ok(list), nil
 }
 
-func routingBackend(e *explain.Explanation, b *explain.Backend) api.RoutingBackend {
-	return api.RoutingBackend{
-		Address: b.Address.String(), Port: int(b.Port), Region: b.Region, Weight: b.Weight,
-		Priority: priority(e.Basis.Rules.Regions, b.Region), Healthy: b.MayServe, Share: b.Share,
+// familyOf reads a query type that is steered, in any case; empty is A.
+func familyOf(queryType string) (policy.Family, error) {
+	switch strings.ToUpper(queryType) {
+	case "", "A":
+		return policy.IPv4, nil
+	case "AAAA":
+		return policy.IPv6, nil
 	}
+	return 0, badRequest("query_type is %.64q: it must be A or AAAA, the types that are steered", queryType)
 }
 
-func wouldBe(w explain.WouldBe) api.RoutingWouldBe {
-	out := api.RoutingWouldBe{IfUp: "all", Decision: api.RoutingDecisionKind(w.Decision.Outcome),
-		Region: w.Decision.Region, Answers: []api.RoutingShare{}}
-	if w.If != nil {
-		out.IfUp = explain.Endpoint(w.If)
+// replacePlace replaces the place of a request by a client: it sets ClientIP to an address that the geolocation
+// database has near the place, and returns that address's place; nil for a request without a place.
+func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
+	place := r.Place
+	if place == nil {
+		return nil, nil
 	}
-	for _, due := range w.Decision.Due {
-		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Name(),
-			Share: explain.Share(w.Decision.Due, due)})
+	if r.ClientIP != "" {
+		return nil, badRequest("client_ip and place are both given: give one of them")
 	}
-	return out
+	if place.Latitude == nil || math.Abs(*place.Latitude) > 90 {
+		return nil, badRequest("place.latitude must be a number of degrees from -90 to 90, such as 50.1")
+	}
+	if place.Longitude == nil || math.Abs(*place.Longitude) > 180 {
+		return nil, badRequest("place.longitude must be a number of degrees from -180 to 180, such as 8.7")
+	}
+	near, ok := s.o.Places().Near(geo.Position{Latitude: *place.Latitude, Longitude: *place.Longitude})
+	if !ok {
+		return nil, badRequest("place needs a geolocation database with positions, such as GeoLite2-City, in " +
+			"overwatch.geolocation.database_path of this node: give client_ip instead")
+	}
+	r.ClientIP = near.Network.Addr().String()
+	return &api.RoutingNearby{Place: api.Place{Latitude: near.Position.Latitude, Longitude: near.Position.Longitude},
+		Network: near.Network.String(), Kilometres: math.Round(near.Kilometres)}, nil
 }
 
-// locatedBy names the source of the client's place.
-func locatedBy(e *explain.Explanation) string {
-	switch {
-	case e.Place != nil && e.Place.Match == geo.ByCustomMapping:
-		return "custom_mapping"
-	case e.Place != nil && (e.Place.Match == geo.ByCountry || e.Place.Match == geo.ByContinent):
-		return "database"
-	case e.Region != "":
-		return "default"
-	case e.Subnet:
-		return "ecs"
+func algorithmView(a *policy.Algorithm) api.RoutingAlgorithm {
+	view := api.RoutingAlgorithm{
+		ID: a.Name, Name: a.Title, Type: a.Kind, Description: a.Description, Parameters: a.Parameters,
+		Enabled: true, Default: a.Name == policy.DefaultAlgorithm,
 	}
-	return "resolver"
+	if view.Parameters == nil {
+		view.Parameters = map[string]string{}
+	}
+	return view
+}
+
+// listRoutingAlgorithms answers GET /routing/algorithms.
+func (s *Server) listRoutingAlgorithms(c *call) (answer, error) {
+	list := api.RoutingAlgorithmList{GeneratedAt: stamp(s.o.Now())}
+	for _, a := range policy.Algorithms() {
+		list.Algorithms = append(list.Algorithms, algorithmView(a))
+	}
+	list.Total = len(list.Algorithms)
+	return ok(list), nil
+}
+
+// getRoutingAlgorithm answers GET /routing/algorithms/{id}.
+func (s *Server) getRoutingAlgorithm(c *call) (answer, error) {
+	if a := policy.Named(c.Param("id")); a != nil {
+		return ok(api.RoutingAlgorithmDetail{Algorithm: algorithmView(a)}), nil
+	}
+	return answer{}, notFound("there is no routing algorithm %.64q: there are %s", c.Param("id"),
+		strings.Join(policy.Names(policy.Algorithms()), ", "))
 }

@@ -1,4 +1,4 @@
-package httpapi
+package audit
 
 import (
 	"encoding/csv"
@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,32 +13,20 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditContains reports whether an entry contains a text, which must be in lower case.
-func auditContains(e *api.AuditEntry, text string) bool {
-	texts := []string{e.Action, e.Resource, e.ResourceID, e.Actor, e.ActorIP, e.ActorType, e.Status, e.RequestID,
-		string(e.Before), string(e.After)}
-	for _, where := range slices.AppendSeq(texts, maps.Values(e.Details)) {
-		if strings.Contains(strings.ToLower(where), text) {
-			return true
-		}
-	}
-	return false
-}
-
-// writeAudit writes entries while they are read, so that an export takes no memory.
-func writeAudit(w io.Writer, format string, entries iter.Seq2[api.AuditEntry, error]) error {
+// Export writes entries in a format: csv, ndjson or json. It keeps one entry in memory.
+func Export(w io.Writer, format string, entries iter.Seq2[api.AuditEntry, error]) error {
 	switch format {
 	case "csv":
-		return writeAuditCSV(w, entries)
+		return exportCSV(w, entries)
 	case "ndjson":
-		return writeAuditJSON(w, "", "", "\n", entries)
+		return exportJSON(w, "", "", "\n", entries)
 	default:
-		return writeAuditJSON(w, `{"entries":[`, ",", "]}\n", entries)
+		return exportJSON(w, `{"entries":[`, ",", "]}\n", entries)
 	}
 }
 
-// writeAuditJSON writes one entry per line.
-func writeAuditJSON(w io.Writer, head, between, tail string, entries iter.Seq2[api.AuditEntry, error]) error {
+// exportJSON writes one entry per line.
+func exportJSON(w io.Writer, head, between, tail string, entries iter.Seq2[api.AuditEntry, error]) error {
 	lead := head
 	for e, err := range entries {
 		if err != nil {
@@ -62,7 +48,7 @@ func writeAuditJSON(w io.Writer, head, between, tail string, entries iter.Seq2[a
 	return err
 }
 
-func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error {
+func exportCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error {
 	out := csv.NewWriter(w)
 	err := out.Write([]string{"id", "timestamp", "action", "resource", "resource_id", "actor", "actor_type", "actor_ip",
 		"status", "details",
@@ -73,9 +59,11 @@ func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error 
 		}
 		details, failure := json.Marshal(e.Details)
 		err = errors.Join(failure, out.Write(escapeFormulas([]string{
-			strconv.FormatUint(e.ID, 10), e.Timestamp.Format(time.RFC3339Nano), e.Action, e.Resource, e.ResourceID, e.Actor,
+			strconv.FormatUint(e.ID, 10), e.Timestamp.Format(time.RFC3339Nano), e.Action, e.Resource, e.ResourceID,
+			e.Actor,
 			e.ActorType, e.ActorIP, e.Status,
-			string(details), string(e.Before), string(e.After), strconv.FormatFloat(e.DurationMs, 'f', -1, 64), e.RequestID,
+			string(details), string(e.Before), string(e.After), strconv.FormatFloat(e.DurationMs, 'f', -1, 64),
+			e.RequestID,
 			e.PreviousHash, e.Hash,
 		})))
 	}

@@ -1,29 +1,28 @@
-package httpapi
+package audit
 
 import (
 	"maps"
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 )
 
-// topActors bounds the actors that the statistics name.
+// topActors bounds the actors in Stats.
 const topActors = 10
 
-// getAuditStats answers GET /audit-logs/stats.
-func (s *Server) getAuditStats(c *call) (answer, error) {
-	now := s.o.Now()
+// Stats counts the entries of all rooms.
+func (l *Log) Stats(now time.Time) (api.AuditStats, error) {
 	st := api.AuditStats{
-		ByAction: map[string]int{}, ByResource: map[string]int{}, ByStatus: map[string]int{}, ByActorType: map[string]int{},
-		TopActors: []api.ActorCount{}, RetentionDays: s.o.Audit.Retention().Hours() / 24,
+		ByAction: map[string]int{}, ByResource: map[string]int{}, ByStatus: map[string]int{},
+		ByActorType: map[string]int{},
+		TopActors:   []api.ActorCount{}, RetentionDays: l.Retention().Hours() / 24,
 	}
 	actors := map[string]int{}
-	all := mergeAudit(s.o.Audit.Oldest(audit.Changes), s.o.Audit.Oldest(audit.Refusals), true)
-	for e, err := range mergeAudit(all, s.o.Audit.Oldest(audit.Received), true) {
+	all := merge(l.Oldest(Changes), l.Oldest(Refusals), true)
+	for e, err := range merge(all, l.Oldest(Received), true) {
 		if err != nil {
-			return answer{}, err
+			return st, err
 		}
 		if st.OldestEntry == nil {
 			st.OldestEntry = &e.Timestamp
@@ -47,5 +46,5 @@ func (s *Server) getAuditStats(c *call) (answer, error) {
 	}
 	slices.SortStableFunc(st.TopActors, func(a, b api.ActorCount) int { return b.Count - a.Count })
 	st.TopActors = st.TopActors[:min(len(st.TopActors), topActors)]
-	return ok(api.AuditStatsAnswer{Stats: st, GeneratedAt: stamp(now)}), nil
+	return st, nil
 }

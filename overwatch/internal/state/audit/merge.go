@@ -1,4 +1,4 @@
-package httpapi
+package audit
 
 import (
 	"iter"
@@ -13,8 +13,8 @@ type auditEntry struct {
 	more bool
 }
 
-// mergeAudit joins two sequences of entries, each in the order of time, into one. An error is the last thing it yields.
-func mergeAudit(a, b iter.Seq2[api.AuditEntry, error], ascending bool) iter.Seq2[api.AuditEntry, error] {
+// merge joins two sequences of entries, each ordered by time. An error ends the sequence.
+func merge(a, b iter.Seq2[api.AuditEntry, error], ascending bool) iter.Seq2[api.AuditEntry, error] {
 	return func(yield func(api.AuditEntry, error) bool) {
 		nextA, stopA := iter.Pull2(a)
 		defer stopA()
