@@ -93,7 +93,6 @@ type health struct {
 	targets   *control.Targets
 	declared  errgroup.Group // declares servers to the registry; see openRegistry
 	servers   *inventory.Inventory
-	orders    sync.Mutex // held while an order changes
 	gossip    *gossip.Node
 	brakes    *brakes.Follower
 	validator *validation.Validator
@@ -199,7 +198,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
 		Publisher: n.publisher, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync, Validator: n.validator,
 		Targets: n.targets, SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
-		Identity: n.identity, Registerer: n.registerer, Servers: n.servers, Orders: &n.orders,
+		Identity: n.identity, Registerer: n.registerer, Servers: n.servers, Audit: n.audit,
 		Replication: func() *replication.Replication { return n.replication },
 		Reconfigured: func(cfg *config.Config) {
 			if n.notifier != nil {
@@ -413,9 +412,8 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		RestartRequired: n.state.RestartRequired,
 		ValidateConfig:  control.CheckText,
 		ConfigPath:      n.configPath, Reload: n.control.Reload,
-		Fitness: n.judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers,
-		TargetProblem: n.targets.Problem, OrderStore: n.store, Applied: n.store,
-		OrderLock: &n.orders, Replication: n.replication,
+		Fitness: n.judge, View: n.registry.View(), Registry: n.registry, Inventory: n.servers,
+		TargetProblem: n.targets.Problem, Changes: n.control.Changes, Applied: n.store, Replication: n.replication,
 		DiskTakes: n.store.Writing, Flush: n.publisher.Flush,
 		Events: n.journal, Notifier: n.notifier,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,

@@ -51,7 +51,7 @@ func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]
 		case store.KindServer:
 			err = p.followServer(ctx, key)
 		case store.KindOverride, store.KindWeight, store.KindDrain:
-			err = p.followOrder(ctx, key)
+			err = p.followAdminState(ctx, key)
 		case store.KindRevocation:
 			err = p.followRevocation(ctx, key)
 		case store.KindLock:
@@ -193,30 +193,20 @@ func (p *Plane) followRevocation(ctx context.Context, key replica.Key) error {
 	return err
 }
 
-func (p *Plane) followOrder(ctx context.Context, key replica.Key) error {
-	p.o.Orders.Lock()
-	defer p.o.Orders.Unlock()
-	value, err := p.object(key)
-	if err != nil {
-		return err
-	}
-	var o store.Order
-	if value == nil {
-		o.Service, o.Address = store.OrderOf(key)
-	} else if err := json.Unmarshal(value, &o); err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
-	}
-	o.Kind = api.OrderKind(key.Kind)
-	order, err := restore.OrderOf(o)
-	if err != nil {
-		return err
-	}
-	if value != nil {
-		return p.o.Registry.FollowOrder(ctx, order)
-	}
-	err = p.o.Registry.ClearOrder(ctx, order.Kind, order.Service, order.Address, order.Port)
-	if errors.Is(err, registry.ErrNoOrder) {
-		return nil
-	}
-	return err
+func (p *Plane) followAdminState(ctx context.Context, key replica.Key) error {
+	return p.Changes.FollowAdminState(ctx, func() (o store.Order, there bool, err error) {
+		value, err := p.object(key)
+		switch {
+		case err != nil:
+			return o, false, err
+		case value == nil:
+			o.Service, o.Address = store.OrderOf(key)
+		default:
+			if err := json.Unmarshal(value, &o); err != nil {
+				return o, false, fmt.Errorf("it cannot be read: %w", err)
+			}
+		}
+		o.Kind = api.OrderKind(key.Kind)
+		return o, value != nil, nil
+	})
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
@@ -37,7 +37,7 @@ func CheckObject(o *replica.Object) error {
 	case store.KindOverride, store.KindWeight, store.KindDrain:
 		return checkValue(o, func(order *store.Order) error {
 			order.Kind = api.OrderKind(o.Kind)
-			return checkPeerOrder(order)
+			return changes.CheckAdminState(order)
 		})
 	case store.KindSetting:
 		return definitions.CheckPeerSetting(o.Name, o.Value)
@@ -76,15 +76,4 @@ func checkPeerServer(s *store.Server) error {
 		err = fmt.Errorf("its id is not in the canonical form %s", id)
 	}
 	return errors.Join(err, definitions.CheckServer(s))
-}
-
-func checkPeerOrder(stored *store.Order) error {
-	order, err := restore.OrderOf(*stored)
-	if err == nil {
-		err = order.Check()
-	}
-	if err == nil && (order.Endpoint() != stored.Address || order.Service != stored.Service) {
-		err = fmt.Errorf("its address is not in the canonical form %s", order.Endpoint())
-	}
-	return errors.Join(err, definitions.CheckOrder(stored))
 }

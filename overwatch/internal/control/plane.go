@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,10 +13,13 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/cluster/replication"
+	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
+	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/settings"
@@ -24,6 +28,8 @@ import (
 // Plane puts changes into force, one after the other. It embeds the State that they change.
 type Plane struct {
 	*State
+	// Changes applies the changes of operators and of other nodes.
+	Changes *changes.Changes
 	o       Options
 	queue   queue
 	reloads *prometheus.CounterVec
@@ -50,9 +56,9 @@ type Options struct {
 
 	// SetMaxUDPSize bounds answers over UDP, in octets.
 	SetMaxUDPSize func(octets int)
-	// Servers holds the servers that the API has created. Orders is locked while an override, a weight or a drain changes.
+	// Servers holds the servers that the API has created.
 	Servers *inventory.Inventory
-	Orders  sync.Locker
+	Audit   *audit.Log
 	// Replication returns the exchange with other nodes, which is made after the Plane; nil while there is none.
 	Replication func() *replication.Replication
 	// Reconfigured is called with each configuration that a reload, or settings of the API, have put into force; nil:
@@ -77,6 +83,12 @@ func New(o Options) (*Plane, error) {
 	for _, outcome := range []string{reloadDone, reloadFailed} {
 		p.reloads.WithLabelValues(outcome)
 	}
+	p.Changes = changes.New(changes.Options{
+		View: o.Registry.View(), Registry: o.Registry, Store: p.store, Audit: o.Audit, Flush: o.Publisher.Flush,
+		Impact: impact.New(impact.Options{View: o.Registry.View(), DNSView: o.Publisher.View, Flush: o.Publisher.Flush,
+			Decisions: o.Decisions, Now: time.Now}),
+		Logger: p.log.With().Str("component", "api").Logger(),
+	})
 	return p, o.Registerer.Register(p.reloads)
 }
 

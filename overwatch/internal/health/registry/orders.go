@@ -28,29 +28,10 @@ type order struct {
 	drain       *drain // of an order to drain
 }
 
-// SetOrder puts an operator's order in force, at once or when it begins, in the place of one of its kind about the
-// same. It wraps ErrUnknownBackend when it applies to no backend. It stores nothing: the caller does, and New is given
-// what was stored.
+// SetOrder puts an admin state into force, at once or when it begins, in the place of the admin state of its kind and
+// object. No backend needs to be known for it. An expired admin state ends the one that it would replace. SetOrder
+// stores nothing: the caller has stored the admin state.
 func (r *Registry) SetOrder(ctx context.Context, o Order) error {
-	if err := o.normalise(); err != nil {
-		return err
-	}
-	return tell(ctx, r, func(w *writer, now time.Time) error {
-		if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {
-			return fmt.Errorf("%s of %s: its expiry, %s, has passed", o.Kind, o.target(), o.ExpiresAt.Format(time.RFC3339))
-		}
-		if len(w.affected(o)) == 0 {
-			return fmt.Errorf("%s of %s: %w", o.Kind, o.target(), ErrUnknownBackend)
-		}
-		w.setOrder(o, now)
-		w.refreshAffected(o, now)
-		return nil
-	})
-}
-
-// FollowOrder takes an order that was given on another node. As with stored orders, no backend need be known for it.
-// One that has expired ends the order that it would replace.
-func (r *Registry) FollowOrder(ctx context.Context, o Order) error {
 	if err := o.normalise(); err != nil {
 		return err
 	}

@@ -298,18 +298,15 @@ func (h *history) drain() string {
 		delete(h.model.drains, target)
 		return "end the drain of " + target.String()
 	}
-	known := h.model.backends[target] != nil
-	if _, err := h.SetDrain(h.ctx(), target, modelDrain); (err == nil) != known {
+	if _, err := h.SetDrain(h.ctx(), target, modelDrain); err != nil {
 		h.t.Errorf("draining %s: %v", target, err)
 	}
-	if known {
-		begins := h.model.now
-		if drains { // it goes on where the one before has led to
-			done := min(h.model.now.Sub(h.model.drains[target]), modelDrain)
-			begins = begins.Add(-done.Truncate(modelDrain / drainSteps))
-		}
-		h.model.drains[target] = begins
+	begins := h.model.now
+	if drains { // it goes on where the one before has led to
+		done := min(h.model.now.Sub(h.model.drains[target]), modelDrain)
+		begins = begins.Add(-done.Truncate(modelDrain / drainSteps))
 	}
+	h.model.drains[target] = begins
 	return "drain " + target.String()
 }
 

@@ -50,7 +50,10 @@ func (w *world) SetDrain(ctx context.Context, id ID, over time.Duration) (ends t
 		return ends, err
 	}
 	w.keep(o)
-	return w.View().Get(id).DrainEndsAt, nil
+	if b := w.View().Get(id); b != nil {
+		ends = b.DrainEndsAt
+	}
+	return ends, nil
 }
 
 // ClearDrain ends the operator's drain of a backend.

@@ -214,9 +214,9 @@ func TestConditions_DescribeOrders(t *testing.T) {
 		n.drain("a.example", 1, time.Hour, 0)
 		elsewhere := registry.Order{Kind: api.OrderWeight, Service: "a.example", Address: netip.MustParseAddr("192.0.2.9"),
 			Port: 80, Weight: 7, CreatedBy: "ops", ExpiresAt: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}
-		n.must(n.registry.FollowOrder(n.t.Context(), elsewhere)) // of another node, which knows the backend
+		n.must(n.registry.SetOrder(n.t.Context(), elsewhere)) // of another node, which knows the backend
 		elsewhere.Kind, elsewhere.Over = api.OrderDrain, time.Hour
-		n.must(n.registry.FollowOrder(n.t.Context(), elsewhere))
+		n.must(n.registry.SetOrder(n.t.Context(), elsewhere))
 		var said []string
 		for _, c := range n.Conditions() {
 			if c.Kind == api.DrainInForce || c.Kind == api.WeightInForce {

@@ -57,7 +57,7 @@ func (s *Server) revoke(ctx context.Context, id string, refuse func() error) err
 			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk is full "+
 				"or failing")
 	}
-	return errors.Join(err, s.o.Orders.DropAgent(ctx, id))
+	return errors.Join(err, s.o.Registry.DropAgent(ctx, id))
 }
 
 // revoked returns a sentence about the effect of a revocation, and the operator's next steps.
@@ -120,7 +120,7 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 		gone, err := s.o.Pins.UnpinSelected(ctx, selection, batch, note)
 		out.Unpinned, out.Remaining = append([]string{}, gone...), len(ids)-len(gone)
 		for _, id := range gone {
-			err = errors.Join(err, s.o.Orders.DropAgent(ctx, id))
+			err = errors.Join(err, s.o.Registry.DropAgent(ctx, id))
 		}
 		return err
 	})

@@ -115,7 +115,7 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 			if err := s.o.Pins.Reissue(ctx, id, note); err != nil {
 				return err
 			}
-			return s.o.Orders.DropAgent(ctx, id)
+			return s.o.Registry.DropAgent(ctx, id)
 		}, "")
 	return answer{http.StatusCreated, api.CertificateReissue{
 		Message: "the pin of " + id +

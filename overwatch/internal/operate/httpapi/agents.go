@@ -72,7 +72,7 @@ func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
 	if err := s.o.Pins.Unpin(ctx, id, note); err != nil {
 		return err
 	}
-	return s.o.Orders.DropAgent(ctx, id)
+	return s.o.Registry.DropAgent(ctx, id)
 }
 
 // changeAgent makes a change of a pinned agent, waits until DNS follows, and answers with message.

@@ -82,14 +82,14 @@ func (h hold) takes(b *registry.Backend) bool {
 }
 
 // release releases the hold.
-func (h hold) release(ctx context.Context, orders Orders) (err error) {
+func (h hold) release(ctx context.Context, r Registry) (err error) {
 	switch h.scope {
 	case api.BrakeOfAgent:
-		_, err = orders.ReleaseAgent(ctx, h.subject)
+		_, err = r.ReleaseAgent(ctx, h.subject)
 	case api.BrakeOfRegion:
-		_, err = orders.ReleaseRegion(ctx, h.subject)
+		_, err = r.ReleaseRegion(ctx, h.subject)
 	default:
-		_, err = orders.ReleaseBrake(ctx, h.subject)
+		_, err = r.ReleaseBrake(ctx, h.subject)
 	}
 	return err
 }
@@ -121,7 +121,7 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 		return answer{}, err
 	}
 	ch := &change{action: api.AuditRelease, resource: "brake", id: h.of(), before: before}
-	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error { return h.release(ctx, s.o.Orders) })
+	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error { return h.release(ctx, s.o.Registry) })
 	return ok(api.Outcome{Success: true, Message: "the agents of " + h.of() + " are believed again"}), err
 }
 

@@ -3,12 +3,10 @@ package httpapi // inside: it shares world_test.go
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -130,13 +128,10 @@ func TestOverride_RefusesWhatItCannotMean(t *testing.T) {
 }
 
 func TestOverride_ThatCannotBeStoredIsNotInForce(t *testing.T) {
-	full := false
-	w := newWorld(t, func(o *Options) {
-		o.OrderStore = &sometimesFull{OrderStore: o.OrderStore, full: &full}
-	})
+	w := newWorld(t)
 	good := `{"healthy":true,"reason":"r"}`
 	w.want("PUT", w.send("PUT", overridePath, good), 200)
-	full = true
+	w.full.Store(true)
 	w.wantError("PUT", w.send("PUT", "/api/v1/overrides/app.example/192.0.2.2", good), 507, "nothing was changed", "disk")
 	w.wantError("DELETE", w.send("DELETE", overridePath, ""), 507)
 	list, err := w.client.Overrides(t.Context())
@@ -146,41 +141,6 @@ func TestOverride_ThatCannotBeStoredIsNotInForce(t *testing.T) {
 	if !strings.Contains(w.log.String(), `"status":"failure"`) {
 		t.Errorf("log %s", w.log.String())
 	}
-}
-
-// sometimesFull is a disk that fills up.
-type sometimesFull struct {
-	OrderStore
-	full *bool
-}
-
-func (s *sometimesFull) PutOrder(o store.Order, with ...store.Entry) error {
-	if *s.full {
-		return fullDisk{}.PutOrder(o)
-	}
-	return s.OrderStore.PutOrder(o, with...)
-}
-
-func (s *sometimesFull) DeleteOrder(kind api.OrderKind, service, address string, with ...store.Entry) error {
-	if *s.full {
-		return fullDisk{}.DeleteOrder(kind, service, address)
-	}
-	return s.OrderStore.DeleteOrder(kind, service, address, with...)
-}
-
-func TestOverride_OfABackendThatLeftMeanwhileIsNotRemembered(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Orders = &leaving{Orders: o.Orders} })
-	w.wantError("PUT", w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`), 404)
-	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 0 {
-		t.Errorf("on disk: %+v, %v", stored, err)
-	}
-}
-
-// leaving is a registry whose backends leave just before they are overridden.
-type leaving struct{ Orders }
-
-func (l *leaving) SetOrder(context.Context, registry.Order) error {
-	return fmt.Errorf("override: %w", registry.ErrUnknownBackend)
 }
 
 func TestOverride_DNSThatDoesNotFollowIsAnError(t *testing.T) {

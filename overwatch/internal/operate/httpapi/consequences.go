@@ -29,6 +29,13 @@ func (s *Server) safely(c *call, g impact.Withdrawal) (done func(), err error) {
 	if !c.query.flag("if_safe") {
 		return func() {}, nil
 	}
-	s.safe.Lock()
-	return s.safe.Unlock, s.impact.Check(c.Request.Context(), g)
+	return s.o.Changes.Exclusive(), s.impact.Check(c.Request.Context(), g)
+}
+
+// checkSafe is safely for a caller that has called Changes.Exclusive.
+func (s *Server) checkSafe(c *call, g impact.Withdrawal) error {
+	if !c.query.flag("if_safe") {
+		return nil
+	}
+	return s.impact.Check(c.Request.Context(), g)
 }

@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/document"
 	"gslb.internal/overwatch/internal/control/impact"
-	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
@@ -56,7 +55,7 @@ func (s *Server) postApply(c *call, req document.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	defer s.lockDocument()()
+	defer s.o.Changes.Exclusive()()
 	p, view, err := s.planner.Plan(c.Request.Context(), req, wanted)
 	if err == nil && !req.Force {
 		err = document.NeedsForce(&view)
@@ -75,24 +74,16 @@ func (s *Server) postApply(c *call, req document.Request) (answer, error) {
 	return ok(view), err
 }
 
-// lockDocument keeps other changes of documents, admin states and regions waiting until release is called.
-func (s *Server) lockDocument() (release func()) {
-	s.o.OrderLock.Lock() // before s.safe, as changes of admin states do
-	s.safe.Lock()
-	s.regions.Lock() // no server comes into a region that the document deletes
-	return func() {
-		s.regions.Unlock()
-		s.safe.Unlock()
-		s.o.OrderLock.Unlock()
-	}
-}
-
 // applyPlan makes the changes of a plan, and restores admin states of restored servers. It stores the previous objects
-// for an undo. The caller holds lockDocument.
+// for an undo. The caller has called Changes.Exclusive.
 func (s *Server) applyPlan(c *call, p *document.Plan, ch *change, restored []api.Order) error {
 	removed := p.Removed(s.o.View)
 	name := appliedName(c.id, strconv.FormatUint(ch.undoes, 10))
-	state, err := p.State(s.ordersOf(removed))
+	var states []api.Order
+	for _, o := range s.o.Changes.AdminStatesOf(removed) {
+		states = append(states, o.Record())
+	}
+	state, err := p.State(states)
 	switch {
 	case err != nil:
 		return err
@@ -107,7 +98,7 @@ func (s *Server) applyPlan(c *call, p *document.Plan, ch *change, restored []api
 		if err := s.planner.Store(ctx, p, note); err != nil {
 			return err
 		}
-		return errors.Join(s.forgetOrders(ctx, removed...), s.restoreOrders(ctx, restored))
+		return errors.Join(s.endAdminStatesOf(ctx, removed...), s.o.Changes.RestoreAdminStates(ctx, restored))
 	})
 	if err != nil && !c.noted { // rejected: nothing has changed
 		err = errors.Join(err, s.o.Applied.DeleteApplied(name))
@@ -177,13 +168,12 @@ func (s *Server) planUndoApply(e *api.AuditEntry) (*document.Plan, []api.Order, 
 		return nil, nil, err
 	}
 	if state == nil {
-		return nil, nil, cannotUndo(e, fmt.Sprintf("what was before it is not kept: an earlier version made it, it "+
-			"was too "+
-			"large, or it is older than the last %d applies", store.MaxApplied))
+		return nil, nil, changes.CannotUndo(e, fmt.Sprintf("what was before it is not kept: an earlier version made it, "+
+			"it was too large, or it is older than the last %d applies", store.MaxApplied))
 	}
 	p, orders, err := s.planner.PlanUndo(state, e.ResourceID)
 	if _, changed := errors.AsType[document.ErrChanged](err); changed {
-		return nil, nil, cannotUndo(e, err.Error())
+		return nil, nil, changes.CannotUndo(e, err.Error())
 	}
 	if err != nil {
 		err = fmt.Errorf("the state before apply %d: %w", e.ID, err)
@@ -193,7 +183,7 @@ func (s *Server) planUndoApply(e *api.AuditEntry) (*document.Plan, []api.Order, 
 
 // undoApply reverts the apply of a document.
 func (s *Server) undoApply(c *call, e *api.AuditEntry, ch *change) error {
-	defer s.lockDocument()()
+	defer s.o.Changes.Exclusive()()
 	p, orders, err := s.planUndoApply(e)
 	if err != nil {
 		return err
@@ -215,42 +205,7 @@ func (s *Server) undoApply(c *call, e *api.AuditEntry, ch *change) error {
 // unchanged.
 func conflictOf(e *api.AuditEntry, err error) error {
 	if p, known := problemOf(err); known && p.status == http.StatusBadRequest {
-		return cannotUndo(e, p.sentence)
+		return changes.CannotUndo(e, p.sentence)
 	}
 	return err
-}
-
-// ordersOf returns the weights and the drains of servers.
-func (s *Server) ordersOf(servers []registry.ID) (list []api.Order) {
-	of := make(map[registry.ID]bool, len(servers))
-	for _, id := range servers {
-		of[id] = true
-	}
-	for _, o := range s.o.View.Orders() {
-		if o.Kind != api.OrderOverride && of[registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}] {
-			list = append(list, o.Record())
-		}
-	}
-	return list
-}
-
-// restoreOrders restores the orders of restored servers, without the expired orders. The caller holds
-// Options.OrderLock.
-func (s *Server) restoreOrders(ctx context.Context, orders []api.Order) error {
-	var failed []error
-	for _, record := range orders {
-		o, known := orderOf(record, s.o.Now())
-		if _, again := s.findOrder(o.Kind, targetOf(o)); !known || again ||
-			!o.ExpiresAt.IsZero() && !s.o.Now().Before(o.ExpiresAt) {
-			continue
-		}
-		if err := s.o.OrderStore.PutOrder(restore.Order(o)); err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		if err := s.o.Orders.SetOrder(ctx, o); err != nil {
-			failed = append(failed, s.o.OrderStore.DeleteOrder(o.Kind, o.Service, o.Endpoint()))
-		}
-	}
-	return errors.Join(failed...)
 }

@@ -103,11 +103,11 @@ const (
 	exampleServer = "app.example.com:192.0.2.1:80"
 )
 
-// changes are the error statuses that a change of one object may answer.
-var changes = []int{http.StatusPreconditionFailed, noStore}
+// changeErrors are the error statuses that a change of one object may answer.
+var changeErrors = []int{http.StatusPreconditionFailed, noStore}
 
-// unsafeChanges are the error statuses of a change that also has if_safe.
-var unsafeChanges = append([]int{conflict}, changes...)
+// unsafeChangeErrors are the error statuses of a change that also has if_safe.
+var unsafeChangeErrors = append([]int{conflict}, changeErrors...)
 
 // at returns the time in the examples of the document.
 func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }

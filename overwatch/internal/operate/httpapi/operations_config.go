@@ -22,11 +22,11 @@ func sectionOperations() []Operation {
 		{Method: put, Path: v1 + "/preferences", Changes: KindNode,
 			handle: (*Server).putPreferences, Header: conditionsOf(false),
 			Summary: "Set preferences", Description: "What is left out takes its default.", Body: liked, Status: 200,
-			Answer: preferences, Errors: changes},
+			Answer: preferences, Errors: changeErrors},
 		{Method: patch, Path: v1 + "/preferences", Changes: KindNode,
 			handle: (*Server).putPreferences, Header: conditionsOf(false),
 			Summary: "Change preferences", Description: "What is left out stays.", Body: liked, Status: 200, Answer: preferences,
-			Errors: changes},
+			Errors: changeErrors},
 		{Method: get, Path: v1 + "/config/system", handle: (*Server).getSystemConfig,
 			Summary: "What the node is and runs from", Status: 200, Answer: api.SystemConfigAnswer{Config: api.SystemConfig{
 				Version: "1.2.0", BuildInfo: api.BuildInfo{GoVersion: "go1.26.0", GitCommit: "0123456",
@@ -106,13 +106,13 @@ func section(path, name, summary string, change, answered any) []Operation {
 		{Method: put, Path: path, Changes: kind,
 			handle: putSection(name), Header: conditionsOf(false), Summary: "Set: " + summary,
 			Description: "It lies over the file, also after a restart. What is left out is the file's again.",
-			Body:        change, Status: 200, Answer: answered, Errors: changes},
+			Body:        change, Status: 200, Answer: answered, Errors: changeErrors},
 		{Method: patch, Path: path, Changes: kind,
 			handle: putSection(name), Header: conditionsOf(false), Summary: "Change: " + summary,
 			Description: "It lies over the file, also after a restart. What is left out stays.",
-			Body:        change, Status: 200, Answer: answered, Errors: changes},
+			Body:        change, Status: 200, Answer: answered, Errors: changeErrors},
 		{Method: del, Path: path, Changes: kind, handle: deleteSection(name), Header: conditionsOf(false),
-			Summary: "Let the file count again: " + summary, Status: 204, Errors: changes},
+			Summary: "Let the file count again: " + summary, Status: 204, Errors: changeErrors},
 	}
 }
 

@@ -36,16 +36,16 @@ func regionOperations() []Operation {
 			Summary: "Set a region",
 			Description: "What is left out takes its default. Over one of the configuration it is laid, see DELETE of its " +
 				"overlay; what is left out is then the file's.",
-			Query: safe, Body: change, Status: 200, Answer: one, Errors: unsafeChanges},
+			Query: safe, Body: change, Status: 200, Answer: one, Errors: unsafeChangeErrors},
 		{Method: patch, Path: region, Changes: KindRegion,
 			handle: decoded((*Server).putRegion), Header: conditionsOf(false),
 			Summary:     "Change a region",
 			Description: "What is left out stays. Over one of the configuration it is laid, as with PUT.", Query: safe,
-			Body: change, Status: 200, Answer: one, Errors: unsafeChanges},
+			Body: change, Status: 200, Answer: one, Errors: unsafeChangeErrors},
 		overlayOperation(region, definitions.OverRegion, "id"),
 		{Method: del, Path: region, Changes: KindRegion,
 			handle: (*Server).deleteRegion, Header: conditionsOf(false), Summary: "Delete a region",
 			Description: "Only one that the API has created, and that no server, domain or mapping is in.",
-			Status:      204, Errors: append([]int{conflict}, changes...)},
+			Status:      204, Errors: append([]int{conflict}, changeErrors...)},
 	}
 }

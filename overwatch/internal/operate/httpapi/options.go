@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -16,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -53,8 +53,10 @@ type Options struct {
 	Fitness Fitness
 	// View holds the registry's backends, agents and overrides.
 	View *registry.View
-	// Orders carries an operator's changes to the registry.
-	Orders Orders
+	// Changes applies changes of admin states.
+	Changes *changes.Changes
+	// Registry carries an operator's changes of agents and holds to the registry.
+	Registry Registry
 	// Definitions holds domains, regions, mappings and settings of the API.
 	Definitions Definitions
 	// RestartRequired names the keys whose value in force is not the one that
@@ -75,13 +77,8 @@ type Options struct {
 	TargetProblem func(id definitions.TargetID) string
 	// Inventory holds the servers that the API has created.
 	Inventory Inventory
-	// OrderStore keeps orders over a restart.
-	OrderStore OrderStore
 	// Applied keeps what applies of documents have changed.
 	Applied AppliedStore
-	// OrderLock is held while an order changes, so that disk and registry agree on which change was last; nil: nobody else
-	// changes them.
-	OrderLock sync.Locker
 	// Replication carries changes to the other nodes.
 	Replication Replication
 	// DiskTakes returns the age of the write that is under way, 0 when there is none. nil: changes wait for no disk.
@@ -129,18 +126,10 @@ type Fitness interface {
 	Judgement() (status api.ServiceStatus, message string)
 }
 
-// Orders changes the registry for an operator. A call returns when readers of the view see its effect.
-type Orders interface {
-	// SetOrder puts an order in force, at once or when it begins.
-	SetOrder(context.Context, registry.Order) error
-	ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
-	// EndParting ends the drain that an agent has left on a declared server at its goodbye, and reports whether there was
-	// one.
-	EndParting(ctx context.Context, id registry.ID) (ended bool, err error)
+// Registry changes the registry for an operator. A call returns when readers of the view see its effect.
+type Registry interface {
 	// DropAgent forgets all claims of an agent.
 	DropAgent(ctx context.Context, agentID string) error
-	// DrainTime returns the default duration of a drain of a service's backend.
-	DrainTime(service string) time.Duration
 	// ReleaseBrake, ReleaseAgent and ReleaseRegion end the mass-failure hold of a service, an agent or a region and
 	// return the backends that were held.
 	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
@@ -187,12 +176,6 @@ type Inventory interface {
 	Apply(ctx context.Context, puts []store.Server, gone []registry.ID, commit func(definitions.Attached) error) error
 }
 
-// OrderStore keeps orders. A call returns when the change is on disk. After an error nothing is changed.
-type OrderStore interface {
-	PutOrder(store.Order, ...store.Entry) error
-	DeleteOrder(kind api.OrderKind, service, address string, with ...store.Entry) error
-}
-
 // Pins holds the pinned agents and locked tokens.
 type Pins interface {
 	Agents() []trust.Record
@@ -232,14 +215,11 @@ func (o *Options) complete() error {
 	if o.CreatedAt == nil {
 		o.CreatedAt = func(string) time.Time { return time.Time{} }
 	}
-	if o.OrderLock == nil {
-		o.OrderLock = &sync.Mutex{}
-	}
 	for name, missing := range map[string]bool{
-		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
+		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Registry": o.Registry == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
 		"ValidateConfig": o.ValidateConfig == nil, "Reload": o.Reload == nil, "Inventory": o.Inventory == nil,
-		"OrderStore": o.OrderStore == nil, "Applied": o.Applied == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,
+		"Changes": o.Changes == nil, "Applied": o.Applied == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Events": o.Events == nil, "Refused": o.Refused == nil, "History": o.History == nil,
 		"Notifier": o.Notifier == nil,
 		"Members":  o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,

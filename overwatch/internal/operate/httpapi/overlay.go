@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -128,7 +129,7 @@ func dropOverlay(kind, parameter string) handler {
 func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
 	entry := *e
 	entry.Before, entry.After = canonical(e, e.Before), canonical(e, e.After)
-	before, after, err := states[definitions.Overlay](&entry)
+	before, after, err := changes.States[definitions.Overlay](&entry)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
 	}
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		now := d.Now().Overlay(kind, name)
-		if err := unchangedSince(&entry, now); err != nil {
+		if err := changes.UnchangedSince(&entry, now); err != nil {
 			return err
 		}
 		if now != nil {

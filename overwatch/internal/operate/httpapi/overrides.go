@@ -1,67 +1,43 @@
 package httpapi
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
 
-// sourceAPI is the source of an override whose setter names none.
-const sourceAPI = "api"
-
-// target is the object of an override: an address of a service, with one port or all.
-type target struct {
-	service string
-	address netip.Addr
-	port    uint16 // 0: all
-}
-
-func (t target) endpoint() string {
-	if t.port == 0 {
-		return t.address.String()
-	}
-	return netip.AddrPortFrom(t.address, t.port).String()
-}
-
-func (t target) String() string { return t.service + " " + t.endpoint() }
-
-// has reports whether a backend of the service is at the address.
-func (t target) has(b *registry.Backend) bool {
-	return b.Address == t.address && (t.port == 0 || b.Port == t.port)
-}
-
 // overrideTarget reads {service}/{address}: an address for all of its ports, or "<ip>:<port>", where an IPv6 address
 // needs its brackets.
-func overrideTarget(c *call) (target, error) {
-	t := target{service: wire.CanonicalService(c.Param("service"))}
+func overrideTarget(c *call) (changes.Target, error) {
+	t := changes.Target{Service: wire.CanonicalService(c.Param("service"))}
 	text := c.Param("address")
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
 		if withPort.Port() == 0 {
 			return t, badRequest("address %.64q: the port must be from 1 to 65535", text)
 		}
-		t.port, text = withPort.Port(), withPort.Addr().String()
+		t.Port, text = withPort.Port(), withPort.Addr().String()
 	}
 	address, err := objects.ParseAddress(text)
 	if err != nil {
 		return t, badRequest("address %.64q: it must be <ip> or <ip>:<port>, an IPv6 address before a port in brackets",
 			c.Param("address"))
 	}
-	t.address = address
+	t.Address = address
 	return t, nil
 }
 
 // backendTarget reads {service}/{address}/{port}.
-func backendTarget(c *call) (target, error) {
+func backendTarget(c *call) (changes.Target, error) {
 	id, err := backendID(c)
-	return target{id.Service, id.Address, id.Port}, err
+	return targetOfServer(id), err
 }
 
 // listOverrides answers GET /overrides.
@@ -80,11 +56,11 @@ func (s *Server) getOverride(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	o, found := s.findOrder(api.OrderOverride, t)
+	o, found := s.o.Changes.AdminState(api.OrderOverride, t)
 	if !found {
-		return answer{}, noOverride(t)
+		return answer{}, changes.NoAdminState(api.OrderOverride, t)
 	}
-	return orderAnswer(c, o), nil
+	return adminStateAnswer(c, o), nil
 }
 
 // putOverride answers PUT and PATCH /overrides/{service}/{address}. A field that the body does not have stays with
@@ -98,7 +74,7 @@ func (s *Server) putOverride(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return orderAnswer(c, o), nil
+	return adminStateAnswer(c, o), nil
 }
 
 // deleteOverride answers DELETE /overrides/{service}/{address}.
@@ -107,7 +83,7 @@ func (s *Server) deleteOverride(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return noContent(), s.clearOrder(c, api.OrderOverride, t, noOverride(t))
+	return noContent(), s.change(c, changes.EndAdminState{Kind: api.OrderOverride, Target: t})
 }
 
 // postBackendOverride answers POST on the override of one backend.
@@ -128,7 +104,7 @@ func (s *Server) postBackendOverride(c *call) (answer, error) {
 	if !o.Begun {
 		message = fmt.Sprintf("%s will be %s by override from %s on", t, verdict, o.StartsAt.UTC().Format(time.RFC3339))
 	}
-	if id, err := registry.NewID(t.service, t.address, t.port); err == nil && o.Healthy {
+	if id, err := registry.NewID(t.Service, t.Address, t.Port); err == nil && o.Healthy {
 		if b := s.o.View.Get(id); b != nil && b.Draining {
 			message += "; it drains all the same: DELETE /api/v1/servers/" + id.String() +
 				"/drain ends that, unless its agent drains it"
@@ -144,55 +120,19 @@ func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is gone", t)}),
-		s.clearOrder(c, api.OrderOverride, t, noOverride(t))
+		s.change(c, changes.EndAdminState{Kind: api.OrderOverride, Target: t})
 }
 
-// setOverride puts the override of a request into force, at once or later.
-func (s *Server) setOverride(c *call, t target) (registry.Order, error) {
+// setOverride sets the override of a request, at once or later.
+func (s *Server) setOverride(c *call, t changes.Target) (registry.Order, error) {
 	var req api.OverrideRequest
 	if err := c.decode(&req); err != nil {
 		return registry.Order{}, err
 	}
-	s.o.OrderLock.Lock()
-	defer s.o.OrderLock.Unlock()
-	before, replaces := s.findOrder(api.OrderOverride, t)
-	if c.Request.Method == http.MethodPatch {
-		if !replaces {
-			return before, noOverride(t)
-		}
-		req = completed(req, before)
-	}
-	o, err := s.newOverride(c, t, req)
-	if err != nil {
-		return o, err
-	}
-	if c.Request.Method == http.MethodPatch {
-		keepWindow(&o, before, req.StartsAt == nil, req.ExpiresIn, s.o.Now())
-	}
-	return o, s.giveOrder(c, o)
-}
-
-// completed returns a request with the fields that it lacks taken from the override in force.
-func completed(req api.OverrideRequest, before registry.Order) api.OverrideRequest {
-	if req.Healthy == nil {
-		req.Healthy = &before.Healthy
-	}
-	req.Reason, req.Source = cmp.Or(req.Reason, before.Reason), cmp.Or(req.Source, before.Source)
-	return req
-}
-
-// newOverride checks a request and returns its override.
-func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (registry.Order, error) {
-	if req.Healthy == nil {
-		return registry.Order{}, badRequest("healthy is missing: it must be true or false")
-	}
-	o, err := s.newOrder(c, api.OrderOverride, t, orderRequest{req.Reason, req.Source, req.StartsAt, req.ExpiresIn}, true)
-	o.Healthy = *req.Healthy
-	return o, err
-}
-
-func noOverride(t target) *problem {
-	return notFound("no override of %s is in force or planned", t)
+	set := &changes.SetAdminState{Kind: api.OrderOverride, Target: t, Patch: c.Request.Method == http.MethodPatch,
+		Healthy: req.Healthy, Reason: req.Reason, Source: req.Source, StartsAt: req.StartsAt, ExpiresIn: req.ExpiresIn}
+	err := s.change(c, set)
+	return set.State, err
 }
 
 func overrideRecord(o registry.Order) api.Override {

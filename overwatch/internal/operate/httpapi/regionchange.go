@@ -107,8 +107,7 @@ func (s *Server) defineRegion(c *call, status int, ch *change,
 
 // deleteRegion answers DELETE /regions/{id}. A region that is in use stays.
 func (s *Server) deleteRegion(c *call) (answer, error) {
-	s.regions.Lock() // no server comes into it meanwhile
-	defer s.regions.Unlock()
+	defer s.o.Changes.Exclusive()() // no server comes into it meanwhile
 	name := s.regionNames().Of(c.Param("id"))
 	ch := &change{action: "delete", resource: "region", id: name}
 	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {

@@ -52,8 +52,6 @@ type Server struct {
 	stopping  chan struct{} // closed when the server stops: streams end
 	checking  chan struct{} // has an entry while a configuration is checked
 	documents turns         // of requests that plan or apply a document
-	safe      sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together
-	regions   sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
 
 	sealing  sync.Mutex    // guards unsealed
 	unsealed logging.Lines // bounds the log lines about refused requests of other nodes

@@ -76,8 +76,7 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 
 // inRegion calls apply, which puts a server into a region, and keeps the region from being deleted until it returns.
 func (s *Server) inRegion(region string, apply func() error) error {
-	s.regions.RLock()
-	defer s.regions.RUnlock()
+	defer s.o.Changes.Shared()()
 	cfg, _ := s.o.Config()
 	if err := objects.CheckRegion(cfg, region); err != nil {
 		return err
@@ -216,11 +215,8 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 }
 
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
-	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
-	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, impact.OfServer(id))
-	defer done()
-	if err != nil {
+	defer s.o.Changes.Exclusive()()
+	if err := s.checkSafe(c, impact.OfServer(id)); err != nil {
 		return answer{}, err
 	}
 	ch := &change{action: "delete", resource: resource, id: id.String()}
@@ -230,7 +226,7 @@ func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer,
 			return c.condition.holds(tagOfServer(before))
 		})
 		if err == nil {
-			err = s.forgetOrders(ctx, id)
+			err = s.endAdminStatesOf(ctx, id)
 		}
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -179,11 +180,8 @@ func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) 
 
 // removeTarget commits a change that deletes a server by host name, and ends the weights and drains of its addresses.
 func (s *Server) removeTarget(c *call, ch *change, id definitions.TargetID, edit func(*definitions.Draft) error) error {
-	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
-	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, impact.OfTarget(id))
-	defer done()
-	if err != nil {
+	defer s.o.Changes.Exclusive()()
+	if err := s.checkSafe(c, impact.OfTarget(id)); err != nil {
 		return err
 	}
 	deleted := targetBackends(s.o.View, id)
@@ -191,7 +189,7 @@ func (s *Server) removeTarget(c *call, ch *change, id definitions.TargetID, edit
 		if err := s.o.Definitions.Define(note, edit); err != nil {
 			return err
 		}
-		return s.forgetOrders(ctx, deleted...)
+		return s.endAdminStatesOf(ctx, deleted...)
 	})
 }
 
@@ -237,14 +235,14 @@ func (s *Server) putTargetCheck(c *call, id definitions.TargetID) (answer, error
 
 // undoTarget undoes a change of a server by host name.
 func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitions.TargetID) error {
-	before, after, err := states[definitions.TargetServer](e)
+	before, after, err := changes.States[definitions.TargetServer](e)
 	if err != nil {
 		return err
 	}
 	if before != nil {
 		cfg, _ := s.o.Config()
 		if _, found := s.edit.FindDomain(cfg, id.Service); !found {
-			return cannotUndo(e, "there is no domain "+id.Service+" any more: undo its removal first")
+			return changes.CannotUndo(e, "there is no domain "+id.Service+" any more: undo its removal first")
 		}
 		ch.after = before
 	}
@@ -252,10 +250,10 @@ func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitio
 		now := d.Now().Target(id)
 		switch {
 		case (now == nil) != (after == nil):
-			return errChangedSince
+			return changes.ErrChangedSince
 		case now != nil:
 			ch.before = now
-			if err := unchangedSince(e, now); err != nil {
+			if err := changes.UnchangedSince(e, now); err != nil {
 				return err
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/impact"
-	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
@@ -32,9 +32,6 @@ const (
 	// maxChangeTime bounds the time between the entries of one change.
 	maxChangeTime = time.Hour
 )
-
-// errChangedSince is the error of an undo whose object has changed again since.
-var errChangedSince error = problemf(http.StatusConflict, "a later change stands on it")
 
 // undoStep undoes one entry of a change.
 type undoStep struct {
@@ -106,9 +103,9 @@ func undoSentence(u *api.Undone, made bool) string {
 func (s *Server) undoSteps(c *call, e *api.AuditEntry, undone *api.Undone) ([]undoStep, error) {
 	switch {
 	case e.ActorType != api.ActorUser:
-		return nil, cannotUndo(e, "the node did it by itself")
+		return nil, changes.CannotUndo(e, "the node did it by itself")
 	case e.Status != api.AuditSuccess:
-		return nil, cannotUndo(e, "it failed and changed nothing")
+		return nil, changes.CannotUndo(e, "it failed and changed nothing")
 	}
 	entries, err := s.changeOf(e)
 	if err != nil {
@@ -119,9 +116,8 @@ func (s *Server) undoSteps(c *call, e *api.AuditEntry, undone *api.Undone) ([]un
 		undo, need := s.undoOf(&entries[i])
 		switch {
 		case undo == nil:
-			return nil, cannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or removed no "+
-				"domain, "+
-				"server, region or mapping, applied no document, and laid nothing over the configuration")
+			return nil, changes.CannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or "+
+				"removed no domain, server, region or mapping, applied no document, and laid nothing over the configuration")
 		case c.role != "" && slices.Index(api.Roles(), c.role) < slices.Index(api.Roles(), need):
 			return nil, problemf(http.StatusForbidden, "undoing entry %d needs a token of role %s", entries[i].ID, need)
 		}
@@ -136,7 +132,7 @@ func (s *Server) undoSteps(c *call, e *api.AuditEntry, undone *api.Undone) ([]un
 		steps[i].undo, steps[i].need = s.undoOf(&one)
 	}
 	if len(steps) == 0 {
-		return nil, cannotUndo(e, "everything is as it was before it")
+		return nil, changes.CannotUndo(e, "everything is as it was before it")
 	}
 	return steps, nil
 }
@@ -148,7 +144,7 @@ func (s *Server) undoAll(c *call, steps []undoStep) error {
 		c.noted = false // of the step before
 		err := steps[i].undo(c, e, &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID,
 			undoes: e.ID})
-		if errors.Is(err, errChangedSince) {
+		if errors.Is(err, changes.ErrChangedSince) {
 			err = s.laterChangeError(e)
 		}
 		if p, known := problemOf(err); err != nil && known && i > 0 {
@@ -171,13 +167,11 @@ func (s *Server) undoSafely(c *call, steps []undoStep) error {
 	}
 	gone := map[registry.ID]bool{}
 	for i := range steps {
-		before, _, err := states[api.Order](&steps[i].entry)
-		if err != nil || before == nil || !isOrderAction(steps[i].entry.Action) {
+		if !isAdminStateAction(steps[i].entry.Action) {
 			continue
 		}
-		o, known := orderOf(*before, s.o.Now())
-		if g, takes := taking(o); known && takes {
-			for b := range filtered(slices.Values(s.o.View.Service(o.Service)), g.Takes) {
+		if w, removes := changes.RemovedByUndo(&steps[i].entry, s.o.Now()); removes {
+			for b := range filtered(slices.Values(s.o.View.Service(w.Service)), w.Takes) {
 				gone[b.ID] = true
 			}
 		}
@@ -219,7 +213,7 @@ func (s *Server) changeOf(e *api.AuditEntry) (entries []api.AuditEntry, err erro
 		}
 	}
 	if len(entries) > maxChangeEntries {
-		return nil, cannotUndo(e, fmt.Sprintf("its change has more than %d entries", maxChangeEntries))
+		return nil, changes.CannotUndo(e, fmt.Sprintf("its change has more than %d entries", maxChangeEntries))
 	}
 	slices.Reverse(entries)
 	return entries, nil
@@ -261,8 +255,8 @@ func (s *Server) lastOf(actor, changeID string) (api.AuditEntry, error) {
 
 // undoOf returns the function that undoes a change, and the role that it needs; nil if the change cannot be undone.
 func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *change) error, need api.Role) {
-	if isOrderAction(e.Action) {
-		return s.undoOrder, api.RoleOperate
+	if isAdminStateAction(e.Action) {
+		return s.undoAdminState, api.RoleOperate
 	}
 	switch e.Action {
 	case api.AuditApply:
@@ -286,8 +280,8 @@ func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *c
 	return nil, ""
 }
 
-// isOrderAction reports whether an action gives or ends an override, a weight or a drain.
-func isOrderAction(action string) bool {
+// isAdminStateAction reports whether an action gives or ends an override, a weight or a drain.
+func isAdminStateAction(action string) bool {
 	switch action {
 	case api.AuditOverride, api.AuditClearOverride, api.AuditWeight, api.AuditClearWeight, api.AuditDrain,
 		api.AuditUndrain:
@@ -296,29 +290,14 @@ func isOrderAction(action string) bool {
 	return false
 }
 
-// undoes returns the action of an undo in the audit log, such as delete for create. The undo of an order sets its own.
+// undoes returns the action of an undo in the audit log, such as delete for create. The undo of an admin state sets its
+// own.
 func undoes(action string) string {
 	back := map[string]string{api.AuditCreate: api.AuditDelete, api.AuditDelete: api.AuditCreate}[action]
 	if back == "" {
 		return action
 	}
 	return back
-}
-
-// states returns an entry's object before and after the change, nil where it did not exist.
-func states[T any](e *api.AuditEntry) (before, after *T, err error) {
-	for _, state := range []struct {
-		from json.RawMessage
-		to   **T
-	}{{e.Before, &before}, {e.After, &after}} {
-		if len(state.from) > 0 && json.Unmarshal(state.from, state.to) != nil {
-			return nil, nil, cannotUndo(e, "it does not have the whole object")
-		}
-	}
-	if before == nil && after == nil {
-		return nil, nil, cannotUndo(e, "it changed nothing")
-	}
-	return before, after, nil
 }
 
 // statesOf returns the object of an audit entry before and after the change; nil if it did not exist. It
@@ -332,22 +311,22 @@ func statesOf[T any](e *api.AuditEntry) (before, after *T, err error) {
 			continue
 		}
 		if *state.to, err = model.Decode[T](state.from); err != nil {
-			return nil, nil, cannotUndo(e, "it does not have the whole object")
+			return nil, nil, changes.CannotUndo(e, "it does not have the whole object")
 		}
 	}
 	if before == nil && after == nil {
-		return nil, nil, cannotUndo(e, "it changed nothing")
+		return nil, nil, changes.CannotUndo(e, "it changed nothing")
 	}
 	return before, after, nil
 }
 
-// sameObject returns errChangedSince unless two objects of a kind are equal. nil stands for no object.
+// sameObject returns changes.ErrChangedSince unless two objects of a kind are equal. nil stands for no object.
 func sameObject[T any](now, after *T) error {
 	if now == nil || after == nil {
 		if now == after {
 			return nil
 		}
-		return errChangedSince
+		return changes.ErrChangedSince
 	}
 	a, err := model.Encode(now)
 	if err != nil {
@@ -355,22 +334,9 @@ func sameObject[T any](now, after *T) error {
 	}
 	b, err := model.Encode(after)
 	if err == nil && !bytes.Equal(a, b) {
-		err = errChangedSince
+		err = changes.ErrChangedSince
 	}
 	return err
-}
-
-// unchangedSince returns errChangedSince unless an object is as the change has left it. The fields in passing do not
-// count: they change with time alone.
-func unchangedSince(e *api.AuditEntry, object any, passing ...string) error {
-	now, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
-	if !objects.EqualBut(now, e.After, passing...) {
-		return errChangedSince
-	}
-	return nil
 }
 
 // laterChangeError returns an error that names a later change of the same object, which must be undone first.
@@ -380,15 +346,10 @@ func (s *Server) laterChangeError(e *api.AuditEntry) error {
 			break
 		}
 		if later.ResourceID == e.ResourceID && later.Status == api.AuditSuccess {
-			return cannotUndo(e, fmt.Sprintf("entry %d (%s by %s at %s) has changed it since: undo that first",
+			return changes.CannotUndo(e, fmt.Sprintf("entry %d (%s by %s at %s) has changed it since: undo that first",
 				later.ID,
 				later.Action, later.Actor, later.Timestamp.UTC().Format(time.RFC3339)))
 		}
 	}
-	return cannotUndo(e, fmt.Sprintf("%s %s is no longer what it left", e.Resource, e.ResourceID))
-}
-
-func cannotUndo(e *api.AuditEntry, why string) error {
-	return problemf(http.StatusConflict, "entry %d, %s of %s %s, cannot be undone: %s", e.ID, e.Action, e.Resource,
-		e.ResourceID, why)
+	return changes.CannotUndo(e, fmt.Sprintf("%s %s is no longer what it left", e.Resource, e.ResourceID))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/inventory"
@@ -20,13 +21,13 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
 		return s.undoTarget(c, e, ch, id)
 	}
-	before, after, err := states[store.Server](e)
+	before, after, err := changes.States[store.Server](e)
 	if err != nil {
 		return err
 	}
 	id, err := registry.ParseID(e.ResourceID)
 	if err != nil {
-		return cannotUndo(e, "it names no server")
+		return changes.CannotUndo(e, "it names no server")
 	}
 	switch {
 	case before == nil:
@@ -49,7 +50,7 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 				return nil
 			})
 			if errors.Is(err, inventory.ErrUnknown) {
-				return errChangedSince
+				return changes.ErrChangedSince
 			}
 			return err
 		})
@@ -57,11 +58,8 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 }
 
 func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id registry.ID) error {
-	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
-	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, impact.OfServer(id))
-	defer done()
-	if err != nil {
+	defer s.o.Changes.Exclusive()()
+	if err := s.checkSafe(c, impact.OfServer(id)); err != nil {
 		return err
 	}
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
@@ -71,18 +69,18 @@ func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id regis
 		})
 		switch {
 		case errors.Is(err, inventory.ErrUnknown):
-			return errChangedSince
+			return changes.ErrChangedSince
 		case err != nil:
 			return err
 		}
-		return s.forgetOrders(ctx, id)
+		return s.endAdminStatesOf(ctx, id)
 	})
 }
 
 func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, before store.Server) error {
 	cfg, _ := s.o.Config()
 	if _, found := s.edit.FindDomain(cfg, before.Service); !found {
-		return cannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
+		return changes.CannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
 	}
 	before, err := s.completed(e, before, check.Spec{})
 	if err != nil {
@@ -93,7 +91,7 @@ func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, befor
 		return s.inRegionIfAny(before.Region, func() error {
 			err := s.o.Inventory.Create(ctx, before, note)
 			if errors.Is(err, inventory.ErrExists) {
-				return errChangedSince
+				return changes.ErrChangedSince
 			}
 			return err
 		})
@@ -102,7 +100,7 @@ func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, befor
 
 // serverUnchangedSince is unchangedSince for a server, without its secrets, which no audit entry has.
 func serverUnchangedSince(e *api.AuditEntry, now store.Server) error {
-	return unchangedSince(e, now.Shown())
+	return changes.UnchangedSince(e, now.Shown())
 }
 
 // completed returns a server of an audit entry with the secrets that the entry leaves out (store.Server.Shown). They
@@ -120,8 +118,8 @@ func (s *Server) completed(e *api.AuditEntry, server store.Server, now check.Spe
 			return server, nil
 		}
 	}
-	return server, cannotUndo(e, "the audit log leaves out the values of headers and send of its health check, and its "+
-		"region has others by now")
+	return server, changes.CannotUndo(e, "the audit log leaves out the values of headers and send of its health check, "+
+		"and its region has others by now")
 }
 
 // inRegionIfAny is inRegion for a server that may have no region.
@@ -142,7 +140,7 @@ func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		now := d.Now().Domains[name]
 		if err := sameObject(now, after); err != nil || d.InFile(name) {
-			return errChangedSince
+			return changes.ErrChangedSince
 		}
 		var named []string
 		if now != nil {
@@ -163,24 +161,21 @@ func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
 
 // undoRegion deletes a region that was created and is not in use, or restores one.
 func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
-	before, after, err := states[store.Region](e)
+	before, after, err := changes.States[store.Region](e)
 	if err != nil {
 		return err
 	}
 	name := e.ResourceID
+	defer s.o.Changes.Exclusive()() // no server comes into it meanwhile
 	if before != nil && !before.Enabled && after != nil && after.Enabled {
-		done, err := s.safely(c, impact.OfRegion(name))
-		defer done()
-		if err != nil {
+		if err := s.checkSafe(c, impact.OfRegion(name)); err != nil {
 			return err
 		}
 	}
-	s.regions.Lock() // no server comes into it meanwhile
-	defer s.regions.Unlock()
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		now := d.Now().Regions[name]
-		if err := unchangedSince(e, now); err != nil || objects.RegionAt(d.File(), name) >= 0 {
-			return errChangedSince
+		if err := changes.UnchangedSince(e, now); err != nil || objects.RegionAt(d.File(), name) >= 0 {
+			return changes.ErrChangedSince
 		}
 		if now != nil {
 			ch.before = now
@@ -200,13 +195,13 @@ func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
 
 // undoMapping deletes a mapping that was created, or restores the one that the network had.
 func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
-	before, _, err := states[objects.MappingRecord](e)
+	before, _, err := changes.States[objects.MappingRecord](e)
 	if err != nil {
 		return err
 	}
 	network, err := objects.ParseNetwork(e.ResourceID)
 	if err != nil {
-		return cannotUndo(e, "it names no network")
+		return changes.CannotUndo(e, "it names no network")
 	}
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		var view any
@@ -218,7 +213,7 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 		if now != nil {
 			view, named = objects.MappingRecordOf(now), []string{now.Region}
 		}
-		if err := unchangedSince(e, view); err != nil {
+		if err := changes.UnchangedSince(e, view); err != nil {
 			return err
 		}
 		ch.before = view

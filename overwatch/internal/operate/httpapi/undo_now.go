@@ -3,15 +3,13 @@ package httpapi
 import (
 	"encoding/json"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
-
-// inForceField is the field of an order with a value that depends on the time.
-const inForceField = "in_force"
 
 // pendingUndo returns the entries of a change that an undo still has to revert. entries and pending have the latest
 // entry first. It refuses if an object has changed since. It omits the objects that an earlier, incomplete undo has
@@ -53,11 +51,11 @@ func (s *Server) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
 		return nil, err
 	}
 	for i, e := range list {
-		if objects.EqualBut(now, canonical(e, e.After), inForceField) {
+		if objects.EqualBut(now, canonical(e, e.After), changes.InForceField) {
 			return list[i:], nil
 		}
 	}
-	if !objects.EqualBut(now, canonical(list[0], list[len(list)-1].Before), inForceField) {
+	if !objects.EqualBut(now, canonical(list[0], list[len(list)-1].Before), changes.InForceField) {
 		return nil, s.laterChangeError(list[0])
 	}
 	return nil, nil
@@ -113,8 +111,8 @@ func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
 }
 
 func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
-	if isOrderAction(e.Action) {
-		return s.orderNow(e)
+	if isAdminStateAction(e.Action) {
+		return s.o.Changes.PresentAdminState(e)
 	}
 	set, _ := s.o.Definitions.Defined()
 	switch e.Resource {
@@ -125,7 +123,7 @@ func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
 	case "geo_mapping":
 		network, err := objects.ParseNetwork(e.ResourceID)
 		if err != nil {
-			return nil, cannotUndo(e, "it names no network")
+			return nil, changes.CannotUndo(e, "it names no network")
 		}
 		if m := set.Mappings[network]; m != nil {
 			return objects.MappingRecordOf(m), nil
@@ -140,7 +138,7 @@ func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
 	}
 	id, err := registry.ParseID(e.ResourceID)
 	if err != nil {
-		return nil, cannotUndo(e, "it names no server")
+		return nil, changes.CannotUndo(e, "it names no server")
 	}
 	server, found := s.o.Inventory.Get(id)
 	switch {
@@ -150,14 +148,4 @@ func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
 		return e.After, nil
 	}
 	return server.Shown(), nil
-}
-
-// orderNow returns the order of the kind and the target of an audit entry.
-func (s *Server) orderNow(e *api.AuditEntry) (any, error) {
-	o, _, err := orderOfEntry(e, s.o.Now())
-	if err != nil {
-		return nil, err
-	}
-	now, found := s.findOrder(o.Kind, targetOf(o))
-	return recordOrNil(now, found), nil
 }

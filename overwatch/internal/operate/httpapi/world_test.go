@@ -23,6 +23,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -63,6 +65,7 @@ type world struct {
 	registry *registry.Registry
 	share    atomic.Int32 // of mass-failure protection, in percent
 	servers  *inventory.Inventory
+	full     atomic.Bool // nothing can be stored by Changes
 	audit    *audit.Log
 	journal  *journal.Journal
 	refused  *refusals.Log
@@ -208,7 +211,7 @@ func (r *reloads) Reload(context.Context) (changes, restart []string, err error)
 	return r.changes, r.restart, r.err
 }
 
-// fullDisk is an OrderStore and PinStore that stores nothing.
+// fullDisk is a store of pins that stores nothing.
 type fullDisk struct{}
 
 func (fullDisk) PutPin(store.Pin, ...store.Entry) error {
@@ -217,11 +220,18 @@ func (fullDisk) PutPin(store.Pin, ...store.Entry) error {
 func (fullDisk) DeletePin(string, ...store.Entry) error {
 	return fmt.Errorf("pin: %w", store.ErrNotDurable)
 }
-func (fullDisk) PutOrder(store.Order, ...store.Entry) error {
-	return fmt.Errorf("override: %w", store.ErrNotDurable)
+
+// disk is a store for changes that fills up.
+type disk struct {
+	*store.Store
+	full *atomic.Bool
 }
-func (fullDisk) DeleteOrder(api.OrderKind, string, string, ...store.Entry) error {
-	return fmt.Errorf("override: %w", store.ErrNotDurable)
+
+func (d disk) Write(b *store.Batch, with ...store.Entry) error {
+	if d.full.Load() {
+		return fmt.Errorf("a batch: %w", store.ErrNotDurable)
+	}
+	return d.Store.Write(b, with...)
 }
 
 // Flush notes the backends that serve at the moment, in place of the publisher.
@@ -265,10 +275,11 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 			BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second),
 		Config:    func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
-		Fitness:   &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined,
+		Fitness:   &w.fitness, View: w.registry.View(), Registry: w.registry, Inventory: w.servers,
+		Definitions:     &w.defined,
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
-		Reload: w.reloads.Reload, OrderStore: w.store, Applied: w.store, Flush: w.Flush, Pins: w.trust,
+		Reload: w.reloads.Reload, Applied: w.store, Flush: w.Flush, Pins: w.trust,
 		CheckNow: w.checks.CheckNow, Audit: w.audit, Events: w.journal, Notifier: notifier{},
 		Refused: w.refused.Request, History: w.history,
 		Members:   func() []gossip.Member { return w.members },
@@ -279,6 +290,10 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 	for _, f := range adjust {
 		f(&o)
 	}
+	o.Changes = changes.New(changes.Options{View: o.View, Registry: w.registry, Store: disk{w.store, &w.full},
+		Audit: o.Audit, Flush: o.Flush, Logger: o.Logger,
+		Impact: impact.New(impact.Options{View: o.View, DNSView: o.DNSView, Flush: o.Flush, Decisions: o.Decisions,
+			Now: time.Now})})
 	server, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,16 @@ func (s *Store) PutOrder(o Order, with ...Entry) error {
 	return s.keep(func(w *writer) { w.put(orderBucket(o.Kind), orderKey(o.Service, o.Address), value) }, with...)
 }
 
+// PutOrder stores an order and replaces the order of its kind, service and address.
+func (b *Batch) PutOrder(o Order) {
+	b.put(orderBucket(o.Kind), string(orderKey(o.Service, o.Address)), o)
+}
+
+// DeleteOrder deletes an order. A missing order is no error.
+func (b *Batch) DeleteOrder(kind api.OrderKind, service, address string) {
+	b.changes = append(b.changes, func(w *writer) { w.dropOrder(kind, service, address) })
+}
+
 // DeleteOrder deletes an order. A missing one is no error.
 func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ...Entry) error {
 	return s.keep(func(w *writer) { w.dropOrder(kind, service, address) }, with...)

@@ -1,0 +1,94 @@
+package changes
+
+import (
+	"context"
+
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// EndAdminState is the Object that ends an override, a weight or a drain, or cancels a planned one. A drain that an
+// agent has left at its goodbye ends too; a drain that an agent requests continues.
+type EndAdminState struct {
+	Kind   api.OrderKind
+	Target Target
+}
+
+// Plan implements Object.
+func (e EndAdminState) Plan(ctx context.Context, t *Transaction) error {
+	before, found := t.c.AdminState(e.Kind, e.Target)
+	if !found && e.Kind == api.OrderDrain {
+		return e.endParting(ctx, t)
+	}
+	if !found {
+		return NoAdminState(e.Kind, e.Target)
+	}
+	if err := t.accepts(before); err != nil {
+		return err
+	}
+	t.endAdminState(endAction(e.Kind), before)
+	if e.Kind == api.OrderDrain {
+		t.publish = append(t.publish, func(ctx context.Context) error {
+			_, err := t.c.o.Registry.EndParting(ctx, e.id())
+			return err
+		})
+	}
+	return nil
+}
+
+// endAdminState adds the steps that end an admin state.
+func (t *Transaction) endAdminState(action string, o registry.Order) {
+	t.Entry.Action, t.Entry.Before = action, o.Record()
+	t.Entry.Resource, t.Entry.ID = o.Object()
+	t.EndAdminState(o)
+}
+
+// endParting ends the drain that an agent has left. The drain is no stored object, so it ends at once.
+func (e EndAdminState) endParting(ctx context.Context, t *Transaction) error {
+	b := t.c.o.View.Get(e.id())
+	if b == nil {
+		return fault.NotFoundf("no server %s is known", e.id())
+	}
+	drained := b.Draining
+	ended, err := t.c.o.Registry.EndParting(ctx, e.id())
+	switch {
+	case err != nil:
+		return err
+	case ended:
+		t.Entry = Entry{Action: api.AuditUndrain, Resource: "server", ID: e.id().String()}
+	case !drained:
+		return NoAdminState(e.Kind, e.Target)
+	default:
+		t.unchanged = true
+	}
+	return nil
+}
+
+func (e EndAdminState) id() registry.ID {
+	return registry.ID{Service: e.Target.Service, Address: e.Target.Address, Port: e.Target.Port}
+}
+
+// NoAdminState returns the error of a kind and a target without an admin state.
+func NoAdminState(kind api.OrderKind, t Target) error {
+	switch kind {
+	case api.OrderWeight:
+		return fault.NotFoundf("%s has its declared weight: none by an operator is in force or planned", t)
+	case api.OrderDrain:
+		id := registry.ID{Service: t.Service, Address: t.Address, Port: t.Port}
+		return fault.NotFoundf("no drain of %s is in force or planned", id)
+	}
+	return fault.NotFoundf("no override of %s is in force or planned", t)
+}
+
+// endAction returns the action in the audit log of the end of an admin state. The action that sets it is named as its
+// kind.
+func endAction(kind api.OrderKind) string {
+	switch kind {
+	case api.OrderOverride:
+		return api.AuditClearOverride
+	case api.OrderWeight:
+		return api.AuditClearWeight
+	}
+	return api.AuditUndrain
+}

@@ -1,0 +1,59 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// CheckAdminState returns the faults of an admin state, of this node's API or of another node.
+func CheckAdminState(stored *store.Order) error {
+	o, err := restore.OrderOf(*stored)
+	if err == nil {
+		err = o.Check()
+	}
+	if err == nil {
+		err = checkCanonical(o, stored)
+	}
+	return errors.Join(err, definitions.CheckOrder(stored))
+}
+
+// checkCanonical rejects a service or an address that is not canonical: other nodes would have it under another name.
+func checkCanonical(o registry.Order, stored *store.Order) error {
+	id, err := registry.NewID(o.Service, o.Address, max(o.Port, 1))
+	if err != nil {
+		return err
+	}
+	canonical := registry.Order{Service: id.Service, Address: id.Address, Port: o.Port}
+	if canonical.Endpoint() != stored.Address || canonical.Service != stored.Service {
+		return fmt.Errorf("%s %s is not in the canonical form %s", stored.Service, stored.Address, TargetOf(canonical))
+	}
+	return nil
+}
+
+// FollowAdminState puts an admin state of another node into force as the store has it after a merge. read returns the
+// stored admin state; there is false for a deleted one, of which only kind, service and address are set. As with stored
+// admin states, no backend of the target needs to be known.
+func (c *Changes) FollowAdminState(ctx context.Context, read func() (o store.Order, there bool, err error)) error {
+	defer c.Exclusive()()
+	stored, there, err := read()
+	if err != nil {
+		return err
+	}
+	o, err := restore.OrderOf(stored)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return c.clear(ctx, o)
+	}
+	if err := CheckAdminState(&stored); err != nil {
+		return err
+	}
+	return c.o.Registry.SetOrder(ctx, o)
+}

@@ -1,0 +1,77 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// AdminStatesOf returns the weights and the drains of servers.
+func (c *Changes) AdminStatesOf(servers []registry.ID) (list []registry.Order) {
+	of := make(map[registry.ID]bool, len(servers))
+	for _, id := range servers {
+		of[id] = true
+	}
+	for _, o := range c.o.View.Orders() {
+		if o.Kind != api.OrderOverride && of[registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}] {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// EndAdminStatesOf ends the weights and the drains of deleted servers, so that later servers at their addresses do not
+// inherit them. stays reports whether something else declares a backend or reports it. The caller has called Exclusive.
+func (c *Changes) EndAdminStatesOf(ctx context.Context, deleted []registry.ID, stays func(registry.ID) bool) error {
+	var batch store.Batch
+	var ended []registry.Order
+	for _, o := range c.AdminStatesOf(deleted) {
+		if !stays(registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}) {
+			batch.DeleteOrder(o.Kind, o.Service, o.Endpoint())
+			ended = append(ended, o)
+		}
+	}
+	return c.storeAdminStates(&batch, ended, func(o registry.Order) error { return c.clear(ctx, o) })
+}
+
+// RestoreAdminStates sets weights and drains of servers that exist again, without expired ones. The caller has called
+// Exclusive.
+func (c *Changes) RestoreAdminStates(ctx context.Context, records []api.Order) error {
+	var batch store.Batch
+	var restored []registry.Order
+	for _, record := range records {
+		o, known := AdminStateOf(record, c.o.Now())
+		if _, again := c.AdminState(o.Kind, TargetOf(o)); !known || again || hasEnded(o, c.o.Now()) {
+			continue
+		}
+		batch.PutOrder(restore.Order(o))
+		restored = append(restored, o)
+	}
+	return c.storeAdminStates(&batch, restored, func(o registry.Order) error { return c.o.Registry.SetOrder(ctx, o) })
+}
+
+// storeAdminStates stores a batch and then publishes each admin state of it.
+func (c *Changes) storeAdminStates(batch *store.Batch, list []registry.Order,
+	publish func(registry.Order) error) error {
+	if batch.Empty() {
+		return nil
+	}
+	if err := c.o.Store.Write(batch); err != nil {
+		return err
+	}
+	var failed []error
+	for _, o := range list {
+		failed = append(failed, publish(o))
+	}
+	return errors.Join(failed...)
+}
+
+// hasEnded reports whether an admin state has expired.
+func hasEnded(o registry.Order, now time.Time) bool {
+	return !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt)
+}

@@ -1,0 +1,88 @@
+package changes
+
+import (
+	"time"
+
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// buildWindow sets the beginning and the end of an admin state.
+func (s *SetAdminState) buildWindow(now time.Time, o *registry.Order) error {
+	begins := now
+	if s.StartsAt != nil {
+		begins = *s.StartsAt
+		if !begins.After(now) || begins.Sub(now) > api.MaxExpiresIn {
+			return fault.Invalidf("starts_at is %s: it must be after now, %s, and at most %s away", stamp(begins).Format(
+				time.RFC3339), now.UTC().Format(time.RFC3339), api.MaxExpiresIn)
+		}
+		o.StartsAt, o.Begun = stamp(begins), false
+	}
+	if s.ExpiresIn == "" {
+		return nil
+	}
+	life, err := time.ParseDuration(s.ExpiresIn)
+	if err != nil || life <= 0 || life > api.MaxExpiresIn {
+		return fault.Invalidf("expires_in is %.64q: it must be a duration above zero and at most %s, such as 30m",
+			s.ExpiresIn, api.MaxExpiresIn)
+	}
+	o.ExpiresAt = stamp(begins.Add(life))
+	return nil
+}
+
+// keepWindow sets the beginning and the end of o to the values of the present admin state, unless the PATCH gives other
+// values. A new end counts from the present beginning, or from now if the beginning has passed.
+func keepWindow(o *registry.Order, before registry.Order, keepStart bool, expiresIn string, now time.Time) {
+	if expiresIn == "" {
+		o.ExpiresAt = before.ExpiresAt
+	}
+	if !keepStart {
+		return
+	}
+	o.StartsAt, o.Begun = before.StartsAt, before.Begun
+	if life, err := time.ParseDuration(expiresIn); err == nil && !o.Begun {
+		o.ExpiresAt = stamp(o.StartsAt.Add(life))
+	}
+}
+
+// mayReplace rejects a planned admin state in place of an admin state in force, which would end before its time.
+// Without force it also rejects the replacement of a planned admin state by another one.
+func mayReplace(before, o registry.Order, force bool) error {
+	switch {
+	case before.Begun && !o.Begun:
+		return fault.Conflictf("%s of %s is in force: a planned one would end it now; clear it, or let it expire, first",
+			withArticle(o.Kind), TargetOf(o))
+	case !before.Begun && !force && !sameAdminState(before, o):
+		return plannedProblem(before)
+	}
+	return nil
+}
+
+// sameAdminState reports whether two admin states have the same window and value, as after a repeated request.
+func sameAdminState(a, b registry.Order) bool {
+	return a.StartsAt.Equal(b.StartsAt) && a.ExpiresAt.Equal(b.ExpiresAt) && a.Share == b.Share && a.Over == b.Over &&
+		a.Weight == b.Weight && a.Healthy == b.Healthy
+}
+
+// plannedProblem returns the conflict error of an admin state that would replace a planned one. It names both remedies.
+func plannedProblem(o registry.Order) error {
+	window := "from " + o.StartsAt.UTC().Format(time.RFC3339)
+	if !o.ExpiresAt.IsZero() {
+		window += " until " + o.ExpiresAt.UTC().Format(time.RFC3339)
+	}
+	by := ""
+	if o.CreatedBy != "" {
+		by = " by " + o.CreatedBy
+	}
+	return fault.Conflictf("%s of %s is planned%s %s, and a backend has one of a kind: take the planned "+
+		"one back first, or replace it (replace_planned=true, gslbctl --replace-planned)", withArticle(o.Kind),
+		TargetOf(o), by, window)
+}
+
+func withArticle(kind api.OrderKind) string {
+	if kind == api.OrderOverride {
+		return "an override"
+	}
+	return "a " + string(kind)
+}

@@ -1,0 +1,131 @@
+// Package changes is the only way to change the admin states of backends: overrides, weights and drains. A change is
+// validated, its effect on answers is computed, one transaction stores its objects with the audit entry, and then it is
+// published: the registry has it, and DNS answers follow. Admin states of other nodes pass the same checks.
+//
+// The methods of Changes may be called from any goroutine. A change that removes backends from answers excludes all
+// other changes; changes that only add or edit objects run together.
+package changes
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// timeout bounds a change from the disk to DNS, and the wait for DNS after a change that took as long. A change
+// continues when its client goes away.
+const timeout = 10 * time.Second
+
+// Registry is the part of package registry that a change publishes to. A call returns when readers of the view see its
+// effect.
+type Registry interface {
+	SetOrder(context.Context, registry.Order) error
+	ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
+	EndParting(ctx context.Context, id registry.ID) (ended bool, err error)
+	DrainTime(service string) time.Duration
+}
+
+// Store writes a batch and audit entries in one transaction. After an error nothing is changed.
+type Store interface {
+	Write(*store.Batch, ...store.Entry) error
+}
+
+// Options holds the parts that a change reaches. Every field is required, except Now.
+type Options struct {
+	View     *registry.View
+	Registry Registry
+	Store    Store
+	Audit    *audit.Log
+	// Impact computes the effect of a change on answers.
+	Impact *impact.Assessor
+	// Flush returns when all changes made before the call are in the answers of DNS.
+	Flush  func(context.Context) error
+	Logger zerolog.Logger
+	Now    func() time.Time // nil is time.Now
+}
+
+// Changes applies the changes of operators and of other nodes.
+type Changes struct {
+	o Options
+	// mu is held for writing by changes that remove backends from answers, so that two of them do not remove the last
+	// backends of a name together; for reading by changes that add or edit objects.
+	mu sync.RWMutex
+}
+
+// New returns a Changes.
+func New(o Options) *Changes {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Changes{o: o}
+}
+
+// Actor is the author of a change, as the audit log names the author.
+type Actor struct {
+	Name, IP  string
+	RequestID string
+	Group     string // the id that a client gives to all requests of one change; "": none
+}
+
+// Change is a change of operator state.
+type Change struct {
+	Actor  Actor
+	Object Object
+	// Precondition rejects a change of an object that is not in the state that the client expects. It receives the
+	// present object, nil for none. nil accepts each state.
+	Precondition func(now any) error
+	// IfSafe rejects a change that leaves a name with too few backends.
+	IfSafe bool
+	// Force replaces a planned admin state.
+	Force bool
+	// Undoes is the id of the audit entry of the change that this change undoes; 0: none.
+	Undoes uint64
+}
+
+// Object is the object of a change with its next state.
+type Object interface {
+	// Plan validates the next state against the present state and adds the steps of the change to t. It stores and
+	// publishes nothing. The error of Plan is a rejection.
+	Plan(ctx context.Context, t *Transaction) error
+}
+
+// Result is the outcome of a change.
+type Result struct {
+	Audited bool // the audit log has an entry of the change, or of its failure
+}
+
+// Apply makes a change, and returns when DNS answers follow. After a rejection nothing is changed. An error after the
+// transaction, such as the end of the node, leaves the change stored.
+func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
+	defer c.Exclusive()()
+	t := &Transaction{c: c, change: &change, began: time.Now()}
+	if err := t.plan(ctx); err != nil || t.unchanged {
+		return Result{}, err
+	}
+	return t.commit(ctx)
+}
+
+// Exclusive waits until no other change is in progress and keeps other changes waiting until release is called. The
+// caller must not call Apply before release.
+func (c *Changes) Exclusive() (release func()) {
+	c.mu.Lock()
+	return c.mu.Unlock
+}
+
+// Shared keeps changes that remove objects waiting until release is called.
+func (c *Changes) Shared() (release func()) {
+	c.mu.RLock()
+	return c.mu.RUnlock
+}
+
+// stamp returns a time as the API shows it: UTC, in milliseconds.
+func stamp(t time.Time) time.Time { return api.Moment(t).Truncate(time.Millisecond) }

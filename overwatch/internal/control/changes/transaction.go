@@ -1,0 +1,135 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// Entry describes a change for the audit log. Before and After are nil for no object.
+type Entry struct {
+	Action, Resource, ID string
+	Before, After        any
+}
+
+// Transaction collects the steps of a change. Everything that it stores is on disk together with the audit entry, or
+// not at all.
+type Transaction struct {
+	Entry Entry
+
+	c         *Changes
+	change    *Change
+	began     time.Time
+	batch     store.Batch
+	publish   []func(context.Context) error
+	removes   []impact.Withdrawal
+	unchanged bool // there is nothing to store, and no audit entry
+}
+
+// SetAdminState stores an admin state and puts it into force, at once or when it begins, in place of the admin state of
+// its kind and object.
+func (t *Transaction) SetAdminState(o registry.Order) {
+	t.batch.PutOrder(restore.Order(o))
+	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.o.Registry.SetOrder(ctx, o) })
+}
+
+// EndAdminState deletes an admin state, which is in force or planned.
+func (t *Transaction) EndAdminState(o registry.Order) {
+	t.batch.DeleteOrder(o.Kind, o.Service, o.Endpoint())
+	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.clear(ctx, o) })
+}
+
+// clear ends an admin state in the registry, where the admin state may have expired meanwhile.
+func (c *Changes) clear(ctx context.Context, o registry.Order) error {
+	err := c.o.Registry.ClearOrder(ctx, o.Kind, o.Service, o.Address, o.Port)
+	if errors.Is(err, registry.ErrNoOrder) {
+		return nil
+	}
+	return err
+}
+
+// Removes adds backends that the change removes from answers. With Change.IfSafe the change is rejected if a name loses
+// too many.
+func (t *Transaction) Removes(w impact.Withdrawal) { t.removes = append(t.removes, w) }
+
+// accepts applies the precondition of the change to the present object, nil for none.
+func (t *Transaction) accepts(now any) error {
+	if t.change.Precondition == nil {
+		return nil
+	}
+	return t.change.Precondition(now)
+}
+
+// now returns the time.
+func (t *Transaction) now() time.Time { return t.c.o.Now() }
+
+// plan validates the change and its effect on answers.
+func (t *Transaction) plan(ctx context.Context) error {
+	if err := t.change.Object.Plan(ctx, t); err != nil || !t.change.IfSafe {
+		return err
+	}
+	for _, w := range t.removes {
+		if err := t.c.o.Impact.Check(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit stores the change with its audit entry, publishes it and waits for DNS. A failure is in the audit log too.
+func (t *Transaction) commit(ctx context.Context) (r Result, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	if !t.batch.Empty() {
+		err = t.c.o.Store.Write(&t.batch, t.c.o.Audit.Entry(func() audit.Change {
+			r.Audited = true
+			return t.audited(nil)
+		}))
+	}
+	for _, publish := range t.publish {
+		if err == nil {
+			err = publish(ctx)
+		}
+	}
+	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), timeout) // however long the change took
+	defer done()
+	if flushed := t.c.o.Flush(flushing); err == nil {
+		err = flushed
+	}
+	if err != nil || !r.Audited {
+		r.Audited = true
+		if failure := t.c.o.Audit.Record(t.audited(err)); failure != nil { // the change is made
+			t.c.o.Logger.Error().Err(failure).Str("request_id", t.change.Actor.RequestID).
+				Msg("a change is not in the audit log")
+		}
+	}
+	t.log(err)
+	return r, err
+}
+
+// audited returns the audit entry of the change, which failed with err.
+func (t *Transaction) audited(err error) audit.Change {
+	a := &t.change.Actor
+	return audit.Change{Action: t.Entry.Action, Resource: t.Entry.Resource, ResourceID: t.Entry.ID, Actor: a.Name,
+		ActorType: api.ActorUser, ActorIP: a.IP, RequestID: a.RequestID, Before: t.Entry.Before, After: t.Entry.After,
+		Err: err, Duration: time.Since(t.began), Undoes: t.change.Undoes, Group: a.Group}
+}
+
+// log writes a line about the change and its outcome.
+func (t *Transaction) log(err error) {
+	line, status := t.c.o.Logger.Info(), "success"
+	if err != nil {
+		line, status = t.c.o.Logger.Warn().Err(err), "failure"
+	}
+	a := &t.change.Actor
+	line.Str("request_id", a.RequestID).Str("actor", a.Name).Str("actor_ip", a.IP).Str("action", t.Entry.Action).
+		Str("resource", t.Entry.Resource).Str("resource_id", t.Entry.ID).Interface("before", t.Entry.Before).
+		Interface("after", t.Entry.After).Str("status", status).Msg("change through the API")
+}
