@@ -43,7 +43,7 @@ type NotificationTarget struct {
 	To []string `key:"to"`
 	// Of `email`: who logs in at the server; empty: nobody.
 	Username string `key:"username"`
-	// The kinds of events that it is told of; empty: all. The [events](events.md#the-kinds) have the list.
+	// The kinds of events to send; empty: all. See [events](events.md#kinds).
 	Kinds []string `key:"kinds"`
 	// The domains whose events it is told of; empty: all, and what concerns none.
 	Names []string `key:"names"`
