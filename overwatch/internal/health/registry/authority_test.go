@@ -41,6 +41,9 @@ func (pinsInMemory) LoadPin(string) (store.Pin, bool, error)          { return s
 
 const token = "a token of thirty-two characters"
 
+// fleetLimits admit the agents of the largest benchmark at once.
+var fleetLimits = trust.Limits{MaxAgents: 20_000, NewPerSecond: 20_000}
+
 // newAuthority knows tokens for the services a.example to d.example; those of d.example must be in 10.0.0.0/8.
 func newAuthority(t testing.TB) *authority {
 	t.Helper()
@@ -49,6 +52,7 @@ func newAuthority(t testing.TB) *authority {
 	a.trust, err = trust.New(trust.Options{
 		Tokens:   map[string][]string{"a.example": {token}, "b.example": {token}, "c.example": {token}, "d.example": {token}},
 		Policies: map[string][]netip.Prefix{"d.example": {netip.MustParsePrefix("10.0.0.0/8")}},
+		Limits:   map[string]trust.Limits{"a.example": fleetLimits, "b.example": fleetLimits, "c.example": fleetLimits},
 		Boot:     a.boot, Pins: pinsInMemory{}, Logger: zerolog.Nop(),
 	})
 	if err != nil {

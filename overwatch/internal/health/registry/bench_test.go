@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"sync/atomic"
 	"testing"
+	"time"
 	"unique"
 
 	"github.com/rs/zerolog"
@@ -18,7 +20,13 @@ import (
 // running starts a registry in real time for a benchmark.
 func running(b *testing.B, timing Timing) *Registry {
 	b.Helper()
-	registry, err := New(Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop()})
+	return runningBy(b, timing, nil)
+}
+
+// runningBy is running with a clock; nil means time.Now.
+func runningBy(b *testing.B, timing Timing, now func() time.Time) *Registry {
+	b.Helper()
+	registry, err := New(Options{Timing: timing, Now: now, Changed: func(string) {}, Logger: zerolog.Nop()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -102,7 +110,12 @@ func BenchmarkHeartbeat(b *testing.B) {
 func BenchmarkTransition(b *testing.B) {
 	for _, names := range []int{10, 100_000} {
 		b.Run(fmt.Sprintf("services=%d", names), func(b *testing.B) {
-			r := running(b, validating)
+			var ticks atomic.Int64
+			begin := time.Now()
+			// A command reads the clock twice. Between two commands the agent may make one more change.
+			r := runningBy(b, validating, func() time.Time {
+				return begin.Add(time.Duration(ticks.Add(1)) * time.Second / changeRate)
+			})
 			if err := r.SetStatic(context.Background(), services(names)); err != nil {
 				b.Fatal(err)
 			}
