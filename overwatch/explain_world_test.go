@@ -26,6 +26,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
@@ -276,7 +277,7 @@ func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
 		ID: registry.ID{Service: service, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i / (1 + w.random.IntN(2)))}),
 			Port: uint16(80 + i)},
 		Weight: pick(w.random, []int{0, 1, 3, 100, 250, 1000}), Region: pick(w.random, append(regionNames, "nowhere")),
-		Share: 1, Status: api.EffectiveHealthy, MayServe: w.random.IntN(3) > 0, Reason: registry.ReasonAgreed,
+		Share: 1, Status: api.EffectiveHealthy, MayServe: w.random.IntN(3) > 0, Reason: status.ReasonAgreed,
 	}
 	if w.random.IntN(3) == 0 {
 		b.Address = netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 15: byte(i)})
@@ -288,7 +289,7 @@ func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
 		b.Draining, b.DrainEndsAt, b.Share = true, w.now, pick(w.random, []float64{0, 0.3})
 	}
 	if !b.MayServe {
-		b.Status, b.Reason = api.EffectiveUnhealthy, registry.ReasonFailing
+		b.Status, b.Reason = api.EffectiveUnhealthy, status.ReasonFailing
 		b.Validation.Err = "connection refused"
 		if w.flip() {
 			b.LastHealthyAt = w.now.Add(-time.Duration(w.random.IntN(300)) * time.Second)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/check"
 )
@@ -53,7 +54,7 @@ func (p *decider) candidates(
 			Share:       b.Share,
 			MayServe:    b.MayServe,
 			Forbidden:   b.Override != nil && !b.Override.Healthy,
-			Unknown:     b.Reason == registry.ReasonUnknown,
+			Unknown:     b.Reason == status.ReasonUnknown,
 			LastHealthy: lastServed(b),
 			Latency:     latencies[b.ID],
 			Port:        b.Port,

@@ -16,6 +16,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/state/config"
 )
 
@@ -249,8 +250,8 @@ func TestPublisher_BackendsCountForMinHealthyOnceTheyAreJudged(t *testing.T) {
 	p := newPublisher(t, b, s)
 	for unknown, want := range map[bool]string{true: "app.gslb.test. 10 IN A 10.0.0.1", false: "SERVFAIL"} {
 		b.set("app.gslb.test", "10.0.0.1", "10.0.0.2 down")
-		b.Service("app.gslb.test")[1].Reason = map[bool]string{true: registry.ReasonUnknown,
-			false: registry.ReasonFailing}[unknown]
+		b.Service("app.gslb.test")[1].Reason = map[bool]string{true: status.ReasonUnknown,
+			false: status.ReasonFailing}[unknown]
 		p.Mark("app.gslb.test")
 		p.publishChanges()
 		wantAnswer(t, p, "app.gslb.test.", "A", want)

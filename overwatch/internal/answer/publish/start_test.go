@@ -15,6 +15,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 )
@@ -59,7 +60,7 @@ func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measur
 			id := registry.ID{Service: name, Address: address, Port: 80}
 			b.data[name] = append(b.data[name], &registry.Backend{
 				ID: id, Region: s.Regions[j%3].Name, Weight: 1 + i%97 + 10*j, Share: 1, MayServe: i%13 != 0 && (i+j)%4 != 0,
-				Reason: registry.ReasonValidated,
+				Reason: status.ReasonValidated,
 			})
 			latencies[id] = policy.Measurement{Smoothed: time.Duration(10+j) * time.Millisecond, Samples: 4}
 		}

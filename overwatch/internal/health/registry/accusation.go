@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
@@ -128,16 +129,16 @@ func (w *writer) isHeldElsewhere(r *record, b *brake, now time.Time) bool {
 func (b *brake) heldReason() string {
 	switch b.of.(type) {
 	case *agent:
-		return ReasonHeldAgent
+		return status.ReasonHeldAgent
 	case *region:
-		return ReasonHeldRegion
+		return status.ReasonHeldRegion
 	}
-	return ReasonHeld
+	return status.ReasonHeld
 }
 
 // HeldFor returns the concern whose brake holds b, which must be Held.
 func (b *Backend) HeldFor() Concern {
-	if b.Reason == ReasonWarningHeld {
+	if b.Reason == status.ReasonWarningHeld {
 		return ConcernWarned
 	}
 	return ConcernIll

@@ -6,6 +6,7 @@ import (
 	"unique"
 
 	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -110,7 +111,7 @@ func (b *Backend) SuccessThreshold() int {
 // Reduced reports whether the backend serves with a smaller share because its agent warns, or warned a while ago.
 func (b *Backend) Reduced() bool {
 	switch b.Reason {
-	case ReasonWarnsOfCPU, ReasonWarnsOfMemory, ReasonWarnsOfErrors, ReasonWarningEnded:
+	case status.ReasonWarnsOfCPU, status.ReasonWarnsOfMemory, status.ReasonWarnsOfErrors, status.ReasonWarningEnded:
 		return b.MayServe && b.Share < 1
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
@@ -72,13 +73,13 @@ func (s BrakeState) Holds(b *Backend) bool {
 	case !b.Held:
 		return false
 	case s.Region != "":
-		return b.Reason == ReasonHeldRegion && b.Region == s.Region
+		return b.Reason == status.ReasonHeldRegion && b.Region == s.Region
 	case s.Agent != "":
-		return b.Reason == ReasonHeldAgent && b.AgentID == s.Agent
+		return b.Reason == status.ReasonHeldAgent && b.AgentID == s.Agent
 	case s.Concern == ConcernWarned:
-		return b.Reason == ReasonWarningHeld && b.Service == s.Service
+		return b.Reason == status.ReasonWarningHeld && b.Service == s.Service
 	}
-	return b.Reason == ReasonHeld && b.Service == s.Service
+	return b.Reason == status.ReasonHeld && b.Service == s.Service
 }
 
 // Held yields the backends of v that the brake holds.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -14,8 +15,8 @@ import (
 )
 
 var (
-	held       = Conclusion{api.EffectiveHealthy, true, ReasonHeld}
-	calledIll  = Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}
+	held       = concluded(api.EffectiveHealthy, true, status.ReasonHeld)
+	calledIll  = concluded(api.EffectiveUnhealthy, false, status.ReasonAgentUnhealthy)
 	usualBrake = Brake{Enabled: true, Percent: 50, Window: time.Minute, Hold: 10 * time.Minute}
 )
 
@@ -245,7 +246,7 @@ func TestBrake_WithoutAWitnessNothingIsHeld(t *testing.T) {
 func TestBrake_DeclaredWithoutACheckIsWorthAConnection(t *testing.T) {
 	for _, tc := range []struct {
 		asked wire.Check
-		want  Conclusion
+		want  status.Conclusion
 	}{{wire.Check{Type: "tcp"}, held}, {wire.Check{Type: "http", Path: "/health"}, calledIll}} {
 		inWorld(t, validating, func(w *world) {
 			w.stop()
@@ -276,7 +277,7 @@ func TestBrake_OperatorsComeFirst(t *testing.T) {
 		c.say("unhealthy", 0, 1, 2)
 		c.seeHeld("0 1 2", 4)
 		c.must(c.SetOrder(c.ctx(), down("a.example", "10.0.0.1", 0)))
-		c.see(c.id(0), Conclusion{api.EffectiveUnhealthy, false, ReasonOverrideUnhealthy})
+		c.see(c.id(0), concluded(api.EffectiveUnhealthy, false, status.ReasonOverrideUnhealthy))
 		c.seeHeld("1 2", 3)
 		_, err := c.SetDrain(c.ctx(), id(c.id(1)), time.Millisecond)
 		c.must(err)
@@ -333,7 +334,7 @@ func TestBrake_SilenceAndGoodbyeAreNoWord(t *testing.T) {
 		c.pass(DefaultStaleThreshold)
 		c.verdict(c.id(2), check.Success)
 		c.seeHeld("", 2)
-		c.see(c.id(2), Conclusion{api.EffectiveStale, true, ReasonStaleValidated})
+		c.see(c.id(2), concluded(api.EffectiveStale, true, status.ReasonStaleValidated))
 	})
 }
 
@@ -453,7 +454,7 @@ func TestBrake_HoldsEarlyWarnings(t *testing.T) {
 		}
 		warn(10_000, 2)
 		for i := range 3 {
-			if b := c.View().Get(id(c.id(i))); !b.Held || !b.MayServe || b.Reason != ReasonWarningHeld {
+			if b := c.View().Get(id(c.id(i))); !b.Held || !b.MayServe || b.Reason != status.ReasonWarningHeld {
 				t.Errorf("%+v", b)
 			}
 		}

@@ -190,8 +190,8 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 		c = &claim{agent: a}
 		rec.claim = c
 	}
-	if rec.parting != nil && !rec.outsider() {
-		rec.parting = nil
+	if rec.leftDrain != nil && !rec.outsider() {
+		rec.leftDrain = nil
 		w.keep(rec)
 	}
 	if !slices.Contains(a.claims, rec) {

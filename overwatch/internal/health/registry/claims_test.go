@@ -9,6 +9,7 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -22,10 +23,10 @@ const (
 )
 
 var (
-	agentHealthy      = Conclusion{api.EffectiveHealthy, true, ReasonAgentHealthy}
-	agentHealthyAside = Conclusion{api.EffectiveHealthy, true, ReasonAgentHealthyAside}
-	agentUnhealthy    = Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}
-	unknown           = Conclusion{api.EffectiveUnhealthy, false, ReasonUnknown}
+	agentHealthy      = concluded(api.EffectiveHealthy, true, status.ReasonAgentHealthy)
+	agentHealthyAside = concluded(api.EffectiveHealthy, true, status.ReasonAgentHealthyIsolated)
+	agentUnhealthy    = concluded(api.EffectiveUnhealthy, false, status.ReasonAgentUnhealthy)
+	unknown           = concluded(api.EffectiveUnhealthy, false, status.ReasonUnknown)
 )
 
 func TestHeartbeat_IsTheWholeState(t *testing.T) {
@@ -176,7 +177,7 @@ func TestDeregister_BackendsLeaveAtOnceAndTheAgentStaysListed(t *testing.T) {
 		w.beat(agent, a1+" healthy", a2+" healthy")
 		w.must(w.Deregister(w.ctx(), agent))
 		w.seeNone(a1)
-		w.see(a2, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
+		w.see(a2, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
 		if s, ok := w.View().Agent("one"); !ok || !s.LeftAt.Equal(time.Now()) || s.Backends != 0 {
 			t.Errorf("the agent is %+v, %v", s, ok)
 		}
@@ -285,7 +286,7 @@ func TestSetStatic_LargeOneIsAppliedServiceByService(t *testing.T) {
 func TestStatic_UnwatchedIsHealthyOnlyWhileNoAgentWatches(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" none", a2+" none")
 		w.see(a1, unknown)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/wire"
 )
 
@@ -11,7 +12,7 @@ import (
 func TestWatch_RemovedBackendsLeaveTheQueueWithinAMinute(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
-		const day = uint32(MaxDrainTime / time.Millisecond)
+		const day = uint32(status.MaxRampTime / time.Millisecond)
 		for round := range 30 {
 			said := claims(everything("draining")...)
 			for i := range said {
@@ -37,15 +38,15 @@ func TestWatch_RemovedBackendsLeaveTheQueueWithinAMinute(t *testing.T) {
 func TestWatch_ALongDrainPublishesItsStepsAlone(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
-		_, err := w.SetDrain(w.ctx(), id(a1), MaxDrainTime)
+		_, err := w.SetDrain(w.ctx(), id(a1), status.MaxRampTime)
 		w.must(err)
 		before, changed := w.View().Service("a.example"), w.changed.count()
-		w.pass(MaxDrainTime/drainSteps - time.Second)
+		w.pass(status.MaxRampTime/status.DrainSteps - time.Second)
 		if after := w.View().Service("a.example"); &before[0] != &after[0] || w.changed.count() != changed {
 			t.Errorf("%d publications before the first step", w.changed.count()-changed)
 		}
 		w.pass(time.Second + tick)
-		w.share(a1, 1-1./drainSteps, true)
+		w.share(a1, 1-1./status.DrainSteps, true)
 		if n := w.changed.count() - changed; n != 1 {
 			t.Errorf("%d publications at the first step", n)
 		}

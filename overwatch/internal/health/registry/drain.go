@@ -1,137 +1,67 @@
 package registry
 
 import (
-	"math"
+	"context"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
-// drainSteps is the number of steps in which a drain lowers a share. Each step publishes the service anew, so a drain
-// costs this many publications however long it takes.
-const drainSteps = 20
-
-// MaxDrainTime bounds a drain: a longer one is a mistyped unit.
-const MaxDrainTime = 24 * time.Hour
-
-// drain lowers a backend's share linearly from 1 to a final share.
-type drain struct {
-	since time.Time
-	over  time.Duration
-	to    float64 // from 0 to below 1
+// agentDrain is a drain that an agent asked for. It continues on a declared server after the agent's goodbye: the
+// machine stops, and own checks may notice this only after three intervals.
+type agentDrain struct {
+	ramp   status.Ramp
+	leftAt time.Time // the goodbye; zero before it
 }
 
-// share returns the share at now: 1 at the start, to from the end.
-func (d *drain) share(now time.Time) float64 {
-	return 1 - (1-d.to)*float64(d.step(now))/drainSteps
-}
-
-// step returns how many of the steps are done at now.
-func (d *drain) step(now time.Time) int {
-	elapsed := now.Sub(d.since)
-	if elapsed >= d.over || d.over == 0 {
-		return drainSteps
+// stored returns d as it is stored, with times of the wall clock. d may be nil.
+func (d *agentDrain) stored() (since time.Time, over time.Duration, leftAt time.Time) {
+	if d == nil {
+		return since, over, leftAt
 	}
-	return int(max(elapsed, 0) * drainSteps / d.over)
+	return d.ramp.Since.Round(0), d.ramp.Over, d.leftAt.Round(0)
 }
 
-// next returns when the step after the one at now is due; moving is false at the end.
-func (d *drain) next(now time.Time) (at time.Time, moving bool) {
-	step := d.step(now)
-	if step == drainSteps {
-		return time.Time{}, false
+// restoredDrain returns a stored drain, which continues at its share. It begins now at the latest. The drain is nil if
+// since is zero.
+func restoredDrain(since time.Time, over time.Duration, leftAt, now time.Time) *agentDrain {
+	if since.IsZero() {
+		return nil
 	}
-	return d.since.Add(d.takes(step + 1)), true
-}
-
-// takes returns how long d takes for so many of its steps.
-func (d *drain) takes(steps int) time.Duration {
-	return (d.over*time.Duration(steps) + drainSteps - 1) / drainSteps
-}
-
-// goOn has d, which takes the place of before, begin where before has led to at now, so that nobody gets more traffic
-// by being drained anew. Nil means that there was none.
-func (d *drain) goOn(before *drain, now time.Time) {
-	if before == nil {
-		return
+	d := &agentDrain{ramp: status.Drain(restoredSince(since, now), over, 0)}
+	if !leftAt.IsZero() {
+		d.leftAt = restoredSince(leftAt, now)
 	}
-	const rounding = 1e-9
-	steps := math.Ceil((1-before.share(now))/(1-d.to)*drainSteps - rounding)
-	if since := now.Add(-d.takes(int(min(steps, drainSteps)))); since.Before(d.since) {
-		d.since = since
-	}
+	return d
 }
 
-func (d *drain) ends() time.Time { return d.since.Add(d.over) }
+// restoredSince returns a moment before the restart by the clock of this process, not later than now.
+func restoredSince(since, now time.Time) time.Time { return now.Add(min(since.Sub(now), 0)) }
 
-// further reports whether d leads to less than other, or to as much earlier.
-func (d *drain) further(other *drain) bool {
-	return d.to < other.to || d.to == other.to && d.ends().Before(other.ends())
-}
-
-// drains returns the operator's drain of r and its agent's, or that of the agent that has left, each nil for none that
-// counts.
-func (w *writer) drains(r *record, now time.Time) [2]*drain {
-	var both [2]*drain
+// drains returns the operator's drain of r, and the drain that its agent asks for or asked for before its goodbye. Each
+// is nil if no such drain counts.
+func (w *writer) drains(r *record, now time.Time) (both [2]*status.Ramp) {
 	if o := w.orderFor(api.OrderDrain, r.id, now); o != nil {
 		both[0] = o.drain
 	}
-	switch {
-	case r.claim != nil && !r.outsider():
-		both[1] = r.claim.drain
-	case r.parting != nil:
-		both[1] = r.parting.drain
+	d := r.leftDrain
+	if r.claim != nil && !r.outsider() {
+		d = r.claim.drain
+	}
+	if d != nil {
+		both[1] = &d.ramp
 	}
 	return both
 }
 
-// applyDrains lowers b's share for the drains of r. The drain that leads further counts for the other fields.
-func (w *writer) applyDrains(b *Backend, r *record, now time.Time) {
-	var furthest *drain
-	for _, d := range w.drains(r, now) {
-		if d == nil {
-			continue
-		}
-		b.Share = min(b.Share, d.share(now))
-		if furthest == nil || d.further(furthest) {
-			furthest = d
-		}
-	}
-	if furthest == nil {
-		return
-	}
-	b.Draining, b.DrainEndsAt, b.DrainTo = true, furthest.ends(), furthest.to
-	if b.Share == 0 && b.MayServe {
-		b.MayServe, b.Reason = false, ReasonDrained
-		if b.Override != nil {
-			b.Reason = ReasonDrainedAnyway
-		}
-	}
-}
-
 // DrainTime returns how long a drain of a service's backend takes by default. Any goroutine may call it.
 func (r *Registry) DrainTime(service string) time.Duration {
-	return min(max(r.writer.options.DrainTime(service), 0), MaxDrainTime)
+	return min(max(r.writer.options.DrainTime(service), 0), status.MaxRampTime)
 }
 
-// newDrain returns an agent's drain that begins now and takes the given time, or the service's own for zero.
-func (w *writer) newDrain(service string, over time.Duration, now time.Time) *drain {
-	if over == 0 {
-		over = w.options.DrainTime(service)
-	}
-	return &drain{since: now, over: min(max(over, 0), MaxDrainTime)}
-}
-
-// endLostDrain ends the drain that a lost agent asked for: it may never come back to end it, and the backend has others
-// that speak for it.
-func (w *writer) endLostDrain(rec *record, now time.Time) {
-	if c := rec.claim; c != nil && c.drain != nil && w.gone(c.agent, now) {
-		c.drain, c.said.draining = nil, false
-		w.keep(rec)
-	}
-}
-
-// followAgentDrain begins or ends the drain that the agent of rec asks for. A drain that has begun keeps its time.
+// followAgentDrain begins or ends the drain that the agent of rec asks for. A drain that has begun keeps its time. The
+// zero duration means the default of the service.
 func (w *writer) followAgentDrain(rec *record, now time.Time) {
 	c := rec.claim
 	if c.said.draining == (c.drain != nil) {
@@ -139,7 +69,57 @@ func (w *writer) followAgentDrain(rec *record, now time.Time) {
 	}
 	c.drain = nil
 	if c.said.draining {
-		c.drain = w.newDrain(rec.id.Service, time.Duration(c.said.drainMillis)*time.Millisecond, now)
+		over := time.Duration(c.said.drainMillis) * time.Millisecond
+		if over == 0 {
+			over = w.options.DrainTime(rec.id.Service)
+		}
+		c.drain = &agentDrain{ramp: status.Drain(now, over, 0)}
 	}
 	w.keep(rec)
+}
+
+// keepDrains keeps the drains that a leaving agent asked for on its own declared servers.
+func (w *writer) keepDrains(a *agent, now time.Time) {
+	for _, rec := range a.claims {
+		if rec.authority() != nil && !rec.outsider() && rec.claim.drain != nil {
+			rec.leftDrain = &agentDrain{ramp: rec.claim.drain.ramp, leftAt: now}
+			w.keep(rec)
+		}
+	}
+}
+
+// endDrains ends the drains of r that no longer count. The drain of a lost agent ends, since the agent may not return.
+// The drain of an agent that said goodbye ends when an own check that began after the goodbye succeeds, or without own
+// checks when the drain of a lost agent would.
+func (w *writer) endDrains(r *record, now time.Time) {
+	if c := r.claim; c != nil && c.drain != nil && w.gone(c.agent, now) {
+		c.drain, c.said.draining = nil, false
+		w.keep(r)
+	}
+	if r.leftDrain == nil {
+		return
+	}
+	over := !now.Before(r.leftDrain.leftAt.Add(w.timing.RemoveAfter))
+	if w.checks(r) {
+		v := &r.pub.Validation
+		over = v.Successes > 0 && v.At.Add(-v.Latency).After(r.leftDrain.leftAt)
+	}
+	if over {
+		r.leftDrain = nil
+		w.keep(r)
+	}
+}
+
+// EndParting ends the drain that an agent left on a declared server at its goodbye: an operator knows that the machine
+// serves. It reports whether there was such a drain.
+func (r *Registry) EndParting(ctx context.Context, id ID) (ended bool, err error) {
+	err = tell(ctx, r, func(w *writer, now time.Time) error {
+		if rec := w.lookup(id); rec != nil && rec.leftDrain != nil {
+			rec.leftDrain, ended = nil, true
+			w.keep(rec)
+			w.refresh(rec, now)
+		}
+		return nil
+	})
+	return ended && err == nil, err
 }

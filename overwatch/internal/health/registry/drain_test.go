@@ -1,4 +1,4 @@
-package registry // inside: it uses drainSteps
+package registry // inside: it shares world_test.go
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
@@ -53,10 +54,10 @@ func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 		w.share(a1, 0.05, true)
 		w.pass(time.Second)
 		w.share(a1, 0, false)
-		w.see(a1, Conclusion{api.EffectiveHealthy, false, ReasonDrained})
+		w.see(a1, concluded(api.EffectiveHealthy, false, status.ReasonDrained))
 		w.pass(time.Hour)
-		if n := w.changed.count() - before; n != drainSteps+1 {
-			t.Errorf("%d publications, want %d", n, drainSteps+1)
+		if n := w.changed.count() - before; n != status.DrainSteps+1 {
+			t.Errorf("%d publications, want %d", n, status.DrainSteps+1)
 		}
 		w.must(w.ClearDrain(w.ctx(), id(a1)))
 		w.share(a1, 1, true)

@@ -1,9 +1,10 @@
-package registry // inside: it uses flapWindow
+package registry // inside: it shares world_test.go
 
 import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -38,11 +39,11 @@ func TestFlap_ThreeStopsWithinTheWindow(t *testing.T) {
 		}
 		want("two stops", "")
 		say("unhealthy")
-		want("three stops", ReasonAgentUnhealthy)
+		want("three stops", status.ReasonAgentUnhealthy)
 		say("healthy")
-		want("it serves", ReasonAgentUnhealthy)
-		live(flapWindow-4*time.Minute-10*time.Second, "healthy")
-		want("before the end", ReasonAgentUnhealthy)
+		want("it serves", status.ReasonAgentUnhealthy)
+		live(status.FlapWindow-4*time.Minute-10*time.Second, "healthy")
+		want("before the end", status.ReasonAgentUnhealthy)
 		live(20*time.Second, "healthy")
 		want("after the window", "")
 		for range 3 { // an operator's stops are no flaps

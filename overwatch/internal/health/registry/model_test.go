@@ -1,4 +1,4 @@
-package registry // inside: it uses drainSteps, stateOf and tally
+package registry // inside: it uses stateOf and tally
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -151,7 +152,8 @@ func (m *model) awaited() map[string]bool {
 	now := m.look()
 	for id := range m.static {
 		reason := now[id].Reason
-		if reason == ReasonUnknown || reason == ReasonRememberedUnhealthy && now[id].State == check.StateUnknown {
+		if reason == status.ReasonUnknown ||
+			reason == status.ReasonRememberedUnhealthy && now[id].State == check.StateUnknown {
 			awaited[id.Service] = true
 		}
 	}
@@ -205,10 +207,10 @@ func (m *model) sweep() {
 		in := m.inputs(id, b)
 		evidence := in
 		evidence.Override = check.StateUnknown
-		if in.Claim != check.StateUnknown || in.Stale || in.Validation != check.StateUnknown {
-			b.remembered = stateOf(Effective(evidence).MayServe)
+		if in.Report != check.StateUnknown || in.Stale || in.Check != check.StateUnknown {
+			b.remembered = stateOf(status.Effective(evidence).MayServe)
 		}
-		fit := Effective(m.inputs(id, b)).MayServe
+		fit := status.Effective(m.inputs(id, b)).MayServe
 		if fit != b.wasFit {
 			b.lastHealthy = m.now
 		}
@@ -227,29 +229,29 @@ func (m *model) part(b *modelBackend) {
 	}
 }
 
-func (m *model) inputs(id ID, b *modelBackend) Inputs {
-	in := Inputs{Remembered: b.remembered}
+func (m *model) inputs(id ID, b *modelBackend) status.Inputs {
+	in := status.Inputs{LastKnown: b.remembered}
 	if o := m.override(id); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
 	switch {
 	case !m.verdictCounts(b):
 	case b.verdict.SetAside:
-		in.SetAside = true
+		in.Isolated = true
 	default:
-		in.Validation = b.verdict.State
+		in.Check = b.verdict.State
 	}
 	agent := m.claimant(id)
 	if agent == "" {
-		in.Unwatched = !m.timing.ValidationEnabled
+		in.Unmonitored = !m.timing.ValidationEnabled
 		return in
 	}
-	in.Stale, in.Outsider = m.silence(agent) >= m.timing.StaleThreshold, m.outsider(id)
+	in.Stale, in.Unauthorized = m.silence(agent) >= m.timing.StaleThreshold, m.outsider(id)
 	switch m.agents[agent].said[id] {
 	case "healthy", "draining":
-		in.Claim = check.StateHealthy
+		in.Report = check.StateHealthy
 	case "unhealthy":
-		in.Claim = check.StateUnhealthy
+		in.Report = check.StateUnhealthy
 	}
 	return in
 }
@@ -359,7 +361,7 @@ func (m *model) look() map[ID]seen {
 	for _, id := range m.ids() {
 		b := m.backends[id]
 		in := m.inputs(id, b)
-		c := Effective(in)
+		c := status.Effective(in)
 		s := seen{
 			Status: c.Status, MayServe: c.MayServe, Reason: c.Reason, AgentID: m.claimant(id), Share: 1,
 			State: b.verdict.State, Failures: b.verdict.Failures, Successes: b.verdict.Successes, SetAside: b.verdict.SetAside,
@@ -381,9 +383,9 @@ func (m *model) look() map[ID]seen {
 			s.drain(m.now.Sub(from), modelDrain)
 		}
 		if s.Share == 0 && s.MayServe {
-			s.MayServe, s.Reason = false, ReasonDrained
+			s.MayServe, s.Reason = false, status.ReasonDrained
 			if m.override(id) != nil {
-				s.Reason = ReasonDrainedAnyway
+				s.Reason = status.ReasonDrainedAnyway
 			}
 		}
 		if o := m.override(id); o != nil {
@@ -399,8 +401,8 @@ func (m *model) look() map[ID]seen {
 
 func (s *seen) drain(elapsed, over time.Duration) {
 	s.Draining = true
-	left := drainSteps - int(elapsed*drainSteps/over)
-	s.Share = min(s.Share, max(1-float64(drainSteps-left)/drainSteps, 0))
+	left := status.DrainSteps - int(elapsed*status.DrainSteps/over)
+	s.Share = min(s.Share, max(1-float64(status.DrainSteps-left)/status.DrainSteps, 0))
 }
 
 // lookAt returns the state of all backends as readers of a view see it.

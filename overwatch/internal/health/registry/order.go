@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
@@ -91,8 +92,8 @@ func (o *Order) normalise() error {
 		return fmt.Errorf("weight of %s: %d: want 0 to %d", o.target(), o.Weight, api.MaxWeight)
 	case !(o.Share >= 0 && o.Share < 1):
 		return fmt.Errorf("drain of %s: share %v: want 0 to below 1", o.target(), o.Share)
-	case o.Over < 0 || o.Over > MaxDrainTime:
-		return fmt.Errorf("drain time %v of %s: want 0 to %v", o.Over, o.target(), MaxDrainTime)
+	case o.Over < 0 || o.Over > status.MaxRampTime:
+		return fmt.Errorf("drain time %v of %s: want 0 to %v", o.Over, o.target(), status.MaxRampTime)
 	case !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.StartsAt):
 		return fmt.Errorf("%s of %s: it ends %s, before it begins", o.Kind, o.target(), o.ExpiresAt.Format(time.RFC3339))
 	}

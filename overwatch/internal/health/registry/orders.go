@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -25,7 +26,7 @@ type order struct {
 	// until is zero for no end.
 	from, until time.Time
 	timer       deadlineAt
-	drain       *drain // of an order to drain
+	drain       *status.Ramp // of an order to drain
 }
 
 // SetOrder puts an admin state into force, at once or when it begins, in the place of the admin state of its kind and
@@ -111,10 +112,11 @@ func (w *writer) setOrder(o Order, now time.Time) {
 		taken.until = now.Add(o.ExpiresAt.Sub(now))
 	}
 	if o.Kind == api.OrderDrain {
-		taken.drain = &drain{since: taken.from, over: o.Over, to: o.Share}
+		drain := status.Drain(taken.from, o.Over, o.Share)
 		if o.Begun {
-			taken.drain.goOn(before, now)
+			drain.ContinueFrom(before, now)
 		}
+		taken.drain = &drain
 	}
 	w.orders[o.Service] = append(w.orders[o.Service], taken)
 	w.await(taken)
@@ -122,7 +124,7 @@ func (w *writer) setOrder(o Order, now time.Time) {
 }
 
 // drainBefore returns the drain in force that o takes the place of, nil for none.
-func (w *writer) drainBefore(o *Order, now time.Time) *drain {
+func (w *writer) drainBefore(o *Order, now time.Time) *status.Ramp {
 	for _, other := range w.orders[o.Service] {
 		if other.Replaces(o) && other.Begun && !other.expired(now) {
 			return other.drain

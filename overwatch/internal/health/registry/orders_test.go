@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
 
 var (
-	forcedUp   = Conclusion{api.EffectiveHealthy, true, ReasonOverrideHealthy}
-	forcedDown = Conclusion{api.EffectiveUnhealthy, false, ReasonOverrideUnhealthy}
+	forcedUp   = concluded(api.EffectiveHealthy, true, status.ReasonOverrideHealthy)
+	forcedDown = concluded(api.EffectiveUnhealthy, false, status.ReasonOverrideUnhealthy)
 )
 
 func down(service, address string, port uint16) Order {
@@ -26,7 +27,7 @@ func TestOverride_OfAnAddressMeansEveryPort(t *testing.T) {
 		w.must(w.SetOrder(w.ctx(), down("A.Example.", "::ffff:10.0.0.1", 0)))
 		w.see(a1, forcedDown)
 		w.see(other, forcedDown)
-		w.see(a2, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a2, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		up := down("a.example", "10.0.0.1", 81)
 		up.Healthy = true
 		w.must(w.SetOrder(w.ctx(), up))
@@ -41,7 +42,7 @@ func TestOverride_OfAnAddressMeansEveryPort(t *testing.T) {
 		w.must(w.ClearOrder(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 81))
 		w.see(other, forcedDown)
 		w.must(w.ClearOrder(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 0))
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		if got := w.View().Orders(); len(got) != 0 {
 			t.Errorf("overrides are %+v", got)
 		}
@@ -59,9 +60,9 @@ func TestOverride_OfHealthyDoesNotEndADrainAndSaysSo(t *testing.T) {
 		}
 		w.see(a1, forcedUp)
 		w.pass(2 * time.Second)
-		w.see(a1, Conclusion{api.EffectiveHealthy, false, ReasonDrainedAnyway})
+		w.see(a1, concluded(api.EffectiveHealthy, false, status.ReasonDrainedAnyway))
 		w.must(w.ClearOrder(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 80))
-		w.see(a1, Conclusion{api.EffectiveHealthy, false, ReasonDrained})
+		w.see(a1, concluded(api.EffectiveHealthy, false, status.ReasonDrained))
 		w.must(w.SetOrder(w.ctx(), up))
 		w.must(w.ClearDrain(w.ctx(), id(a1)))
 		w.see(a1, forcedUp)
@@ -78,7 +79,7 @@ func TestOverride_BeatsEverythingAndLeavesNoTrace(t *testing.T) {
 		w.see(a1, forcedDown)
 		w.pass(5 * time.Minute) // the verdict is too old meanwhile
 		w.must(w.ClearOrder(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 80))
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
 	})
 }
 
@@ -91,12 +92,12 @@ func TestOverride_Expires(t *testing.T) {
 		w.pass(30*time.Minute - time.Millisecond)
 		w.see(a1, forcedDown)
 		w.pass(time.Second)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		if e := w.ended(); len(e) != 1 || e[0].Address != o.Address || !e[0].ExpiresAt.Equal(o.ExpiresAt) {
 			t.Errorf("told of what has expired: %+v", e)
 		}
 		w.must(w.SetOrder(w.ctx(), o)) // as from a node whose clock is behind
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		if e := w.ended(); len(e) != 2 {
 			t.Errorf("told of an override that had expired: %+v", e)
 		}

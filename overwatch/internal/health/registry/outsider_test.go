@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
 
 var (
-	outsiderUnhealthy = Conclusion{api.EffectiveHealthy, true, ReasonOutsiderUnhealthy}
+	outsiderUnhealthy = concluded(api.EffectiveHealthy, true, status.ReasonUnauthorizedUnhealthy)
 )
 
 func TestOutsider_ItsUnhealthyIsShownAndDoesNotDecideAgainstAnOwnCheck(t *testing.T) {

@@ -112,13 +112,13 @@ func (w *writer) snapshot(r *record, now time.Time) store.Status {
 	if r.pub.fit() {
 		m.LastHealthyAt = m.At
 	}
-	m.AgentDrainSince, m.AgentDrainOver, m.AgentLeftAt = r.parting.stored()
+	m.AgentDrainSince, m.AgentDrainOver, m.AgentLeftAt = r.leftDrain.stored()
 	if c := r.claim; c != nil {
 		m.AgentID, m.Weight, m.Region, m.Check, m.HeardAt = c.agent.id, c.weight, c.region, c.asked.Value(), c.agent.address
-		if r.parting == nil {
-			m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
+		if r.leftDrain == nil {
+			m.AgentDrainSince, m.AgentDrainOver, _ = c.drain.stored()
 		}
-		m.Bleeds = c.bleeds.stored()
+		m.Bleeds = storedWarnings(c.warnings)
 	}
 	if r.pub.Held {
 		for c, to := range [concerns]*time.Time{&m.HeldSince, &m.WarningHeldSince} {
@@ -128,14 +128,6 @@ func (w *writer) snapshot(r *record, now time.Time) store.Status {
 		}
 	}
 	return m
-}
-
-// stored returns a drain as it is saved: its beginning by the wall clock, and its time; zero for none.
-func (d *drain) stored() (since time.Time, over time.Duration) {
-	if d == nil {
-		return time.Time{}, 0
-	}
-	return d.since.Round(0), d.over
 }
 
 // batch takes the next records to be saved. Deletions come first, so that a backend that came back meanwhile stays.

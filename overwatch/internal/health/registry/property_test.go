@@ -1,4 +1,4 @@
-package registry // inside: it uses drain and idOf
+package registry // inside: it uses idOf
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -233,7 +234,7 @@ func (h *history) keepsServing(before map[ID]seen, static map[ID]Declaration) {
 	declared := map[string]bool{}
 	for id := range static {
 		declared[id.Service] = true
-		judged[id.Service] = judged[id.Service] || after[id].Reason != ReasonUnknown
+		judged[id.Service] = judged[id.Service] || after[id].Reason != status.ReasonUnknown
 	}
 	for id, b := range before {
 		if h.model.timing.ValidationEnabled && b.MayServe && declared[id.Service] && !judged[id.Service] &&
@@ -304,7 +305,7 @@ func (h *history) drain() string {
 	begins := h.model.now
 	if drains { // it goes on where the one before has led to
 		done := min(h.model.now.Sub(h.model.drains[target]), modelDrain)
-		begins = begins.Add(-done.Truncate(modelDrain / drainSteps))
+		begins = begins.Add(-done.Truncate(modelDrain / status.DrainSteps))
 	}
 	h.model.drains[target] = begins
 	return "drain " + target.String()

@@ -2,10 +2,10 @@ package registry
 
 import (
 	"slices"
-	"time"
 	"unique"
 
 	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -42,8 +42,8 @@ type record struct {
 	// with none of the three is removed.
 	static, api *declared
 	claim       *claim
-	// parting is nil unless an agent left with a drain that goes on.
-	parting *parting
+	// leftDrain is the drain of an agent that said goodbye, nil for none.
+	leftDrain *agentDrain
 
 	// accused holds the agent's accusations, nil for none. heldBefore tells that a brake held them before the restart.
 	accused    *[concerns]accusation
@@ -65,10 +65,7 @@ type record struct {
 	// stored tells that the store has a record of this backend, unsaved that it needs a new one.
 	stored, unsaved bool
 	removed         bool
-	// stops has the times of the last stops of serving, the oldest first, at most flapStops; stopReason is the reason of
-	// the last one.
-	stops      []time.Time
-	stopReason string
+	stops           status.Stops
 }
 
 // declared holds the settings that configuration or the API has for a backend.
@@ -93,8 +90,8 @@ type claim struct {
 	// asked is the check that the agent wants, check the one that this node makes; omitted is the difference.
 	asked, check unique.Handle[check.Spec]
 	omitted      reduce.Omitted
-	drain        *drain
-	bleeds       *bleeds // nil while no early warning has an effect
+	drain        *agentDrain
+	warnings     *status.Warnings // nil while no early warning has an effect
 	// round tells a claim of the newest heartbeat from one that is no longer made.
 	round uint64
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
@@ -16,7 +17,7 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 		timing    Timing
 		before    func(w *world, beat func(claim string, successes uint32))
 		successes uint32
-		want      Conclusion
+		want      status.Conclusion
 	}{
 		{"unhealthy by the agent's own word", notValidating,
 			func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 1, rememberedDown},
@@ -38,11 +39,11 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 		{"the node has a verdict, good", validating, func(w *world, beat func(string, uint32)) {
 			beat("unhealthy", 0)
 			w.verdict(a1, check.Success)
-		}, 1, Conclusion{"healthy", true, ReasonAgreed}},
+		}, 1, concluded("healthy", true, status.ReasonAgreed)},
 		{"the node has a verdict, bad", validating, func(w *world, beat func(string, uint32)) {
 			beat("unhealthy", 0)
 			w.verdict(a1, check.Failure)
-		}, 1, Conclusion{"unhealthy", false, ReasonValidationUnhealthy}},
+		}, 1, concluded("unhealthy", false, status.ReasonValidationUnhealthy)},
 		{"it does not say how many", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 0,
 			agentHealthy},
 	} {
@@ -60,7 +61,7 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 				w.see(a1, test.want)
 				beat("healthy", test.successes) // the same again, and then more
 				w.see(a1, test.want)
-				if beat("healthy", 3); test.want.Reason == ReasonRememberedUnhealthy {
+				if beat("healthy", 3); test.want.Reason == status.ReasonRememberedUnhealthy {
 					w.see(a1, agentHealthy)
 				}
 			})
@@ -80,7 +81,7 @@ func TestClaim_OneSuccessBringsNothingBackWhileVerdictsAreSetAside(t *testing.T)
 			t.Fatalf("not set aside: %+v", b)
 		}
 		said := claims(d + " healthy")
-		for successes, want := range []Conclusion{1: rememberedDown, 2: agentHealthyAside} {
+		for successes, want := range []status.Conclusion{1: rememberedDown, 2: agentHealthyAside} {
 			if successes == 0 {
 				continue
 			}

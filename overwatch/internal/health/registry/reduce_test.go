@@ -7,6 +7,7 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
@@ -108,7 +109,7 @@ func TestReduce_TheOperatorsWordCounts(t *testing.T) {
 		}
 		w.verdict(a1, check.Success)
 		w.beatFor(10*time.Minute, agent, a1+" healthy")
-		if b := w.View().Get(id(a1)); b.Reason != ReasonAgreed {
+		if b := w.View().Get(id(a1)); b.Reason != status.ReasonAgreed {
 			t.Errorf("a verdict of %s ago does not count: %s", 10*time.Minute, b.Reason)
 		}
 		policy = CheckPolicy{}

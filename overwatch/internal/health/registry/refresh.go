@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -21,12 +22,11 @@ func (w *writer) refresh(r *record, now time.Time) {
 	}
 	w.accuse(r, now)
 	w.followWarnings(r, now)
-	w.endLostDrain(r, now)
-	w.endParting(r, now)
+	w.endDrains(r, now)
 	in := w.inputs(r, now)
 	evidence := in
 	evidence.Override = check.StateUnknown
-	w.remember(r, evidence, Effective(evidence))
+	w.remember(r, evidence, status.Effective(evidence))
 	next := w.compose(r, in, now)
 	w.setSide(r, w.sideOf(r, now))
 	w.watch(r, now)
@@ -39,28 +39,28 @@ func (w *writer) refresh(r *record, now time.Time) {
 	w.countInRegion(r)
 }
 
-// inputs returns the Inputs from which Effective derives the status of r.
-func (w *writer) inputs(r *record, now time.Time) Inputs {
-	in := Inputs{Remembered: r.remembered, Unchecked: r.unchecked()}
+// inputs returns the inputs of the truth table for r.
+func (w *writer) inputs(r *record, now time.Time) status.Inputs {
+	in := status.Inputs{LastKnown: r.remembered, CheckOff: r.unchecked()}
 	if o := w.orderFor(api.OrderOverride, r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
 	if w.validated(r, now) {
-		if in.SetAside = r.pub.Validation.SetAside; !in.SetAside {
-			in.Validation = r.pub.Validation.State
+		if in.Isolated = r.pub.Validation.SetAside; !in.Isolated {
+			in.Check = r.pub.Validation.State
 		}
 	}
 	if r.claim == nil {
-		in.Unwatched = !w.checks(r)
+		in.Unmonitored = !w.checks(r)
 		return in
 	}
-	in.Stale, in.Outsider = w.stale(r.claim.agent, now), r.outsider()
+	in.Stale, in.Unauthorized = w.stale(r.claim.agent, now), r.outsider()
 	in.Held = w.holder(r, ConcernIll, now) != nil
 	switch r.claim.said.claim {
 	case wire.ClaimHealthy:
-		in.Claim = check.StateHealthy
+		in.Report = check.StateHealthy
 	case wire.ClaimUnhealthy:
-		in.Claim = check.StateUnhealthy
+		in.Report = check.StateUnhealthy
 	}
 	return in
 }
@@ -98,9 +98,9 @@ func (w *writer) checkInterval(r *record) time.Duration {
 
 // remember keeps the present conclusion for a time without evidence. A backend that serves because nothing checks it
 // stays in the answers when its check is switched on, until the first check fails.
-func (w *writer) remember(r *record, evidence Inputs, unforced Conclusion) {
-	none := evidence.Claim == check.StateUnknown && !evidence.Stale && evidence.Validation == check.StateUnknown
-	if none && !(evidence.Unchecked && evidence.Unwatched) {
+func (w *writer) remember(r *record, evidence status.Inputs, unforced status.Conclusion) {
+	none := evidence.Report == check.StateUnknown && !evidence.Stale && evidence.Check == check.StateUnknown
+	if none && !(evidence.CheckOff && evidence.Unmonitored) {
 		return
 	}
 	r.outdated = none
@@ -120,15 +120,16 @@ func (w *writer) abandoned(r *record, now time.Time) bool {
 }
 
 // compose returns the Backend of r for readers. It keeps the times as they are.
-func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
+func (w *writer) compose(r *record, in status.Inputs, now time.Time) Backend {
 	was := r.pub
 	b := Backend{
-		ID: r.id, Source: r.source(), Share: 1, Validation: was.Validation,
-		FlapReason: r.flapReason(now), LastHealthyAt: was.LastHealthyAt, CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
+		ID: r.id, Source: r.source(), Validation: was.Validation,
+		FlapReason: r.stops.FlapReason(now), LastHealthyAt: was.LastHealthyAt,
+		CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
 	b.Weight, b.Region, b.check = r.declaration()
 	b.Region = w.options.RegionName(b.Region)
-	if in.Unchecked {
+	if in.CheckOff {
 		b.Validation = Validation{}
 	}
 	if d := r.authority(); d != nil {
@@ -140,25 +141,37 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 		if b.Source == api.SourceAgent {
 			b.omitted = r.claim.omitted
 		}
-		switch in.Claim {
+		switch in.Report {
 		case check.StateHealthy:
 			b.Claim = w.saysHealthy
 		case check.StateUnhealthy:
 			b.Claim = w.saysUnhealthy
 		}
 	}
-	c := Effective(in)
-	b.Status, b.MayServe, b.Reason = c.Status, c.MayServe, c.Reason
-	if b.Held = c.Reason == ReasonHeld; b.Held {
-		b.Reason = w.holder(r, ConcernIll, now).heldReason()
+	load := w.loadOf(r, in, now)
+	s := status.Serve(in, &load, now)
+	b.Status, b.MayServe, b.Reason, b.Share, b.Held = s.Status, s.MayServe, s.Reason, s.Share, s.Held
+	if s.Drain != nil {
+		b.Draining, b.DrainEndsAt, b.DrainTo = true, s.Drain.End(), s.Drain.To
 	}
-	b.applyBleeds(r, now)
-	if b.MayServe && b.Override == nil && !b.Held && w.holder(r, ConcernWarned, now) != nil {
-		b.Held, b.Reason = true, ReasonWarningHeld
-	}
-	w.applyDrains(&b, r, now)
-	b.Held = b.Held && b.MayServe
 	return b
+}
+
+// loadOf returns the ramps and holds of r.
+func (w *writer) loadOf(r *record, in status.Inputs, now time.Time) status.Load {
+	l := status.Load{WarningHeld: w.holder(r, ConcernWarned, now) != nil, Drains: w.drains(r, now)}
+	if in.Held {
+		l.HeldReason = w.holder(r, ConcernIll, now).heldReason()
+	}
+	if r.hasWarnings() {
+		l.Warnings = r.claim.warnings
+	}
+	return l
+}
+
+// hasWarnings reports whether early warnings lower the share of r.
+func (r *record) hasWarnings() bool {
+	return r.claim != nil && r.claim.warnings != nil && !r.outsider()
 }
 
 // applyOrders shows the operator's orders in force.
@@ -177,7 +190,9 @@ func (w *writer) applyOrders(b *Backend, now time.Time) {
 func (b *Backend) fit() bool { return b.MayServe || b.Drained() }
 
 // Drained reports whether b does not serve because of its drain alone.
-func (b *Backend) Drained() bool { return b.Reason == ReasonDrained || b.Reason == ReasonDrainedAnyway }
+func (b *Backend) Drained() bool {
+	return b.Reason == status.ReasonDrained || b.Reason == status.ReasonDrainedAnyway
+}
 
 // replace publishes next as the Backend of r. It sets the times, and notes what must be told to others, logged and
 // saved.
@@ -202,7 +217,10 @@ func (w *writer) replace(r *record, next Backend, now time.Time) {
 		}
 		return
 	}
-	next = r.noteStop(*previous, next, now)
+	if previous.MayServe && !next.MayServe && next.Override == nil && !next.Drained() {
+		r.stops.Add(next.Reason, now)
+		next.FlapReason = r.stops.FlapReason(now)
+	}
 	r.pub = new(next) // and not &next, for which the draft, above, would make one in vain
 	w.mark(r.service, !sameAnswers(*previous, next))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
@@ -246,21 +264,21 @@ func (w *writer) watch(r *record, now time.Time) {
 		if d == nil {
 			continue
 		}
-		if next, moving := d.next(now); moving {
+		if next, moving := d.Next(now); moving {
 			wakeBy(next)
 		}
 	}
-	if r.flapReason(now) != "" {
-		wakeBy(r.stops[0].Add(flapWindow))
+	if r.stops.FlapReason(now) != "" {
+		wakeBy(r.stops.FlapEnd())
 	}
-	if r.parting != nil && !w.checks(r) {
-		wakeBy(r.parting.at.Add(w.timing.RemoveAfter))
+	if r.leftDrain != nil && !w.checks(r) {
+		wakeBy(r.leftDrain.leftAt.Add(w.timing.RemoveAfter))
 	}
-	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
+	if !r.hasWarnings() {
 		return
 	}
-	for kind := range r.claim.bleeds {
-		if next, moving := r.claim.bleeds[kind].next(now); moving {
+	for kind := range r.claim.warnings {
+		if next, moving := r.claim.warnings[kind].Next(now); moving {
 			wakeBy(next)
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"time"
 	"unique"
 
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/wire"
 )
 
 // restore takes over the state of before the restart. Agents' claims are there at once, as if their agents had been
@@ -68,7 +66,10 @@ func (w *writer) recall(r *record, now time.Time) {
 	}
 	w.recallBrake(r, ConcernIll, m.HeldSince, now)
 	w.recallBrake(r, ConcernWarned, m.WarningHeldSince, now)
-	r.parting = restoredParting(m.AgentDrainSince, m.AgentDrainOver, m.AgentLeftAt, now)
+	drain := restoredDrain(m.AgentDrainSince, m.AgentDrainOver, m.AgentLeftAt, now)
+	if drain != nil && !drain.leftAt.IsZero() {
+		r.leftDrain, drain = drain, nil
+	}
 	if !w.allowed(m.AgentID, r.id) {
 		return
 	}
@@ -81,10 +82,8 @@ func (w *writer) recall(r *record, now time.Time) {
 		a.address = m.HeardAt
 	}
 	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, asked: unique.Make(m.Check)}
-	if r.parting == nil {
-		r.claim.drain = restoredDrain(m.AgentDrainSince, m.AgentDrainOver, now)
-	}
-	r.claim.bleeds, r.claim.said.warnings = restoredBleeds(m.Bleeds, now)
+	r.claim.drain = drain
+	r.claim.warnings, r.claim.said.warnings = restoredWarnings(m.Bleeds, now)
 	w.reduce(r)
 	a.claims = append(a.claims, r)
 }
@@ -106,42 +105,6 @@ func (w *writer) recallBrake(r *record, c Concern, since, now time.Time) {
 		w.mark(r.service, false)
 		w.showBrakes()
 	}
-}
-
-// restoredDrain returns a saved drain, which goes on from where it was; nil if since is zero. It begins now at the
-// latest.
-func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
-	if since.IsZero() {
-		return nil
-	}
-	return &drain{since: restoredSince(since, now), over: min(max(over, 0), MaxDrainTime)}
-}
-
-// restoredSince returns a moment before the restart by the clock of this process, not later than now.
-func restoredSince(since, now time.Time) time.Time { return now.Add(min(since.Sub(now), 0)) }
-
-// restoredBleeds returns saved bleeds, which go on from where they were, and the warnings that count as the agent's
-// until it is heard.
-func restoredBleeds(saved [warningKinds]store.Bleed, now time.Time) (*bleeds, wire.Warnings) {
-	var all bleeds
-	var over [warningKinds]uint32 // milliseconds
-	for kind, s := range saved {
-		b := bleed{over: min(max(s.Over, 0), MaxDrainTime).Truncate(time.Millisecond), since: restoredSince(s.Since, now),
-			rising: s.Ended}
-		if b.over == 0 {
-			continue
-		}
-		b.depth = min(max(s.Depth, 0), b.over)
-		all[kind] = b
-		if !b.rising {
-			over[kind] = uint32(b.over.Milliseconds())
-		}
-	}
-	if all == (bleeds{}) {
-		return nil, wire.Warnings{}
-	}
-	return &all, wire.Warnings{CPUMillis: over[warnsOfCPU], MemoryMillis: over[warnsOfMemory],
-		ErrorRateMillis: over[warnsOfErrors]}
 }
 
 // forgetting is the deadline after which restored backends are forgotten that nothing has declared.

@@ -1,4 +1,4 @@
-package registry // inside: it uses saveEvery, tick and warnsOfMemory
+package registry // inside: it uses saveEvery and tick
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -14,8 +15,8 @@ import (
 )
 
 var (
-	remembered     = Conclusion{api.EffectiveHealthy, true, ReasonRemembered}
-	rememberedDown = Conclusion{api.EffectiveUnhealthy, false, ReasonRememberedUnhealthy}
+	remembered     = concluded(api.EffectiveHealthy, true, status.ReasonRemembered)
+	rememberedDown = concluded(api.EffectiveUnhealthy, false, status.ReasonRememberedUnhealthy)
 )
 
 func TestRestart_BackendsWereCreatedWhenTheyWere(t *testing.T) {
@@ -166,7 +167,7 @@ func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) 
 func TestRestart_OldMemoryEndsAtTheFirstFailure(t *testing.T) {
 	for name, c := range map[string]struct {
 		away time.Duration
-		want Conclusion
+		want status.Conclusion
 	}{
 		"minutes ago":                     {DefaultRemoveAfter, remembered},
 		"longer ago than memory is worth": {time.Hour, rememberedDown},
@@ -447,35 +448,6 @@ func TestRestart_TheWarningOfALostAgentEnds(t *testing.T) {
 	})
 }
 
-// What is on the disk may be damaged, or of a clock that was wrong.
-func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
-	now := time.Unix(1_000_000_000, 0)
-	for name, saved := range map[string]store.Bleed{
-		"begins later":      {Over: time.Minute, Since: now.Add(time.Hour)},
-		"deeper than all":   {Over: time.Minute, Depth: time.Hour, Since: now},
-		"less than nothing": {Over: time.Minute, Depth: -time.Hour, Since: now},
-		"longest":           {Over: 1 << 62, Depth: 1 << 61, Since: now},
-		"no time":           {},
-		"a negative time":   {Over: -time.Minute, Depth: 5, Since: now},
-		"too short":         {Over: time.Microsecond, Since: now},
-		"before the epoch":  {Over: time.Minute, Ended: true},
-		"begun by then":     {Over: time.Minute, Depth: time.Second},
-	} {
-		all, said := restoredBleeds([warningKinds]store.Bleed{warnsOfMemory: saved}, now)
-		if none := saved.Over < time.Millisecond; none != (all == nil) || none != (said == wire.Warnings{}) && !saved.Ended {
-			t.Errorf("%s: restored as %v, %+v", name, all, said)
-		}
-		if all == nil {
-			continue
-		}
-		b := &all[warnsOfMemory]
-		if share := b.share(now); share < leastShare-1e-9 || share > 1 || b.over > MaxDrainTime || b.at(now) < 0 ||
-			b.at(now) > b.over {
-			t.Errorf("%s: a share of %v, %+v", name, share, b)
-		}
-	}
-}
-
 func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
@@ -542,10 +514,10 @@ func TestRestart_OverridesAreInForceUnlessExpired(t *testing.T) {
 			t.Errorf("told of what has expired meanwhile: %+v", e)
 		}
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		w.see(a2, forcedDown)
 		w.pass(58*time.Minute + time.Second)
-		w.see(a2, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a2, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 	})
 }
 

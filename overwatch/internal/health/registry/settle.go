@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/check"
 )
 
@@ -49,5 +50,6 @@ func (s *service) awaitsVerdicts() bool {
 
 // unjudged reports whether nothing is known of b since the restart.
 func (b *Backend) unjudged() bool {
-	return b.Reason == ReasonUnknown || b.Reason == ReasonRememberedUnhealthy && b.Validation.State == check.StateUnknown
+	return b.Reason == status.ReasonUnknown ||
+		b.Reason == status.ReasonRememberedUnhealthy && b.Validation.State == check.StateUnknown
 }

@@ -7,18 +7,19 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
 
 var (
-	staleUnknown   = Conclusion{api.EffectiveStale, false, ReasonStale}
-	staleValidated = Conclusion{api.EffectiveStale, true, ReasonStaleValidated}
-	staleFailing   = Conclusion{api.EffectiveStale, false, ReasonStaleFailing}
-	validated      = Conclusion{api.EffectiveHealthy, true, ReasonValidated}
-	failing        = Conclusion{api.EffectiveUnhealthy, false, ReasonFailing}
-	agreed         = Conclusion{api.EffectiveHealthy, true, ReasonAgreed}
-	contradicted   = Conclusion{api.EffectiveUnhealthy, false, ReasonValidationUnhealthy}
+	staleUnknown   = concluded(api.EffectiveStale, false, status.ReasonStale)
+	staleValidated = concluded(api.EffectiveStale, true, status.ReasonStaleValidated)
+	staleFailing   = concluded(api.EffectiveStale, false, status.ReasonStaleFailing)
+	validated      = concluded(api.EffectiveHealthy, true, status.ReasonValidated)
+	failing        = concluded(api.EffectiveUnhealthy, false, status.ReasonFailing)
+	agreed         = concluded(api.EffectiveHealthy, true, status.ReasonAgreed)
+	contradicted   = concluded(api.EffectiveUnhealthy, false, status.ReasonValidationUnhealthy)
 )
 
 // detectionBound is the time that invariant I3 allows beyond the stale threshold.
@@ -185,7 +186,7 @@ func TestVerdict_CountsForThreeOfItsOwnIntervals(t *testing.T) {
 		w.pass(9*DefaultValidationInterval - time.Second)
 		w.see(a1, failing)
 		w.pass(2 * time.Second)
-		w.see(a1, Conclusion{api.EffectiveUnhealthy, false, ReasonRememberedUnhealthy})
+		w.see(a1, concluded(api.EffectiveUnhealthy, false, status.ReasonRememberedUnhealthy))
 	})
 }
 
@@ -200,7 +201,7 @@ func TestVerdict_OwnTroubleIsNotBackendTrouble(t *testing.T) {
 			w.must(w.Validated(w.ctx(), Verdict{ID: id(a1), State: check.StateHealthy, Outcome: check.Unknown,
 				Err: "no file descriptors"}))
 		}
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
 		if v := w.View().Get(id(a1)).Validation; v.Err != "no file descriptors" || v.Successes != 1 {
 			t.Errorf("validation is %+v", v)
 		}
@@ -220,7 +221,7 @@ func TestVerdict_OnWhatIsNotKnownChangesNothing(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
 		w.verdict(a1, check.Failure)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 	})
 }
 
@@ -276,7 +277,7 @@ func TestRetime_AppliesToWhatIsKnown(t *testing.T) {
 		t1 := Timing{StaleThreshold: 5 * time.Second, RemoveAfter: 20 * time.Second}
 		w.must(w.Retime(w.ctx(), t1))
 		w.see(a1, staleUnknown)
-		w.see(b1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(b1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		w.pass(11 * time.Second)
 		w.seeNone(a1)
 		if err := w.Retime(w.ctx(), Timing{StaleThreshold: time.Minute, RemoveAfter: time.Second}); err == nil {
@@ -319,17 +320,17 @@ func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
 func TestRetime_ChecksThatAreSwitchedOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(b1)}))
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		w.must(w.Retime(w.ctx(), validating))
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
 		w.verdict(a1, check.Success)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonValidated})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonValidated))
 		w.verdict(b1, check.Failure)
 		if b := w.View().Get(id(b1)); b.MayServe {
 			t.Errorf("after a failed check: %s", b.Reason)
 		}
 		w.must(w.Retime(w.ctx(), notValidating))
-		w.see(b1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(b1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 	})
 }
 

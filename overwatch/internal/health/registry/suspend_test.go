@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/check"
 )
@@ -176,7 +177,7 @@ func TestSuspension_AStaticBackendStaysAsItWas(t *testing.T) {
 		s.w.verdict(d1, check.Success)
 		s.round(check.Failure, 0, 1)
 		s.w.verdict(d1, check.Failure)
-		if b := s.w.View().Get(id(d1)); !b.MayServe || b.Reason != ReasonRemembered {
+		if b := s.w.View().Get(id(d1)); !b.MayServe || b.Reason != status.ReasonRemembered {
 			t.Errorf("%s, %s", b.Status, b.Reason)
 		}
 	}, "eu a.example", "us b.example", "us c.example")

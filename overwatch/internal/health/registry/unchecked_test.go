@@ -5,14 +5,15 @@ import (
 	"testing"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
 
 var (
-	uncheckedServes  = Conclusion{api.EffectiveHealthy, true, ReasonUnchecked}
-	uncheckedClaimed = Conclusion{api.EffectiveHealthy, true, ReasonAgentUnchecked}
-	uncheckedStale   = Conclusion{api.EffectiveStale, false, ReasonStaleUnchecked}
+	uncheckedServes  = concluded(api.EffectiveHealthy, true, status.ReasonUnchecked)
+	uncheckedClaimed = concluded(api.EffectiveHealthy, true, status.ReasonAgentUnchecked)
+	uncheckedStale   = concluded(api.EffectiveStale, false, status.ReasonStaleUnchecked)
 )
 
 // off returns static with a check that is switched off.
@@ -30,7 +31,7 @@ func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 		inWorld(t, validating, func(w *world) {
 			w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
 			w.verdict(b1, check.Failure)
-			w.see(b1, Conclusion{api.EffectiveUnhealthy, false, ReasonFailing})
+			w.see(b1, concluded(api.EffectiveUnhealthy, false, status.ReasonFailing))
 			w.must(w.SetStatic(w.ctx(), []Declaration{off(b1)}))
 			w.see(b1, uncheckedServes)
 			w.verdict(b1, check.Failure) // of a check that was under way
@@ -49,7 +50,7 @@ func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 				t.Errorf("targets %v", targets)
 			}
 			w.verdict(b1, check.Failure)
-			w.see(b1, Conclusion{api.EffectiveUnhealthy, false, ReasonFailing})
+			w.see(b1, concluded(api.EffectiveUnhealthy, false, status.ReasonFailing))
 		})
 	}
 }
@@ -64,7 +65,7 @@ func TestUnchecked_TheAgentDecidesAlone(t *testing.T) {
 		w.beat(agent, b1+" healthy")
 		w.see(b1, uncheckedClaimed)
 		w.beat(agent, b1+" unhealthy")
-		w.see(b1, Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy})
+		w.see(b1, concluded(api.EffectiveUnhealthy, false, status.ReasonAgentUnhealthy))
 		w.beat(agent, b1+" healthy")
 		w.pass(2 * DefaultStaleThreshold)
 		w.see(b1, uncheckedStale)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -146,7 +147,7 @@ func (v *View) Targets() []Target {
 		if b.Check().Off {
 			continue
 		}
-		t := Target{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == ReasonRememberedUnhealthy}
+		t := Target{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == status.ReasonRememberedUnhealthy}
 		if b.Source == api.SourceAgent && b.omitted != reduce.ByPolicy {
 			t.Spec.Interval, t.Spec.Timeout = 0, 0 // they are the agent's, for which it is at hand
 		}

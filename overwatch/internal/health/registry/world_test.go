@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -328,14 +329,19 @@ func (w *world) verdict(s string, outcome check.Outcome) {
 	w.must(w.Validated(w.ctx(), v))
 }
 
+// concluded returns a Conclusion.
+func concluded(effective api.EffectiveStatus, mayServe bool, reason string) status.Conclusion {
+	return status.Conclusion{Status: effective, MayServe: mayServe, Reason: reason}
+}
+
 // see compares a backend with "status may-serve reason" and "absent".
-func (w *world) see(s string, want Conclusion) {
+func (w *world) see(s string, want status.Conclusion) {
 	w.t.Helper()
 	b := w.View().Get(id(s))
 	if b == nil {
 		w.t.Fatalf("%s is absent, want %+v", s, want)
 	}
-	if got := (Conclusion{b.Status, b.MayServe, b.Reason}); got != want {
+	if got := concluded(b.Status, b.MayServe, b.Reason); got != want {
 		w.t.Errorf("%s is %+v, want %+v", s, got, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
@@ -184,7 +185,7 @@ func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, 
 		if b.MayServe {
 			serving++
 		}
-		if b.Reason != registry.ReasonUnknown {
+		if b.Reason != status.ReasonUnknown {
 			known++
 		}
 	}

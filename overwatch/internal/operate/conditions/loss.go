@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -129,7 +130,7 @@ func groupOf(all map[string]*group, name string) *group {
 
 func (g *group) add(b *registry.Backend) {
 	g.total++
-	if b.Reason == registry.ReasonUnknown {
+	if b.Reason == status.ReasonUnknown {
 		g.unknown++
 		return
 	}
@@ -330,7 +331,7 @@ func (g *group) problems() string {
 
 // problemOf returns the last error of b, or the reason of its status.
 func problemOf(b *registry.Backend) string {
-	if b.Reason == registry.ReasonAgentUnhealthy {
+	if b.Reason == status.ReasonAgentUnhealthy {
 		return cmp.Or(b.Report().LastError, b.Reason)
 	}
 	return cmp.Or(b.Validation.Err, b.Report().LastError, b.Reason)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
@@ -48,11 +49,11 @@ func (l *losses) describeShare(agent string) string {
 	r := l.reduced[agent]
 	why := "agent " + agent + " warned"
 	switch r.lowest.Reason {
-	case registry.ReasonWarnsOfCPU:
+	case status.ReasonWarnsOfCPU:
 		why = "agent " + agent + " warns of the processor's load"
-	case registry.ReasonWarnsOfMemory:
+	case status.ReasonWarnsOfMemory:
 		why = "agent " + agent + " warns of memory running out"
-	case registry.ReasonWarnsOfErrors:
+	case status.ReasonWarnsOfErrors:
 		why = "agent " + agent + " warns of failing checks"
 	}
 	text := fmt.Sprintf("%s: %s of %s serve with a reduced share, the lowest %.0f %% (%s)", why,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
@@ -60,7 +61,7 @@ const (
 // backend sets the state of one backend: whether it serves. A backend without a verdict keeps its state. A drain has
 // events of its own.
 func (w *watch) backend(b *registry.Backend) {
-	if b.Reason == registry.ReasonUnknown {
+	if b.Reason == status.ReasonUnknown {
 		return
 	}
 	agent, own := agentSays(b), conditions.OwnCheck(b)
@@ -155,7 +156,7 @@ func (w *watch) name(name string, backends []*registry.Backend) {
 
 func anyKnown(backends []*registry.Backend) bool {
 	for _, b := range backends {
-		if b.Reason != registry.ReasonUnknown {
+		if b.Reason != status.ReasonUnknown {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
@@ -43,14 +44,14 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 	w.readDomains()
 	w.name("old.example", nil)
 	w.name("a.example", nil)
-	w.name("a.example", one(api.EffectiveUnhealthy, registry.ReasonUnknown))
+	w.name("a.example", one(api.EffectiveUnhealthy, status.ReasonUnknown))
 	w.ripen()
 	if got := fmt.Sprint(c.said()); got != "[name old.example unanswered begins 0]" {
 		t.Errorf("while it is new: %s", got)
 	}
-	w.service("a.example", one(api.EffectiveHealthy, registry.ReasonValidated))
-	w.service("a.example", one(api.EffectiveUnhealthy, registry.ReasonFailing))
-	w.service("a.example", one(api.EffectiveHealthy, registry.ReasonValidated))
+	w.service("a.example", one(api.EffectiveHealthy, status.ReasonValidated))
+	w.service("a.example", one(api.EffectiveUnhealthy, status.ReasonFailing))
+	w.service("a.example", one(api.EffectiveHealthy, status.ReasonValidated))
 	want := "[backend a.example:192.0.2.1:80 unhealthy begins 0 name a.example unanswered begins 0 " +
 		"backend a.example:192.0.2.1:80 healthy ends 0 name a.example answered ends 0]"
 	if got := fmt.Sprint(c.said()[1:]); got != want {
@@ -76,18 +77,18 @@ func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 		list[0].MayServe, list[0].Region, list[0].AgentID = serves, "eu", "eu-1"
 		w.service("a.example", list)
 	}
-	state(api.EffectiveHealthy, true, registry.ReasonAgreed)
-	state(api.EffectiveStale, true, registry.ReasonStaleValidated)
+	state(api.EffectiveHealthy, true, status.ReasonAgreed)
+	state(api.EffectiveStale, true, status.ReasonStaleValidated)
 	if got := c.said(); len(got) > 0 {
 		t.Errorf("silent, and it serves: %v", got)
 	}
-	state(api.EffectiveStale, false, registry.ReasonStaleFailing)
-	state(api.EffectiveUnhealthy, false, registry.ReasonValidationUnhealthy)
-	state(api.EffectiveStale, false, registry.ReasonStaleFailing)
-	state(api.EffectiveStale, true, registry.ReasonStaleValidated)
-	state(api.EffectiveHealthy, true, registry.ReasonAgreed)
-	state(api.EffectiveUnhealthy, false, registry.ReasonAgentUnhealthy)
-	state(api.EffectiveHealthy, false, registry.ReasonDrained)
+	state(api.EffectiveStale, false, status.ReasonStaleFailing)
+	state(api.EffectiveUnhealthy, false, status.ReasonValidationUnhealthy)
+	state(api.EffectiveStale, false, status.ReasonStaleFailing)
+	state(api.EffectiveStale, true, status.ReasonStaleValidated)
+	state(api.EffectiveHealthy, true, status.ReasonAgreed)
+	state(api.EffectiveUnhealthy, false, status.ReasonAgentUnhealthy)
+	state(api.EffectiveHealthy, false, status.ReasonDrained)
 	want := "[backend a.example:192.0.2.1:80 unhealthy begins 0 backend a.example:192.0.2.1:80 stale ends 0 " +
 		"backend a.example:192.0.2.1:80 unhealthy begins 0 backend a.example:192.0.2.1:80 healthy ends 0]"
 	if got := fmt.Sprint(c.said()); got != want {
@@ -95,7 +96,7 @@ func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 	}
 	events, _ := c.journal.After(0)
 	if e := events[0]; e.Region != "eu" || e.AgentID != "eu-1" || e.Sentence != "a.example:192.0.2.1:80 in eu does not "+
-		"serve: "+registry.ReasonStaleFailing+" (agent: nothing yet; own check: nothing yet)" {
+		"serve: "+status.ReasonStaleFailing+" (agent: nothing yet; own check: nothing yet)" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -226,17 +227,17 @@ func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
 		c.at = c.at.Add(flapWindow)
 		w.flush()
 	}
-	const ill, well = registry.ReasonAgentUnhealthy, registry.ReasonAgreed
+	const ill, well = status.ReasonAgentUnhealthy, status.ReasonAgreed
 	state(true, well, "", 1)
 	state(false, ill, "", 1)
 	state(true, well, "", 1)
 	state(false, ill, ill, 1)
 	state(true, well, ill, 1)
 	state(false, ill, ill, 1)
-	state(true, registry.ReasonWarnsOfErrors, "", 0.1)
-	state(true, registry.ReasonWarnsOfErrors, "", 0.2)
+	state(true, status.ReasonWarnsOfErrors, "", 0.1)
+	state(true, status.ReasonWarnsOfErrors, "", 0.2)
 	state(true, well, "", 1)
-	state(true, registry.ReasonWarnsOfErrors, "", 0.1)
+	state(true, status.ReasonWarnsOfErrors, "", 0.1)
 	var got []string
 	for _, said := range c.said() {
 		got = append(got, strings.TrimSuffix(strings.TrimPrefix(said, "backend a.example:192.0.2.1:80 "), " 0"))

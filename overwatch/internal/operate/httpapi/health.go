@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
@@ -46,7 +47,7 @@ func serverHealth(b *registry.Backend) api.ServerHealth {
 
 func checkStatus(b *registry.Backend) api.CheckStatus {
 	switch {
-	case b.Reason == registry.ReasonUnknown:
+	case b.Reason == status.ReasonUnknown:
 		return api.CheckUnknown
 	case b.IsHealthy():
 		return api.CheckHealthy
@@ -58,9 +59,9 @@ func checkStatus(b *registry.Backend) api.CheckStatus {
 // lastError returns the reason why a server is not healthy: the error of the check that decided, where there was one.
 func lastError(b *registry.Backend, report registry.Report) string {
 	switch b.Reason {
-	case registry.ReasonAgentUnhealthy:
+	case status.ReasonAgentUnhealthy:
 		return cmp.Or(report.LastError, b.Reason)
-	case registry.ReasonFailing, registry.ReasonStaleFailing, registry.ReasonValidationUnhealthy:
+	case status.ReasonFailing, status.ReasonStaleFailing, status.ReasonValidationUnhealthy:
 		return cmp.Or(b.Validation.Err, b.Reason)
 	}
 	return b.Reason

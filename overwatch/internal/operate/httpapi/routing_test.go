@@ -15,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
@@ -54,7 +55,7 @@ func backendAt(at, region string, change func(*registry.Backend)) *registry.Back
 	where := netip.MustParseAddrPort(at)
 	b := &registry.Backend{
 		ID: registry.ID{Address: where.Addr(), Port: where.Port()}, Weight: 100, Region: region, Share: 1,
-		Status: api.EffectiveHealthy, MayServe: true, Reason: registry.ReasonAgreed,
+		Status: api.EffectiveHealthy, MayServe: true, Reason: status.ReasonAgreed,
 	}
 	if change != nil {
 		change(b)
@@ -68,12 +69,12 @@ func geoWorld(t *testing.T, adjust ...func(*Options)) *world {
 		backendAt("10.0.0.1:443", "eu", nil),
 		backendAt("10.0.0.2:443", "eu", func(b *registry.Backend) { b.Weight = 300 }),
 		backendAt("10.0.0.3:443", "us", func(b *registry.Backend) {
-			b.Status, b.MayServe, b.Reason, b.Validation.Err = api.EffectiveUnhealthy, false, registry.ReasonFailing,
+			b.Status, b.MayServe, b.Reason, b.Validation.Err = api.EffectiveUnhealthy, false, status.ReasonFailing,
 				"connection refused"
 			b.Validation.State = check.StateUnhealthy
 		}),
 		backendAt("10.0.0.4:443", "us", func(b *registry.Backend) {
-			b.Status, b.MayServe, b.Reason = api.EffectiveUnhealthy, false, registry.ReasonOverrideUnhealthy
+			b.Status, b.MayServe, b.Reason = api.EffectiveUnhealthy, false, status.ReasonOverrideUnhealthy
 			b.Override = &registry.Order{CreatedBy: "198.51.100.1", Reason: "kernel update", ExpiresAt: noon}
 		}),
 		backendAt("10.0.0.5:443", "eu", func(b *registry.Backend) { b.Weight = 0 }),

@@ -1,10 +1,10 @@
-package registry // inside: it uses bleed, bleedSteps and step
+package registry // inside: it shares world_test.go
 
 import (
-	"math"
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -48,27 +48,27 @@ func TestBleed_LowersTheShareToATenthAndRaisesItAgain(t *testing.T) {
 		before := w.changed.count()
 		w.signal(agent, wire.Warnings{CPUMillis: halfMinute}, a1)
 		w.share(a1, 1, true)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonWarnsOfCPU})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonWarnsOfCPU))
 		w.pass(15 * time.Second)
 		w.share(a1, 0.55, true)
 		w.beatWarned(agent, wire.Warnings{CPUMillis: halfMinute}, a1+" healthy") // repeats it: nothing changes
 		w.pass(15 * time.Second)
 		w.share(a1, 0.1, true)
-		if n := w.changed.count() - before; n != bleedSteps+1 {
-			t.Errorf("%d publications on the way down, want %d", n, bleedSteps+1)
+		if n := w.changed.count() - before; n != status.WarningSteps+1 {
+			t.Errorf("%d publications on the way down, want %d", n, status.WarningSteps+1)
 		}
 		w.beatWarned(agent, wire.Warnings{CPUMillis: halfMinute}, a1+" healthy")
 		w.pass(20 * time.Second)
 		w.share(a1, 0.1, true)
 		w.signal(agent, wire.Warnings{})
 		w.share(a1, 0.1, true)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonWarningEnded})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonWarningEnded))
 		w.pass(15 * time.Second)
 		w.share(a1, 0.55, true)
 		w.beat(agent, a1+" healthy")
 		w.pass(15 * time.Second)
 		w.share(a1, 1, true)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonAgentHealthy})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonAgentHealthy))
 	})
 }
 
@@ -99,11 +99,11 @@ func TestBleed_TheFurthestWarningCounts(t *testing.T) {
 		w.beatWarned(agent, wire.Warnings{CPUMillis: halfMinute, ErrorRateMillis: 2 * halfMinute}, a1+" healthy")
 		w.pass(15 * time.Second)
 		w.share(a1, 0.55, true)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonWarnsOfCPU})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonWarnsOfCPU))
 		w.beatWarned(agent, wire.Warnings{ErrorRateMillis: 2 * halfMinute}, a1+" healthy")
 		w.pass(15 * time.Second)
 		w.share(a1, 0.55, true)
-		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonWarnsOfErrors})
+		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonWarnsOfErrors))
 	})
 }
 
@@ -130,7 +130,7 @@ func TestBleed_OfASilentAgentEnds(t *testing.T) {
 		w.pass(2 * time.Second) // stale
 		w.pass(10 * time.Second)
 		w.share(a1, 1, true)
-		w.see(a1, Conclusion{api.EffectiveStale, true, ReasonStaleValidated})
+		w.see(a1, concluded(api.EffectiveStale, true, status.ReasonStaleValidated))
 	})
 }
 
@@ -186,37 +186,5 @@ func TestDrain_ByMessageTakesTheTimeThatTheAgentGives(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.share(a1, 0, false)
 		w.share(a2, 0, false)
-	})
-}
-
-func FuzzBleed_StaysWithinItsBoundsAndArrives(f *testing.F) {
-	f.Add(uint32(halfMinute), uint32(1000), uint32(7), uint32(40_000))
-	f.Add(uint32(1), uint32(1<<31), uint32(0), uint32(1))
-	f.Fuzz(func(t *testing.T, over, other, first, second uint32) {
-		now := time.Unix(1e9, 0)
-		var b bleed
-		most := func(millis uint32) time.Duration { return min(time.Duration(millis)*time.Millisecond, MaxDrainTime) }
-		for _, turn := range []struct{ over, wait uint32 }{{over, first}, {0, second}, {other, first}, {over, second},
-			{0, 0}} {
-			b.follow(most(turn.over), now)
-			for range bleedSteps + 1 {
-				if s := b.share(now); s < leastShare-1e-9 || s > 1 || math.IsNaN(s) {
-					t.Fatalf("share %v of %+v", s, b)
-				}
-				next, moving := b.next(now)
-				if !moving || next.After(now.Add(most(turn.wait))) {
-					break
-				}
-				before := b.step(now)
-				if now = next; b.step(now) == before {
-					t.Fatalf("nothing changes at the next step of %+v", b)
-				}
-			}
-		}
-		now = now.Add(48 * time.Hour)
-		b.follow(0, now)
-		if b.over != 0 {
-			t.Errorf("%+v never ends", b)
-		}
 	})
 }

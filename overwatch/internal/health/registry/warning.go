@@ -1,0 +1,62 @@
+package registry
+
+import (
+	"time"
+
+	"gslb.internal/overwatch/internal/health/status"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/wire"
+)
+
+// storedWarnings returns the ramps of early warnings as they are stored, with times of the wall clock. w may be nil.
+func storedWarnings(w *status.Warnings) (stored [status.WarningKinds]store.Bleed) {
+	if w == nil {
+		return stored
+	}
+	for kind := range w {
+		if r := &w[kind]; r.Active() {
+			stored[kind] = store.Bleed{Over: r.Over, Depth: r.Depth, Since: r.Since.Round(0), Ended: r.Rising}
+		}
+	}
+	return stored
+}
+
+// restoredWarnings returns stored ramps, which continue at their depth, and the warnings that count as reported until
+// the agent reports again.
+func restoredWarnings(stored [status.WarningKinds]store.Bleed, now time.Time) (*status.Warnings, wire.Warnings) {
+	var all status.Warnings
+	for kind, s := range stored {
+		all[kind] = status.RestoredWarning(restoredSince(s.Since, now), s.Over, s.Depth, s.Ended)
+	}
+	if all == (status.Warnings{}) {
+		return nil, wire.Warnings{}
+	}
+	return &all, all.Reported()
+}
+
+// followWarnings updates the ramps of r to its agent's early warnings. Held warnings and warnings of a silent agent do
+// not count.
+func (w *writer) followWarnings(r *record, now time.Time) {
+	c := r.claim
+	if c == nil {
+		return
+	}
+	reported := c.said.warnings
+	if w.stale(c.agent, now) || w.holder(r, ConcernWarned, now) != nil {
+		reported = wire.Warnings{}
+	}
+	if c.warnings == nil {
+		if reported == (wire.Warnings{}) {
+			return
+		}
+		c.warnings = new(status.Warnings)
+	}
+	before := *c.warnings
+	c.warnings.Follow(reported, now)
+	if *c.warnings != before {
+		w.keep(r)
+	}
+	if *c.warnings == (status.Warnings{}) {
+		c.warnings = nil
+	}
+}

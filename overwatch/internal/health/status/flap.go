@@ -1,0 +1,35 @@
+package status
+
+import "time"
+
+// A backend flaps while its last flapStops stops are within FlapWindow. A stop is a change from serving to not serving
+// that no operator made.
+const (
+	flapStops  = 3
+	FlapWindow = 10 * time.Minute
+)
+
+// Stops are the last stops of a backend.
+type Stops struct {
+	times  []time.Time // the oldest first, at most flapStops
+	reason string      // of the last stop
+}
+
+// Add adds a stop with its reason.
+func (s *Stops) Add(reason string, now time.Time) {
+	if len(s.times) == flapStops {
+		s.times = append(s.times[:0], s.times[1:]...)
+	}
+	s.times, s.reason = append(s.times, now), reason
+}
+
+// FlapReason returns the reason of the last stop while the backend flaps, and "" otherwise.
+func (s *Stops) FlapReason(now time.Time) string {
+	if len(s.times) < flapStops || now.Sub(s.times[0]) >= FlapWindow {
+		return ""
+	}
+	return s.reason
+}
+
+// FlapEnd returns the time when a flapping backend no longer flaps.
+func (s *Stops) FlapEnd() time.Time { return s.times[0].Add(FlapWindow) }

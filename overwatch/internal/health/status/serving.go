@@ -1,0 +1,59 @@
+package status
+
+import (
+	"time"
+
+	"gslb.internal/shared/check"
+)
+
+// Load has the ramps and holds that change the share of a backend, beside its Inputs.
+type Load struct {
+	// HeldReason is the reason of a held report of unhealthy.
+	HeldReason string
+	// Warnings are the early warnings that count, nil for none. WarningHeld tells that others are held.
+	Warnings    *Warnings
+	WarningHeld bool
+	// Drains are the drains of an operator and of an agent, nil for none.
+	Drains [2]*Ramp
+}
+
+// Serving is the effective status of a backend with its share.
+type Serving struct {
+	Conclusion
+	Share float64 // from 0 to 1
+	Held  bool    // it serves because of a hold
+	// Drain is the drain that ends at the lowest share, nil for none.
+	Drain *Ramp
+}
+
+// Serve returns the effective status by the truth table, lowered by early warnings and drains. An override precedes the
+// reasons of early warnings, and a drain precedes an override.
+func Serve(in Inputs, l *Load, now time.Time) Serving {
+	s := Serving{Conclusion: Effective(in), Share: 1}
+	if s.Held = s.Reason == ReasonHeld; s.Held {
+		s.Reason = l.HeldReason
+	}
+	isOverridden := in.Override != check.StateUnknown
+	if l.Warnings != nil {
+		var reason string
+		if s.Share, reason = l.Warnings.Share(now); reason != "" && s.MayServe && !isOverridden {
+			s.Reason = reason
+		}
+	}
+	if s.MayServe && !isOverridden && !s.Held && l.WarningHeld {
+		s.Held, s.Reason = true, ReasonWarningHeld
+	}
+	for _, d := range l.Drains {
+		if d != nil {
+			s.Share = min(s.Share, d.Share(now))
+		}
+	}
+	if s.Drain = Lowest(l.Drains[0], l.Drains[1]); s.Drain != nil && s.Share == 0 && s.MayServe {
+		s.MayServe, s.Reason = false, ReasonDrained
+		if isOverridden {
+			s.Reason = ReasonDrainedAnyway
+		}
+	}
+	s.Held = s.Held && s.MayServe
+	return s
+}

@@ -1,0 +1,74 @@
+package status
+
+import (
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// The kinds of early warnings.
+const (
+	WarningCPU = iota
+	WarningMemory
+	WarningErrors
+	WarningKinds
+)
+
+// Warnings are the ramps of the early warnings about a backend, by kind.
+type Warnings [WarningKinds]Ramp
+
+// RestoredWarning returns a ramp that was stored. Durations beyond their bounds are clamped.
+func RestoredWarning(since time.Time, over, depth time.Duration, rising bool) Ramp {
+	over = min(max(over, 0), MaxRampTime).Truncate(time.Millisecond)
+	if over == 0 {
+		return Ramp{}
+	}
+	r := warning(since, over, min(max(depth, 0), over))
+	r.Rising = rising
+	return r
+}
+
+// Follow updates the ramps to the warnings that an agent reports now.
+func (w *Warnings) Follow(reported wire.Warnings, now time.Time) {
+	for kind, millis := range [...]uint32{reported.CPUMillis, reported.MemoryMillis, reported.ErrorRateMillis} {
+		w[kind].warn(min(time.Duration(millis)*time.Millisecond, MaxRampTime), now)
+	}
+}
+
+// Reported returns the warnings that last.
+func (w *Warnings) Reported() (r wire.Warnings) {
+	for kind, to := range [...]*uint32{&r.CPUMillis, &r.MemoryMillis, &r.ErrorRateMillis} {
+		if ramp := &w[kind]; ramp.Active() && !ramp.Rising {
+			*to = uint32(ramp.Over.Milliseconds())
+		}
+	}
+	return r
+}
+
+// Share returns the lowest share of all kinds and the reason of its kind. A warning that lasts precedes the end of a
+// warning of the same share. The reason is "" without warnings.
+func (w *Warnings) Share(now time.Time) (share float64, reason string) {
+	share = 1
+	for kind := range w {
+		ramp := &w[kind]
+		if !ramp.Active() {
+			continue
+		}
+		if s := ramp.Share(now); s < share || reason == "" || reason == ReasonWarningEnded && s == share {
+			share, reason = min(share, s), ramp.warningReason(kind)
+		}
+	}
+	return share, reason
+}
+
+func (r *Ramp) warningReason(kind int) string {
+	switch {
+	case r.Rising:
+		return ReasonWarningEnded
+	case kind == WarningCPU:
+		return ReasonWarnsOfCPU
+	case kind == WarningMemory:
+		return ReasonWarnsOfMemory
+	}
+	return ReasonWarnsOfErrors
+}
