@@ -5,7 +5,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/cluster/keysync"
-	"gslb.internal/overwatch/internal/operate/httpapi"
+	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/shared/buildinfo"
 )
 
@@ -18,8 +18,8 @@ func (n *node) peers() map[string]netip.AddrPort {
 }
 
 // self returns this node's DNS addresses and number of queries, as the API shows them.
-func (n *node) self() httpapi.Self {
-	return httpapi.Self{Addresses: n.dns.Addrs(), Queries: n.dns.QueriesTotal()}
+func (n *node) self() nodes.Self {
+	return nodes.Self{Addresses: n.dns.Addrs(), Queries: n.dns.QueriesTotal()}
 }
 
 // about returns the description of this node that its peers get with its keys.

@@ -31,7 +31,7 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 		return answer{}, err
 	}
 	out := api.Revocation{Success: true, Services: append([]string{}, s.o.Pins.Services(id)...), Locked: []string{}}
-	ch := &change{action: "revoke", resource: "agent", id: id, before: s.agentView(before, nil), after: req}
+	ch := &change{action: "revoke", resource: "agent", id: id, before: s.nodes.Pinned(before, nil), after: req}
 	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
 		if !req.LockService {
 			return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, req.Reason, note) })
@@ -54,7 +54,8 @@ func (s *Server) revoke(ctx context.Context, id string, refuse func() error) err
 	}
 	if errors.Is(err, store.ErrNotDurable) {
 		err = problemf(http.StatusInsufficientStorage,
-			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk is full "+
+			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk "+
+				"is full "+
 				"or failing")
 	}
 	return errors.Join(err, s.o.Registry.DropAgent(ctx, id))
@@ -71,21 +72,25 @@ func revoked(id string, req api.RevokeRequest, out api.Revocation) (message stri
 	if len(out.Locked) > 0 {
 		message += ", which admits no new agents until it is changed"
 	} else {
-		message += ", which still admits others, also the same machine under another id: to stop that, repeat it with " +
+		message += ", which still admits others, also the same machine under another id: to stop that, repeat it " +
+			"with " +
 			"--lock-service"
 		next = append(next, fmt.Sprintf("lock the token: gslbctl agents revoke %s --reason TEXT --lock-service", id))
 	}
 	for _, service := range out.Services {
 		next = append(next,
 			fmt.Sprintf(
-				"list who came since the machine was lost: gslbctl agents unpin --service %s --since TIME --dry-run, and "+
+				"list who came since the machine was lost: gslbctl agents unpin --service %s --since TIME "+
+					"--dry-run, and "+
 					"without --dry-run to forget them", service),
 			fmt.Sprintf(
-				"make a new token (gslbctl keygen token) and put it into overwatch.agent_tokens of every node for %s, the old "+
+				"make a new token (gslbctl keygen token) and put it into overwatch.agent_tokens of every node for "+
+					"%s, the old "+
 					"one into previous_agent_tokens; reload", service),
 			fmt.Sprintf("give the agents of %s that you trust the new token, and reload them", service),
 			fmt.Sprintf(
-				"remove the old token of %s from previous_agent_tokens of every node; reload: whoever has nothing else loses "+
+				"remove the old token of %s from previous_agent_tokens of every node; reload: whoever has nothing "+
+					"else loses "+
 					"the service", service))
 	}
 	return message, append(next, "the agent also knew the gossip key: change it as well (rotation.md, Gossip key)")

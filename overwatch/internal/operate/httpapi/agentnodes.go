@@ -8,6 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -31,12 +32,13 @@ func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, erro
 		case pinned || d.Now().Nodes[made.ID] != nil:
 			return problemf(http.StatusConflict, "agent %s is known already", made.ID)
 		case len(d.Now().Nodes) >= definitions.MaxNodes:
-			return problemf(http.StatusInsufficientStorage, "%d agents are announced, which is the most", definitions.MaxNodes)
+			return problemf(http.StatusInsufficientStorage, "%d agents are announced, which is the most",
+				definitions.MaxNodes)
 		}
 		d.PutNode(made)
 		return nil
 	})
-	return answer{http.StatusCreated, pendingNode(made)}, err
+	return answer{http.StatusCreated, nodes.Pending(made)}, err
 }
 
 // deleteAgentNode answers DELETE /nodes/agent/{id}: it deletes the pin and the announcement.
@@ -55,9 +57,9 @@ func (s *Server) deleteAgentNode(c *call) (answer, error) {
 	}
 	ch := &change{action: "delete", resource: "agent", id: id}
 	if pinned {
-		ch.before = s.agentNodeView(r, announced)
+		ch.before = s.nodes.Agent(r, announced)
 	} else {
-		ch.before = pendingNode(announced)
+		ch.before = nodes.Pending(announced)
 	}
 	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		if pinned {
@@ -119,7 +121,8 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 		}, "")
 	return answer{http.StatusCreated, api.CertificateReissue{
 		Message: "the pin of " + id +
-			" is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then pinned",
+			" is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then " +
+			"pinned",
 		Status: api.AgentPending,
 	}}, err
 }

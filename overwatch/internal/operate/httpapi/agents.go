@@ -8,10 +8,8 @@ import (
 
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/trust"
-	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/wire"
 )
 
 // listAgents answers GET /overwatch/agents.
@@ -22,7 +20,7 @@ func (s *Server) listAgents(c *call) (answer, error) {
 	list.Agents, list.Total = make([]api.Agent, len(records)), total
 	troubles := s.o.Pins.Troubles()
 	for i, r := range records {
-		list.Agents[i] = s.agentView(r, troubles)
+		list.Agents[i] = s.nodes.Pinned(r, troubles)
 	}
 	return ok(list), nil
 }
@@ -33,7 +31,7 @@ func (s *Server) getAgent(c *call) (answer, error) {
 	if !found {
 		return answer{}, unknownAgent(c.Param("agent_id"))
 	}
-	return ok(s.agentView(r, s.o.Pins.Troubles())), nil
+	return ok(s.nodes.Pinned(r, s.o.Pins.Troubles())), nil
 }
 
 // listExpiringAgents answers GET /overwatch/agents/expiring?threshold_days.
@@ -42,7 +40,7 @@ func (s *Server) listExpiringAgents(c *call) (answer, error) {
 	list := api.ExpiringAgents{Expiring: []api.Agent{}, ThresholdDays: days}
 	troubles := s.o.Pins.Troubles()
 	for _, r := range expiring(s.o.Pins.Agents(), days) {
-		list.Expiring = append(list.Expiring, s.agentView(r, troubles))
+		list.Expiring = append(list.Expiring, s.nodes.Pinned(r, troubles))
 	}
 	list.Count = len(list.Expiring)
 	return ok(list), nil
@@ -87,37 +85,11 @@ func (s *Server) changeAgent(c *call, ch *change, apply func(context.Context, st
 	if err != nil {
 		return answer{}, err
 	}
-	ch.before = s.agentView(before, nil)
+	ch.before = s.nodes.Pinned(before, nil)
 	err = s.commit(c, ch, apply)
 	return ok(api.Outcome{Success: true, Message: message}), err
 }
 
 func unknownAgent(id string) *problem {
 	return notFound("no agent %.260q is pinned", id)
-}
-
-// agentView shows an agent: its pin, its claims and times from the registry, and its troubles.
-func (s *Server) agentView(r trust.Record, troubles []trust.Trouble) api.Agent {
-	view := api.Agent{
-		AgentID:        r.AgentID,
-		Fingerprint:    r.KeyID.Fingerprint(),
-		Region:         r.Region,
-		Services:       append([]string{}, r.Services...),
-		Version:        r.Version,
-		FirstSeen:      stamp(r.FirstSeen),
-		NotAfter:       stamp(r.NotAfter),
-		ExpiresInHours: float64(int64(r.ExpiresInHours*10)) / 10,
-		Revoked:        r.Revoked,
-		RevokedAt:      api.MomentOrNull(r.RevokedAt),
-		RevokedReason:  r.RevokedReason,
-	}
-	var refused []wire.RefusedClaim
-	if state, heard := s.o.View.Agent(r.AgentID); heard {
-		refused = state.Refused
-		view.LastSeen, view.LeftAt = api.MomentOrNull(state.LastSeen), api.MomentOrNull(state.LeftAt)
-		view.Backends = state.Backends
-		view.Region, view.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
-	}
-	view.Problems = conditions.Problems(r.AgentID, troubles, refused)
-	return view
 }

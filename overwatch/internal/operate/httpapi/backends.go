@@ -5,6 +5,7 @@ import (
 
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/figures"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -84,7 +85,7 @@ func backendView(b *registry.Backend) api.Backend {
 	}
 	if v := b.Validation; v.State != check.StateUnknown {
 		passed := v.State == check.StateHealthy
-		latency := milliseconds(v.Latency)
+		latency := figures.Milliseconds(v.Latency)
 		view.ValidationHealthy, view.ValidationLatencyMS = &passed, &latency
 	}
 	if b.Validation.Err != "" {

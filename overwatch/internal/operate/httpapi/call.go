@@ -140,6 +140,3 @@ func reply(c *call, status int, body any) {
 
 // stamp returns a time as the API shows it: UTC, in milliseconds.
 func stamp(t time.Time) time.Time { return api.Stamp(t) }
-
-// milliseconds shows a duration with microsecond precision.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,13 +1,11 @@
-package httpapi // inside: it uses joinPeers and tellAbout
+package httpapi // inside: it shares world_test.go
 
 import (
 	"net/netip"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -108,7 +106,8 @@ func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 		{Name: "a", Status: gossip.StatusSuspect},
 	}
 	list, err := w.client.OverwatchNodes(t.Context())
-	if err != nil || list.Total != 3 || list.Nodes[0].ID != "node-1" || !list.Nodes[0].Self || list.Nodes[0].Port != 53 ||
+	if err != nil || list.Total != 3 || list.Nodes[0].ID != "node-1" || !list.Nodes[0].Self ||
+		list.Nodes[0].Port != 53 ||
 		*list.Nodes[0].QueriesTotal != 900 || list.Nodes[0].QueriesPerSec < 5 || list.Nodes[0].APIPort == 0 {
 		t.Errorf("%+v %v", list, err)
 	}
@@ -127,35 +126,8 @@ func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 	w.wantError("unknown", w.send("GET", "/api/v1/nodes/overwatch/x", ""), 404)
 	w.wantError("status", w.send("GET", "/api/v1/nodes/overwatch?status=up", ""), 400, "online")
 	w.fitness.readiness.Ready = false
-	if r := w.send("GET", "/api/v1/nodes/overwatch?status=degraded&region=", ""); !strings.Contains(r.body, `"total":2`) {
+	if r := w.send("GET", "/api/v1/nodes/overwatch?status=degraded&region=", ""); !strings.Contains(r.body,
+		`"total":2`) {
 		t.Errorf("not ready: %s", r.body)
-	}
-}
-
-func TestJoinPeers_ListsWhomOnlyTheExchangeOfKeysKnows(t *testing.T) {
-	seen := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	nodes := joinPeers([]api.OverwatchNode{{ID: "ow-1", Self: true, APIPort: 1},
-		{ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2"}}, []api.DNSSECPeer{
-		{Peer: "http://127.0.0.1:9", NodeID: "ow-1"},
-		{Peer: "https://ow-2.example.com", NodeID: "ow-2", OK: true, LastSuccess: &seen},
-		{Peer: "https://[2001:db8::3]:9090", NodeID: "ow-3", OK: true, LastSuccess: &seen},
-		{Peer: "http://ow-4.example.com:8080"},
-	}, func(peer string, node *api.OverwatchNode) {
-		if node.ID == "ow-3" {
-			tellAbout(node, keysync.About{Region: "us", Version: "1", Port: 53, Started: seen.Add(-100 * time.Second),
-				Queries: 50}, seen, seen.Add(time.Minute))
-		}
-	})
-	want := []api.OverwatchNode{
-		{ID: "ow-1", Self: true, APIPort: 1},
-		{ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2", APIPort: 443, DNSSECEnabled: true},
-		{ID: "ow-3", Name: "ow-3", Status: api.OverwatchOnline, Address: "2001:db8::3", APIPort: 9090, LastSeen: &seen,
-			DNSSECEnabled: true, Region: "us", Version: "1", Port: 53, UptimeSeconds: new(int64(160)),
-			QueriesTotal: new(uint64(50)), QueriesPerSec: 0.5},
-		{ID: "ow-4.example.com:8080", Name: "ow-4.example.com:8080", Status: api.OverwatchOffline,
-			Address: "ow-4.example.com", APIPort: 8080},
-	}
-	if !reflect.DeepEqual(nodes, want) {
-		t.Errorf("%+v\nwant %+v", nodes, want)
 	}
 }

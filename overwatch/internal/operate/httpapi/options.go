@@ -20,6 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/history"
+	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/overwatch/internal/operate/refusals"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
@@ -72,8 +73,8 @@ type Options struct {
 	// ValidateConfig checks the text of a configuration. It
 	// reads no files and no environment.
 	ValidateConfig func(text string) settings.Problems
-	// TargetProblem says what is wrong with the name or the addresses of a server by host name, "" where nothing is; nil:
-	// that is not known.
+	// TargetProblem says what is wrong with the name or the addresses of a server by host name, "" where nothing is;
+	// nil: that is not known.
 	TargetProblem func(id definitions.TargetID) string
 	// Inventory holds the servers that the API has created.
 	Inventory Inventory
@@ -104,7 +105,7 @@ type Options struct {
 	// Refused is called for each refused request, for the audit log. It must not block.
 	Refused func(r refusals.Request, requestID string)
 	// Self returns the addresses of DNS and the number of queries.
-	Self func() Self
+	Self func() nodes.Self
 	// History holds the figures of the last thirty days.
 	History *history.Recorder
 	// Members lists the overwatch nodes that gossip knows, this one included.
@@ -153,7 +154,8 @@ type Definitions interface {
 	Draft(make func(*definitions.Draft) error) error
 	// Preview returns the view that would answer for the names that wanted accepts, after a change and with the
 	// backends that are given. Nothing changes, and nothing is signed. What cannot be served is settings.Problems.
-	Preview(change func(*definitions.Draft) error, backends publish.Backends, wanted func(name string) bool) (*zone.View,
+	Preview(change func(*definitions.Draft) error, backends publish.Backends,
+		wanted func(name string) bool) (*zone.View,
 		error)
 	// Propose reads the text of another configuration file, as a reload would. PreviewFile is Preview with it.
 	Propose(text string) (control.Proposed, error)
@@ -200,12 +202,6 @@ type Pins interface {
 	Select(trust.Selection) []string
 	// UnpinSelected deletes the pins of those of ids that s still selects, and returns them.
 	UnpinSelected(ctx context.Context, s trust.Selection, ids []string, with ...store.Entry) ([]string, error)
-}
-
-// Self holds facts about the node as a DNS server.
-type Self struct {
-	Addresses []netip.AddrPort // that it listens on
-	Queries   uint64           // that it has received
 }
 
 func (o *Options) complete() error {

@@ -1,23 +1,15 @@
 package httpapi
 
 import (
-	"cmp"
-	"net"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
-	"gslb.internal/overwatch/internal/cluster/keysync"
-	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/shared/api"
 )
 
 // listOverwatchNodes answers GET /nodes/overwatch?status&region: this node and its peers.
 func (s *Server) listOverwatchNodes(c *call) (answer, error) {
 	list := api.OverwatchNodeList{GeneratedAt: stamp(s.o.Now())}
-	matching := filtered(slices.Values(s.overwatchNodes()), func(n api.OverwatchNode) bool {
+	matching := filtered(slices.Values(s.nodes.Overwatch()), func(n api.OverwatchNode) bool {
 		return matches(c.query["status"], n.Status) && matchesRegion(c.query["region"], n.Region)
 	})
 	list.Nodes, list.Total = pageOf(matching, c.page, func(n api.OverwatchNode) api.OverwatchNode { return n })
@@ -26,127 +18,10 @@ func (s *Server) listOverwatchNodes(c *call) (answer, error) {
 
 // getOverwatchNode answers GET /nodes/overwatch/{id}.
 func (s *Server) getOverwatchNode(c *call) (answer, error) {
-	nodes := s.overwatchNodes()
+	nodes := s.nodes.Overwatch()
 	at := slices.IndexFunc(nodes, func(n api.OverwatchNode) bool { return n.ID == c.Param("id") })
 	if at < 0 {
 		return answer{}, notFound("no overwatch node %.260q is known", c.Param("id"))
 	}
 	return ok(nodes[at]), nil
-}
-
-// overwatchNodes lists this node first, then its peers by id.
-func (s *Server) overwatchNodes() []api.OverwatchNode {
-	nodes := []api.OverwatchNode{s.ownNode()}
-	for _, m := range s.o.Members() {
-		if m.Self {
-			continue
-		}
-		status := api.OverwatchOffline
-		switch m.Status {
-		case gossip.StatusAlive:
-			status = api.OverwatchOnline
-		case gossip.StatusSuspect:
-			status = api.OverwatchDegraded
-		}
-		node := api.OverwatchNode{ID: m.Name, Name: m.Name, Region: m.Region, Status: status, Version: m.Version,
-			LastSeen: api.MomentOrNull(m.LastSeen)}
-		node.Address, _ = parts(m.Address)
-		nodes = append(nodes, node)
-	}
-	if s.o.KeySync != nil {
-		nodes = joinPeers(nodes, s.o.KeySync.Status().Peers, func(peer string, node *api.OverwatchNode) {
-			about, told := s.o.KeySync.About(peer)
-			tellAbout(node, about, told, s.o.Now())
-		})
-	}
-	slices.SortStableFunc(nodes[1:], func(a, b api.OverwatchNode) int {
-		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Address, b.Address))
-	})
-	return nodes
-}
-
-// joinPeers adds the peers of the exchange of keys: the API ports of nodes that gossip lists, and the nodes that it
-// does not list. A node that has never proved its id is named by its address.
-func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer,
-	tell func(peer string, node *api.OverwatchNode)) []api.OverwatchNode {
-	for _, p := range peers {
-		node := api.OverwatchNode{ID: p.NodeID, Status: api.OverwatchOffline, LastSeen: p.LastSuccess}
-		if at, err := url.Parse(p.Peer); err == nil {
-			node.ID, node.Address = cmp.Or(node.ID, at.Host), at.Hostname()
-			port := cmp.Or(at.Port(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
-			node.APIPort, _ = strconv.Atoi(port)
-		}
-		node.Name = node.ID
-		if p.OK {
-			node.Status, node.DNSSECEnabled = api.OverwatchOnline, true
-		}
-		at := slices.IndexFunc(nodes, func(n api.OverwatchNode) bool { return n.ID == node.ID })
-		switch {
-		case at < 0:
-			tell(p.Peer, &node)
-			nodes = append(nodes, node)
-		case !nodes[at].Self:
-			known := &nodes[at]
-			known.APIPort, known.Address = node.APIPort, cmp.Or(known.Address, node.Address)
-			known.DNSSECEnabled = node.DNSSECEnabled
-			tell(p.Peer, known)
-		}
-	}
-	return nodes
-}
-
-// tellAbout adds a peer's description of itself, which came with its last keys at the time told. Its uptime counts on
-// unless the node is known to be down. Its number of queries is as of that time.
-func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time) {
-	node.Region, node.Version = cmp.Or(node.Region, about.Region), cmp.Or(node.Version, about.Version)
-	node.Port = int(about.Port)
-	if about.Started.IsZero() {
-		return
-	}
-	node.QueriesTotal = &about.Queries
-	if up := told.Sub(about.Started).Seconds(); up > 0 {
-		node.QueriesPerSec = float64(about.Queries) / up
-	}
-	if node.Status != api.OverwatchOffline {
-		node.UptimeSeconds = new(int64(max(now.Sub(about.Started), 0).Seconds()))
-	}
-}
-
-// gossipAddress returns the address that gossip gives to this node.
-func (s *Server) gossipAddress() string {
-	for _, m := range s.o.Members() {
-		if m.Self && m.Address.IsValid() {
-			return m.Address.Addr().String()
-		}
-	}
-	return ""
-}
-
-func (s *Server) ownNode() api.OverwatchNode {
-	now := s.o.Now()
-	cfg, _ := s.o.Config()
-	self := s.o.Self()
-	up := now.Sub(s.o.StartedAt).Seconds()
-	node := api.OverwatchNode{
-		ID: s.o.NodeID, Name: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Status: api.OverwatchOnline,
-		Version:       s.o.Build.Version,
-		UptimeSeconds: new(int64(up)), LastSeen: api.MomentOrNull(now), QueriesTotal: &self.Queries,
-		DNSSECEnabled: s.o.SigningKeys != nil, Self: true,
-	}
-	if !s.o.Fitness.Readiness().Ready {
-		node.Status = api.OverwatchDegraded
-	}
-	if up > 0 {
-		node.QueriesPerSec = float64(self.Queries) / up
-	}
-	if len(self.Addresses) > 0 {
-		node.Address, node.Port = parts(self.Addresses[0])
-		if self.Addresses[0].Addr().IsUnspecified() {
-			node.Address = s.gossipAddress()
-		}
-	}
-	if at, ok := s.Addr().(*net.TCPAddr); ok {
-		node.APIPort = at.Port
-	}
-	return node
 }

@@ -16,6 +16,8 @@ import (
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/overwatch/internal/operate/figures"
+	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/logging"
@@ -45,6 +47,8 @@ type Server struct {
 	tls      *httpserve.Certificates // nil: plain HTTP
 
 	edit      *objects.Editor
+	figures   *figures.Sources
+	nodes     *nodes.Sources
 	planner   *document.Planner
 	impact    *impact.Assessor
 	byName    atomic.Pointer[domainsByName]
@@ -91,6 +95,16 @@ func New(o Options) (*Server, error) {
 		Now: o.Now})
 	s.planner = document.New(document.Options{Edit: s.edit, Impact: s.impact, Definitions: o.Definitions,
 		Inventory: o.Inventory, View: o.View, Flush: o.Flush, Now: o.Now})
+	s.figures = &figures.Sources{NodeID: o.NodeID, StartedAt: o.StartedAt, Config: o.Config, View: o.View,
+		History: o.History, Decisions: o.Decisions, Members: o.Members, Status: o.Fitness.Status,
+		Signs: o.SigningKeys != nil, Now: o.Now}
+	s.nodes = &nodes.Sources{NodeID: o.NodeID, Version: o.Build.Version, StartedAt: o.StartedAt,
+		Signs: o.SigningKeys != nil, Config: o.Config, Defined: o.Definitions.Defined, View: o.View, Pins: o.Pins,
+		Peers: o.KeySync, Members: o.Members, HeardFrom: o.HeardFrom, Self: o.Self, Ready: o.Fitness.Readiness,
+		Now: o.Now}
+	if at, isTCP := listener.Addr().(*net.TCPAddr); isTCP {
+		s.nodes.APIPort = at.Port
+	}
 	s.http = &http.Server{
 		Handler:                      &slowDisk{next: s.engine(), disk: o.DiskTakes},
 		ReadHeaderTimeout:            headerTimeout,
@@ -116,7 +130,8 @@ func (o *Options) certificates() (*httpserve.Certificates, error) {
 	files := httpserve.TLSFiles{Certificate: o.API.TLS.Certificate, Key: o.API.TLS.Key, ClientCA: o.API.TLS.ClientCA}
 	c, err := httpserve.LoadCertificates(files, func(err error) {
 		if err != nil {
-			o.Logger.Error().Err(err).Msg("the files of api.tls have changed and cannot be used: those before stay in " +
+			o.Logger.Error().Err(err).Msg("the files of api.tls have changed and cannot be used: those before stay " +
+				"in " +
 				"use")
 			return
 		}

@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/figures"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -72,7 +73,7 @@ func validationResult(v registry.Verdict) api.ValidationResult {
 		Address:   v.ID.Address.String(),
 		Port:      int(v.ID.Port),
 		Healthy:   v.Outcome == check.Success,
-		LatencyMS: milliseconds(v.Latency),
+		LatencyMS: figures.Milliseconds(v.Latency),
 	}
 	if v.Err != "" {
 		result.Error = &v.Err

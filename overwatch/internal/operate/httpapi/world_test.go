@@ -30,6 +30,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/history"
+	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/overwatch/internal/operate/refusals"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
@@ -284,7 +285,10 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Refused: w.refused.Request, History: w.history,
 		Members:   func() []gossip.Member { return w.members },
 		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },
-		Self:      func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
+		Self: func() nodes.Self {
+			return nodes.Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")},
+				900}
+		}, Places: nowhere,
 		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
@@ -349,7 +353,8 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.run(w.registry.Run)
-	if w.servers, err = inventory.New(w.t.Context(), inventory.Options{Store: w.store, Registry: w.registry}); err != nil {
+	if w.servers, err = inventory.New(w.t.Context(), inventory.Options{Store: w.store,
+		Registry: w.registry}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -399,7 +404,8 @@ func (w *world) validate(id string, state check.State, problem string) {
 	if state != check.StateHealthy {
 		outcome = check.Failure
 	}
-	w.must(w.registry.Validated(w.t.Context(), registry.Verdict{ID: parsed, State: state, Outcome: outcome, Err: problem,
+	w.must(w.registry.Validated(w.t.Context(), registry.Verdict{ID: parsed, State: state, Outcome: outcome,
+		Err:     problem,
 		Latency: 1500 * time.Microsecond, At: time.Now()}))
 }
 
@@ -426,7 +432,8 @@ func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 		Backends: []wire.Backend{{
 			Service: service, Address: netip.MustParseAddr(address), Port: 80, Weight: 50, Claim: claim,
 			ConsecutiveFailures: 4, LastError: "connection refused",
-			Check: wire.Check{Type: "tcp", TimeoutMillis: 2000, IntervalMillis: 5000, FailureThreshold: 3, SuccessThreshold: 2},
+			Check: wire.Check{Type: "tcp", TimeoutMillis: 2000, IntervalMillis: 5000, FailureThreshold: 3,
+				SuccessThreshold: 2},
 		}},
 	})
 	w.must(err)
