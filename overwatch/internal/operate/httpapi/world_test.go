@@ -287,8 +287,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Members:   func() []gossip.Member { return w.members },
 		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },
 		Self: func() nodes.Self {
-			return nodes.Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")},
-				900}
+			return nodes.Self{Addresses: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, Queries: 900}
 		}, Places: nowhere,
 		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
