@@ -20,7 +20,8 @@ const (
 	Forbidden                // the operator lacks the role
 	TooLarge                 // the input has more objects than allowed
 	Busy                     // too many requests of the same sort are in progress
-	Full                     // a bound of the node is reached
+	Full                     // a bound of the node or the disk is reached
+	Unavailable              // the node stops, or is too busy
 )
 
 // Error is a rejection.

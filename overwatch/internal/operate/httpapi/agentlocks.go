@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -25,14 +26,15 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 	if !found {
 		return answer{}, unknownAgent(id)
 	}
-	done, err := s.safely(c, impact.OfAgents(id))
+	done, err := s.op.Safely(c.request(), impact.OfAgents(id))
 	defer done()
 	if err != nil {
 		return answer{}, err
 	}
 	out := api.Revocation{Success: true, Services: append([]string{}, s.o.Pins.Services(id)...), Locked: []string{}}
-	ch := &change{action: "revoke", resource: "agent", id: id, before: s.nodes.Pinned(before, nil), after: req}
-	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
+	ch := &operations.Change{Action: "revoke", Resource: "agent", ID: id, Before: s.nodes.Pinned(before, nil),
+		After: req}
+	err = s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) (err error) {
 		if !req.LockService {
 			return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, req.Reason, note) })
 		}
@@ -53,10 +55,10 @@ func (s *Server) revoke(ctx context.Context, id string, refuse func() error) err
 		return err
 	}
 	if errors.Is(err, store.ErrNotDurable) {
-		err = problemf(http.StatusInsufficientStorage,
-			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk "+
-				"is full "+
-				"or failing")
+		err = fault.Fullf("the agent is refused from now on, but only until this node restarts: it could not be " +
+			"stored, the disk " +
+			"is full " +
+			"or failing")
 	}
 	return errors.Join(err, s.o.Registry.DropAgent(ctx, id))
 }
@@ -110,7 +112,7 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 		return ok(out), nil
 	}
 	if !selection.NeverReported { // those have no backends
-		done, err := s.safely(c, impact.OfAgents(batch...))
+		done, err := s.op.Safely(c.request(), impact.OfAgents(batch...))
 		defer done()
 		if err != nil {
 			return answer{}, err
@@ -120,8 +122,8 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 	if !selection.PinnedSince.IsZero() {
 		what["pinned_since"] = stamp(selection.PinnedSince)
 	}
-	ch := &change{action: "delete", resource: "agent", id: selection.Service, before: what}
-	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+	ch := &operations.Change{Action: "delete", Resource: "agent", ID: selection.Service, Before: what}
+	err = s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) error {
 		gone, err := s.o.Pins.UnpinSelected(ctx, selection, batch, note)
 		out.Unpinned, out.Remaining = append([]string{}, gone...), len(ids)-len(gone)
 		for _, id := range gone {
@@ -162,8 +164,8 @@ func (s *Server) listLocks(c *call) (answer, error) {
 // deleteLock answers DELETE /overwatch/locks/{service}.
 func (s *Server) deleteLock(c *call) (answer, error) {
 	service := wire.CanonicalService(c.Param("service"))
-	err := s.commit(c, &change{action: "delete", resource: "agent", id: service,
-		before: map[string]string{"locked": service}}, func(ctx context.Context, note store.Entry) error {
+	err := s.op.Commit(c.request(), &operations.Change{Action: "delete", Resource: "agent", ID: service,
+		Before: map[string]string{"locked": service}}, func(ctx context.Context, note store.Entry) error {
 		return s.o.Pins.Unlock(ctx, service, note)
 	})
 	return ok(api.Outcome{Success: true, Message: "the token of " + service + " admits new agents again"}), err

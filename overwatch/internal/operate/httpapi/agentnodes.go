@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -25,14 +27,14 @@ func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, erro
 	if err != nil {
 		return answer{}, err
 	}
-	ch := &change{action: "create", resource: "agent", id: made.ID, after: made}
-	err = s.define(c, ch, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: "create", Resource: "agent", ID: made.ID, After: made}
+	err = s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
 		_, pinned := s.o.Pins.Get(made.ID)
 		switch {
 		case pinned || d.Now().Nodes[made.ID] != nil:
-			return problemf(http.StatusConflict, "agent %s is known already", made.ID)
+			return fault.Conflictf("agent %s is known already", made.ID)
 		case len(d.Now().Nodes) >= definitions.MaxNodes:
-			return problemf(http.StatusInsufficientStorage, "%d agents are announced, which is the most",
+			return fault.Fullf("%d agents are announced, which is the most",
 				definitions.MaxNodes)
 		}
 		d.PutNode(made)
@@ -50,18 +52,18 @@ func (s *Server) deleteAgentNode(c *call) (answer, error) {
 	if !pinned && announced == nil {
 		return answer{}, unknownNode(id)
 	}
-	done, err := s.safely(c, impact.OfAgents(id))
+	done, err := s.op.Safely(c.request(), impact.OfAgents(id))
 	defer done()
 	if err != nil {
 		return answer{}, err
 	}
-	ch := &change{action: "delete", resource: "agent", id: id}
+	ch := &operations.Change{Action: "delete", Resource: "agent", ID: id}
 	if pinned {
-		ch.before = s.nodes.Agent(r, announced)
+		ch.Before = s.nodes.Agent(r, announced)
 	} else {
-		ch.before = nodes.Pending(announced)
+		ch.Before = nodes.Pending(announced)
 	}
-	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+	return noContent(), s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) error {
 		if pinned {
 			if err := s.unpin(ctx, id, note); err != nil {
 				return err
@@ -103,7 +105,7 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 		return answer{}, unknownAgent(id)
 	}
 	node := &store.Node{ID: id, Region: r.Region, Version: r.Version, RegisteredAt: stamp(r.FirstSeen)}
-	_, err := s.changeAgent(c, &change{action: "update", resource: "agent", id: id, after: "reissue"},
+	_, err := s.changeAgent(c, &operations.Change{Action: "update", Resource: "agent", ID: id, After: "reissue"},
 		func(ctx context.Context, note store.Entry) error {
 			err := s.o.Definitions.Define(nil, func(d *definitions.Draft) error {
 				if d.Now().Nodes[id] == nil {
@@ -131,8 +133,8 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 func (s *Server) deleteCertificate(c *call) (answer, error) {
 	id := c.Param("id")
 	const reason = "its certificate was revoked through the API"
-	_, err := s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id,
-		after: api.RevokeRequest{Reason: reason}}, func(ctx context.Context, note store.Entry) error {
+	_, err := s.changeAgent(c, &operations.Change{Action: "revoke", Resource: "agent", ID: id,
+		After: api.RevokeRequest{Reason: reason}}, func(ctx context.Context, note store.Entry) error {
 		return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, reason, note) })
 	}, "")
 	return noContent(), err

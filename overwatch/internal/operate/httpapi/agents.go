@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -59,7 +60,7 @@ func expiring(records []trust.Record, days int) []trust.Record {
 // deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and drops the agent's claims.
 func (s *Server) deleteAgent(c *call) (answer, error) {
 	id := c.Param("agent_id")
-	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id},
+	return s.changeAgent(c, &operations.Change{Action: "delete", Resource: "agent", ID: id},
 		func(ctx context.Context, note store.Entry) error {
 			return s.unpin(ctx, id, note)
 		}, "the pin of "+id+" is deleted: it must prove its service token again")
@@ -74,22 +75,22 @@ func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
 }
 
 // changeAgent makes a change of a pinned agent, waits until DNS follows, and answers with message.
-func (s *Server) changeAgent(c *call, ch *change, apply func(context.Context, store.Entry) error,
+func (s *Server) changeAgent(c *call, ch *operations.Change, apply func(context.Context, store.Entry) error,
 	message string) (answer, error) {
-	before, found := s.o.Pins.Get(ch.id)
+	before, found := s.o.Pins.Get(ch.ID)
 	if !found {
-		return answer{}, unknownAgent(ch.id)
+		return answer{}, unknownAgent(ch.ID)
 	}
-	done, err := s.safely(c, impact.OfAgents(ch.id))
+	done, err := s.op.Safely(c.request(), impact.OfAgents(ch.ID))
 	defer done()
 	if err != nil {
 		return answer{}, err
 	}
-	ch.before = s.nodes.Pinned(before, nil)
-	err = s.commit(c, ch, apply)
+	ch.Before = s.nodes.Pinned(before, nil)
+	err = s.op.Commit(c.request(), ch, apply)
 	return ok(api.Outcome{Success: true, Message: message}), err
 }
 
-func unknownAgent(id string) *problem {
+func unknownAgent(id string) error {
 	return notFound("no agent %.260q is pinned", id)
 }

@@ -69,3 +69,9 @@ func (s *Server) exportAudit(c *call) (answer, error) {
 	}
 	return answer{status: http.StatusOK}, nil
 }
+
+// postUndo answers POST /audit-logs/{id}/undo.
+func (s *Server) postUndo(c *call) (answer, error) {
+	undone, err := s.op.Undo(c.request(), c.Param("id"), c.query.flag("dry_run"))
+	return ok(undone), err
+}

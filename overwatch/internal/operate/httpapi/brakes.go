@@ -7,6 +7,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -26,8 +27,9 @@ func brakeOperations() []Operation {
 			Summary: "Release a mass-failure hold",
 			Description: "Reports of the name's agents count from now on. With `scope` the " +
 				"last part of the path is the agent's id or the region. A request without a hold succeeds.",
-			Query: []Parameter{word("scope", "the kind of the protected object: `name` by default", []string{api.BrakeOfName,
-				api.BrakeOfAgent, api.BrakeOfRegion}), ifSafeParameter()}, Status: 200,
+			Query: []Parameter{word("scope", "the kind of the protected object: `name` by default",
+				[]string{api.BrakeOfName,
+					api.BrakeOfAgent, api.BrakeOfRegion}), ifSafeParameter()}, Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the agents of " + service + " are believed again"},
 			Errors: []int{conflict}},
 	}
@@ -115,13 +117,16 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 	for _, state := range h.states {
 		before = append(before, s.brakeRecord(state))
 	}
-	done, err := s.safely(c, impact.Withdrawal{Alter: explain.MarkDrained, Takes: h.takes})
+	done, err := s.op.Safely(c.request(), impact.Withdrawal{Alter: explain.MarkDrained, Takes: h.takes})
 	defer done()
 	if err != nil {
 		return answer{}, err
 	}
-	ch := &change{action: api.AuditRelease, resource: "brake", id: h.of(), before: before}
-	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error { return h.release(ctx, s.o.Registry) })
+	ch := &operations.Change{Action: api.AuditRelease, Resource: "brake", ID: h.of(), Before: before}
+	err = s.op.Commit(c.request(), ch, func(ctx context.Context, _ store.Entry) error {
+		return h.release(ctx,
+			s.o.Registry)
+	})
 	return ok(api.Outcome{Success: true, Message: "the agents of " + h.of() + " are believed again"}), err
 }
 

@@ -13,9 +13,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/control/strictjson"
-	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 )
 
@@ -31,9 +32,9 @@ type call struct {
 	query     params
 	page      page // of an operation with limit and offset
 	condition condition
-	body      []byte // whole; nil for a request that changes nothing
-	noted     bool   // its outcome is in the audit log
-	change    string // the id that the client gives to all requests of one change; empty: none
+	body      []byte              // whole; nil for a request that changes nothing
+	made      *operations.Request // nil before the first use of request
+	change    string              // the id that the client gives to all requests of one change; empty: none
 }
 
 // decode reads the body, which must be an object with fields of the struct that into points to and no others.
@@ -50,15 +51,25 @@ func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
 	}
 }
 
-// entry returns the audit entry of a change that began at a time and has ended now, with err.
-func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
-	return audit.Change{
-		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: c.actor, ActorType: api.ActorUser,
-		ActorIP: c.client.String(), RequestID: c.id, Before: objects.WithoutSecrets(ch.before),
-		After: objects.WithoutSecrets(ch.after), Err: err, Duration: time.Since(began), Undoes: ch.undoes,
-		Group: c.change,
+// request returns the request of the operator for one change, with the conditions of the call.
+func (c *call) request() *operations.Request {
+	if c.made == nil {
+		c.made = &operations.Request{Context: c.Request.Context(), Role: c.role, IfSafe: c.query.flag("if_safe"),
+			Actor: changes.Actor{Name: c.actor, IP: c.client.String(), RequestID: c.id, Group: c.change},
+			Force: c.Request.Method == http.MethodPatch || len(c.condition.match) > 0 ||
+				c.query.flag("replace_planned"),
+			Condition: func(now any) error {
+				if o, is := now.(registry.Order); is {
+					now = adminStateView(o)
+				}
+				return c.condition.holds(now)
+			}}
 	}
+	return c.made
 }
+
+// isAudited reports whether the audit log has the outcome of the request.
+func (c *call) isAudited() bool { return c.made != nil && c.made.Audited }
 
 // yamlTypes are the media types of YAML: that of RFC 9512, those in use before it, and text in general. JSON is YAML.
 var yamlTypes = []string{

@@ -11,6 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/shared/api"
 )
 
@@ -18,8 +20,8 @@ import (
 type KeySync interface {
 	// Challenge returns the value of WWW-Authenticate for a node that asks for keys.
 	Challenge() string
-	// Seal returns the signing keys, sealed for a node that proves itself by its Authorization. Its error may be shown to
-	// the asker.
+	// Seal returns the signing keys, sealed for a node that proves itself by its Authorization. Its error may be shown
+	// to the asker.
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
 	// About returns a peer's last description of itself, and the time at which it came.
@@ -115,10 +117,12 @@ func (s *Server) getParentDS(c *call) (answer, error) {
 	case err != nil:
 		return answer{}, rollProblem(apex, err)
 	}
-	list := api.ParentDS{Zone: apex, DSRecords: []api.DSRecord{}, Configured: configured, Problem: wordsOrNull(found.Why)}
+	list := api.ParentDS{Zone: apex, DSRecords: []api.DSRecord{}, Configured: configured,
+		Problem: wordsOrNull(found.Why)}
 	for _, ds := range found.DS {
-		r := api.DSRecord{Zone: apex, KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm), DigestType: int(ds.DigestType),
-			Digest: strings.ToUpper(ds.Digest)}
+		r := api.DSRecord{Zone: apex, KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm),
+			DigestType: int(ds.DigestType),
+			Digest:     strings.ToUpper(ds.Digest)}
 		r.DSRecord = fmt.Sprintf("%s IN DS %d %d %d %s", apex, r.KeyTag, r.Algorithm, r.DigestType, r.Digest)
 		if !slices.Contains(list.DSRecords, r) {
 			list.DSRecords = append(list.DSRecords, r)
@@ -174,7 +178,7 @@ func (s *Server) postDNSSECSync(c *call) (answer, error) {
 		return answer{}, badRequest("no peer is configured: list the other nodes in overwatch.dnssec.key_sync.peers")
 	}
 	if off := s.o.KeySync.Status().OffReason; off != nil {
-		return answer{}, problemf(http.StatusConflict, "no keys are exchanged: %s", *off)
+		return answer{}, fault.Conflictf("no keys are exchanged: %s", *off)
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), api.SyncTimeout)
 	defer cancel()
@@ -185,8 +189,8 @@ func (s *Server) postDNSSECSync(c *call) (answer, error) {
 			"the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status",
 			api.SyncTimeout)
 	}
-	c.noted = true
-	s.audit(c.entry(&change{action: "sync", resource: "dnssec", id: s.o.NodeID, after: done}, began, err))
+	s.op.Record(c.request(), &operations.Change{Action: "sync", Resource: "dnssec", ID: s.o.NodeID, After: done}, began,
+		err)
 	if err != nil {
 		return answer{}, err
 	}

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
@@ -19,13 +21,13 @@ func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
 	name := made.Name
 	made.CreatedAt = stamp(s.o.Now())
 	made.UpdatedAt = made.CreatedAt
-	return s.defineDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name},
-		func(d *definitions.Draft, _ *change) (*model.Domain, error) {
+	return s.defineDomain(c, http.StatusCreated, &operations.Change{Action: "create", Resource: "domain", ID: name},
+		func(d *definitions.Draft, _ *operations.Change) (*model.Domain, error) {
 			switch {
 			case d.Now().Domains[name] != nil || d.InFile(name):
-				return nil, problemf(http.StatusConflict, "domain %s exists already", name)
+				return nil, fault.Conflictf("domain %s exists already", name)
 			case len(d.Now().Domains) >= definitions.MaxDomains:
-				return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most",
+				return nil, fault.Fullf("the API has created %d domains, which is the most",
 					definitions.MaxDomains)
 			}
 			made.Regions = d.Now().RegionNames(d.File()).All(made.Regions)
@@ -40,8 +42,8 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", given, name)
 	}
 	delete(req, "name")
-	return s.defineDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: name},
-		func(d *definitions.Draft, ch *change) (*model.Domain, error) {
+	return s.defineDomain(c, http.StatusOK, &operations.Change{Action: "update", Resource: "domain", ID: name},
+		func(d *definitions.Draft, ch *operations.Change) (*model.Domain, error) {
 			if d.InFile(name) {
 				return nil, s.layDomain(c, d, ch, name, req)
 			}
@@ -54,7 +56,7 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 				return nil, err
 			}
 			after.UpdatedAt = stamp(s.o.Now())
-			ch.before = before
+			ch.Before = before
 			if req.Has("regions") {
 				after.Regions = d.Now().RegionNames(d.File()).All(after.Regions)
 				err = objects.CheckRegions(d, after.Regions, before.Regions)
@@ -64,7 +66,8 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 }
 
 // layDomain lays the values of a request over a domain of the configuration.
-func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name string, req api.DomainChange) error {
+func (s *Server) layDomain(c *call, d *definitions.Draft, ch *operations.Change, name string,
+	req api.DomainChange) error {
 	now, _ := objects.ConfiguredDomain(d.File(), name)
 	if err := c.condition.holds(tagOfDomain(d.Now(), now)); err != nil {
 		return err
@@ -80,9 +83,9 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 		}
 		return merged.Differing(&file)
 	}
-	return layOver(s, c, d, ch, overlayRequest[api.DomainChange]{
-		kind: definitions.OverDomain, name: name, configured: model.All(&file), change: req, merge: merge,
-		check: func(all api.DomainChange) error {
+	return operations.LayOver(s.op, c.request(), d, ch, operations.OverlayRequest[api.DomainChange]{
+		Kind: definitions.OverDomain, Name: name, Configured: model.All(&file), Change: req, Merge: merge,
+		Check: func(all api.DomainChange) error {
 			trial := file
 			if err := s.edit.EditDomain(&trial, all, model.FromOperator); err != nil || !req.Has("regions") {
 				return err
@@ -93,14 +96,14 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 
 // defineDomain commits a change of a domain, and answers with the domain. edit returns the domain to store, or nil if
 // it has made the change itself, as an overlay of the configuration.
-func (s *Server) defineDomain(c *call, status int, ch *change,
-	edit func(*definitions.Draft, *change) (*model.Domain, error)) (answer, error) {
+func (s *Server) defineDomain(c *call, status int, ch *operations.Change,
+	edit func(*definitions.Draft, *operations.Change) (*model.Domain, error)) (answer, error) {
 	var after *model.Domain
-	err := s.define(c, ch, func(d *definitions.Draft) (err error) {
+	err := s.op.Define(c.request(), ch, func(d *definitions.Draft) (err error) {
 		if after, err = edit(d, ch); err != nil || after == nil {
 			return err
 		}
-		ch.after = after
+		ch.After = after
 		d.PutDomain(after)
 		return nil
 	})
@@ -117,13 +120,13 @@ func (s *Server) defineDomain(c *call, status int, ch *change,
 // deleteDomain answers DELETE /domains/{name}. Its backends stay known and are not served.
 func (s *Server) deleteDomain(c *call) (answer, error) {
 	name := wire.CanonicalService(c.Param("name"))
-	ch := &change{action: "delete", resource: "domain", id: name}
-	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: "delete", Resource: "domain", ID: name}
+	return noContent(), s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
 		before, err := objects.OwnDomain(d, name, "deleted", c.condition.holds)
 		if err != nil {
 			return err
 		}
-		ch.before = before
+		ch.Before = before
 		d.DeleteDomain(name)
 		return nil
 	})

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"gslb.internal/overwatch/internal/control/fault"
 )
 
 // tagOf returns the entity tag of an object (RFC 9110 section 8.8.3). Callers pass the fields that a change can
@@ -51,7 +53,8 @@ func readCondition(r *http.Request, o *Operation) (condition, error) {
 		for tag := range strings.SplitSeq(strings.Join(lines, ","), ",") {
 			tag = strings.TrimSpace(tag)
 			if tag != "*" && !quotedTag.MatchString(tag) {
-				return cond, badRequest("If-Match is %.64q: it must be * or entity tags in quotes, as ETag had them", tag)
+				return cond, badRequest("If-Match is %.64q: it must be * or entity tags in quotes, as ETag had them",
+					tag)
 			}
 			cond.match = append(cond.match, tag)
 		}
@@ -69,15 +72,15 @@ func readCondition(r *http.Request, o *Operation) (condition, error) {
 // change, nil for none.
 func (cond condition) holds(object any) error {
 	if cond.noneMatch && object != nil {
-		return problemf(http.StatusPreconditionFailed,
-			"If-None-Match is *, and the object of %.300s is there already: nothing was changed", cond.path)
+		return fault.New(fault.Precondition, "If-None-Match is *, and the object of %.300s is there already: "+
+			"nothing was changed", cond.path)
 	}
 	if cond.match == nil {
 		return nil
 	}
 	if object == nil {
-		return problemf(http.StatusPreconditionFailed,
-			"If-Match is given, and there is no such object of %.300s: nothing was changed", cond.path)
+		return fault.New(fault.Precondition, "If-Match is given, and there is no such object of %.300s: nothing was "+
+			"changed", cond.path)
 	}
 	tag := tagOf(object)
 	for _, want := range cond.match {
@@ -85,6 +88,6 @@ func (cond condition) holds(object any) error {
 			return nil
 		}
 	}
-	return problemf(http.StatusPreconditionFailed,
-		"the object of %.300s has changed since it was read: its tag is %s now; nothing was changed", cond.path, tag)
+	return fault.New(fault.Precondition, "the object of %.300s has changed since it was read: its tag is %s now; "+
+		"nothing was changed", cond.path, tag)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -83,8 +84,8 @@ func (s *Server) layHealthCheck(c *call, file config.StaticServer) (answer, erro
 		}
 		return view
 	}
-	ch := &change{action: api.AuditUpdate, resource: "server", id: id.String()}
-	err := s.define(c, ch, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: api.AuditUpdate, Resource: "server", ID: id.String()}
+	err := s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
 		if err := c.condition.holds(now()); err != nil {
 			return err
 		}
@@ -96,9 +97,10 @@ func (s *Server) layHealthCheck(c *call, file config.StaticServer) (answer, erro
 		if err != nil {
 			return err
 		}
-		return layOver(s, c, d, ch, overlayRequest[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
-			configured: objects.ServerFields(file), change: definitions.ServerOver{HealthCheck: all},
-			check: func(definitions.ServerOver) error { return nil }})
+		return operations.LayOver(s.op, c.request(), d, ch, operations.OverlayRequest[definitions.ServerOver]{
+			Kind: definitions.OverServer, Name: id.String(),
+			Configured: objects.ServerFields(file), Change: definitions.ServerOver{HealthCheck: all},
+			Check: func(definitions.ServerOver) error { return nil }})
 	})
 	if err != nil {
 		return answer{}, err

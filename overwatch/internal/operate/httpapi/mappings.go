@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -47,8 +49,8 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 	s.foldRegion(req.Region)
 	var after *store.Mapping
 	status := http.StatusOK
-	ch := &change{resource: "geo_mapping", id: network.String()}
-	err = s.define(c, ch, func(d *definitions.Draft) error {
+	ch := &operations.Change{Resource: "geo_mapping", ID: network.String()}
+	err = s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
 		var named []string
 		before, err := objects.OwnMapping(d, network, "changed", c.condition.holds)
 		if err != nil {
@@ -56,10 +58,10 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 		}
 		after = &store.Mapping{CIDR: network.String(), Region: objects.ValueOr(req.Region, ""),
 			Comment: objects.ValueOr(req.Comment, "")}
-		ch.action, status = "create", http.StatusCreated
+		ch.Action, status = "create", http.StatusCreated
 		switch {
 		case before != nil:
-			ch.action, status, ch.before = "update", http.StatusOK, objects.MappingRecordOf(before)
+			ch.Action, status, ch.Before = "update", http.StatusOK, objects.MappingRecordOf(before)
 			after.Owner, named = before.Owner, []string{before.Region}
 			if patch {
 				after.Region, after.Comment = objects.ValueOr(req.Region, before.Region), objects.ValueOr(req.Comment,
@@ -68,13 +70,13 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 		case patch:
 			return notFound("no mapping of %s was created through the API", network)
 		case len(d.Now().Mappings) >= definitions.MaxMappings:
-			return problemf(http.StatusInsufficientStorage, "the API has created %d mappings, which is the most",
+			return fault.Fullf("the API has created %d mappings, which is the most",
 				definitions.MaxMappings)
 		}
 		if err := objects.CheckRegions(d, []string{after.Region}, named); err != nil {
 			return err
 		}
-		ch.after = objects.MappingRecordOf(after)
+		ch.After = objects.MappingRecordOf(after)
 		d.PutMapping(network, after)
 		return nil
 	})
@@ -90,8 +92,8 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	ch := &change{action: "delete", resource: "geo_mapping", id: network.String()}
-	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: "delete", Resource: "geo_mapping", ID: network.String()}
+	return noContent(), s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
 		before, err := objects.OwnMapping(d, network, "deleted", c.condition.holds)
 		switch {
 		case err != nil:
@@ -99,7 +101,7 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 		case before == nil:
 			return notFound("no mapping of %s was created through the API", network)
 		}
-		ch.before = objects.MappingRecordOf(before)
+		ch.Before = objects.MappingRecordOf(before)
 		d.DeleteMapping(network)
 		return nil
 	})

@@ -33,6 +33,6 @@ func (s *Server) getAgentNode(c *call) (answer, error) {
 	return answer{}, unknownNode(id)
 }
 
-func unknownNode(id string) *problem {
+func unknownNode(id string) error {
 	return notFound("no agent %.260q is pinned or was announced", id)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/shared/api"
 )
 
@@ -30,15 +31,20 @@ func auditOperations() []Operation {
 		{Method: post, Path: v1 + "/audit-logs/{id}/undo", Changes: KindSeveral,
 			handle: (*Server).postUndo, Role: api.RoleOperate,
 			Summary: "Undo a change",
-			Description: "Undoes overrides, weights and drains. With the role admin it also undoes that domains, servers, " +
-				"regions and mappings were made, changed or removed, and applies of documents. All entries with the same " +
-				api.ChangeHeader + " (a header of requests that change something) are one change. The id last stands for the " +
-				"newest change of the client, " + changePrefix + " and an id for its change with this id. 409 if a later change " +
+			Description: "Undoes overrides, weights and drains. With the role admin it also undoes that domains, " +
+				"servers, " +
+				"regions and mappings were made, changed or removed, and applies of documents. All entries with the " +
+				"same " +
+				api.ChangeHeader + " (a header of requests that change something) are one change. The id last " +
+				"stands for the " +
+				"newest change of the client, " + operations.ChangePrefix +
+				" and an id for its change with this id. 409 if a later change " +
 				"concerns the same object, or if the change cannot be undone. An undo is a change, and can be undone.",
 			Query: []Parameter{ifSafeParameter(), flag("dry_run", "only check, and describe the change")}, Status: 200,
 			Answer: api.Undone{Success: true, Entry: 17, Entries: []uint64{17}, Change: "drain-eu-7", At: at(),
 				Version: api.FormatVersion(at().UnixMilli(), 0),
-				Message: "the drain of server " + exampleServer + " is undone", Action: api.AuditDrain, Resource: "server",
+				Message: "the drain of server " + exampleServer + " is undone", Action: api.AuditDrain,
+				Resource:   "server",
 				ResourceID: exampleServer}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats, Query: none,
 			Summary: "Counts of the entries that are kept", Status: 200,

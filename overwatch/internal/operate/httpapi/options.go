@@ -16,6 +16,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -79,7 +80,7 @@ type Options struct {
 	// Inventory holds the servers that the API has created.
 	Inventory Inventory
 	// Applied keeps what applies of documents have changed.
-	Applied AppliedStore
+	Applied operations.AppliedStore
 	// Replication carries changes to the other nodes.
 	Replication Replication
 	// DiskTakes returns the age of the write that is under way, 0 when there is none. nil: changes wait for no disk.

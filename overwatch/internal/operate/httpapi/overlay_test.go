@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -17,10 +18,12 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/domains/www.example"
 	laid, err := w.client.ChangeDomain(t.Context(), "WWW.example.", api.DomainChange{"ttl": 9,
-		"routing_algorithm": "failover", "regions": []string{"us"}, "tags": []string{"shop"}, "description": "the shop"})
+		"routing_algorithm": "failover", "regions": []string{"us"}, "tags": []string{"shop"},
+		"description": "the shop"})
 	w.must(err)
 	o := laid.Domain.Overlay
-	if o == nil || !o.InForce || len(o.Fields) != 4 || string(o.Fields["ttl"]) != "9" || o.Fields["routing_policy"] != nil ||
+	if o == nil || !o.InForce || len(o.Fields) != 4 || string(o.Fields["ttl"]) != "9" ||
+		o.Fields["routing_policy"] != nil ||
 		string(o.Configured["ttl"]) != "60" || o.By != "127.0.0.1" || o.UpdatedAt.IsZero() {
 		t.Errorf("a value that is the file's is no overlay: got %+v", o)
 	}
@@ -70,7 +73,8 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 func TestOverlay_OfTheCheckOfAServerOfTheFile(t *testing.T) {
 	w := newWorld(t)
 	w.defined.file.Overwatch.Validation.Enabled = true
-	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 100,
+	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80,
+		Weight:  100,
 		Service: service}}
 	const path = "/api/v1/servers/" + service + ":192.0.2.1:80"
 	inForce := func() check.Spec {
@@ -85,7 +89,8 @@ func TestOverlay_OfTheCheckOfAServerOfTheFile(t *testing.T) {
 		method, body, fields string
 		want                 check.Spec
 	}{
-		{"PATCH", `{"enabled":false}`, `"fields":{"health_check":{"enabled":false}}`, check.Spec{Type: check.TCP, Off: true}},
+		{"PATCH", `{"enabled":false}`, `"fields":{"health_check":{"enabled":false}}`, check.Spec{Type: check.TCP,
+			Off: true}},
 		{"PATCH", `{"type":"http","path":"/up","timeout":"2s"}`,
 			`"health_check":{"enabled":false,"type":"http","path":"/up","timeout":"2s"}`,
 			check.Spec{Type: check.HTTP, Path: "/up", Off: true, Interval: 30 * time.Second, Timeout: 2 * time.Second}},
@@ -102,8 +107,9 @@ func TestOverlay_OfTheCheckOfAServerOfTheFile(t *testing.T) {
 			t.Errorf("%s: GET %s", step.body, r.body)
 		}
 	}
-	for body, words := range map[string]string{`{"interval":"soon"}`: "a duration such as 5s", `{"interval":"0s"}`: "interval",
-		`{"type":"ping"}`: "type", `{"healthy_threshold":0}`: "healthy_threshold", `{"color":1}`: "color"} {
+	for body, words := range map[string]string{`{"interval":"soon"}`: "a duration such as 5s",
+		`{"interval":"0s"}`: "interval",
+		`{"type":"ping"}`:   "type", `{"healthy_threshold":0}`: "healthy_threshold", `{"color":1}`: "color"} {
 		w.wantError(body, w.send("PATCH", path+"/health-check", body), 400, words)
 	}
 	w.send("PATCH", path, `{"weight":5}`)
@@ -141,12 +147,14 @@ func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 	if in := w.cfg.Load().Regions[0]; in.Priority != 7 || in.Countries[0] != "DE" || *in.Latitude != 50.1 {
 		t.Errorf("in force %+v", in)
 	}
-	for body, words := range map[string]string{`{"priority":-1}`: "priority is -1", `{"continent":"X"}`: "continent", `{"countries":["de"]}`: "capitals"} {
+	for body, words := range map[string]string{`{"priority":-1}`: "priority is -1", `{"continent":"X"}`: "continent",
+		`{"countries":["de"]}`: "capitals"} {
 		w.wantError(body, w.send("PATCH", path, body), 400, words)
 	}
 	w.want("PUT leaves the rest to the file", w.send("PUT", path, `{"priority":3}`), 200, `"fields":{"priority":3}`,
 		`"name":"eu"`)
-	if r := w.send("PATCH", path, `{"enabled":false}`); r.status != 200 || !strings.Contains(r.body, `"enabled":false`) ||
+	if r := w.send("PATCH", path, `{"enabled":false}`); r.status != 200 || !strings.Contains(r.body,
+		`"enabled":false`) ||
 		!strings.Contains(r.body, `"configured":{"enabled":true,"priority":0}`) || !w.cfg.Load().Regions[0].Disabled() {
 		t.Errorf("disabled: %s", r.body)
 	}
@@ -176,7 +184,7 @@ func TestOverlay_NothingNewNamesADisabledRegion(t *testing.T) {
 		{CIDR: "198.51.100.0/24", Region: "us"}}}}, 400, "mappings[0]", `region is "us"`, "disabled")
 	w.want("its domain", w.send("PATCH", "/api/v1/domains/old.example", `{"ttl":9,"regions":["us","eu"]}`), 200)
 	w.want("its mapping", w.send("PATCH", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","comment":"x"}`), 200)
-	w.want("undone", w.undo(lastChange), 200)
+	w.want("undone", w.undo(operations.LastChange), 200)
 	w.apply(api.ApplyRequest{Document: domain("old.example")}, 1)
 }
 
@@ -195,7 +203,8 @@ func TestOverlay_KeepsTheRegionThatItNames(t *testing.T) {
 
 func TestOverlay_OfAServerOfTheFile(t *testing.T) {
 	w := newWorld(t)
-	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 100,
+	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80,
+		Weight:  100,
 		Service: service}}
 	const path = "/api/v1/servers/" + service + ":192.0.2.1:80"
 	tag := w.send("GET", path, "").header.Get("ETag")
@@ -226,7 +235,8 @@ func TestOverlay_OfAServerOfTheFile(t *testing.T) {
 // Of two changes of a server in one batch, the second knows nothing of the first, whatever tag it read.
 func TestOverlay_AConditionSeesWhatIsNotInForceYet(t *testing.T) {
 	w := newWorld(t)
-	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 100,
+	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80,
+		Weight:  100,
 		Service: service}}
 	const id = service + ":192.0.2.1:80"
 	w.declare(id)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
@@ -54,8 +55,8 @@ func preferencesOf(set *definitions.Set) (api.Preferences, error) {
 // and stays with PATCH.
 func (s *Server) putPreferences(c *call) (answer, error) {
 	var after api.Preferences
-	ch := &change{action: "update", resource: "preferences", id: s.o.NodeID}
-	err := s.define(c, ch, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: "update", Resource: "preferences", ID: s.o.NodeID}
+	err := s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
 		before, err := preferencesOf(d.Now())
 		if err == nil {
 			err = c.condition.holds(before)
@@ -78,7 +79,7 @@ func (s *Server) putPreferences(c *call) (answer, error) {
 		if err != nil {
 			return err
 		}
-		ch.before, ch.after = before, after
+		ch.Before, ch.After = before, after
 		d.PutSetting(definitions.Preferences, encoded)
 		return nil
 	})
@@ -116,7 +117,8 @@ func checkPreferences(p *api.Preferences) error {
 		return badRequest("timezone is %.64q: it must be the name of a time zone such as Europe/Berlin", p.Timezone)
 	}
 	if p.RefreshIntervalSeconds < 0 || p.RefreshIntervalSeconds > maxRefresh {
-		return badRequest("refresh_interval_seconds is %d: it must be from 0 to %d", p.RefreshIntervalSeconds, maxRefresh)
+		return badRequest("refresh_interval_seconds is %d: it must be from 0 to %d", p.RefreshIntervalSeconds,
+			maxRefresh)
 	}
 	for field, text := range map[string]string{"date_format": p.DateFormat, "time_format": p.TimeFormat,
 		"default_view": p.DefaultView} {

@@ -21,12 +21,13 @@ func (s *Server) noteRefusal(c *call, p *problem) {
 		p.status == http.StatusMisdirectedRequest
 	refused := changesState(c.Request.Method) && p.status/100 == 4 && p.status != http.StatusNotFound &&
 		p.status != http.StatusMethodNotAllowed
-	if c.noted || !stranger && !refused {
+	if c.isAudited() || !stranger && !refused {
 		return
 	}
 	s.o.Refused(refusals.Request{
 		Actor: cmp.Or(c.actor, "unknown"), Client: c.client, Known: !stranger, Method: shortened(c.Request.Method,
-			maxRefusedMethod), Path: shortened(c.Request.URL.Path, maxRefusedPath), Status: p.status, Sentence: p.sentence,
+			maxRefusedMethod), Path: shortened(c.Request.URL.Path, maxRefusedPath), Status: p.status,
+		Sentence: p.sentence,
 	}, c.id)
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
@@ -16,12 +17,12 @@ const reloadTimeout = answerTimeout - 10*time.Second
 // postReload answers POST /config/reload.
 func (s *Server) postReload(c *call) (answer, error) {
 	var done api.Reload
-	ch := &change{action: "reload", resource: "config", id: s.o.NodeID}
-	err := s.commit(c, ch, func(ctx context.Context, _ store.Entry) (err error) {
+	ch := &operations.Change{Action: "reload", Resource: "config", ID: s.o.NodeID}
+	err := s.op.Commit(c.request(), ch, func(ctx context.Context, _ store.Entry) (err error) {
 		reloading, stop := context.WithTimeout(context.WithoutCancel(ctx), reloadTimeout)
 		defer stop()
 		done.Changes, done.RestartRequired, err = s.o.Reload(reloading)
-		ch.after = done.Changes
+		ch.After = done.Changes
 		return err
 	})
 	if err != nil {

@@ -3,11 +3,12 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/shared/api"
 )
 
@@ -20,18 +21,21 @@ func rolloverOperations() []Operation {
 		Schedule: []api.RollStep{{Stage: api.RollAlone, NotBefore: at().Add(time.Hour),
 			WaitsFor: new("the parent to have the new DS record and no other")}},
 		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
-			Reason: new("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")}}}
+			Reason: new("resolvers that hold DNSKEY records without the new key find none that the new DS record is " +
+				"of")}}}
 	back := begun
 	back.KeyTag, back.OldKeys, back.DSRecord = 12345, []int{23456}, "example.com. IN DS 12345 13 2 0F1E2D3C"
 	offered := begun
 	offered.Stage, offered.ConfirmedAt = api.RollOffered, new(at())
-	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: at(), StartedAt: at(),
+	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: at(),
+		StartedAt: at(),
 		StartedBy: "overwatch-1", OldKeys: []int{},
 		WaitsFor: new("the parent has the DS record of key 23456 still: take it out there"),
 		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: at().Add(25 * time.Hour),
 			WaitsFor: new("the parent to have no DS record")}},
 		Advice: []api.RollAdvice{{Act: api.RollRemoveDS, Safe: true}}}
-	sign := api.Roll{Zone: "example.com.", Way: api.RollToSigned, Stage: api.RollPublished, Since: at(), StartedAt: at(),
+	sign := api.Roll{Zone: "example.com.", Way: api.RollToSigned, Stage: api.RollPublished, Since: at(),
+		StartedAt: at(),
 		StartedBy: "overwatch-1", OldKeys: []int{}, WaitsFor: new("unsigned answers to leave caches"),
 		WaitsUntil: new(at().Add(65 * time.Minute)),
 		Schedule:   []api.RollStep{{Stage: api.RollOffered, NotBefore: at().Add(65 * time.Minute)}},
@@ -51,39 +55,47 @@ func rolloverOperations() []Operation {
 		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", Changes: KindNode,
 			handle: signing((*Server).deleteRoll), Role: api.RoleOperate,
 			Summary: "Take a change of key, or a zone's way to be unsigned or signed, back",
-			Description: "The old key takes the place of the new one by the same stages. A zone on its way to be unsigned or " +
-				"signed goes the other way, by the stages of that.", Status: 200, Errors: []int{conflict}, Answer: back},
+			Description: "The old key takes the place of the new one by the same stages. A zone on its way to be " +
+				"unsigned or " +
+				"signed goes the other way, by the stages of that.", Status: 200, Errors: []int{conflict},
+			Answer: back},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/confirm", Changes: KindNode,
 			handle:  signing((*Server).confirmRoll),
 			Role:    api.RoleOperate,
 			Summary: "Say that the parent has what the stage asks for",
-			Description: "That is the new DS record alone, or none where the zone goes unsigned. For a parent whose servers " +
-				"the node cannot ask. The record before is held to be in caches for 48 hours from then, if its TTL was not seen.",
+			Description: "That is the new DS record alone, or none where the zone goes unsigned. For a parent whose " +
+				"servers " +
+				"the node cannot ask. The record before is held to be in caches for 48 hours from then, if its TTL " +
+				"was not seen.",
 			Status: 200, Errors: []int{conflict}, Answer: offered},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/unsign", Changes: KindNode,
 			handle:  signing(goWay(api.AuditUnsign, roll.ToUnsigned)),
 			Role:    api.RoleOperate,
 			Summary: "Begin to take a zone's signatures away",
-			Description: "The zone asks its parent by CDS and CDNSKEY records to have no DS record (RFC 8078 section 4), and " +
+			Description: "The zone asks its parent by CDS and CDNSKEY records to have no DS record (RFC 8078 " +
+				"section 4), and " +
 				"is signed until no cache has one. Keys are kept.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: unsign},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/sign", Changes: KindNode,
 			handle:  signing(goWay(api.AuditSign, roll.ToSigned)),
 			Role:    api.RoleOperate,
 			Summary: "Begin to sign a zone again that has gone without signatures",
-			Description: "The zone is signed at once. It offers DS records to its parent when unsigned answers have left all " +
+			Description: "The zone is signed at once. It offers DS records to its parent when unsigned answers have " +
+				"left all " +
 				"caches.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: sign},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/force", Changes: KindNode,
 			handle: signing((*Server).forceRoll), Role: api.RoleAdmin,
 			Summary: "Have a change not wait for nodes that are not heard of",
-			Description: "It counts for the stage at which the change is, and for what this node waits for. risk says what " +
+			Description: "It counts for the stage at which the change is, and for what this node waits for. risk " +
+				"says what " +
 				"breaks if such a node answers resolvers.",
 			Status: 200, Errors: []int{conflict},
 			Query: []Parameter{flag("dry_run", "only tell whom it would not wait for, and what may break")},
 			Answer: api.RollForce{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished,
-				Without: []api.RollSilent{{Peer: "http://overwatch-3.example.com:8080", Reason: "nothing listens there"}},
-				Risk:    (&roll.Roll{}).Risk()}},
+				Without: []api.RollSilent{{Peer: "http://overwatch-3.example.com:8080",
+					Reason: "nothing listens there"}},
+				Risk: (&roll.Roll{}).Risk()}},
 	}
 }
 
@@ -113,7 +125,8 @@ func (s *Server) postRoll(c *call) (answer, error) {
 			dnssec.ED25519)
 	}
 	if body.TakeOver && !body.Emergency {
-		return answer{}, badRequest("take_over is true: only an emergency change replaces a change that is under way: set " +
+		return answer{}, badRequest("take_over is true: only an emergency change replaces a change that is under " +
+			"way: set " +
 			"emergency to true")
 	}
 	begin := s.o.KeySync.BeginRoll
@@ -142,7 +155,8 @@ func goWay(action string, way roll.Way) handler {
 		if c.query.flag("dry_run") {
 			begin = s.o.KeySync.PreviewWay
 		}
-		return s.changeRoll(c, action, c.Param("zone"), func(ctx context.Context, apex string) (dnssec.RollState, error) {
+		return s.changeRoll(c, action, c.Param("zone"), func(ctx context.Context, apex string) (dnssec.RollState,
+			error) {
 			return begin(ctx, apex, way)
 		})
 	}
@@ -172,11 +186,11 @@ func (s *Server) changeRoll(c *call, action, apex string,
 func (s *Server) rollChanged(c *call, action, apex string, began time.Time, after any, err error) (answer, error) {
 	err = rollProblem(apex, err)
 	if !c.query.flag("dry_run") {
-		ch := &change{action: action, resource: "dnssec", id: apex}
+		ch := &operations.Change{Action: action, Resource: "dnssec", ID: apex}
 		if err == nil {
-			ch.after = after
+			ch.After = after
 		}
-		s.note(c, ch, began, err)
+		s.op.Note(c.request(), ch, began, err)
 	}
 	if err != nil {
 		return answer{}, err
@@ -188,7 +202,8 @@ func (s *Server) rollChanged(c *call, action, apex string, began time.Time, afte
 func signing(h handler) handler {
 	return func(s *Server, c *call) (answer, error) {
 		if s.o.KeySync == nil {
-			return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so it has no keys")
+			return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so it has no " +
+				"keys")
 		}
 		return h(s, c)
 	}
@@ -200,7 +215,7 @@ func rollProblem(apex string, err error) error {
 	case errors.Is(err, dnssec.ErrNotSigned) || errors.Is(err, dnssec.ErrNoRoll):
 		return notFound("%.260s: %v", apex, err)
 	case err != nil:
-		return problemf(http.StatusConflict, "%.260s: %v", apex, err)
+		return fault.Conflictf("%.260s: %v", apex, err)
 	}
 	return nil
 }
@@ -220,8 +235,9 @@ func rollRecord(r dnssec.RollState) api.Roll {
 	record := api.Roll{Zone: r.Zone, Way: rollWays[r.Way], Stage: stage(r.Stage), Since: stamp(r.Since),
 		StartedAt: stamp(r.Started), StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{},
 		WaitsFor: wordsOrNull(r.Wait.For), WaitsUntil: api.MomentOrNull(r.Wait.Until),
-		ParentSince: api.MomentOrNull(r.ParentSince), ConfirmedAt: api.MomentOrNull(r.Confirmed), Schedule: []api.RollStep{},
-		Advice: []api.RollAdvice{}}
+		ParentSince: api.MomentOrNull(r.ParentSince), ConfirmedAt: api.MomentOrNull(r.Confirmed),
+		Schedule: []api.RollStep{},
+		Advice:   []api.RollAdvice{}}
 	if r.Target != nil {
 		record.KeyTag, record.DSRecord = int(r.Target.Tag()), r.Target.DSLine()
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
@@ -151,7 +152,7 @@ func TestSecrets_OfARegionsCheckAreInNoAnswerNoAuditEntryAndNoLine(t *testing.T)
 				before = &e
 			}
 			ofRegion(nil) // the server's secret is nowhere any more
-			w.wantError("undo", w.undo(lastChange), 409, "cannot be undone", "headers")
+			w.wantError("undo", w.undo(operations.LastChange), 409, "cannot be undone", "headers")
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -63,20 +64,20 @@ func deleteSection(section string) handler {
 
 func (s *Server) changeSection(c *call, section, action string, wanted func(*definitions.Draft) (any, error)) (answer,
 	error) {
-	ch := &change{action: action, resource: "config", id: section}
+	ch := &operations.Change{Action: action, Resource: "config", ID: section}
 	if section == definitions.Gossip {
-		ch.resource = "gossip"
+		ch.Resource = "gossip"
 	}
-	err := s.define(c, ch, func(d *definitions.Draft) error {
-		ch.before = definitions.View(section, d.File())
-		if err := c.condition.holds(ch.before); err != nil {
+	err := s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
+		ch.Before = definitions.View(section, d.File())
+		if err := c.condition.holds(ch.Before); err != nil {
 			return err
 		}
 		after, err := wanted(d)
 		if err != nil {
 			return err
 		}
-		ch.after = after
+		ch.After = after
 		return d.PutSection(section, after)
 	})
 	if err != nil {
@@ -91,8 +92,9 @@ func (s *Server) getSystemConfig(*call) (answer, error) {
 	cfg, _ := s.o.Config()
 	b := s.o.Build
 	return ok(api.SystemConfigAnswer{Config: api.SystemConfig{
-		Version: b.Version, BuildInfo: api.BuildInfo{GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate,
-			Platform: runtime.GOOS + "/" + runtime.GOARCH},
+		Version: b.Version, BuildInfo: api.BuildInfo{GoVersion: b.GoVersion, GitCommit: b.GitCommit,
+			BuildDate: b.BuildDate,
+			Platform:  runtime.GOOS + "/" + runtime.GOARCH},
 		Mode: config.Mode, NodeID: s.o.NodeID, NodeName: s.o.NodeID, Region: cfg.Overwatch.Identity.Region,
 		Features:  s.features(cfg),
 		StartTime: stamp(s.o.StartedAt), ConfigPath: s.o.ConfigPath, DataDir: cfg.DataDir,

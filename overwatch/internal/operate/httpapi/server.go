@@ -15,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/control/document"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/operate/figures"
 	"gslb.internal/overwatch/internal/operate/nodes"
@@ -47,6 +48,7 @@ type Server struct {
 	tls      *httpserve.Certificates // nil: plain HTTP
 
 	edit      *objects.Editor
+	op        *operations.Operations
 	figures   *figures.Sources
 	nodes     *nodes.Sources
 	planner   *document.Planner
@@ -95,6 +97,9 @@ func New(o Options) (*Server, error) {
 		Now: o.Now})
 	s.planner = document.New(document.Options{Edit: s.edit, Impact: s.impact, Definitions: o.Definitions,
 		Inventory: o.Inventory, View: o.View, Flush: o.Flush, Now: o.Now})
+	s.op = operations.New(operations.Options{Changes: o.Changes, Edit: s.edit, Impact: s.impact, Planner: s.planner,
+		Definitions: o.Definitions, Inventory: o.Inventory, Applied: o.Applied, View: o.View, Audit: o.Audit,
+		Flush: o.Flush, Logger: o.Logger, Now: o.Now})
 	s.figures = &figures.Sources{NodeID: o.NodeID, StartedAt: o.StartedAt, Config: o.Config, View: o.View,
 		History: o.History, Decisions: o.Decisions, Members: o.Members, Status: o.Fitness.Status,
 		Signs: o.SigningKeys != nil, Now: o.Now}

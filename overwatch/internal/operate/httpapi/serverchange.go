@@ -8,6 +8,7 @@ import (
 
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -38,7 +39,8 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 		return answer{}, err
 	}
 	if domain.AnswersNames() {
-		return answer{}, badRequest("service is %q, whose answers are names (answer: cname): give a host name as target, "+
+		return answer{}, badRequest("service is %q, whose answers are names (answer: cname): give a host name as "+
+			"target, "+
 			"since an address is never answered", id.Service)
 	}
 	if req.Weight != nil {
@@ -63,25 +65,16 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region, Agent: req.Agent,
 		Check: healthCheck, CreatedAt: now, UpdatedAt: now,
 	}
-	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server},
+	err = s.op.Commit(c.request(), &operations.Change{Action: "create", Resource: resource, ID: id.String(),
+		After: server},
 		func(ctx context.Context, note store.Entry) error {
 			create := func() error { return s.o.Inventory.Create(ctx, server, note) }
 			if !placed {
 				return create()
 			}
-			return s.inRegion(req.Region, create)
+			return s.op.InRegion(req.Region, create)
 		})
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, err
-}
-
-// inRegion calls apply, which puts a server into a region, and keeps the region from being deleted until it returns.
-func (s *Server) inRegion(region string, apply func() error) error {
-	defer s.o.Changes.Shared()()
-	cfg, _ := s.o.Config()
-	if err := objects.CheckRegion(cfg, region); err != nil {
-		return err
-	}
-	return apply()
 }
 
 // patchServer answers PATCH /servers/{id}.
@@ -148,10 +141,10 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		}
 		return now
 	}
-	ch := &change{action: api.AuditUpdate, resource: "server", id: id.String()}
+	ch := &operations.Change{Action: api.AuditUpdate, Resource: "server", ID: id.String()}
 	key := definitions.OverlayKey(definitions.OverServer, id.String())
 	set, _ := s.o.Definitions.Defined()
-	err := s.define(c, ch, func(d *definitions.Draft) error {
+	err := s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
 		object := tag()
 		if laid := d.Now().Settings[key]; !bytes.Equal(laid, set.Settings[key]) {
 			object = laid // by a change that is not in force yet, such as one of the same batch: no tag is of it
@@ -159,9 +152,10 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		if err := c.condition.holds(object); err != nil {
 			return err
 		}
-		return layOver(s, c, d, ch, overlayRequest[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
-			configured: objects.ServerFields(file), change: req,
-			check: func(all definitions.ServerOver) error { return s.edit.CheckServerPatch(all.ServerPatch) }})
+		return operations.LayOver(s.op, c.request(), d, ch, operations.OverlayRequest[definitions.ServerOver]{
+			Kind: definitions.OverServer, Name: id.String(),
+			Configured: objects.ServerFields(file), Change: req,
+			Check: func(all definitions.ServerOver) error { return s.edit.CheckServerPatch(all.ServerPatch) }})
 	})
 	if err != nil {
 		return answer{}, err
@@ -177,25 +171,25 @@ func tagOfServer(server store.Server) any { return server }
 // made. region is nil if the region does not change.
 func (s *Server) changeServer(c *call, id registry.ID, region *string, covered func(store.Server) any,
 	edit func(*store.Server) error) (after store.Server, err error) {
-	ch := &change{action: "update", resource: "server", id: id.String()}
-	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
+	ch := &operations.Change{Action: "update", Resource: "server", ID: id.String()}
+	err = s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) (err error) {
 		apply := func() (err error) {
 			after, err = s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
 				if err := c.condition.holds(covered(*server)); err != nil {
 					return err
 				}
-				ch.before = *server
+				ch.Before = *server
 				if err := edit(server); err != nil {
 					return err
 				}
 				server.UpdatedAt = stamp(s.o.Now())
-				ch.after = *server
+				ch.After = *server
 				return nil
 			})
 			return err
 		}
 		if region != nil {
-			return s.inRegion(*region, apply)
+			return s.op.InRegion(*region, apply)
 		}
 		return apply()
 	})
@@ -216,17 +210,17 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
 	defer s.o.Changes.Exclusive()()
-	if err := s.checkSafe(c, impact.OfServer(id)); err != nil {
+	if err := s.op.CheckSafe(c.request(), impact.OfServer(id)); err != nil {
 		return answer{}, err
 	}
-	ch := &change{action: "delete", resource: resource, id: id.String()}
-	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+	ch := &operations.Change{Action: "delete", Resource: resource, ID: id.String()}
+	return noContent(), s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) error {
 		err := s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
-			ch.before = before
+			ch.Before = before
 			return c.condition.holds(tagOfServer(before))
 		})
 		if err == nil {
-			err = s.endAdminStatesOf(ctx, id)
+			err = s.op.EndAdminStatesOf(ctx, id)
 		}
 		return err
 	})

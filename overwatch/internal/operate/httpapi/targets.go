@@ -1,17 +1,15 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
-	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
-	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -19,14 +17,6 @@ import (
 func targetID(c *call) (id definitions.TargetID, is bool) {
 	id, err := definitions.ParseTargetID(c.Param("id"))
 	return id, err == nil
-}
-
-// targetBackends lists the ids of the backends that are addresses of a server by host name.
-func targetBackends(view *registry.View, id definitions.TargetID) (ids []registry.ID) {
-	for b := range impact.AddressesOf(view, id) {
-		ids = append(ids, b.ID)
-	}
-	return ids
 }
 
 func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer) api.ServerTarget {
@@ -76,13 +66,13 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 	}
 	t.CreatedAt = stamp(s.o.Now())
 	t.UpdatedAt = t.CreatedAt
-	ch := &change{action: api.AuditCreate, resource: "server", id: id.String(), after: t}
-	err = s.defineTarget(c, ch, t.Region, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: api.AuditCreate, Resource: "server", ID: id.String(), After: t}
+	err = s.op.DefineTarget(c.request(), ch, t.Region, func(d *definitions.Draft) error {
 		switch {
 		case d.Now().Target(id) != nil:
 			return badRequest("server %s exists already", id)
 		case len(d.Now().Targets()) >= definitions.MaxTargets:
-			return problemf(http.StatusInsufficientStorage, "the API has created %d servers by host name, which is "+
+			return fault.Fullf("the API has created %d servers by host name, which is "+
 				"the most",
 				definitions.MaxTargets)
 		}
@@ -95,13 +85,6 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 		return answer{}, err
 	}
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, nil
-}
-
-// defineTarget commits a change of a server by host name, and keeps its region from being deleted until that is done.
-func (s *Server) defineTarget(c *call, ch *change, region string, edit func(*definitions.Draft) error) error {
-	return s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.inRegion(region, func() error { return s.o.Definitions.Define(note, edit) })
-	})
 }
 
 // changeTarget edits a server by host name of the API. edit may be called more than once: first with the present
@@ -118,8 +101,8 @@ func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*de
 	if err := edit(&changed); err != nil {
 		return nil, err
 	}
-	ch := &change{action: api.AuditUpdate, resource: "server", id: id.String()}
-	err = s.defineTarget(c, ch, changed.Region, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: api.AuditUpdate, Resource: "server", ID: id.String()}
+	err = s.op.DefineTarget(c.request(), ch, changed.Region, func(d *definitions.Draft) error {
 		before := d.Now().Target(id)
 		if before == nil {
 			return objects.UnknownTarget(d.Now(), id)
@@ -132,7 +115,7 @@ func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*de
 			return err
 		}
 		next.UpdatedAt = stamp(s.o.Now())
-		ch.before, ch.after, after = before, &next, &next
+		ch.Before, ch.After, after = before, &next, &next
 		return d.PutTarget(id, &next)
 	})
 	return after, err
@@ -163,8 +146,8 @@ func (s *Server) patchTarget(c *call, id definitions.TargetID) (answer, error) {
 
 // deleteTarget answers DELETE /servers/{id} of a server by host name.
 func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) {
-	ch := &change{action: api.AuditDelete, resource: "server", id: id.String()}
-	return noContent(), s.removeTarget(c, ch, id, func(d *definitions.Draft) error {
+	ch := &operations.Change{Action: api.AuditDelete, Resource: "server", ID: id.String()}
+	return noContent(), s.op.RemoveTarget(c.request(), ch, id, func(d *definitions.Draft) error {
 		before := d.Now().Target(id)
 		if before == nil {
 			return objects.UnknownTarget(d.Now(), id)
@@ -172,24 +155,9 @@ func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) 
 		if err := c.condition.holds(before); err != nil {
 			return err
 		}
-		ch.before = before
+		ch.Before = before
 		d.DeleteTarget(id)
 		return nil
-	})
-}
-
-// removeTarget commits a change that deletes a server by host name, and ends the weights and drains of its addresses.
-func (s *Server) removeTarget(c *call, ch *change, id definitions.TargetID, edit func(*definitions.Draft) error) error {
-	defer s.o.Changes.Exclusive()()
-	if err := s.checkSafe(c, impact.OfTarget(id)); err != nil {
-		return err
-	}
-	deleted := targetBackends(s.o.View, id)
-	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		if err := s.o.Definitions.Define(note, edit); err != nil {
-			return err
-		}
-		return s.endAdminStatesOf(ctx, deleted...)
 	})
 }
 
@@ -231,40 +199,4 @@ func (s *Server) putTargetCheck(c *call, id definitions.TargetID) (answer, error
 	}
 	view := s.targetCheckView(id, after)
 	return tagged(c, http.StatusOK, view, view), nil
-}
-
-// undoTarget undoes a change of a server by host name.
-func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitions.TargetID) error {
-	before, after, err := changes.States[definitions.TargetServer](e)
-	if err != nil {
-		return err
-	}
-	if before != nil {
-		cfg, _ := s.o.Config()
-		if _, found := s.edit.FindDomain(cfg, id.Service); !found {
-			return changes.CannotUndo(e, "there is no domain "+id.Service+" any more: undo its removal first")
-		}
-		ch.after = before
-	}
-	back := func(d *definitions.Draft) error {
-		now := d.Now().Target(id)
-		switch {
-		case (now == nil) != (after == nil):
-			return changes.ErrChangedSince
-		case now != nil:
-			ch.before = now
-			if err := changes.UnchangedSince(e, now); err != nil {
-				return err
-			}
-		}
-		if before == nil {
-			d.DeleteTarget(id)
-			return nil
-		}
-		return d.PutTarget(id, before)
-	}
-	if before != nil {
-		return s.defineTarget(c, ch, before.Region, back)
-	}
-	return s.removeTarget(c, ch, id, back)
 }

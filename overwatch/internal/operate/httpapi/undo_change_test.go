@@ -1,4 +1,4 @@
-package httpapi // inside: it uses lastChange and the limits of a change
+package httpapi // inside: it uses operations.LastChange and the limits of a change
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/shared/api"
 )
 
@@ -35,7 +35,7 @@ func TestUndo_TakesAllRequestsOfOneChangeBack(t *testing.T) {
 	if w.state() != before {
 		t.Errorf("undone: %s\nwant %s", w.state(), before)
 	}
-	w.want("redo", w.undo(lastChange), 200)
+	w.want("redo", w.undo(operations.LastChange), 200)
 	if w.state() != after {
 		t.Errorf("redone: %s\nwant %s", w.state(), after)
 	}
@@ -73,39 +73,6 @@ func TestUndo_OfSeveralIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-func TestSameChange_IsOfOneActorOneIDAndOneHour(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	entry := func(edit func(*api.AuditEntry)) *api.AuditEntry {
-		e := &api.AuditEntry{Actor: "a", ActorType: api.ActorUser, Status: api.AuditSuccess, Timestamp: at, RequestID: "r1",
-			Details: map[string]string{api.DetailChange: "c"}}
-		edit(e)
-		return e
-	}
-	first := entry(func(*api.AuditEntry) {})
-	for name, c := range map[string]struct {
-		other *api.AuditEntry
-		want  bool
-	}{
-		"another request":        {entry(func(e *api.AuditEntry) { e.RequestID = "r2" }), true},
-		"another id":             {entry(func(e *api.AuditEntry) { e.Details[api.DetailChange] = "d" }), false},
-		"another actor":          {entry(func(e *api.AuditEntry) { e.Actor = "b" }), false},
-		"an hour later":          {entry(func(e *api.AuditEntry) { e.Timestamp = at.Add(maxChangeTime) }), true},
-		"more than an hour":      {entry(func(e *api.AuditEntry) { e.Timestamp = at.Add(maxChangeTime + 1) }), false},
-		"a failure":              {entry(func(e *api.AuditEntry) { e.Status = api.AuditFailure }), false},
-		"its undo":               {entry(func(e *api.AuditEntry) { e.Details["undoes"] = "7" }), false},
-		"the node":               {entry(func(e *api.AuditEntry) { e.ActorType = api.ActorSystem }), false},
-		"one request without id": {entry(func(e *api.AuditEntry) { e.Details = nil }), false},
-	} {
-		if got := sameChange(first, c.other); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-	plain := entry(func(e *api.AuditEntry) { e.Details = nil })
-	if !sameChange(plain, entry(func(e *api.AuditEntry) { e.Details = nil })) {
-		t.Error("two entries of one request are not one change")
-	}
-}
-
 // An apply is undone as a whole, with all that a forced prune has deleted, and can be redone.
 func TestUndo_OfAnApplyRestoresAllOfIt(t *testing.T) {
 	w := newWorld(t)
@@ -123,7 +90,7 @@ func TestUndo_OfAnApplyRestoresAllOfIt(t *testing.T) {
 		t.Errorf("the weight of a deleted server stays: %+v", w.orders())
 	}
 	for _, want := range []string{first, second, first} {
-		r := w.undo(lastChange)
+		r := w.undo(operations.LastChange)
 		if r.status != 200 || w.documentText() != want {
 			t.Fatalf("undo: %+v\n%s\nwant\n%s", r, w.documentText(), want)
 		}
@@ -132,7 +99,7 @@ func TestUndo_OfAnApplyRestoresAllOfIt(t *testing.T) {
 		}
 	}
 	w.apply(api.ApplyRequest{Owner: "shop", Prune: true, Force: true}, 6)
-	if r := w.undo(lastChange); r.status != 200 || w.documentText() != first {
+	if r := w.undo(operations.LastChange); r.status != 200 || w.documentText() != first {
 		t.Errorf("undo of a prune: %+v\n%s\nwant\n%s", r, w.documentText(), first)
 	}
 }
@@ -156,7 +123,7 @@ func TestUndo_OfAnApplyRefusesWhereItCannotBe(t *testing.T) {
 	state := w.documentText()
 	r := w.undo(fmt.Sprint(apply.ID))
 	w.wantError("a later change", r, 409, "domain shop.example has changed since")
-	w.want("its undo", w.undo(lastChange), 200)
+	w.want("its undo", w.undo(operations.LastChange), 200)
 	w.must(w.store.DeleteApplied(apply.RequestID))
 	w.wantError("without its state", w.undo(fmt.Sprint(apply.ID)), 409, "not kept")
 	if strings.Contains(state, `"ttl":30`) {
@@ -173,7 +140,7 @@ func TestUndo_OfAnApplyRefusesWhereItCannotBe(t *testing.T) {
 func TestUndo_OfADocumentWithoutAnOwnerIsNamed(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: shop(30)}, 6)
-	undone, err := w.client.Undo(t.Context(), lastChange)
+	undone, err := w.client.Undo(t.Context(), operations.LastChange)
 	w.must(err)
 	if undone.Message != "the apply of document is undone" {
 		t.Errorf("%q", undone.Message)

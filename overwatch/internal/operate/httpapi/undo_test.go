@@ -1,4 +1,4 @@
-package httpapi // inside: it uses lastChange
+package httpapi // inside: it uses operations.LastChange
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -82,10 +83,10 @@ func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
 			t.Fatalf("%+v: %+v", step, r)
 		}
 		after := w.state()
-		if r := w.undo(lastChange); r.status != 200 || w.state() != before {
+		if r := w.undo(operations.LastChange); r.status != 200 || w.state() != before {
 			t.Errorf("%+v undone: %+v\n%s\nwas before\n%s", step, r, w.state(), before)
 		}
-		if r := w.undo(lastChange); r.status != 200 || w.state() != after {
+		if r := w.undo(operations.LastChange); r.status != 200 || w.state() != after {
 			t.Errorf("%+v and once more: %+v\n%s\nwas before\n%s", step, r, w.state(), after)
 		}
 	}
@@ -105,7 +106,7 @@ func TestUndo_RestoresTheOwnerOfAMapping(t *testing.T) {
 		return err
 	}())
 	w.want("DELETE", w.send("DELETE", "/api/v1/geo/mappings/192.0.2.0/24", ""), 204)
-	w.want("undo", w.undo(lastChange), 200)
+	w.want("undo", w.undo(operations.LastChange), 200)
 	doc, err := w.client.Document(t.Context())
 	if err != nil || len(doc.Mappings) != 1 || doc.Mappings[0].Owner != "shop" {
 		t.Errorf("%+v, %v", doc.Mappings, err)
@@ -142,7 +143,7 @@ func TestUndo_RevertsAnOverlayOfVersion090(t *testing.T) {
 
 func TestUndo_RefusesWhereALaterChangeStandsOnItOrItCannotBe(t *testing.T) {
 	w := newWorld(t)
-	w.wantError("nothing yet", w.undo(lastChange), 404, "no change by 127.0.0.1")
+	w.wantError("nothing yet", w.undo(operations.LastChange), 404, "no change by 127.0.0.1")
 	w.send("PUT", weightPath, `{"weight":7,"reason":"a"}`)
 	first := w.auditLog("").Entries[0].ID
 	w.send("PUT", weightPath, `{"weight":8,"reason":"b"}`)
@@ -160,7 +161,7 @@ func TestUndo_RefusesWhereALaterChangeStandsOnItOrItCannotBe(t *testing.T) {
 	w.send("POST", "/api/v1/config/reload", "")
 	w.wantError("what failed", w.undo(fmt.Sprint(w.auditLog("?status=failure").Entries[0].ID)), 409)
 	w.send("PUT", "/api/v1/preferences", `{"theme":"dark"}`)
-	w.wantError("preferences", w.undo(lastChange), 409, "cannot be undone")
+	w.wantError("preferences", w.undo(operations.LastChange), 409, "cannot be undone")
 	w.wantError("no number", w.undo("first"), 400, `"first"`)
 	w.wantError("no entry", w.undo("99999"), 404)
 	w.wantError("a refusal", w.undo(fmt.Sprint(api.FirstRefusal+7)), 404)
@@ -173,14 +174,14 @@ func TestUndo_NeedsTheRoleOfTheChangeAndIsOnesOwn(t *testing.T) {
 	w.send("POST", "/api/v1/domains", `{"name":"new.example"}`, as("admin")...)
 	withTokens(w) // a definition makes the world's configuration anew
 	w.wantError("a domain", w.undo("1", as("operate")...), 403, "admin")
-	w.wantError("nothing of its own", w.undo(lastChange, as("operate")...), 404, "no change by")
+	w.wantError("nothing of its own", w.undo(operations.LastChange, as("operate")...), 404, "no change by")
 	w.wantError("who only reads", w.undo("1", as("read")...), 403)
-	if r := w.undo(lastChange, as("admin")...); r.status != 200 {
+	if r := w.undo(operations.LastChange, as("admin")...); r.status != 200 {
 		t.Errorf("its own: %+v", r)
 	}
 	withTokens(w)
 	w.send("PUT", weightPath, `{"weight":7,"reason":"a"}`, as("operate")...)
-	if r := w.undo(lastChange, as("operate")...); r.status != 200 {
+	if r := w.undo(operations.LastChange, as("operate")...); r.status != 200 {
 		t.Errorf("its own weight: %+v", r)
 	}
 }

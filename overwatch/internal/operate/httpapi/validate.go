@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/operate/figures"
 	"gslb.internal/shared/api"
@@ -32,9 +33,9 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	defer cancel()
 	began := time.Now()
 	verdicts, err := s.o.CheckNow(ctx, wants)
-	ch := &change{action: "validate", resource: "backend", after: len(verdicts),
-		id: cmp.Or(fmt.Sprintf("%.300s", c.Request.URL.RawQuery), "all")}
-	s.audit(c.entry(ch, began, err))
+	ch := &operations.Change{Action: "validate", Resource: "backend", After: len(verdicts),
+		ID: cmp.Or(fmt.Sprintf("%.300s", c.Request.URL.RawQuery), "all")}
+	s.op.Record(c.request(), ch, began, err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return answer{}, problemf(http.StatusServiceUnavailable,

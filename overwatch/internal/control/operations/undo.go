@@ -1,11 +1,10 @@
-package httpapi
+package operations
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
@@ -20,11 +20,11 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// lastChange, in place of a number, names the newest change of the client that asks.
-const lastChange = "last"
+// LastChange, in place of a number, names the newest change of the operator.
+const LastChange = "last"
 
-// changePrefix, with the id of a change behind it, names the newest change of the client that asks with that id.
-const changePrefix = "change-"
+// ChangePrefix, followed by the id of a change, names the newest change of the operator with the id.
+const ChangePrefix = "change-"
 
 const (
 	// maxChangeEntries bounds the entries of one change, and the entries between which they are searched.
@@ -36,42 +36,43 @@ const (
 // undoStep undoes one entry of a change.
 type undoStep struct {
 	entry api.AuditEntry
-	undo  func(*call, *api.AuditEntry, *change) error
+	undo  func(*Request, *api.AuditEntry, *Change) error
 	need  api.Role
 }
 
-// postUndo answers POST /audit-logs/{id}/undo. It undoes all entries of the change that the entry belongs to, or none.
-// Each object must still be as the change has left it, so that no later change is lost.
-func (s *Server) postUndo(c *call) (answer, error) {
-	e, err := s.entryToUndo(c)
+// Undo undoes all entries of the change that an audit entry belongs to, or none. name is the number of the entry,
+// LastChange, or ChangePrefix with the id of a change. Each object must still be as the change has left it, so that no
+// later change is lost. With dryRun nothing changes.
+func (op *Operations) Undo(r *Request, name string, dryRun bool) (api.Undone, error) {
+	e, err := op.entryToUndo(r, name)
 	if err != nil {
-		return answer{}, err
+		return api.Undone{}, err
 	}
 	undone := undoneBy([]api.AuditEntry{e})
-	steps, err := s.undoSteps(c, &e, &undone)
-	if err == nil && c.query.flag("if_safe") {
-		err = s.undoSafely(c, steps)
+	steps, err := op.undoSteps(r, &e, &undone)
+	if err == nil && r.IfSafe {
+		err = op.undoSafely(r, steps)
 	}
-	if err == nil && !c.query.flag("dry_run") {
-		err = s.undoAll(c, steps)
+	if err == nil && !dryRun {
+		err = op.undoAll(r, steps)
 	}
 	if err != nil {
-		return answer{}, refusedUndo(err, undone)
+		return undone, withUndone(err, undone)
 	}
-	undone.Success, undone.Message = true, undoSentence(&undone, !c.query.flag("dry_run"))
-	return ok(undone), nil
+	undone.Success, undone.Message = true, undoSentence(&undone, !dryRun)
+	return undone, nil
 }
 
-// refusedUndo adds the change that cannot be undone to a refusal.
-func refusedUndo(err error, undone api.Undone) error {
-	p, known := problemOf(err)
+// withUndone adds the change that cannot be undone to a rejection.
+func withUndone(err error, undone api.Undone) error {
+	f, known := fault.Of(err)
 	if !known {
 		return err
 	}
-	told := *p
-	undone.Message = p.sentence
-	told.undo = &undone
-	return &told
+	with := *f
+	undone.Message = f.Text
+	with.Undo = &undone
+	return &with
 }
 
 // undoneBy describes the change with the given entries, of which the newest is the first.
@@ -100,36 +101,37 @@ func undoSentence(u *api.Undone, made bool) string {
 
 // undoSteps returns the steps that undo the change to which an entry belongs, the newest first, and completes undone.
 // Objects that are as they were before the change need no step.
-func (s *Server) undoSteps(c *call, e *api.AuditEntry, undone *api.Undone) ([]undoStep, error) {
+func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undone) ([]undoStep, error) {
 	switch {
 	case e.ActorType != api.ActorUser:
 		return nil, changes.CannotUndo(e, "the node did it by itself")
 	case e.Status != api.AuditSuccess:
 		return nil, changes.CannotUndo(e, "it failed and changed nothing")
 	}
-	entries, err := s.changeOf(e)
+	entries, err := op.changeOf(e)
 	if err != nil {
 		return nil, err
 	}
 	*undone = undoneBy(entries)
 	for i := range entries {
-		undo, need := s.undoOf(&entries[i])
+		undo, need := op.undoOf(&entries[i])
 		switch {
 		case undo == nil:
 			return nil, changes.CannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or "+
-				"removed no domain, server, region or mapping, applied no document, and laid nothing over the configuration")
-		case c.role != "" && slices.Index(api.Roles(), c.role) < slices.Index(api.Roles(), need):
-			return nil, problemf(http.StatusForbidden, "undoing entry %d needs a token of role %s", entries[i].ID, need)
+				"removed no domain, server, region or mapping, applied no document, and laid nothing over the "+
+				"configuration")
+		case r.Role != "" && slices.Index(api.Roles(), r.Role) < slices.Index(api.Roles(), need):
+			return nil, fault.New(fault.Forbidden, "undoing entry %d needs a token of role %s", entries[i].ID, need)
 		}
 	}
-	pending, err := s.pendingUndo(entries)
+	pending, err := op.pendingUndo(entries)
 	if err != nil {
 		return nil, err
 	}
 	steps := make([]undoStep, len(pending))
 	for i, one := range pending {
 		steps[i].entry = one
-		steps[i].undo, steps[i].need = s.undoOf(&one)
+		steps[i].undo, steps[i].need = op.undoOf(&one)
 	}
 	if len(steps) == 0 {
 		return nil, changes.CannotUndo(e, "everything is as it was before it")
@@ -138,19 +140,19 @@ func (s *Server) undoSteps(c *call, e *api.AuditEntry, undone *api.Undone) ([]un
 }
 
 // undoAll undoes steps in their order. A step that fails after others names what is left.
-func (s *Server) undoAll(c *call, steps []undoStep) error {
+func (op *Operations) undoAll(r *Request, steps []undoStep) error {
 	for i := range steps {
 		e := &steps[i].entry
-		c.noted = false // of the step before
-		err := steps[i].undo(c, e, &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID,
-			undoes: e.ID})
+		r.Audited = false // of the step before
+		err := steps[i].undo(r, e, &Change{Action: undoes(e.Action), Resource: e.Resource, ID: e.ResourceID,
+			Undoes: e.ID})
 		if errors.Is(err, changes.ErrChangedSince) {
-			err = s.laterChangeError(e)
+			err = op.laterChangeError(e)
 		}
-		if p, known := problemOf(err); err != nil && known && i > 0 {
-			return problemf(p.status, "%d of %d parts of the change are undone, and then: %s; undo it again for the "+
+		if f, known := fault.Of(err); err != nil && known && i > 0 {
+			return fault.New(f.Kind, "%d of %d parts of the change are undone, and then: %s; undo it again for the "+
 				"rest", i,
-				len(steps), p.sentence)
+				len(steps), f.Text)
 		}
 		if err != nil {
 			return err
@@ -161,7 +163,7 @@ func (s *Server) undoAll(c *call, steps []undoStep) error {
 
 // undoSafely refuses an undo of several steps that together would leave a name with too few backends. Each step checks
 // the same by itself.
-func (s *Server) undoSafely(c *call, steps []undoStep) error {
+func (op *Operations) undoSafely(r *Request, steps []undoStep) error {
 	if len(steps) < 2 {
 		return nil
 	}
@@ -170,41 +172,44 @@ func (s *Server) undoSafely(c *call, steps []undoStep) error {
 		if !isAdminStateAction(steps[i].entry.Action) {
 			continue
 		}
-		if w, removes := changes.RemovedByUndo(&steps[i].entry, s.o.Now()); removes {
-			for b := range filtered(slices.Values(s.o.View.Service(w.Service)), w.Takes) {
+		if w, removes := changes.RemovedByUndo(&steps[i].entry, op.o.Now()); removes {
+			for _, b := range op.o.View.Service(w.Service) {
+				if !w.Takes(b) {
+					continue
+				}
 				gone[b.ID] = true
 			}
 		}
 	}
-	return s.impact.Check(c.Request.Context(), impact.Withdrawal{
+	return op.o.Impact.Check(r.Context, impact.Withdrawal{
 		Takes: func(b *registry.Backend) bool { return gone[b.ID] }, Alter: explain.MarkDrained})
 }
 
 // entryToUndo returns the audit entry that a request names.
-func (s *Server) entryToUndo(c *call) (e api.AuditEntry, err error) {
-	text := c.Param("id")
-	if text == lastChange {
-		return s.lastOf(c.actor, "")
+func (op *Operations) entryToUndo(r *Request, text string) (e api.AuditEntry, err error) {
+	if text == LastChange {
+		return op.lastOf(r.Actor.Name, "")
 	}
-	if id, is := strings.CutPrefix(text, changePrefix); is {
-		return s.lastOf(c.actor, id)
+	if id, is := strings.CutPrefix(text, ChangePrefix); is {
+		return op.lastOf(r.Actor.Name, id)
 	}
 	id, wrong := strconv.ParseUint(text, 10, 64)
 	if wrong != nil {
-		return e, badRequest("id is %.70q: it must be the number of an audit entry, %s, or %s and the id of a change",
+		return e, fault.Invalidf("id is %.70q: it must be the number of an audit entry, %s, or %s and the id of a "+
+			"change",
 			text,
-			lastChange, changePrefix)
+			LastChange, ChangePrefix)
 	}
-	e, err = s.o.Audit.Get(id)
+	e, err = op.o.Audit.Get(id)
 	if errors.Is(err, audit.ErrNoEntry) {
-		err = notFound("there is no audit entry %d: it was never written, or is older than audit.retention", id)
+		err = fault.NotFoundf("there is no audit entry %d: it was never written, or is older than audit.retention", id)
 	}
 	return e, err
 }
 
 // changeOf returns the entries of the change that an entry belongs to, the newest first.
-func (s *Server) changeOf(e *api.AuditEntry) (entries []api.AuditEntry, err error) {
-	for other, err := range s.o.Audit.Around(e.ID, maxChangeEntries) {
+func (op *Operations) changeOf(e *api.AuditEntry) (entries []api.AuditEntry, err error) {
+	for other, err := range op.o.Audit.Around(e.ID, maxChangeEntries) {
 		switch {
 		case err != nil:
 			return nil, err
@@ -236,8 +241,8 @@ func sameChange(a, b *api.AuditEntry) bool {
 func isUndo(e *api.AuditEntry) bool { return e.Details["undoes"] != "" }
 
 // lastOf returns the newest change that an actor has made, with the given id unless that is empty.
-func (s *Server) lastOf(actor, changeID string) (api.AuditEntry, error) {
-	for e, err := range s.o.Audit.Newest(audit.Changes) {
+func (op *Operations) lastOf(actor, changeID string) (api.AuditEntry, error) {
+	for e, err := range op.o.Audit.Newest(audit.Changes) {
 		switch {
 		case err != nil:
 			return e, err
@@ -248,34 +253,34 @@ func (s *Server) lastOf(actor, changeID string) (api.AuditEntry, error) {
 		}
 	}
 	if changeID != "" {
-		return api.AuditEntry{}, notFound("the audit log has no change %.64q by %s", changeID, actor)
+		return api.AuditEntry{}, fault.NotFoundf("the audit log has no change %.64q by %s", changeID, actor)
 	}
-	return api.AuditEntry{}, notFound("the audit log has no change by %s", actor)
+	return api.AuditEntry{}, fault.NotFoundf("the audit log has no change by %s", actor)
 }
 
 // undoOf returns the function that undoes a change, and the role that it needs; nil if the change cannot be undone.
-func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *change) error, need api.Role) {
+func (op *Operations) undoOf(e *api.AuditEntry) (undo func(*Request, *api.AuditEntry, *Change) error, need api.Role) {
 	if isAdminStateAction(e.Action) {
-		return s.undoAdminState, api.RoleOperate
+		return op.undoAdminState, api.RoleOperate
 	}
 	switch e.Action {
 	case api.AuditApply:
-		return s.undoApply, api.RoleAdmin
+		return op.undoApply, api.RoleAdmin
 	case api.AuditCreate, api.AuditUpdate, api.AuditDelete:
 	default:
 		return nil, ""
 	}
 	switch e.Resource {
 	case "server", "backend":
-		return s.undoServer, api.RoleAdmin
+		return op.undoServer, api.RoleAdmin
 	case "domain":
-		return s.undoDomain, api.RoleAdmin
+		return op.undoDomain, api.RoleAdmin
 	case "region":
-		return s.undoRegion, api.RoleAdmin
+		return op.undoRegion, api.RoleAdmin
 	case "geo_mapping":
-		return s.undoMapping, api.RoleAdmin
+		return op.undoMapping, api.RoleAdmin
 	case "overlay":
-		return s.undoOverlay, api.RoleAdmin
+		return op.undoOverlay, api.RoleAdmin
 	}
 	return nil, ""
 }
@@ -340,8 +345,8 @@ func sameObject[T any](now, after *T) error {
 }
 
 // laterChangeError returns an error that names a later change of the same object, which must be undone first.
-func (s *Server) laterChangeError(e *api.AuditEntry) error {
-	for later, err := range s.o.Audit.Newest(audit.Changes) {
+func (op *Operations) laterChangeError(e *api.AuditEntry) error {
+	for later, err := range op.o.Audit.Newest(audit.Changes) {
 		if err != nil || later.ID <= e.ID {
 			break
 		}

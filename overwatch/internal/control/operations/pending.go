@@ -1,4 +1,4 @@
-package httpapi
+package operations
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 // pendingUndo returns the entries of a change that an undo still has to revert. entries and pending have the latest
 // entry first. It refuses if an object has changed since. It omits the objects that an earlier, incomplete undo has
 // restored.
-func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry, err error) {
+func (op *Operations) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry, err error) {
 	byObject := map[string][]*api.AuditEntry{}
 	for i := range entries {
 		e := &entries[i]
@@ -25,9 +25,9 @@ func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry
 	for _, list := range byObject {
 		left := list
 		if list[0].Action == api.AuditApply { // undoApply checks the objects
-			_, _, err = s.planUndoApply(list[0])
+			_, _, err = op.planUndoApply(list[0])
 		} else {
-			left, err = s.notUndone(list)
+			left, err = op.notUndone(list)
 		}
 		if err != nil {
 			return nil, err
@@ -45,8 +45,8 @@ func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry
 }
 
 // notUndone returns the entries about an object that an undo still has to revert, the latest entry first.
-func (s *Server) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
-	now, err := s.objectNow(list[0])
+func (op *Operations) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
+	now, err := op.objectNow(list[0])
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s *Server) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
 		}
 	}
 	if !objects.EqualBut(now, canonical(list[0], list[len(list)-1].Before), changes.InForceField) {
-		return nil, s.laterChangeError(list[0])
+		return nil, op.laterChangeError(list[0])
 	}
 	return nil, nil
 }
@@ -75,8 +75,8 @@ func orderKindOf(action string) string {
 }
 
 // objectNow returns the present object of an audit entry in the form of the audit log, or null if it does not exist.
-func (s *Server) objectNow(e *api.AuditEntry) (json.RawMessage, error) {
-	object, err := s.liveObject(e)
+func (op *Operations) objectNow(e *api.AuditEntry) (json.RawMessage, error) {
+	object, err := op.liveObject(e)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +110,11 @@ func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
 	return text
 }
 
-func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
+func (op *Operations) liveObject(e *api.AuditEntry) (any, error) {
 	if isAdminStateAction(e.Action) {
-		return s.o.Changes.PresentAdminState(e)
+		return op.o.Changes.PresentAdminState(e)
 	}
-	set, _ := s.o.Definitions.Defined()
+	set, _ := op.o.Definitions.Defined()
 	switch e.Resource {
 	case "domain":
 		return set.Domains[e.ResourceID], nil
@@ -140,7 +140,7 @@ func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
 	if err != nil {
 		return nil, changes.CannotUndo(e, "it names no server")
 	}
-	server, found := s.o.Inventory.Get(id)
+	server, found := op.o.Inventory.Get(id)
 	switch {
 	case !found:
 		return nil, nil

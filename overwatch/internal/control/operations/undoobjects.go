@@ -1,4 +1,4 @@
-package httpapi
+package operations
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 )
 
 // undoServer deletes a server that was created, creates one again that was deleted, or restores the settings of one.
-func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
+func (op *Operations) undoServer(r *Request, e *api.AuditEntry, ch *Change) error {
 	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
-		return s.undoTarget(c, e, ch, id)
+		return op.undoTarget(r, e, ch, id)
 	}
 	before, after, err := changes.States[store.Server](e)
 	if err != nil {
@@ -31,21 +31,21 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 	}
 	switch {
 	case before == nil:
-		return s.undoMadeServer(c, e, ch, id)
+		return op.undoMadeServer(r, e, ch, id)
 	case after == nil:
-		return s.undoRemovedServer(c, e, ch, *before)
+		return op.undoRemovedServer(r, e, ch, *before)
 	}
-	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		return s.inRegionIfAny(before.Region, func() error {
-			_, err := s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
+	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
+		return op.inRegionIfAny(before.Region, func() error {
+			_, err := op.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
 				if err := serverUnchangedSince(e, *server); err != nil {
 					return err
 				}
-				back, err := s.completed(e, *before, server.Check)
+				back, err := op.completed(e, *before, server.Check)
 				if err != nil {
 					return err
 				}
-				ch.before, ch.after = *server, back
+				ch.Before, ch.After = *server, back
 				*server = back
 				return nil
 			})
@@ -57,14 +57,14 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 	})
 }
 
-func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id registry.ID) error {
-	defer s.o.Changes.Exclusive()()
-	if err := s.checkSafe(c, impact.OfServer(id)); err != nil {
+func (op *Operations) undoMadeServer(r *Request, e *api.AuditEntry, ch *Change, id registry.ID) error {
+	defer op.o.Changes.Exclusive()()
+	if err := op.CheckSafe(r, impact.OfServer(id)); err != nil {
 		return err
 	}
-	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		err := s.o.Inventory.Remove(ctx, id, note, func(now store.Server) error {
-			ch.before = now
+	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
+		err := op.o.Inventory.Remove(ctx, id, note, func(now store.Server) error {
+			ch.Before = now
 			return serverUnchangedSince(e, now)
 		})
 		switch {
@@ -73,23 +73,23 @@ func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id regis
 		case err != nil:
 			return err
 		}
-		return s.endAdminStatesOf(ctx, id)
+		return op.EndAdminStatesOf(ctx, id)
 	})
 }
 
-func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, before store.Server) error {
-	cfg, _ := s.o.Config()
-	if _, found := s.edit.FindDomain(cfg, before.Service); !found {
+func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, ch *Change, before store.Server) error {
+	cfg := op.o.Edit.Config()
+	if _, found := op.o.Edit.FindDomain(cfg, before.Service); !found {
 		return changes.CannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
 	}
-	before, err := s.completed(e, before, check.Spec{})
+	before, err := op.completed(e, before, check.Spec{})
 	if err != nil {
 		return err
 	}
-	ch.after = before
-	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		return s.inRegionIfAny(before.Region, func() error {
-			err := s.o.Inventory.Create(ctx, before, note)
+	ch.After = before
+	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
+		return op.inRegionIfAny(before.Region, func() error {
+			err := op.o.Inventory.Create(ctx, before, note)
 			if errors.Is(err, inventory.ErrExists) {
 				return changes.ErrChangedSince
 			}
@@ -105,12 +105,12 @@ func serverUnchangedSince(e *api.AuditEntry, now store.Server) error {
 
 // completed returns a server of an audit entry with the secrets that the entry leaves out (store.Server.Shown). They
 // are taken from now, the server's present check, or from that of its region.
-func (s *Server) completed(e *api.AuditEntry, server store.Server, now check.Spec) (store.Server, error) {
+func (op *Operations) completed(e *api.AuditEntry, server store.Server, now check.Spec) (store.Server, error) {
 	detail := server.Check.Detail.Detail()
 	if detail.Headers+detail.Send == "" {
 		return server, nil // it has no secrets
 	}
-	cfg, _ := s.o.Config()
+	cfg := op.o.Edit.Config()
 	for _, whole := range []check.Details{now.Detail, cfg.CheckIn(server.Region).Detail} {
 		if shown := whole.Shown().Detail(); shown.Headers == detail.Headers && shown.Send == detail.Send {
 			detail.Headers, detail.Send = whole.Detail().Headers, whole.Detail().Send
@@ -118,33 +118,34 @@ func (s *Server) completed(e *api.AuditEntry, server store.Server, now check.Spe
 			return server, nil
 		}
 	}
-	return server, changes.CannotUndo(e, "the audit log leaves out the values of headers and send of its health check, "+
+	return server, changes.CannotUndo(e, "the audit log leaves out the values of headers and send of its health "+
+		"check, "+
 		"and its region has others by now")
 }
 
-// inRegionIfAny is inRegion for a server that may have no region.
-func (s *Server) inRegionIfAny(region string, apply func() error) error {
+// inRegionIfAny is InRegion for a server that may have no region.
+func (op *Operations) inRegionIfAny(region string, apply func() error) error {
 	if region == "" {
 		return apply()
 	}
-	return s.inRegion(region, apply)
+	return op.InRegion(region, apply)
 }
 
 // undoDomain deletes a domain that was created, or restores one.
-func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
+func (op *Operations) undoDomain(r *Request, e *api.AuditEntry, ch *Change) error {
 	before, after, err := statesOf[model.Domain](e)
 	if err != nil {
 		return err
 	}
 	name := e.ResourceID
-	return s.define(c, ch, func(d *definitions.Draft) error {
+	return op.Define(r, ch, func(d *definitions.Draft) error {
 		now := d.Now().Domains[name]
 		if err := sameObject(now, after); err != nil || d.InFile(name) {
 			return changes.ErrChangedSince
 		}
 		var named []string
 		if now != nil {
-			ch.before, named = now, now.Regions
+			ch.Before, named = now, now.Regions
 		}
 		if before == nil {
 			d.DeleteDomain(name)
@@ -153,48 +154,48 @@ func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
 		if err := objects.CheckRegions(d, before.Regions, named); err != nil {
 			return err
 		}
-		ch.after = before
+		ch.After = before
 		d.PutDomain(before)
 		return nil
 	})
 }
 
 // undoRegion deletes a region that was created and is not in use, or restores one.
-func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
+func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) error {
 	before, after, err := changes.States[store.Region](e)
 	if err != nil {
 		return err
 	}
 	name := e.ResourceID
-	defer s.o.Changes.Exclusive()() // no server comes into it meanwhile
+	defer op.o.Changes.Exclusive()() // no server comes into it meanwhile
 	if before != nil && !before.Enabled && after != nil && after.Enabled {
-		if err := s.checkSafe(c, impact.OfRegion(name)); err != nil {
+		if err := op.CheckSafe(r, impact.OfRegion(name)); err != nil {
 			return err
 		}
 	}
-	return s.define(c, ch, func(d *definitions.Draft) error {
+	return op.Define(r, ch, func(d *definitions.Draft) error {
 		now := d.Now().Regions[name]
 		if err := changes.UnchangedSince(e, now); err != nil || objects.RegionAt(d.File(), name) >= 0 {
 			return changes.ErrChangedSince
 		}
 		if now != nil {
-			ch.before = now
+			ch.Before = now
 		}
 		if before == nil {
-			if err := s.edit.CheckUnusedRegion(d, name); err != nil {
+			if err := op.o.Edit.CheckUnusedRegion(d, name); err != nil {
 				return err
 			}
 			d.DeleteRegion(name)
 			return nil
 		}
-		ch.after = before
+		ch.After = before
 		d.PutRegion(before)
 		return nil
 	})
 }
 
 // undoMapping deletes a mapping that was created, or restores the one that the network had.
-func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
+func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) error {
 	before, _, err := changes.States[objects.MappingRecord](e)
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 	if err != nil {
 		return changes.CannotUndo(e, "it names no network")
 	}
-	return s.define(c, ch, func(d *definitions.Draft) error {
+	return op.Define(r, ch, func(d *definitions.Draft) error {
 		var view any
 		var named []string
 		now, err := objects.OwnMapping(d, network, "changed", nil)
@@ -216,7 +217,7 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 		if err := changes.UnchangedSince(e, view); err != nil {
 			return err
 		}
-		ch.before = view
+		ch.Before = view
 		if before == nil {
 			d.DeleteMapping(network)
 			return nil
@@ -224,9 +225,45 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 		if err := objects.CheckRegions(d, []string{before.Region}, named); err != nil {
 			return err
 		}
-		ch.after = *before
+		ch.After = *before
 		d.PutMapping(network, &store.Mapping{CIDR: before.CIDR, Region: before.Region, Comment: before.Comment,
 			Owner: before.Owner})
 		return nil
 	})
+}
+
+// undoTarget undoes a change of a server by host name.
+func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change, id definitions.TargetID) error {
+	before, after, err := changes.States[definitions.TargetServer](e)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		cfg := op.o.Edit.Config()
+		if _, found := op.o.Edit.FindDomain(cfg, id.Service); !found {
+			return changes.CannotUndo(e, "there is no domain "+id.Service+" any more: undo its removal first")
+		}
+		ch.After = before
+	}
+	back := func(d *definitions.Draft) error {
+		now := d.Now().Target(id)
+		switch {
+		case (now == nil) != (after == nil):
+			return changes.ErrChangedSince
+		case now != nil:
+			ch.Before = now
+			if err := changes.UnchangedSince(e, now); err != nil {
+				return err
+			}
+		}
+		if before == nil {
+			d.DeleteTarget(id)
+			return nil
+		}
+		return d.PutTarget(id, before)
+	}
+	if before != nil {
+		return op.DefineTarget(r, ch, before.Region, back)
+	}
+	return op.RemoveTarget(r, ch, id, back)
 }

@@ -1,0 +1,88 @@
+// Package operations makes the changes that operators request: of the objects of the API, of values over objects of the
+// configuration, of documents, and undos of earlier changes. Each change is stored with its audit entry, and an
+// operation returns when DNS answers follow.
+package operations
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/document"
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// Definitions holds the definitions of the API; control.Plane implements it.
+type Definitions interface {
+	Defined() (*definitions.Set, *config.Config)
+	Define(note store.Entry, make func(*definitions.Draft) error) error
+}
+
+// Inventory keeps the servers of the API; inventory.Inventory implements it.
+type Inventory interface {
+	Get(registry.ID) (store.Server, bool)
+	Create(context.Context, store.Server, store.Entry) error
+	Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server,
+		err error)
+	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
+}
+
+// AppliedStore stores the changes of applies, for their undo. A call returns when the change is on disk.
+type AppliedStore interface {
+	PutApplied(name string, state []byte) error
+	// Applied returns a stored state, or nil if the state is missing.
+	Applied(name string) ([]byte, error)
+	DeleteApplied(name string) error
+}
+
+// Options holds the parts that operations call. Every field is required.
+type Options struct {
+	Changes     *changes.Changes
+	Edit        *objects.Editor
+	Impact      *impact.Assessor
+	Planner     *document.Planner
+	Definitions Definitions
+	Inventory   Inventory
+	Applied     AppliedStore
+	View        *registry.View
+	Audit       *audit.Log
+	// Flush returns when all changes made before the call are in the answers of DNS.
+	Flush  func(context.Context) error
+	Logger zerolog.Logger
+	Now    func() time.Time
+}
+
+// Operations makes changes. Its methods may be called concurrently.
+type Operations struct{ o Options }
+
+// New returns an Operations.
+func New(o Options) *Operations { return &Operations{o} }
+
+// Request is the request of an operator for one change. It belongs to one goroutine.
+type Request struct {
+	Context context.Context //nolint:containedctx // of the request of a client
+	Actor   changes.Actor
+	Role    api.Role // of the operator; empty: no role is required
+	// Condition is the state that the request demands of the object.
+	Condition objects.Condition
+	IfSafe    bool // reject a change that leaves a name with too few backends
+	Force     bool // replace a planned admin state
+	// Audited reports that the audit log has an entry of the change, or of its failure. An operation sets it.
+	Audited bool
+}
+
+// Change describes a change for the logs.
+type Change struct {
+	Action, Resource, ID string
+	Before, After        any    // nil: no object
+	Undoes               uint64 // the audit entry of the change that this change undoes; 0: none
+}

@@ -1,0 +1,128 @@
+package operations
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+
+	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/api"
+)
+
+// OverlayRequest is a request to lay values over an object of the configuration.
+type OverlayRequest[T any] struct {
+	Kind, Name string
+	Configured T                                 // the values of the file, in the form of the request
+	Change     T                                 // the fields of the request
+	Anew       bool                              // fields that the request omits are the values of the file again
+	Check      func(T) error                     // returns the fault of all values of the overlay
+	Merge      func(before, change T) (T, error) // nil: fields of the change replace the fields before
+}
+
+// LayOver lays values over an object of the configuration. Values that equal the file's are not kept.
+func LayOver[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change, o OverlayRequest[T]) error {
+	before := d.Now().Overlay(o.Kind, o.Name)
+	fields := map[string]json.RawMessage{}
+	if before != nil {
+		ch.Before = before
+		if !o.Anew {
+			fields = maps.Clone(before.Fields)
+		}
+	}
+	file := objects.SetFields(o.Configured)
+	if err := o.add(fields); err != nil {
+		return err
+	}
+	var all T
+	if encoded, err := json.Marshal(fields); err != nil {
+		return err
+	} else if err := json.Unmarshal(encoded, &all); err != nil {
+		return err
+	}
+	if err := o.Check(all); err != nil {
+		return err
+	}
+	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool { return bytes.Equal(value, file[name]) })
+	ch.Resource, ch.ID = "overlay", definitions.OverlayKey(o.Kind, o.Name)
+	switch {
+	case before == nil && len(fields) > 0 && d.Now().CountOverlays() >= definitions.MaxOverlays:
+		return fault.Fullf("the API has laid values over %d objects of the configuration, "+
+			"which is the most", definitions.MaxOverlays)
+	case before != nil && maps.EqualFunc(before.Fields, fields, func(a, b json.RawMessage) bool {
+		return bytes.Equal(a,
+			b)
+	}):
+		ch.After = before
+		return nil
+	}
+	return putOverlay(d, ch, &definitions.Overlay{Fields: fields, By: r.Actor.Name, UpdatedAt: api.Stamp(op.o.Now())})
+}
+
+// add adds the fields of the request to those of the overlay before.
+func (o *OverlayRequest[T]) add(fields map[string]json.RawMessage) error {
+	if o.Merge == nil {
+		maps.Copy(fields, objects.SetFields(o.Change))
+		return nil
+	}
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	var before T
+	if err := json.Unmarshal(encoded, &before); err != nil {
+		return err
+	}
+	merged, err := o.Merge(before, o.Change)
+	if err != nil {
+		return err
+	}
+	clear(fields)
+	maps.Copy(fields, objects.SetFields(merged))
+	return nil
+}
+
+// putOverlay stores an overlay, or deletes one without fields.
+func putOverlay(d *definitions.Draft, ch *Change, o *definitions.Overlay) error {
+	if len(o.Fields) == 0 {
+		d.PutSetting(ch.ID, nil)
+		return nil
+	}
+	ch.After = o
+	return d.PutOverlay(ch.ID, o)
+}
+
+// undoOverlay undoes a change of an overlay, or puts back a deleted one.
+func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) error {
+	entry := *e
+	entry.Before, entry.After = canonical(e, e.Before), canonical(e, e.After)
+	before, after, err := changes.States[definitions.Overlay](&entry)
+	if err != nil {
+		return err
+	}
+	kind, name, _ := definitions.SplitOverlay(e.ResourceID)
+	disables := func(o *definitions.Overlay) bool { return o != nil && string(o.Fields["enabled"]) == "false" }
+	if kind == definitions.OverRegion && disables(before) && !disables(after) {
+		done, err := op.Safely(r, impact.OfRegion(name))
+		defer done()
+		if err != nil {
+			return err
+		}
+	}
+	return op.Define(r, ch, func(d *definitions.Draft) error {
+		now := d.Now().Overlay(kind, name)
+		if err := changes.UnchangedSince(&entry, now); err != nil {
+			return err
+		}
+		if now != nil {
+			ch.Before = now
+		}
+		if before == nil {
+			before = &definitions.Overlay{}
+		}
+		return putOverlay(d, ch, before)
+	})
+}

@@ -1,0 +1,68 @@
+package operations
+
+import (
+	"context"
+
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// DefineTarget commits a change of a server by host name, and keeps its region from being deleted until that is done.
+func (op *Operations) DefineTarget(r *Request, ch *Change, region string, edit func(*definitions.Draft) error) error {
+	return op.Commit(r, ch, func(_ context.Context, note store.Entry) error {
+		return op.InRegion(region, func() error { return op.o.Definitions.Define(note, edit) })
+	})
+}
+
+// RemoveTarget commits a change that deletes a server by host name, and ends the weights and drains of its addresses.
+func (op *Operations) RemoveTarget(r *Request, ch *Change, id definitions.TargetID,
+	edit func(*definitions.Draft) error) error {
+	defer op.o.Changes.Exclusive()()
+	if err := op.CheckSafe(r, impact.OfTarget(id)); err != nil {
+		return err
+	}
+	deleted := targetBackends(op.o.View, id)
+	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
+		if err := op.o.Definitions.Define(note, edit); err != nil {
+			return err
+		}
+		return op.EndAdminStatesOf(ctx, deleted...)
+	})
+}
+
+// targetBackends lists the ids of the backends that are addresses of a server by host name.
+func targetBackends(view *registry.View, id definitions.TargetID) (ids []registry.ID) {
+	for b := range impact.AddressesOf(view, id) {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
+// InRegion calls apply, which puts a server into a region, and keeps the region from being deleted until it returns.
+func (op *Operations) InRegion(region string, apply func() error) error {
+	defer op.o.Changes.Shared()()
+	cfg := op.o.Edit.Config()
+	if err := objects.CheckRegion(cfg, region); err != nil {
+		return err
+	}
+	return apply()
+}
+
+// EndAdminStatesOf ends the weights and the drains of deleted servers. The caller has called Changes.Exclusive.
+func (op *Operations) EndAdminStatesOf(ctx context.Context, deleted ...registry.ID) error {
+	return op.o.Changes.EndAdminStatesOf(ctx, deleted, op.stays)
+}
+
+// stays reports whether something declares a backend or reports it. An address of a deleted host name may serve until
+// its successors have a verdict, and does not stay.
+func (op *Operations) stays(id registry.ID) bool {
+	b := op.o.View.Get(id)
+	if b == nil || !b.Part().Made || b.AgentID != "" {
+		return b != nil
+	}
+	set, _ := op.o.Definitions.Defined()
+	return set.Target(definitions.TargetID{Service: id.Service, Name: b.Part().Target, Port: id.Port}) != nil
+}
