@@ -310,8 +310,8 @@ func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 	// is it judged by the node
 	never := check.Spec{Type: check.TCP, Interval: time.Hour, Timeout: time.Minute, FailureThreshold: 100,
 		SuccessThreshold: 1}
-	if err := n.servers.Create(t.Context(), store.Server{Service: id.Service, Address: id.Address, Port: id.Port,
-		Weight: 1, Region: "eu", Check: never}, nil); err != nil {
+	if err := applyServers(t.Context(), n, []store.Server{{Service: id.Service, Address: id.Address, Port: id.Port,
+		Weight: 1, Region: "eu", Check: never}}); err != nil {
 		t.Fatal(err)
 	}
 	if kind := answered(); kind != zone.Positive {

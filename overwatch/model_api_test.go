@@ -1,6 +1,8 @@
 package overwatch // inside: it uses node
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -25,22 +27,30 @@ func (h *chronicle) server() string {
 	_, ours := h.model.servers[id]
 	switch {
 	case ours && h.flip():
-		_, err := h.node.servers.Change(h.t.Context(), id, nil, func(s *store.Server) error { *s = made; return nil })
-		h.must(err)
+		h.must(applyServers(h.t.Context(), h.node, []store.Server{made}))
 	case ours:
-		h.must(h.node.servers.Remove(h.t.Context(), id, nil, func(store.Server) error { return nil }))
+		h.must(applyServers(h.t.Context(), h.node, nil, id))
 		delete(h.model.servers, id)
 		return "remove " + id.String()
 	case known:
-		if h.node.servers.Create(h.t.Context(), made, nil) == nil {
+		if applyServers(h.t.Context(), h.node, []store.Server{made}) == nil {
 			h.t.Errorf("%s was created beside the one that is there", id)
 		}
 		return "create once more " + id.String()
 	default:
-		h.must(h.node.servers.Create(h.t.Context(), made, nil))
+		h.must(applyServers(h.t.Context(), h.node, []store.Server{made}))
 	}
 	h.model.servers[id] = declared{made.Weight, made.Region, made.Agent}
 	return fmt.Sprintf("create %s with weight %d", id, made.Weight)
+}
+
+// applyServers stores servers of the API and deletes others.
+func applyServers(ctx context.Context, n *node, puts []store.Server, gone ...registry.ID) error {
+	return n.servers.Apply(ctx, puts, gone, func(a definitions.Attached) error {
+		var b store.Batch
+		a.Store(&b)
+		return errors.Join(n.store.Write(&b), a.Declare(ctx), a.Withdraw(ctx))
+	})
 }
 
 func (h *chronicle) override() string {

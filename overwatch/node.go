@@ -305,7 +305,6 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 			return err
 		}
 		n.servers, err = inventory.New(ctx, inventory.Options{Servers: restore.Servers(servers, n.part("store")),
-			Store:    n.store,
 			Registry: n.registry})
 		return err
 	})
@@ -412,7 +411,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		RestartRequired: n.state.RestartRequired,
 		ValidateConfig:  control.CheckText,
 		ConfigPath:      n.configPath, Reload: n.control.Reload,
-		Fitness: n.judge, View: n.registry.View(), Registry: n.registry, Inventory: n.servers,
+		Fitness: n.judge, View: n.registry.View(), Inventory: n.servers,
 		TargetProblem: n.targets.Problem, Changes: n.control.Changes, Applied: n.store, Replication: n.replication,
 		DiskTakes: n.store.Writing, Flush: n.publisher.Flush,
 		Events: n.journal, Notifier: n.notifier,

@@ -84,7 +84,8 @@ func New(o Options) (*Plane, error) {
 		p.reloads.WithLabelValues(outcome)
 	}
 	p.Changes = changes.New(changes.Options{
-		View: o.Registry.View(), Registry: o.Registry, Store: p.store, Audit: o.Audit, Flush: o.Publisher.Flush,
+		View: o.Registry.View(), Registry: o.Registry, Store: p.store, Servers: o.Servers,
+		Agents: o.Trust, Definitions: p, Audit: o.Audit, Flush: o.Publisher.Flush,
 		Impact: impact.New(impact.Options{View: o.Registry.View(), DNSView: o.Publisher.View, Flush: o.Publisher.Flush,
 			Decisions: o.Decisions, Now: time.Now}),
 		Logger: p.log.With().Str("component", "api").Logger(),

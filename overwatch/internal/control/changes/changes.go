@@ -1,9 +1,10 @@
-// Package changes is the only way to change the admin states of backends: overrides, weights and drains. A change is
-// validated, its effect on answers is computed, one transaction stores its objects with the audit entry, and then it is
-// published: the registry has it, and DNS answers follow. Admin states of other nodes pass the same checks.
+// Package changes is the only way to change admin states of backends (overrides, weights and drains), servers, pins and
+// revocations of agents, locks of tokens, and mass-failure holds. A change is validated, its effect on answers is
+// computed, one transaction stores its objects with the audit entry, and then it is published: the registry has it, and
+// DNS answers follow. Admin states of other nodes pass the same checks.
 //
 // The methods of Changes may be called from any goroutine. A change that removes backends from answers excludes all
-// other changes; changes that only add or edit objects run together.
+// other changes; changes that only add objects run together.
 package changes
 
 import (
@@ -32,6 +33,10 @@ type Registry interface {
 	ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
 	EndParting(ctx context.Context, id registry.ID) (ended bool, err error)
 	DrainTime(service string) time.Duration
+	DropAgent(ctx context.Context, agentID string) error
+	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
+	ReleaseAgent(ctx context.Context, agentID string) ([]registry.ID, error)
+	ReleaseRegion(ctx context.Context, name string) ([]registry.ID, error)
 }
 
 // Store writes a batch and audit entries in one transaction. After an error nothing is changed.
@@ -44,7 +49,13 @@ type Options struct {
 	View     *registry.View
 	Registry Registry
 	Store    Store
-	Audit    *audit.Log
+	// Servers holds the servers of the API.
+	Servers Servers
+	// Agents holds the pinned agents and the locked tokens.
+	Agents Agents
+	// Definitions holds the other objects of the API.
+	Definitions Definitions
+	Audit       *audit.Log
 	// Impact computes the effect of a change on answers.
 	Impact *impact.Assessor
 	// Flush returns when all changes made before the call are in the answers of DNS.
@@ -57,7 +68,7 @@ type Options struct {
 type Changes struct {
 	o Options
 	// mu is held for writing by changes that remove backends from answers, so that two of them do not remove the last
-	// backends of a name together; for reading by changes that add or edit objects.
+	// backends of a name together; for reading by changes that add objects.
 	mu sync.RWMutex
 }
 
@@ -103,10 +114,17 @@ type Result struct {
 	Audited bool // the audit log has an entry of the change, or of its failure
 }
 
+// adding is an Object whose change adds objects and removes none. Changes of such objects run together.
+type adding interface{ adds() }
+
 // Apply makes a change, and returns when DNS answers follow. After a rejection nothing is changed. An error after the
 // transaction, such as the end of the node, leaves the change stored.
 func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
-	defer c.Exclusive()()
+	if _, adds := change.Object.(adding); adds && !change.IfSafe {
+		defer c.Shared()()
+	} else {
+		defer c.Exclusive()()
+	}
 	t := &Transaction{c: c, change: &change, began: time.Now()}
 	if err := t.plan(ctx); err != nil || t.unchanged {
 		return Result{}, err

@@ -19,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/store"
@@ -33,6 +34,8 @@ type world struct {
 	registry *registry.Registry
 	store    *store.Store
 	audit    *audit.Log
+	servers  *inventory.Inventory
+	stop     func()      // ends the registry
 	full     atomic.Bool // nothing can be stored
 	flushed  atomic.Int64
 }
@@ -66,7 +69,10 @@ func newWorld(t *testing.T) *world {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.registry.Run(ctx) })
-	t.Cleanup(func() { cancel(); running.Wait() })
+	w.stop = func() { cancel(); running.Wait() }
+	t.Cleanup(w.stop)
+	w.servers, err = inventory.New(t.Context(), inventory.Options{Registry: w.registry})
+	w.must(err)
 	var declared []registry.Declaration
 	for _, text := range []string{"app.example:192.0.2.1:80", "app.example:192.0.2.2:80"} {
 		id, err := registry.ParseID(text)
@@ -76,7 +82,8 @@ func newWorld(t *testing.T) *world {
 	}
 	w.must(w.registry.SetStatic(t.Context(), declared))
 	flush := func(context.Context) error { w.flushed.Add(1); return nil }
-	w.changes = changes.New(changes.Options{View: w.registry.View(), Registry: w.registry, Store: w, Audit: w.audit,
+	w.changes = changes.New(changes.Options{View: w.registry.View(), Registry: w.registry, Store: w,
+		Servers: w.servers, Audit: w.audit,
 		Flush: flush, Logger: zerolog.Nop(), Impact: impact.New(impact.Options{View: w.registry.View(),
 			DNSView: func() *zone.View { return new(zone.View) }, Flush: flush, Decisions: decisions.New(1, nil),
 			Now: time.Now})})
@@ -186,6 +193,87 @@ func TestApply_TwoAtATimeEndAlike(t *testing.T) {
 	list := w.registry.View().Orders()
 	if len(list) != 1 || w.stored() != fmt.Sprint("192.0.2.1:80 ", list[0].Weight) {
 		t.Errorf("in force %+v, stored %s", list, w.stored())
+	}
+}
+
+func server(weight int) store.Server {
+	return store.Server{Service: "app.example", Address: netip.MustParseAddr("192.0.2.3"), Port: 80, Weight: weight}
+}
+
+var serverID = registry.ID{Service: "app.example", Address: netip.MustParseAddr("192.0.2.3"), Port: 80}
+
+// storedServers returns the weights of the servers on disk.
+func (w *world) storedServers() string {
+	w.Helper()
+	all, err := w.store.LoadServers()
+	w.must(err)
+	var list []string
+	for _, s := range all {
+		list = append(list, fmt.Sprint(s.Weight))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestServer_IsStoredWithItsAuditEntry(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.apply(changes.CreateServer{Server: server(1), Resource: "server"}))
+	edit := &changes.EditServer{ID: serverID, Resource: "server",
+		Edit: func(s *store.Server) error { s.Weight = 2; return nil }}
+	w.must(w.apply(edit))
+	if got := w.storedServers(); got != "2" || edit.After.Weight != 2 || w.registry.View().Get(serverID).Weight != 2 {
+		t.Errorf("stored %q", got)
+	}
+	drain := &changes.SetAdminState{Kind: api.OrderDrain, Target: target("192.0.2.3"), Duration: "1m"}
+	w.must(w.apply(drain))
+	gone := changes.DeleteServer{ID: serverID, Resource: "server", Stays: func(registry.ID) bool { return false }}
+	w.must(w.apply(gone))
+	if w.storedServers() != "" || w.registry.View().Get(serverID) != nil || len(w.registry.View().Orders()) != 0 {
+		t.Errorf("after the deletion: %q, %v", w.storedServers(), w.registry.View().Orders())
+	}
+	const id = " app.example:192.0.2.3:80 alice success"
+	want := strings.Join([]string{"delete" + id, "drain" + id, "update" + id, "create" + id}, ", ")
+	if got := w.entries(); got != want {
+		t.Errorf("audit log: %s", got)
+	}
+	if err := w.apply(gone); !errors.Is(err, inventory.ErrUnknown) {
+		t.Errorf("deleted twice: %v", err)
+	}
+}
+
+func TestServer_OfManyEqualCreationsOneSucceeds(t *testing.T) {
+	w := newWorld(t)
+	var group sync.WaitGroup
+	var created, refused atomic.Int32
+	for n := range 8 {
+		group.Go(func() {
+			switch err := w.apply(changes.CreateServer{Server: server(n + 1), Resource: "server"}); {
+			case err == nil:
+				created.Add(1)
+			case errors.Is(err, inventory.ErrExists):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if created.Load() != 1 || refused.Load() != 7 {
+		t.Errorf("%d created, %d refused", created.Load(), refused.Load())
+	}
+	if got := w.entries(); strings.Contains(got, ",") || !strings.Contains(got, "create") {
+		t.Errorf("audit log: %s", got)
+	}
+}
+
+func TestServer_NothingIsStoredAfterTheEndOfTheRegistry(t *testing.T) {
+	w := newWorld(t)
+	w.stop()
+	if err := w.apply(changes.CreateServer{Server: server(1), Resource: "server"}); !errors.Is(err,
+		registry.ErrStopped) {
+		t.Errorf("created: %v", err)
+	}
+	if got := w.storedServers(); got != "" {
+		t.Errorf("stored %q", got)
 	}
 }
 

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -28,6 +31,11 @@ type Transaction struct {
 	change    *Change
 	began     time.Time
 	batch     store.Batch
+	puts      []store.Server
+	gone      []registry.ID
+	expected  map[registry.ID]*store.Server // the present servers of puts and gone, nil for a new server
+	write     func(context.Context, store.Entry) error
+	stored    bool
 	publish   []func(context.Context) error
 	removes   []impact.Withdrawal
 	unchanged bool // there is nothing to store, and no audit entry
@@ -87,11 +95,12 @@ func (t *Transaction) plan(ctx context.Context) error {
 func (t *Transaction) commit(ctx context.Context) (r Result, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	if !t.batch.Empty() {
-		err = t.c.o.Store.Write(&t.batch, t.c.o.Audit.Entry(func() audit.Change {
-			r.Audited = true
-			return t.audited(nil)
-		}))
+	err = t.writeAll(ctx, t.c.o.Audit.Entry(func() audit.Change {
+		r.Audited = true
+		return t.audited(nil)
+	}))
+	if !t.stored && rejects(err) {
+		return r, err
 	}
 	for _, publish := range t.publish {
 		if err == nil {
@@ -112,6 +121,28 @@ func (t *Transaction) commit(ctx context.Context) (r Result, err error) {
 	}
 	t.log(err)
 	return r, err
+}
+
+// writeAll stores the steps of the change with the audit entry.
+func (t *Transaction) writeAll(ctx context.Context, note store.Entry) error {
+	switch {
+	case len(t.puts)+len(t.gone) > 0:
+		return t.writeServers(ctx, note)
+	case t.write != nil:
+		return t.write(ctx, note)
+	case t.batch.Empty():
+		return nil
+	}
+	err := t.c.o.Store.Write(&t.batch, note)
+	t.stored = err == nil
+	return err
+}
+
+// rejects reports whether an error of writeAll is a rejection: nothing is changed, and the input is wrong.
+func rejects(err error) bool {
+	p, is := errors.AsType[*fault.Error](err)
+	return is && p.Kind != fault.Full || errors.Is(err, inventory.ErrExists) || errors.Is(err, inventory.ErrUnknown) ||
+		errors.Is(err, trust.ErrNotPinned) || errors.Is(err, trust.ErrNotLocked)
 }
 
 // audited returns the audit entry of the change, which failed with err.

@@ -27,13 +27,9 @@ type Definitions interface {
 	Define(note store.Entry, make func(*definitions.Draft) error) error
 }
 
-// Inventory keeps the servers of the API; inventory.Inventory implements it.
+// Inventory holds the servers of the API; inventory.Inventory implements it.
 type Inventory interface {
 	Get(registry.ID) (store.Server, bool)
-	Create(context.Context, store.Server, store.Entry) error
-	Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server,
-		err error)
-	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
 }
 
 // AppliedStore stores the changes of applies, for their undo. A call returns when the change is on disk.

@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -13,7 +14,11 @@ import (
 // DefineTarget commits a change of a server by host name, and keeps its region from being deleted until that is done.
 func (op *Operations) DefineTarget(r *Request, ch *Change, region string, edit func(*definitions.Draft) error) error {
 	return op.Commit(r, ch, func(_ context.Context, note store.Entry) error {
-		return op.InRegion(region, func() error { return op.o.Definitions.Define(note, edit) })
+		defer op.o.Changes.Shared()() // the region is not deleted meanwhile
+		if err := op.RegionExists(region)(); err != nil {
+			return err
+		}
+		return op.o.Definitions.Define(note, edit)
 	})
 }
 
@@ -41,14 +46,14 @@ func targetBackends(view *registry.View, id definitions.TargetID) (ids []registr
 	return ids
 }
 
-// InRegion calls apply, which puts a server into a region, and keeps the region from being deleted until it returns.
-func (op *Operations) InRegion(region string, apply func() error) error {
-	defer op.o.Changes.Shared()()
-	cfg := op.o.Edit.Config()
-	if err := objects.CheckRegion(cfg, region); err != nil {
-		return err
-	}
-	return apply()
+// DeleteServer deletes a server, with its weights and drains. resource is its name in the audit log.
+func (op *Operations) DeleteServer(r *Request, resource string, id registry.ID) error {
+	return op.Apply(r, changes.DeleteServer{ID: id, Resource: resource, Stays: op.stays}, 0)
+}
+
+// RegionExists returns a function that rejects a region that does not exist.
+func (op *Operations) RegionExists(region string) func() error {
+	return func() error { return objects.CheckRegion(op.o.Edit.Config(), region) }
 }
 
 // EndAdminStatesOf ends the weights and the drains of deleted servers. The caller has called Changes.Exclusive.

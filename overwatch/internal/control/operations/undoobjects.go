@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"context"
 	"errors"
 
 	"gslb.internal/overwatch/internal/control/changes"
@@ -31,53 +30,38 @@ func (op *Operations) undoServer(r *Request, e *api.AuditEntry, ch *Change) erro
 	}
 	switch {
 	case before == nil:
-		return op.undoMadeServer(r, e, ch, id)
+		return op.undoMadeServer(r, e, id)
 	case after == nil:
-		return op.undoRemovedServer(r, e, ch, *before)
+		return op.undoRemovedServer(r, e, *before)
 	}
-	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
-		return op.inRegionIfAny(before.Region, func() error {
-			_, err := op.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
-				if err := serverUnchangedSince(e, *server); err != nil {
-					return err
-				}
-				back, err := op.completed(e, *before, server.Check)
-				if err != nil {
-					return err
-				}
-				ch.Before, ch.After = *server, back
-				*server = back
-				return nil
-			})
-			if errors.Is(err, inventory.ErrUnknown) {
-				return changes.ErrChangedSince
-			}
-			return err
-		})
-	})
-}
-
-func (op *Operations) undoMadeServer(r *Request, e *api.AuditEntry, ch *Change, id registry.ID) error {
-	defer op.o.Changes.Exclusive()()
-	if err := op.CheckSafe(r, impact.OfServer(id)); err != nil {
-		return err
-	}
-	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
-		err := op.o.Inventory.Remove(ctx, id, note, func(now store.Server) error {
-			ch.Before = now
-			return serverUnchangedSince(e, now)
-		})
-		switch {
-		case errors.Is(err, inventory.ErrUnknown):
-			return changes.ErrChangedSince
-		case err != nil:
+	edit := &changes.EditServer{ID: id, Resource: e.Resource, Edit: func(server *store.Server) error {
+		if err := serverUnchangedSince(e, *server); err != nil {
 			return err
 		}
-		return op.EndAdminStatesOf(ctx, id)
-	})
+		back, err := op.completed(e, *before, server.Check)
+		*server = back
+		return err
+	}}
+	if before.Region != "" {
+		edit.InRegion = op.RegionExists(before.Region)
+	}
+	err = op.Apply(r, edit, e.ID)
+	if errors.Is(err, inventory.ErrUnknown) {
+		return changes.ErrChangedSince
+	}
+	return err
 }
 
-func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, ch *Change, before store.Server) error {
+func (op *Operations) undoMadeServer(r *Request, e *api.AuditEntry, id registry.ID) error {
+	err := op.Apply(r, changes.DeleteServer{ID: id, Resource: e.Resource, Stays: op.stays,
+		May: func(now store.Server) error { return serverUnchangedSince(e, now) }}, e.ID)
+	if errors.Is(err, inventory.ErrUnknown) {
+		return changes.ErrChangedSince
+	}
+	return err
+}
+
+func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, before store.Server) error {
 	cfg := op.o.Edit.Config()
 	if _, found := op.o.Edit.FindDomain(cfg, before.Service); !found {
 		return changes.CannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
@@ -86,16 +70,15 @@ func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, ch *Chang
 	if err != nil {
 		return err
 	}
-	ch.After = before
-	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
-		return op.inRegionIfAny(before.Region, func() error {
-			err := op.o.Inventory.Create(ctx, before, note)
-			if errors.Is(err, inventory.ErrExists) {
-				return changes.ErrChangedSince
-			}
-			return err
-		})
-	})
+	create := changes.CreateServer{Server: before, Resource: e.Resource}
+	if before.Region != "" {
+		create.InRegion = op.RegionExists(before.Region)
+	}
+	err = op.Apply(r, create, e.ID)
+	if errors.Is(err, inventory.ErrExists) {
+		return changes.ErrChangedSince
+	}
+	return err
 }
 
 // serverUnchangedSince is unchangedSince for a server, without its secrets, which no audit entry has.
@@ -121,14 +104,6 @@ func (op *Operations) completed(e *api.AuditEntry, server store.Server, now chec
 	return server, changes.CannotUndo(e, "the audit log leaves out the values of headers and send of its health "+
 		"check, "+
 		"and its region has others by now")
-}
-
-// inRegionIfAny is InRegion for a server that may have no region.
-func (op *Operations) inRegionIfAny(region string, apply func() error) error {
-	if region == "" {
-		return apply()
-	}
-	return op.InRegion(region, apply)
 }
 
 // undoDomain deletes a domain that was created, or restores one.

@@ -1,7 +1,6 @@
-// Package inventory owns the servers that the API has created: it keeps them in the store and declares them to the
-// registry, in that order, so that a server whose creation was confirmed survives any crash. httpapi changes servers
-// through it; control has it follow changes of other nodes. It does not own backends that configuration or an agent
-// declares, and decides nothing about who may serve.
+// Package inventory owns the servers that the API has created: it declares them to the registry after its callers have
+// stored them. Package changes changes servers through it, and package control has it follow changes of other nodes. It
+// does not own backends that configuration or an agent declares, and decides nothing about who may serve.
 //
 // Methods may be called from any goroutine; changes of one server are made one after the other, those of several
 // together.
@@ -12,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"sync"
 	"unique"
 
@@ -30,13 +28,6 @@ var (
 	ErrFull    = fmt.Errorf("there are %d servers of the API already, which is the most", MaxServers)
 )
 
-// Store keeps servers. A call returns when the change and its audit entry are on disk; an error means that nothing was
-// changed.
-type Store interface {
-	PutServer(store.Server, ...store.Entry) error
-	DeleteServer(service string, address netip.Addr, port uint16, with ...store.Entry) error
-}
-
 // Registry is the part of package registry to which an Inventory declares servers.
 type Registry interface {
 	Declare(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error
@@ -45,15 +36,13 @@ type Registry interface {
 
 // Options configures an Inventory. All fields are required.
 type Options struct {
-	// Servers are those that the store has.
+	// Servers are the stored servers.
 	Servers  []store.Server
-	Store    Store
 	Registry Registry
 }
 
 // Inventory holds the servers that the API has created.
 type Inventory struct {
-	store    Store
 	registry Registry
 
 	mu      sync.Mutex
@@ -63,7 +52,7 @@ type Inventory struct {
 
 // New declares the stored servers to the registry, which must run.
 func New(ctx context.Context, o Options) (*Inventory, error) {
-	inv := &Inventory{store: o.Store, registry: o.Registry, servers: make(map[registry.ID]store.Server),
+	inv := &Inventory{registry: o.Registry, servers: make(map[registry.ID]store.Server),
 		busy: make(map[registry.ID]chan struct{})}
 	stored := make(map[registry.ID]store.Server, len(o.Servers))
 	for _, s := range o.Servers {
@@ -116,30 +105,6 @@ func (inv *Inventory) take(ctx context.Context, id registry.ID) (now store.Serve
 	}, nil
 }
 
-// Create adds a server. It is on disk with its audit entry, and in the registry's view, when Create returns. It wraps
-// ErrExists if anybody has declared that backend already, and ErrFull.
-func (inv *Inventory) Create(ctx context.Context, s store.Server, note store.Entry) error {
-	id, err := registry.NewID(s.Service, s.Address, s.Port)
-	if err != nil {
-		return err
-	}
-	_, ours, release, err := inv.take(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer release()
-	switch {
-	case ours || inv.registry.View().Get(id) != nil:
-		return fmt.Errorf("server %s %w", id, ErrExists)
-	case inv.full():
-		return ErrFull
-	}
-	if err := inv.put(ctx, id, s, note); err != nil {
-		return errors.Join(err, inv.store.DeleteServer(id.Service, id.Address, id.Port))
-	}
-	return nil
-}
-
 // full reports whether no further server may be created. Servers that are being created count.
 func (inv *Inventory) full() bool {
 	inv.mu.Lock()
@@ -151,49 +116,6 @@ func (inv *Inventory) full() bool {
 		}
 	}
 	return count > MaxServers
-}
-
-// Change applies edit to a server that the API has created and returns it as it is then. An error of edit changes
-// nothing. It wraps ErrUnknown if there is no such server.
-func (inv *Inventory) Change(ctx context.Context, id registry.ID, note store.Entry,
-	edit func(*store.Server) error) (after store.Server, err error) {
-	before, ours, release, err := inv.take(ctx, id)
-	if err != nil {
-		return before, err
-	}
-	defer release()
-	if !ours {
-		return before, fmt.Errorf("server %s %w", id, ErrUnknown)
-	}
-	after = before
-	if err := edit(&after); err != nil {
-		return before, err
-	}
-	if err := inv.put(ctx, id, after, note); err != nil {
-		return before, errors.Join(err, inv.store.PutServer(before))
-	}
-	return after, nil
-}
-
-// Remove deletes a server that the API has created. may is asked first, and its error stops the removal. Remove wraps
-// ErrUnknown if there is no such server.
-func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Entry,
-	may func(store.Server) error) error {
-	before, ours, release, err := inv.take(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if !ours {
-		return fmt.Errorf("server %s %w", id, ErrUnknown)
-	}
-	if err := may(before); err != nil {
-		return err
-	}
-	if err := inv.store.DeleteServer(id.Service, id.Address, id.Port, note); err != nil {
-		return err
-	}
-	return inv.declare(ctx, nil, []registry.ID{id})
 }
 
 // Follow takes over a server that another node has created, changed or deleted. stored returns the server that the
@@ -215,14 +137,6 @@ func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() 
 		return inv.declare(ctx, nil, []registry.ID{id})
 	}
 	return nil
-}
-
-// put stores a server, then declares it.
-func (inv *Inventory) put(ctx context.Context, id registry.ID, s store.Server, note store.Entry) error {
-	if err := inv.store.PutServer(s, note); err != nil {
-		return err
-	}
-	return inv.declare(ctx, map[registry.ID]store.Server{id: s}, nil)
 }
 
 // declare tells the registry of servers, and of others that are gone. The store has them so already, and what the

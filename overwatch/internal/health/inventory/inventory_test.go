@@ -14,6 +14,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 )
@@ -56,7 +57,28 @@ func server(last byte) store.Server {
 		Region: "eu", Check: check.Spec{Type: check.TCP}}
 }
 
-func willing(store.Server) error { return nil }
+// disk is the part of a store that servers are written to.
+type disk interface {
+	Write(*store.Batch, ...store.Entry) error
+}
+
+// apply stores servers and deletes others.
+func apply(ctx context.Context, inv *inventory.Inventory, d disk, puts []store.Server, gone ...registry.ID) error {
+	return inv.Apply(ctx, puts, gone, func(a definitions.Attached) error {
+		var b store.Batch
+		a.Store(&b)
+		if err := d.Write(&b); err != nil {
+			return err
+		}
+		return errors.Join(a.Declare(ctx), a.Withdraw(ctx))
+	})
+}
+
+// weighing returns a server with a weight.
+func weighing(s store.Server, weight int) []store.Server {
+	s.Weight = weight
+	return []store.Server{s}
+}
 
 func begin(t *testing.T, s *store.Store, r *registry.Registry) *inventory.Inventory {
 	t.Helper()
@@ -64,7 +86,7 @@ func begin(t *testing.T, s *store.Store, r *registry.Registry) *inventory.Invent
 	if err != nil {
 		t.Fatal(err)
 	}
-	inv, err := inventory.New(t.Context(), inventory.Options{Servers: servers, Store: s, Registry: r})
+	inv, err := inventory.New(t.Context(), inventory.Options{Servers: servers, Registry: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,17 +98,16 @@ func TestInventory_WhatItAcknowledgedIsThereAfterARestart(t *testing.T) {
 	s := open(t, dir)
 	inv := begin(t, s, running(t))
 	for last := byte(1); last <= 3; last++ {
-		if err := inv.Create(t.Context(), server(last), nil); err != nil {
+		if err := apply(t.Context(), inv, s, []store.Server{server(last)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	id, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.2"), 80)
-	if after, err := inv.Change(t.Context(), id, nil,
-		func(s *store.Server) error { s.Weight = 9; return nil }); err != nil || after.Weight != 9 {
-		t.Fatalf("change: %+v, %v", after, err)
+	if err := apply(t.Context(), inv, s, weighing(server(2), 9)); err != nil {
+		t.Fatalf("change: %v", err)
 	}
 	gone, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.3"), 80)
-	if err := inv.Remove(t.Context(), gone, nil, willing); err != nil {
+	if err := apply(t.Context(), inv, s, nil, gone); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -114,35 +135,28 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 		{ID: static, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP})}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, inventory.ErrExists) {
+	if err := apply(t.Context(), inv, s, weighing(server(1), 5)); !errors.Is(err, inventory.ErrExists) {
 		t.Errorf("creating what configuration declares: %v", err)
 	}
-	if err := inv.Remove(t.Context(), static, nil, willing); !errors.Is(err, inventory.ErrUnknown) {
+	if err := apply(t.Context(), inv, s, nil, static); !errors.Is(err, inventory.ErrUnknown) {
 		t.Errorf("removing what configuration declares: %v", err)
-	}
-	if _, err := inv.Change(t.Context(), static, nil, func(*store.Server) error { return nil }); !errors.Is(err,
-		inventory.ErrUnknown) {
-		t.Errorf("changing what configuration declares: %v", err)
 	}
 }
 
 // full is a disk that takes nothing.
 type full struct{}
 
-func (full) PutServer(store.Server, ...store.Entry) error {
-	return fmt.Errorf("server: %w", store.ErrNotDurable)
-}
-func (full) DeleteServer(string, netip.Addr, uint16, ...store.Entry) error {
+func (full) Write(*store.Batch, ...store.Entry) error {
 	return fmt.Errorf("server: %w", store.ErrNotDurable)
 }
 
 func TestInventory_WhatIsNotStoredIsNotDeclared(t *testing.T) {
 	r := running(t)
-	inv, err := inventory.New(t.Context(), inventory.Options{Store: full{}, Registry: r})
+	inv, err := inventory.New(t.Context(), inventory.Options{Registry: r})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, store.ErrNotDurable) {
+	if err := apply(t.Context(), inv, full{}, weighing(server(1), 5)); !errors.Is(err, store.ErrNotDurable) {
 		t.Errorf("got %v", err)
 	}
 	if services := r.View().Services(); len(services) != 0 {
@@ -168,7 +182,7 @@ func TestInventory_ACallerWhoGivesUpLeavesNothingHalfDone(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	r := &leaving{running(t), func() {}}
-	inv, err := inventory.New(t.Context(), inventory.Options{Store: s, Registry: r})
+	inv, err := inventory.New(t.Context(), inventory.Options{Registry: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,34 +193,19 @@ func TestInventory_ACallerWhoGivesUpLeavesNothingHalfDone(t *testing.T) {
 	}
 	id, _ := registry.NewID("app.example", server(1).Address, 80)
 	for range 2 {
-		if err := inv.Create(hasty(), server(1), nil); err != nil {
+		if err := apply(hasty(), inv, s, weighing(server(1), 5)); err != nil {
 			t.Fatalf("creating: %v", err)
 		}
-		if after, err := inv.Change(hasty(), id, nil,
-			func(s *store.Server) error { s.Weight = 9; return nil }); err != nil || after.Weight != 9 {
-			t.Errorf("changing: %+v, %v", after, err)
+		if err := apply(hasty(), inv, s, weighing(server(1), 9)); err != nil {
+			t.Errorf("changing: %v", err)
 		}
 		stored, err := s.LoadServers()
 		if known, ours := inv.Get(id); err != nil || len(stored) != 1 || stored[0].Weight != 9 || !ours ||
 			known.Weight != 9 || r.View().Get(id).Weight != 9 {
 			t.Errorf("stored %+v, known %+v, %v", stored, known, err)
 		}
-		if err := inv.Remove(hasty(), id, nil, willing); err != nil || r.View().Get(id) != nil {
+		if err := apply(hasty(), inv, s, nil, id); err != nil || r.View().Get(id) != nil {
 			t.Fatalf("removing: %v; the registry has %+v", err, r.View().Get(id))
 		}
-	}
-}
-
-func TestInventory_EndsWithTheRegistry(t *testing.T) {
-	s := open(t, t.TempDir())
-	defer s.Close()
-	r, stop := stoppable(t)
-	inv := begin(t, s, r)
-	stop()
-	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, registry.ErrStopped) {
-		t.Errorf("creating: %v", err)
-	}
-	if stored, err := s.LoadServers(); err != nil || len(stored) > 0 {
-		t.Errorf("stored %+v, %v", stored, err)
 	}
 }

@@ -1,17 +1,12 @@
 package httpapi
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
-	"gslb.internal/overwatch/internal/control/fault"
-	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/objects"
-	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/trust"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -26,41 +21,13 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 	if !found {
 		return answer{}, unknownAgent(id)
 	}
-	done, err := s.op.Safely(c.request(), impact.OfAgents(id))
-	defer done()
-	if err != nil {
-		return answer{}, err
-	}
 	out := api.Revocation{Success: true, Services: append([]string{}, s.o.Pins.Services(id)...), Locked: []string{}}
-	ch := &operations.Change{Action: "revoke", Resource: "agent", ID: id, Before: s.nodes.Pinned(before, nil),
-		After: req}
-	err = s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) (err error) {
-		if !req.LockService {
-			return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, req.Reason, note) })
-		}
-		return s.revoke(ctx, id, func() (err error) {
-			locked, err := s.o.Pins.RevokeAndLock(ctx, id, req.Reason, note)
-			out.Locked = append(out.Locked, locked...)
-			return err
-		})
-	})
+	revoke := &changes.RevokeAgent{ID: id, Reason: req.Reason, LockService: req.LockService,
+		Before: s.nodes.Pinned(before, nil), After: req}
+	err := s.change(c, revoke)
+	out.Locked = append(out.Locked, revoke.Locked...)
 	out.Message, out.Next = revoked(id, req, out)
 	return ok(out), err
-}
-
-// revoke calls refuse, which revokes an agent's certificate, and then drops the agent's claims.
-func (s *Server) revoke(ctx context.Context, id string, refuse func() error) error {
-	err := refuse()
-	if errors.Is(err, trust.ErrNotPinned) {
-		return err
-	}
-	if errors.Is(err, store.ErrNotDurable) {
-		err = fault.Fullf("the agent is refused from now on, but only until this node restarts: it could not be " +
-			"stored, the disk " +
-			"is full " +
-			"or failing")
-	}
-	return errors.Join(err, s.o.Registry.DropAgent(ctx, id))
 }
 
 // revoked returns a sentence about the effect of a revocation, and the operator's next steps.
@@ -111,26 +78,13 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 	if dryRun || len(batch) == 0 {
 		return ok(out), nil
 	}
-	if !selection.NeverReported { // those have no backends
-		done, err := s.op.Safely(c.request(), impact.OfAgents(batch...))
-		defer done()
-		if err != nil {
-			return answer{}, err
-		}
-	}
 	what := map[string]any{"service": selection.Service, "never_reported": selection.NeverReported, "agents": batch}
 	if !selection.PinnedSince.IsZero() {
 		what["pinned_since"] = stamp(selection.PinnedSince)
 	}
-	ch := &operations.Change{Action: "delete", Resource: "agent", ID: selection.Service, Before: what}
-	err = s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) error {
-		gone, err := s.o.Pins.UnpinSelected(ctx, selection, batch, note)
-		out.Unpinned, out.Remaining = append([]string{}, gone...), len(ids)-len(gone)
-		for _, id := range gone {
-			err = errors.Join(err, s.o.Registry.DropAgent(ctx, id))
-		}
-		return err
-	})
+	unpin := &changes.UnpinAgents{Selection: selection, IDs: batch, Before: what}
+	err = s.change(c, unpin)
+	out.Unpinned, out.Remaining = append([]string{}, unpin.Unpinned...), len(ids)-len(unpin.Unpinned)
 	return ok(out), err
 }
 
@@ -164,9 +118,6 @@ func (s *Server) listLocks(c *call) (answer, error) {
 // deleteLock answers DELETE /overwatch/locks/{service}.
 func (s *Server) deleteLock(c *call) (answer, error) {
 	service := wire.CanonicalService(c.Param("service"))
-	err := s.op.Commit(c.request(), &operations.Change{Action: "delete", Resource: "agent", ID: service,
-		Before: map[string]string{"locked": service}}, func(ctx context.Context, note store.Entry) error {
-		return s.o.Pins.Unlock(ctx, service, note)
-	})
+	err := s.change(c, changes.UnlockToken{Service: service})
 	return ok(api.Outcome{Success: true, Message: "the token of " + service + " admits new agents again"}), err
 }

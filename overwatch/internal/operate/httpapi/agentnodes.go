@@ -1,15 +1,12 @@
 package httpapi
 
 import (
-	"context"
-	"errors"
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/fault"
-	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/control/operations"
-	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -52,34 +49,13 @@ func (s *Server) deleteAgentNode(c *call) (answer, error) {
 	if !pinned && announced == nil {
 		return answer{}, unknownNode(id)
 	}
-	done, err := s.op.Safely(c.request(), impact.OfAgents(id))
-	defer done()
-	if err != nil {
-		return answer{}, err
-	}
-	ch := &operations.Change{Action: "delete", Resource: "agent", ID: id}
+	unpin := changes.UnpinAgent{ID: id, Pinned: pinned, Announced: announced != nil}
 	if pinned {
-		ch.Before = s.nodes.Agent(r, announced)
+		unpin.Before = s.nodes.Agent(r, announced)
 	} else {
-		ch.Before = nodes.Pending(announced)
+		unpin.Before = nodes.Pending(announced)
 	}
-	return noContent(), s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) error {
-		if pinned {
-			if err := s.unpin(ctx, id, note); err != nil {
-				return err
-			}
-			note = nil
-			// of what a reissue left
-		} else if err := s.o.Pins.Unpin(ctx, id); err != nil && !errors.Is(err, trust.ErrNotPinned) {
-			return err
-		}
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			if d.Now().Nodes[id] != nil {
-				d.DeleteNode(id)
-			}
-			return nil
-		})
-	})
+	return noContent(), s.change(c, unpin)
 }
 
 // getCertificate answers GET /nodes/agent/{id}/certificate.
@@ -105,22 +81,7 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 		return answer{}, unknownAgent(id)
 	}
 	node := &store.Node{ID: id, Region: r.Region, Version: r.Version, RegisteredAt: stamp(r.FirstSeen)}
-	_, err := s.changeAgent(c, &operations.Change{Action: "update", Resource: "agent", ID: id, After: "reissue"},
-		func(ctx context.Context, note store.Entry) error {
-			err := s.o.Definitions.Define(nil, func(d *definitions.Draft) error {
-				if d.Now().Nodes[id] == nil {
-					d.PutNode(node)
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			if err := s.o.Pins.Reissue(ctx, id, note); err != nil {
-				return err
-			}
-			return s.o.Registry.DropAgent(ctx, id)
-		}, "")
+	err := s.change(c, changes.ReissueAgent{Node: node, Before: s.nodes.Pinned(r, nil)})
 	return answer{http.StatusCreated, api.CertificateReissue{
 		Message: "the pin of " + id +
 			" is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then " +
@@ -133,9 +94,11 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 func (s *Server) deleteCertificate(c *call) (answer, error) {
 	id := c.Param("id")
 	const reason = "its certificate was revoked through the API"
-	_, err := s.changeAgent(c, &operations.Change{Action: "revoke", Resource: "agent", ID: id,
-		After: api.RevokeRequest{Reason: reason}}, func(ctx context.Context, note store.Entry) error {
-		return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, reason, note) })
-	}, "")
+	before, found := s.o.Pins.Get(id)
+	if !found {
+		return answer{}, unknownAgent(id)
+	}
+	err := s.change(c, &changes.RevokeAgent{ID: id, Reason: reason, Before: s.nodes.Pinned(before, nil),
+		After: api.RevokeRequest{Reason: reason}})
 	return noContent(), err
 }

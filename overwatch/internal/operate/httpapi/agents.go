@@ -2,14 +2,11 @@ package httpapi
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/control/impact"
-	"gslb.internal/overwatch/internal/control/operations"
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/health/trust"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -57,38 +54,16 @@ func expiring(records []trust.Record, days int) []trust.Record {
 	return soon
 }
 
-// deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and drops the agent's claims.
+// deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and drops the agent's reports.
 func (s *Server) deleteAgent(c *call) (answer, error) {
 	id := c.Param("agent_id")
-	return s.changeAgent(c, &operations.Change{Action: "delete", Resource: "agent", ID: id},
-		func(ctx context.Context, note store.Entry) error {
-			return s.unpin(ctx, id, note)
-		}, "the pin of "+id+" is deleted: it must prove its service token again")
-}
-
-// unpin deletes the pin of an agent and drops its claims.
-func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
-	if err := s.o.Pins.Unpin(ctx, id, note); err != nil {
-		return err
-	}
-	return s.o.Registry.DropAgent(ctx, id)
-}
-
-// changeAgent makes a change of a pinned agent, waits until DNS follows, and answers with message.
-func (s *Server) changeAgent(c *call, ch *operations.Change, apply func(context.Context, store.Entry) error,
-	message string) (answer, error) {
-	before, found := s.o.Pins.Get(ch.ID)
+	before, found := s.o.Pins.Get(id)
 	if !found {
-		return answer{}, unknownAgent(ch.ID)
+		return answer{}, unknownAgent(id)
 	}
-	done, err := s.op.Safely(c.request(), impact.OfAgents(ch.ID))
-	defer done()
-	if err != nil {
-		return answer{}, err
-	}
-	ch.Before = s.nodes.Pinned(before, nil)
-	err = s.op.Commit(c.request(), ch, apply)
-	return ok(api.Outcome{Success: true, Message: message}), err
+	err := s.change(c, changes.UnpinAgent{ID: id, Pinned: true, Before: s.nodes.Pinned(before, nil)})
+	return ok(api.Outcome{Success: true,
+		Message: "the pin of " + id + " is deleted: it must prove its service token again"}), err
 }
 
 func unknownAgent(id string) error {

@@ -2,14 +2,10 @@ package httpapi
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
-	"gslb.internal/overwatch/internal/answer/explain"
-	"gslb.internal/overwatch/internal/control/impact"
-	"gslb.internal/overwatch/internal/control/operations"
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -83,19 +79,6 @@ func (h hold) takes(b *registry.Backend) bool {
 		slices.ContainsFunc(h.states, func(s registry.BrakeState) bool { return s.Holds(b) })
 }
 
-// release releases the hold.
-func (h hold) release(ctx context.Context, r Registry) (err error) {
-	switch h.scope {
-	case api.BrakeOfAgent:
-		_, err = r.ReleaseAgent(ctx, h.subject)
-	case api.BrakeOfRegion:
-		_, err = r.ReleaseRegion(ctx, h.subject)
-	default:
-		_, err = r.ReleaseBrake(ctx, h.subject)
-	}
-	return err
-}
-
 // of names the subject in a sentence.
 func (h hold) of() string {
 	if h.scope == api.BrakeOfName {
@@ -117,16 +100,8 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 	for _, state := range h.states {
 		before = append(before, s.brakeRecord(state))
 	}
-	done, err := s.op.Safely(c.request(), impact.Withdrawal{Alter: explain.MarkDrained, Takes: h.takes})
-	defer done()
-	if err != nil {
-		return answer{}, err
-	}
-	ch := &operations.Change{Action: api.AuditRelease, Resource: "brake", ID: h.of(), Before: before}
-	err = s.op.Commit(c.request(), ch, func(ctx context.Context, _ store.Entry) error {
-		return h.release(ctx,
-			s.o.Registry)
-	})
+	err = s.change(c, changes.ReleaseHold{Scope: h.scope, Subject: h.subject, ID: h.of(), Before: before,
+		Takes: h.takes})
 	return ok(api.Outcome{Success: true, Message: "the agents of " + h.of() + " are believed again"}), err
 }
 

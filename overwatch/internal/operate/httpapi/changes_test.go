@@ -1,13 +1,11 @@
 package httpapi // inside: it shares world_test.go
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -225,23 +223,13 @@ func TestAgents_UnpinnedAgentIsGone(t *testing.T) {
 }
 
 func TestAgents_RevocationThatCannotBeStoredIsInForceAndSaysSo(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Pins = &forgetful{o.Pins} })
+	w := newWorld(t)
 	w.agent("198.51.100.7", wire.ClaimHealthy)
+	w.full.Store(true)
 	w.wantError("revoke", w.send("POST", "/api/v1/overwatch/agents/agent-1/revoke", `{"reason":"stolen"}`), 507,
 		"refused from now on", "until this node restarts")
 	if w.flushes[0] != "" {
 		t.Errorf("DNS found %q", w.flushes)
 	}
 	w.wantError("unpin", w.send("DELETE", "/api/v1/overwatch/agents/agent-1", ""), 507, "nothing was changed")
-}
-
-// forgetful is a trust whose disk is full.
-type forgetful struct{ Pins }
-
-func (f *forgetful) Revoke(ctx context.Context, id, reason string, _ ...store.Entry) error {
-	return errors.Join(f.Pins.Revoke(ctx, id, reason), fullDisk{}.PutPin(store.Pin{}))
-}
-
-func (f *forgetful) Unpin(context.Context, string, ...store.Entry) error {
-	return fullDisk{}.DeletePin("")
 }

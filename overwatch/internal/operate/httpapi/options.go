@@ -55,10 +55,8 @@ type Options struct {
 	Fitness Fitness
 	// View holds the registry's backends, agents and overrides.
 	View *registry.View
-	// Changes applies changes of admin states.
+	// Changes applies changes of admin states, servers, agents and holds.
 	Changes *changes.Changes
-	// Registry carries an operator's changes of agents and holds to the registry.
-	Registry Registry
 	// Definitions holds domains, regions, mappings and settings of the API.
 	Definitions Definitions
 	// RestartRequired names the keys whose value in force is not the one that
@@ -128,17 +126,6 @@ type Fitness interface {
 	Judgement() (status api.ServiceStatus, message string)
 }
 
-// Registry changes the registry for an operator. A call returns when readers of the view see its effect.
-type Registry interface {
-	// DropAgent forgets all claims of an agent.
-	DropAgent(ctx context.Context, agentID string) error
-	// ReleaseBrake, ReleaseAgent and ReleaseRegion end the mass-failure hold of a service, an agent or a region and
-	// return the backends that were held.
-	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
-	ReleaseAgent(ctx context.Context, agentID string) ([]registry.ID, error)
-	ReleaseRegion(ctx context.Context, name string) ([]registry.ID, error)
-}
-
 // Definitions holds the definitions of the API, which are all its objects but servers that have an address.
 type Definitions interface {
 	// Defined returns the definitions that are in force, without those of a name that the file has, and the
@@ -163,16 +150,9 @@ type Definitions interface {
 	PreviewFile(proposed control.Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View, error)
 }
 
-// Inventory keeps the servers that the API creates. A change is on disk with its audit entry, and in the view, when a
-// call returns.
+// Inventory holds the servers of the API.
 type Inventory interface {
 	Get(registry.ID) (store.Server, bool)
-	Create(context.Context, store.Server, store.Entry) error
-	// Change stores the server as edit leaves it. An error of edit stops it.
-	Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server,
-		err error)
-	// Remove deletes a server unless may returns an error.
-	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
 	// All returns the servers by service, address and port.
 	All() []store.Server
 	// Apply stores servers and deletes others with commit, all or none.
@@ -185,24 +165,13 @@ type Pins interface {
 	Page(offset, limit int) (records []trust.Record, total int)
 	Count(soon time.Duration) trust.Counts
 	Get(agentID string) (trust.Record, bool)
-	// Unpin deletes a pin. After an error nothing is changed.
-	Unpin(ctx context.Context, agentID string, with ...store.Entry) error
-	// Reissue deletes a pin and refuses its certificate from now on. After an error nothing is changed.
-	Reissue(ctx context.Context, agentID string, with ...store.Entry) error
-	// Revoke takes effect in memory even when it returns ErrNotDurable.
-	Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error
-	// RevokeAndLock is Revoke, and locks the tokens of the agent's services, which it returns.
-	RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) (locked []string, err error)
 	// Services returns the services whose tokens an agent has proved.
 	Services(agentID string) []string
 	// Troubles lists the agents that the node refuses.
 	Troubles() []trust.Trouble
 	Locks() []trust.Lock
-	Unlock(ctx context.Context, service string, with ...store.Entry) error
 	// Select returns the ids of the selected agents.
 	Select(trust.Selection) []string
-	// UnpinSelected deletes the pins of those of ids that s still selects, and returns them.
-	UnpinSelected(ctx context.Context, s trust.Selection, ids []string, with ...store.Entry) ([]string, error)
 }
 
 func (o *Options) complete() error {
@@ -213,7 +182,7 @@ func (o *Options) complete() error {
 		o.CreatedAt = func(string) time.Time { return time.Time{} }
 	}
 	for name, missing := range map[string]bool{
-		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Registry": o.Registry == nil,
+		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
 		"ValidateConfig": o.ValidateConfig == nil, "Reload": o.Reload == nil, "Inventory": o.Inventory == nil,
 		"Changes": o.Changes == nil, "Applied": o.Applied == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,

@@ -2,11 +2,10 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"net/http"
 
-	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -65,15 +64,11 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region, Agent: req.Agent,
 		Check: healthCheck, CreatedAt: now, UpdatedAt: now,
 	}
-	err = s.op.Commit(c.request(), &operations.Change{Action: "create", Resource: resource, ID: id.String(),
-		After: server},
-		func(ctx context.Context, note store.Entry) error {
-			create := func() error { return s.o.Inventory.Create(ctx, server, note) }
-			if !placed {
-				return create()
-			}
-			return s.op.InRegion(req.Region, create)
-		})
+	create := changes.CreateServer{Server: server, Resource: resource}
+	if placed {
+		create.InRegion = s.op.RegionExists(req.Region)
+	}
+	err = s.change(c, create)
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, err
 }
 
@@ -171,29 +166,15 @@ func tagOfServer(server store.Server) any { return server }
 // made. region is nil if the region does not change.
 func (s *Server) changeServer(c *call, id registry.ID, region *string, covered func(store.Server) any,
 	edit func(*store.Server) error) (after store.Server, err error) {
-	ch := &operations.Change{Action: "update", Resource: "server", ID: id.String()}
-	err = s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) (err error) {
-		apply := func() (err error) {
-			after, err = s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
-				if err := c.condition.holds(covered(*server)); err != nil {
-					return err
-				}
-				ch.Before = *server
-				if err := edit(server); err != nil {
-					return err
-				}
-				server.UpdatedAt = stamp(s.o.Now())
-				ch.After = *server
-				return nil
-			})
-			return err
-		}
-		if region != nil {
-			return s.op.InRegion(*region, apply)
-		}
-		return apply()
-	})
-	return after, err
+	e := &changes.EditServer{ID: id, Resource: "server", Covered: covered, Edit: func(server *store.Server) error {
+		server.UpdatedAt = stamp(s.o.Now())
+		return edit(server)
+	}}
+	if region != nil {
+		e.InRegion = s.op.RegionExists(*region)
+	}
+	err = s.change(c, e)
+	return e.After, err
 }
 
 // deleteServer answers DELETE /servers/{id}.
@@ -209,21 +190,7 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 }
 
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
-	defer s.o.Changes.Exclusive()()
-	if err := s.op.CheckSafe(c.request(), impact.OfServer(id)); err != nil {
-		return answer{}, err
-	}
-	ch := &operations.Change{Action: "delete", Resource: resource, ID: id.String()}
-	return noContent(), s.op.Commit(c.request(), ch, func(ctx context.Context, note store.Entry) error {
-		err := s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
-			ch.Before = before
-			return c.condition.holds(tagOfServer(before))
-		})
-		if err == nil {
-			err = s.op.EndAdminStatesOf(ctx, id)
-		}
-		return err
-	})
+	return noContent(), s.op.DeleteServer(c.request(), resource, id)
 }
 
 // ownServer reads the id of a server that the API has created. done completes the sentence of the error, such as

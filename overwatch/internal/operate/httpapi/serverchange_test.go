@@ -1,14 +1,11 @@
 package httpapi // inside: it looks at to
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -100,14 +97,10 @@ func TestServer_OnlyThoseOfTheAPIAreDeleted(t *testing.T) {
 }
 
 func TestServer_ThatCannotBeStoredIsNotThere(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Inventory = fullInventory{o.Inventory} })
+	w := newWorld(t)
+	w.full.Store(true)
 	w.wantError("POST", w.send("POST", "/api/v1/servers", serverBody), 507, "nothing was changed")
-}
-
-type fullInventory struct{ Inventory }
-
-func (fullInventory) Create(context.Context, store.Server, store.Entry) error {
-	return fmt.Errorf("server: %w", store.ErrNotDurable)
+	w.wantError("GET", w.send("GET", "/api/v1/servers/app.example:192.0.2.9:80", ""), 404)
 }
 
 func TestServer_DrainEndsItsTrafficAndIsTakenBack(t *testing.T) {

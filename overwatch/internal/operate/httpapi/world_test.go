@@ -3,6 +3,7 @@ package httpapi // inside: it looks at changes and over
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -212,14 +213,24 @@ func (r *reloads) Reload(context.Context) (changes, restart []string, err error)
 	return r.changes, r.restart, r.err
 }
 
-// fullDisk is a store of pins that stores nothing.
-type fullDisk struct{}
-
-func (fullDisk) PutPin(store.Pin, ...store.Entry) error {
-	return fmt.Errorf("pin: %w", store.ErrNotDurable)
+// agents are the agents of a node whose disk fills up.
+type agents struct {
+	*trust.Trust
+	full *atomic.Bool
 }
-func (fullDisk) DeletePin(string, ...store.Entry) error {
-	return fmt.Errorf("pin: %w", store.ErrNotDurable)
+
+func (a agents) Revoke(ctx context.Context, id, reason string, with ...store.Entry) error {
+	if a.full.Load() {
+		return errors.Join(a.Trust.Revoke(ctx, id, reason), fmt.Errorf("pin: %w", store.ErrNotDurable))
+	}
+	return a.Trust.Revoke(ctx, id, reason, with...)
+}
+
+func (a agents) Unpin(ctx context.Context, id string, with ...store.Entry) error {
+	if a.full.Load() {
+		return fmt.Errorf("pin: %w", store.ErrNotDurable)
+	}
+	return a.Trust.Unpin(ctx, id, with...)
 }
 
 // disk is a store for changes that fills up.
@@ -276,7 +287,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 			BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second),
 		Config:    func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
-		Fitness:   &w.fitness, View: w.registry.View(), Registry: w.registry, Inventory: w.servers,
+		Fitness:   &w.fitness, View: w.registry.View(), Inventory: w.servers,
 		Definitions:     &w.defined,
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) },
@@ -295,7 +306,8 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		f(&o)
 	}
 	o.Changes = changes.New(changes.Options{View: o.View, Registry: w.registry, Store: disk{w.store, &w.full},
-		Audit: o.Audit, Flush: o.Flush, Logger: o.Logger,
+		Servers: w.servers, Agents: agents{w.trust, &w.full}, Definitions: &w.defined, Audit: o.Audit,
+		Flush: o.Flush, Logger: o.Logger,
 		Impact: impact.New(impact.Options{View: o.View, DNSView: o.DNSView, Flush: o.Flush, Decisions: o.Decisions,
 			Now: time.Now})})
 	server, err := New(o)
@@ -353,8 +365,7 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.run(w.registry.Run)
-	if w.servers, err = inventory.New(w.t.Context(), inventory.Options{Store: w.store,
-		Registry: w.registry}); err != nil {
+	if w.servers, err = inventory.New(w.t.Context(), inventory.Options{Registry: w.registry}); err != nil {
 		w.t.Fatal(err)
 	}
 }
