@@ -27,13 +27,13 @@ func (r *responder) reply(query, out []byte) ([]byte, status) {
 		return nil, dropped
 	}
 	limit := r.limit(out)
-	var msg []byte
 	var o outcome
-	if q.lookup {
-		msg, o = r.appendRecords(append(out[:0], query[:q.end]...), limit)
-	} else {
+	if !q.lookup {
 		o = r.refuse(query)
-		msg = append(out[:0], query[:q.end]...)
+	}
+	msg := append(out[:0], query[:q.end]...)
+	if q.lookup {
+		msg = r.appendRecords(msg, limit, &o)
 	}
 	msg, additional := r.appendAdditional(out[:len(msg):limit], &o) // msg lies in out
 	questions := uint16(0)
@@ -46,7 +46,7 @@ func (r *responder) reply(query, out []byte) ([]byte, status) {
 
 // appendRecords appends the answer and authority sections, or sets the TC flag if they do not fit into the limit with
 // an OPT record behind them. msg has the header and the question.
-func (r *responder) appendRecords(msg []byte, limit int) ([]byte, outcome) {
+func (r *responder) appendRecords(msg []byte, limit int, o *outcome) []byte {
 	q := r.request
 	opt := 0
 	if q.edns.present {
@@ -59,29 +59,30 @@ func (r *responder) appendRecords(msg []byte, limit int) ([]byte, outcome) {
 	}
 	// The scope of a negative answer is 0 (RFC 7871 section 7.4), unless an alias before it depends on the client.
 	q.edns.setScope(answer.Scope)
-	if q.asksWhy() {
-		msg, answer = r.explain(msg, answer)
+	if q.question.Type == dns.TypeTXT {
+		msg = r.explain(msg, &answer)
 	}
-	o := outcomeOf(answer.Kind)
+	o.set(answer.Kind)
 	if answer.Truncated {
 		o.flags |= flagTruncated
 	}
 	o.answers, o.authority = answer.Answers, answer.Authority
-	return msg, o
+	return msg
 }
 
-// outcomeOf returns the outcome of a kind of answer. The AA flag belongs to answers from a zone's data, negative ones
-// included.
-func outcomeOf(kind zone.Kind) outcome {
+// set sets the outcome of a kind of answer. The AA flag belongs to answers from a zone's data, negative ones included.
+func (o *outcome) set(kind zone.Kind) {
+	o.flags = flagAuthoritative
 	switch kind {
+	case zone.Positive:
+		o.status = success
 	case zone.NoData:
-		return outcome{status: noData, rcode: dns.RcodeSuccess, flags: flagAuthoritative}
+		o.status = noData
 	case zone.NXDomain:
-		return outcome{status: nxDomain, rcode: dns.RcodeNameError, flags: flagAuthoritative}
+		o.status, o.rcode = nxDomain, dns.RcodeNameError
 	case zone.Refused:
-		return failure(dns.RcodeRefused, refused)
+		*o = failure(dns.RcodeRefused, refused)
 	case zone.Failed:
-		return failure(dns.RcodeServerFailure, servFail)
+		*o = failure(dns.RcodeServerFailure, servFail)
 	}
-	return outcome{status: success, rcode: dns.RcodeSuccess, flags: flagAuthoritative}
 }

@@ -68,7 +68,8 @@ func (r *request) read(query []byte, subnets bool) {
 // readSections reads the sections of a query behind its header. It returns dns.RcodeFormatError or dns.RcodeSuccess.
 func (r *request) readSections(query []byte, subnets bool) (rcode int) {
 	h := header(query)
-	r.end, r.edns, r.tsig = headerSize, edns{}, 0
+	r.end, r.tsig = headerSize, 0
+	r.edns = edns{}
 	switch h.questions() {
 	case 0: // allowed to fetch a cookie (RFC 7873 section 5.4)
 		r.question, r.class = zone.Question{}, dns.ClassINET

@@ -24,21 +24,21 @@ func (r *request) asksWhy() bool {
 	return r.question.Type == dns.TypeTXT && strings.HasPrefix(string(r.question.Name), whyLabel)
 }
 
-// explain replaces a negative answer behind the question in msg by an explanation. A query with DO gets its ordinary
-// answer: validators set it (RFC 4035 section 3.2.1), and an explanation is not signed.
-func (r *responder) explain(msg []byte, answer zone.Answer) ([]byte, zone.Answer) {
+// explain replaces a negative answer behind the question in msg by an explanation, if the question is for one. A query
+// with DO gets its ordinary answer: validators set it (RFC 4035 section 3.2.1), and an explanation is not signed.
+func (r *responder) explain(msg []byte, answer *zone.Answer) []byte {
 	q := r.request
-	if r.why == nil || q.edns.do || answer.Kind == zone.Refused || answer.Kind == zone.Positive {
-		return msg, answer
+	if r.why == nil || !q.asksWhy() || q.edns.do || answer.Kind == zone.Refused || answer.Kind == zone.Positive {
+		return msg
 	}
 	name, _, err := dns.UnpackDomainName(msg, headerSize)
 	if err != nil {
-		return msg, answer
+		return msg
 	}
 	subnet := q.edns.subnet != nil && q.edns.subnet[sourceOffset] > 0
 	lines := r.why(name[len(whyLabel):], q.client(), q.from, subnet)
 	if len(lines) == 0 {
-		return msg, answer
+		return msg
 	}
 	if subnet {
 		q.edns.setScope(q.edns.subnet[sourceOffset])
@@ -46,11 +46,13 @@ func (r *responder) explain(msg []byte, answer zone.Answer) ([]byte, zone.Answer
 	msg = msg[:q.end]
 	for _, line := range lines {
 		if textSize(line) > cap(msg)-len(msg) {
-			return msg[:q.end], zone.Answer{Kind: zone.Positive, Truncated: true}
+			*answer = zone.Answer{Kind: zone.Positive, Truncated: true}
+			return msg[:q.end]
 		}
 		msg = appendText(msg, line)
 	}
-	return msg, zone.Answer{Kind: zone.Positive, Answers: uint16(len(lines))}
+	*answer = zone.Answer{Kind: zone.Positive, Answers: uint16(len(lines))}
+	return msg
 }
 
 // maxText bounds one character string of a TXT record, in octets.

@@ -57,10 +57,11 @@ func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
 	if zone == nil {
 		return msg, Answer{Kind: Refused}
 	}
-	r := reply{
-		msg: msg, start: len(msg), q: q, view: v, zone: zone, turns: turns,
-		name: q.Name, owner: questionName, signed: q.DO && zone.signer != nil,
-	}
+	var r reply // assigned field by field: a composite literal is made elsewhere on the stack and copied
+	r.msg, r.start = msg, len(msg)
+	r.q, r.view, r.zone, r.turns = q, v, zone, turns
+	r.name, r.owner = q.Name, questionName
+	r.signed = q.DO && zone.signer != nil
 	if q.Type == dns.TypeDS && len(q.Name) == len(zone.apex) {
 		o = r.ascend(o)
 	}
