@@ -72,6 +72,7 @@ type Request struct {
 	Condition objects.Condition
 	IfSafe    bool // reject a change that leaves a name with too few backends
 	Force     bool // replace a planned admin state
+	Replace   bool // fields that the request omits take their defaults (PUT)
 	// Audited reports that the audit log has an entry of the change, or of its failure. An operation sets it.
 	Audited bool
 }

@@ -11,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // OverlayRequest is a request to lay values over an object of the configuration.
@@ -124,5 +125,29 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 			before = &definitions.Overlay{}
 		}
 		return putOverlay(d, ch, before)
+	})
+}
+
+// DropOverlay deletes the values over an object of the configuration: the values of the file count again.
+func (op *Operations) DropOverlay(r *Request, kind, name string) error {
+	switch kind {
+	case definitions.OverDomain:
+		name = wire.CanonicalService(name)
+	case definitions.OverServer:
+		id, err := objects.ParseID(name)
+		if err != nil {
+			return err
+		}
+		name = id.String()
+	}
+	ch := &Change{Action: api.AuditDelete, Resource: "overlay", ID: definitions.OverlayKey(kind, name)}
+	return op.Define(r, ch, func(d *definitions.Draft) error {
+		before := d.Now().Overlay(kind, name)
+		if before == nil {
+			return fault.NotFoundf("nothing is laid over %s %.260q", kind, name)
+		}
+		ch.Before = before
+		d.PutSetting(ch.ID, nil)
+		return nil
 	})
 }

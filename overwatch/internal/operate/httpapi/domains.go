@@ -8,12 +8,14 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
+	"gslb.internal/shared/wire"
 )
 
 // listDomains answers GET /domains.
@@ -43,15 +45,7 @@ func (s *Server) getDomain(c *call) (answer, error) {
 	if created := set.Domains[d.Name]; created != nil {
 		return tagged(c, http.StatusOK, s.domainDetail(cfg, d, created, since), created), nil
 	}
-	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), tagOfDomain(set, d)), nil
-}
-
-// tagOfDomain returns the value from which the ETag of a domain of the configuration is made. d is the domain in force.
-func tagOfDomain(set *definitions.Set, d config.Domain) any {
-	if o := set.Overlay(definitions.OverDomain, d.Name); o != nil {
-		return []any{d, o}
-	}
-	return d
+	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), operations.DomainTag(set, d)), nil
 }
 
 // domainDetail shows a domain. created is nil for one of the configuration.
@@ -164,4 +158,33 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 			}
 		})
 	return ok(list), nil
+}
+
+// postDomain answers POST /domains.
+func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
+	made, err := s.op.CreateDomain(c.request(), req)
+	return s.changedDomain(c, http.StatusCreated, made, err)
+}
+
+// putDomain answers PUT and PATCH /domains/{name}: both change the fields that the body has.
+func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
+	after, err := s.op.ChangeDomain(c.request(), wire.CanonicalService(c.Param("name")), req)
+	return s.changedDomain(c, http.StatusOK, after, err)
+}
+
+// changedDomain answers with a domain after its change; nil is the domain of the path, which the configuration has.
+func (s *Server) changedDomain(c *call, status int, after *model.Domain, err error) (answer, error) {
+	switch {
+	case err != nil:
+		return answer{}, err
+	case after == nil:
+		return s.getDomain(c)
+	}
+	cfg, since := s.o.Config()
+	return tagged(c, status, s.domainDetail(cfg, *after, after, since), after), nil
+}
+
+// deleteDomain answers DELETE /domains/{name}.
+func (s *Server) deleteDomain(c *call) (answer, error) {
+	return noContent(), s.op.DeleteDomain(c.request(), wire.CanonicalService(c.Param("name")))
 }

@@ -6,36 +6,14 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/control/objects"
-	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/wire"
 )
 
-// dropOverlay answers DELETE on the overlay of an object: the file's values count again.
+// dropOverlay answers DELETE on the overlay of an object.
 func dropOverlay(kind, parameter string) handler {
 	return func(s *Server, c *call) (answer, error) {
-		name := c.Param(parameter)
-		switch kind {
-		case definitions.OverDomain:
-			name = wire.CanonicalService(name)
-		case definitions.OverServer:
-			id, err := objects.ParseID(name)
-			if err != nil {
-				return answer{}, err
-			}
-			name = id.String()
-		}
-		ch := &operations.Change{Action: api.AuditDelete, Resource: "overlay", ID: definitions.OverlayKey(kind, name)}
-		return noContent(), s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
-			before := d.Now().Overlay(kind, name)
-			if before == nil {
-				return notFound("nothing is laid over %s %.260q", kind, name)
-			}
-			ch.Before = before
-			d.PutSetting(ch.ID, nil)
-			return nil
-		})
+		return noContent(), s.op.DropOverlay(c.request(), kind, c.Param(parameter))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 
-	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -37,54 +36,26 @@ func (s *Server) sectionView(section string) sectionAnswer {
 	return sectionAnswer{Config: definitions.View(section, over), ConfigState: state}
 }
 
-// putSection answers PUT and PATCH on a section of the configuration. A setting that the body does not have takes the
-// file's value with PUT, and stays with PATCH.
+// putSection answers PUT and PATCH on a section of the configuration. A setting that the body omits takes the value of
+// the file with PUT, and keeps its value with PATCH.
 func putSection(section string) handler {
 	return func(s *Server, c *call) (answer, error) {
-		return s.changeSection(c, section, "update", func(d *definitions.Draft) (any, error) {
-			from := d.File()
-			if c.Request.Method == http.MethodPut {
-				from = d.Bare()
-			}
-			wanted := definitions.View(section, from)
-			return wanted, c.decode(wanted) // what it does not name stays
-		})
+		if err := s.op.ChangeSection(c.request(), section, func(settings any) error {
+			return c.decode(
+				settings)
+		}); err != nil {
+			return answer{}, err
+		}
+		view := s.sectionView(section)
+		return tagged(c, http.StatusOK, view, view.Config), nil
 	}
 }
 
-// deleteSection answers DELETE on a section of the configuration: the file's settings count again.
+// deleteSection answers DELETE on a section of the configuration: the settings of the file count again.
 func deleteSection(section string) handler {
 	return func(s *Server, c *call) (answer, error) {
-		_, err := s.changeSection(c, section, "delete", func(d *definitions.Draft) (any, error) {
-			return definitions.View(section, d.Bare()), nil
-		})
-		return noContent(), err
+		return noContent(), s.op.ChangeSection(c.request(), section, nil)
 	}
-}
-
-func (s *Server) changeSection(c *call, section, action string, wanted func(*definitions.Draft) (any, error)) (answer,
-	error) {
-	ch := &operations.Change{Action: action, Resource: "config", ID: section}
-	if section == definitions.Gossip {
-		ch.Resource = "gossip"
-	}
-	err := s.op.Define(c.request(), ch, func(d *definitions.Draft) error {
-		ch.Before = definitions.View(section, d.File())
-		if err := c.condition.holds(ch.Before); err != nil {
-			return err
-		}
-		after, err := wanted(d)
-		if err != nil {
-			return err
-		}
-		ch.After = after
-		return d.PutSection(section, after)
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	view := s.sectionView(section)
-	return tagged(c, http.StatusOK, view, view.Config), nil
 }
 
 // getSystemConfig answers GET /config/system.

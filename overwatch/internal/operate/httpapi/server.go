@@ -98,7 +98,8 @@ func New(o Options) (*Server, error) {
 	s.planner = document.New(document.Options{Edit: s.edit, Impact: s.impact, Definitions: o.Definitions,
 		Inventory: o.Inventory, View: o.View, Flush: o.Flush, Now: o.Now})
 	s.op = operations.New(operations.Options{Changes: o.Changes, Edit: s.edit, Impact: s.impact, Planner: s.planner,
-		Definitions: o.Definitions, Inventory: o.Inventory, Applied: o.Applied, View: o.View, Audit: o.Audit,
+		Definitions: o.Definitions, Inventory: o.Inventory, Applied: o.Applied,
+		View: o.View, Audit: o.Audit,
 		Flush: o.Flush, Logger: o.Logger, Now: o.Now})
 	s.figures = &figures.Sources{NodeID: o.NodeID, StartedAt: o.StartedAt, Config: o.Config, View: o.View,
 		History: o.History, Decisions: o.Decisions, Members: o.Members, Status: o.Fitness.Status,
