@@ -60,11 +60,12 @@ func startWeek(t *testing.T) *week {
 		w.agent[r] = w.prepareAgent(t, r, r)
 		w.Agents = append(w.Agents, w.agent[r])
 	}
-	// A second of failing checks reduces the share of a backend. In one region only: agents of the others report ill.
+	// A second of failing checks reduces the share of a backend. In one region only: agents of the others report ill. The
+	// warning ends one window and two checks after the last failing check.
 	never := map[string]any{"threshold": 100} // of a machine that is busy with other tests
 	w.agent["us"].File.Agent.Predictive = map[string]any{"enabled": true, "check_interval": "1s", "cpu": never,
 		"memory":     never,
-		"error_rate": map[string]any{"threshold": 6, "window": "6s", "bleed_duration": "1s"}}
+		"error_rate": map[string]any{"threshold": 10, "window": "4s", "bleed_duration": "1s"}}
 	for _, b := range w.Backends {
 		testbed.Start(t, b)
 	}

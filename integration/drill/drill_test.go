@@ -78,7 +78,6 @@ func (w *week) situations(t *testing.T) []situation {
 			name:  "half of the requests of a backend fail",
 			begin: func(t *testing.T) { testbed.Tell(t, w.in["us"][0], "/flaky") }, end: tell("/healthy", "us"),
 			condition: api.DegradedShare, subjects: []string{"us"}, event: api.EventShare, begun: "reduced", over: "full",
-			bound: shareBound,
 		},
 		{
 			name:      "a frozen agent",
@@ -94,9 +93,6 @@ func (w *week) situations(t *testing.T) []situation {
 		w.roll(),
 	}
 }
-
-// shareBound is the time in which an agent counts enough failed checks within its window, and in which these leave it.
-const shareBound = 20 * time.Second
 
 // badReload is a configuration file that the node refuses, and its repair.
 func (w *week) badReload(n *harness.Node) situation {
@@ -181,7 +177,7 @@ func (w *week) cutOff() situation {
 	return situation{
 		name: "a network cut between nodes", begin: set(true), end: set(false),
 		nodes: w.Nodes[:len(w.Nodes)-1], condition: api.NodeUnheard, subjects: []string{last.Name},
-		event: api.EventNode, begun: "lost", over: "back", bound: cutBound,
+		event: api.EventNode, begun: "lost", over: "back",
 		beside: kinds(api.EventNode),
 	}
 }
@@ -205,10 +201,6 @@ func (w *week) sent(t *testing.T) {
 
 // sentBound is the time in which the last of three nodes has queried the others for sent messages.
 const sentBound = 20 * time.Second
-
-// cutBound is the time in which a node reports the loss, although another one had to report it first: that node waits
-// for five seconds and queries the other one.
-const cutBound = 20 * time.Second
 
 func (w *week) gslbctl(t *testing.T, argv ...string) testbed.Result {
 	t.Helper()

@@ -44,16 +44,19 @@ func groupOf(e *api.Event, node string) string {
 	return keyOf(e)
 }
 
-// rank returns the place of a node in the order in which nodes send a group to a target: the first sends it, each later
-// one only if those before it have not (rendezvous hashing). All nodes that know of one another compute the same order.
-func rank(node string, others []string, target, group string) (place int) {
+// rank returns the rank of a node among the nodes that may send the group of an event to a target. The node of rank 0
+// sends the group first. A node of a higher rank sends it if no node of a lower rank has sent it (rendezvous hashing).
+// All nodes with the same peers compute the same ranks. The subject of a node event has no rank, because a node has no
+// events of its own loss and return.
+func rank(node string, others []string, target string, w *waiting) (place int) {
 	weight := func(node string) uint64 {
-		sum := sha256.Sum256([]byte(target + "\x00" + group + "\x00" + node))
+		sum := sha256.Sum256([]byte(target + "\x00" + w.Group + "\x00" + node))
 		return binary.BigEndian.Uint64(sum[:])
 	}
-	mine := weight(node)
+	own := weight(node)
 	for _, other := range others {
-		if other != node && weight(other) > mine {
+		isSubject := w.Event.Kind == api.EventNode && other == w.Event.Subject
+		if other != node && !isSubject && weight(other) > own {
 			place++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -390,5 +391,27 @@ func TestNotifier_WhatDoesNotLastIsToldEachTime(t *testing.T) {
 			n.journal.Add(e)
 		}
 		w.want(long, "eu-1 ends_soon")
+	})
+}
+
+// The other nodes do not wait for the subject of a node event, which has no such event.
+func TestNotifier_SendsNodeEventsWithoutTheirSubject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		names := []string{"a", "b", "c"}
+		w := newWorld(t, names...)
+		for _, subject := range names {
+			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == subject })
+			e := api.Event{Kind: api.EventNode, State: "lost", Phase: begins, Severity: api.EventCritical, Subject: subject}
+			for _, name := range others {
+				w.nodes[name].journal.Add(e)
+			}
+			w.want(groupWait+time.Second, subject+" lost")
+			e.State, e.Phase, e.Severity = "back", ends, api.EventInfo
+			for _, name := range others {
+				w.nodes[name].journal.Add(e)
+			}
+			w.want(groupWait+time.Second, subject+" lost, "+subject+" back; resolved")
+			w.want(time.Minute, "")
+		}
 	})
 }

@@ -116,7 +116,7 @@ func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 		seen[w.Group] = true
 		due := w.Since.Add(t.c.GroupWait)
 		if !w.Own {
-			due = due.Add(time.Duration(rank(t.n.o.Node, peers, t.c.Name, w.Group)) * turn)
+			due = due.Add(time.Duration(rank(t.n.o.Node, peers, t.c.Name, w)) * turn)
 		}
 		if group == "" || due.Before(at) {
 			group, own, at = w.Group, w.Own, due
