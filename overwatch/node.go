@@ -364,6 +364,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 		PeersServe: n.replication.PeersServe}
 	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.Unheard, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions
+	o.FlapWindow = func() time.Duration { return n.state.Config().Overwatch.Flapping.Window }
 	o.Certificates = func() []httpserve.Dated {
 		if n.api == nil {
 			return nil

@@ -65,6 +65,9 @@ type OverwatchSection struct {
 		Threshold   time.Duration `yaml:"threshold"`
 		RemoveAfter time.Duration `yaml:"remove_after"`
 	} `yaml:"stale"`
+	Flapping struct {
+		Window time.Duration `yaml:"window,omitempty"`
+	} `yaml:"flapping,omitempty"`
 	Geolocation   Geolocation    `yaml:"geolocation,omitempty"`
 	Notifications map[string]any `yaml:"notifications,omitempty"`
 }

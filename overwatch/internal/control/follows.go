@@ -33,6 +33,7 @@ func Timing(cfg *config.Config) registry.Timing {
 		StaleThreshold: cfg.Overwatch.Stale.Threshold, RemoveAfter: cfg.Overwatch.Stale.RemoveAfter,
 		ValidationEnabled:  cfg.Overwatch.Validation.Enabled,
 		ValidationInterval: cfg.Overwatch.Validation.CheckInterval,
+		FlapWindow:         cfg.Overwatch.Flapping.Window,
 	}
 }
 

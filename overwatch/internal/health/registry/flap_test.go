@@ -42,7 +42,7 @@ func TestFlap_ThreeStopsWithinTheWindow(t *testing.T) {
 		want("three stops", status.ReasonAgentUnhealthy)
 		say("healthy")
 		want("it serves", status.ReasonAgentUnhealthy)
-		live(status.FlapWindow-4*time.Minute-10*time.Second, "healthy")
+		live(DefaultFlapWindow-4*time.Minute-10*time.Second, "healthy")
 		want("before the end", status.ReasonAgentUnhealthy)
 		live(20*time.Second, "healthy")
 		want("after the window", "")

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -10,8 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Timing holds the times after which silence and old verdicts count: the configuration's overwatch.stale and
-// overwatch.validation.
+// Timing has the durations of the configuration's overwatch.stale, overwatch.validation and overwatch.flapping.
 type Timing struct {
 	// StaleThreshold is the silence after which an agent's claims are stale.
 	StaleThreshold time.Duration
@@ -21,13 +21,18 @@ type Timing struct {
 	ValidationEnabled bool
 	// ValidationInterval is the time between two checks of one backend: a verdict older than three of them counts as none.
 	ValidationInterval time.Duration
+	// FlapWindow is the time within which the last three stops of a flapping backend are. 0: DefaultFlapWindow.
+	FlapWindow time.Duration
 }
+
+func (t *Timing) flapWindow() time.Duration { return cmp.Or(t.FlapWindow, DefaultFlapWindow) }
 
 // The reference values of the specification.
 const (
 	DefaultStaleThreshold     = 30 * time.Second
 	DefaultRemoveAfter        = 5 * time.Minute
 	DefaultValidationInterval = 30 * time.Second
+	DefaultFlapWindow         = 10 * time.Minute
 	// DefaultDrainTime is the duration of a drain where nothing says otherwise: the default TTL of answers.
 	DefaultDrainTime = 30 * time.Second
 )

@@ -124,7 +124,7 @@ func (w *writer) compose(r *record, in status.Inputs, now time.Time) Backend {
 	was := r.pub
 	b := Backend{
 		ID: r.id, Source: r.source(), Validation: was.Validation,
-		FlapReason: r.stops.FlapReason(now), LastHealthyAt: was.LastHealthyAt,
+		FlapReason: r.stops.FlapReason(now, w.timing.flapWindow()), LastHealthyAt: was.LastHealthyAt,
 		CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
 	b.Weight, b.Region, b.check = r.declaration()
@@ -219,7 +219,7 @@ func (w *writer) replace(r *record, next Backend, now time.Time) {
 	}
 	if previous.MayServe && !next.MayServe && next.Override == nil && !next.Drained() {
 		r.stops.Add(next.Reason, now)
-		next.FlapReason = r.stops.FlapReason(now)
+		next.FlapReason = r.stops.FlapReason(now, w.timing.flapWindow())
 	}
 	r.pub = new(next) // and not &next, for which the draft, above, would make one in vain
 	w.mark(r.service, !sameAnswers(*previous, next))
@@ -268,8 +268,8 @@ func (w *writer) watch(r *record, now time.Time) {
 			wakeBy(next)
 		}
 	}
-	if r.stops.FlapReason(now) != "" {
-		wakeBy(r.stops.FlapEnd())
+	if r.stops.FlapReason(now, w.timing.flapWindow()) != "" {
+		wakeBy(r.stops.FlapEnd(w.timing.flapWindow()))
 	}
 	if r.leftDrain != nil && !w.checks(r) {
 		wakeBy(r.leftDrain.leftAt.Add(w.timing.RemoveAfter))

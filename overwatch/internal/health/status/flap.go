@@ -2,12 +2,9 @@ package status
 
 import "time"
 
-// A backend flaps while its last flapStops stops are within FlapWindow. A stop is a change from serving to not serving
-// that no operator made.
-const (
-	flapStops  = 3
-	FlapWindow = 10 * time.Minute
-)
+// flapStops is the number of stops within a window from which a backend flaps. A stop is a change from serving to not
+// serving that no operator made.
+const flapStops = 3
 
 // Stops are the last stops of a backend.
 type Stops struct {
@@ -24,12 +21,12 @@ func (s *Stops) Add(reason string, now time.Time) {
 }
 
 // FlapReason returns the reason of the last stop while the backend flaps, and "" otherwise.
-func (s *Stops) FlapReason(now time.Time) string {
-	if len(s.times) < flapStops || now.Sub(s.times[0]) >= FlapWindow {
+func (s *Stops) FlapReason(now time.Time, window time.Duration) string {
+	if len(s.times) < flapStops || now.Sub(s.times[0]) >= window {
 		return ""
 	}
 	return s.reason
 }
 
 // FlapEnd returns the time when a flapping backend no longer flaps.
-func (s *Stops) FlapEnd() time.Time { return s.times[0].Add(FlapWindow) }
+func (s *Stops) FlapEnd(window time.Duration) time.Time { return s.times[0].Add(window) }

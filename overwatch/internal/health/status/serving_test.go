@@ -60,20 +60,21 @@ func TestServe_SharesHoldsAndDrainsLowerTheConclusion(t *testing.T) {
 	}
 }
 
-func TestStops_ThreeWithinTenMinutesAreFlapping(t *testing.T) {
+func TestStops_ThreeWithinTheWindowAreFlapping(t *testing.T) {
+	const window = 10 * time.Minute
 	var s status.Stops
 	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
 	for _, minute := range []int{0, 4, 11} {
 		s.Add("down", at(minute))
-		if got := s.FlapReason(at(minute)); got != "" {
+		if got := s.FlapReason(at(minute), window); got != "" {
 			t.Errorf("after the stop at %d minutes it flaps: %q", minute, got)
 		}
 	}
 	s.Add("again", at(12))
-	if got := s.FlapReason(at(12)); got != "again" || !s.FlapEnd().Equal(at(14)) {
-		t.Errorf("%q until %v", got, s.FlapEnd())
+	if got := s.FlapReason(at(12), window); got != "again" || !s.FlapEnd(window).Equal(at(14)) {
+		t.Errorf("%q until %v", got, s.FlapEnd(window))
 	}
-	if got := s.FlapReason(at(14)); got != "" {
-		t.Errorf("it flaps for longer than %v: %q", status.FlapWindow, got)
+	if got := s.FlapReason(at(14), window); got != "" {
+		t.Errorf("it flaps for longer than %v: %q", window, got)
 	}
 }

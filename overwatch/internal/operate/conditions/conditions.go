@@ -136,7 +136,7 @@ func (j *Judge) walkOthers(l *losses, to report) {
 func (j *Judge) walkNames(l *losses, all bool, to report) {
 	domains := j.o.Domains()
 	l.walkShares(to)
-	l.walkFlapping(to)
+	l.walkFlapping(j.flapWindow(), to)
 	dark := 0
 	for _, d := range domains {
 		backends := j.o.View.Service(d.Name)

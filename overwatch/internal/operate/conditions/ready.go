@@ -34,6 +34,8 @@ type Options struct {
 	// Domains lists the names that the node steers.
 	Domains func() []Domain
 	View    *registry.View
+	// FlapWindow returns the time of overwatch.flapping.window; nil: the default.
+	FlapWindow func() time.Duration
 	// KeysLost reports whether a zone's signing keys were lost, so that the
 	// parent's DS record fits none; nil where nothing is signed.
 	KeysLost func() bool

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/status"
@@ -74,9 +75,24 @@ func (l *losses) describeShare(agent string) string {
 	return text
 }
 
+func (j *Judge) flapWindow() time.Duration {
+	if j.o.FlapWindow == nil {
+		return registry.DefaultFlapWindow
+	}
+	return j.o.FlapWindow()
+}
+
+// span returns a duration as text, in minutes if it has no seconds.
+func span(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return counted(int(d/time.Minute), "minute")
+	}
+	return d.String()
+}
+
 // walkFlapping reports backends that flap, and the region where several do. It omits backends of lost regions and
 // agents.
-func (l *losses) walkFlapping(to report) {
+func (l *losses) walkFlapping(window time.Duration, to report) {
 	for _, region := range slices.Sorted(maps.Keys(l.flapping)) {
 		list := slices.DeleteFunc(slices.Clone(l.flapping[region]), l.folds)
 		if len(list) == 0 {
@@ -88,7 +104,7 @@ func (l *losses) walkFlapping(to report) {
 			subject = "region " + region
 			what = fmt.Sprintf("%d backends of region %s flap, such as %s: each", len(list), region, first.ID)
 		}
-		to(api.Flapping, subject, fixed(what+" stopped serving 3 times within 10 minutes; the last reason: "+
+		to(api.Flapping, subject, fixed(what+" stopped serving 3 times within "+span(window)+"; the last reason: "+
 			first.FlapReason, "gslbctl events --name "+first.Service))
 	}
 }

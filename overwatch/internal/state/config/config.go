@@ -84,6 +84,7 @@ type Overwatch struct {
 	Gossip        Gossip                 `key:"gossip" reload:"restart"`
 	Validation    Validation             `key:"validation"`
 	Stale         Stale                  `key:"stale" reload:"live"`
+	Flapping      Flapping               `key:"flapping" reload:"live"`
 	Brake         Brake                  `key:"brake" reload:"live"`
 	DNSSEC        DNSSEC                 `key:"dnssec"`
 	// The other nodes for [replication](replication.md), in the form of `dnssec.key_sync.peers`, where that names none.
@@ -191,6 +192,13 @@ type Stale struct {
 	// After this silence an agent's backends are removed, unless the node's own checks find them healthy. Longer than
 	// `threshold`.
 	RemoveAfter time.Duration `key:"remove_after" default:"5m" max:"87600h"`
+}
+
+// Flapping is the detection of backends that flap.
+type Flapping struct {
+	// A backend flaps while its last three stops are within this time. A stop is a change from serving to not serving that
+	// no operator made. See [backend-flaps](runbooks.md#backend-flaps).
+	Window time.Duration `key:"window" default:"10m" min:"1s" max:"24h"`
 }
 
 // DNSSEC is signing.
