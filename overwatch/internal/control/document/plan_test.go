@@ -1,4 +1,4 @@
-package document
+package document // inside: it calls forceReasons, of which plans show only the result
 
 import (
 	"strings"
