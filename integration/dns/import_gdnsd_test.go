@@ -232,7 +232,7 @@ func TestImport_AnswersAsGdnsdDoes(t *testing.T) {
 	dir := filepath.Join(s.Dir, "g")
 	theirs := startGdnsd(t, dir)
 	testbed.Command(t, testbed.Binaries(t).Control, "import", "gdnsd", filepath.Join(dir, "config"), "--into", s.Dir).
-		Want(t, 0, "31 taken, 0 left out", "NA/US: when iad is down")
+		Want(t, 0, "31 imported, 0 omitted", "NA/US: when iad is down")
 	n := s.Nodes[0]
 	n.File.Includes = []string{filepath.Join(s.Dir, "gdnsd.yaml")}
 	s.StartPrograms(t)

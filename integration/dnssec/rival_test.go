@@ -219,7 +219,7 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 				file := filepath.Join(s.Dir, "rival.zone")
 				testbed.Write(t, file, 0o600, zone)
 				testbed.Command(t, testbed.Binaries(t).Control, "import", "bind", file, "--zone", rivalZone, "--into", s.Dir).
-					Want(t, 0, " taken, 0 left out")
+					Want(t, 0, " imported, 0 omitted")
 			} else {
 				text, err := yaml.Marshal(map[string]any{"dns": map[string]any{"default_ttl": 5, "zones": []any{map[string]any{
 					"name": rivalZone, "nameservers": []string{"ns1." + rivalZone}, "records": rivalRecords}}}})

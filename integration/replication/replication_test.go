@@ -173,9 +173,9 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 	for _, n := range s.Nodes {
 		argv = append(argv, "--api", n.API.String())
 	}
-	testbed.Command(t, append(argv, "--all-nodes", "domains", "add", "four.test.gslb.test")...).Want(t, 0, "has it too")
+	testbed.Command(t, append(argv, "--all-nodes", "domains", "add", "four.test.gslb.test")...).Want(t, 0, "has the change")
 	testbed.Command(t, append(argv, "--all-nodes", "domains", "remove", "four.test.gslb.test", "-y")...).Want(t, 0,
-		"has it too")
+		"has the change")
 
 	// One is down while a name is made, one deleted, one given another server, and one drained.
 	testbed.Kill(t, c)

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) agentsCommand() *cobra.Command {
-	return cmdline.Group("agents", "Show pinned agents and decide whom to believe", a.agentsListCommand(),
+	return cmdline.Group("agents", "List, revoke and unpin agents", a.agentsListCommand(),
 		a.agentsShowCommand(),
 		a.agentsExpiringCommand(), cmdline.Destroying(a.agentsUnpinCommand()),
 		cmdline.Destroying(a.agentsRevokeCommand()),
@@ -32,14 +32,14 @@ func (a *app) agentsListCommand() *cobra.Command {
 
 func (a *app) agentsExpiringCommand() *cobra.Command {
 	var days int
-	cmd := cmdline.ListCommand(a.App, "expiring", "List agents whose certificate ends soon, the first to end on top",
+	cmd := cmdline.ListCommand(a.App, "expiring", "List agents with an expiring certificate",
 		func(c *api.Client, ctx context.Context) (api.ExpiringAgents, error) {
 			return c.ExpiringAgents(ctx, days)
 		},
 		func(list api.ExpiringAgents) *render.Table {
 			return a.agentTable(list.Expiring, "No certificate ends within "+render.Count(days, "day", "days")+".")
 		})
-	cmd.Flags().IntVar(&days, "days", api.DefaultExpiringDays, "how soon is soon, in days")
+	cmd.Flags().IntVar(&days, "days", api.DefaultExpiringDays, "days until the certificate expires")
 	return cmd
 }
 

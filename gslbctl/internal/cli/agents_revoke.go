@@ -17,16 +17,16 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 	var req api.RevokeRequest
 	cmd := &cobra.Command{
 		Use:   "revoke <agent> --reason <text>",
-		Short: "Refuse an agent from now on",
-		Long: "revoke refuses an agent at once and until it is unpinned. What it reported leaves at once.\n" +
-			"Revoke when a machine or its key may be in the wrong hands, and with --lock-service: whoever has the\n" +
-			"machine has its service tokens too, and could come back under another id. Locked tokens admit nobody\n" +
-			"new until they are changed; agents that are pinned go on.",
+		Short: "Revoke an agent",
+		Long: "revoke rejects an agent until it is unpinned. The backends that only this agent reports leave DNS\n" +
+			"immediately. Revoke an agent if its machine or its key may be compromised. Add --lock-service,\n" +
+			"because the machine also has the service tokens, and an attacker can enroll again with another agent\n" +
+			"id. A locked token enrolls no new agent until the token changes. Agents with a pin stay.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.Confirm(cmd.Context(), yes,
-				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
+				"Revoking "+args[0]+" removes the backends that only this agent reports from DNS"); err != nil {
 				return err
 			}
 			ctx, err := a.CheckConsequences(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
@@ -36,10 +36,10 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 			return a.revoke(ctx, args[0], req)
 		},
 	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, for whoever finds it later")
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "the reason, for other operators")
 	cmd.Flags().BoolVar(&req.LockService, "lock-service", false,
-		"have the tokens of its services admit no new agents until they are changed")
-	cmdline.Require(cmd, [2]string{"reason", "why, for whoever finds it later, such as --reason \"laptop lost\""})
+		"lock the tokens of its services: they enroll no new agent until they change")
+	cmdline.Require(cmd, [2]string{"reason", "the reason, for other operators, such as --reason \"laptop lost\""})
 	cmdline.YesFlag(cmd, &yes)
 	cmdline.ForceFlag(cmd, &force)
 	return cmd
@@ -68,7 +68,7 @@ func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) erro
 }
 
 func (a *app) agentsLocksCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "locks", "List services whose tokens admit no new agents",
+	return cmdline.ListCommand(a.App, "locks", "List services with a locked token",
 		(*api.Client).TokenLocks, func(list api.TokenLockList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "LOCKED"}, {Name: "TOKEN"}, {Name: "AGENT"},
@@ -89,14 +89,11 @@ func (a *app) agentsLocksCommand() *cobra.Command {
 
 func (a *app) agentsUnlockCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "unlock <service>", short: "Have the locked tokens of a service admit new agents again",
-		long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may " +
-			"enrol " +
-			"" +
-			"again.\n" +
-			"A changed token ends it by itself.",
+		use: "unlock <service>", short: "Unlock the token of a service",
+		long: "unlock ends the lock of agents revoke --lock-service before the token has changed. Anyone with the\n" +
+			"token can enroll an agent again. A changed token ends the lock automatically.",
 		shared:   true,
-		question: "Unlocking %s admits everybody who has its token, also whoever stole it",
+		question: "Unlocking %s lets anyone with its token enroll an agent",
 		apply: func(ctx context.Context, c *api.Client, service string) (string, error) {
 			out, err := c.UnlockToken(ctx, service)
 			return out.Message, err

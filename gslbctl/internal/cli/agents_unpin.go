@@ -27,14 +27,13 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	var many unpinMany
 	cmd := &cobra.Command{
 		Use:   "unpin <agent> | --service <name> --never-reported|--since <time>",
-		Short: "Forget the certificates of agents, so that new ones can be pinned",
-		Long: "unpin deletes the certificate pin of an agent, also that of a revoked one. What it reported leaves at " +
-			"once;\n" +
-			"the agent comes back by proving its service token again, with a new certificate.\n\n" +
-			"With --service it deletes the pins of many: those that never reported, or that were pinned since a " +
-			"time,\n" +
-			"revoked ones excepted. These come back by themselves while their token admits them: lock or change it " +
-			"first.",
+		Short: "Delete the certificate pins of agents",
+		Long: "unpin deletes the certificate pin of an agent, also of a revoked agent. The backends that only this\n" +
+			"agent reports leave DNS immediately. The agent returns when it proves its service token with a new\n" +
+			"certificate.\n\n" +
+			"With --service, unpin deletes the pins of several agents: the agents that never reported, or the\n" +
+			"agents pinned since a time. It skips revoked agents. These agents enroll again while their token is\n" +
+			"accepted: lock or change the token first.",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +48,7 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 				return errors.New("--never-reported, --since and --dry-run go with --service, not with an agent")
 			}
 			if err := a.Confirm(cmd.Context(), yes,
-				"Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols "+
+				"Unpinning "+args[0]+" removes the backends that only this agent reports from DNS until it enrolls "+
 					"again"); err != nil {
 				return err
 			}
@@ -64,11 +63,11 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&many.service, "service", "", "of this service, many agents")
-	flags.BoolVar(&many.neverReported, "never-reported", false, "those that never reported")
+	flags.StringVar(&many.service, "service", "", "unpin agents of this service")
+	flags.BoolVar(&many.neverReported, "never-reported", false, "unpin agents that never reported")
 	flags.StringVar(&many.since, "since", "",
-		"those pinned since this `time`: 2026-01-31T12:00:00Z, or so long ago, such as 2h or 1d")
-	flags.BoolVar(&many.dryRun, "dry-run", false, "only tell which")
+		"unpin agents pinned since this `time`: 2026-01-31T12:00:00Z, or an age such as 2h or 1d")
+	flags.BoolVar(&many.dryRun, "dry-run", false, "list the agents, change nothing")
 	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
 	cmdline.YesFlag(cmd, &yes)
 	cmdline.ForceFlag(cmd, &force)
@@ -79,10 +78,10 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 func (m unpinMany) filter(now time.Time) (f api.UnpinFilter, err error) {
 	f = api.UnpinFilter{Service: m.service, NeverReported: m.neverReported}
 	if m.service == "" {
-		return f, errors.New("name an agent, or with --service the service whose agents are meant")
+		return f, errors.New("name an agent, or with --service a service")
 	}
 	if m.since == "" && !m.neverReported {
-		return f, errors.New("--service needs --never-reported or --since, to say which of its agents are meant")
+		return f, errors.New("--service needs --never-reported or --since, to select its agents")
 	}
 	if m.since == "" {
 		return f, nil
@@ -118,7 +117,8 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 		whom = render.Count(most, "agent", "agents")
 	}
 	if err := a.Confirm(ctx, yes,
-		"Unpinning "+whom+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
+		"Unpinning "+whom+" removes the backends that only these agents report from DNS until they enroll "+
+			"again"); err != nil {
 		return err
 	}
 	return a.ChangeEach(ctx, func(ctx context.Context, c *api.Client) (string, error) {
@@ -166,7 +166,7 @@ func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
 	if err != nil {
 		return err
 	}
-	t := &render.Table{Columns: []render.Column{{Name: "AGENT"}}, Empty: "No agent is meant."}
+	t := &render.Table{Columns: []render.Column{{Name: "AGENT"}}, Empty: "No agent matches."}
 	for _, id := range out.Unpinned {
 		t.Add(render.C(id))
 	}

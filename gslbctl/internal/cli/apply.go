@@ -24,12 +24,11 @@ func (a *app) exportCommand() *cobra.Command {
 	var owner string
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Print what the API holds as one document, for apply",
-		Long: "export prints the regions, domains, servers, mappings and announced agents that were created through " +
-			"the\n" +
-			"API, with their owners, and the settings of dns and health-check that the API laid over the file, " +
-			"which\n" +
-			"have none. What is left out has its default. What the configuration file declares is not among them.",
+		Short: "Export the objects of the API as a document",
+		Long: "export prints the regions, domains, servers, mappings and announced agents that the API created,\n" +
+			"with their owners. It also prints the settings of dns and health-check that the API changed;\n" +
+			"settings have no owner. Omitted fields have their default. The document does not contain the objects\n" +
+			"of the configuration file.",
 		Example: "  gslbctl export --owner shop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			doc, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).Document))
@@ -58,9 +57,9 @@ type applyFlags struct {
 func (f *applyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.file, "file", "f", "",
 		"the document: a `file`, a folder of .yaml, .yml and .json files, or -")
-	cmd.Flags().StringVar(&f.owner, "owner", "", "whose objects they are from now on; those of other owners stay "+
-		"theirs")
-	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete the objects of the owner that the document does not have")
+	cmd.Flags().StringVar(&f.owner, "owner", "", "`owner` of the objects of the document; objects of other owners "+
+		"stay unchanged")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete objects of the owner that are not in the document")
 }
 
 // request reads the document and returns the request for plan or apply. The Manifest has the places of objects, for
@@ -81,13 +80,13 @@ func (a *app) planCommand() *cobra.Command {
 	var config string
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
-		Short: "Show what apply would change, and what that does to answers",
-		Long: "plan compares a document with what the API holds: object by object, then what becomes of answers, by " +
-			"the\n" +
-			"code that decides them and weighted with the answers of the last hour. New servers count as healthy.\n" +
-			"With --config it compares the configuration file of a node with the one in force: its keys, and " +
-			"answers.\n" +
-			"The exit code is 0 when there is nothing to do, 3 when there are changes.",
+		Short: "Preview the changes of a document or configuration file",
+		Long: "plan compares a document with the objects of the API. It lists the changed objects, then the changed\n" +
+			"answers, weighted with the answers of the last hour. The node computes the answers with its own\n" +
+			"routing code and assumes that new servers are healthy.\n\n" +
+			"With --config, plan compares a configuration file with the current configuration of a node: the keys\n" +
+			"and the answers.\n\n" +
+			"The exit code is 0 if nothing would change, 3 if there are changes.",
 		Example: "  gslbctl plan -f shop.yaml --owner shop --prune",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, err := a.planOf(cmd.Context(), &f, config)
@@ -104,13 +103,12 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&config, "config", "", "in place of a document, the configuration `file` that a node would "+
-		"have")
+	cmd.Flags().StringVar(&config, "config", "", "preview this configuration `file` instead of a document")
 	cmd.MarkFlagsMutuallyExclusive("file", "config")
 	return cmd
 }
 
-// planOf asks a node for the plan of a document, or of a configuration file.
+// planOf requests the plan of a document or of a configuration file.
 func (a *app) planOf(ctx context.Context, f *applyFlags, config string) (api.Plan, error) {
 	if config != "" {
 		text, err := a.configText(config, "--config")
@@ -132,13 +130,10 @@ func (a *app) applyCommand() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
-		Short: "Make what the API holds what a document says",
-		Long: "apply creates and changes what the document has, all of it or nothing, on every node. What it does " +
-			"not\n" +
-			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or " +
-			"a " +
-			"name\n" +
-			"that would be left with too few backends, needs --force.",
+		Short: "Apply a document",
+		Long: "apply creates and changes the objects of a document, all or none, on every node. Other objects stay,\n" +
+			"except with --prune. A second run changes nothing. A change of more than 30 % of the objects of an\n" +
+			"owner, or a name with too few backends, requires --force.",
 		Example: "  gslbctl apply -f shop.yaml --owner shop --prune",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, req, err := f.request(a)
@@ -154,13 +149,13 @@ func (a *app) applyCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.force, "force", false,
-		"go on where much would change, or names would be left with too few backends")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, and show what would change")
+		"apply a large change, or a change that leaves names with too few backends")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes, change nothing")
 	return cmd
 }
 
 // applyOn calls ask, which applies the document of m, on one node that carries changes to all others, or else on every
-// node. There, a refusal of one node does not stop the others. With dry, ask is a plan and goes to every node.
+// node. A rejection of one node does not stop the other nodes. With dry, ask is a plan and is sent to every node.
 func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask fleet.Request[api.Plan]) error {
 	clients, err := a.Clients()
 	if err != nil {
@@ -211,7 +206,7 @@ func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
 	return a.CheckReplicated(report)
 }
 
-// noneApplied returns the outcome of an apply, or with dry of a plan, that every node has refused or not answered.
+// noneApplied returns the outcome of an apply, or with dry of a plan, that no node has accepted.
 func noneApplied(failed []error, dry bool) error {
 	var sentences []string
 	for _, err := range failed {
@@ -222,12 +217,12 @@ func noneApplied(failed []error, dry bool) error {
 	code, _ := fleet.Explain(failed[0])
 	if !dry && slices.ContainsFunc(failed, func(err error) bool { return !fleet.IsCertain(err) }) {
 		code = fleet.Degraded
-		sentences = append(sentences, "the document may have been applied: plan shows what is left to do")
+		sentences = append(sentences, "the document may have been applied: run plan to see the remaining changes")
 	}
 	return fleet.NewError(code, strings.Join(sentences, "; "), failed[0])
 }
 
-// plansText shows each different plan once. All but the first have a line with the first node that has it.
+// plansText returns each different plan once. A line before each plan except the first names its first node.
 func (a *app) plansText(replies []fleet.Answer[api.Plan]) (text string) {
 	var shown []string
 	for _, r := range replies {

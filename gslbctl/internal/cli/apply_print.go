@@ -13,7 +13,7 @@ import (
 // planText shows a plan to people: its objects, then its answers, then a line that sums it up.
 func (a *app) planText(plan api.Plan) string {
 	if len(plan.Changes) == 0 {
-		return fmt.Sprintf("Nothing to do: %s as the document says.\n",
+		return fmt.Sprintf("Nothing to do: %s unchanged.\n",
 			render.Count(plan.Unchanged, "object is", "objects are"))
 	}
 	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "KIND"}, {Name: "WHICH"}, {Name: "CHANGE"}}}
@@ -59,12 +59,12 @@ func answerLines(plan api.Plan) (lines []string) {
 		lines = append(lines, "no client would be sent to "+id)
 	}
 	if answers.Skipped > 0 {
-		lines = append(lines, fmt.Sprintf("%d names were not looked at", answers.Skipped))
+		lines = append(lines, fmt.Sprintf("%d names were not checked", answers.Skipped))
 	}
-	sum := fmt.Sprintf("%d to create, %d to change, %d to delete, %d as they are", counts[api.PlanCreate],
+	sum := fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged", counts[api.PlanCreate],
 		counts[api.PlanUpdate], counts[api.PlanDelete], plan.Unchanged)
 	if plan.Applied {
-		sum = fmt.Sprintf("Done: %d created, %d changed, %d deleted, %d as they were", counts[api.PlanCreate],
+		sum = fmt.Sprintf("Done: %d created, %d changed, %d deleted, %d unchanged", counts[api.PlanCreate],
 			counts[api.PlanUpdate], counts[api.PlanDelete], plan.Unchanged)
 	}
 	lines = append(lines, sum+".")
@@ -80,9 +80,9 @@ func answerLines(plan api.Plan) (lines []string) {
 // movesLine returns a sentence about the part of the last hour's answers that would go to another region.
 func movesLine(answers api.PlanAnswers) string {
 	if answers.Total == 0 {
-		return "There were no answers in the last hour, so that no part of them can be told."
+		return "There were no answers in the last hour."
 	}
-	line := fmt.Sprintf("Of the last hour's %d answers %s %% go elsewhere", answers.Total,
+	line := fmt.Sprintf("Of the last hour's %d answers %s %% move to another region", answers.Total,
 		part(answers.ElsewherePercent))
 	var moves []string
 	const shown = 5

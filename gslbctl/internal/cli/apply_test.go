@@ -47,10 +47,9 @@ func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
 	n := startNode(t)
 	r := ask(t, "plan -f shop.yaml", n)
 	for _, words := range []string{"ttl 60 -> 30", "shop.example.com A: 192.0.2.1 100.0 % -> nothing",
-		"Of the last hour's 12345 answers 8.1 % go elsewhere: 6.0 % eu -> us, 2.1 % us -> eu.",
-		"no client would be sent to shop.example.com:192.0.2.9:80", "0 to create, 1 to change, 0 to delete, 1 as " +
-			"they " +
-			"are."} {
+		"Of the last hour's 12345 answers 8.1 % move to another region: 6.0 % eu -> us, 2.1 % us -> eu.",
+		"no client would be sent to shop.example.com:192.0.2.9:80", "0 to create, 1 to change, 0 to delete, 1 " +
+			"unchanged."} {
 		if !strings.Contains(r.out, words) {
 			t.Errorf("it does not say %q: %+v", words, r)
 		}
@@ -136,7 +135,7 @@ func TestApply_GoesToOneNodeWhereNodesCarryItOn(t *testing.T) {
 	replicating(nodes, 0, false)
 	r := ask(t, "apply -f shop.yaml", nodes...)
 	if r.code != 0 || !strings.Contains(r.out, "Done: 0 created, 1 changed") ||
-		!strings.Contains(r.out, "ns2, ns3: has it too") {
+		!strings.Contains(r.out, "ns2, ns3: has the change") {
 		t.Errorf("%+v", r)
 	}
 	if counts := sentTo(nodes); counts[0] != 1 || counts[1]+counts[2] != 0 {
@@ -144,7 +143,7 @@ func TestApply_GoesToOneNodeWhereNodesCarryItOn(t *testing.T) {
 	}
 	replicating(nodes, 1, true)
 	r = ask(t, "apply -f shop.yaml --all-nodes", nodes...)
-	if r.code != 1 || !strings.Contains(r.out, "is down: it gets it when it is back") {
+	if r.code != 1 || !strings.Contains(r.out, "is down: it receives the change when it is back") {
 		t.Errorf("--all-nodes, and two are down: %+v", r)
 	}
 }

@@ -22,7 +22,7 @@ type askedDomain struct {
 	Replies []dnsReply `json:"replies"`
 }
 
-// dnsReply is the answer of one node.
+// dnsReply is the answer of a node.
 type dnsReply struct {
 	Node      string   `json:"node"`
 	Addresses []string `json:"addresses"`
@@ -51,7 +51,7 @@ func (r dnsReply) ttl() render.Cell {
 // families are the queried address types.
 var families = []string{"A", "AAAA"}
 
-// askAll queries the DNS of all nodes at once for the addresses of the domains. It leaves out
+// askAll queries the DNS servers of all nodes concurrently for the addresses of the domains. It omits
 // questions without an address from any node, unless they failed.
 func askAll(ctx context.Context, nodes []fleet.Node, domains []string, timeout time.Duration) []askedDomain {
 	domains = domains[:min(len(domains), maxAsked)]

@@ -21,7 +21,7 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return cmdline.Group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(),
+	return cmdline.Group("audit", "List, export and verify the audit log", a.auditListCommand(),
 		cmdline.Reading(a.auditVerifyCommand()), cmdline.Reading(a.auditTailCommand()),
 		cmdline.Reading(a.auditExportCommand()))
 }
@@ -57,7 +57,7 @@ func (a *app) auditListCommand() *cobra.Command {
 	var f auditFlags
 	cmd := a.Listing(&cobra.Command{
 		Use:   "list",
-		Short: "List the latest changes, the newest first",
+		Short: "List audit log entries, latest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > api.MaxPageLimit {
 				return fmt.Errorf("--limit is %d: it must be from 1 to %d", limit, api.MaxPageLimit)
@@ -75,7 +75,7 @@ func (a *app) auditListCommand() *cobra.Command {
 			return g.Done(a.List(list, a.auditTable(list, g.Several())))
 		},
 	})
-	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "how many entries to show at most")
+	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "maximum number of entries")
 	f.period.Flags(cmd)
 	f.add(cmd)
 	return a.NodeFlag(cmd)
@@ -89,12 +89,12 @@ type nodeAudit struct {
 
 // auditList is the output of audit list: the latest entries of all nodes.
 type auditList struct {
-	Entries []nodeAudit   `json:"entries"` // the newest first
+	Entries []nodeAudit   `json:"entries"` // latest first
 	Total   int           `json:"total"`   // of all nodes, matching the query
 	Nodes   []fleet.Asked `json:"nodes"`
 }
 
-// mergeAudit returns the newest entries of all nodes, at most limit.
+// mergeAudit returns the latest entries of all nodes, at most limit.
 func mergeAudit(g fleet.Gathered[api.AuditList], limit int) auditList {
 	list := auditList{Entries: []nodeAudit{}, Nodes: g.Nodes}
 	for _, r := range g.Answers {
@@ -147,7 +147,7 @@ type nodeVerdict struct {
 func (a *app) auditVerifyCommand() *cobra.Command {
 	return a.NodeFlag(&cobra.Command{
 		Use:   "verify",
-		Short: "Compute the chains of the audit logs again, and name the first entry that breaks one",
+		Short: "Verify the hash chains of the audit logs",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, readVerdict)
 			if err != nil {

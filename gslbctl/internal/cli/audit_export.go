@@ -22,10 +22,9 @@ func (a *app) auditExportCommand() *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write the audit log of a node to a file or to standard output",
-		Long: "export writes the log of one node, as audit verify of anybody can check it: that of --node, else of " +
-			"the\n" +
-			"first that answers, which it names.",
+		Short: "Export the audit log of a node",
+		Long: "export writes the audit log of one node with its hash chain, so that the log can be verified later.\n" +
+			"It reads the node of --node, or else the first node that answers, and prints its name.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(auditFormats(), format) {
 				return fmt.Errorf("--format is %q: it must be one of %s", format, strings.Join(auditFormats(), ", "))
@@ -42,7 +41,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 					return c.Node(), c.ExportAudit(ctx, query, w)
 				})
 				if clients, _ := a.Clients(); err == nil && len(clients) > 1 {
-					fmt.Fprintf(a.Err, "gslbctl: this is the log of %s; --node chooses another\n", from)
+					fmt.Fprintf(a.Err, "gslbctl: this is the log of %s; --node selects another node\n", from)
 				}
 				return err
 			}
@@ -56,7 +55,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
-	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
+	cmd.Flags().StringVar(&path, "file", "", "new `file` to write (default standard output)")
 	f.period.Flags(cmd)
 	f.add(cmd)
 	a.NodeFlag(cmd)

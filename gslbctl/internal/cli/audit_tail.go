@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditOverlap is the time before the newest known entry of a node from which audit tail -f asks it again: it may be
+// auditOverlap is the overlap of two requests of audit tail -f to a node, because the node may be
 // slow to show an entry.
 const auditOverlap = time.Minute
 
@@ -27,9 +27,10 @@ func (a *app) auditTailCommand() *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "tail",
-		Short: "Print the latest changes, the newest last",
-		Long: "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry, " +
-			"with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C.",
+		Short: "Print and follow audit log entries",
+		Long: "tail prints the latest changes, one per line, oldest first. With -o json each line is one entry,\n" +
+			"with -o yaml each entry is a list element.\n\n" +
+			"With -f, tail prints new changes until Ctrl-C.",
 		Annotations: map[string]string{cmdline.IsList: cmdline.IsList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {
@@ -42,15 +43,15 @@ func (a *app) auditTailCommand() *cobra.Command {
 			return a.tailAudit(cmd.Context(), query, lines, follow)
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the changes that come")
-	cmd.Flags().IntVar(&lines, "lines", 20, "how many of the latest changes to begin with")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new changes until Ctrl-C")
+	cmd.Flags().IntVar(&lines, "lines", 20, "number of entries to print first")
 	f.period.SinceFlag(cmd)
 	f.add(cmd)
 	a.NodeFlag(cmd)
 	return cmd
 }
 
-// tailAudit prints the latest entries and, with goOn, those that come later. If a node did not answer for a while, it
+// tailAudit prints the latest entries and, with goOn, later entries. If a node did not answer for a while, it
 // prints the entries missed in between once the node answers.
 func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	since, seen := map[string]time.Time{}, map[string]bool{}
@@ -79,7 +80,7 @@ func tailQuery(from url.Values, lines int, since map[string]time.Time, node stri
 }
 
 // printTail prints entries that are not in seen, by node and id, and adds them; at the first look, when since is empty,
-// the newest lines of them. It sets since, by node, to the time from which to ask next; zero where there was no entry.
+// the latest entries. It sets since, by node, to the start of the next request, zero if there was no entry.
 func (a *app) printTail(g fleet.Gathered[api.AuditList], lines int, since map[string]time.Time,
 	seen map[string]bool) error {
 	most := lines
@@ -88,17 +89,17 @@ func (a *app) printTail(g fleet.Gathered[api.AuditList], lines int, since map[st
 	}
 	for _, r := range g.Answers {
 		at, again := since[r.Node]
-		if e := r.Value.Entries; len(e) > 0 { // the newest first
+		if e := r.Value.Entries; len(e) > 0 { // latest first
 			if less := e[0].Timestamp.Add(-auditOverlap); less.After(at) {
 				at = less
 			}
 			if oldest := e[len(e)-1].Timestamp; !again && len(e) == lines && oldest.After(at) {
-				at = oldest // those before it were not asked for
+				at = oldest // earlier entries were not requested
 			}
 		}
 		since[r.Node] = at
 	}
-	for i, e := range slices.Backward(mergeAudit(g, math.MaxInt).Entries) { // the newest last
+	for i, e := range slices.Backward(mergeAudit(g, math.MaxInt).Entries) { // oldest first
 		key := e.Node + " " + strconv.FormatUint(e.ID, 10)
 		known := seen[key]
 		seen[key] = true

@@ -67,8 +67,8 @@ func (a *app) knownBackends(ctx context.Context, known fleet.Request[api.Backend
 	return all, nil
 }
 
-// lookUpBackends returns the backends that a text selects from those that known returns on any node. It returns an
-// error if there are none.
+// lookUpBackends returns the backends that a text selects from the backends that known returns on any node. It returns
+// an error if there are none.
 func (a *app) lookUpBackends(ctx context.Context, text string, known fleet.Request[api.BackendList]) ([]api.Backend,
 	error) {
 	all, err := a.knownBackends(ctx, known)
@@ -133,7 +133,7 @@ func (a *app) backendsOf(ctx context.Context, name backendName) ([]api.Backend, 
 	return filtered(known, name.matches), err
 }
 
-// sameName reports whether a name that a person has written is that of a node.
+// sameName reports whether a typed name equals a name of a node.
 func sameName(name, written string) bool {
 	return strings.EqualFold(name, strings.TrimSuffix(written, "."))
 }

@@ -16,9 +16,9 @@ import (
 )
 
 func (a *app) backendsCommand() *cobra.Command {
-	return cmdline.Group("backends", "Show backends with their reports and checks, and check them now",
+	return cmdline.Group("backends", "List backends and run health checks",
 		a.backendsListCommand(), cmdline.Changing(a.backendsValidateCommand()),
-		cmdline.Menu("override", "Set or clear a verdict by hand", "", cmdline.Changing(a.overrideSetCommand()),
+		cmdline.Menu("override", "Set and clear overrides", "", cmdline.Changing(a.overrideSetCommand()),
 			cmdline.Changing(a.overrideClearCommand())))
 }
 
@@ -29,7 +29,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 		filter.Status = api.EffectiveStatus(status)
 		return c.Backends(ctx, filter)
 	}
-	cmd := cmdline.ListCommand(a.App, "list", "List backends with every verdict about them", ask,
+	cmd := cmdline.ListCommand(a.App, "list", "List backends with their health", ask,
 		func(list api.BackendList) *render.Table { return a.backendTable(list.Backends) })
 	var statuses []string
 	for _, s := range api.EffectiveStatuses() {
@@ -109,10 +109,11 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 	var target api.ValidateTarget
 	cmd := &cobra.Command{
 		Use:   "validate [" + backendForms + "]",
-		Short: "Have the node check backends now",
-		Long: "validate has the node check all backends, one, or those that the flags name, now, and shows what it " +
-			"found.\n" +
-			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
+		Short: "Run the health checks of backends now",
+		Long: "validate runs the health checks of all backends, of one backend, or of the backends that match the " +
+			"flags, and shows the results.\n" +
+			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first node that answers " +
+			"runs the checks.",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(backendIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {

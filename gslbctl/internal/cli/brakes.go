@@ -20,13 +20,13 @@ func (a *app) brakesCommand() *cobra.Command {
 }
 
 func (a *app) brakesListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List the names, regions and agents of which reports are held",
+	return cmdline.ListCommand(a.App, "list", "List mass-failure holds",
 		(*api.Client).Brakes, func(list api.BrakeList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "HOLD"}, {Name: "AGENT"}, {Name: "AGENTS SAY"}, {Name: "HELD",
 					Right: true},
 					{Name: "SINCE"}, {Name: "BELIEVED"}},
-				Empty: "No agents are held.",
+				Empty: "There are no mass-failure holds.",
 			}
 			for _, b := range list.Brakes {
 				subject := holdName(&b)
@@ -57,10 +57,9 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release {<name> | --region <region> | --agent <id>}",
 		Short: "Release a mass-failure hold",
-		Long: "release ends the hold of a name, a region or an agent: the reports of the agents count at once, and " +
-			"backends that they call unhealthy serve no more.\nIf a name would be left with fewer backends than it " +
-			"needs, " +
-			"release requires --force.",
+		Long: "release ends the hold of a name, a region or an agent. The reports of the agents take effect\n" +
+			"immediately, and backends that they report unhealthy leave the answers. If a name would have fewer\n" +
+			"backends than it needs, release requires --force.",
 		Example:           "  gslbctl brakes release app.example.com\n  gslbctl brakes release --region eu",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(brakedNames),

@@ -45,8 +45,7 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 		args := append(strings.Fields(line), "--api", documented(0), "--api", documented(1))
 		r := call(t, cmdline.System{}, nodes, args...)
 		if r.code != 1 || !strings.Contains(r.errors, "nothing was changed: app.example.com would be left with 0 of "+
-			"at "+
-			"least 1 backend: nobody would answer it (A)") || !strings.Contains(r.errors, "--force") {
+			"at least 1 backend: no backend would be left to answer (A)") || !strings.Contains(r.errors, "--force") {
 			t.Errorf("%s: %+v", line, r)
 		}
 		for _, n := range nodes {
@@ -109,10 +108,9 @@ func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
 		"a host name":  {enabled: true, byDNS: "b.example.net", byAPI: "b.example.net"},
 		"its own host name, to clients": {enabled: true, byDNS: "b.example.net", byAPI: "a.example.net",
 			backends: []api.Backend{sibling},
-			words: still + " to clients in no region, since app.example.com:192.0.2.11:443 is of that host name " +
-				"too"},
+			words:    still + " to clients in no region, because app.example.com:192.0.2.11:443 has the same host name"},
 		"its own host name, by DNS": {enabled: true, byDNS: "a.example.net", byAPI: "b.example.net",
-			words: still + ", since nothing else of it may serve; the drain goes on, gslbctl undrain"},
+			words: still + ", because no other backend of the name can serve; the drain continues, gslbctl undrain"},
 	} {
 		n, dns := drainingNode(t, append([]api.Backend{leaving}, tc.backends...)...)
 		n.set("GET /api/v1/domains/app.example.com",

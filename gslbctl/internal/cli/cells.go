@@ -49,7 +49,7 @@ func healthyOf(healthy, total int) render.Cell {
 	return cell
 }
 
-// verdictCell returns a cell with the verdict of one source about a backend.
+// verdictCell returns a cell with the verdict of a source about a backend.
 func verdictCell(healthy *bool) render.Cell {
 	switch {
 	case healthy == nil:

@@ -30,8 +30,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"domains set shop.example.com --dnssec-enabled=false",
 			`PATCH /api/v1/domains/shop.example.com  {"dnssec_enabled":false}`, "domain shop.example.com is changed"},
 		{"domains set shop.example.com --routing-algorithm latency --fallback-algorithm weighted --min-healthy 50% " +
-			"--enabled=false " +
-			"--description x --tags a,b",
+			"--enabled=false --description x --tags a,b",
 			`PATCH /api/v1/domains/shop.example.com  ` +
 				`{"description":"x","enabled":false,"fallback_algorithm":"weighted","min_healthy":"50%",` +
 				`"routing_policy":"latency","tags":["a","b"]}`, "domain shop.example.com is changed"},
@@ -53,50 +52,48 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com",
 			"domain shop.example.com is removed"},
 		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false " +
-			"--priority 3 " +
-			"--code ap1 --description x",
+			"--priority 3 --code ap1 --description x",
 			`POST /api/v1/regions  ` +
 				`{"name":"ap","code":"ap1","description":"x","latitude":35.7,"longitude":-139.7,"continent":"AS",` +
 				`"countries":["JP","KR"],"enabled":false,"priority":3}`, "region ap is there"},
 		{"regions set ap --priority 0", `PATCH /api/v1/regions/ap  {"priority":0}`, "region ap is changed"},
 		{`regions set ap --name Asia`, `PATCH /api/v1/regions/ap  {"name":"Asia"}`, "region ap is changed"},
 		{"domains reset over.example.com -y", "DELETE /api/v1/domains/over.example.com/overlay",
-			"domain over.example.com is as the file says"},
+			"domain over.example.com has the values of the file"},
 		{"domains set over.example.com --ttl 5", `PATCH /api/v1/domains/over.example.com  {"ttl":5}`,
-			"domain over.example.com is changed: laid over the configuration"},
+			"domain over.example.com is changed: overlay over the configuration"},
 		{"servers set app.example.com:192.0.2.13:443 --weight 5",
 			`PATCH /api/v1/servers/app.example.com:192.0.2.13:443  {"weight":5}`,
-			"server app.example.com:192.0.2.13:443 is changed: laid over the configuration"},
+			"server app.example.com:192.0.2.13:443 is changed: overlay over the configuration"},
 		{"servers reset app.example.com:192.0.2.13:443 -y",
 			"DELETE /api/v1/servers/app.example.com:192.0.2.13:443/overlay",
-			"server app.example.com:192.0.2.13:443 is as the file says"},
-		{"regions reset ap -y", "DELETE /api/v1/regions/ap/overlay", "region ap is as the file says"},
+			"server app.example.com:192.0.2.13:443 has the values of the file"},
+		{"regions reset ap -y", "DELETE /api/v1/regions/ap/overlay", "region ap has the values of the file"},
 		{"regions remove ap -y", "DELETE /api/v1/regions/ap", "region ap is removed"},
 		{"geo set 203.0.113.0/24 eu --comment office",
 			`PUT /api/v1/geo/mappings  {"cidr":"203.0.113.0/24","region":"eu","comment":"office"}`,
 			"clients of 203.0.113.0/24 are in eu"},
 		{"geo remove 203.0.113.0/24 -y", "DELETE /api/v1/geo/mappings/203.0.113.0/24",
-			"the mapping of 203.0.113.0/24 is gone"},
+			"the mapping of 203.0.113.0/24 is removed"},
 		{"config set dns default_ttl=60 zones=a.example,b.example return_last_healthy=true",
 			`PATCH /api/v1/config/dns  {"default_ttl":60,"return_last_healthy":true,"zones":["a.example","b.example"]}`,
 			"dns is changed: default_ttl=60, zones=a.example,b.example, return_last_healthy=true; only a restart " +
-				"changes " +
-				"dns.rate_limit"},
+				"changes dns.rate_limit"},
 		{"config set health-check default_interval_seconds=2.5",
 			`PATCH /api/v1/config/health-check  {"default_interval_seconds":2.5}`,
 			"health-check is changed: default_interval_seconds=2.5"},
 		{"config set logging level=debug", `PATCH /api/v1/config/logging  {"level":"debug"}`,
 			"logging is changed: level=debug"},
 		{"config set gossip seeds=", `PATCH /api/v1/gossip/config  {"seeds":[]}`, "gossip is changed: seeds="},
-		{"config reset dns -y", "DELETE /api/v1/config/dns", "dns is as the file says"},
-		{"config reset gossip -y", "DELETE /api/v1/gossip/config", "gossip is as the file says"},
+		{"config reset dns -y", "DELETE /api/v1/config/dns", "dns has the settings of the file"},
+		{"config reset gossip -y", "DELETE /api/v1/gossip/config", "gossip has the settings of the file"},
 		{`preferences set theme=dark custom_settings={"a":[1]}`,
 			`PATCH /api/v1/preferences  {"theme":"dark","custom_settings":{"a":[1]}}`,
 			`preferences is changed: theme=dark, custom_settings={"a":[1]}`},
 		{"nodes announce eu-9 --region eu --address 192.0.2.9 --port 9100",
 			`POST /api/v1/nodes/agent  {"name":"eu-9","address":"192.0.2.9","port":9100,"region":"eu"}`,
 			"agent eu-9 is pending"},
-		{"nodes deregister eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is forgotten"},
+		{"nodes deregister eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is deleted"},
 		{"nodes reissue eu-1 -y", "POST /api/v1/nodes/agent/eu-1/certificate", "its next certificate is pinned"},
 		{"config reload", "POST /api/v1/config/reload", "reloaded: domains; only a restart changes api"},
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
@@ -139,7 +136,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"app.example.com 192.0.2.10:443 has its declared weight"},
 		{"weight app.example.com 192.0.2.10 --clear",
 			"DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight",
-			"1 backend of app.example.com 192.0.2.10: the declared weight counts again"},
+			"1 backend of app.example.com 192.0.2.10: the declared weight is restored"},
 		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
 			"the override of app.example.com 192.0.2.11:443 is cleared"},
 		{"brakes release --region eu", "DELETE /api/v1/overwatch/brakes/eu scope=region",
@@ -171,7 +168,7 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 		"not pinned there": {&api.Error{Status: 404, Message: "no agent is pinned"}, 0,
 			"http://127.0.0.1:28080: no agent is pinned\n"},
 		"full disk": {&api.Error{Status: 507, Message: "nothing was changed"}, 1,
-			"http://127.0.0.1:28080: nothing was changed; make room"},
+			"http://127.0.0.1:28080: nothing was changed; free space"},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		nodes[1].answers[unpin] = tc.second
@@ -253,8 +250,8 @@ func TestConfirm_AsksBeforeWhatCannotBeTakenBack(t *testing.T) {
 			n := startNode(t)
 			r := call(t, cmdline.System{Asks: true, In: strings.NewReader(typed)}, []*node{n},
 				append(strings.Fields(args), "--api", documented(0))...)
-			if r.code != code || !strings.Contains(r.errors, "eu-1 takes the backends that only it reports out of "+
-				"DNS") ||
+			if r.code != code || !strings.Contains(r.errors, "eu-1 removes the backends that only this agent "+
+				"reports from DNS") ||
 				len(n.changes()) != 1-code {
 				t.Errorf("%s, %q: %+v, %q", args, typed, r, n.changes())
 			}
@@ -320,13 +317,11 @@ func TestDomainsAdd_CompletesSeveralProtocols(t *testing.T) {
 
 func TestDomains_HTTPSFlagsThatMeanNothingAreRefused(t *testing.T) {
 	for args, words := range map[string]string{
-		"domains add shop.example.com --https-port 8443": "such as --https-alpn h2,h3",
-		"domains set shop.example.com --https-ech AEX+": "such as --https-alpn h2,h3; nothing was " +
-			"changed",
+		"domains add shop.example.com --https-port 8443":               "such as --https-alpn h2,h3",
+		"domains set shop.example.com --https-ech AEX+":                "such as --https-alpn h2,h3; nothing was changed",
 		"domains set shop.example.com --https-alpn= --https-port 8443": "takes the HTTPS records away",
 		"domains add shop.example.com --https-alpn= --https-ech AEX+":  "takes the HTTPS records away",
-		"domains add shop.example.com --https-port " +
-			"many": `--https-port is "many": it must be a whole number`,
+		"domains add shop.example.com --https-port many":               `--https-port is "many": it must be a whole number`,
 	} {
 		n := startNode(t)
 		r := ask(t, args, n)
@@ -338,7 +333,7 @@ func TestDomains_HTTPSFlagsThatMeanNothingAreRefused(t *testing.T) {
 
 func TestDomainsAdd_AWildcardIsAskedFor(t *testing.T) {
 	for args, words := range map[string]string{
-		"domains add *.example.com":               "every name below example.com",
+		"domains add *.example.com":               "all names below example.com",
 		"domains add shop.example.com --wildcard": "begins with *.",
 	} {
 		n := startNode(t)

@@ -24,7 +24,7 @@ func (a *app) configCommand() *cobra.Command {
 func (a *app) configReloadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
-		Short: "Put what the file says now into force on every node",
+		Short: "Reload the configuration on every node",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.ChangeEach(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.Reload(ctx)
@@ -46,7 +46,7 @@ func reloadSentence(done api.Reload) string {
 }
 
 func (a *app) gossipCommand() *cobra.Command {
-	return cmdline.Menu("gossip", "Show the members of the gossip cluster", "", a.gossipNodesCommand(),
+	return cmdline.Menu("gossip", "List the members of the gossip cluster", "", a.gossipNodesCommand(),
 		a.gossipConfigCommand(),
 		cmdline.Reading(a.gossipKeyCommand()))
 }
@@ -54,7 +54,7 @@ func (a *app) gossipCommand() *cobra.Command {
 func (a *app) gossipConfigCommand() *cobra.Command {
 	return a.Watchable(&cobra.Command{
 		Use:   "config",
-		Short: "Show how a node gossips, without the key",
+		Short: "Show the gossip settings of a node",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shown, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).GossipSettings))
 			if err != nil {
@@ -77,7 +77,7 @@ func (a *app) gossipConfigCommand() *cobra.Command {
 func (a *app) gossipKeyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "generate-key",
-		Short: "Print a new random key for encryption_key; nothing changes",
+		Short: "Generate a gossip encryption key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			key, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).GenerateGossipKey))
 			if err != nil {

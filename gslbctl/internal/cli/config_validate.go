@@ -25,16 +25,13 @@ func (a *app) configValidateCommand() *cobra.Command {
 	var remote bool
 	cmd := &cobra.Command{
 		Use:   "validate <file>",
-		Short: "Tell everything that is wrong with a configuration file",
-		Long: "validate has the role that the file is for check it: the program beside gslbctl or on the PATH that " +
-			"its " +
-			"key mode\n" +
-			"names, gslb-overwatch or gslb-agent, or gslb. With --on-node a node checks it; then the file must be " +
-			"one " +
-			"of an\n" +
-			"overwatch node without includes, and it goes there with its secrets, so over https or on this machine " +
-			"only.\n" +
-			"The exit code is 0 when the file is valid, 1 when it is not, 2 when it could not be checked.",
+		Short: "Validate a configuration file",
+		Long: "validate checks a configuration file with the program for the mode in the file: gslb-overwatch,\n" +
+			"gslb-agent or gslb, next to gslbctl or on the PATH.\n\n" +
+			"With --on-node, a node checks the file. The file must be for an overwatch node without includes. The\n" +
+			"file crosses the network with its secrets, so the node must have an https address or be on this\n" +
+			"machine.\n\n" +
+			"The exit code is 0 if the file is valid, 1 if it is invalid, 2 if it could not be checked.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if remote {
@@ -43,7 +40,7 @@ func (a *app) configValidateCommand() *cobra.Command {
 			return a.validateHere(cmd.Context(), args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&remote, "on-node", false, "have a node check it")
+	cmd.Flags().BoolVar(&remote, "on-node", false, "check the file on a node")
 	return cmd
 }
 
@@ -61,9 +58,8 @@ func (a *app) configText(path, flag string) ([]byte, error) {
 	for _, n := range c.Nodes {
 		if !contexts.Private(n.API) {
 			return nil, fmt.Errorf(
-				"%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, or "+
-					"leave "+
-					"%s out", path, n.API, flag)
+				"%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, "+
+					"or leave %s out", path, n.API, flag)
 		}
 	}
 	return text, nil
@@ -154,8 +150,8 @@ func (a *app) roleProgram(path string) (string, error) {
 		Mode string `yaml:"mode"`
 	}
 	if err := yaml.NewDecoder(file).Decode(&head); err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("%s: the key mode cannot be read: it must be a YAML file with mode: overwatch or mode: "+
-			"agent",
+		return "", fmt.Errorf("%s: the key mode cannot be read: it must be a YAML file with mode: overwatch or "+
+			"mode: agent",
 			path)
 	}
 	if head.Mode != "overwatch" && head.Mode != "agent" {
@@ -171,7 +167,7 @@ func (a *app) roleProgram(path string) (string, error) {
 		head.Mode)
 }
 
-// installed returns the path of a program beside gslbctl or on the PATH.
+// installed returns the path of a program next to gslbctl or on the PATH.
 func installed(name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"

@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) contextCommand() *cobra.Command {
-	return cmdline.Group("context", "Keep clusters by name, and choose one", a.contextListCommand(),
+	return cmdline.Group("context", "Manage contexts (clusters by name)", a.contextListCommand(),
 		cmdline.Reading(a.contextShowCommand()),
 		cmdline.Changing(a.contextUseCommand()),
 		cmdline.Changing(a.contextSetCommand()), cmdline.Destroying(a.contextDeleteCommand()))
@@ -40,7 +40,7 @@ func showContext(f *contexts.File, name string) shownContext {
 func (a *app) contextListCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use:   "list",
-		Short: "List the contexts; a star marks the one in use",
+		Short: "List contexts",
 		RunE: func(*cobra.Command, []string) error {
 			f, err := a.LoadContexts()
 			if err != nil {
@@ -50,7 +50,8 @@ func (a *app) contextListCommand() *cobra.Command {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "USED"}, {Name: "NAME"}, {Name: "NODES"}, {Name: "TOKEN"},
 					{Name: "CLIENT CERTIFICATE"}, {Name: "CA", Wide: true}, {Name: "DNS", Wide: true}},
-				Empty: "No context is kept in " + f.Path() + ": make one with gslbctl context set NAME --api host:port",
+				Empty: "There is no context in " + f.Path() + ": make one with gslbctl context set NAME --api " +
+					"host:port",
 			}
 			for _, name := range slices.Sorted(maps.Keys(f.Contexts)) {
 				c := showContext(f, name)
@@ -82,10 +83,9 @@ func orDefaultDNS(n contexts.Node) string {
 
 func (a *app) contextShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "show [name]",
-		Short: "Show a context, the one in use without a name",
-		Long: "show prints a context, without its token. Without a name it is the current one of the " +
-			"file.",
+		Use:               "show [name]",
+		Short:             "Show a context",
+		Long:              "show prints a context without its token. Without a name, it prints the current context.",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteContext,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -127,7 +127,7 @@ func contextFacts(c shownContext) *render.Table {
 func (a *app) contextUseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "use <name>",
-		Short:             "Have commands go to this cluster from now on",
+		Short:             "Select the current context",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteContext,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -160,13 +160,11 @@ func (a *app) contextSetCommand() *cobra.Command {
 	var tokenStdin bool
 	cmd := &cobra.Command{
 		Use:   "set <name> --api <node> [--api <node> ...]",
-		Short: "Make a context or change one",
-		Long: "set makes a context, or changes what the flags name in one that there is; an empty value takes " +
-			"something " +
-			"away.\n" +
-			"The first context that is made is in use at once. The file is readable by its owner only.",
-		Example: "  gslbctl context set prod --api https://ow1.example.net --api https://ow2.example.net --ca ca.pem " +
-			"--token-file token\n" +
+		Short: "Create or change a context",
+		Long: "set creates a context, or changes the given settings of a context. An empty value removes a setting.\n" +
+			"The first context becomes the current context. Only the owner of the file of contexts can read it.",
+		Example: "  gslbctl context set prod --api https://ow1.example.net --api https://ow2.example.net --ca " +
+			"ca.pem --token-file token\n" +
 			"  gslbctl context set lab --api 127.0.0.1:8080 --dns 127.0.0.1:5353",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteContext,
@@ -196,15 +194,15 @@ func (a *app) contextSetCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	cmdline.Optional(cmd, flags.StringVar, &f.ca, "ca", "",
-		"`file` of the certificates, PEM, that are trusted in place of the system's")
-	cmdline.Optional(cmd, flags.StringVar, &f.cert, "client-cert", "", "`file` of the client certificate, PEM")
-	cmdline.Optional(cmd, flags.StringVar, &f.key, "client-key", "", "`file` of its key, PEM")
+		"PEM `file` of trusted certificates, instead of the certificates of the system")
+	cmdline.Optional(cmd, flags.StringVar, &f.cert, "client-cert", "", "PEM `file` of the client certificate")
+	cmdline.Optional(cmd, flags.StringVar, &f.key, "client-key", "", "PEM `file` of the client key")
 	cmdline.Optional(cmd, flags.StringVar, &f.serverName, "server-name", "",
-		"the `name` that the nodes' certificates must have (default the host in their address)")
+		"`name` in the certificates of the nodes (default the host of their address)")
 	cmdline.Optional(cmd, flags.StringVar, &f.tokenFile, "token-file", "",
-		"`file` with the token, readable by its owner only")
+		"`file` with the token, with mode 0600")
 	flags.BoolVar(&tokenStdin, "token-stdin", false,
-		"read the token from standard input and keep it in the file of contexts")
+		"read the token from standard input and store it in the file of contexts")
 	cmd.MarkFlagsMutuallyExclusive("token-file", "token-stdin")
 	return cmd
 }
@@ -219,8 +217,7 @@ func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 		return "",
 			errors.New(
 				"a token that is typed stays on the screen: write it into a file of yours and use --token-stdin < " +
-					"FILE, or " +
-					"--token-file")
+					"FILE, or --token-file")
 	}
 	line, err := a.ReadLine(ctx)
 	if err != nil {
@@ -272,7 +269,7 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:               "delete <name>",
-		Short:             "Forget a context, with its token",
+		Short:             "Delete a context",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteContext,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -38,7 +38,7 @@ func TestContext_MadeUsedAndDeleted(t *testing.T) {
 		code int
 		says string
 	}{
-		{"context list", 0, "No context is kept in"},
+		{"context list", 0, "There is no context in"},
 		{"context show", 2, "no context is in use"},
 		{"context use lab", 2, "there is no context"},
 		{"context set lab", 2, "it names no node"},

@@ -20,20 +20,13 @@ func (a *app) diffCommand() *cobra.Command {
 	var o glueOptions
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "diff",
-		Short: "Show in what nodes differ",
-		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, " +
-			"pinned " +
-			"agents and signing keys.\n" +
-			"It also compares the addresses of name servers between the DNS of the nodes, and with the glue of the " +
-			"parent " +
-			"zone.\n" +
-			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays " +
-			"a " +
-			"" +
-			"difference.\n" +
-			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when " +
-			"fewer than " +
-			"two can.",
+		Short: "Compare the state of the nodes",
+		Long: "diff compares the nodes: domains, servers with their status, overrides, regions, mappings, pinned\n" +
+			"agents and signing keys. It also compares the addresses of name servers in the DNS of each node and\n" +
+			"in the glue of the parent zone. A change that did not reach a node is a difference until it is\n" +
+			"repeated there, unless the nodes replicate changes.\n\n" +
+			"The exit code is 0 if the nodes agree, 1 if they differ or a node does not answer, 2 if fewer than\n" +
+			"two nodes answer.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context(), o) },
 	})
 	o.add(cmd)
@@ -143,7 +136,7 @@ func sortDifferences(list []difference) []difference {
 	return list
 }
 
-// differing returns the facts, signing keys left out, on which the answering nodes disagree. It asks twice and returns
+// differing returns the facts, except signing keys, on which the nodes disagree. It requests them twice and returns
 // only differences that both answers have, since a change may be on its way.
 func (a *app) differing(ctx context.Context, clients []*api.Client) []difference {
 	if len(clients) < 2 {

@@ -34,8 +34,8 @@ type glueOptions struct {
 
 func (o *glueOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.parents, "parent", nil,
-		"`address` of a DNS server of the parent zone to ask for glue, instead of asking a resolver for them; repeat "+
-			"it")
+		"`address` of a DNS server of the parent zone to ask for glue, instead of asking a resolver for them; "+
+			"repeat it")
 	cmd.Flags().StringVar(&o.resolver, "resolver", "",
 		"`address` of the resolver to ask for the parent servers (default: the resolver of this machine)")
 }

@@ -27,7 +27,7 @@ const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 func (a *app) dnssecStatusCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use:   "status",
-		Short: "Show whether answers are signed, and with which keys",
+		Short: "Show the DNSSEC status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			status, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DNSSECStatus))
 			if err != nil {
@@ -59,10 +59,8 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use: "ds",
-		Short: "List the DS records that the parent zones should have, and the zones that should have none; exit " +
-			"code " +
-			"1 " +
-			"if there is neither, or nodes have different keys",
+		Short: "List the DS records for the parent zones; exit code 1 if there is neither, or nodes have different " +
+			"keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DSRecords))
 			if err != nil {
@@ -75,15 +73,14 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			list, offers := joinDS(g.Answers)
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
 			if list.Enabled {
-				t.Empty = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 " +
-					"seconds; " +
-					"gslbctl dnssec status shows what they say."
+				t.Empty = "There is no DS record yet: a new key gets one when the nodes agree on it, within 30 " +
+					"seconds; run gslbctl dnssec status."
 			}
 			for _, ds := range list.DSRecords {
 				t.AddNamed(ds.DSRecord, render.C(ds.DSRecord))
 			}
 			for _, zone := range list.NoDS {
-				t.AddNamed(zone, render.C(zone+" is to have no DS record in its parent: take out what is there"))
+				t.AddNamed(zone, render.C(zone+" must have no DS record in its parent: remove the existing records"))
 			}
 			switch err := a.List(list, t); {
 			case err != nil:

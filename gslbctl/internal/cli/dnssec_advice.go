@@ -34,7 +34,7 @@ type zoneAdvice struct {
 	what string // the act, for people
 }
 
-// advice returns, by zone, the acts on its keys and whether each breaks something now, as the node says that is the
+// advice returns, by zone, the changes of its keys and whether each breaks something now, from the node that is the
 // least far with a change of key. It returns nil if no nodes are configured.
 func (a *app) advice(ctx context.Context, zones []string, keys []api.DNSSECKey) map[string][]zoneAdvice {
 	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, fleet.Call((*api.Client).Rolls))
@@ -90,8 +90,7 @@ func adviseIdle(zone string, keys []api.DNSSECKey) []zoneAdvice {
 	if len(tags) > 1 {
 		replace, remove = "to take a DS record out of the parent", "to take one of its keys away"
 		reason = "the zone has the keys " + strings.Join(tags, ", ") + ", and resolvers may hold records with only " +
-			"one of " +
-			"these keys"
+			"one of these keys"
 	}
 	return []zoneAdvice{
 		{api.RollAdvice{Act: api.RollReplaceDS, Reason: &reason}, replace},
@@ -115,7 +114,7 @@ func actOf(act api.RollAct, r *api.Roll) string {
 	return "gslbctl dnssec roll " + strings.TrimSuffix(r.Zone, ".") + " --cancel"
 }
 
-// adviceLines tells for each zone which acts are safe now, and for the others when they will be.
+// adviceLines returns for each zone the changes that are safe now, and the time when the other changes become safe.
 func (a *app) adviceLines(list []checkedZone) (lines []string) {
 	for i, z := range list {
 		if i > 0 && list[i-1].Zone == z.Zone {
@@ -139,7 +138,7 @@ func (a *app) adviceLines(list []checkedZone) (lines []string) {
 	return lines
 }
 
-// clock formats a future moment in local time.
+// clock formats a future time in local time.
 func (a *app) clock(at time.Time) string {
 	layout := "15:04"
 	if here := at.Local(); here.YearDay() != a.Now().Local().YearDay() || here.Sub(a.Now()) > 24*time.Hour {
@@ -148,7 +147,7 @@ func (a *app) clock(at time.Time) string {
 	return at.Local().Format(layout) + " (" + render.Until(at, a.Now()) + ")"
 }
 
-// scheduleText returns the stages of a change of key that are still to come.
+// scheduleText returns the stages of a change of key that follow.
 func (a *app) scheduleText(r *api.Roll) string {
 	t := &render.Table{Columns: []render.Column{{Name: "STAGE"}, {Name: "NOT BEFORE"}, {Name: "WAITS FOR"}}}
 	for _, step := range r.Schedule {

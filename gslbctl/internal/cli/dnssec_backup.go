@@ -49,13 +49,10 @@ func (a *app) dnssecBackupCommand() *cobra.Command {
 	var f keyBackupFlags
 	cmd := &cobra.Command{
 		Use:   "backup <file>",
-		Short: "Seal the signing keys of the node on this machine into a file, by a passphrase",
-		Long: "backup reads the files of the signing keys of all zones of the node on this machine, as its user or " +
-			"as " +
-			"" +
-			"root: no private\nkey ever crosses the API. The file, which must not exist yet, is of age: without " +
-			"gslbctl, " +
-			"age -d FILE | tar x opens it.\nIt asks no node and changes nothing.",
+		Short: "Back up the signing keys of the node on this machine",
+		Long: "backup encrypts the signing keys of all zones of the node on this machine. Run it as the user of the\n" +
+			"node or as root: the API never sends private keys. The file must not exist. Its format is age:\n" +
+			"without gslbctl, age -d FILE | tar x opens it. backup sends no request and changes no key.",
 		Example: "  gslbctl dnssec backup /var/backups/gslb-keys.age",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.dnssecBackup(cmd.Context(), args[0], f) },
@@ -91,7 +88,8 @@ func (a *app) dnssecBackup(ctx context.Context, path string, f keyBackupFlags) e
 		out.Keys = append(out.Keys, keptKeyOf(k))
 	}
 	return a.Print(out, func() string {
-		return fmt.Sprintf("%s has %s. Without its passphrase nobody can open it: keep that elsewhere.\n",
+		return fmt.Sprintf("%s has %s. The file cannot be opened without its passphrase: store the passphrase "+
+			"separately.\n",
 			path, render.Count(len(keys), "key", "keys"))
 	})
 }
@@ -108,23 +106,19 @@ func (a *app) dnssecRestoreCommand() *cobra.Command {
 	var f keyBackupFlags
 	cmd := &cobra.Command{
 		Use:   "restore <file>",
-		Short: "Put the signing keys of a backup back into the folder of the node on this machine",
-		Long: "restore adds the keys that the folder does not have, all of them or none, with the owner of the " +
-			"folder. It " +
-			"overwrites\nnothing: where the folder has something newer, such as that a key was taken out of its " +
-			"zone, " +
-			"" +
-			"it says so and\nchanges nothing. A node that runs takes the keys at gslbctl config reload, another one " +
-			"at its " +
-			"start.",
+		Short: "Restore the signing keys of the node on this machine",
+		Long: "restore adds the missing keys of a backup to the key directory, all or none, with the owner of the\n" +
+			"directory. It overwrites no file. If the directory has a newer state of a key, such as a removed\n" +
+			"key, restore reports the key and changes nothing. A running node loads the keys at gslbctl config\n" +
+			"reload, a stopped node at its start.",
 		Example: "  gslbctl dnssec restore /var/backups/gslb-keys.age --dry-run",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.dnssecRestore(cmd.Context(), args[0], f) },
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and change nothing")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the changes, change nothing")
 	cmd.Flags().StringArrayVar(&f.zones, "zone", nil,
-		"`name` of a zone whose keys alone are restored; repeat it for several")
+		"restore only the keys of this `zone`; repeat the flag for several zones")
 	return cmd
 }
 
@@ -164,8 +158,7 @@ func (a *app) dnssecRestore(ctx context.Context, path string, f keyBackupFlags) 
 		return err
 	}
 	return &fleet.Error{Code: fleet.Degraded, Message: fleet.NothingChanged +
-		": the folder has something newer; --zone restores " +
-		"other zones alone"}
+		": the folder has something newer; --zone restores other zones alone"}
 }
 
 func (a *app) restoreText(out keptKeys) string {

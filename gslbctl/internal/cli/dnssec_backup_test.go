@@ -137,7 +137,7 @@ func TestDNSSECBackup_SaysWhatIsWrong(t *testing.T) {
 		says string
 	}{
 		backup: {cmdline.System{}, "no terminal"}, backup + " ": {typing("short", "short"), "5 characters"},
-		backup + "  ":                          {typing(phrase, phrase+"r"), "not the same"},
+		backup + "  ":                          {typing(phrase, phrase+"r"), "differ"},
 		backup + " --passphrase-file " + open:  {cmdline.System{}, "chmod 600"},
 		backup + " --passphrase-file " + empty: {cmdline.System{}, "empty"},
 		backup + " --passphrase-file " + file:  {cmdline.System{}, "no such file"},

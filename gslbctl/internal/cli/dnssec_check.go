@@ -33,28 +33,23 @@ func (a *app) dnssecCheckCommand() *cobra.Command {
 	var o checkOptions
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "check [zone]",
-		Short: "Say what a validating resolver makes of each node's answers",
-		Long: "check walks the chain of trust: from the DS records that the parent has, to the keys and answers of " +
-			"each " +
-			"node.\n" +
-			"The zones, and domains in them, are those that a node's API names; without an argument, all zones are " +
-			"checked. " +
-			"With a zone\n" +
-			"and --server no API is needed. Where one answers, check also says what is safe to do to the zone's keys " +
-			"and " +
-			"its DS record\nnow, and what not before when, such as while a key changes.\n\n" +
-			"Exit codes: 0 all answers are secure; 1 some are bogus, insecure or missing; 2 the check could not be " +
-			"made.",
+		Short: "Validate the DNSSEC chain of trust of each node",
+		Long: "check validates the chain of trust: the DS records of the parent zone, and the keys and answers of\n" +
+			"each node. It checks the zones and domains of the node, or one zone. With a zone and --server it\n" +
+			"needs no API. If a node's API answers, check also reports which changes of keys and DS records are\n" +
+			"safe now, and the time when the other changes become safe.\n\n" +
+			"Exit codes: 0 all answers are secure; 1 some answers are bogus, insecure or missing; 2 the check\n" +
+			"could not be made.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.dnssecCheck(cmd.Context(), o, args) },
 	})
 	cmd.Flags().StringArrayVar(&o.ds, "ds", nil,
 		"`record` that the parent has or will have, such as \"34505 13 2 <digest>\", instead of asking for it")
 	cmd.Flags().StringArrayVar(&o.servers, "server", nil,
-		"`address` of DNS to check, with a port if it is not 53, instead of those of the nodes; repeat it")
+		"`address` of DNS to check, with a port if it is not 53, instead of the nodes; repeat it")
 	cmd.Flags().StringVar(&o.resolver, "resolver", "",
-		"`address` of the resolver to ask for DS records; by default a node queries "+
-			"rollover.parent_servers, else the machine's resolver")
+		"`address` of the resolver to ask for DS records; by default a node queries rollover.parent_servers, else "+
+			"the machine's resolver")
 	return cmd
 }
 
@@ -90,7 +85,7 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 	return a.sayFindings(list, different)
 }
 
-// walk validates the chain of trust of one zone.
+// walk validates the chain of trust of a zone.
 func (a *app) walk(ctx context.Context, o checkOptions, q chain.Question) (findings []chain.Finding, err error) {
 	defer a.Progress("walking the chain of trust")()
 	if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
@@ -129,7 +124,7 @@ func (a *app) sayFindings(list []checkedZone, different []string) error {
 	return differentKeys(different)
 }
 
-// checkedServers returns the servers of the command line, or else those of the nodes.
+// checkedServers returns the servers of the command line, or else the servers of the nodes.
 func (a *app) checkedServers(named []string) ([]string, error) {
 	var servers []string
 	if len(named) == 0 {
@@ -225,7 +220,7 @@ func namesIn(zone string, zones []string, domains []api.Domain) (names []string)
 	return names
 }
 
-// parentDS returns the DS records of the command line, or else those of the parent zone.
+// parentDS returns the DS records of the command line, or else the records of the parent zone.
 func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list []*dns.DS, err error) {
 	for _, text := range o.ds {
 		ds, err := chain.ParseDS(zone, text)
@@ -272,9 +267,8 @@ func (a *app) nodesDS(ctx context.Context, o checkOptions, zone string) (list []
 	case err != nil || answer.Problem != nil && !answer.Configured:
 		return nil, false, nil //nolint:nilerr // the machine's resolver is next
 	case answer.Problem != nil:
-		return nil, false, fmt.Errorf("overwatch.dnssec.rollover.parent_servers: %s; name a resolver with --resolver, "+
-			"or "+
-			"the record with --ds", *answer.Problem)
+		return nil, false, fmt.Errorf("overwatch.dnssec.rollover.parent_servers: %s; name a resolver with "+
+			"--resolver, or the record with --ds", *answer.Problem)
 	}
 	for _, r := range answer.DSRecords {
 		ds, err := chain.ParseDS(zone, r.DSRecord)

@@ -12,14 +12,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// nodeForce is the answer of one node to a request that a change of key wait no longer for silent nodes.
+// nodeForce is the response of a node to a request to continue a rollover without silent nodes.
 type nodeForce struct {
 	Node string `json:"node"`
 	api.RollForce
 }
 
 // dnssecForce makes every node continue the change of a zone's key without the nodes that it does not hear of. Before
-// that it prints which nodes these are and what may break, and asks for confirmation unless yes is set.
+// that it prints the silent nodes and the risks, and requires a confirmation unless yes is set.
 func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) error {
 	force := func(preview bool) (list []nodeForce, failed []error, err error) {
 		replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, func(ctx context.Context,
@@ -52,9 +52,8 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 		names = append(names, each(one.Without, func(s api.RollSilent) string { return s.Peer })...)
 	}
 	slices.Sort(names)
-	risk := fmt.Sprintf("Stop %s and move its <data_dir>/dnssec away, so that it asks before it answers when it is "+
-		"back: "+
-		"%s", strings.Join(slices.Compact(names), ", "), list[0].Risk)
+	risk := fmt.Sprintf("Stop %s and move its <data_dir>/dnssec away, so that it fetches the keys before it answers "+
+		"when it is back: %s", strings.Join(slices.Compact(names), ", "), list[0].Risk)
 	if dryRun || yes {
 		fmt.Fprintln(a.Err, render.Printable(risk)+".")
 	}
@@ -72,7 +71,7 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 		return fleet.Unchanged(failed[max(unsure, 0)])
 	}
 	err = a.Print(list, func() string {
-		return list[0].Zone + " goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n"
+		return list[0].Zone + " continues without these nodes at this stage. Show the progress: gslbctl dnssec rolls\n"
 	})
 	if err != nil {
 		return err
@@ -80,8 +79,9 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 	return a.notForced(failed)
 }
 
-// notForced names the nodes that did not take a request to go on, by their errors: in an error if one of them refused
-// it, else beside the output. Those that do not answer may be the ones that are not waited for.
+// notForced names the nodes that did not accept a request to continue, by their errors: in an error if one of them
+// refused the request, else in addition to the output. Silent nodes can be the nodes that the rollover does not wait
+// for.
 func (a *app) notForced(failed []error) error {
 	var refused error
 	sentences := each(failed, func(err error) string {

@@ -22,7 +22,7 @@ const maxDifferences = 5
 func (a *app) dnssecKeysCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use:   "keys",
-		Short: "List the signing keys of all nodes, their public halves only; exit code 1 if nodes have different keys",
+		Short: "List the public signing keys of all nodes; exit code 1 if nodes have different keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DNSSECKeys))
 			if err != nil {
@@ -125,7 +125,6 @@ func differentKeys(different []string) error {
 	}
 	named := strings.Join(different, "; ") + more
 	return &fleet.Error{Code: fleet.Degraded, Message: "the nodes have different keys: " + named +
-		": give the parent no record before they agree; gslbctl dnssec sync exchanges keys now, gslbctl dnssec rolls " +
-		"shows " +
-		"changes"}
+		": give the parent no record before they agree; gslbctl dnssec sync exchanges keys now, gslbctl dnssec " +
+		"rolls shows changes"}
 }

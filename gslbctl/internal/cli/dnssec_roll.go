@@ -18,7 +18,7 @@ import (
 func (a *app) dnssecRollsCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use:   "rolls",
-		Short: "Show how far each node is with changes of signing keys, and what they wait for",
+		Short: "Show the progress of key rollovers",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecRolls(cmd.Context()) },
 	})
 }
@@ -47,7 +47,7 @@ func (a *app) dnssecRolls(ctx context.Context) error {
 func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "NODE"}, {Name: "STAGE"}, {Name: "SINCE"},
 		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "NEXT"}, {Name: "WAITS FOR"}},
-		Empty: "No signing key is being changed, none was, and no zone goes unsigned."}
+		Empty: "There are no key rollovers and no signing transitions."}
 	for _, r := range list {
 		key := number(r.KeyTag)
 		if isWay(&r.Roll) {
@@ -84,17 +84,14 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	var o rollOptions
 	cmd := &cobra.Command{
 		Use:   "roll [zone]",
-		Short: "Change the signing key of a zone without a gap",
-		Long: "roll makes a new key for a zone on one node. All nodes then go through the stages together: the key " +
-			"is " +
-			"" +
-			"published, offered to the\nparent zone by CDS records, alone once the parent has its DS record, and the " +
-			"old " +
-			"key goes. Each stage lasts until no\nresolver can hold what came before it, so that no answer is ever " +
-			"bogus. " +
-			"It goes on by itself; `gslbctl dnssec rolls`\nshows how far it is. Where the parent does not look for " +
-			"CDS " +
-			"records, give it the record of `gslbctl dnssec ds` at stage\n\"offered\", and take the old one out.",
+		Short: "Roll over the signing key of a zone",
+		Long: "roll creates a new signing key for a zone on one node. All nodes follow the stages of the rollover:\n" +
+			"publish the key, offer it to the parent zone with CDS records, sign with it only once the parent has\n" +
+			"its DS record, and remove the old key. Each stage lasts until the data of the previous stage has\n" +
+			"expired in all resolvers, so no answer is ever bogus. The rollover continues automatically; `gslbctl\n" +
+			"dnssec rolls` shows its progress.\n\n" +
+			"If the parent zone does not read CDS records, give it the record of `gslbctl dnssec ds` at the stage\n" +
+			"\"offered\", and remove the old record.",
 		Example:           "  gslbctl dnssec roll example.com\n  gslbctl dnssec roll example.com --cancel",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(signedZones),
@@ -116,24 +113,23 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.status, "status", false, "show how far it is, as `gslbctl dnssec rolls` does, and change nothing")
 	flags.BoolVar(&o.cancel, "cancel", false,
-		"take it back: the old key takes the place of the new one, by the same stages; so does a zone that goes "+
-			"unsigned")
+		"cancel the rollover or transition: the old key replaces the new key, with the same stages; also for a zone "+
+			"that becomes unsigned")
 	flags.BoolVar(&o.confirm, "confirm", false,
-		"say that the parent has the new DS record and no other, or none where the zone goes unsigned, where the "+
-			"nodes "+
-			"cannot ask it")
+		"confirm that the parent has only the new DS record, or no DS record of a zone that becomes unsigned, if "+
+			"the nodes cannot ask it")
 	flags.BoolVar(&o.emergency, "emergency", false,
 		"take the shortest way that breaks no chain of trust: the old key may be known to others")
 	flags.BoolVar(&o.takeOver, "take-over", false,
 		"with --emergency: replace a change that is under way: a new key replaces all other keys")
 	flags.BoolVar(&o.now, "now", false,
-		"begin at once, although overwatch.dnssec.rollover.every is not over: so it does without this flag too")
+		"start immediately; accepted for compatibility, a rollover always starts immediately")
 	flags.BoolVar(&o.force, "force", false,
-		"have it not wait at its stage for nodes that are not heard of: says first which, and what may break")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
+		"continue the current stage without silent nodes; first prints these nodes and the risks")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show the earliest time of each stage, change nothing")
 	cmdline.YesFlag(cmd, &o.yes)
 	flags.StringVar(&o.algorithm, "algorithm", "",
-		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
+		"`algorithm` of the new key, ECDSAP256SHA256 or ED25519 (default from the configuration)")
 	cmdline.Offer(cmd, "algorithm", []string{"ECDSAP256SHA256", "ED25519"})
 	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency", "force")
 	for _, other := range []string{"status", "cancel", "confirm"} {
@@ -161,9 +157,8 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 		}
 	}
 	if o.emergency {
-		if err := a.Confirm(ctx, o.yes, "The old key of "+zone+" is out of use as soon as the chain of trust allows, "+
-			"and a "+
-			"parent that is late delays it"); err != nil {
+		if err := a.Confirm(ctx, o.yes, "The old key of "+zone+" is out of use as soon as the chain of trust "+
+			"allows, and a parent that is late delays it"); err != nil {
 			return err
 		}
 	}
@@ -182,8 +177,8 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 	return a.syncAndPrint(ctx, &done)
 }
 
-// previewRoll prints when each stage of a roll would come at the earliest. With only, for --dry-run, a failure is an
-// error, and programs get the preview too; otherwise it is for people alone.
+// previewRoll prints the earliest time of each stage of a rollover. With only, for --dry-run, a failure is an
+// error, and the preview is also printed as JSON or YAML; otherwise it is only printed as text.
 func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool) error {
 	if !only && !a.ForPeople() {
 		return nil

@@ -139,8 +139,8 @@ func TestDNSSECRoll_AsksBeforeAnUrgentChange(t *testing.T) {
 		r := call(t, cmdline.System{Asks: true, In: strings.NewReader(typed)}, []*node{n}, "dnssec", "roll",
 			"example.com",
 			"--emergency", "--api", documented(0))
-		if r.code != code || !strings.Contains(r.out, "(in 1d2h)") || !strings.Contains(r.errors, "The old key of "+
-			"example.com is out of use") || (len(n.changes()) == 0) != (code == 1) {
+		if r.code != code || !strings.Contains(r.out, "(in 1d2h)") || !strings.Contains(r.errors,
+			"The old key of example.com is out of use") || (len(n.changes()) == 0) != (code == 1) {
 			t.Errorf("%q: %+v, %v", typed, r, n.changes())
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// syncedPeer is the result of one node asking one of its peers for keys.
+// syncedPeer is the result of a request of a node to a peer for keys.
 type syncedPeer struct {
 	Node string `json:"node"`
 	api.DNSSECPeerSync
@@ -20,7 +20,7 @@ type syncedPeer struct {
 func (a *app) dnssecSyncCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync",
-		Short: "Have every node ask its peers for their keys now",
+		Short: "Fetch signing keys from all peers now",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecSync(cmd.Context()) },
 	}
 }
@@ -51,7 +51,8 @@ func (a *app) dnssecSync(ctx context.Context) error {
 		return err
 	}
 	if failed > 0 {
-		return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%d of %s failed: nothing of them was taken",
+		return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%d of %s failed: no key of these peers was "+
+			"accepted",
 			failed,
 			render.Count(len(list), "exchange", "exchanges"))}
 	}

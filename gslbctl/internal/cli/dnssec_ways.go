@@ -15,14 +15,12 @@ import (
 func (a *app) dnssecUnsignCommand() *cobra.Command {
 	return a.wayCommand(&cobra.Command{
 		Use:   "unsign zone",
-		Short: "Take the signatures of a zone away without a gap",
-		Long: "unsign tells one node, and all go on together. The zone stays signed and asks its parent by CDS " +
-			"records to " +
-			"have no DS record.\nWhere the parent does not look for them, take all DS records of the zone out there. " +
-			"Once no " +
-			"cache has one, the zone is\nserved unsigned, and stays so over restarts. Keys are kept. `gslbctl dnssec " +
-			"sign` " +
-			"signs the zone again, and `gslbctl\ndnssec roll zone --cancel` takes it back.",
+		Short: "Make a zone unsigned",
+		Long: "unsign starts the transition of a zone to unsigned on all nodes. The zone stays signed and requests\n" +
+			"with CDS records that its parent removes all DS records. If the parent does not read CDS records,\n" +
+			"remove the DS records there. When the DS records have expired in all caches, the nodes serve the\n" +
+			"zone unsigned, also after a restart. The nodes keep the keys. `gslbctl dnssec sign` signs the zone\n" +
+			"again, and `gslbctl dnssec roll zone --cancel` cancels the transition.",
 		Example: "  gslbctl dnssec unsign example.com --dry-run\n  gslbctl dnssec unsign example.com",
 	}, api.RollToUnsigned)
 }
@@ -30,13 +28,11 @@ func (a *app) dnssecUnsignCommand() *cobra.Command {
 func (a *app) dnssecSignCommand() *cobra.Command {
 	return a.wayCommand(&cobra.Command{
 		Use:   "sign zone",
-		Short: "Sign a zone again that has gone without signatures",
-		Long: "sign tells one node, and all go on together. The zone is signed at once, with the keys that it had. " +
-			"It " +
-			"" +
-			"offers DS records to its\nparent once unsigned answers have left all caches: where the parent does not " +
-			"look for " +
-			"CDS records, give it those of\n`gslbctl dnssec ds` then.",
+		Short: "Sign an unsigned zone",
+		Long: "sign starts the transition of a zone to signed on all nodes. The nodes sign the zone immediately,\n" +
+			"with its previous keys. The zone offers DS records to its parent when unsigned answers have expired\n" +
+			"in all caches. If the parent does not read CDS records, give it the records of `gslbctl dnssec ds`\n" +
+			"at that time.",
 		Example: "  gslbctl dnssec sign example.com",
 	}, api.RollToSigned)
 }
@@ -49,7 +45,7 @@ func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.dnssecWay(cmd.Context(), args[0], way, dryRun, yes)
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show the earliest time of each stage, change nothing")
 	if way == api.RollToUnsigned {
 		cmdline.YesFlag(cmd, &yes)
 	}
@@ -72,8 +68,7 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	begin := (*api.Client).SignZone
 	if way == api.RollToUnsigned {
 		begin = (*api.Client).UnsignZone
-		if err := a.Confirm(ctx, yes, "Without signatures resolvers believe whatever they are told of "+zone+", "+
-			"forged "+
+		if err := a.Confirm(ctx, yes, "Without signatures resolvers accept forged answers of "+zone+", forged "+
 			"answers too, until it is signed again"); err != nil {
 			return err
 		}
@@ -89,7 +84,7 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 
 // syncAndPrint makes all nodes exchange the state of their keys now, and prints the roll.
 func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
-	// A node that misses this asks later by itself.
+	// A node that misses this request fetches the keys later.
 	if _, err := fleet.AskAll(ctx, a.Fleet, "telling %s", fleet.Call((*api.Client).SyncDNSSEC)); err != nil {
 		return err
 	}
@@ -110,7 +105,7 @@ func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 	})
 }
 
-// isWay reports whether a roll signs or unsigns a zone, in place of changing its key.
+// isWay reports whether a roll signs or unsigns a zone, instead of changing its key.
 func isWay(r *api.Roll) bool { return r.Way == api.RollToUnsigned || r.Way == api.RollToSigned }
 
 // staysUnsigned reports whether a roll has unsigned a zone and is over.

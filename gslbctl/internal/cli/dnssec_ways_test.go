@@ -67,7 +67,7 @@ func TestDNSSECUnsign_IsTold(t *testing.T) {
 		}
 	}
 	says(run(0, "rolls"), "goes unsigned", "take it out there")
-	says(run(0, "ds"), "example.com. is to have no DS record in its parent")
+	says(run(0, "ds"), "example.com. must have no DS record in its parent")
 	check := []string{"check", "example.com", "--dns", server, "--resolver", server}
 	says(run(1, check...), "Not safe now for example.com.: to give the parent a DS record: the nodes",
 		"Safe now for example.com.: to take all DS records out of the parent\n", "roll example.com --cancel")
@@ -124,7 +124,7 @@ func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
 		nodes := []*node{startNode(t), startNode(t)}
 		nodes[1].set(sent, c.second)
 		r := ask(t, "dnssec roll example.com --force --yes", nodes...)
-		if r.code != c.code || !strings.Contains(r.out, "example.com. goes on without them") ||
+		if r.code != c.code || !strings.Contains(r.out, "example.com. continues without these nodes") ||
 			!strings.Contains(r.errors, "not on every node: ") || !strings.Contains(r.errors, c.words) {
 			t.Errorf("one %s: %+v", name, r)
 		}

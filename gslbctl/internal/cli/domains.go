@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) domainsCommand() *cobra.Command {
-	return cmdline.Group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(),
+	return cmdline.Group("domains", "Manage domains", a.domainsListCommand(), a.domainsShowCommand(),
 		cmdline.Changing(a.domainsAddCommand()),
 		cmdline.Changing(a.domainsSetCommand()), cmdline.Destroying(a.domainsRemoveCommand()),
 		a.resetCommand("domain", "reset <name>", domainNames, (*api.Client).ResetDomain))
@@ -66,7 +66,7 @@ type domainReport struct {
 func (a *app) domainsShowCommand() *cobra.Command {
 	return a.Watchable(&cobra.Command{
 		Use:               "show <name>",
-		Short:             "Show one domain and its backends",
+		Short:             "Show a domain with its backends",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,12 +97,11 @@ func (a *app) domainText(r domainReport) string {
 		d.RoutingPolicy, d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
 		render.YesNo(d.DNSSECEnabled)), ""}
 	if d.Overlay != nil {
-		lines = append(lines, fmt.Sprintf("%s laid over the configuration by %s: gslbctl domains reset %s takes it "+
-			"away",
+		lines = append(lines, fmt.Sprintf("%s overlaid by %s: gslbctl domains reset %s restores the configuration",
 			render.Count(len(d.Overlay.Fields), "value", "values"), d.Overlay.By, d.Name), "")
 	}
 	if d.MinHealthy != "" {
-		lines = append(lines, "with fewer than "+d.MinHealthy+" fit to serve, it goes to its last resort", "")
+		lines = append(lines, "with fewer than "+d.MinHealthy+" able to serve, the fallback answer is used", "")
 	}
 	if records := recordLines(d); len(records) > 0 {
 		lines = append(append(lines, records...), "")
@@ -121,7 +120,7 @@ func (a *app) domainText(r domainReport) string {
 	return render.Lines(lines) + a.Text(t)
 }
 
-// recordLines tells which records a domain has in place of addresses or beside them.
+// recordLines lists the records of a domain other than addresses.
 func recordLines(d api.Domain) (lines []string) {
 	if d.AnswersNames() {
 		lines = append(lines, "Answers: "+d.Answer+", the host names of its servers")

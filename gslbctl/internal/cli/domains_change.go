@@ -20,7 +20,7 @@ func (a *app) domainsAddCommand() *cobra.Command {
 	var wildcard, newZone bool
 	cmd := &cobra.Command{
 		Use:   "add <name>",
-		Short: "Have every node answer a name; DNS has it when this returns",
+		Short: "Add a domain",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := newDomain(args[0], flags, &https)
@@ -42,9 +42,9 @@ func (a *app) domainsAddCommand() *cobra.Command {
 	flags = a.domainFlags(cmd)
 	https.add(cmd, a)
 	cmd.Flags().BoolVar(&wildcard, "wildcard", false,
-		"the name begins with *. and answers for every name below that has none of its own")
+		"the name begins with *. and covers all names below without their own domain")
 	cmd.Flags().BoolVar(&newZone, "new-zone", false,
-		"the name is outside every configured zone, and becomes a zone of its own, with its own delegation and keys")
+		"the name is outside every configured zone and becomes a separate zone with its own delegation and keys")
 	return cmd
 }
 
@@ -66,8 +66,7 @@ func newDomain(name string, flags *settingFlags, https *httpsFlags) (api.DomainC
 func checkWildcard(name string, asked bool) error {
 	switch is := strings.HasPrefix(name, "*."); {
 	case is && !asked:
-		return fmt.Errorf("%s answers for every name below %s that has none of its own: give --wildcard if that is "+
-			"meant",
+		return fmt.Errorf("%s covers all names below %s without their own domain: add --wildcard to confirm",
 			name, name[2:])
 	case asked && !is:
 		return fmt.Errorf("--wildcard is for a name that begins with *., and %q does not", name)
@@ -96,9 +95,8 @@ func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 	if len(zones) > 0 {
 		there = "configured: " + strings.Join(zones, ", ")
 	}
-	return fmt.Errorf("%q is outside every zone of the nodes (%s), and would become a zone of its own that needs its "+
-		"own "+
-		"delegation: write the whole name, or give --new-zone if that is meant; "+fleet.NothingChanged, name, there)
+	return fmt.Errorf("%q is outside every zone of the nodes (%s), and would become a separate zone with its own "+
+		"delegation: give the full name, or add --new-zone to confirm; "+fleet.NothingChanged, name, there)
 }
 
 func (a *app) domainsSetCommand() *cobra.Command {
@@ -106,7 +104,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 	var https httpsFlags
 	cmd := &cobra.Command{
 		Use:               "set <name>",
-		Short:             "Change a domain; what the configuration says of it stays below",
+		Short:             "Change a domain",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -145,7 +143,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:               "remove <name>",
-		Short:             "Delete a domain that was added with add",
+		Short:             "Delete a domain of the API",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -156,8 +154,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.Confirm(cmd.Context(), yes, "after removing "+args[0]+" nobody can look it up any "+
-				"more"); err != nil {
+			if err := a.Confirm(cmd.Context(), yes, "removing "+args[0]+" ends all answers for this name"); err != nil {
 				return err
 			}
 			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -169,7 +166,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 	return cmd
 }
 
-// entityTags returns the entity tags of an object on each node, as fleet.EntityTags does, if the command asks for
+// entityTags returns the entity tags of an object on each node, as fleet.EntityTags does, if the command requires
 // a confirmation; else nil.
 func (a *app) entityTags(ctx context.Context, yes bool,
 	read func(context.Context, *api.Client) error) (map[string]string, error) {

@@ -21,11 +21,10 @@ type httpsFlags struct {
 
 func (f *httpsFlags) add(cmd *cobra.Command, a *app) {
 	cmdline.Optional(cmd, cmd.Flags().StringSliceVar, &f.alpn, "https-alpn", nil,
-		"`protocols` of its HTTPS records, such as h2,h3; empty for no HTTPS records")
-	cmdline.Optional(cmd, cmd.Flags().IntVar, &f.port, "https-port", 0, "port that its HTTPS records name (default "+
-		"443)")
+		"`protocols` of its HTTPS records, such as h2,h3; empty removes the records")
+	cmdline.Optional(cmd, cmd.Flags().IntVar, &f.port, "https-port", 0, "port in its HTTPS records (default 443)")
 	cmdline.Optional(cmd, cmd.Flags().StringVar, &f.ech, "https-ech", "",
-		"ECHConfigList of its HTTPS records, in base64; empty for none")
+		"ECHConfigList of its HTTPS records, in base64; empty removes it")
 	_ = cmd.RegisterFlagCompletionFunc("https-alpn",
 		a.CompleteList(func(context.Context, *api.Client) ([]string, error) { return []string{"h2", "h3"}, nil }))
 }
@@ -36,13 +35,13 @@ func (f *httpsFlags) away() bool { return f.alpn != nil && len(*f.alpn) == 0 }
 // check refuses flags that contradict one another.
 func (f *httpsFlags) check() error {
 	if f.away() && (f.port != nil || f.ech != nil) {
-		return errors.New("--https-alpn is empty, which takes the HTTPS records away: " +
-			"leave --https-port and --https-ech out, or name the protocols, such as h2,h3")
+		return errors.New("--https-alpn is empty, which takes the HTTPS records away: leave --https-port and " +
+			"--https-ech out, or name the protocols, such as h2,h3")
 	}
 	return nil
 }
 
-// addTo adds the HTTPS records to a request: the values of the given flags, and the values of before for the other
+// addTo adds the HTTPS records to a request: the values of the given flags, and the previous values for the other
 // flags. Without flags it adds nothing.
 func (f *httpsFlags) addTo(req map[string]any, before model.HTTPS) error {
 	now := before
@@ -63,8 +62,8 @@ func (f *httpsFlags) addTo(req map[string]any, before model.HTTPS) error {
 		now.ECH = *f.ech
 	}
 	if len(now.ALPN) == 0 {
-		return errors.New("there are no HTTPS records without protocols: " +
-			"name them beside --https-port and --https-ech, such as --https-alpn h2,h3")
+		return errors.New("there are no HTTPS records without protocols: give them with --https-port and " +
+			"--https-ech, such as --https-alpn h2,h3")
 	}
 	req["https"] = now
 	return nil

@@ -37,10 +37,10 @@ type drainOrder struct {
 }
 
 func (o *drainOrder) flags(cmd *cobra.Command) {
-	cmdline.SpanVar(cmd.Flags(), &o.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
-	cmd.Flags().StringVar(&o.to, "to", "", "the `share` of its weight that is left at the end, such as 25% (default "+
-		"0%)")
-	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for whoever finds it later")
+	cmdline.SpanVar(cmd.Flags(), &o.over, "over", 0, "duration of the drain, such as 2m (default the TTL of the "+
+		"domain)")
+	cmd.Flags().StringVar(&o.to, "to", "", "remaining `share` of the weight, such as 25% (default 0%)")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "the reason, for other operators")
 	windowFlags(cmd, &o.when)
 }
 
@@ -79,7 +79,7 @@ func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 	case req.StartsAt == nil && d.DrainEndsAt != nil:
 		text += " until " + d.DrainEndsAt.UTC().Format(time.TimeOnly) + " UTC"
 		if d.ExpiresAt != nil {
-			text += ", and takes its traffic again at " + cmdline.Zoned(*d.ExpiresAt, now)
+			text += ", and receives traffic again at " + cmdline.Zoned(*d.ExpiresAt, now)
 		}
 	}
 	return text
@@ -89,16 +89,12 @@ func (a *app) drainCommand() *cobra.Command {
 	var f drainFlags
 	cmd := &cobra.Command{
 		Use:   "drain " + backendForms + "|<agent>|<region>",
-		Short: "Lead traffic away from servers, and wait until nobody comes any more",
-		Long: "drain lowers the traffic of servers to nothing on every node: of one server by its id, of all at an " +
-			"address, all that an\n" +
-			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers " +
-			"clients " +
-			"of any\n" +
-			"region with them any more, by its API and by its DNS, what resolvers were told before has expired, and " +
-			"every " +
-			"name is\nstill answered. Before, it asks every node which names would be left with too few backends.\n" +
-			"gslbctl undrain takes it back.",
+		Short: "Drain backends before maintenance",
+		Long: "drain reduces the traffic of backends to zero on every node: one backend, all at an address, all of\n" +
+			"an agent, or all in a region. First, every node checks which names would have too few backends.\n\n" +
+			"With --wait, drain returns when it is safe to stop the backends: no node answers with them, in its\n" +
+			"API and its DNS, the TTL of previous answers has expired, and every name still has an answer.\n" +
+			"gslbctl undrain restores the traffic.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
 		Args:              cobra.ExactArgs(1),
@@ -108,22 +104,22 @@ func (a *app) drainCommand() *cobra.Command {
 				return errors.New("--over and --within must be above zero, such as 2m")
 			}
 			if cmd.Flags().Changed("within") && !f.wait {
-				return errors.New("--within is about --wait, which is not there")
+				return errors.New("--within requires --wait")
 			}
 			req, err := f.order.request(cmd, a.Now())
 			if err != nil {
 				return err
 			}
 			if f.wait && (req.Share > 0 || req.StartsAt != nil) {
-				return errors.New("--wait is about a drain to nothing that begins now: leave --to and --at out")
+				return errors.New("--wait requires a drain to zero that starts now: omit --to and --at")
 			}
 			return a.drain(cmd.Context(), args[0], req, f)
 		},
 	}
 	f.order.flags(cmd)
-	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when no node answers with them any more and the TTL has passed")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait until no node answers with the backends and the TTL has expired")
 	cmdline.SpanVar(cmd.Flags(), &f.within, "within", 0,
-		"with --wait: how long to wait at most (default the drain, the TTL and a minute)")
+		"maximum time of --wait (default the drain, the TTL and a minute)")
 	cmdline.YesFlag(cmd, &f.yes)
 	cmdline.ForceFlag(cmd, &f.force)
 	return cmd
@@ -133,7 +129,7 @@ func (a *app) undrainCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:               "undrain " + backendForms + "|<agent>|<region>",
-		Short:             "Give drained servers their traffic back",
+		Short:             "Restore the traffic of drained backends",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -143,7 +139,7 @@ func (a *app) undrainCommand() *cobra.Command {
 			}
 			servers = slices.DeleteFunc(servers, func(b api.Backend) bool { return !b.Draining })
 			if len(servers) == 0 {
-				return fleet.NewError(fleet.Degraded, fmt.Sprintf("no drain of %q is in force or planned; "+
+				return fleet.NewError(fleet.Degraded, fmt.Sprintf("there is no active or planned drain of %q; "+
 					""+fleet.NothingChanged, args[0]),
 					&api.Error{Status: http.StatusNotFound})
 			}
@@ -156,22 +152,22 @@ func (a *app) undrainCommand() *cobra.Command {
 	return cmd
 }
 
-// undrain ends the drain of a server on one node. said has what the server does now.
+// undrain ends the drain of a server on one node. said is the resulting state.
 func undrain(ctx context.Context, c *api.Client, id string) (said string, err error) {
 	drain, err := c.UndrainServer(ctx, id)
 	if drain.Draining {
-		return "still drains, since its agent asks for it", err
+		return "still drains, because its agent requests a drain", err
 	}
-	return "takes traffic again", err
+	return "receives traffic again", err
 }
 
-// allBackends asks a node for its backends.
+// allBackends requests the backends of a node.
 func allBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	return c.Backends(ctx, api.BackendFilter{})
 }
 
-// backendsAndDrains asks a node for its backends, and behind them for those that operators have drained there. Of the
-// latter, which need not be known now, it gives the id, the service, the address and the port. Draining is also true
+// backendsAndDrains requests the backends of a node, and appends the backends that operators have drained. Of the
+// latter, which the node may not know, it returns the id, the service, the address and the port. Draining is also true
 // for a planned drain.
 func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	list, err := allBackends(ctx, c)
@@ -199,7 +195,7 @@ func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, err
 	return list, err
 }
 
-// serversNamed returns the backends of all nodes, as known asks each for them, that a name on the command line selects:
+// serversNamed returns the backends of all nodes, from the request known, that a name on the command line selects:
 // as selectBackends does, or else by agent or by region.
 func (a *app) serversNamed(ctx context.Context, name string, known fleet.Request[api.BackendList]) ([]api.Backend,
 	error) {
@@ -227,8 +223,7 @@ func (a *app) serversNamed(ctx context.Context, name string, known fleet.Request
 	}
 	return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf(
 		"no node knows a server, an address, an agent or a region %q; "+fleet.NothingChanged+": gslbctl servers -o "+
-			"name lists "+
-			"the servers", name), &api.Error{Status: http.StatusNotFound})
+			"name lists the servers", name), &api.Error{Status: http.StatusNotFound})
 }
 
 // isRegion reports whether serversNamed has found these servers because name is their region.
@@ -278,7 +273,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		return err
 	}
 	ctx = f.order.when.replacing(ctx)
-	say := w == nil || a.ForPeople() // to programs, one document says how waiting ended
+	say := w == nil || a.ForPeople() // for programs, one document has the result of the wait
 	report, err := a.Fleet.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(servers, func(id string) (string, error) {
 			drain, err := c.DrainServer(ctx, id, req)
@@ -302,7 +297,7 @@ func (a *app) tellTakingBack(servers []api.Backend, command string) error {
 	if len(servers) < 2 || !a.ForPeople() {
 		return nil
 	}
-	return a.Write(render.Printable(command) + " takes all of it back\n")
+	return a.Write(render.Printable(command) + " reverts all of it\n")
 }
 
 func allIDs(servers []api.Backend) []string {
@@ -318,7 +313,7 @@ func ids(servers []api.Backend) string {
 	return strings.Join(list, ", ")
 }
 
-// eachServer calls do for each server on one node and joins what do says into a sentence. It skips servers that the
+// eachServer calls do for each server on one node and joins the results into a sentence. It skips servers that the
 // node does not know: their error is a *someUnknown, or the node's own if it knows none of them. An error after the
 // first change is a *partial.
 func eachServer(servers []api.Backend, do func(id string) (said string, err error)) (string, error) {

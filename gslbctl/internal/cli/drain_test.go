@@ -80,7 +80,7 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 				t.Errorf("%s: %q, want %s", name, change, wanted[i])
 			}
 		}
-		if tells := strings.Contains(r.out, "\ngslbctl undrain "+name+" takes all of it back\n"); tells !=
+		if tells := strings.Contains(r.out, "\ngslbctl undrain "+name+" reverts all of it\n"); tells !=
 			(len(wanted) > 1) {
 			t.Errorf("%s says %q", name, r.out)
 		}
@@ -94,7 +94,7 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 			}
 		}
 		n.setOrders(api.OrderDrain, a, b, c, d)
-		if r := ask(t, "undrain --yes "+name, n); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
+		if r := ask(t, "undrain --yes "+name, n); r.code != 0 || !strings.Contains(r.out, "receives traffic again") {
 			t.Errorf("undrain %s: %+v", name, r)
 		}
 	}
@@ -117,7 +117,8 @@ func TestUndrain_ConcernsOnlyWhatIsDrained(t *testing.T) {
 	n.setOrders(api.OrderDrain)
 	for _, name := range []string{a.ID, "192.0.2.10", "eu"} {
 		if r := ask(t, "undrain "+name, n); r.code != fleet.Degraded || len(n.changes()) > 0 ||
-			!strings.Contains(r.errors, "no drain of") || !strings.Contains(r.errors, "nothing was changed") {
+			!strings.Contains(r.errors, "no active or planned drain of") || !strings.Contains(r.errors,
+			"nothing was changed") {
 			t.Errorf("undrain %s: %+v, %q", name, r, n.changes())
 		}
 	}
@@ -228,7 +229,7 @@ func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
 		t.Error("it ended before DNS had changed")
 	}
 	if !strings.Contains(r.errors, "still has 100% of its share") || !strings.Contains(r.errors,
-		"resolvers forget it") {
+		"cached answers expire") {
 		t.Errorf("progress: %s", r.errors)
 	}
 }
@@ -286,8 +287,8 @@ func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 		words    string
 	}{
 		"its share":        {[]api.Backend{leaving}, "still has 100% of its share"},
-		"the last one":     {[]api.Backend{drained}, "nothing else of it may serve"},
-		"the same address": {[]api.Backend{drained, sibling}, "app.example.com:192.0.2.10:444 is at that address too"},
+		"the last one":     {[]api.Backend{drained}, "no other backend of the name can serve"},
+		"the same address": {[]api.Backend{drained, sibling}, "app.example.com:192.0.2.10:444 has the same address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -318,7 +319,7 @@ func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
 		"--dns", dns.at)
 	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") ||
 		!strings.Contains(r.errors, "nothing listens on http://"+gone) ||
-		!strings.Contains(r.errors, "name the others alone") || len(n.changes()) != 0 {
+		!strings.Contains(r.errors, "give the other nodes with --api") || len(n.changes()) != 0 {
 		t.Errorf("%+v, %q", r, n.changes())
 	}
 	for _, args := range []string{"drain x --within 5s", "drain x --over -1s", "drain x --wait --within 0s"} {

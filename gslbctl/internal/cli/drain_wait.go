@@ -26,7 +26,7 @@ const (
 	drainMargin = time.Minute
 )
 
-// drainNode is a node whose API and DNS server a drainWait queries.
+// drainNode is a node with an API and a DNS server that drainWait queries.
 type drainNode struct{ fleet.Node }
 
 // drainWait waits until servers get no more traffic.
@@ -38,7 +38,7 @@ type drainWait struct {
 	until   time.Time     // when waiting ends without success
 	quiet   time.Time     // since when no node answers with a server; zero while one does
 	reason  string        // why a node still does
-	said    string        // what the last line of progress was about: traffic or ttl
+	said    string        // topic of the last progress line: traffic or ttl
 }
 
 // drained is the outcome of waiting.
@@ -66,9 +66,9 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 	fleet.ForEach(len(nodes), func(i int) { ttls[i], failed[i] = w.prepared(ctx, nodes[i]) })
 	stop()
 	if err := cmp.Or(failed...); err != nil {
-		sentence := "nothing was drained, since --wait must ask every node: " + err.Error()
+		sentence := "nothing was drained, because --wait requires every node: " + err.Error()
 		if len(nodes) > 1 {
-			sentence += "; if it is out of service, name the others alone with --api"
+			sentence += "; if the node is out of service, give the other nodes with --api"
 		}
 		return nil, &fleet.Error{Code: fleet.NotAsked, Message: sentence}
 	}
@@ -151,8 +151,8 @@ func (w *drainWait) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			w.clear()
-			return &fleet.Error{Code: fleet.Degraded, Message: "stopped waiting; the drain goes on, gslbctl undrain " +
-				"takes it back"}
+			return &fleet.Error{Code: fleet.Degraded, Message: "stopped waiting; the drain continues, gslbctl " +
+				"undrain reverts it"}
 		case w.reason == "" && left <= 0:
 			w.clear()
 			return w.report(drained{Drained: true, Unanswered: w.unanswered(ctx)}, began)
@@ -168,7 +168,7 @@ func (w *drainWait) run(ctx context.Context) error {
 	}
 }
 
-// look asks all nodes at once. It returns why a server may still get traffic, or "".
+// look asks all nodes concurrently. It returns the reason why a server can still receive traffic, or "".
 func (w *drainWait) look(ctx context.Context) string {
 	reasons := make([]string, len(w.nodes))
 	fleet.ForEach(len(w.nodes), func(i int) { reasons[i] = w.lookAt(ctx, w.nodes[i]) })
@@ -226,7 +226,7 @@ func (n drainNode) clientsAnswered(ctx context.Context, s api.Backend) (string, 
 	return strings.Join(slices.Compact(who), ", "), err
 }
 
-// stillAnswered explains why a node answers with a server whose share is zero.
+// stillAnswered explains why a node answers with a server with a share of zero.
 func (w *drainWait) stillAnswered(n drainNode, s api.Backend, clients string, all []api.Backend) string {
 	reason := fmt.Sprintf("%s still answers %s with %s%s", n.Client.Node(), s.Service, s.Address, inBrackets(s.Target))
 	if clients != "" {
@@ -237,16 +237,16 @@ func (w *drainWait) stillAnswered(n drainNode, s api.Backend, clients string, al
 	}
 	same := slices.IndexFunc(all, func(b api.Backend) bool { return b.Address == s.Address && !ours(b) })
 	if same >= 0 {
-		return reason + ", since " + all[same].ID + " is at that address too: drain " + s.Address
+		return reason + ", because " + all[same].ID + " has the same address: drain " + s.Address
 	}
 	same = slices.IndexFunc(all, func(b api.Backend) bool {
 		return s.Target != "" && b.Target == s.Target && b.MayServe && b.Share > 0 && !ours(b)
 	})
 	if same >= 0 {
-		return reason + ", since " + all[same].ID + " is of that host name too: drain it as well"
+		return reason + ", because " + all[same].ID + " has the same host name: drain it as well"
 	}
 	if !slices.ContainsFunc(all, func(b api.Backend) bool { return b.MayServe && b.Share > 0 && !ours(b) }) {
-		return reason + ", since nothing else of it may serve"
+		return reason + ", because no other backend of the name can serve"
 	}
 	return reason
 }
@@ -254,13 +254,13 @@ func (w *drainWait) stillAnswered(n drainNode, s api.Backend, clients string, al
 // timedOut returns why waiting ended, and the next step.
 func (w *drainWait) timedOut(left time.Duration) string {
 	if w.reason != "" {
-		return w.reason + "; the drain goes on, gslbctl undrain takes it back"
+		return w.reason + "; the drain continues, gslbctl undrain reverts it"
 	}
-	return fmt.Sprintf("resolvers may use it for another %s; run the same command again", render.Span(left))
+	return fmt.Sprintf("resolvers may use it for another %s; repeat the command", render.Span(left))
 }
 
-// unanswered returns a sentence for each node and name of the servers that has no address of their family any more, and
-// no host name in its place.
+// unanswered returns a sentence for each node and name of the servers without an address of their family, and
+// without a host name.
 func (w *drainWait) unanswered(ctx context.Context) []string {
 	sentences := make([][]string, len(w.nodes))
 	fleet.ForEach(len(w.nodes), func(i int) {
@@ -304,7 +304,7 @@ func (n drainNode) unanswered(ctx context.Context, service string, six bool, tim
 func (w *drainWait) tell(left time.Duration) {
 	text, state := w.reason, "traffic"
 	if text == "" {
-		text, state = "no node answers with it any more; resolvers forget it in "+render.Span(left), "ttl"
+		text, state = "no node answers with it; cached answers expire in "+render.Span(left), "ttl"
 	}
 	switch {
 	case w.app.Tells:
@@ -337,7 +337,7 @@ func (w *drainWait) report(d drained, began time.Time) error {
 	}
 	if len(d.Unanswered) > 0 {
 		return &fleet.Error{Code: fleet.Degraded,
-			Message: strings.Join(d.Unanswered, "; ") + "; gslbctl undrain takes the drain back"}
+			Message: strings.Join(d.Unanswered, "; ") + "; gslbctl undrain reverts the drain"}
 	}
 	return nil
 }

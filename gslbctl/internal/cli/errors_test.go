@@ -37,9 +37,9 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 	n := startNode(t)
 	nodes := []*node{n}
 	for status, words := range map[int]string{
-		403: "allowed_networks", 421: "by its address in --api", 500: "look there", 501: "newer version",
-		503: "try again",
-		507: "make room on the disk", 404: "answered 404: no",
+		403: "allowed_networks", 421: "by its address in --api", 500: "see the log of the node", 501: "newer version",
+		503: "retry in",
+		507: "free space on the disk", 404: "answered 404: no",
 	} {
 		message := "no"
 		if status == 403 {
@@ -54,7 +54,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 	}
 	for message, words := range map[string]string{
 		"this needs a token of role admin": "of role admin\n", // another network would not help
-		"":                                 "no overwatch node answers so",
+		"":                                 "not the response of an overwatch node",
 	} {
 		n.answers["GET /api/v1/servers"] = &api.Error{Status: 403, Message: message}
 		if r := ask(t, "servers", nodes...); r.code != 1 || !strings.Contains(r.errors, words) {
@@ -65,7 +65,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"servers --api " + dead(t):     "nothing listens on http://127.0.0.1",
 		"servers --api ftp://x":        `the scheme is "ftp"`,
 		"servers -o xml":               `--output is "xml": it must be one of table, wide, name, json, yaml`,
-		"status -o name":               "-o name is for lists, and gslbctl status is none",
+		"status -o name":               "-o name is for lists, and gslbctl status is not a list",
 		"agents unpin eu-1 -y -o name": "-o name is for lists",
 		"servers --timeout 0s":         "--timeout is 0s",
 		"servers --timeout soon":       `--timeout is "soon": it must be a time with its unit`,
@@ -74,30 +74,28 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"server": `unknown command "server" for gslbctl: did you mean servers?; ` +
 			`gslbctl --help shows`,
 		"servers lsit": "did you mean list or set?",
-		"status now":   `"now" is too much: write gslbctl status; gslbctl status --help shows`,
-		"servers add": "arguments are missing: write gslbctl servers add <service>:<ip or host name>:" +
-			"<port> --region <region>; gslbctl servers add --help shows",
-		"servers --bogus":                "unknown flag: --bogus; gslbctl servers --help shows",
-		"domains show a b":               `"a b" does not fit: write gslbctl domains show <name>`,
-		"completion tcsh":                `unknown command "tcsh" for gslbctl completion`,
-		"audit list --limit many":        `--limit is "many": it must be a whole number`,
-		"regions add x --latitude north": `--latitude is "north": it must be a number`,
-		"domains show":                   "write gslbctl domains show <name>",
-		"agents show .. --api x":         `".." cannot be a name`,
-		"agents revoke " +
-			"eu-1": `--reason is missing: why, for whoever finds it later, such as --reason "`,
-		"servers add a 192.0.2.1 80":            "--region is missing: where the server is, such as --region eu",
-		"servers add a 192.0.2.1 x --region eu": "the port is",
-		"servers set a:192.0.2.1:80":            "nothing to change",
-		"domains set x":                         "nothing to change",
-		"regions remove eu":                     "ask on; nothing was changed",
-		"regions set eu":                        "nothing to change",
-		"diff":                                  "name two or more",
-		"config reset system":                   "must be one of dns, gossip, health-check, logging",
-		"config show nothing":                   "must be one of dns, gossip, health-check, logging, system",
-		"config set system a=b":                 `no section "system" to change`,
-		"config set dns " +
-			"x=1": `"x" cannot be changed: it must be one of max_udp_size, default_ttl`,
+		"status now":   `unexpected argument "now": write gslbctl status; gslbctl status --help shows`,
+		"servers add": "arguments are missing: write gslbctl servers add <service>:<ip or host name>:<port> " +
+			"--region <region>; gslbctl servers add --help shows",
+		"servers --bogus":                            "unknown flag: --bogus; gslbctl servers --help shows",
+		"domains show a b":                           `"a b" does not fit: write gslbctl domains show <name>`,
+		"completion tcsh":                            `unknown command "tcsh" for gslbctl completion`,
+		"audit list --limit many":                    `--limit is "many": it must be a whole number`,
+		"regions add x --latitude north":             `--latitude is "north": it must be a number`,
+		"domains show":                               "write gslbctl domains show <name>",
+		"agents show .. --api x":                     `".." cannot be a name`,
+		"agents revoke eu-1":                         `--reason is missing: the reason, for other operators, such as --reason "`,
+		"servers add a 192.0.2.1 80":                 "--region is missing: where the server is, such as --region eu",
+		"servers add a 192.0.2.1 x --region eu":      "the port is",
+		"servers set a:192.0.2.1:80":                 "nothing to change",
+		"domains set x":                              "nothing to change",
+		"regions remove eu":                          "for the question; nothing was changed",
+		"regions set eu":                             "nothing to change",
+		"diff":                                       "name two or more",
+		"config reset system":                        "must be one of dns, gossip, health-check, logging",
+		"config show nothing":                        "must be one of dns, gossip, health-check, logging, system",
+		"config set system a=b":                      `no section "system" to change`,
+		"config set dns x=1":                         `"x" cannot be changed: it must be one of max_udp_size, default_ttl`,
 		"config set dns default_ttl":                 "write key=value",
 		"config set dns default_ttl=a":               `default_ttl is "a": it must be a number`,
 		"config set dns default_ttl=1 default_ttl=2": `"default_ttl" is given twice`,
@@ -107,13 +105,13 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"config validate /nowhere":                   "no such file",
 		"config validate testdata/list.txt": "testdata/list.txt: the key mode cannot be read: it must be a YAML " +
 			"file with mode: overwatch or mode: agent",
-		"routing test x": "--client is missing: the resolver that would ask, such as --client 192.0.2.1; " +
+		"routing test x": "--client is missing: give the address of the resolver, such as --client 192.0.2.1; " +
 			"gslbctl routing test --help",
-		"init x": "--service is missing: a name in the zone and what serves it, such as --service " +
-			"app=192.0.2.10:8080; " +
-			"--zone is missing: the zone that the nodes answer, such as --zone gslb.example.com; gslbctl init --help",
-		"overrides set a b": "--healthy is missing: give the verdict, --healthy=true or --healthy=false; " +
-			"--reason is missing: why",
+		"init x": "--service is missing: a name in the zone with its backends, such as --service " +
+			"app=192.0.2.10:8080; --zone is missing: the zone that the nodes answer, such as --zone " +
+			"gslb.example.com; gslbctl init --help",
+		"overrides set a b": "--healthy is missing: give the health, --healthy=true or --healthy=false; --reason is " +
+			"missing: the reason",
 		"overrides set a b --healthy":                             "--reason",
 		"overrides set a b --healthy=maybe":                       `--healthy is "maybe": it must be true or false`,
 		"overrides set a b --reason r":                            "--healthy",

@@ -37,15 +37,12 @@ func (a *app) eventsCommand() *cobra.Command {
 	var f eventFlags
 	cmd := &cobra.Command{
 		Use:   "events",
-		Short: "Print what happened, the newest last",
-		Long: "events prints the latest events of all nodes, one a line, the newest last; with -o json each line is " +
-			"one " +
-			"event, with -o yaml\nan element of a list. Equal events of several nodes within 10s are one line, " +
-			"except " +
-			"with -o " +
-			"json and yaml.\nWith -f it prints later events too, until Ctrl-C. With --until or --at it prints up to " +
-			"1000 " +
-			"events of each node.",
+		Short: "Print and follow events",
+		Long: "events prints the latest events of all nodes, one per line, oldest first. With -o json each line is\n" +
+			"one event, with -o yaml each event is a list element. Equal events of several nodes within 10s are\n" +
+			"one line, except with -o json and -o yaml.\n\n" +
+			"With -f, events prints new events until Ctrl-C. With --until or --at, it prints up to 1000 events of\n" +
+			"each node.",
 		Example: "  gslbctl events --since 1d --severity error\n" +
 			"  gslbctl events --at \"yesterday 14:05\" --name app.example.com",
 		Annotations: map[string]string{cmdline.IsList: cmdline.IsList},
@@ -67,8 +64,8 @@ func (a *app) eventsCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with the events that come")
-	flags.IntVar(&lines, "lines", 20, "how many of the latest events of each node to begin with")
+	flags.BoolVarP(&follow, "follow", "f", false, "print new events until Ctrl-C")
+	flags.IntVar(&lines, "lines", 20, "number of events of each node to print first")
 	f.period.Flags(cmd)
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only of this `kind`, or several: "+
 		strings.Join(api.EventKindNames(), ", "))
@@ -87,10 +84,10 @@ type nodeEvent struct {
 	Node string `json:"node"`
 }
 
-// events prints the latest events of the nodes and, with goOn, later ones as they come. If a node did not answer for a
+// events prints the latest events of the nodes and, with goOn, later events. If a node did not answer for a
 // while, it prints the events missed in between once the node answers.
 func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool) error {
-	after := map[string]uint64{} // the newest sequence of each node that has answered
+	after := map[string]uint64{} // the latest sequence of each node that has answered
 	return a.Follow(ctx, goOn, func() (missing, err error) {
 		g, err := fleet.Gather(ctx, a.Fleet, func(ctx context.Context, c *api.Client) (api.EventList, error) {
 			query := maps.Clone(from)
@@ -108,7 +105,7 @@ func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool)
 	})
 }
 
-// printEvents prints events of several nodes by time. It sets after, by node, to the sequence number to go on from.
+// printEvents prints events of several nodes by time. It sets after, by node, to the next sequence number.
 // bounded means that the period has an end, so that omitted events are reported.
 func (a *app) printEvents(g fleet.Gathered[api.EventList], after map[string]uint64, bounded bool) error {
 	var list []nodeEvent
@@ -126,7 +123,7 @@ func (a *app) printEvents(g fleet.Gathered[api.EventList], after map[string]uint
 		}
 		after[r.Node] = read
 		if r.Value.Missed {
-			fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.Node)
+			fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they have expired\n", r.Node)
 		}
 	}
 	slices.SortStableFunc(list, func(x, y nodeEvent) int { return x.Time.Compare(y.Time) })

@@ -19,12 +19,10 @@ func (a *app) externalDNSCommand() *cobra.Command {
 	var listen, health string
 	cmd := &cobra.Command{
 		Use:   "external-dns",
-		Short: "Let ExternalDNS keep servers: a provider for its webhook",
-		Long: "external-dns answers ExternalDNS (provider webhook, protocol version 1) until it is stopped. The " +
-			"addresses\n" +
-			"of a cluster's Services, Ingresses and Gateways become servers of --owner. Each cluster has an owner of " +
-			"its\n" +
-			"own, and the servers of all clusters answer for one name.",
+		Short: "Run a webhook provider for ExternalDNS",
+		Long: "external-dns is a webhook provider for ExternalDNS (protocol version 1). It runs until it is\n" +
+			"stopped. The addresses of a cluster's Services, Ingresses and Gateways become servers of --owner.\n" +
+			"Each cluster has its own owner, and a name answers with the servers of all clusters.",
 		Example: "  gslbctl external-dns --owner eu-1 --region eu --api ns1.example.net:8080",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.Owner == "" || len(p.Owner) > api.MaxOwner {
@@ -43,11 +41,11 @@ func (a *app) externalDNSCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&p.Owner, "owner", "", "whose servers they are: a `name` of this cluster that no other has")
+	flags.StringVar(&p.Owner, "owner", "", "unique `name` of this cluster, which owns its servers")
 	flags.StringVar(&p.Region, "region", "", "the `region` of servers without the annotation webhook-gslb-region")
 	flags.IntVar(&p.Port, "port", 443, "the port of servers without the annotation webhook-gslb-port")
-	flags.BoolVar(&p.Force, "force", false, "go on where more than 30 % of what the owner has would change or go")
-	flags.StringVar(&listen, "listen", "127.0.0.1:8888", "where ExternalDNS asks, as `address:port`")
+	flags.BoolVar(&p.Force, "force", false, "allow changes of more than 30 % of the objects of the owner")
+	flags.StringVar(&listen, "listen", "127.0.0.1:8888", "`address:port` of the webhook for ExternalDNS")
 	flags.StringSliceVar(&p.Hosts, "allowed-host", nil, "a further `name` that requests may have as Host")
 	flags.StringVar(&health, "health-listen", "0.0.0.0:8080", "where /healthz is, as `address:port`")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))

@@ -17,7 +17,7 @@ func (a *app) geoCommand() *cobra.Command {
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "mappings", "List the networks whose region is given, whatever the database says",
+	return cmdline.ListCommand(a.App, "mappings", "List the client networks with a configured region",
 		(*api.Client).GeoMappings, func(list api.GeoMappingList) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"},
 				{Name: "COMMENT"}}, Empty: "No custom mappings."}
@@ -45,7 +45,7 @@ func (a *app) geoSetCommand() *cobra.Command {
 	var req api.GeoMappingChange
 	cmd := &cobra.Command{
 		Use:               "set <network> <region>",
-		Short:             "Place the clients of a network in a region, whatever the database says",
+		Short:             "Map a client network to a region",
 		Example:           "  gslbctl geo set 203.0.113.0/24 eu --comment \"the office\"",
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.CompleteArguments(mappedNetworks, allRegionNames),
@@ -57,17 +57,17 @@ func (a *app) geoSetCommand() *cobra.Command {
 			})
 		},
 	}
-	cmdline.Optional(cmd, cmd.Flags().StringVar, &req.Comment, "comment", "", "what it is, for people")
+	cmdline.Optional(cmd, cmd.Flags().StringVar, &req.Comment, "comment", "", "description")
 	return cmd
 }
 
 func (a *app) geoRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove <network>", short: "Delete a mapping that was made with set",
+		use: "remove <network>", short: "Delete a mapping of the API",
 		shared:   true,
 		names:    mappedNetworks,
-		question: "removing the mapping of %s leads its clients elsewhere at once",
-		apply:    deleting((*api.Client).DeleteGeoMapping, "the mapping of %s is gone"),
+		question: "removing the mapping of %s moves its clients to another region immediately",
+		apply:    deleting((*api.Client).DeleteGeoMapping, "the mapping of %s is removed"),
 	})
 }
 

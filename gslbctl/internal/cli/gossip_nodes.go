@@ -18,7 +18,7 @@ func (a *app) gossipNodesCommand() *cobra.Command {
 					{Name: "REGION", Spare: 2}, {Name: "VERSION", Spare: 4}, {Name: "ROUND TRIP", Right: true,
 						Spare: 5},
 					{Name: "SEEN", Spare: 1}, {Name: "JOINED", Wide: true}},
-				Empty: "Nobody takes part in gossip.",
+				Empty: "There are no gossip members.",
 			}
 			for _, n := range list.Nodes {
 				at := render.None // an agent only dials out

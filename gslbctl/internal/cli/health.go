@@ -18,10 +18,9 @@ func (a *app) healthCommand() *cobra.Command {
 	cmd := a.NodeFlag(a.Watchable(&cobra.Command{
 		Use:   "health",
 		Short: "Show whether the nodes are healthy and ready",
-		Long: "health shows what each node says of itself, and needs no place in their allowed networks.\n" +
-			"The exit code is 0 when all are healthy, 1 when one is degraded or unhealthy or does not answer, 2 when " +
-			"none\n" +
-			"answers.",
+		Long: "health shows the health of each node. It works from any network, without a token.\n\n" +
+			"The exit code is 0 if all nodes are healthy, 1 if a node is degraded, unhealthy or does not answer,\n" +
+			"2 if no node answers.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showHealth(cmd.Context()) },
 	}))
 	cmd.AddCommand(a.healthServersCommand(), a.healthRegionsCommand())

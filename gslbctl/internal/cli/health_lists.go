@@ -42,7 +42,7 @@ type regionHealthList struct {
 func (a *app) healthServersCommand() *cobra.Command {
 	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "servers",
-		Short: "Show the health record of every server, and which nodes see it otherwise",
+		Short: "Show the health of every server on all nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).ServerHealth))
 			if err != nil {
@@ -61,7 +61,7 @@ func (a *app) healthServersCommand() *cobra.Command {
 	}))
 }
 
-// grouped splits a list into groups with the same key, in the order in which keys come first.
+// grouped splits a list into groups with the same key, in the order of the first appearance of each key.
 func grouped[E any](list []E, key func(E) string) (groups [][]E) {
 	places := map[string]int{}
 	for _, e := range list {
@@ -116,7 +116,7 @@ func (a *app) serverHealthTable(servers [][]nodeServerHealth, several bool, answ
 func (a *app) healthRegionsCommand() *cobra.Command {
 	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "regions",
-		Short: "Sum up the health of each region, and which nodes see it otherwise",
+		Short: "Show the health of every region on all nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).RegionHealth))
 			if err != nil {

@@ -31,8 +31,8 @@ type importReport struct {
 }
 
 func (a *app) importCommand() *cobra.Command {
-	return cmdline.Menu("import", "Write a configuration from that of another name server",
-		"import reads files of other programs. It asks no node and changes no file that is there.",
+	return cmdline.Menu("import", "Import the configuration of another DNS server",
+		"import converts files of other programs. It sends no request and overwrites no file.",
 		cmdline.Reading(a.importBindCommand()), cmdline.Reading(a.importGdnsdCommand()),
 		cmdline.Reading(a.importRoute53Command()))
 }
@@ -41,10 +41,10 @@ func (a *app) importBindCommand() *cobra.Command {
 	var zone, into string
 	cmd := &cobra.Command{
 		Use:   "bind <zone file> --zone <zone>",
-		Short: "Write a zone file of BIND, NSD or Knot as a node takes it",
-		Long: "bind writes <zone>.zone, with the records that a node serves, and <zone>.yaml, which includes it and " +
-			"which\n" +
-			"`includes` of a node's configuration can name. Of each other record it says in a line why it is left out.",
+		Short: "Import a zone file of BIND, NSD or Knot",
+		Long: "bind writes <zone>.zone with the supported records, and <zone>.yaml, which includes the zone file.\n" +
+			"Add <zone>.yaml to `includes` in the configuration of a node. bind prints a line with the reason for\n" +
+			"each omitted record.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := dns.CanonicalName(zone)
@@ -68,12 +68,11 @@ func (a *app) importGdnsdCommand() *cobra.Command {
 	var into string
 	cmd := &cobra.Command{
 		Use:   "gdnsd <config>",
-		Short: "Write the configuration of gdnsd, and its zones, as a node takes them",
-		Long: "gdnsd reads gdnsd's configuration, such as /etc/gdnsd/config, and zones/ and geoip/ beside it. It " +
-			"writes\n" +
-			"gdnsd.yaml, which `includes` of a node's configuration can name, and a zone file for each zone. Of each " +
-			"name\n" +
-			"that it leaves out it says in a line why, and of each that is answered otherwise at times, when.",
+		Short: "Import the configuration and zones of gdnsd",
+		Long: "gdnsd reads the configuration of gdnsd, such as /etc/gdnsd/config, with its directories zones/ and\n" +
+			"geoip/. It writes gdnsd.yaml and a file for each zone. Add gdnsd.yaml to `includes` in the\n" +
+			"configuration of a node. gdnsd prints a line with the reason for each omitted name, and a line for\n" +
+			"each name with different answers.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			read, err := gdnsd.Read(args[0])
@@ -91,15 +90,12 @@ func (a *app) importRoute53Command() *cobra.Command {
 	var checks, into string
 	cmd := &cobra.Command{
 		Use:   "route53 <records> ...",
-		Short: "Write the records of zones of Amazon Route 53 as a node takes them",
-		Long: "route53 reads the JSON of `aws route53 list-resource-record-sets`, a file for each zone, and, with\n" +
-			"--health-checks, that of `aws route53 list-health-checks`. It writes <zone>.zone for each zone and one\n" +
-			"configuration, <first zone>.yaml, which `includes` of a node's configuration can name. Give all zones " +
-			"at " +
-			"once:\n" +
-			"a node has one set of regions. Of each set that it leaves out it says in a line why, and of each that " +
-			"is\n" +
-			"answered otherwise at times, how.",
+		Short: "Import zones of Amazon Route 53",
+		Long: "route53 reads the JSON of `aws route53 list-resource-record-sets`, one file for each zone, and with\n" +
+			"--health-checks the JSON of `aws route53 list-health-checks`. It writes <zone>.zone for each zone\n" +
+			"and one configuration, <first zone>.yaml. Add the configuration to `includes` in the configuration\n" +
+			"of a node. Import all zones together, because a node has one set of regions. route53 prints a line\n" +
+			"with the reason for each omitted set, and a line for each set with different answers.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			read, err := readRoute53(args, checks)
@@ -114,7 +110,7 @@ func (a *app) importRoute53Command() *cobra.Command {
 	return cmd
 }
 
-// readRoute53 converts the zones in files, with the health checks in a file, "" for none.
+// readRoute53 converts the zones in files. checks is the file of health checks, or "".
 func readRoute53(zones []string, checks string) (*imports.Result, error) {
 	var importer *route53.Importer
 	var err error
@@ -176,10 +172,10 @@ func (a *app) writeImport(read *imports.Result, into, config string) error {
 		" faulty and omitted: correct the files and repeat the import"}
 }
 
-// text returns a line for each record that is left out or differs, then the files that were written.
+// text returns a line for each omitted or different record, then the written files.
 func (r *importReport) text() string {
-	lines := append(deviationLines("left out", r.Left), deviationLines("differs", r.Differ)...)
-	return render.Lines(lines) + fmt.Sprintf("%d taken, %d left out; wrote %s\n", r.Taken, len(r.Left),
+	lines := append(deviationLines("omitted", r.Left), deviationLines("differs", r.Differ)...)
+	return render.Lines(lines) + fmt.Sprintf("%d imported, %d omitted; wrote %s\n", r.Taken, len(r.Left),
 		strings.Join(r.Files, " and "))
 }
 
@@ -212,7 +208,7 @@ func deviationLines(what string, list []imports.Deviation) (lines []string) {
 	return lines
 }
 
-// writeNew makes a file, readable by its owner only, of what write writes. It removes the file if that fails. A file
+// writeNew creates a file with mode 0600 and the output of write. It removes the file if that fails. A file
 // that is there is an error.
 func writeNew(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

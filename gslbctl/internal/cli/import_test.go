@@ -33,12 +33,12 @@ func TestImportBind(t *testing.T) {
 	}
 	line := []string{"import", "bind", filepath.Join(dir, "db.zone"), "--zone", "Example.com.", "--into", dir}
 	r := call(t, cmdline.System{}, nil, line...)
-	if r.code != 0 || !strings.Contains(r.out, "4 taken, 4 left out") {
+	if r.code != 0 || !strings.Contains(r.out, "4 imported, 4 omitted") {
 		t.Errorf("%+v", r)
 	}
 	for _, left := range []string{"sub.example.com. 300 IN NS", "ns.sub.example.com. 300 IN A",
 		"old.example.com. 300 IN DNAME", "a.example.org. 300 IN A"} {
-		if !strings.Contains(r.out, "left out: "+left) {
+		if !strings.Contains(r.out, "omitted: "+left) {
 			t.Errorf("nothing of %s in %s", left, r.out)
 		}
 	}
@@ -80,12 +80,11 @@ func TestImportBind_ReadsWhatBINDReads(t *testing.T) {
 			"apex_ttl: 900"}},
 		{"quoted", soa + "$include \"more\"\n", []string{"www.example.com.\t600\tIN\tCNAME"}},
 		{"out of range", soa + "a 2147483648 TXT x\n", []string{"error: ",
-			"a.example.com. TXT: the TTL 2147483648 is " +
-				"out of range"}},
+			"a.example.com. TXT: the TTL 2147483648 is out of range"}},
 		{"wildcard", soa + "* A 192.0.2.1\nsub NS ns.sub\n", []string{"*.example.com. answers this name now"}},
-		{"grouped", soa + "a DS 1 13 2 00\nb DS 1 13 2 00\nc DS 1 13 2 00\nd DS 1 13 2 00\ne DS 1 13 2 00\nf DS 1 13 " +
-			"2 00\n",
-			[]string{"left out: 6 records: delegations are not served\n  a.example.com. ",
+		{"grouped", soa + "a DS 1 13 2 00\nb DS 1 13 2 00\nc DS 1 13 2 00\nd DS 1 13 2 00\ne DS 1 13 2 00\nf DS 1 " +
+			"13 2 00\n",
+			[]string{"omitted: 6 records: delegations are not served\n  a.example.com. ",
 				"\n  and 1 more; -o json lists all\n"}},
 	} {
 		dir := t.TempDir()
@@ -129,8 +128,8 @@ func TestImportGdnsd(t *testing.T) {
 	}
 	line := []string{"import", "gdnsd", filepath.Join(dir, "config"), "--into", dir}
 	r := call(t, cmdline.System{}, nil, line...)
-	if r.code != 0 || !strings.Contains(r.out, "4 taken, 1 left out") || !strings.Contains(r.out,
-		"left out: three.example.com.") {
+	if r.code != 0 || !strings.Contains(r.out, "4 imported, 1 omitted") || !strings.Contains(r.out,
+		"omitted: three.example.com.") {
 		t.Errorf("%+v", r)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "gdnsd.yaml"))
@@ -157,7 +156,7 @@ func TestImportRoute53(t *testing.T) {
 		"checks"),
 		"--into", dir}
 	r := call(t, cmdline.System{}, nil, line...)
-	if r.code != 0 || !strings.Contains(r.out, "2 taken, 0 left out") ||
+	if r.code != 0 || !strings.Contains(r.out, "2 imported, 0 omitted") ||
 		!strings.Contains(r.out, "differs: w.example.com. A a: health check h is not known") {
 		t.Errorf("%+v", r)
 	}

@@ -16,10 +16,10 @@ type initReport struct {
 	Services   []string   `json:"services"`
 	Nodes      []initNode `json:"nodes"`
 	Delegation []string   `json:"delegation"` // the records for the parent zone, without the DS records
-	Context    string     `json:"context"`    // the context of gslbctl that was made; empty for none
+	Context    string     `json:"context"`    // the new context of gslbctl, or ""
 }
 
-// initNode is one overwatch node of an initReport.
+// initNode is an overwatch node of an initReport.
 type initNode struct {
 	Name string `json:"name"`
 	DNS  string `json:"dns"`
@@ -31,17 +31,11 @@ func (a *app) initCommand() *cobra.Command {
 	var nodes, services []string
 	cmd := &cobra.Command{
 		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port> --node <name>=<ip>",
-		Short: "Write matching configurations of overwatch nodes and an agent, ready to start",
-		Long: "init writes the configuration of each overwatch node that answers a zone, and agent.yaml for an agent " +
-			"that " +
-			"reports\n" +
-			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. " +
-			"admin.token may " +
-			"do everything;\n" +
-			"gslbctl gets a context that uses it, called as the zone or as --context says. init asks no node and " +
-			"changes no " +
-			"configuration\n" +
-			"that is there already.",
+		Short: "Create the configuration of a new cluster",
+		Long: "init writes the configuration of each overwatch node of a zone, and agent.yaml for an agent that\n" +
+			"reports backends to all nodes, with new keys. Several nodes exchange their signing keys. admin.token\n" +
+			"has all rights; gslbctl gets a context with this token, named by --context or the zone. init sends\n" +
+			"no request and overwrites no configuration.",
 		Example: "  gslbctl init ./try --local --zone gslb.example.com --service app=127.0.0.1:8000\n" +
 			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node " +
 			"ns2=198.51.100.10,2001:db8::10 \\\n" +
@@ -89,7 +83,7 @@ func (a *app) initCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&plan.Zone, "zone", "", "the `zone` that the nodes answer")
 	flags.StringArrayVar(&services, "service", nil,
-		"a `name=ip:port[,ip:port]` in the zone and what serves it; repeat it for several")
+		"a `name=ip:port[,ip:port]` in the zone with its backends; repeat it for several")
 	flags.StringArrayVar(&nodes, "node", nil,
 		"an overwatch node as `name=ip[,ip]`: clients, agents and the other nodes reach it there; repeat it for "+
 			"several")
@@ -107,10 +101,10 @@ func (a *app) initCommand() *cobra.Command {
 		"`directory` for the data of all (default: on its own machine, /var/lib/gslb of a node and "+
 			"/var/lib/gslb-agent)")
 	flags.BoolVar(&plan.Local, "local", false,
-		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is "+
-			"enough")
+		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name "+
+			"is enough")
 	cmdline.Require(cmd, [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
-		[2]string{"service", "a name in the zone and what serves it, such as --service app=192.0.2.10:8080"})
+		[2]string{"service", "a name in the zone with its backends, such as --service app=192.0.2.10:8080"})
 	return cmd
 }
 

@@ -14,10 +14,10 @@ type keptContext struct {
 	name, path string
 	context    contexts.Context
 	current    bool   // it becomes or stays the current one
-	why        string // the reason why there is none; name is "" then
+	why        string // the reason without a context; name is "" in this case
 }
 
-// contextToMake returns the context for a plan whose files go to a directory. It writes nothing. A context of that name
+// contextToMake returns the context for a plan whose files go to a directory. It writes nothing. A context of this name
 // for another cluster is an error.
 func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 	plan, err := plan.Complete()
@@ -28,14 +28,14 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 	path, homeless := a.ContextsPath()
 	if homeless != nil { // the files are of use without a context
 		k.why = homeless.Error()
-		return k, nil //nolint:nilerr // it is told in why
+		return k, nil //nolint:nilerr // why has the reason
 	}
 	k.path = path
 	k.name = a.Context
 	if k.name == "" {
 		k.name = plan.Zone
 		if contexts.CheckName(k.name) != nil {
-			k.name = "gslb" // the zone's name is too long for one
+			k.name = "gslb" // the name of the zone is too long for a context
 		}
 	}
 	if err := contexts.CheckName(k.name); err != nil {
@@ -54,15 +54,15 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 		return k, err
 	}
 	if other, there := f.Contexts[k.name]; there && !reflect.DeepEqual(other, k.context) {
-		return k, fmt.Errorf("there is a context %q for another cluster in %s, and nothing was written: name another "+
-			"one "+
-			"with --context, or delete that one with gslbctl context delete %[1]s", k.name, k.path)
+		return k, fmt.Errorf("there is a context %q for another cluster in %s, and nothing was written: name "+
+			"another one with --context, or delete that one with gslbctl context delete %[1]s", k.name, k.path)
 	}
 	k.current = f.Current == "" || f.Current == k.name
 	return k, nil
 }
 
-// save writes the context to the file, if there is one, and makes it the current one if current is set.
+// save writes the context to the file, and makes it the current context if current is set. It does nothing without a
+// context.
 func (k keptContext) save() error {
 	if k.name == "" {
 		return nil

@@ -11,13 +11,14 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// nextSteps tells which files were written, and what to do with them.
+// nextSteps lists the written files and the next steps.
 func nextSteps(r initReport, plan *pair.Plan, kept keptContext) string {
 	var names []string
 	for _, path := range append(slices.Clone(r.Files.Overwatch), r.Files.Agent, r.Files.Token) {
 		names = append(names, filepath.Base(path))
 	}
-	lines := []string{"wrote in " + filepath.Dir(r.Files.Agent) + ": " + strings.Join(names, ", "), kept.remark(), "next:"}
+	lines := []string{"wrote in " + filepath.Dir(r.Files.Agent) + ": " + strings.Join(names, ", "), kept.remark(),
+		"next:"}
 	step := func(where, command string) {
 		if !plan.Local {
 			lines = append(lines, "  # "+where)
@@ -34,7 +35,7 @@ func nextSteps(r initReport, plan *pair.Plan, kept keptContext) string {
 	for i, path := range r.Files.Overwatch {
 		start("on "+r.Nodes[i].Name, "gslb-overwatch", "gslb", path)
 	}
-	start("beside the backends", "gslb-agent", "gslb-agent", r.Files.Agent)
+	start("next to the backends", "gslb-agent", "gslb-agent", r.Files.Agent)
 	step("on "+r.Nodes[0].Name, kept.status(r.Files.Token, plan.AdminAt()))
 	server, port, _ := net.SplitHostPort(r.Nodes[0].DNS)
 	step("anywhere", fmt.Sprintf("dig @%s -p %s %s", server, port, r.Services[0]))
@@ -47,7 +48,7 @@ func nextSteps(r initReport, plan *pair.Plan, kept keptContext) string {
 	return render.Lines(lines)
 }
 
-// giveTo returns the command that gives a program's package the file at path, which its user alone may read.
+// giveTo returns the command that gives a program's package the file at path, with read permission for its user only.
 func giveTo(program, user, path string) string {
 	// The name that the service reads: overwatch-ns1.yaml of several nodes is overwatch.yaml on its own machine.
 	service := filepath.Join("/etc/gslb", strings.TrimPrefix(program, "gslb-")+".yaml")

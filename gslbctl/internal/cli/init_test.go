@@ -73,10 +73,10 @@ func TestInit_SaysHowTheServicesGetTheirFiles(t *testing.T) {
 	dir := t.TempDir()
 	r := call(t, sys, nil, initLine(dir, "--node", "ns1=203.0.113.10", "--node", "ns2=2001:db8::1")...)
 	for _, line := range []string{
-		"install -o gslb -g gslb -m 600 " + dir + "/overwatch-ns2.yaml /etc/gslb/overwatch.yaml && systemctl restart " +
-			"gslb-overwatch",
-		"install -o gslb-agent -g gslb-agent -m 600 " + dir + "/agent.yaml /etc/gslb/agent.yaml && systemctl restart " +
-			"gslb-agent",
+		"install -o gslb -g gslb -m 600 " + dir + "/overwatch-ns2.yaml /etc/gslb/overwatch.yaml && systemctl " +
+			"restart gslb-overwatch",
+		"install -o gslb-agent -g gslb-agent -m 600 " + dir + "/agent.yaml /etc/gslb/agent.yaml && systemctl " +
+			"restart gslb-agent",
 		"# on ns2, as root, with the package gslb-overwatch",
 	} {
 		if r.code != 0 || !strings.Contains(r.out, "\n  "+line+"\n") {

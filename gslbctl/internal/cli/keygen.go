@@ -21,7 +21,7 @@ func (a *app) keygenCommand() *cobra.Command {
 		}})
 	}
 	return cmdline.Menu("keygen", "Make a fresh gossip key or service token",
-		"keygen makes secrets on this machine. It asks no node and changes nothing.",
+		"keygen generates secrets on this machine. It sends no request.",
 		kind("gossip", "Print a fresh key for encryption_key: 32 random bytes in base64",
 			func() freshSecret { return freshSecret{Key: pair.GossipKey()} }),
 		kind("token", "Print a fresh service token: 52 random letters and digits",

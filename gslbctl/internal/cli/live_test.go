@@ -54,7 +54,7 @@ func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for args, says := range map[string]string{
-		"agents --count 2":                             "about --watch",
+		"agents --count 2":                             "require --watch",
 		"agents --watch --interval 1ms":                "--interval is 1ms",
 		"agents --watch --count -1":                    "--count is -1",
 		"agents --watch --api ftp://x":                 "the scheme",

@@ -14,9 +14,9 @@ import (
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man <directory>",
-		Short: "Write the manual pages, gslbctl.1 and one for each command",
-		Long: "man writes the manual pages into a directory, which it makes if need be. Packages have them; " +
-			"elsewhere:\n\n  gslbctl man ~/.local/share/man/man1",
+		Short: "Generate manual pages",
+		Long: "man writes gslbctl.1 and a manual page for each command into a directory. Packages contain the " +
+			"pages; otherwise run:\n\n  gslbctl man ~/.local/share/man/man1",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
@@ -24,7 +24,7 @@ func (a *app) manCommand() *cobra.Command {
 			}
 			header := &doc.GenManHeader{Title: "GSLBCTL", Section: "1", Source: "gslbctl " + a.Build.Version,
 				Manual: "gslb"}
-			// The time of the build, so that two runs of one program are the same bytes.
+			// The build time makes the pages reproducible.
 			if built, err := time.Parse(time.RFC3339, a.Build.BuildDate); err == nil {
 				header.Date = &built
 			}

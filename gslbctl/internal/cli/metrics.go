@@ -23,7 +23,7 @@ func (a *app) metricsCommand() *cobra.Command {
 		a.metricsNodeCommand(), a.metricsRegionCommand(), a.metricsRoutingCommand())
 }
 
-// figures makes cmd show the answers of ask: the figures of each node in a column, and those of all nodes joined.
+// figures makes cmd show the answers of ask: a column for each node, and a column for all nodes together.
 func figures[T any](a *app, cmd *cobra.Command,
 	ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func figures[T any](a *app, cmd *cobra.Command,
 }
 
 func (a *app) metricsOverviewCommand() *cobra.Command {
-	return figures(a, &cobra.Command{Use: "overview", Short: "Sum up what the nodes do now"},
+	return figures(a, &cobra.Command{Use: "overview", Short: "Show the current metrics of the nodes"},
 		func(ctx context.Context, c *api.Client, _ []string) (api.OverviewAnswer, error) {
 			return c.Overview(ctx)
 		})
@@ -52,14 +52,14 @@ func (a *app) metricsOverviewCommand() *cobra.Command {
 
 func (a *app) metricsNodeCommand() *cobra.Command {
 	return a.NodeFlag(a.Watchable(&cobra.Command{
-		Use: "node <id>", Short: "Show what one node or agent does", Args: cobra.ExactArgs(1),
+		Use: "node <id>", Short: "Show the metrics of a node or agent", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := fleet.GatherKnown(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).NodeMetrics, args[0]))
 			if err != nil {
 				return err
 			}
-			// An agent reports the same to all nodes, and a node knows only itself: the newest answer counts.
+			// An agent reports the same to all nodes, and a node knows only itself: the latest answer is used.
 			latest := slices.MaxFunc(g.Answers, func(x, y fleet.Answer[api.NodeMetricsAnswer]) int {
 				return x.Value.Metrics.Timestamp.Compare(y.Value.Metrics.Timestamp)
 			})
@@ -76,7 +76,7 @@ func (a *app) metricsNodeCommand() *cobra.Command {
 }
 
 func (a *app) metricsRegionCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "region <name>", Short: "Show what one region does", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "region <name>", Short: "Show the metrics of a region", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(allRegionNames)}
 	return figures(a, cmd, func(ctx context.Context, c *api.Client, args []string) (api.RegionMetricsAnswer, error) {
 		return c.RegionMetrics(ctx, args[0])
@@ -84,7 +84,7 @@ func (a *app) metricsRegionCommand() *cobra.Command {
 }
 
 func (a *app) metricsRoutingCommand() *cobra.Command {
-	return figures(a, &cobra.Command{Use: "routing", Short: "Count how answers were chosen"},
+	return figures(a, &cobra.Command{Use: "routing", Short: "Show the metrics of routing decisions"},
 		func(ctx context.Context, c *api.Client, _ []string) (api.RoutingStatsAnswer, error) {
 			return c.RoutingMetrics(ctx)
 		})

@@ -28,7 +28,7 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 	var resolution string
 	cmd := &cobra.Command{
 		Use:     "history",
-		Short:   "Show what the nodes did in the last hours or days",
+		Short:   "Show the metrics of the last hours or days",
 		Example: "  gslbctl metrics history --since 24h --resolution 1h --metrics queries_per_sec,error_rate",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if duration <= 0 {

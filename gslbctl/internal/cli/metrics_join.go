@@ -21,12 +21,12 @@ var (
 		"checks_per_sec", "total_decisions", "geo_routing_hits", "failover_events", "used_bytes", "available_bytes",
 		"total_bytes", "cores", "memory_used_bytes"}
 	least = []string{"uptime_seconds", "healthy_servers", "active_servers", "active_regions"}
-	// weighted maps a figure to the one that weighs it in the mean.
+	// weighted maps a metric to the metric that weights it in the mean.
 	weighted = map[string]string{"error_rate": "queries_per_sec", "response_avg_ms": "queries_per_sec",
 		"avg_decision_time_us": "total_decisions", "traffic_percent": "queries_total"}
 )
 
-// joinNumbers joins the figure name of several nodes by the rules above. At least one of them must have it.
+// joinNumbers joins the figure name of several nodes by the rules above. At least one node must have it.
 func joinNumbers(name string, of []map[string]float64) float64 {
 	var have []float64
 	var weights []float64
@@ -104,7 +104,7 @@ func objectIn(answer any) (name string, fields map[string]any, err error) {
 	return "", nil, nil
 }
 
-// joinObjects joins objects of one kind field by field. under is the name of the field that has them.
+// joinObjects joins objects of the same kind field by field. under is the name of the field with the objects.
 func joinObjects(under string, objects []map[string]any) map[string]any {
 	joined := map[string]any{}
 	numbers := make([]map[string]float64, len(objects))
@@ -127,7 +127,7 @@ func joinObjects(under string, objects []map[string]any) map[string]any {
 }
 
 func joinField(under, name string, objects []map[string]any, numbers []map[string]float64) any {
-	var values []any // those that are not null
+	var values []any // values that are not null
 	var inner []map[string]any
 	for _, o := range objects {
 		if value := o[name]; value != nil {
@@ -165,7 +165,7 @@ func joinField(under, name string, objects []map[string]any, numbers []map[strin
 	return values[0]
 }
 
-// output returns the value that -o json and -o yaml print: the joined figures, and those of each node.
+// output returns the value that -o json and -o yaml print: the joined metrics, and the metrics of each node.
 func (c *clusterFigures) output() any {
 	nodes := []map[string]any{}
 	for i, n := range c.nodes {

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) nodesCommand() *cobra.Command {
-	return cmdline.Group("nodes", "Show the nodes and agents that make up the cluster", a.nodesOverwatchCommand(),
+	return cmdline.Group("nodes", "List and show overwatch nodes", a.nodesOverwatchCommand(),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
 		cmdline.Changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(),
 		a.nodesReissueCommand(),
@@ -22,7 +22,7 @@ func (a *app) nodesCommand() *cobra.Command {
 }
 
 func (a *app) nodesOverwatchCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "overwatch", "List the overwatch nodes that one of them knows",
+	return cmdline.ListCommand(a.App, "overwatch", "List overwatch nodes",
 		(*api.Client).OverwatchNodes, func(list api.OverwatchNodeList) *render.Table {
 			return a.overwatchTable(list.Nodes)
 		})
@@ -79,7 +79,7 @@ func portCell(port int) render.Cell {
 }
 
 func (a *app) nodesAgentsCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "agents", "List agents with what they do; gslbctl agents says whom to believe",
+	return cmdline.ListCommand(a.App, "agents", "List agents with their activity",
 		(*api.Client).AgentNodes, func(list api.AgentNodeList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"},
@@ -109,7 +109,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 	var req api.AgentRegistration
 	cmd := &cobra.Command{
 		Use:   "announce <agent>",
-		Short: "Have an agent listed as pending until it comes",
+		Short: "Announce a new agent",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Name = args[0]
@@ -119,24 +119,24 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&req.Address, "address", "", "where its host is, for people")
-	cmd.Flags().IntVar(&req.Port, "port", 0, "a port there, for people")
-	cmd.Flags().StringVar(&req.Region, "region", "", "the `region` that it will be in")
+	cmd.Flags().StringVar(&req.Address, "address", "", "address of its host, for information")
+	cmd.Flags().IntVar(&req.Port, "port", 0, "port of its host, for information")
+	cmd.Flags().StringVar(&req.Region, "region", "", "`region` of the agent")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	return cmd
 }
 
 func (a *app) nodesDeregisterCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "deregister <agent>", short: "Forget an agent: its announcement and its certificate",
+		use: "deregister <agent>", short: "Delete an agent with its announcement and its pin",
 		names: agentNodeNames, consequence: agentConsequence,
-		question: "Deregistering %s takes the backends that only it reports out of DNS until it enrols again",
-		apply:    deleting((*api.Client).DeregisterAgent, "agent %s is forgotten"),
+		question: "Deregistering %s removes the backends that only this agent reports from DNS until it enrolls again",
+		apply:    deleting((*api.Client).DeregisterAgent, "agent %s is deleted"),
 	})
 }
 
 func (a *app) nodesCertificateCommand() *cobra.Command {
-	return cmdline.ShowCommand(a.App, "certificate <agent>", "Show the certificate that is pinned for an agent",
+	return cmdline.ShowCommand(a.App, "certificate <agent>", "Show the pinned certificate of an agent",
 		agentNodeNames,
 		(*api.Client).AgentCertificate, func(answer api.AgentCertificateAnswer) *render.Table {
 			k := answer.Certificate
@@ -154,12 +154,10 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 
 func (a *app) nodesReissueCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "reissue <agent>", short: "Have the next certificate of an agent pinned in place of the one it has",
+		use: "reissue <agent>", short: "Replace the pinned certificate of an agent",
 		names: agentNodeNames, consequence: agentConsequence,
-		question: "Reissuing the certificate of %s takes the backends that only it reports out of DNS until it " +
-			"enrols " +
-			"" +
-			"with a new one",
+		question: "Reissuing the certificate of %s removes the backends that only this agent reports from DNS until " +
+			"it enrolls with a new certificate",
 		apply: func(ctx context.Context, c *api.Client, agent string) (string, error) {
 			done, err := c.ReissueCertificate(ctx, agent)
 			return done.Message, err
@@ -169,9 +167,9 @@ func (a *app) nodesReissueCommand() *cobra.Command {
 
 func (a *app) nodesRevokeCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "revoke <agent>", short: "Refuse an agent from now on; gslbctl agents revoke keeps a reason as well",
+		use: "revoke <agent>", short: "Revoke an agent without a reason",
 		names: agentNodeNames, consequence: agentConsequence,
-		question: "Revoking %s takes the backends that only it reports out of DNS",
-		apply:    deleting((*api.Client).RevokeCertificate, "%s is refused until it is unpinned"),
+		question: "Revoking %s removes the backends that only this agent reports from DNS",
+		apply:    deleting((*api.Client).RevokeCertificate, "%s is rejected until it is unpinned"),
 	})
 }

@@ -40,7 +40,7 @@ func (a *app) notificationsCommand() *cobra.Command {
 func (a *app) notificationsListCommand() *cobra.Command {
 	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "list",
-		Short: "List the receivers of notifications, what waits for them, and why",
+		Short: "List notification receivers and their queues",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).Notifications))
 			if err != nil {
@@ -63,7 +63,7 @@ func (a *app) targetTable(list targetList, several bool) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "TARGET"}, {Name: "TYPE"}, {Name: "WAITING", Right: true},
 			{Name: "SENT", Right: true}, {Name: "DROPPED", Right: true}, {Name: "LAST SENT"}, {Name: "LAST ERROR"}},
-		Empty: "Nobody is notified: overwatch.notifications.targets is empty.",
+		Empty: "There are no receivers: overwatch.notifications.targets is empty.",
 	}
 	cmdline.NodeColumn(several, t)
 	for i := range list.Targets {
@@ -85,11 +85,9 @@ func problemCell(problem *string) render.Cell {
 func (a *app) notificationsTestCommand() *cobra.Command {
 	return a.NodeFlag(&cobra.Command{
 		Use:   "test [<target>]",
-		Short: "Have each node send a test message to a receiver, or to all",
-		Long: "test has each node send a message that says it is a test to the receiver that is named, or to all, " +
-			"and " +
-			"" +
-			"tells which have\ntaken it. What waits for a receiver is not touched.",
+		Short: "Send a test notification",
+		Long: "test makes each node send a test message to a receiver, or to all receivers, and shows which\n" +
+			"receivers accepted it. Queued notifications stay queued.",
 		Example:           "  gslbctl notifications test on-call",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(targetNames),
@@ -125,7 +123,7 @@ func (a *app) notificationsTestCommand() *cobra.Command {
 
 func testTable(list []nodeTest, several bool) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "TARGET"}, {Name: "SENT"}, {Name: "TOOK", Right: true},
-		{Name: "ERROR"}}, Empty: "Nobody is notified: overwatch.notifications.targets is empty."}
+		{Name: "ERROR"}}, Empty: "There are no receivers: overwatch.notifications.targets is empty."}
 	cmdline.NodeColumn(several, t)
 	for i := range list {
 		n := &list[i]

@@ -18,7 +18,7 @@ import (
 // Every old name still sends its request, and prints the name that replaces it.
 func TestOldNames_RunAndWarn(t *testing.T) {
 	lines := map[string]struct{ args, sent, out string }{
-		"backends override": {"", "", "Set or clear a verdict by hand"},
+		"backends override": {"", "", "Set and clear overrides"},
 		"backends override set": {"app.example.com 192.0.2.11:443 --healthy --reason r",
 			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":true,"reason":"r","source":"gslbctl"}`,
 			"app.example.com 192.0.2.11:443 is unhealthy for 30m"},
@@ -28,14 +28,14 @@ func TestOldNames_RunAndWarn(t *testing.T) {
 		"gossip config":       {"", "GET /api/v1/gossip/config", "PROBE TIMEOUT"},
 		"gossip generate-key": {"", "POST /api/v1/gossip/generate-key", ""},
 		"nodes revoke": {"eu-1 -y", "DELETE /api/v1/nodes/agent/eu-1/certificate",
-			"eu-1 is refused until it is unpinned"},
+			"eu-1 is rejected until it is unpinned"},
 		"servers drain": {"app.example.com:192.0.2.12:443 --to 25% --reason half --for 1h",
 			`POST /api/v1/servers/app.example.com:192.0.2.12:443/drain  ` +
 				`{"share":0.25,"reason":"half","expires_in":"1h0m0s"}`,
 			"server app.example.com:192.0.2.12:443 is draining to 25% of its weight until 03:04:05 UTC"},
 		"servers undrain": {"app.example.com:192.0.2.12:443",
 			"DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-			"server app.example.com:192.0.2.12:443 takes traffic again"},
+			"server app.example.com:192.0.2.12:443 receives traffic again"},
 	}
 	for name, replacement := range oldNames() {
 		line, known := lines[name]

@@ -11,15 +11,14 @@ import (
 )
 
 func (a *app) ordersCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "orders", "List the overrides, weights and drains of operators, in force and "+
-		"planned",
+	return cmdline.ListCommand(a.App, "orders", "List active and planned overrides, weights and drains",
 		(*api.Client).Orders, func(list api.OrderList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "ORDER"}, {Name: "STATE"},
 					{Name: "REASON", Spare: 2}, {Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "BEGINS",
 						Spare: 1},
 					{Name: "ENDS", Spare: 1}, {Name: "SOURCE", Wide: true}},
-				Empty: "No operator has ordered anything.",
+				Empty: "No overrides, weights or drains.",
 			}
 			for _, o := range list.Orders {
 				t.AddNamed(string(o.Kind)+" "+o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address),

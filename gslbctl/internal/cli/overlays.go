@@ -16,15 +16,14 @@ import (
 // configOverlaysCommand returns the command that lists overlays: values set by the API on objects that the
 // configuration declares, a row for each.
 func (a *app) configOverlaysCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "overlays", "List what is laid over domains, regions and servers of the "+
-		"configuration",
+	return cmdline.ListCommand(a.App, "overlays", "List overlays (API values over configured objects)",
 		(*api.Client).Overlays, func(list api.OverlayList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "KIND"}, {Name: "ID"}, {Name: "FIELD"}, {Name: "VALUE"},
 					{Name: "IN THE FILE"},
 					{Name: "IN FORCE"}, {Name: "BY", Spare: 1}, {Name: "CHANGED", Spare: 2}, {Name: "REASON",
 						Wide: true}},
-				Empty: "Nothing is laid over the configuration.",
+				Empty: "There are no overlays.",
 			}
 			for _, o := range list.Overlays {
 				for _, field := range slices.Sorted(maps.Keys(o.Fields)) {
@@ -47,7 +46,7 @@ func plainJSON(value json.RawMessage) string {
 	return valueText(v)
 }
 
-// resetCommand returns a command that removes the overlay of an object, so that the values of the file are in force.
+// resetCommand returns a command that removes the overlay of an object, so that the values of the file apply.
 func (a *app) resetCommand(kind, use string, names cmdline.Names,
 	request func(*api.Client, context.Context, string) error) *cobra.Command {
 	return a.removal(resetting(kind, use, names, request))
@@ -57,11 +56,11 @@ func (a *app) resetCommand(kind, use string, names cmdline.Names,
 func resetting(kind, use string, names cmdline.Names, request func(*api.Client, context.Context,
 	string) error) removal {
 	return removal{
-		use: use, short: "Give a " + kind + " of the configuration the values of the file back",
+		use: use, short: "Reset a " + kind + " to the values of the configuration file",
 		shared:   true,
 		names:    names,
-		question: "what was laid over " + kind + " %s goes",
-		apply:    deleting(request, kind+" %s is as the file says"),
+		question: "the overlay of " + kind + " %s will be removed",
+		apply:    deleting(request, kind+" %s has the values of the file"),
 	}
 }
 
@@ -70,7 +69,7 @@ func changedObject(what string, over *api.Overlay) string {
 	if over == nil {
 		return what + " is changed"
 	}
-	return what + " is changed: laid over the configuration"
+	return what + " is changed: overlay over the configuration"
 }
 
 // sourceCell returns a cell with the source of an object, with "+api" if it has an overlay.

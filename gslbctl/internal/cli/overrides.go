@@ -13,20 +13,20 @@ import (
 )
 
 func (a *app) overridesCommand() *cobra.Command {
-	return cmdline.Group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(),
+	return cmdline.Group("overrides", "List, set and clear health overrides", a.overridesListCommand(),
 		cmdline.Changing(a.overrideSetCommand()),
 		cmdline.Changing(a.overrideClearCommand()))
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List the overrides in force and planned",
+	return cmdline.ListCommand(a.App, "list", "List active and planned overrides",
 		(*api.Client).Overrides, func(list api.OverrideList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON",
 					Spare: 2},
 					{Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE",
 						Wide: true}},
-				Empty: "No override is in force or planned.",
+				Empty: "There are no active or planned overrides.",
 			}
 			for _, o := range list.Overrides {
 				reason := render.C(o.Reason)
@@ -51,16 +51,13 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "set " + backendForms + " --healthy=true|false --reason <text>",
-		Short: "Call a backend healthy or unhealthy, whatever its checks say",
-		Long: "set overrules every check of a backend until the override is cleared or expires. DNS has changed when " +
-			"it " +
-			"returns.\n" +
-			"An address without a service selects the backend that the nodes have there. A service and an address " +
-			"can " +
-			"" +
-			"also be two\narguments; without a port they select all ports of the address.",
-		Example: "  gslbctl overrides set app.example.com:192.0.2.10:443 --healthy=false --reason \"kernel " +
-			"update\" --expires-in 30m",
+		Short: "Override the health of a backend",
+		Long: "set overrides the health of a backend until the override is cleared or expires. DNS has changed when\n" +
+			"the command returns. An address without a service selects the backend at this address on the nodes.\n" +
+			"A service and an address can also be two arguments; without a port they select all ports of the\n" +
+			"address.",
+		Example: "  gslbctl overrides set app.example.com:192.0.2.10:443 --healthy=false --reason \"kernel update\" " +
+			"--expires-in 30m",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.backendArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,11 +83,11 @@ func (a *app) overrideSetCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&healthy, "healthy", false, "the verdict: `true or false`")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds it later")
+	cmd.Flags().BoolVar(&healthy, "healthy", false, "the health: `true or false`")
+	cmd.Flags().StringVar(&reason, "reason", "", "the reason, for other operators")
 	windowFlags(cmd, &when)
-	cmdline.Require(cmd, [2]string{"healthy", "give the verdict, --healthy=true or --healthy=false"},
-		[2]string{"reason", "why, for whoever finds it later, such as --reason \"kernel update\""})
+	cmdline.Require(cmd, [2]string{"healthy", "give the health, --healthy=true or --healthy=false"},
+		[2]string{"reason", "the reason, for other operators, such as --reason \"kernel update\""})
 	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
@@ -115,9 +112,9 @@ func overrideSentence(o api.Override, now time.Time) string {
 func (a *app) overrideClearCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear " + backendForms,
-		Short: "Let the checks decide again",
-		Long: "clear removes the override of a backend. An address without a service selects the override there. " +
-			"A\nservice and an address can also be two arguments.",
+		Short: "Clear the override of a backend",
+		Long: "clear removes the override of a backend. An address without a service selects the override at this\n" +
+			"address. A service and an address can also be two arguments.",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.overrideArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -71,7 +71,7 @@ func TestChanges_OfSeveralServersNameWhatTakesAllBack(t *testing.T) {
 		n, _, _ := twoAt(t)
 		n.answers["PUT /api/v1/overwatch/backends/app.example.com/192.0.2.10/444/weight"] = fakeOrders().Orders[1]
 		r := ask(t, line, n)
-		if r.code != fleet.OK || strings.HasSuffix(r.out, "\n"+back+" takes all of it back\n") != (back != "") {
+		if r.code != fleet.OK || strings.HasSuffix(r.out, "\n"+back+" reverts all of it\n") != (back != "") {
 			t.Errorf("%s: %+v", line, r)
 		}
 		if r := ask(t, line+" -o json", n); r.code != fleet.OK || strings.Contains(r.out, "takes all of it back") {

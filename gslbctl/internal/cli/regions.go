@@ -42,7 +42,7 @@ func (a *app) regionsListCommand() *cobra.Command {
 		})
 }
 
-// position returns the place of a region in degrees, "" without one.
+// position returns the coordinates of a region in degrees, "" without coordinates.
 func position(r api.Region) string {
 	if r.Latitude == nil || r.Longitude == nil {
 		return ""
@@ -77,14 +77,14 @@ func regionFlags(cmd *cobra.Command, req *api.RegionChange) {
 	flags := cmd.Flags()
 	cmdline.Optional(cmd, flags.StringVar, &req.Code, "code", "",
 		"a short code: the id, where the name has other characters than one")
-	cmdline.Optional(cmd, flags.StringVar, &req.Description, "description", "", "what it is, for people")
+	cmdline.Optional(cmd, flags.StringVar, &req.Description, "description", "", "description")
 	cmdline.Optional(cmd, flags.Float64Var, &req.Latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
-	cmdline.Optional(cmd, flags.Float64Var, &req.Longitude, "longitude", 0, "where it is: degrees east, from -180 to "+
-		"180")
+	cmdline.Optional(cmd, flags.Float64Var, &req.Longitude, "longitude", 0,
+		"where it is: degrees east, from -180 to 180")
 	cmdline.Optional(cmd, flags.StringVar, &req.Continent, "continent", "",
-		"the continent whose clients are near: AF, AN, AS, EU, NA, OC or SA")
+		"continent of its clients: AF, AN, AS, EU, NA, OC or SA")
 	cmdline.Optional(cmd, flags.StringSliceVar, &req.Countries, "countries", nil,
-		"the countries whose clients are near, such as DE,FR")
+		"countries of its clients, such as DE,FR")
 	cmdline.Optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true, "whether clients are placed in it")
 	cmdline.Optional(cmd, flags.IntVar, &req.Priority, "priority", 0, "of regions that were added, the lowest comes "+
 		"first")
@@ -94,7 +94,7 @@ func (a *app) regionsAddCommand() *cobra.Command {
 	var req api.RegionChange
 	cmd := &cobra.Command{
 		Use:   "add <name>",
-		Short: "Create a region on every node",
+		Short: "Add a region",
 		Example: "  gslbctl regions add eu-north --continent EU --countries SE,NO,FI\n" +
 			"  gslbctl regions add \"US East\" --code us-east --countries US",
 		Args: cobra.ExactArgs(1),
@@ -115,13 +115,13 @@ func (a *app) regionsSetCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:               "set <id>",
-		Short:             "Change a region; what the configuration says of it stays below",
+		Short:             "Change a region",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req == (api.RegionChange{}) {
-				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help " +
-					"shows")
+				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set " +
+					"--help shows")
 			}
 			ctx := cmd.Context()
 			if req.Enabled != nil && !*req.Enabled {
@@ -144,7 +144,7 @@ func (a *app) regionsSetCommand() *cobra.Command {
 
 func (a *app) regionsRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove <id>", short: "Delete a region that was added with add and that nothing uses",
+		use: "remove <id>", short: "Delete an unused region of the API",
 		shared:   true,
 		names:    allRegionNames,
 		question: "after removing the region %s no client is placed in it",

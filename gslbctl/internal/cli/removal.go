@@ -69,7 +69,7 @@ func deleting(request func(*api.Client, context.Context, string) error,
 	}
 }
 
-// agentConsequence returns the request that asks which names would lose too many backends without an agent.
+// agentConsequence returns the request that asks which names would have too few backends without an agent.
 func agentConsequence(id string) api.ConsequenceRequest {
 	return api.ConsequenceRequest{Agents: []string{id}, Removed: true}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) routingCommand() *cobra.Command {
-	return cmdline.Group("routing", "Show why clients are answered what they are answered, and what was answered",
+	return cmdline.Group("routing", "Explain routing decisions",
 		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(),
 		cmdline.Reading(a.routingWhyCommand()),
 		a.routingFlowsCommand(), a.routingAlgorithmsCommand())
@@ -28,7 +28,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	var subnet, place string
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "test <name>",
-		Short: "Show what a client is answered for a name, and why; exit code 1 if it gets no answer",
+		Short: "Explain the answer for a client; exit code 1 if there is no answer",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Domain = args[0]
@@ -38,7 +38,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 			switch {
 			case place == "" && req.ClientIP == "":
 				return &cmdline.UsageError{Command: cmd.CommandPath(),
-					Message: "--client is missing: the resolver that would ask, such as --client 192.0.2.1"}
+					Message: "--client is missing: give the address of the resolver, such as --client 192.0.2.1"}
 			case place != "":
 				var err error
 				if req.Place, err = placeOf(place); err != nil {
@@ -53,13 +53,13 @@ func (a *app) routingTestCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 	})
-	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask")
+	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver")
 	cmd.Flags().StringVar(&place, "place", "",
-		"in the place of --client, the `latitude,longitude` of a client, such as 50.1,8.7")
+		"`latitude,longitude` of a client, instead of --client, such as 50.1,8.7")
 	cmd.Flags().StringVar(&req.QueryType, "type", "A",
 		"A, AAAA, HTTPS, or SRV of a name such as _sip._tcp.app.example.com")
 	cmd.Flags().StringVar(&subnet, "ecs", "",
-		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
+		"`network` of the client in the EDNS client subnet option, such as 203.0.113.0/24")
 	cmd.MarkFlagsMutuallyExclusive("client", "place")
 	cmdline.Offer(cmd, "type", []string{"A", "AAAA", "HTTPS", "SRV"})
 	return cmd
@@ -79,7 +79,7 @@ func placeOf(value string) (*api.Place, error) {
 func (a *app) routingWhyCommand() *cobra.Command {
 	return a.NodeFlag(&cobra.Command{
 		Use:   "why <decision>",
-		Short: "Show why a sampled answer was given, from what was known then",
+		Short: "Explain a sampled routing decision",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := fleet.GatherKnown(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).ExplainDecision, args[0]))
@@ -119,7 +119,7 @@ func explanationFacts(r *api.RoutingResult) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: r.Domain + " " + r.QueryType}}}
 	client := r.ClientIP
 	if r.ClientSubnet != "" {
-		client = r.ClientSubnet + ", told by " + r.ClientIP
+		client = r.ClientSubnet + ", reported by " + r.ClientIP
 	}
 	if n := r.Nearby; n != nil {
 		client = fmt.Sprintf("%s, in %s at %g,%g: %.0f km from there", client, n.Network, n.Latitude, n.Longitude,
@@ -203,7 +203,7 @@ func explanationWouldBe(r *api.RoutingResult) *render.Table {
 	return t
 }
 
-// section returns a table to stand below another one, "" for a table without rows.
+// section returns a table after an empty line, "" for a table without rows.
 func (a *app) section(t *render.Table) string {
 	if len(t.Rows) == 0 {
 		return ""
@@ -212,7 +212,7 @@ func (a *app) section(t *render.Table) string {
 }
 
 func (a *app) routingAlgorithmsCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "algorithms", "List the routing algorithms and what tunes them",
+	return cmdline.ListCommand(a.App, "algorithms", "List the routing algorithms with their settings",
 		(*api.Client).RoutingAlgorithms, func(list api.RoutingAlgorithmList) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"},
 				{Name: "DESCRIPTION"}, {Name: "KEYS"}}}

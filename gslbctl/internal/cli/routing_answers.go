@@ -18,7 +18,7 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 	var kind string
 	cmd := a.Listing(&cobra.Command{
 		Use:   "answers <name>",
-		Short: "List what the clients of each region are answered for a domain",
+		Short: "List the answers of a domain by client region",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := fleet.First(cmd.Context(), a.Fleet, func(ctx context.Context,

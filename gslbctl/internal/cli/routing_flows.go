@@ -18,7 +18,7 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 	var p cmdline.Period
 	cmd := a.Listing(&cobra.Command{
 		Use:   "flows",
-		Short: "List how many answers sent clients of which region where",
+		Short: "Count answers by client region and server region",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := cmdline.Query(a.Now(), &p, "start_time", "end_time", map[string]string{"source_region": source,
 				"dest_region": destination, "domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
@@ -61,7 +61,7 @@ type flowList struct {
 	Nodes []fleet.Asked `json:"nodes"`
 }
 
-// sumFlows adds up the counts of all nodes, the largest first, and computes the shares again.
+// sumFlows adds the counts of all nodes, largest first, and computes the shares.
 func sumFlows(g fleet.Gathered[api.RoutingFlowList]) flowList {
 	list := flowList{RoutingFlowList: g.Answers[0].Value, Nodes: g.Nodes}
 	if len(g.Answers) == 1 {

@@ -38,7 +38,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	var f decisionFlags
 	cmd := a.Listing(&cobra.Command{
 		Use:   "decisions",
-		Short: "List sampled real answers, the newest first",
+		Short: "List sampled routing decisions, latest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := f.query(a.Now())
 			if err != nil {
@@ -56,7 +56,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 			}
 			list := mergeDecisions(g, f.limit)
 			t := decisionTable()
-			t.Empty = "No answer was sampled; routing.decision_sample says how many are."
+			t.Empty = "No answer was sampled; routing.decision_sample sets the rate."
 			cmdline.NodeColumn(g.Several(), t)
 			for i := range list.Decisions {
 				d := &list.Decisions[i]
@@ -71,8 +71,8 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	flags.StringVar(&f.region, "region", "", "only with a backend in this `region`")
 	flags.StringVar(&f.outcome, "outcome", "", "only of this `outcome`, such as failover")
 	f.period.Flags(cmd)
-	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "how many to show at most")
-	flags.BoolVar(&f.follow, "follow", false, "go on with those that come, the newest last, until interrupted")
+	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "maximum number of decisions")
+	flags.BoolVar(&f.follow, "follow", false, "print new decisions, oldest first, until Ctrl-C")
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.Complete(domainNames))
 	_ = cmd.RegisterFlagCompletionFunc("algorithm", a.Complete(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
@@ -96,12 +96,12 @@ type nodeDecision struct {
 
 // decisionList is the output of routing decisions: the latest of all nodes.
 type decisionList struct {
-	Decisions []nodeDecision `json:"decisions"` // the newest first
+	Decisions []nodeDecision `json:"decisions"` // latest first
 	Total     int            `json:"total"`     // of all nodes, matching the query
 	Nodes     []fleet.Asked  `json:"nodes"`
 }
 
-// mergeDecisions returns the newest decisions of all nodes, at most limit.
+// mergeDecisions returns the latest decisions of all nodes, at most limit.
 func mergeDecisions(g fleet.Gathered[api.RoutingDecisionList], limit int) decisionList {
 	list := decisionList{Decisions: []nodeDecision{}, Nodes: g.Nodes}
 	for _, r := range g.Answers {
@@ -127,7 +127,7 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
 }
 
-// followDecisions prints new decisions as they come, until it is interrupted.
+// followDecisions prints new decisions until ctx ends.
 func (a *app) followDecisions(ctx context.Context, q url.Values, limit int) error {
 	seen := map[string]bool{}
 	return a.Follow(ctx, true, func() (missing, err error) {

@@ -27,7 +27,7 @@ func Run(ctx context.Context, sys cmdline.System, args []string) int {
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		cmdline.PlainUsage(root)
 	}
-	cmd, err := root.ExecuteContextC(api.WithChange(ctx, api.NewChangeID())) // one command is one change
+	cmd, err := root.ExecuteContextC(api.WithChange(ctx, api.NewChangeID())) // a command is a single change
 	code, sentence := fleet.Explain(err)
 	if sentence != "" {
 		sentence += cmdline.Suggestion(cmd, err)
@@ -39,15 +39,15 @@ func Run(ctx context.Context, sys cmdline.System, args []string) int {
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gslbctl",
-		Short: "Look after gslb overwatch nodes",
-		Long: "gslbctl asks overwatch nodes how they are and changes what they believe, over their HTTP API.\n\n" +
-			"Nodes are named with --api, with --context, in " + fleet.EnvNodes + " (separated by commas) or " +
+		Short: "Manage gslb overwatch nodes",
+		Long: "gslbctl shows and changes overwatch nodes over their HTTP API.\n\n" +
+			"The nodes are from --api, from --context, from " + fleet.EnvNodes + " (separated by commas) or " +
 			fleet.EnvContext +
-			",\nor by the context in use; without any of these, " + api.DefaultAddress + ".\n" +
-			"With several nodes, a change goes to all of them, or to one that carries it to the others.\n" +
-			"Of health, metrics, audit, routing flows and decisions all are asked and their answers joined; --node " +
-			"asks one.\n" +
-			"Other questions go to the first that answers.\n\n" +
+			",\nor from the current context. The default is " + api.DefaultAddress + ".\n" +
+			"With several nodes, a change goes to every node, or to one node that replicates it.\n" +
+			"health, metrics, audit, routing flows and routing decisions ask all nodes and join the answers; --node " +
+			"selects a node.\n" +
+			"Other commands ask the first node that answers.\n\n" +
 			fleet.ExitCodes,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -67,14 +67,13 @@ func (a *app) rootCommand() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringArrayVar(&a.API, "api", nil, "node to ask, as `host:port` or URL; repeat it for several")
 	flags.StringArrayVar(&a.DNS, "dns", nil,
-		"where a node answers DNS, as `host:port`; repeat it in the order of the nodes (default port 53 of the API's "+
-			"host)")
+		"where a node answers DNS, as `host:port`; repeat it in the order of the nodes (default port 53 of the "+
+			"API's host)")
 	flags.StringVar(&a.Context, "context", "", "the `context` to use, as gslbctl context list has them")
 	flags.StringVarP(&a.Output, "output", "o", cmdline.Table, "output `format`: "+strings.Join(cmdline.Formats(), ", "))
 	cmdline.SpanVar(flags, &a.Timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
-	flags.BoolVar(&a.AllNodes, "all-nodes", false, "fail where a change that nodes carry to one another is not on all "+
-		"of "+
-		"them")
+	flags.BoolVar(&a.AllNodes, "all-nodes", false, "fail where a change that nodes carry to one another is not on "+
+		"all of them")
 	cmdline.Offer(root, "output", cmdline.Formats())
 	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("dns", cobra.NoFileCompletions)

@@ -21,7 +21,7 @@ func (a *app) serversCommand() *cobra.Command {
 }
 
 func (a *app) serversListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List all servers, whoever declared them",
+	return cmdline.ListCommand(a.App, "list", "List servers of all sources",
 		(*api.Client).Servers, func(list api.ServerList) *render.Table {
 			return a.serverTable(list)
 		})

@@ -19,10 +19,9 @@ func (a *app) serversAddCommand() *cobra.Command {
 	var healthCheck api.HealthCheckChange
 	cmd := &cobra.Command{
 		Use:   "add <service>:<ip or host name>:<port> --region <region>",
-		Short: "Register a server on every node; DNS has it when this returns",
-		Long: "Register a server on every node. DNS has one with an IP address when this returns. With a host name, " +
-			"each " +
-			"address that it has is a backend of its own: it comes once it is resolved and checked. The service, the " +
+		Short: "Add a server",
+		Long: "Add a server on every node. A server with an IP address is in DNS when the command returns. With a\n" +
+			"host name, each of its addresses becomes a backend once it is resolved and checked. The service, the\n" +
 			"address and the port can also be three arguments.",
 		Example: "  gslbctl servers add app.example.com:192.0.2.12:443 --region eu --weight 50\n" +
 			"  gslbctl servers add app.example.com:app-1234.eu.example.net:443 --region eu --allow 203.0.113.0/24",
@@ -82,14 +81,12 @@ func newServer(args []string) (req api.ServerCreate, err error) {
 func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
 	flags := cmd.Flags()
 	cmdline.Optional(cmd, flags.IntVar, &req.Weight, "weight", api.DefaultServerWeight,
-		"its share beside the others, from 1 to 1000")
+		"weight from 1 to 1000")
 	cmdline.Optional(cmd, flags.StringVar, &req.Region, "region", "", "the region that it is in")
 	cmdline.Optional(cmd, flags.StringVar, &req.Agent, "agent", "",
-		"the agent whose own server it is: what another one says does not count against checks that succeed; empty "+
-			"for none")
+		"`agent` of the server: reports of other agents do not override successful own checks; empty for none")
 	cmdline.Optional(cmd, flags.StringSliceVar, &req.AllowedCIDRs, "allow", nil,
-		"the networks where addresses of a host name may be, such as 10.0.0.0/8; by default where those of agents may "+
-			"be")
+		"networks for the addresses of a host name, such as 10.0.0.0/8 (default the networks for agents) be")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("agent", a.Complete(agentNames))
 }
@@ -97,9 +94,8 @@ func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
 func (a *app) serversSetCommand() *cobra.Command {
 	var req api.ServerPatch
 	cmd := &cobra.Command{
-		Use: "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow " +
-			"<networks>]",
-		Short:             "Change a server; what the configuration says of it stays below",
+		Use:               "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
+		Short:             "Change a server",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -125,14 +121,14 @@ func (a *app) serversSetCommand() *cobra.Command {
 
 func (a *app) serversRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove " + backendForms, short: "Delete a server that was registered with add",
+		use: "remove " + backendForms, short: "Delete a server of the API",
 		shared: true,
 		names:  serverIDs,
 		object: a.serverArgument,
 		consequence: func(id string) api.ConsequenceRequest {
 			return api.ConsequenceRequest{Backends: []string{id}, Removed: true}
 		},
-		question: "removing %s takes it out of the answers at once",
+		question: "removing %s removes it from the answers immediately",
 		apply:    deleting((*api.Client).DeleteServer, "server %s is removed"),
 	})
 }
@@ -148,7 +144,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:               "drain " + backendForms,
-		Short:             "Lower the traffic of a server to nothing, or to a share",
+		Short:             "Drain a server",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -181,7 +177,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 func (a *app) serversUndrainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "undrain " + backendForms,
-		Short:             "Give a drained server its traffic back",
+		Short:             "Restore the traffic of a drained server",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {

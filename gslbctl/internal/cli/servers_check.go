@@ -17,7 +17,7 @@ func (a *app) serversCheckCommand() *cobra.Command {
 	var req api.HealthCheckChange
 	cmd := &cobra.Command{
 		Use:               "check " + backendForms,
-		Short:             "Show how a server is checked, or change it with flags",
+		Short:             "Show or change the health check of a server",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,11 +46,11 @@ func (a *app) serversCheckCommand() *cobra.Command {
 func checkFlags(cmd *cobra.Command, req *api.HealthCheckChange, prefix string) {
 	flags := cmd.Flags()
 	cmdline.Optional(cmd, flags.BoolVar, &req.Enabled, prefix+"enabled", true,
-		"false: the nodes do not check the server, and go by agents alone")
+		"run own checks of the server; false uses only the reports of agents")
 	cmdline.Optional(cmd, flags.StringVar, &req.Type, prefix+"type", "", check.Types())
 	cmdline.Optional(cmd, flags.StringVar, &req.Path, prefix+"path", "", "path of http and https checks")
 	cmdline.Optional(cmd, flags.StringVar, &req.Interval, prefix+"interval", "", "time between two checks, such as 5s")
-	cmdline.Optional(cmd, flags.StringVar, &req.Timeout, "check-timeout", "", "maximum time of one check, such as 2s")
+	cmdline.Optional(cmd, flags.StringVar, &req.Timeout, "check-timeout", "", "maximum time of a check, such as 2s")
 	cmdline.Optional(cmd, flags.StringVar, &req.ExpectedStatus, prefix+"expected-status", "",
 		"healthy statuses of http and https, such as 200,301-308")
 	cmdline.Optional(cmd, flags.IntVar, &req.HealthyThreshold, prefix+"healthy-threshold", 0,

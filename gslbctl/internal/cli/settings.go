@@ -205,7 +205,7 @@ func (a *app) configShowCommand() *cobra.Command {
 	names := slices.Sorted(maps.Keys(sections))
 	return a.Watchable(&cobra.Command{
 		Use:       "show <section>",
-		Short:     "Show a part of the configuration: " + strings.Join(names, ", "),
+		Short:     "Show a section of the configuration: " + strings.Join(names, ", "),
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -234,13 +234,9 @@ func (a *app) configSetCommand() *cobra.Command {
 	sections, names := configSections(), changeableSections()
 	return &cobra.Command{
 		Use:   "set <section> <key>=<value> ...",
-		Short: "Change settings on every node, over what the file says: " + strings.Join(names, ", "),
-		Long: "set changes settings of every node that is named. They are kept, over what the configuration file " +
-			"says, " +
-			"until\n" +
-			"gslbctl config reset gives the file's back. Keys are those that gslbctl config show shows; values are " +
-			"written " +
-			"as in YAML.",
+		Short: "Override settings of the configuration: " + strings.Join(names, ", "),
+		Long: "set changes settings on every node. The values override the configuration file until gslbctl config\n" +
+			"reset removes them. gslbctl config show lists the keys. Values are in YAML syntax.",
 		Example: "  gslbctl config set dns default_ttl=60\n  gslbctl config set logging level=debug",
 		Args:    cobra.MinimumNArgs(2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -282,7 +278,7 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	})
 }
 
-// sectionChange returns share for a section whose settings nodes carry to one another, else change.
+// sectionChange returns Change for a section that nodes replicate, else ChangeEach.
 func (a *app) sectionChange(name string) func(context.Context, fleet.Change) error {
 	if name == "dns" || name == "health-check" {
 		return a.Change
@@ -290,7 +286,7 @@ func (a *app) sectionChange(name string) func(context.Context, fleet.Change) err
 	return a.ChangeEach
 }
 
-// settingError names the "key=value" word whose value has the wrong type.
+// settingError names the "key=value" word with a value of the wrong type.
 func settingError(err error, words []string) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
@@ -324,7 +320,7 @@ func (a *app) configResetCommand() *cobra.Command {
 	names := changeableSections()
 	cmd := &cobra.Command{
 		Use:       "reset <section>",
-		Short:     "Give a section the settings of the file back: " + strings.Join(names, ", "),
+		Short:     "Reset a section to the settings of the file: " + strings.Join(names, ", "),
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -333,11 +329,11 @@ func (a *app) configResetCommand() *cobra.Command {
 					", "))
 			}
 			if err := a.Confirm(cmd.Context(), yes,
-				"resetting "+args[0]+" forgets every setting of it that was changed through the API"); err != nil {
+				"resetting "+args[0]+" removes all settings of the section that the API changed"); err != nil {
 				return err
 			}
 			return a.sectionChange(args[0])(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return args[0] + " is as the file says", c.ResetConfig(ctx, args[0])
+				return args[0] + " has the settings of the file", c.ResetConfig(ctx, args[0])
 			})
 		},
 	}
@@ -349,12 +345,12 @@ func (a *app) preferencesCommand() *cobra.Command {
 	s := sectionOf((*api.Client).Preferences, (*api.Client).ChangePreferences)
 	show := a.Watchable(&cobra.Command{
 		Use:   "show",
-		Short: "Show how people want a node shown",
+		Short: "Show the preferences of the console",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showSection(cmd.Context(), "preference", s) },
 	})
 	set := &cobra.Command{
 		Use:     "set <key>=<value> ...",
-		Short:   "Change preferences on every node",
+		Short:   "Change the preferences of the console",
 		Example: "  gslbctl preferences set theme=dark timezone=Europe/Berlin",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -58,13 +58,13 @@ func TestShare_OneNodeIsToldWhereNodesCarryItOn(t *testing.T) {
 		code   int
 		words  []string
 	}{
-		{"on all", 0, false, add, fleet.OK, []string{"is answered", "ns2, ns3: has it too"}},
-		{"some are down", 1, true, add, fleet.OK, []string{"is answered", "ns2, ns3: is down: it gets it when it is " +
-			"back"}},
+		{"on all", 0, false, add, fleet.OK, []string{"is answered", "ns2, ns3: has the change"}},
+		{"some are down", 1, true, add, fleet.OK, []string{"is answered",
+			"ns2, ns3: is down: it receives the change when it is back"}},
 		{"some are down and all are demanded", 1, true, append(slices.Clone(add), "--all-nodes"), fleet.Degraded,
 			[]string{"2 of 3 nodes have not confirmed the change"}},
 		{"all are demanded and have it", 0, false, append(slices.Clone(add), "--all-nodes"), fleet.OK,
-			[]string{"has it too"}},
+			[]string{"has the change"}},
 	} {
 		nodes := startNodes(t, 3)
 		replicating(nodes, tc.behind, tc.down)
@@ -165,7 +165,7 @@ func TestShare_TheNextNodeIsToldWhereOneBreaksOff(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{"the next takes it", nil, fleet.OK, []string{"gslbctl: no answer from", "is answered", "ns3: has it too"}},
+		{"the next takes it", nil, fleet.OK, []string{"gslbctl: no answer from", "is answered", "ns3: has the change"}},
 		{"the next has it", &api.Error{Status: 409, Message: "domain shop.example.com exists"}, 1,
 			[]string{"domain shop.example.com exists", "it may have made the change, so look before you repeat it"}},
 		{"it dies too", breaksOff, fleet.OK, []string{"is answered"}},

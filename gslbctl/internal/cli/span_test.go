@@ -11,8 +11,7 @@ func TestSpan_DaysReachTheNode(t *testing.T) {
 	for args, sent := range map[string]string{
 		"overrides set app.example.com 192.0.2.11:443 --healthy=false --reason r --expires-in " +
 			"1d": `"expires_in":"24h0m0s"`,
-		"servers drain app.example.com:192.0.2.12:443 --over " +
-			"1d2h": `{"duration":"26h0m0s"}`,
+		"servers drain app.example.com:192.0.2.12:443 --over 1d2h": `{"duration":"26h0m0s"}`,
 	} {
 		n := startNode(t)
 		r := ask(t, args, n)

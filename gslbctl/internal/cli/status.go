@@ -15,13 +15,11 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	return a.Watchable(&cobra.Command{
 		Use:   "status",
-		Short: "Answer on one screen: is it well?",
-		Long: "status asks all nodes that are named, shows them side by side, and lists what needs attention.\n" +
-			"The word at the end follows from the list: healthy; attention and how many, such as overrides and " +
-			"drains " +
-			"in\n" +
-			"force or a certificate that ends soon; degraded; unhealthy. The exit code is 0 for the\n" +
-			"first two, 1 when it is degraded or unhealthy, 2 when no node answers.",
+		Short: "Show the status of all nodes",
+		Long: "status shows all nodes side by side and lists the problems that need attention. The last line is the\n" +
+			"overall status: healthy; attention with the number of problems, such as overrides, drains or an\n" +
+			"expiring certificate; degraded; or unhealthy.\n\n" +
+			"The exit code is 0 for healthy and attention, 1 for degraded and unhealthy, 2 if no node answers.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
 	})
 }
@@ -35,7 +33,7 @@ type statusReport struct {
 	Nodes    []nodeStatus      `json:"nodes"`
 }
 
-// nodeStatus is the state of one node. Without an answer only Node and Error are set.
+// nodeStatus is the state of a node. Without an answer only Node and Error are set.
 type nodeStatus struct {
 	Node       string          `json:"node"`
 	Error      string          `json:"error,omitempty"`
@@ -97,7 +95,7 @@ func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusRe
 	return report, nil
 }
 
-// readStatus reads the state of one node. After a failure it returns the part read so far.
+// readStatus reads the state of one node. After a failure it returns the part read before the failure.
 func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	var s nodeStatus
 	report, err := readHealth(ctx, c)

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// nodeFact is one row of the status screen.
+// nodeFact is a row of the status screen.
 type nodeFact struct {
 	name string
 	of   func(nodeStatus) render.Cell
@@ -29,7 +29,10 @@ func nodeFacts() []nodeFact {
 			return goodCell(n.Readiness.Ready)
 		}},
 		{"version", ofHealth(func(h api.Health) string { return h.Version })},
-		{"up", ofHealth(func(h api.Health) string { return render.Span(time.Duration(h.UptimeSeconds) * time.Second) })},
+		{"up", ofHealth(func(h api.Health) string {
+			return render.Span(time.Duration(
+				h.UptimeSeconds) * time.Second)
+		})},
 		{"cluster", ofStats(func(s *api.Stats) render.Cell { return orNone(s.ClusterName) })},
 		{"domains up", domainsUp},
 		{"backends healthy", ofStats(func(s *api.Stats) render.Cell {
@@ -63,7 +66,7 @@ func ofStats(cell func(*api.Stats) render.Cell) func(nodeStatus) render.Cell {
 	}
 }
 
-// domainsUp counts the domains with at least one healthy backend, of those that are switched on.
+// domainsUp counts the domains with at least one healthy backend, of the enabled domains.
 func domainsUp(n nodeStatus) render.Cell {
 	if n.Stats == nil {
 		return render.C(render.None)

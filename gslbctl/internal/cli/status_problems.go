@@ -32,7 +32,7 @@ func (r *statusReport) judge() {
 	}
 }
 
-// worse combines the status so far with that of one more node. A silent node only degrades the
+// worse combines a status with the status of another node. A silent node only degrades the
 // service, because others still answer.
 func worse(so api.ServiceStatus, n nodeStatus) api.ServiceStatus {
 	order := []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy}

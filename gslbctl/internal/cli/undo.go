@@ -19,18 +19,14 @@ func (a *app) undoCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "undo [<audit id>]",
-		Short: "Undo your last change, or that of an audit entry",
-		Long: "undo restores the override, weight or drain that was there before, or ends it. It also undoes that " +
-			"the " +
-			"API " +
-			"has made,\nchanged or removed a domain, a server, a region or a mapping, and what apply has done, with " +
-			"all that " +
-			"it has pruned.\nOne command is one change: undo takes back all that it has changed, or nothing.\n" +
-			"Without an id it is your last change in the cluster: all nodes are asked. Audit entries have numbers of " +
-			"their " +
-			"own on\neach node, so that an id needs one node. undo refuses if a later change concerns the same " +
-			"object. An " +
-			"undo can be\nundone.",
+		Short: "Undo a change",
+		Long: "undo reverts your last change in the cluster. It restores the previous override, weight or drain. It\n" +
+			"also reverts the creation, change and removal of domains, servers, regions and mappings, and all\n" +
+			"changes of apply, with pruned objects. A command is one change: undo reverts the whole change or\n" +
+			"nothing.\n\n" +
+			"Without an id, undo finds your last change on all nodes. Each node numbers its own audit entries, so\n" +
+			"an id requires exactly one node. undo fails if a later change affects the same object. An undo can\n" +
+			"be undone.",
 		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -52,8 +48,7 @@ func (a *app) undoCommand() *cobra.Command {
 			}
 			if len(nodes) != 1 {
 				return errors.New("the numbers of audit entries are each node's own: name one node with --api, or " +
-					"leave the " +
-					"id out")
+					"leave the id out")
 			}
 			return a.ChangeEach(ctx, undoing(args[0]))
 		},
@@ -70,7 +65,7 @@ func undoing(entry string) fleet.Change {
 	}
 }
 
-// undoLast undoes the newest change of the user whose token it is: on the node that made it if that node carries the
+// undoLast undoes the latest change of the user: on the node that made it if that node replicates the
 // undo to the others, else on each node that made it. asking is the context of the requests that change nothing.
 func (a *app) undoLast(asking, ctx context.Context) error {
 	clients, err := a.Clients()
@@ -81,9 +76,9 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 	carries := fleet.Replicator(asking, clients) != nil
 	for _, r := range replies {
 		if _, silent := errors.AsType[*api.UnreachableError](r.Err); silent && carries {
-			return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%s does not answer, and your last change "+
-				"may be "+
-				"in its audit log: name another node with --api, and an audit id; %s", r.Node, fleet.NothingChanged)}
+			return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%s does not answer, and your last "+
+				"change may be in its audit log: use another node with --api, and an audit id; %s", r.Node,
+				fleet.NothingChanged)}
 		}
 	}
 	newest, err := newestChange(replies)
@@ -93,8 +88,8 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 	last, _ := lastChange(replies[newest])
 	if err := replies[newest].Err; err != nil {
 		_, sentence := fleet.NodeReason("", err)
-		return fleet.NewError(fleet.Degraded, fmt.Sprintf("your last change, made at %s on %s, cannot be undone: %s; "+
-			"%s",
+		return fleet.NewError(fleet.Degraded, fmt.Sprintf("your last change, made at %s on %s, cannot be undone: "+
+			"%s; %s",
 			cmdline.Zoned(last.At, a.Now()), replies[newest].Node, sentence, fleet.NothingChanged), err)
 	}
 	if !carries {
@@ -108,8 +103,7 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 				return "", own.Err
 			case !sameChange(own.Value, last):
 				return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("your last change here is "+
-					"another, "+
-					"%s of %s %s: it stays", own.Value.Action, own.Value.Resource, own.Value.ResourceID)}
+					"another, %s of %s %s: it is kept", own.Value.Action, own.Value.Resource, own.Value.ResourceID)}
 			}
 			return a.undoMade(own.Value)(ctx, c)
 		})
@@ -137,7 +131,7 @@ func (a *app) undoMade(made api.Undone) fleet.Change {
 	}
 }
 
-// lastChange returns the last change that a node knows of the user, also one that cannot be undone. made is false if it
+// lastChange returns the last change of the user on a node, even if it cannot be undone. made is false if the node
 // knows none.
 func lastChange(r fleet.Answer[api.Undone]) (last api.Undone, made bool) {
 	if refused, is := errors.AsType[*api.Error](r.Err); is && refused.Undo != nil {
@@ -146,8 +140,8 @@ func lastChange(r fleet.Answer[api.Undone]) (last api.Undone, made bool) {
 	return r.Value, r.Err == nil
 }
 
-// newestChange returns the index of the reply with the newest change. It fails if no node knows one, or if a node does
-// not say when it made its own.
+// newestChange returns the index of the answer with the latest change. It fails if no node has a change, or if a node
+// does not say when it made its own.
 func newestChange(replies []fleet.Answer[api.Undone]) (newest int, err error) {
 	newest = -1
 	var best api.Undone
@@ -160,8 +154,7 @@ func newestChange(replies []fleet.Answer[api.Undone]) (newest int, err error) {
 		case !made && answered && refused.Status == http.StatusConflict: // of a node of version 0.9
 			_, sentence := fleet.NodeReason("", r.Err)
 			return -1, fleet.NewError(fleet.Degraded, fmt.Sprintf("%s does not say when your last change there was "+
-				"made, which may "+
-				"be the newest: %s; name a node with --api, and an audit id; %s", r.Node, sentence,
+				"made, which may be the latest: %s; name a node with --api, and an audit id; %s", r.Node, sentence,
 				fleet.NothingChanged), r.Err)
 		}
 	}
@@ -179,7 +172,7 @@ func isNewer(a, b api.Undone) bool {
 	return a.At.After(b.At)
 }
 
-// sameChange reports whether two nodes that do not replicate have made the same change of one command.
+// sameChange reports whether two nodes that do not replicate have made the same change of a command.
 func sameChange(a, b api.Undone) bool {
 	if a.Change != "" || b.Change != "" {
 		return a.Change == b.Change

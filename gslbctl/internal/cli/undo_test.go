@@ -56,9 +56,7 @@ func TestUndo_TakesTheNewestChangeBackOnEachNodeThatMadeIt(t *testing.T) {
 	nodes := threeWithLast(t, made(4, 20, "c"), made(5, 10, "other"), made(6, 30, "c"))
 	for i, path := range []string{"4", "5", "6"} {
 		nodes[i].answers["POST /api/v1/audit-logs/"+path+"/undo"] = api.Undone{Message: "the drain of server y and " +
-			"of " +
-			"3 " +
-			"more is undone"}
+			"of 3 more is undone"}
 	}
 	r := ask(t, "undo", nodes...)
 	if r.code != fleet.OK || !slices.Equal(sentTo(nodes), []int{1, 0, 1}) ||

@@ -26,7 +26,7 @@ func (a *app) versionCommand() *cobra.Command {
 	var nodes bool
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "version",
-		Short: "Show the version of gslbctl, and with --nodes of the nodes",
+		Short: "Show the version of gslbctl and the nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := a.Build
 			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion,

@@ -21,13 +21,12 @@ func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Watch nodes, backends, answers and agents live",
-		Long: "watch fills the terminal with all nodes, what needs attention, and one of: backends, answers, agents, " +
-			"which\n" +
-			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes " +
-			"one " +
-			"look " +
-			"below the other.\n" +
-			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.",
+		Long: "watch shows all nodes, the problems that need attention, and the backends, the answers or the " +
+			"agents.\n" +
+			"1, 2, 3 and Tab select them, q ends the view. Without a terminal, watch prints one refresh after " +
+			"another.\n" +
+			fmt.Sprintf("The answers are from the DNS servers of the nodes, over TCP, for up to %d domains; "+
+				"--domain selects domains.",
 				maxAsked),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			nodes, err := a.Nodes()
@@ -130,7 +129,7 @@ func (p *overview) Lines(tab int) (top, body []string) {
 	return top, strings.Split(strings.TrimSuffix(strings.Join(texts, "\n"), "\n"), "\n")
 }
 
-// cluster returns the name of the cluster, several names if the nodes disagree, "" if there is none.
+// cluster returns the name of the cluster, several names if the nodes disagree, "" without a name.
 func (p *overview) cluster() string {
 	var names []string
 	for _, n := range p.Report.Nodes {

@@ -80,7 +80,7 @@ func (p *overview) backendRow(said []*api.Backend) []render.Cell {
 		render.C(reason(*first))}
 }
 
-// agents merges the nodes' views of each agent: the newest one.
+// agents merges the nodes' views of each agent: the latest view.
 func (p *overview) agents() *render.Table {
 	var joined []api.Agent
 	for _, n := range p.Nodes {

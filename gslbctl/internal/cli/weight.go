@@ -30,26 +30,21 @@ func (a *app) weightCommand() *cobra.Command {
 	var f weightFlags
 	cmd := &cobra.Command{
 		Use:   "weight " + backendForms + " <0..1000>|--clear",
-		Short: "Give backends another weight than the declared one",
-		Long: "weight replaces the weight that an agent, a file or the API declares, until it is cleared or " +
-			"expires. DNS\nhas changed when it returns. A backend of weight 0 serves only where no other may; " +
-			"before, " +
-			"every " +
-			"node is asked which\nnames would be left with such backends only. An address without a service selects " +
-			"the " +
-			"backends of the only\nservice that the nodes have there. A service and an address can also be two " +
-			"arguments; " +
-			"without a " +
-			"port they\nselect each backend at the address.",
+		Short: "Override the weight of backends",
+		Long: "weight overrides the declared weight of backends until it is cleared or expires. DNS has changed\n" +
+			"when the command returns. A backend of weight 0 serves only if no other backend can serve. For\n" +
+			"weight 0, every node checks first which names would have only such backends.\n\n" +
+			"An address without a service selects the backends of the only service at this address. A service and\n" +
+			"an address can also be two arguments; without a port they select each backend at the address.",
 		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
 			"  gslbctl weight app.example.com:192.0.2.10:443 --clear",
 		Args:              cobra.RangeArgs(1, 3),
 		ValidArgsFunction: a.backendArguments,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.weigh(cmd, args, f) },
 	}
-	cmd.Flags().StringVar(&f.reason, "reason", "", "why, for whoever finds it later")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "the reason, for other operators")
 	windowFlags(cmd, &f.when)
-	cmd.Flags().BoolVar(&f.clear, "clear", false, "let the declared weight count again")
+	cmd.Flags().BoolVar(&f.clear, "clear", false, "restore the declared weight")
 	cmdline.ForceFlag(cmd, &f.force)
 	return cmd
 }
@@ -63,11 +58,11 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 	if f.clear {
 		for _, flag := range []string{"reason", "at", "expires-in", "for", "force"} {
 			if cmd.Flags().Changed(flag) {
-				return fmt.Errorf("--%s is about a weight, and --clear takes one away", flag)
+				return fmt.Errorf("--%s sets a weight, and --clear removes it: omit one of them", flag)
 			}
 		}
 		if len(rest) > 0 {
-			return fmt.Errorf("%q is a weight, and --clear takes one away: give one of them", rest[0])
+			return fmt.Errorf("%q is a weight, and --clear removes the weight: give one of them", rest[0])
 		}
 		name, err := a.backendArgument(cmd.Context(), backend, weightedBackends)
 		if err != nil {
@@ -85,7 +80,7 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 		return fmt.Errorf("the weight is %q: it must be from 0 to %d", rest[0], api.MaxWeight)
 	}
 	if strings.TrimSpace(f.reason) == "" {
-		return fmt.Errorf("--reason is missing: why, for whoever finds it later, such as --reason \"warming up\"")
+		return fmt.Errorf("--reason is missing: the reason, for other operators, such as --reason \"warming up\"")
 	}
 	req := api.WeightRequest{Weight: &weight, Reason: f.reason, Source: overrideSource}
 	if req.StartsAt, req.ExpiresIn, err = f.when.read(cmd, a.Now()); err != nil {
@@ -167,11 +162,11 @@ func clearWeights(ctx context.Context, c *api.Client, name backendName) (string,
 		cleared++
 	}
 	if cleared == 0 {
-		return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no weight of %s %s is in force or "+
-			"planned",
+		return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("there is no active or planned "+
+			"weight of %s %s",
 			name.service, name.address)}
 	}
-	return fmt.Sprintf("%s of %s %s: the declared weight counts again", render.Count(cleared, "backend", "backends"),
+	return fmt.Sprintf("%s of %s %s: the declared weight is restored", render.Count(cleared, "backend", "backends"),
 		name.service, name.address), nil
 }
 

@@ -24,7 +24,8 @@ type window struct {
 	replace bool          // --replace-planned
 }
 
-// replacing returns the context for the requests of a command, which replace a planned window only if told so.
+// replacing returns the context for the requests of a command, which replace a planned window only with
+// --replace-planned.
 func (w *window) replacing(ctx context.Context) context.Context {
 	if w.replace {
 		return api.ReplacePlanned(ctx)
@@ -32,7 +33,7 @@ func (w *window) replacing(ctx context.Context) context.Context {
 	return ctx
 }
 
-// checkPlanned refuses a change of several servers of which one has a planned order of the same kind, before any of
+// checkPlanned rejects a change of several servers if a server has a planned window of the same kind, before any of
 // them is changed.
 func (a *app) checkPlanned(ctx context.Context, kind api.OrderKind, servers []api.Backend, w window) error {
 	if w.replace || len(servers) < 2 {
@@ -43,7 +44,7 @@ func (a *app) checkPlanned(ctx context.Context, kind api.OrderKind, servers []ap
 		return c.Orders(ctx)
 	})
 	if err != nil {
-		return nil //nolint:nilerr // the node refuses what it must
+		return nil //nolint:nilerr // the node checks the change again
 	}
 	var planned []string
 	for _, o := range list.Orders {
@@ -61,24 +62,23 @@ func (a *app) checkPlanned(ctx context.Context, kind api.OrderKind, servers []ap
 	if len(planned) == 0 {
 		return nil
 	}
-	return fleet.NewError(fleet.Degraded, fmt.Sprintf("a %s is planned for %s of %d, such as of %s: take it back "+
-		"first, or "+
-		"add --replace-planned; %s", kind, render.Count(len(planned), "server", "servers"), len(servers), planned[0],
+	return fleet.NewError(fleet.Degraded, fmt.Sprintf("a %s is planned for %s of %d, such as of %s: clear it first, "+
+		"or add --replace-planned; %s", kind, render.Count(len(planned), "server", "servers"), len(servers), planned[0],
 		fleet.NothingChanged), &api.Error{Status: http.StatusConflict})
 }
 
 // windowFlags adds --at, --expires-in and its other name --for.
 func windowFlags(cmd *cobra.Command, w *window) {
 	cmd.Flags().StringVar(&w.at, "at", "",
-		"begin it by itself at this `time`, such as 22:00, \"tomorrow 02:00\" or 2026-01-31T22:00:00Z (default at "+
-			"once)")
+		"start `time`, such as 22:00, \"tomorrow 02:00\" or 2026-01-31T22:00:00Z (default now)")
 	cmdline.SpanVar(cmd.Flags(), &w.expires, "expires-in", 0,
-		"end it by itself after this time from its beginning, such as 30m or 1d (default never)")
-	cmdline.SpanVar(cmd.Flags(), &w.alias, "for", 0, "another name of --expires-in")
-	cmd.Flags().BoolVar(&w.replace, "replace-planned", false, "replace a planned window, which is refused otherwise")
+		"duration from the start, such as 30m or 1d (default no end)")
+	cmdline.SpanVar(cmd.Flags(), &w.alias, "for", 0, "alias of --expires-in")
+	cmd.Flags().BoolVar(&w.replace, "replace-planned", false, "replace a planned window instead of rejecting the "+
+		"change")
 }
 
-// read returns the beginning, nil for at once, and the time from there to the end in the API's form, "" for no end.
+// read returns the beginning, nil for now, and the duration in the form of the API, "" without an end.
 func (w *window) read(cmd *cobra.Command, now time.Time) (starts *time.Time, expiresIn string, err error) {
 	flags := cmd.Flags()
 	if flags.Changed("for") && flags.Changed("expires-in") {
@@ -102,7 +102,7 @@ func (w *window) read(cmd *cobra.Command, now time.Time) (starts *time.Time, exp
 	return starts, expiresIn, nil
 }
 
-// begins describes the beginning of a window with its zone, "" for one that has begun.
+// begins describes the start of a window with its time zone, "" for an active window.
 func begins(starts *time.Time, now time.Time) string {
 	if starts == nil {
 		return ""

@@ -50,7 +50,7 @@ func ListCommand[T any](a *App, use, short string, ask func(*api.Client, context
 }
 
 // ShowCommand returns a command that reads one object, named by its argument, and shows it as a table. of completes the
-// argument; nil for none.
+// argument; it can be nil.
 func ShowCommand[T any](a *App, use, short string, of Names, ask func(*api.Client, context.Context, string) (T, error),
 	table func(T) *render.Table) *cobra.Command {
 	cmd := &cobra.Command{

@@ -14,7 +14,7 @@ import (
 // completionTimeout bounds the request behind a completion, while a person waits for the tab key.
 const completionTimeout = time.Second
 
-// Names asks a node for the possible values of an argument.
+// Names requests the possible values of an argument from a node.
 type Names = fleet.Request[[]string]
 
 // Complete completes an argument with names from a node. Without an answer there are none.

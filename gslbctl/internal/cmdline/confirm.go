@@ -11,13 +11,14 @@ import (
 	"gslb.internal/gslbctl/internal/fleet"
 )
 
-// Confirm asks before an irreversible change. Without a terminal to ask, only --yes confirms.
+// Confirm asks the operator to confirm an irreversible change. Without a terminal, only --yes confirms.
 func (a *App) Confirm(ctx context.Context, yes bool, consequence string) error {
 	if yes {
 		return nil
 	}
 	if !a.Asks {
-		return fmt.Errorf("%s: add --yes to confirm, since there is no terminal to ask on; "+fleet.NothingChanged,
+		return fmt.Errorf("%s: add --yes to confirm, because there is no terminal for the question; "+
+			""+fleet.NothingChanged,
 			consequence)
 	}
 	fmt.Fprintf(a.Err, "%s. Continue? [y/N] ", consequence)

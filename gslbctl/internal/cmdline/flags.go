@@ -9,12 +9,12 @@ import (
 
 // ForceFlag adds --force to a command that may take a name's last backends.
 func ForceFlag(cmd *cobra.Command, force *bool) {
-	cmd.Flags().BoolVar(force, "force", false, "go on although names would be left with too few backends, or with none")
+	cmd.Flags().BoolVar(force, "force", false, "allow a change that leaves names with too few backends")
 }
 
-// YesFlag adds --yes to a command that asks for confirmation.
+// YesFlag adds --yes to a command with a confirmation.
 func YesFlag(cmd *cobra.Command, yes *bool) {
-	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask before acting")
+	cmd.Flags().BoolVarP(yes, "yes", "y", false, "skip the confirmation")
 }
 
 // required is the annotation of a required flag. Its value describes the flag's value, with an example.
@@ -27,7 +27,7 @@ func Require(cmd *cobra.Command, flags ...[2]string) {
 	}
 }
 
-// checkRequired returns an error that asks for the needed flags that are not given, or given empty.
+// checkRequired returns an error that lists the missing or empty required flags.
 func checkRequired(cmd *cobra.Command) error {
 	var missing []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -46,7 +46,7 @@ func Offer(cmd *cobra.Command, flag string, names []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Optional adds a flag whose value is in *to if the flag is given, and that leaves *to nil otherwise. add is the method
+// Optional adds a flag whose value is in *to if the flag is given, and leaves *to nil otherwise. add is the method
 // that adds a flag of the type, such as StringVar.
 func Optional[T any](cmd *cobra.Command, add func(p *T, name string, otherwise T, usage string), to **T, name string,
 	otherwise T, usage string) {

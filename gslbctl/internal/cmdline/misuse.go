@@ -13,7 +13,7 @@ import (
 type UsageError struct{ Command, Message string }
 
 func (m *UsageError) Error() string {
-	return m.Message + "; " + m.Command + " --help shows what is possible"
+	return m.Message + "; " + m.Command + " --help shows the usage"
 }
 
 // ExplainMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
@@ -57,7 +57,7 @@ func wrongArguments(cmd *cobra.Command, args []string) string {
 	}
 	_, arguments, _ := strings.Cut(cmd.Use, " ")
 	if arguments == "" {
-		return fmt.Sprintf("%q is too much: write %s", args[0], cmd.CommandPath())
+		return fmt.Sprintf("unexpected argument %q: write %s", args[0], cmd.CommandPath())
 	}
 	found := "arguments are missing"
 	if len(args) > 0 {
@@ -66,7 +66,7 @@ func wrongArguments(cmd *cobra.Command, args []string) string {
 	return fmt.Sprintf("%s: write %s %s", found, cmd.CommandPath(), arguments)
 }
 
-// wrongFlag describes the error of a flag: the value found, and what would be right.
+// wrongFlag describes the error of a flag: the given value and the valid values.
 func wrongFlag(err error) string {
 	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {

@@ -8,9 +8,9 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// NodeFlag adds the flag that chooses one node to a command that asks all.
+// NodeFlag adds the flag that selects a node to a command for all nodes.
 func (a *App) NodeFlag(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().StringVar(&a.Only, "node", "", "ask only this one of the nodes, by its `address`")
+	cmd.Flags().StringVar(&a.Only, "node", "", "`address` of the only node to ask")
 	_ = cmd.RegisterFlagCompletionFunc("node", a.completeNodes)
 	return cmd
 }
@@ -29,14 +29,14 @@ func (a *App) completeNodes(*cobra.Command, []string, string) ([]string, cobra.S
 	return addresses, cobra.ShellCompDirectiveNoFileComp
 }
 
-// NodeColumn puts the column NODE first in a table, if several nodes were asked.
+// NodeColumn inserts the column NODE at the front of a table for several nodes.
 func NodeColumn(several bool, t *render.Table) {
 	if several {
 		t.Columns = append([]render.Column{{Name: "NODE"}}, t.Columns...)
 	}
 }
 
-// NodeCells returns the cells of a row, with the node first if several were asked.
+// NodeCells returns the cells of a row, with the node at the front in a table for several nodes.
 func NodeCells(several bool, node string, cells ...render.Cell) []render.Cell {
 	if several {
 		return append([]render.Cell{render.C(node)}, cells...)

@@ -23,7 +23,7 @@ const IsList = "list"
 const (
 	Table = "table"
 	Wide  = "wide" // a table with all its columns
-	Name  = "name" // the names alone, of lists
+	Name  = "name" // only the names, for lists
 	JSON  = "json"
 	YAML  = "yaml"
 )
@@ -38,7 +38,7 @@ func (a *App) CheckFlags(cmd *cobra.Command) error {
 		return fmt.Errorf("--output is %q: it must be one of %s", a.Output, strings.Join(Formats(), ", "))
 	}
 	if a.Output == Name && cmd.Annotations[IsList] == "" {
-		return fmt.Errorf("-o %s is for lists, and %s is none: use another format", Name, cmd.CommandPath())
+		return fmt.Errorf("-o %s is for lists, and %s is not a list: use another format", Name, cmd.CommandPath())
 	}
 	if a.Timeout <= 0 {
 		return fmt.Errorf("--timeout is %s: it must be above zero, such as 10s", a.Timeout)

@@ -29,14 +29,14 @@ type PassphraseFlags struct {
 
 func (f *PassphraseFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "passphrase-file", "",
-		"`file` whose first line is the passphrase, which only its owner may read; without it, it is asked for")
+		"`file` with the passphrase in its first line and mode 0600 (default the terminal)")
 	cmd.Flags().IntVar(&f.descriptor, "passphrase-fd", -1,
-		"`number` of an open file descriptor whose first line is the passphrase, 0 for standard input")
+		"`number` of an open file descriptor with the passphrase, 0 for standard input")
 	cmd.MarkFlagsMutuallyExclusive("passphrase-file", "passphrase-fd")
 }
 
-// Passphrase reads the passphrase from the source in f, or asks on the terminal. With fresh, for a new one, it asks
-// twice and returns an error if it is too short.
+// Passphrase reads the passphrase from the source in f, or asks on the terminal. With fresh, for a new passphrase, it
+// reads the passphrase twice and returns an error if it is too short.
 func (a *App) Passphrase(ctx context.Context, f PassphraseFlags, fresh bool) (text string, err error) {
 	switch {
 	case f.file != "":
@@ -58,9 +58,8 @@ func (a *App) Passphrase(ctx context.Context, f PassphraseFlags, fresh bool) (te
 	case text == "":
 		return "", errors.New("the passphrase is empty")
 	case fresh && length < leastPassphrase:
-		return "", fmt.Errorf("the passphrase has %d characters: use %d or more, such as six words, since who has the "+
-			"file "+
-			"can try them all", length, leastPassphrase)
+		return "", fmt.Errorf("the passphrase has %d characters: use %d or more, such as six words, because anyone "+
+			"with the file can try all passphrases", length, leastPassphrase)
 	}
 	return text, nil
 }
@@ -74,9 +73,9 @@ func (a *App) askPassphrase(ctx context.Context, fresh bool) (string, error) {
 	if err != nil || !fresh {
 		return text, err
 	}
-	again, err := a.Secret(ctx, "The same again: ")
+	again, err := a.Secret(ctx, "Repeat the passphrase: ")
 	if err == nil && again != text {
-		err = errors.New("the two are not the same: nothing was written")
+		err = errors.New("the passphrases differ: nothing was written")
 	}
 	return text, err
 }

@@ -96,8 +96,7 @@ func ParsePast(text string, now time.Time) (at time.Time, err error) {
 	at, err = parseLocal(text, now)
 	if err != nil {
 		return at, fmt.Errorf("%q is no time: give an age such as 10m or 2d, or a time such as 14:00, \"yesterday "+
-			"14:00\", "+
-			"2026-01-31, \"2026-01-31 14:00\" or 2026-01-31T14:00:00Z", text)
+			"14:00\", 2026-01-31, \"2026-01-31 14:00\" or 2026-01-31T14:00:00Z", text)
 	}
 	if at.After(now) && !strings.Contains(text, " ") {
 		return parseLocal("yesterday "+text, now)

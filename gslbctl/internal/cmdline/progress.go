@@ -13,7 +13,7 @@ const (
 	progressInterval = 250 * time.Millisecond
 )
 
-// Progress shows on a terminal what a slow command waits for, until the returned function is
+// Progress shows a text on a terminal during a slow command, until the returned function is
 // called.
 func (a *App) Progress(what string) (stop func()) {
 	if !a.Tells || a.Quiet {

@@ -25,7 +25,8 @@ func Suggestion(cmd *cobra.Command, err error) string {
 	return suggest(cmd)
 }
 
-// SuggestIfEmpty adds a suggestion to the text of an empty table, whose flags may be mistyped, and returns the table.
+// SuggestIfEmpty adds a suggestion to the text of an empty table, because a flag may be mistyped, and returns the
+// table.
 func SuggestIfEmpty(cmd *cobra.Command, t *render.Table) *render.Table {
 	if len(t.Rows) == 0 {
 		if found := suggest(cmd); found != "" {
@@ -35,8 +36,8 @@ func SuggestIfEmpty(cmd *cobra.Command, t *render.Table) *render.Table {
 	return t
 }
 
-// suggest returns the names near to the typed arguments and flags, out of those that completion offers, as the end of a
-// sentence; "" if there are none.
+// suggest returns the completion values that are similar to the typed arguments and flags, as the end of a
+// sentence; "" without such values.
 func suggest(cmd *cobra.Command) string {
 	if cmd.Context() == nil {
 		cmd.SetContext(context.Background())

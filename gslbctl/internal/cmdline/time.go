@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Zoned formats a moment in the zone of now, and in UTC where that is another.
+// Zoned formats a time in the time zone of now, and in UTC if the zones differ.
 func Zoned(at, now time.Time) string {
 	local := at.In(now.Location())
 	text := local.Format("2006-01-02 15:04:05 MST")
@@ -16,7 +16,7 @@ func Zoned(at, now time.Time) string {
 	return text
 }
 
-// ParseMoment reads a time to come: RFC 3339, or a clock time of today, tomorrow or a date in the zone of now.
+// ParseMoment parses a future time: RFC 3339, or a clock time of today, tomorrow or a date in the zone of now.
 func ParseMoment(text string, now time.Time) (at time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if at, err = time.Parse(time.RFC3339, strings.ToUpper(text)); err != nil {
@@ -60,8 +60,7 @@ func parseLocal(text string, now time.Time) (time.Time, error) {
 	of, wrong := time.Parse(layout, strings.TrimSpace(clock))
 	if err != nil || wrong != nil {
 		return time.Time{}, fmt.Errorf("%q is no time: give one such as 22:00, \"tomorrow 02:00\", \"2026-01-31 "+
-			"22:00\" or "+
-			"2026-01-31T22:00:00Z", text)
+			"22:00\" or 2026-01-31T22:00:00Z", text)
 	}
 	at := time.Date(day.Year(), day.Month(), day.Day(), of.Hour(), of.Minute(), of.Second(), 0, now.Location())
 	if at.Hour() != of.Hour() || at.Minute() != of.Minute() {

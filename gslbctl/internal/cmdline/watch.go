@@ -28,8 +28,8 @@ type WatchFlags struct {
 }
 
 func (f *WatchFlags) Add(cmd *cobra.Command) {
-	SpanVar(cmd.Flags(), &f.Interval, "interval", defaultInterval, "time between two looks")
-	cmd.Flags().IntVar(&f.Count, "count", 0, "end after so many looks (default: never)")
+	SpanVar(cmd.Flags(), &f.Interval, "interval", defaultInterval, "time between two refreshes")
+	cmd.Flags().IntVar(&f.Count, "count", 0, "number of refreshes (default unlimited)")
 }
 
 func (f *WatchFlags) Check() error {
@@ -42,11 +42,11 @@ func (f *WatchFlags) Check() error {
 	return nil
 }
 
-// AllTabs asks a picture for the lines of all its tabs, one below the other.
+// AllTabs selects the lines of all tabs of a picture.
 const AllTabs = -1
 
-// Watch shows a view, of which the caller gives Title, Tabs and Gather, until its end: on the whole screen where there
-// is a terminal, else one look below the other.
+// Watch shows a view until it ends. The caller sets Title, Tabs and Gather. On a terminal, the view uses the whole
+// screen; otherwise refreshes are printed one after another.
 func (a *App) Watch(ctx context.Context, v screen.Live, f WatchFlags) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *App) watchPlain(ctx context.Context, v screen.Live, f WatchFlags) error
 	for n := 1; ; n++ {
 		p, err := v.Gather(ctx)
 		if ctx.Err() != nil {
-			return nil // asked to stop
+			return nil // interrupted
 		}
 		if err := a.writeRefresh(p, err, n == 1, v.Title); err != nil {
 			return err
@@ -123,12 +123,12 @@ func (a *App) Watchable(cmd *cobra.Command) *cobra.Command {
 	var f WatchFlags
 	var watch bool
 	once := cmd.RunE
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "look again and again, until q or Ctrl-C")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "refresh until q or Ctrl-C")
 	f.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !watch {
 			if cmd.Flags().Changed("interval") || cmd.Flags().Changed("count") {
-				return errors.New("--interval and --count are about --watch, which is not there")
+				return errors.New("--interval and --count require --watch")
 			}
 			return once(cmd, args)
 		}
@@ -141,8 +141,8 @@ func (a *App) Watchable(cmd *cobra.Command) *cobra.Command {
 	return Reading(cmd)
 }
 
-// Capture calls print and returns its output as a picture. Nothing else may
-// print meanwhile.
+// Capture calls print and returns its output as a picture. No other function may
+// print at the same time.
 func (a *App) Capture(print func() error) (screen.Picture, error) {
 	var text bytes.Buffer
 	out := a.Out
@@ -150,7 +150,7 @@ func (a *App) Capture(print func() error) (screen.Picture, error) {
 	err := print()
 	a.Out = out
 	if o, ok := errors.AsType[*fleet.Error](err); ok && o.Message == "" {
-		err = nil // it has been said in the text
+		err = nil // the text has the message
 	}
 	return printed(text.String()), err
 }

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Request calls the API of one node.
+// Request calls the API of a node.
 type Request[T any] = func(context.Context, *api.Client) (T, error)
 
 // Call returns the request that calls a method of the client.

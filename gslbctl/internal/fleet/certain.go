@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// NothingChanged is the part of a message that says that no node has made a change.
+// NothingChanged is the part of a message for a change that no node has made.
 const NothingChanged = "nothing was changed"
 
 // IsCertain reports whether a failed change has certainly changed nothing: the node rejected it, or was not reached.

@@ -10,9 +10,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// CheckConsequences asks every node which names a change would leave with too few backends. If there are any, it
-// returns an error, or with force shows a warning. Without force, the returned context makes each node check again when
-// it makes the change, and reject an unsafe change.
+// CheckConsequences requests from every node the names that a change would leave with too few backends. If there are
+// such names, it returns an error, or with force shows a warning. Without force, the returned context makes each node
+// repeat the check when it makes the change, and reject an unsafe change.
 func (f *Fleet) CheckConsequences(ctx context.Context, force bool,
 	change api.ConsequenceRequest) (context.Context, error) {
 	answers, err := AskAll(ctx, f, Asking+" what would be left", CallWith((*api.Client).Consequences, change))
@@ -36,7 +36,7 @@ func (f *Fleet) CheckConsequences(ctx context.Context, force bool,
 		return ctx, nil
 	case len(problems) > 0:
 		return nil, &Error{Code: Degraded, Message: NothingChanged + ": " + strings.Join(problems, "; ") +
-			"; add --force if that is meant"}
+			"; add --force to continue"}
 	}
 	return api.IfSafe(ctx), nil
 }
@@ -49,12 +49,12 @@ func unsafeNames(a Answer[api.ConsequenceList]) string {
 	}
 	var names []string
 	for _, n := range a.Value.Names {
-		left := "nobody would answer it"
+		left := "no backend would be left to answer"
 		switch n.Answer {
 		case api.AnswerLastResort:
-			left = "its last resort would answer"
+			left = "the fallback answer would be used"
 		case api.AnswerZeroWeight:
-			left = "only those of weight 0 would answer"
+			left = "only backends of weight 0 would answer"
 		}
 		names = append(names, fmt.Sprintf("%s would be left with %d of at least %s: %s (%s)", n.Name, n.Serving,
 			render.Count(n.Minimum, "backend", "backends"), left, strings.Join(n.QueryTypes, " and ")))

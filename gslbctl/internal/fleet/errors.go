@@ -28,7 +28,7 @@ const ExitCodes = `Exit codes:
 type Error struct {
 	Code    int
 	Message string
-	Cause   error // the underlying error, nil if there is none
+	Cause   error // the underlying error, or nil
 }
 
 // NewError returns an error with an exit code, a message and the underlying error.

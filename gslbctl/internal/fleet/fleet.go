@@ -47,7 +47,7 @@ func ClientsOf(nodes []Node) []*api.Client {
 	return list
 }
 
-// selectNode returns the node with an address or host, as a list of one. It fails unless exactly one node matches.
+// selectNode returns the node with an address or host, as a list of length 1. It fails unless exactly one node matches.
 func selectNode(list []*api.Client, text string) ([]*api.Client, error) {
 	base, _ := api.ParseNode(text) // "" equals no node's address
 	var found []*api.Client
@@ -60,7 +60,7 @@ func selectNode(list []*api.Client, text string) ([]*api.Client, error) {
 		}
 	}
 	if len(found) != 1 {
-		return nil, fmt.Errorf("--node: %q matches %d nodes: give the address of one node, such as %s", text,
+		return nil, fmt.Errorf("--node: %q matches %d nodes: give the address of a node, such as %s", text,
 			len(found), strings.Join(known, " or "))
 	}
 	return found, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Asked is a node that received a request, in the output of a command that asks all nodes.
+// Asked is a node that received a request, in the output of a command for all nodes.
 type Asked struct {
 	Node  string `json:"node"`
 	Error string `json:"error,omitempty"` // why its answer is missing
@@ -19,7 +19,7 @@ type Gathered[T any] struct {
 	Nodes   []Asked     // of all nodes
 }
 
-// Gather asks all nodes concurrently. It returns an error if no node answers without an error.
+// Gather sends a request to all nodes concurrently. It returns an error if no node answers without an error.
 func Gather[T any](ctx context.Context, f *Fleet, ask Request[T]) (Gathered[T], error) {
 	var g Gathered[T]
 	answers, err := AskAll(ctx, f, Asking, ask)
@@ -71,7 +71,7 @@ func GatherKnown[T any](ctx context.Context, f *Fleet, ask Request[T]) (Gathered
 	return g, unknown
 }
 
-// Several reports whether several nodes were asked, so that rows name their node.
+// Several reports whether several nodes received the request, so that rows name their node.
 func (g *Gathered[T]) Several() bool { return len(g.Nodes) > 1 }
 
 // Missing returns an error that names the nodes without an answer, nil if all nodes answered.

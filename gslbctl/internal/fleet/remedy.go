@@ -15,9 +15,8 @@ import (
 // remedy returns the next step after an error response of a node.
 func remedy(rejected *api.Error) string {
 	if rejected.Message == "" {
-		return "; no overwatch node answers so: check the address in --api, whether it is http or https, and what " +
-			"proxy " +
-			"is between"
+		return "; this is not the response of an overwatch node: check the address in --api, the scheme (http or " +
+			"https), and proxies"
 	}
 	switch rejected.Status {
 	case http.StatusUnauthorized:
@@ -28,19 +27,17 @@ func remedy(rejected *api.Error) string {
 			return ""
 		}
 		return "; run gslbctl on a machine in an allowed network, for instance through an SSH tunnel, or add this " +
-			"one " +
-			"to " +
-			"api.allowed_networks"
+			"one to api.allowed_networks"
 	case http.StatusMisdirectedRequest:
 		return "; name the node by its address in --api"
 	case http.StatusNotImplemented:
-		return "; a newer version of the node may"
+		return "; a newer version of the node may support it"
 	case http.StatusInsufficientStorage:
-		return "; make room on the disk that holds its data_dir and try again"
+		return "; free space on the disk of its data_dir and retry"
 	case http.StatusInternalServerError:
-		return "; look there"
+		return "; see the log of the node"
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		return "; try again in a moment"
+		return "; retry in a few seconds"
 	}
 	return ""
 }
@@ -54,8 +51,7 @@ func explainUnreachable(e *api.UnreachableError) string {
 	case errors.Is(e.Err, context.DeadlineExceeded):
 		return fmt.Sprintf(
 			"no answer from %s in time: see whether the node is under load or a firewall is between, or allow more "+
-				"with "+
-				"--timeout", node)
+				"with --timeout", node)
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return fmt.Sprintf(
 			"nothing listens on %s: start the node, set api.enabled: true, or name another with --api or --context",
@@ -64,8 +60,7 @@ func explainUnreachable(e *api.UnreachableError) string {
 	if _, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err); unknown {
 		return fmt.Sprintf(
 			"%s shows a certificate of an authority that is not trusted here: give its certificate with gslbctl "+
-				"context set "+
-				"NAME --ca FILE or in %s", node, EnvCA)
+				"context set NAME --ca FILE or in %s", node, EnvCA)
 	}
 	if _, wrong := errors.AsType[x509.HostnameError](e.Err); wrong {
 		return e.Error() + "; name the node as its certificate does, or give that name as server_name"

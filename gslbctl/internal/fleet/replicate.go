@@ -33,7 +33,8 @@ func (f *Fleet) Change(ctx context.Context, apply Change) (Report, error) {
 }
 
 // ChangeVia makes a change on the node via, which replicates it. If via fails while it answers, it tries the next of
-// others: repeating a change does no harm. If that node rejects the change, the error says that via may have made it.
+// others: repeating a change does no harm. If this node rejects the change, the error reports that via may have made
+// it.
 func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Client, apply Change) (Report, error) {
 	var failed *api.Client
 	stop := f.Progress("changing " + via.Node())
@@ -60,8 +61,7 @@ func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Cl
 	case err != nil && failed != nil:
 		_, sentence := Explain(err)
 		return nil, &Error{Degraded, fmt.Sprintf("%s; %s broke off before: it may have made the change, so look "+
-			"before "+
-			"you repeat it", sentence, failed.Node()), err}
+			"before you repeat it", sentence, failed.Node()), err}
 	case err != nil:
 		return nil, Unchanged(err)
 	}
@@ -75,8 +75,8 @@ func (f *Fleet) CheckReplicated(report Report) error {
 	if missing == 0 || !f.AllNodes {
 		return nil
 	}
-	return &Error{Code: Degraded, Message: fmt.Sprintf("%d of %d nodes have not confirmed the change; they get "+
-		"it by themselves", missing, len(report))}
+	return &Error{Code: Degraded, Message: fmt.Sprintf("%d of %d nodes have not confirmed the change; replication "+
+		"continues", missing, len(report))}
 }
 
 // Replicator returns the first node that answers if it replicates changes to all other nodes. It returns nil if the
@@ -135,11 +135,11 @@ func AwaitReplication(ctx context.Context, via *api.Client, message string) Repo
 		node := cmp.Or(p.NodeID, p.Peer)
 		switch {
 		case p.Behind == 0:
-			report = append(report, applied(node, "has it too"))
+			report = append(report, applied(node, "has the change"))
 		case p.Connected:
-			report = append(report, unknown(node, "has not confirmed it yet: it gets it by itself"))
+			report = append(report, unknown(node, "has not confirmed the change: replication continues"))
 		default:
-			report = append(report, unknown(node, "is down: it gets it when it is back"))
+			report = append(report, unknown(node, "is down: it receives the change when it is back"))
 		}
 	}
 	return report
