@@ -66,7 +66,8 @@ func TestImport_Route53IsServed(t *testing.T) {
 		return path
 	}
 	testbed.Command(t, testbed.Binaries(t).Control, "import", "route53", write("sets.json", route53Sets), "--health-checks",
-		write("checks.json", route53Checks), "--into", s.Dir).Want(t, 0, "17 imported, 1 omitted", "differs: lat.r.test. A b",
+		write("checks.json", route53Checks), "--into", s.Dir).Want(t, 0, "17 imported, 1 omitted",
+		"differs: lat.r.test. A b",
 		"omitted: half.r.test. AAAA")
 	path := filepath.Join(s.Dir, "r.test.yaml")
 	text := testbed.Read(t, path)

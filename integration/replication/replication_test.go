@@ -173,7 +173,8 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 	for _, n := range s.Nodes {
 		argv = append(argv, "--api", n.API.String())
 	}
-	testbed.Command(t, append(argv, "--all-nodes", "domains", "add", "four.test.gslb.test")...).Want(t, 0, "has the change")
+	testbed.Command(t, append(argv, "--all-nodes", "domains", "add", "four.test.gslb.test")...).Want(t, 0,
+		"has the change")
 	testbed.Command(t, append(argv, "--all-nodes", "domains", "remove", "four.test.gslb.test", "-y")...).Want(t, 0,
 		"has the change")
 

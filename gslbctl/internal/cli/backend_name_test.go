@@ -79,16 +79,19 @@ func TestSelectBackends_ByEveryForm(t *testing.T) {
 // backendCommands are the commands that take a backend, with %s in its place, and the request that each sends for
 // app.example.com:192.0.2.12:443.
 var backendCommands = map[string]string{
-	"drain %s -y":                                   "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"undrain %s":                                    "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"servers drain %s":                              "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"servers undrain %s":                            "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-	"servers set %s --weight 5":                     "PATCH /api/v1/servers/app.example.com:192.0.2.12:443",
-	"servers remove %s -y":                          "DELETE /api/v1/servers/app.example.com:192.0.2.12:443",
-	"servers reset %s -y":                           "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/overlay",
-	"servers check %s --path /":                     "PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check",
-	"weight %s 7 --reason r":                        "PUT /api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
-	"weight %s --clear":                             "DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
+	"drain %s -y":               "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"undrain %s":                "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"servers drain %s":          "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"servers undrain %s":        "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+	"servers set %s --weight 5": "PATCH /api/v1/servers/app.example.com:192.0.2.12:443",
+	"servers remove %s -y":      "DELETE /api/v1/servers/app.example.com:192.0.2.12:443",
+	"servers reset %s -y":       "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/overlay",
+	"servers check %s --path /": "PATCH " +
+		"/api/v1/servers/app.example.com:192.0.2.12:443/health-check",
+	"weight %s 7 --reason r": "PUT " +
+		"/api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
+	"weight %s --clear": "DELETE " +
+		"/api/v1/overwatch/backends/app.example.com/192.0.2.12/443/weight",
 	"overrides set %s --healthy --reason r":         "PUT /api/v1/overrides/app.example.com/192.0.2.12:443",
 	"overrides clear %s":                            "DELETE /api/v1/overrides/app.example.com/192.0.2.12:443",
 	"backends override set %s --healthy --reason r": "PUT /api/v1/overrides/app.example.com/192.0.2.12:443",

@@ -110,8 +110,8 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [" + backendForms + "]",
 		Short: "Run the health checks of backends now",
-		Long: "validate runs the health checks of all backends, of one backend, or of the backends that match the " +
-			"flags, and shows the results.\n" +
+		Long: "validate runs the health checks of all backends, of a backend, or of the backends that match the " +
+			"flags.\n" +
 			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first node that answers " +
 			"runs the checks.",
 		Args:              cobra.MaximumNArgs(1),

@@ -108,7 +108,8 @@ func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
 		"a host name":  {enabled: true, byDNS: "b.example.net", byAPI: "b.example.net"},
 		"its own host name, to clients": {enabled: true, byDNS: "b.example.net", byAPI: "a.example.net",
 			backends: []api.Backend{sibling},
-			words:    still + " to clients in no region, because app.example.com:192.0.2.11:443 has the same host name"},
+			words: still + " to clients in no region, because app.example.com:192.0.2.11:443 has the same host " +
+				"name"},
 		"its own host name, by DNS": {enabled: true, byDNS: "a.example.net", byAPI: "b.example.net",
 			words: still + ", because no other backend of the name can serve; the drain continues, gslbctl undrain"},
 	} {

@@ -317,11 +317,13 @@ func TestDomainsAdd_CompletesSeveralProtocols(t *testing.T) {
 
 func TestDomains_HTTPSFlagsThatMeanNothingAreRefused(t *testing.T) {
 	for args, words := range map[string]string{
-		"domains add shop.example.com --https-port 8443":               "such as --https-alpn h2,h3",
-		"domains set shop.example.com --https-ech AEX+":                "such as --https-alpn h2,h3; nothing was changed",
+		"domains add shop.example.com --https-port 8443": "such as --https-alpn h2,h3",
+		"domains set shop.example.com --https-ech AEX+": "such as --https-alpn h2,h3; nothing was " +
+			"changed",
 		"domains set shop.example.com --https-alpn= --https-port 8443": "takes the HTTPS records away",
 		"domains add shop.example.com --https-alpn= --https-ech AEX+":  "takes the HTTPS records away",
-		"domains add shop.example.com --https-port many":               `--https-port is "many": it must be a whole number`,
+		"domains add shop.example.com --https-port " +
+			"many": `--https-port is "many": it must be a whole number`,
 	} {
 		n := startNode(t)
 		r := ask(t, args, n)

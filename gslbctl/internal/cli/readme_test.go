@@ -6,11 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"gslb.internal/gslbctl/internal/cmdline"
-	"gslb.internal/gslbctl/internal/fleet"
 )
 
 const readme = "../../README.md"
@@ -83,40 +79,4 @@ func shellWords(line string) []string {
 		}
 	}
 	return words
-}
-
-// TestREADME_NamesEveryCommandAndFlag walks the commands and looks each up.
-func TestREADME_NamesEveryCommandAndFlag(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := newApp(cmdline.System{}).rootCommand()
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	root.InitDefaultVersionFlag()
-	var walk func(*cobra.Command)
-	walk = func(cmd *cobra.Command) {
-		cmd.InitDefaultHelpFlag()
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && !strings.Contains(string(text), "`--"+f.Name) {
-				t.Errorf("%s --%s is not in the README", cmd.CommandPath(), f.Name)
-			}
-		})
-		name := strings.TrimPrefix(cmd.CommandPath(), "gslbctl ")
-		if cmd.Runnable() && len(cmd.Commands()) == 0 && !strings.HasPrefix(name, "completion") &&
-			!strings.Contains(string(text), "`"+name) {
-			t.Errorf("%s is not in the README", cmd.CommandPath())
-		}
-		for _, child := range cmd.Commands() {
-			walk(child)
-		}
-	}
-	walk(root)
-	for line := range strings.Lines(fleet.ExitCodes) {
-		if words := strings.SplitN(strings.TrimSpace(line), "  ", 2); len(words) == 2 &&
-			!strings.Contains(strings.ReplaceAll(string(text), "`", ""), "| "+words[0]+" | "+strings.TrimSpace(words[1])+" |") {
-			t.Errorf("the exit code %q is not in the README as --help has it", strings.TrimSpace(line))
-		}
-	}
 }

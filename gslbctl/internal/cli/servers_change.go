@@ -94,7 +94,8 @@ func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
 func (a *app) serversSetCommand() *cobra.Command {
 	var req api.ServerPatch
 	cmd := &cobra.Command{
-		Use:               "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
+		Use: "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow " +
+			"<networks>]",
 		Short:             "Change a server",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),

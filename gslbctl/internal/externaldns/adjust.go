@@ -197,8 +197,8 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	for _, target := range e.Targets {
 		host, err := parseTarget(target, e.RecordType)
 		if err == nil && e.RecordType == typeName && within(k.zones, host) {
-			err = fmt.Errorf("its target is %.260q, in a zone of the nodes, so it may lead to itself: give the name "+
-				"of the servers behind it", host)
+			err = fmt.Errorf("its target is %.260q, in a zone of the nodes, so it may lead to itself: give the name of the "+
+				"servers behind it", host)
 		}
 		if owner, taken := k.others[serverID{name, host, port}]; err == nil && taken {
 			err = fmt.Errorf("the server %s port %d belongs to %s", host, port, owner)
@@ -219,8 +219,8 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 func (p *Provider) place(made, e *endpoint, k *nodeState) (port int, err error) {
 	region := cmp.Or(e.region(), p.Region)
 	if !slices.Contains(k.regions, region) && (region != "" || len(k.regions) > 0) {
-		return 0, fmt.Errorf("its region is %.64q: it must be one of %s, in the annotation webhook-gslb-region or "+
-			"in --region", region, strings.Join(k.regions, ", "))
+		return 0, fmt.Errorf("its region is %.64q: it must be one of %s, in the annotation webhook-gslb-region or in "+
+			"--region", region, strings.Join(k.regions, ", "))
 	}
 	port = p.Port
 	if e.property(propertyPort) != "" {

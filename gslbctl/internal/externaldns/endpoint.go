@@ -153,8 +153,8 @@ func canonical(name string) (string, error) {
 		return label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
 			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 	}) {
-		return "", fmt.Errorf("the name is %.260q: it must have labels of letters, digits, hyphens and underscores "+
-			"that neither begin nor end with a hyphen, such as app.example.com", name)
+		return "", fmt.Errorf("the name is %.260q: it must have labels of letters, digits, hyphens and "+
+			"underscores that neither begin nor end with a hyphen, such as app.example.com", name)
 	}
 	return plain, nil
 }

@@ -60,8 +60,8 @@ func (p *Provider) Handler() http.Handler {
 	hosts := hostrule.New(p.Hosts...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !hosts.Allows(r.Host) { // DNS rebinding
-			p.refuse(w, r, &mistake{http.StatusMisdirectedRequest, fmt.Sprintf("the host %.260q is not a name of "+
-				"this program: use its address or localhost, or add the name with --allowed-host", r.Host)})
+			p.refuse(w, r, &mistake{http.StatusMisdirectedRequest, fmt.Sprintf("the host %.260q is not a name of this program: "+
+				"use its address or localhost, or add the name with --allowed-host", r.Host)})
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -160,8 +160,7 @@ func decode[T any](w http.ResponseWriter, r *http.Request, into *T) error {
 		}
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return &mistake{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d MiB",
-			api.MaxDocument>>20)}
+		return &mistake{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d MiB", api.MaxDocument>>20)}
 	}
 	return &mistake{http.StatusBadRequest, "the body is not usable: " + err.Error()}
 }

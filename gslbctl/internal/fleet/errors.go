@@ -19,9 +19,9 @@ const (
 
 // ExitCodes documents the exit codes, for --help.
 const ExitCodes = `Exit codes:
-  0  done; for status and health: the service is well
-  1  a node refused, could not, did not confirm a change, or is missing; status, health: degraded or unhealthy
-  2  nothing was done: no node could be reached, or the command line or a document is wrong
+  0  done; status, health: the service is healthy
+  1  a node rejected or did not confirm a change, or did not answer; status, health: degraded or unhealthy
+  2  nothing was done: no node was reached, or the command line or a document is invalid
   3  plan found changes`
 
 // Error is an error with its own exit code. An empty message means that standard output has the message.

@@ -86,8 +86,8 @@ func (p *plan) step(k Key) (Step, error) {
 			s.Action = Add
 			s.files = append(s.files, File{name, p.backup[name]})
 		case !bytes.Equal(has, p.backup[name]):
-			return k.refused(name + " is there and differs, in its times or as a whole: move it away, if the one of " +
-				"the backup is the right one"), nil
+			return k.refused(name + " is there and differs, in its times or as a whole: move it away, if the one of the " +
+				"backup is the right one"), nil
 		}
 	}
 	if s.Action == Keep {

@@ -39,8 +39,7 @@ func ParseNode(text string) (Node, error) {
 	n := Node{Name: strings.ToLower(name)}
 	if !labelForm.MatchString(n.Name) {
 		return n, fmt.Errorf(
-			"--node is %q: it must be name=ip, such as ns1=203.0.113.10; a name has letters, digits and hyphens, at "+
-				"most 63",
+			"--node is %q: it must be name=ip, such as ns1=203.0.113.10; a name has letters, digits and hyphens, at most 63",
 			text)
 	}
 	if !found {
@@ -51,8 +50,8 @@ func ParseNode(text string) (Node, error) {
 		if err != nil || !isMachine(address) {
 			return n,
 				fmt.Errorf(
-					"--node is %q: %q is not the IP address of a machine; it must be name=ip, such as "+
-						"ns1=203.0.113.10 or ns1=203.0.113.10,2001:db8::10", text, word)
+					"--node is %q: %q is not the IP address of a machine; it must be name=ip, such as ns1=203.0.113.10 or "+
+						"ns1=203.0.113.10,2001:db8::10", text, word)
 		}
 		if address = address.Unmap(); slices.Contains(n.Addresses, address) {
 			return n, fmt.Errorf("--node is %q: it has %s twice", text, address)
@@ -97,8 +96,7 @@ func (p *Plan) completeNodes() error {
 		{"--gossip-listen", p.Gossip, gossipListener, gossipPort, func(n *Node) *string { return &n.Gossip }},
 		{"--api-listen", p.API, func(*Node) string { return apiListener(len(nodes)) }, apiPort,
 			func(n *Node) *string { return &n.API }},
-		{"--metrics-listen", p.Metrics, func(*Node) string { return fmt.Sprintf("127.0.0.1:%d", metricsPort) },
-			metricsPort,
+		{"--metrics-listen", p.Metrics, func(*Node) string { return fmt.Sprintf("127.0.0.1:%d", metricsPort) }, metricsPort,
 			func(n *Node) *string { return &n.Metrics }},
 	} {
 		if err := p.listen(&l); err != nil {
@@ -138,8 +136,7 @@ func apiListener(nodes int) string {
 func (p *Plan) listen(l *listener) error {
 	nodes := p.Nodes
 	if len(l.given) > 1 && len(l.given) != len(nodes) {
-		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order",
-			l.flag,
+		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", l.flag,
 			len(l.given), len(nodes))
 	}
 	for i := range nodes {
@@ -155,8 +152,7 @@ func (p *Plan) listen(l *listener) error {
 		}
 		for k := range nodes[:i] {
 			if shared, at := sameMachine(&nodes[k], &nodes[i]); shared && overlap(*l.of(&nodes[k]), text) {
-				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order",
-					l.flag,
+				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order", l.flag,
 					text, nodes[k].Name, nodes[i].Name, at)
 			}
 		}
@@ -205,8 +201,7 @@ func (p *Plan) exchange() error {
 		address, err := netip.ParseAddr(host)
 		if len(p.Nodes) > 1 && err == nil && address.IsLoopback() && !n.Addresses[0].IsLoopback() {
 			return fmt.Errorf(
-				"--api-listen is %q for %s: the other nodes must reach it to have the same keys; leave it out for %s",
-				n.API,
+				"--api-listen is %q for %s: the other nodes must reach it to have the same keys; leave it out for %s", n.API,
 				n.Name, apiListener(len(p.Nodes)))
 		}
 	}

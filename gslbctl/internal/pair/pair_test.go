@@ -42,8 +42,7 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(done.Services) != 2 || done.Services[1].Name != "shop.gslb.example.com" ||
-		len(done.Services[0].Backends) != 2 {
+	if len(done.Services) != 2 || done.Services[1].Name != "shop.gslb.example.com" || len(done.Services[0].Backends) != 2 {
 		t.Errorf("services %+v", done.Services)
 	}
 	read := func(path string) map[string]any { return readYAML(t, path) }
@@ -72,8 +71,7 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 		t.Errorf("the agent's data_dir is %v, where its packaged service may not write", agent["data_dir"])
 	}
 	token, _ := os.ReadFile(files.Token)
-	if admin := of(overwatch, "api", "tokens", "admin", "admin"); string(token) != admin.(string)+"\n" ||
-		len(token) < 33 {
+	if admin := of(overwatch, "api", "tokens", "admin", "admin"); string(token) != admin.(string)+"\n" || len(token) < 33 {
 		t.Errorf("the file of the token differs from the configuration, or it is short: %d bytes", len(token))
 	}
 	if of(overwatch, "metrics", "enabled") != true || of(overwatch, "metrics", "address") != "127.0.0.1:9090" {
@@ -147,20 +145,18 @@ func TestWrite_SeveralNodesKnowOneAnotherAndAgentsAll(t *testing.T) {
 			"zone": of(n, "dns", "zones"),
 		} {
 			want := map[string][]any{
-				"node_id": {"ns1", "ns2", "ns3"}, "data_dir": {"/srv/overwatch-ns1", "/srv/overwatch-ns2",
-					"/srv/overwatch-ns3"},
+				"node_id": {"ns1", "ns2", "ns3"}, "data_dir": {"/srv/overwatch-ns1", "/srv/overwatch-ns2", "/srv/overwatch-ns3"},
 				"listen": {":53", ":53", "192.0.2.30:5353"},
 				"gossip": {"0.0.0.0:7946", "[::]:7946", "0.0.0.0:7946"}, "api": {":8080", ":8080", ":8080"},
 				"peers": {"[http://[2001:db8::20]:8080 http://192.0.2.30:8080]",
-					"[http://203.0.113.10:8080 http://192.0.2.30:8080]",
-					"[http://203.0.113.10:8080 http://[2001:db8::20]:8080]"},
+					"[http://203.0.113.10:8080 http://192.0.2.30:8080]", "[http://203.0.113.10:8080 http://[2001:db8::20]:8080]"},
 				"networks": slices.Repeat([]any{
 					"[127.0.0.1/32 ::1/128 203.0.113.10/32 2001:db8::10/128 2001:db8::20/128 192.0.2.30/32]"}, 3),
 				"zone": slices.Repeat([]any{
-					"[map[name:gslb.example.com nameservers:[ns1.gslb.example.com ns2.gslb.example.com " +
-						"ns3.gslb.example.com] records:[ns1.gslb.example.com. 3600 IN A 203.0.113.10 " +
-						"ns1.gslb.example.com. 3600 IN AAAA 2001:db8::10 ns2.gslb.example.com. 3600 IN AAAA " +
-						"2001:db8::20 ns3.gslb.example.com. 3600 IN A 192.0.2.30]]]"}, 3),
+					"[map[name:gslb.example.com nameservers:[ns1.gslb.example.com ns2.gslb.example.com ns3.gslb.example.com] " +
+						"records:[" +
+						"ns1.gslb.example.com. 3600 IN A 203.0.113.10 ns1.gslb.example.com. 3600 IN AAAA 2001:db8::10 " +
+						"ns2.gslb.example.com. 3600 IN AAAA 2001:db8::20 ns3.gslb.example.com. 3600 IN A 192.0.2.30]]]"}, 3),
 			}[what][i]
 			if fmt.Sprint(got) != want {
 				t.Errorf("%s: %s is %v, want %v", path, what, got, want)
@@ -255,8 +251,7 @@ func TestParseNode(t *testing.T) {
 	if err != nil || n.Name != "ns1" || fmt.Sprint(n.Addresses) != "[203.0.113.10 2001:db8::10]" {
 		t.Errorf("%+v, %v", n, err)
 	}
-	for _, text := range []string{"", "=", "=192.0.2.1", "ns1=", "ns1=ow1.example.net", "ns1=192.0.2.1:53",
-		"ns1=0.0.0.0",
+	for _, text := range []string{"", "=", "=192.0.2.1", "ns1=", "ns1=ow1.example.net", "ns1=192.0.2.1:53", "ns1=0.0.0.0",
 		"ns1=::", "ns1=224.0.0.1", "ns1=fe80::1%eth0", "ns1=192.0.2.1,192.0.2.1", "ns1=192.0.2.1,", "a.b=192.0.2.1"} {
 		if n, err := ParseNode(text); err == nil || !strings.Contains(err.Error(), "--node") {
 			t.Errorf("%q: %+v, %v", text, n, err)

@@ -88,8 +88,7 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 		Objects []map[string]int  `json:"objects"`
 		Names   map[string]string `json:"names"`
 	}{
-		Text: []string{"plain", "true", "null", "12", "1e3", "2026-01-01", "- x", "a: b", "line\nbreak", "\x1b", "",
-			"~",
+		Text: []string{"plain", "true", "null", "12", "1e3", "2026-01-01", "- x", "a: b", "line\nbreak", "\x1b", "", "~",
 			"<&>", "on", "0x1f", " lead"},
 		Number: 1.5, Yes: true, At: time.Date(2026, 1, 2, 3, 4, 5, 6000000, time.UTC), Empty: []string{},
 		Objects: []map[string]int{{"a": 1}}, Names: map[string]string{"y": "n"},
@@ -129,18 +128,18 @@ func TestTable_LeavesOutWhatHasNoRoom(t *testing.T) {
 		want  string
 	}{
 		{render.Style{}, "NAME  NOTE         AGE  STATUS   BY\n" +
-			"東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       you\n"},
+			"東京  a long note    5  healthy  me\ne\u0301u    -             12  " +
+			"ok       you\n"},
 		{render.Style{Width: 36},
-			"NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  " +
-				"ok       you\n"},
+			"NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       " +
+				"you\n"},
 		{render.Style{Width: 35},
-			"NAME  NOTE         STATUS   BY\n東京  a long note  healthy  me\ne\u0301u    -            ok       " +
-				"you\nno room for AGE; -o wide shows all\n"},
+			"NAME  NOTE         STATUS   BY\n東京  a long note  healthy  me\ne\u0301u    -            ok       you\nno room " +
+				"for AGE; -o wide shows all\n"},
 		{render.Style{Width: 25, Colour: true},
-			"NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[m  me\ne\u0301u     12  ok       you\n\x1b[2mno " +
-				"room for NOTE; -o wide shows all\x1b[m\n"},
-		{render.Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide " +
-			"shows all\n"},
+			"NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[m  me\ne\u0301u     12  ok       you\n\x1b[2mno room for " +
+				"NOTE; -o wide shows all\x1b[m\n"},
+		{render.Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide shows all\n"},
 	} {
 		if got := table.Text(tc.style); got != tc.want {
 			t.Errorf("%+v: got\n%s\nwant\n%s", tc.style, got, tc.want)

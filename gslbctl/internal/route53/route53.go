@@ -96,8 +96,7 @@ func (r *reader) convert() error {
 		}
 		records = append(records, more...)
 		if s.Type == "NS" && s.Name == zone.zone && len(more) > 0 && strings.Contains(more[0].String(), ".awsdns-") {
-			r.result.Differs(s.String(), "they are still Amazon's servers: write the names of your nodes into the "+
-				"zone file")
+			r.result.Differs(s.String(), "they are still Amazon's servers: write the names of your nodes into the zone file")
 		}
 	}
 	return r.result.AddZone(zone.zone, append(records, copies...))
@@ -122,8 +121,7 @@ func elsewhere(r *imports.Result) {
 		}
 		for _, region := range r.Config.Regions {
 			if len(region.Countries) > 0 && !slices.Contains(d.Regions, region.Name) {
-				r.Differs(d.Name, "clients in %s, which another name has, get %s, not their continent's answer",
-					region.Name,
+				r.Differs(d.Name, "clients in %s, which another name has, get %s, not their continent's answer", region.Name,
 					d.Regions[0])
 			}
 		}

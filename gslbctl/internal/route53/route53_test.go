@@ -61,16 +61,12 @@ func sets(lines ...string) string {
 // Each kind of routing becomes a domain that is answered as before.
 func TestRead_TakesEachKindOfRouting(t *testing.T) {
 	r, err := read(sets(
-		`\\052.example.com. A 192.0.2.1`, `x.example.com CNAME y.example.net`,
-		`copy.example.com. A @\\052.example.com.`,
-		`w.example.com. A 192.0.2.1 "Weight":10,"HealthCheckId":"h1"`,
-		`w.example.com. A 192.0.2.2 "Weight":30,"HealthCheckId":"tcp"`,
+		`\\052.example.com. A 192.0.2.1`, `x.example.com CNAME y.example.net`, `copy.example.com. A @\\052.example.com.`,
+		`w.example.com. A 192.0.2.1 "Weight":10,"HealthCheckId":"h1"`, `w.example.com. A 192.0.2.2 "Weight":30,"HealthCheckId":"tcp"`,
 		`w.example.com. AAAA 2001:db8::1 "Weight":5`,
-		`f.example.com. A 192.0.2.4|192.0.2.5 "Failover":"SECONDARY"`,
-		`f.example.com. A 192.0.2.3 "Failover":"PRIMARY"`,
+		`f.example.com. A 192.0.2.4|192.0.2.5 "Failover":"SECONDARY"`, `f.example.com. A 192.0.2.3 "Failover":"PRIMARY"`,
 		`m.example.com. A 192.0.2.6 "MultiValueAnswer":true`, `m.example.com. A 192.0.2.7 "MultiValueAnswer":true`,
-		`g.example.com. A 192.0.2.8 "GeoLocation":{"ContinentCode":"EU"}`,
-		`g.example.com. A 192.0.2.9 "GeoLocation":{"CountryCode":"*"}`,
+		`g.example.com. A 192.0.2.8 "GeoLocation":{"ContinentCode":"EU"}`, `g.example.com. A 192.0.2.9 "GeoLocation":{"CountryCode":"*"}`,
 		`l.example.com. A 192.0.2.10 "Region":"eu-west-1"`,
 		`p.example.com. A 192.0.2.11 "GeoProximityLocation":{"Bias":-5,"Coordinates":{"Latitude":"1.5","Longitude":"-2"}}`,
 		`elb.example.com. A @dualstack.lb.example.org.`, `elb.example.com. AAAA @dualstack.lb.example.org.`,
@@ -84,25 +80,22 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"apex_ttl: 7200", "negative_ttl: 60", "name: example.com\n",
-		"{service: w.example.com, address: 192.0.2.1, port: 8443, weight: 10, health_check: {type: https, path: " +
-			"/up, host: 'w.example.com:8443', address: 192.0.2.9, interval: 10s, timeout: 6s, failure_threshold: 2, " +
+		"{service: w.example.com, address: 192.0.2.1, port: 8443, weight: 10, health_check: {type: https, path: /up, " +
+			"host: 'w.example.com:8443', address: 192.0.2.9, interval: 10s, timeout: 6s, failure_threshold: 2, " +
 			"success_threshold: 2, body_contains: fine, server_name: w.example.com, insecure_skip_verify: true}}",
 		"port: 25, weight: 30, health_check: {type: tcp, interval: 30s, timeout: 10s",
 		"weight: 5, health_check: {enabled: false}", "regions: [primary, secondary]\n    ttl: 300\n    max_answers: 2",
 		"regions: [default, continent-EU]", "continents: [EU]", "default_region: default", "ecs_enabled: true",
 		"{service: cdn.example.com, target: a.cdn.example.net, port: 80, weight: 3, health_check: {enabled: false}}",
 		"target: b.cdn.example.net, port: 81, weight: 1",
-		"- name: cdn.example.com\n    answer: cname\n    routing_algorithm: weighted\n    regions: [main]\n    ttl: " +
-			"300\n    on",
+		"- name: cdn.example.com\n    answer: cname\n    routing_algorithm: weighted\n    regions: [main]\n    ttl: 300\n    on",
 		"latitude: 53.3", "proximity_bias: -5", "tolerance_km: 0", "target: dualstack.lb.example.org", "ttl: 60\n",
-		"- name: m.example.com\n    routing_algorithm: round-robin\n    regions: [main]\n    ttl: 300\n    " +
-			"max_answers: 2"} {
+		"- name: m.example.com\n    routing_algorithm: round-robin\n    regions: [main]\n    ttl: 300\n    max_answers: 2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"*.example.com.\t300\tIN\tA\t192.0.2.1\n",
-		"copy.example.com.\t60\tIN\tA\t192.0.2.1\n",
+	for _, want := range []string{"*.example.com.\t300\tIN\tA\t192.0.2.1\n", "copy.example.com.\t60\tIN\tA\t192.0.2.1\n",
 		"CNAME\ty.example.net.\n"} {
 		if !strings.Contains(r.Zones["example.com.zone"], want) {
 			t.Errorf("no %q in %s", want, r.Zones)
@@ -113,18 +106,13 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 // What a node has no like of is left out or differs, each in a line that says why.
 func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	r, err := read(sets(
-		`t.example.com. TXT \"x\" "Weight":10`, `w.example.com. A 192.0.2.1 "Weight":9`,
-		`v.example.com. A 192.0.2.1|192.0.2.2 "Weight":3`,
+		`t.example.com. TXT \"x\" "Weight":10`, `w.example.com. A 192.0.2.1 "Weight":9`, `v.example.com. A 192.0.2.1|192.0.2.2 "Weight":3`,
 		`g.example.com. A 192.0.2.8 "GeoLocation":{"CountryCode":"US","SubdivisionCode":"CA"}`,
-		`l.example.com. A 192.0.2.10 "Region":"moon-1"`,
-		`c.example.com. A 192.0.2.10 "CidrRoutingConfig":{"LocationName":"x"}`,
-		`n.example.com. A @w.example.com. "Weight":1`, `o.example.com. A @o.example.com.`,
-		`e.example.com. A @gone.example.com.`,
-		`u.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"unknown"`,
-		`k.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"calc"`,
+		`l.example.com. A 192.0.2.10 "Region":"moon-1"`, `c.example.com. A 192.0.2.10 "CidrRoutingConfig":{"LocationName":"x"}`,
+		`n.example.com. A @w.example.com. "Weight":1`, `o.example.com. A @o.example.com.`, `e.example.com. A @gone.example.com.`,
+		`u.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"unknown"`, `k.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"calc"`,
 		`two.example.com. A 192.0.2.1 "Weight":1`, `two.example.com. AAAA 2001:db8::1 "MultiValueAnswer":true`,
-		`x.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"FR"}`,
-		`y.example.com. A 192.0.2.1 "GeoLocation":{"ContinentCode":"EU"}`,
+		`x.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"FR"}`, `y.example.com. A 192.0.2.1 "GeoLocation":{"ContinentCode":"EU"}`,
 		`q.example.com. CNAME @r.example.com.`, `r.example.com. CNAME example.com.`, `example.com. A 192.0.2.1`,
 		`h.example.com. A 192.0.2.1 "TrafficPolicyInstanceId":"x"`, `d.example.com. NS ns.example.net.`,
 	), checks)
@@ -136,12 +124,9 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 		lines += l.Record + ": " + l.Why + "\n"
 	}
 	for _, want := range []string{"t.example.com. TXT sa: addresses", "several addresses",
-		"tells countries apart", `moon-1 is`, "CIDR", "n.example.com. A sg: it leads to w.example.com., which is " +
-			"steered",
-		"o.example.com. A: it leads to", "gone.example.com., which has no addresses", "unknown is not known",
-		"calc (CALCULATED)",
-		"steered by weighted", "clients of no location get FR", "clients in FR, which another name has",
-		"traffic policy",
+		"tells countries apart", `moon-1 is`, "CIDR", "n.example.com. A sg: it leads to w.example.com., which is steered",
+		"o.example.com. A: it leads to", "gone.example.com., which has no addresses", "unknown is not known", "calc (CALCULATED)",
+		"steered by weighted", "clients of no location get FR", "clients in FR, which another name has", "traffic policy",
 		"q.example.com. CNAME: it is an alias of a CNAME",
 		"delegations are not served", "AWS' database", "still Amazon's servers"} {
 		if !strings.Contains(lines, want) {
@@ -160,10 +145,8 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 		"countries": {
 			[]string{`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"US"}`,
 				`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"CA"}`},
-			[]string{"name: US\n    countries: [US]\n    servers:\n      - {service: g.example.com, target: " +
-				"lb.example.net, port: 80,",
-				"name: CA\n    countries: [CA]\n    servers:\n      - {service: g.example.com, target: " +
-					"lb.example.net, port: 81,"},
+			[]string{"name: US\n    countries: [US]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 80,",
+				"name: CA\n    countries: [CA]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 81,"},
 			nil,
 		},
 		"addresses of countries": {
@@ -189,8 +172,7 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 			[]string{"regions: [primary, secondary]", "port: 8443,", "port: 80,"}, nil,
 		},
 		"weights": {
-			[]string{`w.example.com. CNAME lb.example.net "Weight":10`,
-				`w.example.com. CNAME lb.example.net "Weight":20`},
+			[]string{`w.example.com. CNAME lb.example.net "Weight":10`, `w.example.com. CNAME lb.example.net "Weight":20`},
 			[]string{"target: lb.example.net, port: 80, weight: 30,"}, nil,
 		},
 		"weights and checks": {
@@ -206,8 +188,7 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 			[]string{`w.example.com. A 192.0.2.1 "Weight":100`, `w.example.com. A 192.0.2.2 "Weight":0`,
 				`w.example.com. A 192.0.2.3 "Weight":50`},
 			[]string{"address: 192.0.2.1, port: 80, weight: 100,", "address: 192.0.2.2, port: 80, weight: 1,",
-				"address: 192.0.2.3, port: 80, weight: 50,", "routing_algorithm: failover",
-				"regions: [primary, secondary]",
+				"address: 192.0.2.3, port: 80, weight: 50,", "routing_algorithm: failover", "regions: [primary, secondary]",
 				"max_answers: 1"}, nil,
 		},
 		"both families": {
@@ -216,8 +197,7 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 			[]string{"port: 80, weight: 30,"}, nil,
 		},
 		"other weights": {
-			[]string{`w.example.com. A @lb.example.net. "Weight":10`,
-				`w.example.com. AAAA @lb.example.net. "Weight":20`},
+			[]string{`w.example.com. A @lb.example.net. "Weight":10`, `w.example.com. AAAA @lb.example.net. "Weight":20`},
 			[]string{"port: 80, weight: 10,"},
 			[]string{"lb.example.net has the weight 10 in both address families, not 20 in one"},
 		},
@@ -305,8 +285,7 @@ func TestRead_TellsWhoAnswersForACountry(t *testing.T) {
 
 // Escapes of values are octal there and decimal here.
 func TestRead_ConvertsEscapesOfValues(t *testing.T) {
-	text, _ := converted(t, `t.example.com. TXT \"\\344\\040\\\"\\\\344\"`,
-		`m.example.com. MX 10\u0020\\052.example.net`)
+	text, _ := converted(t, `t.example.com. TXT \"\\344\\040\\\"\\\\344\"`, `m.example.com. MX 10\u0020\\052.example.net`)
 	for _, want := range []string{"IN\tTXT\t" + `"\228 \"\\344"` + "\n", "IN\tMX\t10 " + `\042.example.net.` + "\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
@@ -335,8 +314,7 @@ func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
 // A node takes a TTL of 0 for its default, so it is 1, and told.
 func TestRead_RefusesTTLsOutOfRange(t *testing.T) {
 	large := strings.ReplaceAll(sets(`w.example.com. TXT \"x\"`), `"TTL":300`, `"TTL":2147483648`)
-	if _, err := read(large, ""); err == nil || !strings.Contains(err.Error(),
-		"w.example.com. TXT: the TTL 2147483648 is out of range") {
+	if _, err := read(large, ""); err == nil || !strings.Contains(err.Error(), "w.example.com. TXT: the TTL 2147483648 is out of range") {
 		t.Errorf("%v", err)
 	}
 }
@@ -387,8 +365,7 @@ func TestAdd_ZonesShareRegions(t *testing.T) {
 }
 
 func TestRead_RefusesWhatIsNoZone(t *testing.T) {
-	for text, want := range map[string]string{"": "JSON", "[]": "unmarshal", "{}": "no SOA",
-		`{"ResourceRecordSets":[null]}`:       "no SOA",
+	for text, want := range map[string]string{"": "JSON", "[]": "unmarshal", "{}": "no SOA", `{"ResourceRecordSets":[null]}`: "no SOA",
 		sets(`a\\9.example.com. A 192.0.2.1`): "octal", sets("a.example.com. A nonsense"): "is no A"} {
 		if _, err := read(text, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v", text, err)
@@ -400,8 +377,7 @@ func TestRead_RefusesWhatIsNoZone(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(sets(`w.example.com. A 192.0.2.1 "Weight":10,"HealthCheckId":"h1"`, `a.example.com. A @w.example.com.`),
-		checks)
+	f.Add(sets(`w.example.com. A 192.0.2.1 "Weight":10,"HealthCheckId":"h1"`, `a.example.com. A @w.example.com.`), checks)
 	f.Add(sets(`p.example.com. A 192.0.2.1 "GeoProximityLocation":{"AWSRegion":"eu-west-1","Bias":5}`), "{}")
 	f.Fuzz(func(t *testing.T, records, checks string) {
 		r, err := read(records, checks)

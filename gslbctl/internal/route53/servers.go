@@ -85,8 +85,8 @@ func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 	if checked(server) && slices.ContainsFunc(b.servers, func(o *placed) bool {
 		return isBackend(o.Server, server) && checked(o.Server) && o.Port == server.Port
 	}) {
-		b.result.Differs(s.String(), "%s is not checked for this set, and answered also when it is down: a node has "+
-			"one check of its port %d", server.Address+server.Target, server.Port)
+		b.result.Differs(s.String(), "%s is not checked for this set, and answered also when it is down: a node has one "+
+			"check of its port %d", server.Address+server.Target, server.Port)
 		server.Check, server.Port = imports.NoCheck(), unchecked
 	}
 	b.servers = append(b.servers, &placed{Server: server, region: region, set: s})
@@ -100,8 +100,7 @@ func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 // its set; nil if there is none.
 func (b *builder) twin(s *recordSet, server *imports.Server, region string) (twin *placed) {
 	for _, o := range b.servers {
-		if o.region == region && isBackend(o.Server, server) && (twin == nil ||
-			o.set.HealthCheckId == s.HealthCheckId) {
+		if o.region == region && isBackend(o.Server, server) && (twin == nil || o.set.HealthCheckId == s.HealthCheckId) {
 			twin = o
 		}
 	}
@@ -119,8 +118,7 @@ func (b *builder) keep() {
 			b.domain.MaxAnswers = 8
 		}
 		if s.half > 0 && s.half != s.Weight {
-			b.result.Differs(b.domain.Name, "%s has the weight %d in both address families, not %d in one", s.Target,
-				s.Weight,
+			b.result.Differs(b.domain.Name, "%s has the weight %d in both address families, not %d in one", s.Target, s.Weight,
 				s.half)
 		}
 	}
