@@ -82,3 +82,29 @@ func selected(s *ast.SelectorExpr) string {
 	}
 	return s.Sel.Name
 }
+
+// storeUsers are the files of the API that use types of package state/store. They become fewer as shared/model declares
+// more kinds: no file is added.
+var storeUsers = []string{"healthcheck.go", "kind.go", "mappings.go", "regionchange.go", "regions.go",
+	"serverchange.go"}
+
+func TestWalls_TheAPIKnowsNoStore(t *testing.T) {
+	files, err := filepath.Glob("../overwatch/internal/operate/httpapi/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || slices.Contains(storeUsers, filepath.Base(file)) {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imported := range parsed.Imports {
+			if within(strings.Trim(imported.Path.Value, `"`), internalPath+"state/store") {
+				t.Errorf("%s imports state/store: move the code to package control", file)
+			}
+		}
+	}
+}

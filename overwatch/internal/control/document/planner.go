@@ -19,8 +19,14 @@ import (
 // Definitions holds the definitions of the API; control.Plane implements it.
 type Definitions interface {
 	Defined() (*definitions.Set, *config.Config)
+	// DefineWith makes a change, together with changes of another owner: both are on disk with the audit entry and in
+	// the answers when DefineWith returns. make changes the draft after all checks, and must not block. It may be
+	// called more than once, by another goroutine.
 	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
+	// Draft calls make, and discards the draft.
 	Draft(make func(*definitions.Draft) error) error
+	// Preview returns the view that would answer for the names that wanted accepts, after a change and with the given
+	// backends. Nothing changes, and nothing is signed. An object that cannot be served is settings.Problems.
 	Preview(change func(*definitions.Draft) error, backends publish.Backends,
 		wanted func(name string) bool) (*zone.View,
 		error)
@@ -29,7 +35,9 @@ type Definitions interface {
 // Inventory holds the servers of the API; inventory.Inventory implements it.
 type Inventory interface {
 	Get(registry.ID) (store.Server, bool)
+	// All returns the servers ordered by service, address and port.
 	All() []store.Server
+	// Apply stores servers and deletes others with commit, all or none.
 	Apply(ctx context.Context, puts []store.Server, gone []registry.ID, commit func(definitions.Attached) error) error
 }
 

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -23,4 +24,9 @@ func (e *Editor) NewAgent(req api.AgentRegistration) (*store.Node, error) {
 		n.Address = address.String()
 	}
 	return n, fault.FromCheck(definitions.CheckNode(n))
+}
+
+// PinnedAgent returns the announcement of an agent that has a pin.
+func PinnedAgent(r trust.Record) *store.Node {
+	return &store.Node{ID: r.AgentID, Region: r.Region, Version: r.Version, RegisteredAt: api.Stamp(r.FirstSeen)}
 }

@@ -1,10 +1,12 @@
 package operations
 
 import (
+	"context"
 	"encoding/json"
 
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -75,4 +77,17 @@ func (op *Operations) ChangeSection(r *Request, section string, edit func(settin
 		ch.After = after
 		return d.PutSection(section, after)
 	})
+}
+
+// Reload records a reload of the configuration of a node. reload returns the changed keys, and the changed keys that
+// require a restart.
+func (op *Operations) Reload(r *Request, node string, reload func() (changes, restart []string, err error)) (
+	changes, restart []string, err error) {
+	ch := &Change{Action: api.AuditReload, Resource: "config", ID: node}
+	err = op.Commit(r, ch, func(context.Context, store.Entry) (err error) {
+		changes, restart, err = reload()
+		ch.After = changes
+		return err
+	})
+	return changes, restart, err
 }

@@ -9,7 +9,6 @@ import (
 	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/operate/nodes"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -80,8 +79,7 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 	if !found {
 		return answer{}, unknownAgent(id)
 	}
-	node := &store.Node{ID: id, Region: r.Region, Version: r.Version, RegisteredAt: stamp(r.FirstSeen)}
-	err := s.change(c, changes.ReissueAgent{Node: node, Before: s.nodes.Pinned(r, nil)})
+	err := s.change(c, changes.ReissueAgent{Node: objects.PinnedAgent(r), Before: s.nodes.Pinned(r, nil)})
 	return answer{http.StatusCreated, api.CertificateReissue{
 		Message: "the pin of " + id +
 			" is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then " +

@@ -7,9 +7,65 @@ import (
 	"strconv"
 	"strings"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 )
+
+func auditOperations() []Operation {
+	filters := []Parameter{
+		moment("start_time", "not before"), moment("end_time", "not after"),
+		list("actions", "these, with commas, of "+listed(api.AuditActions()), api.AuditActions(), "create,delete"),
+		list("resources", "these, with commas, of "+listed(api.AuditResources()), api.AuditResources(), "domain"),
+		text("actors", "these, with commas", nil),
+		word("status", "only of this outcome", []string{api.AuditSuccess, api.AuditFailure}),
+		text("search", "a text in the entry, in any case", nil),
+		word("sort_order", "desc: the newest first", []string{"asc", "desc"}),
+	}
+	entry := api.AuditEntry{
+		ID: 1, Timestamp: at(), Action: "create", Resource: "domain", ResourceID: "app.example.com", Actor: "127.0.0.1",
+		ActorType: api.ActorUser, ActorIP: "127.0.0.1",
+		Status: api.AuditSuccess, Details: map[string]string{}, DurationMs: 12.5, RequestID: "0123456789abcdef",
+		Hash: "9f86d081",
+	}
+	return []Operation{
+		{Method: get, Path: v1 + "/audit-logs", handle: (*Server).listAudit,
+			Summary: "Who changed what, and with actions=refused who was refused what",
+			Query:   paged(filters...), Status: 200,
+			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
+			Answer: api.AuditOne{Entry: entry}},
+		{Method: post, Path: v1 + "/audit-logs/{id}/undo", Changes: KindSeveral,
+			handle: (*Server).postUndo, Role: api.RoleOperate,
+			Summary: "Undo a change",
+			Description: "Undoes overrides, weights and drains. With the role admin it also undoes that domains, " +
+				"servers, " +
+				"regions and mappings were made, changed or removed, and applies of documents. All entries with the " +
+				"same " +
+				api.ChangeHeader + " (a header of requests that change something) are one change. The id last " +
+				"stands for the " +
+				"newest change of the client, " + operations.ChangePrefix +
+				" and an id for its change with this id. 409 if a later change " +
+				"concerns the same object, or if the change cannot be undone. An undo is a change, and can be undone.",
+			Query: []Parameter{ifSafeParameter(), flag("dry_run", "only check, and describe the change")}, Status: 200,
+			Answer: api.Undone{Success: true, Entry: 17, Entries: []uint64{17}, Change: "drain-eu-7", At: at(),
+				Version: api.FormatVersion(at().UnixMilli(), 0),
+				Message: "the drain of server " + exampleServer + " is undone", Action: api.AuditDrain,
+				Resource:   "server",
+				ResourceID: exampleServer}, Errors: []int{conflict, noStore}},
+		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats, Query: none,
+			Summary: "Counts of the entries that are kept", Status: 200,
+			Answer: api.AuditStatsAnswer{Stats: api.AuditStats{TotalEntries: 1, EntriesLast24h: 1, EntriesLast7d: 1,
+				ByAction: map[string]int{"create": 1}, ByResource: map[string]int{"domain": 1},
+				ByStatus: map[string]int{"success": 1}, ByActorType: map[string]int{"user": 1},
+				TopActors: []api.ActorCount{{Actor: "127.0.0.1", Count: 1}}, RetentionDays: 90,
+				OldestEntry: new(at()), NewestEntry: new(at())}, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/audit-logs/export", handle: (*Server).exportAudit, Summary: "The entries as a file",
+			Status: 200, Files: []string{"text/csv", "application/x-ndjson"},
+			Answer: api.AuditExport{Entries: []api.AuditEntry{entry}},
+			Query:  append(filters, word("format", "default: json", []string{"json", "csv", "ndjson"}))},
+	}
+}
 
 func (p params) audit() (q audit.Query, err error) {
 	q = audit.Query{

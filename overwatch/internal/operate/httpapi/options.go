@@ -16,6 +16,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/document"
 	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -27,7 +28,6 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/journal"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/identity"
@@ -128,35 +128,19 @@ type Fitness interface {
 
 // Definitions holds the definitions of the API, which are all its objects but servers that have an address.
 type Definitions interface {
-	// Defined returns the definitions that are in force, without those of a name that the file has, and the
-	// configuration file with the API's settings over it. Neither is ever changed. Defined does not block.
-	Defined() (*definitions.Set, *config.Config)
-	// Define makes a change: it is on disk with its audit entry and in the answers when Define returns. make reads
-	// the draft and changes it last of all, so that an error, which Define returns, leaves the draft unchanged. make
-	// may be called more than once, by another goroutine, and must not block. A definition that cannot be served is
-	// settings.Problems.
-	Define(note store.Entry, make func(*definitions.Draft) error) error
-	// DefineWith is Define, together with changes of another owner.
-	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
-	// Draft calls make like Define, and discards the draft.
-	Draft(make func(*definitions.Draft) error) error
-	// Preview returns the view that would answer for the names that wanted accepts, after a change and with the
-	// backends that are given. Nothing changes, and nothing is signed. What cannot be served is settings.Problems.
-	Preview(change func(*definitions.Draft) error, backends publish.Backends,
-		wanted func(name string) bool) (*zone.View,
-		error)
-	// Propose reads the text of another configuration file, as a reload would. PreviewFile is Preview with it.
+	operations.Definitions
+	document.Definitions
+	// Propose reads the text of another configuration file, as a reload would.
 	Propose(text string) (control.Proposed, error)
+	// PreviewFile returns the view that would answer for the names that wanted accepts, under a proposed file and with
+	// the given backends. Nothing changes.
 	PreviewFile(proposed control.Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View, error)
 }
 
 // Inventory holds the servers of the API.
 type Inventory interface {
-	Get(registry.ID) (store.Server, bool)
-	// All returns the servers by service, address and port.
-	All() []store.Server
-	// Apply stores servers and deletes others with commit, all or none.
-	Apply(ctx context.Context, puts []store.Server, gone []registry.ID, commit func(definitions.Attached) error) error
+	operations.Inventory
+	document.Inventory
 }
 
 // Pins holds the pinned agents and locked tokens.

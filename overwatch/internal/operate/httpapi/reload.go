@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"time"
 
-	"gslb.internal/overwatch/internal/control/operations"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -16,26 +14,16 @@ const reloadTimeout = answerTimeout - 10*time.Second
 
 // postReload answers POST /config/reload.
 func (s *Server) postReload(c *call) (answer, error) {
-	var done api.Reload
-	ch := &operations.Change{Action: "reload", Resource: "config", ID: s.o.NodeID}
-	err := s.op.Commit(c.request(), ch, func(ctx context.Context, _ store.Entry) (err error) {
-		reloading, stop := context.WithTimeout(context.WithoutCancel(ctx), reloadTimeout)
-		defer stop()
-		done.Changes, done.RestartRequired, err = s.o.Reload(reloading)
-		ch.After = done.Changes
-		return err
+	reloading, stop := context.WithTimeout(context.WithoutCancel(c.Request.Context()), reloadTimeout)
+	defer stop()
+	changes, restart, err := s.op.Reload(c.request(), s.o.NodeID, func() (changes, restart []string, err error) {
+		return s.o.Reload(reloading)
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	done.Reloaded = true
-	if done.Changes == nil {
-		done.Changes = []string{}
-	}
-	if done.RestartRequired == nil {
-		done.RestartRequired = []string{}
-	}
-	return ok(done), nil
+	return ok(api.Reload{Reloaded: true, Changes: append([]string{}, changes...),
+		RestartRequired: append([]string{}, restart...)}), nil
 }
 
 // gossipKeySize is the size of an AES-256 key, in bytes.

@@ -16,6 +16,95 @@ import (
 	"gslb.internal/shared/wire"
 )
 
+func routingOperations() []Operation {
+	algorithm := api.RoutingAlgorithm{
+		ID: "weighted", Name: "Weighted",
+		Description: "backends that may serve share the answers in proportion to their weights", Type: "static",
+		Parameters: map[string]string{"weight": "of each backend"}, Enabled: true,
+	}
+	test := api.RoutingTest{Result: api.RoutingResult{
+		Domain: "app.example.com", QueryType: "A", ClientIP: "203.0.113.7", ClientRegion: "us-east",
+		LocatedBy: "custom_mapping", Algorithm: "geolocation",
+		SelectedBackend: &api.RoutingBackend{Address: "192.0.2.1", Port: 80, Region: "eu-west", Weight: 100,
+			Priority: 2,
+			Healthy:  true, Share: 1},
+		Alternatives: []api.RoutingBackend{},
+		Excluded: []api.RoutingExcluded{{Address: "198.51.100.1", Port: 80, Region: "us-east",
+			Reason: "unhealthy: its agent says unhealthy: connection refused"}},
+		Factors: []api.RoutingFactor{{Name: "client_region", Type: "geo", Value: "us-east",
+			Impact: "its own region has nothing to answer with: eu-west is next"}},
+		WouldBe: []api.RoutingWouldBe{{IfUp: "198.51.100.1:80", Decision: api.RoutingSuccess, Region: "us-east",
+			Answers: []api.RoutingShare{{Address: "198.51.100.1", Share: 1}}}},
+		Decision: api.RoutingFailover, Answer: []string{"app.example.com. 30 IN A 192.0.2.1"}, ECSScope: 24, TTL: 30,
+		TimeMicros: 2.5, Generation: 17, Timestamp: at(),
+	}}
+	span := []Parameter{moment("start_time", "not before"), moment("end_time", "not after")}
+	byAlgorithm := text("algorithm", "only by this algorithm", nil)
+	// the document lists none of them
+	byAlgorithm.check = word(byAlgorithm.Name, "", policy.Names(policy.Algorithms())).check
+	addresses := word("query_type", "the type of the addresses, A without it", []string{"A", "AAAA"})
+	addresses.check = nil // familyOf takes small letters too
+	return []Operation{
+		{Method: get, Path: v1 + "/routing/algorithms", handle: (*Server).listRoutingAlgorithms, Query: none,
+			Summary: "The routing algorithms", Status: 200,
+			Answer: api.RoutingAlgorithmList{Algorithms: []api.RoutingAlgorithm{algorithm}, Total: 1,
+				GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/routing/algorithms/{id}", handle: (*Server).getRoutingAlgorithm,
+			Summary: "One routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
+		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
+			Summary: "What a client is answered, and why",
+			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes. It needs " +
+				"client_ip, " +
+				"or place: then a network asks that the geolocation database has near it. query_type is A, AAAA, " +
+				"HTTPS or SRV.",
+			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",
+				EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
+			Required: []string{"domain"}, Status: 200, Answer: test},
+		{Method: post, Path: v1 + "/routing/consequences", handle: decoded((*Server).postConsequences),
+			Role:    api.RoleOperate,
+			Summary: "Which names would be left with too few backends",
+			Description: "If these backends, those in these regions and those that live by these agents were " +
+				"drained, or " +
+				"removed. Drains under way count as ended. Nothing changes.",
+			Body: api.ConsequenceRequest{Backends: []string{exampleServer}}, Status: 200,
+			Answer: api.ConsequenceList{Names: []api.Consequence{{Name: "app.example.com", Answer: api.AnswerNone,
+				QueryTypes: []string{"A"}, Minimum: 1}}, Total: 1, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/routing/answers", handle: (*Server).getRoutingAnswers,
+			Summary:     "What the clients of all regions are answered",
+			Description: "From what DNS answers from. A wildcard's name has its asterisk.", Status: 200,
+			Errors: []int{absent},
+			Query: []Parameter{needed(text("domain", "the name of a domain", "app.example.com")),
+				addresses},
+			Answer: api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Answers: []api.RoutingAnswer{{
+				ClientRegion: "us-east", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30,
+				Addresses: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}},
+			}}, Total: 1, Generation: 17, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/routing/decisions", handle: (*Server).listRoutingDecisions,
+			Summary: "Sampled answers, the newest first", Status: 200,
+			Query: paged(span[0], span[1], text("domain", "only of this domain", nil),
+				byAlgorithm,
+				text("region", "only with a backend in this region", nil),
+				word("outcome", "only of this outcome", api.RoutingDecisionKinds())),
+			Answer: api.RoutingDecisionList{Decisions: []api.RoutingDecision{{
+				ID: "0-1", Timestamp: at(), Domain: "app.example.com", QueryType: "A", ClientSubnet: "203.0.113.0/24",
+				ClientRegion: "us-east", Algorithm: "geolocation",
+				SelectedServer: "192.0.2.1:80", SelectedRegion: "eu-west", Outcome: api.RoutingFailover, Generation: 17,
+			}}, Total: 1, Limit: 100, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/routing/decisions/{id}", handle: (*Server).getRoutingDecision, Query: none,
+			Summary: "Why a sampled answer was given, from what was known then", Status: 200, Answer: test},
+		{Method: get, Path: v1 + "/routing/flows", handle: (*Server).listRoutingFlows,
+			Summary: "From where to where answers have sent clients", Status: 200,
+			Query: paged(span[0], span[1], text("source_region", "only of clients in this region", nil),
+				text("dest_region", "only to backends in this region", nil),
+				text("domain", "only of this domain", nil)),
+			Answer: api.RoutingFlowList{Flows: []api.RoutingFlow{{
+				SourceRegion: "us-east", DestinationRegion: "eu-west", Domain: "app.example.com", RequestCount: 1200,
+				Share:     1,
+				Timestamp: at(),
+			}}, Total: 1, GeneratedAt: at()}},
+	}
+}
+
 // maxQuestion bounds a queried name in octets, in zone-file form with every octet escaped.
 const maxQuestion = 4 * 255
 
@@ -106,48 +195,6 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	return q, subnet, nil
 }
 
-// getRoutingAnswers answers GET /routing/answers: the answers to clients of all regions, from the view that DNS
-// answers from.
-func (s *Server) getRoutingAnswers(c *call) (answer, error) {
-	if c.query["domain"] == "" || len(c.query["domain"]) > maxQuestion {
-		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
-			c.query["domain"])
-	}
-	family, err := familyOf(c.query["query_type"])
-	if err != nil {
-		return answer{}, err
-	}
-	given, err := explain.ByRegion(s.o.DNSView(), c.query["domain"], family)
-	if errors.Is(err, zone.ErrName) {
-		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
-			c.query["domain"])
-	}
-	if err != nil {
-		return answer{}, err
-	}
-	if len(given) == 0 {
-		return answer{}, notFound("no domain %.260q is steered here: GET /api/v1/domains lists them", c.query["domain"])
-	}
-	list := api.RoutingAnswerList{Domain: wire.CanonicalService(c.query["domain"]), QueryType: family.QueryType(),
-		GeneratedAt: stamp(s.o.Now())}
-	for i := range given {
-		list.Answers = append(list.Answers, given[i].Record())
-	}
-	list.Total, list.Generation = len(list.Answers), given[0].Decision.Basis.Generation
-	return ok(list), nil
-}
-
-// familyOf reads a query type that is steered, in any case; empty is A.
-func familyOf(queryType string) (policy.Family, error) {
-	switch strings.ToUpper(queryType) {
-	case "", "A":
-		return policy.IPv4, nil
-	case "AAAA":
-		return policy.IPv6, nil
-	}
-	return 0, badRequest("query_type is %.64q: it must be A or AAAA, the types that are steered", queryType)
-}
-
 // replacePlace replaces the place of a request by a client: it sets ClientIP to an address that the geolocation
 // database has near the place, and returns that address's place; nil for a request without a place.
 func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
@@ -172,34 +219,4 @@ func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
 	r.ClientIP = near.Network.Addr().String()
 	return &api.RoutingNearby{Place: api.Place{Latitude: near.Position.Latitude, Longitude: near.Position.Longitude},
 		Network: near.Network.String(), Kilometres: math.Round(near.Kilometres)}, nil
-}
-
-func algorithmView(a *policy.Algorithm) api.RoutingAlgorithm {
-	view := api.RoutingAlgorithm{
-		ID: a.Name, Name: a.Title, Type: a.Kind, Description: a.Description, Parameters: a.Parameters,
-		Enabled: true, Default: a.Name == policy.DefaultAlgorithm,
-	}
-	if view.Parameters == nil {
-		view.Parameters = map[string]string{}
-	}
-	return view
-}
-
-// listRoutingAlgorithms answers GET /routing/algorithms.
-func (s *Server) listRoutingAlgorithms(c *call) (answer, error) {
-	list := api.RoutingAlgorithmList{GeneratedAt: stamp(s.o.Now())}
-	for _, a := range policy.Algorithms() {
-		list.Algorithms = append(list.Algorithms, algorithmView(a))
-	}
-	list.Total = len(list.Algorithms)
-	return ok(list), nil
-}
-
-// getRoutingAlgorithm answers GET /routing/algorithms/{id}.
-func (s *Server) getRoutingAlgorithm(c *call) (answer, error) {
-	if a := policy.Named(c.Param("id")); a != nil {
-		return ok(api.RoutingAlgorithmDetail{Algorithm: algorithmView(a)}), nil
-	}
-	return answer{}, notFound("there is no routing algorithm %.64q: there are %s", c.Param("id"),
-		strings.Join(policy.Names(policy.Algorithms()), ", "))
 }

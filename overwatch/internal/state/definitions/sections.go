@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/settings"
@@ -285,7 +286,8 @@ func outOfRange(name string, overlay json.RawMessage, over *config.Config) (foun
 // after, it is off.
 func withoutRate(before, after *config.Config, wanted any) settings.Problems {
 	w, is := wanted.(*api.DNSConfig)
-	if !is || !w.RateLimitEnabled || before.DNS.RateLimit.ResponsesPerSecond+after.DNS.RateLimit.ResponsesPerSecond > 0 {
+	if !is || !w.RateLimitEnabled ||
+		before.DNS.RateLimit.ResponsesPerSecond+after.DNS.RateLimit.ResponsesPerSecond > 0 {
 		return nil
 	}
 	return settings.Problems{{Key: "rate_limit_enabled", Value: "true",
@@ -341,3 +343,6 @@ func fieldOf(section, key string) (field string, ours bool) {
 	}
 	return "", false
 }
+
+// IsShared reports whether the settings of a section are the same on all nodes.
+func IsShared(section string) bool { return slices.Contains(store.SharedSettings(), section) }
