@@ -165,10 +165,10 @@ hooks: check-tools ## check format, vet and the commit subject at each `git comm
 	@git config core.hooksPath .githooks
 
 .PHONY: lint-commits
-# The subjects since the commit that introduced the rule.
+# The subjects since the last change of the rule.
 lint-commits: check-tools
-	@first=$$(git log --diff-filter=A --format=%H -- .githooks/subject.sh | tail -1); \
-	  [ -z "$$first" ] || git log --format=%s "$$first^..HEAD" | .githooks/subject.sh
+	@last=$$(git log -1 --format=%H -- .githooks/subject.sh); \
+	  [ -z "$$last" ] || git log --format=%s "$$last^..HEAD" | .githooks/subject.sh
 
 .PHONY: lint
 lint: check-tools lint-commits $(GOLANGCI) $(ACTIONLINT) ## gofmt, golangci-lint, actionlint, subjects of commits

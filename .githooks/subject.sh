@@ -1,6 +1,7 @@
 #!/bin/sh
 # subject.sh: check subjects of commits, one per line of standard input. It prints each fault and exits with 1 if there
-# is one. The form is "package: verb object": at most 72 characters, a lower-case topic, and a verb in the imperative.
+# is one. make lint checks the commits since the last change of this file. The form is "package: verb object": at most
+# 72 characters, a lower-case topic, and a verb in the imperative.
 awk '
 function fault(text) { printf "commit subject: %s: %s\n", $0, text; bad = 1 }
 /^(Merge|Revert|fixup!|squash!) / { next }

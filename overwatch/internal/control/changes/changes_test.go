@@ -109,7 +109,7 @@ func (w *world) entries() string {
 	var list []string
 	for e, err := range w.audit.Newest(audit.Changes) {
 		w.must(err)
-		list = append(list, e.Action+" "+e.ResourceID+" "+e.Actor+" "+string(e.Status))
+		list = append(list, e.Action+" "+e.ResourceID+" "+e.Actor+" "+e.Status)
 	}
 	return strings.Join(list, ", ")
 }

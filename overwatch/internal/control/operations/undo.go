@@ -20,10 +20,10 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// LastChange, in place of a number, names the newest change of the operator.
+// LastChange is the name of the operator's latest change; it replaces a number.
 const LastChange = "last"
 
-// ChangePrefix, followed by the id of a change, names the newest change of the operator with the id.
+// ChangePrefix and the id of a change form the name of the operator's latest change with this id.
 const ChangePrefix = "change-"
 
 const (
