@@ -80,7 +80,7 @@ func parseWith(root *os.Root, path, zone string, ttl uint32) ([]dns.RR, error) {
 	var records []dns.RR
 	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
 		if len(records) == maxRecords {
-			return nil, fmt.Errorf("%s: more than %d records, which is all that a node reads of one zone", path, maxRecords)
+			return nil, fmt.Errorf("%s: more than %d records, the limit of a node for a zone", path, maxRecords)
 		}
 		records = append(records, rr)
 	}
@@ -100,7 +100,7 @@ var quotedInclude = regexp.MustCompile(`(?im)^(\$INCLUDE[ \t]+)"([^"\s;]+)"`)
 // Open implements fs.FS. The text has no quotes around the file names of $INCLUDE, and serials fit 32 bits.
 func (f *folder) Open(name string) (fs.File, error) {
 	if f.opened++; f.opened > maxFiles {
-		return nil, fmt.Errorf("more than %d files, which is all that a node reads of one zone", maxFiles)
+		return nil, fmt.Errorf("more than %d files, the limit of a node for a zone", maxFiles)
 	}
 	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err != nil {
@@ -129,7 +129,8 @@ func generates(name, text string) error {
 	n := 0
 	for line := range strings.Lines(text) {
 		if n++; len(line) >= 9 && strings.EqualFold(line[:9], "$GENERATE") {
-			return fmt.Errorf("%s:%d: $GENERATE is not read: write its records out, as named-checkzone -D does", name, n)
+			return fmt.Errorf("%s:%d: $GENERATE is not read: write its records out, as named-checkzone -D does", name,
+				n)
 		}
 	}
 	return nil

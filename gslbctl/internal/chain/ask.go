@@ -28,7 +28,8 @@ func ask(ctx context.Context, server, name string, rtype uint16, recursion bool)
 			return nil, errors.New("does not answer in time")
 		case err != nil:
 			return nil, fmt.Errorf("does not answer: %s", reason(err))
-		case len(reply.Question) != 1 || reply.Question[0].Qtype != rtype || !strings.EqualFold(reply.Question[0].Name, name):
+		case len(reply.Question) != 1 || reply.Question[0].Qtype != rtype || !strings.EqualFold(reply.Question[0].Name,
+			name):
 			return nil, errors.New("answers another question")
 		case !reply.Truncated:
 			return reply, nil
@@ -44,7 +45,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// AskDS asks a resolver for the DS records of a zone in its parent. No records is no error.
+// AskDS queries a resolver for the DS records of a zone in its parent. No records is no error.
 func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 	reply, err := ask(ctx, resolver, dns.Fqdn(zone), dns.TypeDS, true)
 	if err != nil {
@@ -57,7 +58,7 @@ func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 	return all[*dns.DS](reply.Answer), nil
 }
 
-// ParseDS parses a DS record: a line of a zone file, or its data alone, such as "34505 13 2
+// ParseDS parses a DS record: a line of a zone file, or only its data, such as "34505 13 2
 // <digest>".
 func ParseDS(zone, text string) (*dns.DS, error) {
 	wrong := fmt.Errorf("%q is no DS record: give one such as %q", text, "34505 13 2 <digest in hexadecimal>")
@@ -75,7 +76,7 @@ func ParseDS(zone, text string) (*dns.DS, error) {
 	}
 	digest, err := hex.DecodeString(ds.Digest)
 	if size := digestSizes[ds.DigestType]; err != nil || size != 0 && len(digest) != size {
-		return nil, fmt.Errorf("%w, of which a digest of type %d has %d hexadecimal digits", wrong, ds.DigestType, 2*size)
+		return nil, fmt.Errorf("%w: a digest of type %d has %d hexadecimal digits", wrong, ds.DigestType, 2*size)
 	}
 	if !strings.EqualFold(ds.Hdr.Name, dns.Fqdn(zone)) {
 		return nil, fmt.Errorf("%q is the DS record of another zone than %s", text, zone)

@@ -26,7 +26,7 @@ const (
 type Question struct {
 	Zone    string    // its apex
 	DS      []*dns.DS // the parent's
-	Names   []string  // in the zone; their addresses are queried beside the SOA
+	Names   []string  // in the zone; their addresses are queried in addition to the SOA
 	Servers []string  // host:port
 	Now     time.Time // the time for the signatures
 }
@@ -42,7 +42,7 @@ type Finding struct {
 	keyless bool // the server has no key of the parent's DS records
 }
 
-// Check validates the answers of every server, all at once. The findings are in the order of the
+// Check validates the answers of all servers concurrently. The findings are in the order of the
 // servers.
 func Check(ctx context.Context, q Question) []Finding {
 	q.Zone = dns.CanonicalName(q.Zone)
@@ -99,16 +99,17 @@ func look(ctx context.Context, q *Question, server string) view {
 }
 
 // withoutBackend reports whether a SERVFAIL means that no backend may serve the name (RFC 8914
-// section 4.23). Such an answer says nothing about signatures.
+// section 4.23). Such an answer has no information about signatures.
 func withoutBackend(reply *dns.Msg) bool {
 	opt := reply.IsEdns0()
-	return reply.Rcode == dns.RcodeServerFailure && opt != nil && slices.ContainsFunc(opt.Option, func(o dns.EDNS0) bool {
-		ede, ok := o.(*dns.EDNS0_EDE)
-		return ok && ede.InfoCode == dns.ExtendedErrorCodeNoReachableAuthority
-	})
+	return reply.Rcode == dns.RcodeServerFailure && opt != nil && slices.ContainsFunc(opt.Option,
+		func(o dns.EDNS0) bool {
+			ede, ok := o.(*dns.EDNS0_EDE)
+			return ok && ede.InfoCode == dns.ExtendedErrorCodeNoReachableAuthority
+		})
 }
 
-// judge validates the chain of one server's answers.
+// judge validates the chain of the answers of a server.
 func (q *Question) judge(v *view) Finding {
 	f := Finding{Zone: q.Zone, Server: v.server, Verdict: Bogus}
 	if v.err != nil {
@@ -161,7 +162,8 @@ func (q *Question) notServed(reply *dns.Msg) string {
 	}
 	for _, soa := range all[*dns.SOA](reply.Ns) {
 		if !strings.EqualFold(soa.Hdr.Name, q.Zone) {
-			return fmt.Sprintf("to the server this is no zone but a name in %s: check that", dns.CanonicalName(soa.Hdr.Name))
+			return fmt.Sprintf("to the server this is no zone but a name in %s: check that",
+				dns.CanonicalName(soa.Hdr.Name))
 		}
 	}
 	return ""
@@ -200,7 +202,7 @@ func record(ds *dns.DS) string {
 }
 
 // entry returns the tag of the key that a DS record names and that signs the DNSKEY RRset, or the
-// reason why there is none.
+// reason why it is missing.
 func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, why string) {
 	var led []*dns.DNSKEY
 	for _, key := range keys {
@@ -230,7 +232,7 @@ func leads(ds *dns.DS, key *dns.DNSKEY) bool {
 	return made != nil && strings.EqualFold(made.Digest, ds.Digest)
 }
 
-// signed returns the tag of the key that signs a set of records, or the reason why there is none.
+// signed returns the tag of the key that signs a set of records, or the reason for a missing signature.
 func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNSKEY, f *Finding) (tag uint16,
 	why string) {
 	owner, rtype := set[0].Header().Name, set[0].Header().Rrtype
@@ -341,7 +343,8 @@ func mismatch(list []*dns.DS, keys []*dns.DNSKEY) string {
 			switch {
 			case ds.KeyTag != key.KeyTag():
 			case ds.Algorithm != key.Algorithm:
-				return fmt.Sprintf(", since it is of algorithm %d and key %d of %d", ds.Algorithm, key.KeyTag(), key.Algorithm)
+				return fmt.Sprintf(", since it is of algorithm %d and key %d of %d", ds.Algorithm, key.KeyTag(),
+					key.Algorithm)
 			default:
 				return fmt.Sprintf(", since its digest is not that of key %d", key.KeyTag())
 			}

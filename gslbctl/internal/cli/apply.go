@@ -155,7 +155,7 @@ func (a *app) applyCommand() *cobra.Command {
 }
 
 // applyOn calls ask, which applies the document of m, on one node that carries changes to all others, or else on every
-// node. A rejection of one node does not stop the other nodes. With dry, ask is a plan and is sent to every node.
+// node. A rejection by a node does not stop the other nodes. With dry, ask is a plan and is sent to every node.
 func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask fleet.Request[api.Plan]) error {
 	clients, err := a.Clients()
 	if err != nil {

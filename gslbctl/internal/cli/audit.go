@@ -219,7 +219,7 @@ func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 		for i := range list.Entries {
 			if broken := list.Entries[i].Follows(before); broken != nil {
 				v.Sound, v.Problem = false, broken.Error()
-				return v, nil //nolint:nilerr // it is told in Problem
+				return v, nil //nolint:nilerr // Problem has the reason
 			}
 			before = &list.Entries[i]
 		}

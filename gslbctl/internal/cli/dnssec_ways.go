@@ -68,8 +68,8 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	begin := (*api.Client).SignZone
 	if way == api.RollToUnsigned {
 		begin = (*api.Client).UnsignZone
-		if err := a.Confirm(ctx, yes, "Without signatures resolvers accept forged answers of "+zone+", forged "+
-			"answers too, until it is signed again"); err != nil {
+		if err := a.Confirm(ctx, yes, "Without signatures, resolvers accept forged answers of "+zone+
+			" until it is signed"); err != nil {
 			return err
 		}
 	}

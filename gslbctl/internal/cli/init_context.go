@@ -17,7 +17,7 @@ type keptContext struct {
 	why        string // the reason without a context; name is "" in this case
 }
 
-// contextToMake returns the context for a plan whose files go to a directory. It writes nothing. A context of this name
+// contextToMake returns the context for a plan with its files in a directory. It writes nothing. A context of this name
 // for another cluster is an error.
 func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 	plan, err := plan.Complete()

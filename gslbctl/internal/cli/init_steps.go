@@ -48,7 +48,8 @@ func nextSteps(r initReport, plan *pair.Plan, kept keptContext) string {
 	return render.Lines(lines)
 }
 
-// giveTo returns the command that gives a program's package the file at path, with read permission for its user only.
+// giveTo returns the command that copies the file at path to the package of a program, with read permission for its
+// user only.
 func giveTo(program, user, path string) string {
 	// The name that the service reads: overwatch-ns1.yaml of several nodes is overwatch.yaml on its own machine.
 	service := filepath.Join("/etc/gslb", strings.TrimPrefix(program, "gslb-")+".yaml")

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// app is one invocation of gslbctl. Its methods make the commands.
+// app is an invocation of gslbctl. Its methods make the commands.
 type app struct{ *cmdline.App }
 
 func newApp(sys cmdline.System) *app { return &app{cmdline.NewApp(sys)} }
@@ -44,7 +44,7 @@ func (a *app) rootCommand() *cobra.Command {
 			"The nodes are from --api, from --context, from " + fleet.EnvNodes + " (separated by commas) or " +
 			fleet.EnvContext +
 			",\nor from the current context. The default is " + api.DefaultAddress + ".\n" +
-			"With several nodes, a change goes to every node, or to one node that replicates it.\n" +
+			"With several nodes, a change is made on every node, or to one node that replicates it.\n" +
 			"health, metrics, audit, routing flows and routing decisions ask all nodes and join the answers; --node " +
 			"selects a node.\n" +
 			"Other commands ask the first node that answers.\n\n" +

@@ -84,7 +84,7 @@ func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
 		"weight from 1 to 1000")
 	cmdline.Optional(cmd, flags.StringVar, &req.Region, "region", "", "the region that it is in")
 	cmdline.Optional(cmd, flags.StringVar, &req.Agent, "agent", "",
-		"`agent` of the server: reports of other agents do not override successful own checks; empty for none")
+		"`agent` of the server: reports of other agents do not override successful own checks; empty removes it")
 	cmdline.Optional(cmd, flags.StringSliceVar, &req.AllowedCIDRs, "allow", nil,
 		"networks for the addresses of a host name, such as 10.0.0.0/8 (default the networks for agents) be")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))

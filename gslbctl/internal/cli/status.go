@@ -95,7 +95,7 @@ func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusRe
 	return report, nil
 }
 
-// readStatus reads the state of one node. After a failure it returns the part read before the failure.
+// readStatus reads the state of a node. After a failure it returns the part read before the failure.
 func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	var s nodeStatus
 	report, err := readHealth(ctx, c)

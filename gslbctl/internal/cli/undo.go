@@ -103,7 +103,7 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 				return "", own.Err
 			case !sameChange(own.Value, last):
 				return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("your last change here is "+
-					"another, %s of %s %s: it is kept", own.Value.Action, own.Value.Resource, own.Value.ResourceID)}
+					"another, %s of %s %s: it stays", own.Value.Action, own.Value.Resource, own.Value.ResourceID)}
 			}
 			return a.undoMade(own.Value)(ctx, c)
 		})

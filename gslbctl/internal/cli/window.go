@@ -44,7 +44,7 @@ func (a *app) checkPlanned(ctx context.Context, kind api.OrderKind, servers []ap
 		return c.Orders(ctx)
 	})
 	if err != nil {
-		return nil //nolint:nilerr // the node checks the change again
+		return nil //nolint:nilerr // the node repeats the check
 	}
 	var planned []string
 	for _, o := range list.Orders {

@@ -89,7 +89,7 @@ func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 	}
 	r := ask(t, "undo", nodes...)
 	if r.code != 0 || !slices.Equal(sentTo(nodes), []int{1, 0, 1}) ||
-		!strings.Contains(r.out, "server another: it is kept") || !strings.Contains(nodes[2].changes()[0], "/9/undo") {
+		!strings.Contains(r.out, "server another: it stays") || !strings.Contains(nodes[2].changes()[0], "/9/undo") {
 		t.Errorf("%+v, %v", r, sentTo(nodes))
 	}
 	// Where nodes carry changes on, it is undone where it was made alone.

@@ -14,8 +14,8 @@ import (
 const lookPace = time.Second
 
 // Follow calls look once, or with goOn until ctx ends, for commands that print a stream of entries. missing is the
-// outcome for nodes that did not answer; while look goes on, it is told when it changes. Once a look has succeeded, one
-// at which no node answers does not end it either.
+// outcome for nodes that did not answer; while look continues, it is printed when it changes. Once a look has
+// succeeded, one at which no node answers does not end it either.
 func (a *App) Follow(ctx context.Context, goOn bool, look func() (missing, err error)) error {
 	told, begun := "", false
 	for {

@@ -40,7 +40,7 @@ func (c Context) TLSConfig() (*tls.Config, error) {
 	return config, nil
 }
 
-// Secret returns the token for the nodes, "" for none.
+// Secret returns the token for the nodes, or "".
 func (c Context) Secret() (string, error) {
 	if c.TokenFile == "" {
 		return c.Token, CheckToken(c.Token)
@@ -59,7 +59,7 @@ func (c Context) Secret() (string, error) {
 	return token, CheckToken(token)
 }
 
-// CheckToken returns an error for a token that cannot stand in a header. The error does not contain
+// CheckToken returns an error for a token that is invalid in a header. The error does not contain
 // the token.
 func CheckToken(token string) error {
 	if len(token) > maxToken {

@@ -12,10 +12,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Context is one cluster: its nodes and the credentials for them.
+// Context is a cluster: its nodes and the credentials for them.
 type Context struct {
 	Nodes []Node `yaml:"nodes" json:"nodes"`
-	// file of certificates, PEM, that are trusted in place of the system's
+	// file of certificates, PEM, trusted instead of the certificates of the system
 	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`
 	ClientCert string `yaml:"client_cert,omitempty" json:"client_cert,omitempty"` // file of the certificate to show, PEM
 	ClientKey  string `yaml:"client_key,omitempty" json:"client_key,omitempty"`   // file of its key, PEM
@@ -25,7 +25,7 @@ type Context struct {
 	TokenFile  string `yaml:"token_file,omitempty" json:"token_file,omitempty"` // file of the token
 }
 
-// Node holds the addresses of one node.
+// Node holds the addresses of a node.
 type Node struct {
 	API string `yaml:"api" json:"api"`                     // as api.ParseNode takes it
 	DNS string `yaml:"dns,omitempty" json:"dns,omitempty"` // host:port; empty: port 53 of the API's host
@@ -37,7 +37,8 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // CheckName returns an error for a text that cannot be the name of a context.
 func CheckName(name string) error {
 	if !nameForm.MatchString(name) {
-		return fmt.Errorf("%q is not the name of a context: letters, digits, dots, hyphens and underscores, at most 64", name)
+		return fmt.Errorf("%q is not the name of a context: letters, digits, dots, hyphens and underscores, at most 64",
+			name)
 	}
 	return nil
 }

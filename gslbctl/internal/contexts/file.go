@@ -64,7 +64,8 @@ func Load(path string) (*File, error) {
 			return nil, fmt.Errorf("%s: context %q: %w", path, name, err)
 		}
 		if c.Token != "" && exposed(mode) {
-			return nil, fmt.Errorf("%s has the token of context %q in it and others may read it: run chmod 600 %[1]s", path,
+			return nil, fmt.Errorf("%s has the token of context %q in it and others may read it: run chmod 600 %[1]s",
+				path,
 				name)
 		}
 	}
@@ -109,11 +110,12 @@ func Change(path string, edit func(*File) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // replace the target of a link, not the link
 	}
-	// The new file has a name of its own, which is also the lock.
+	// The new file has its own name, which is also the lock.
 	lock := path + ".lock"
 	next, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("another gslbctl is changing the contexts: try again, and if none runs, delete %s", lock)
+		return fmt.Errorf("another gslbctl is changing the contexts: retry, and if no other gslbctl runs, delete %s",
+			lock)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the contexts: %w", err)

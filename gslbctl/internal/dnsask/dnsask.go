@@ -19,7 +19,7 @@ import (
 // Answer is a server's answer.
 type Answer struct {
 	Addresses []netip.Addr
-	Alias     string        // target of the first CNAME record, without its final dot; empty: there is none
+	Alias     string        // target of the first CNAME record, without its final dot, or ""
 	TTL       time.Duration // the shortest of the addresses; without addresses, that of the alias
 	Failure   string        // such as SERVFAIL; empty for success, which may be without addresses
 }
@@ -45,7 +45,7 @@ func (c *Conn) Close() { c.conn.Close() }
 // an error the connection must not be used.
 func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
 	if _, ok := dns.IsDomainName(name); !ok {
-		return Answer{}, fmt.Errorf("%q cannot be asked for: it is no domain name", name)
+		return Answer{}, fmt.Errorf("%q cannot be queried: it is not a domain name", name)
 	}
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 	if v6 {

@@ -21,7 +21,7 @@ type nodeState struct {
 	own     map[serverID]string  // the regions of the owner's servers
 }
 
-// readState asks a node for the state that a list of endpoints is compared with.
+// readState requests from a node the state that a list of endpoints is compared with.
 func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endpoint) (k nodeState, err error) {
 	settings, err := node.DNSConfig(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endp
 	return k, err
 }
 
-// askNames adds each domain as a zone of its own, as a node without configured zones serves it.
+// askNames adds each domain as a separate zone, as a node without configured zones serves it.
 func (k *nodeState) askNames(ctx context.Context, node *api.Client) error {
 	names, err := node.Domains(ctx)
 	for i := range names.Domains {
@@ -172,7 +172,7 @@ func (p *Provider) tell(problems map[string]bool, complete bool) {
 }
 
 // wanted returns an endpoint in canonical form with the targets that can be servers, nil if there are none, and the
-// reasons for what is left out.
+// reasons for omitted endpoints.
 func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	name, err := canonical(e.DNSName)
 	if err != nil {
@@ -197,7 +197,8 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	for _, target := range e.Targets {
 		host, err := parseTarget(target, e.RecordType)
 		if err == nil && e.RecordType == typeName && within(k.zones, host) {
-			err = fmt.Errorf("its target is %.260q, in a zone of the nodes, so it may lead to itself: give the name of the "+
+			err = fmt.Errorf("its target is %.260q, in a zone of the nodes, so it may lead to itself: give the name "+
+				"of the "+
 				"servers behind it", host)
 		}
 		if owner, taken := k.others[serverID{name, host, port}]; err == nil && taken {
@@ -215,7 +216,7 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	return made, problems
 }
 
-// place gives made the region and the port of e: those of the annotations, or of the flags. It returns the port.
+// place sets the region and the port of e in made, from the annotations or the flags. It returns the port.
 func (p *Provider) place(made, e *endpoint, k *nodeState) (port int, err error) {
 	region := cmp.Or(e.region(), p.Region)
 	if !slices.Contains(k.regions, region) && (region != "" || len(k.regions) > 0) {

@@ -77,7 +77,8 @@ func (p *Provider) document(doc api.Document, removed, valid []*endpoint) api.Do
 			if was, there := before[id]; there {
 				was.Region, s = s.Region, was
 			}
-			wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool { return idOf(&s) == id })
+			wanted.Servers = slices.DeleteFunc(wanted.Servers,
+				func(s api.DocumentServer) bool { return idOf(&s) == id })
 			wanted.Servers = append(wanted.Servers, s)
 		}
 	}
@@ -129,7 +130,7 @@ func hasDomain(doc api.Document, name string) bool {
 }
 
 // applyServers applies the owner's document. Names may lose all their servers, since ExternalDNS has decided so. A
-// change of a large part of the owner's objects is refused without Force: that may come from a cluster whose API server
+// change of a large part of the owner's objects is rejected without Force: its cause may be a cluster whose API server
 // reports less than there is.
 func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted api.Document) error {
 	req := api.ApplyRequest{Document: wanted, Owner: p.Owner, Prune: true}
@@ -142,7 +143,8 @@ func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted ap
 		losses = 1 // one reason for all of them
 	}
 	if len(plan.Force) > losses && !p.Force {
-		return fmt.Errorf("nothing was changed: %s: start gslbctl external-dns with --force if that is meant", plan.Force[0])
+		return fmt.Errorf("nothing was changed: %s: start gslbctl external-dns with --force if that is meant",
+			plan.Force[0])
 	}
 	req.Force = true
 	plan, err = node.Apply(ctx, req)
@@ -152,7 +154,7 @@ func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted ap
 	return err
 }
 
-// removeNames removes the names that a Provider has made and that have no backend any more.
+// removeNames removes the names that a Provider has made and that no longer have a backend.
 func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) {
 	seen := map[string]bool{}
 	for _, e := range list {
@@ -162,7 +164,8 @@ func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Do
 		}
 		seen[name] = true
 		if err := removeUnused(ctx, node, name); err != nil {
-			p.Log.Warn("a name without servers stays: remove it with gslbctl domains remove", "name", name, "error", err)
+			p.Log.Warn("a name without servers stays: remove it with gslbctl domains remove", "name", name, "error",
+				err)
 		}
 	}
 }
@@ -180,7 +183,7 @@ func removeUnused(ctx context.Context, node *api.Client, name string) error {
 	return node.DeleteDomain(ctx, name)
 }
 
-// made reports whether a Provider has made a name, and nobody has taken it over.
+// made reports whether a Provider has made a name, and no operator has taken it over.
 func made(doc api.Document, name string) bool {
 	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool {
 		return d.Text("name") == name && d.Text("owner") == "" && slices.Contains(d.Texts("tags"), Tag)

@@ -25,7 +25,7 @@ const (
 	propertyPort   = "webhook/gslb-port"
 )
 
-// endpoint is the set of records of one type that ExternalDNS wants for a name: addresses, or with CNAME host names.
+// endpoint is the set of records of a type that ExternalDNS wants for a name: addresses, or with CNAME host names.
 type endpoint struct {
 	DNSName          string            `json:"dnsName,omitempty"`
 	Targets          []string          `json:"targets,omitempty"`
@@ -59,7 +59,7 @@ func (c changes) clean() changes {
 	return c
 }
 
-// domainFilter has the zones whose names a provider serves; without zones, it serves all names.
+// domainFilter has the zones of a provider; without zones, it serves all names.
 type domainFilter struct {
 	Include []string `json:"include,omitempty"`
 }
@@ -78,10 +78,10 @@ func (e *endpoint) setProperties(region string, port int) {
 	e.ProviderSpecific = []property{{propertyPort, strconv.Itoa(port)}, {propertyRegion, region}}
 }
 
-// region returns the name of the region, "" if there is none.
+// region returns the name of the region, or "".
 func (e *endpoint) region() string { return e.property(propertyRegion) }
 
-// port returns the port. The error tells the form that the annotation must have.
+// port returns the port. The error has the valid form of the annotation.
 func (e *endpoint) port() (int, error) {
 	text := e.property(propertyPort)
 	port, err := strconv.Atoi(text)
@@ -108,7 +108,7 @@ func (e *endpoint) servers(owner string) []api.DocumentServer {
 	return list
 }
 
-// typeName is the type of an endpoint whose target is a host name.
+// typeName is the type of an endpoint with a host name as target.
 const typeName = "CNAME"
 
 // isServerType reports whether the targets of this type of record can be servers.

@@ -28,12 +28,12 @@ type Provider struct {
 	Hosts  []string                                   // further names accepted as Host
 	Log    *slog.Logger
 
-	changing sync.Mutex // held by apply
+	changing sync.Mutex // locked by apply
 	telling  sync.Mutex
 	told     map[string]bool // problems of the last list of all endpoints
 }
 
-// Handler returns the handler of the protocol. ExternalDNS exits after a status of 4xx and tries again after 5xx, so
+// Handler returns the handler of the protocol. ExternalDNS exits after a status of 4xx and retries after 5xx, so
 // only requests that can never succeed get the former.
 func (p *Provider) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -60,7 +60,8 @@ func (p *Provider) Handler() http.Handler {
 	hosts := hostrule.New(p.Hosts...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !hosts.Allows(r.Host) { // DNS rebinding
-			p.refuse(w, r, &mistake{http.StatusMisdirectedRequest, fmt.Sprintf("the host %.260q is not a name of this program: "+
+			p.refuse(w, r, &mistake{http.StatusMisdirectedRequest, fmt.Sprintf("the host %.260q is not a name of "+
+				"this program: "+
 				"use its address or localhost, or add the name with --allowed-host", r.Host)})
 			return
 		}
@@ -112,7 +113,7 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(contex
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		w.Header().Set("Content-Type", MediaType)
-		_ = json.NewEncoder(w).Encode(body) // a client that has gone asks again
+		_ = json.NewEncoder(w).Encode(body) // a disconnected client retries
 	}
 }
 
@@ -122,7 +123,7 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if mistake, isMistake := errors.AsType[*mistake](err); isMistake {
 		status = mistake.status
 	}
-	// A client that reads no answer before it has sent everything gets this one too.
+	// A client that first sends its whole request also receives this response.
 	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
 	p.Log.Error("refused", "request", r.Method+" "+r.URL.Path, "status", status, "error", err.Error())
 	http.Error(w, err.Error(), status)
@@ -160,7 +161,8 @@ func decode[T any](w http.ResponseWriter, r *http.Request, into *T) error {
 		}
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return &mistake{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d MiB", api.MaxDocument>>20)}
+		return &mistake{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d MiB",
+			api.MaxDocument>>20)}
 	}
 	return &mistake{http.StatusBadRequest, "the body is not usable: " + err.Error()}
 }

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// unchecked is the port of a server whose checks name none.
+// unchecked is the port of a server with checks without a port.
 const unchecked = 80
 
 // serverCheck is the health check made of the service types of an address.
@@ -16,7 +16,7 @@ type serverCheck struct {
 	check     *imports.Check
 	port      int
 	downAfter int      // seconds until an address that is up can be down; 0: never
-	notices   []string // differences that the operator is told of
+	notices   []string // differences to report to the operator
 }
 
 // checkOf returns the health check for service types: the first that has one, since a node has one check for a server.
@@ -91,7 +91,8 @@ func (r *reader) serviceType(name string) (m serverCheck, err error) {
 		return m, fmt.Errorf("its service type %s marks it as down", name)
 	default:
 		m = serverCheck{check: imports.NoCheck(), port: unchecked, downAfter: m.downAfter}
-		m.notices = []string{"service type " + name + " is not checked: a node has no " + plugin + ", an agent may report it"}
+		m.notices = []string{"service type " + name + " is not checked: a node has no " + plugin +
+			", an agent may report it"}
 	}
 	return m, nil
 }

@@ -127,7 +127,7 @@ func (r *reader) takeZone(file string) error {
 	return nil
 }
 
-// alias returns a CNAME record for a name whose plugin is static and gives a name; nil for all others.
+// alias returns a CNAME record for a name of the plugin static with a host name, else nil.
 func (r *reader) alias(s steered) dns.RR {
 	plugin, name, _ := strings.Cut(s.ref, "!")
 	target := r.root.sub("plugins").sub(plugin).text(name)
@@ -178,16 +178,16 @@ func (r *reader) takeName(record steered, what string) error {
 	return nil
 }
 
-// domainBuilder collects a domain and its servers. They enter the result with keep, once nothing can fail any more.
+// domainBuilder collects a domain and its servers. They enter the result with keep, once nothing more can fail.
 type domainBuilder struct {
 	*reader
 	what     string
 	domain   *imports.Domain
 	regions  []string
 	servers  []*imports.Server // the region of servers[i] is regions[i]
-	notices  []string          // differences that the operator is told of
+	notices  []string          // differences to report to the operator
 	families map[bool]int      // number of addresses in the last region, by whether they are IPv4
-	most     int               // the greatest number of addresses of one family in one region
+	most     int               // the greatest number of addresses of a family in a region
 	checked  map[string]bool   // regions with a health check
 	least    int               // the shortest time, in seconds, in which an address can go down; -1: none can
 }
@@ -202,7 +202,8 @@ func (b *domainBuilder) add(p part, res resource) error {
 	b.domain.Regions = append(b.domain.Regions, p.name)
 	weights, exact := scaled(p.addresses)
 	if !exact && res.single {
-		b.notices = append(b.notices, fmt.Sprintf("the weights of %s are rounded: %d is the greatest", p.name, maxWeight))
+		b.notices = append(b.notices, fmt.Sprintf("the weights of %s are rounded: %d is the greatest", p.name,
+			maxWeight))
 	}
 	families := map[bool]int{}
 	for i, a := range p.addresses {
@@ -215,7 +216,8 @@ func (b *domainBuilder) add(p part, res resource) error {
 			return err
 		}
 		if a.unheeded && m.check.Type != "" && len(p.addresses) > 1 {
-			m.notices = append(m.notices, "addresses of "+p.name+" that are down are left out, in spite of ignore_health")
+			m.notices = append(m.notices, "addresses of "+p.name+" that are down are omitted, in spite of "+
+				"ignore_health")
 		}
 		s := &imports.Server{Service: b.domain.Name, Address: a.at.Unmap().String(), Port: m.port, Check: m.check}
 		if res.single {
@@ -250,7 +252,8 @@ func (b *domainBuilder) add(p part, res resource) error {
 	}
 	for _, is4 := range []bool{true, false} {
 		if had := b.families[is4]; res.chain && len(b.domain.Regions) > 1 && (had > 0) != (families[is4] > 0) {
-			b.notices = append(b.notices, "not all its datacenters have addresses of both families: the others' are answered")
+			b.notices = append(b.notices, "not all its datacenters have addresses of both families: the others' are "+
+				"answered")
 		}
 	}
 	b.families = families
@@ -273,11 +276,13 @@ func (b *domainBuilder) thresholds(res resource) {
 		switch {
 		case res.chain && b.domain.Algorithm != "failover":
 			if needs > 1 {
-				b.notices = append(b.notices, fmt.Sprintf("%s is left when no address is up, not when fewer than %d are", p.name,
+				b.notices = append(b.notices, fmt.Sprintf("%s is left when no address is up, not when fewer than %d "+
+					"are", p.name,
 					needs))
 			}
 		case res.chain && needs != first:
-			b.notices = append(b.notices, fmt.Sprintf("%s is left when fewer than %d addresses are up, not %d", p.name, first,
+			b.notices = append(b.notices, fmt.Sprintf("%s is left when fewer than %d addresses are up, not %d", p.name,
+				first,
 				needs))
 		case p.weighty:
 			b.notices = append(b.notices, "up_thresh counts addresses, not weights")

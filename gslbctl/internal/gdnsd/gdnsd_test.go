@@ -123,7 +123,7 @@ func TestRead_ChecksDatacentersThatIgnoreHealth(t *testing.T) {
 		}
 	}
 	if len(r.Differ) != 1 || r.Differ[0].Record != "meta.example.com. metafo!m" ||
-		!strings.Contains(r.Differ[0].Why, "addresses of a that are down are left out") {
+		!strings.Contains(r.Differ[0].Why, "addresses of a that are down are omitted") {
 		t.Errorf("%+v", r.Differ)
 	}
 }

@@ -62,7 +62,7 @@ func (r *reader) take(name string) error {
 	g.Default = r.places[0]
 	w.list("default", top.get("default"))
 	if top != nil && coordinates != nil {
-		r.result.Differs(w.what, "the nearest place is taken also where the map says another")
+		r.result.Differs(w.what, "the nearest location is used even if the map defines another")
 	} else if top != nil {
 		w.continents(top)
 	}
@@ -107,13 +107,14 @@ func (w *mapReader) coordinates(of *hash) error {
 	return nil
 }
 
-// list returns the first datacenter of a list, "" if that is none, and notes where a node tries the others in another
+// list returns the first datacenter of a list, "" for an empty list, and notes where a node tries the others in another
 // order. where is the key of the list in the map, for messages.
 func (w *mapReader) list(where string, value any) string {
 	places := list(value)
 	if len(places) == 0 || places[0] == "auto" || !slices.Contains(w.known, places[0]) {
 		if value != nil && (len(places) == 0 || places[0] != "auto") {
-			w.result.Differs(w.what+": "+where, "clients there are placed as if it were not there: it names no datacenter")
+			w.result.Differs(w.what+": "+where, "clients there are placed as if it were not there: it names no "+
+				"datacenter")
 		}
 		return ""
 	}
@@ -159,7 +160,7 @@ func (w *mapReader) countries(continent string, of *hash) {
 			for _, key := range h.keys {
 				if key != "default" {
 					w.result.Left = append(w.result.Left, imports.Deviation{Record: w.what + ": " + where + "/" + key,
-						Why: "a node tells countries apart, not what is in them"})
+						Why: "a node distinguishes countries, not their subdivisions"})
 				}
 			}
 			value = h.get("default")

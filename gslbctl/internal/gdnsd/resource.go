@@ -22,7 +22,7 @@ type address struct {
 type part struct {
 	name      string
 	addresses []address
-	threshold int  // how many must be up
+	threshold int  // minimum number that must be up
 	weighty   bool // the weights differ, and up_thresh counts weights
 }
 
@@ -34,8 +34,8 @@ type resource struct {
 	geoMap string // the map that orders the parts for a client; "" for a fixed order
 }
 
-// errNames means that a resource answers with host names in place of addresses.
-var errNames = errors.New("it answers with a CNAME: write a domain with answer: cname, whose servers have targets")
+// errNames means that a resource answers with host names instead of addresses.
+var errNames = errors.New("it answers with a CNAME: write a domain with answer: cname and servers with targets")
 
 // settingKeys are the keys in a resource of multifo, weighted or simplefo that are settings. All others hold addresses.
 var settingKeys = []string{"up_thresh", "service_types", "ignore_health", "multi"}
@@ -150,7 +150,7 @@ func (r *reader) meta(plugin string, top *hash, name string, depth int) (resourc
 
 func isTrue(h *hash, key string) bool { return strings.EqualFold(h.text(key), "true") }
 
-// place returns the resource of one datacenter in h, a resource of the plugin whose settings are top.
+// place returns the resource of a datacenter in h, a resource of the plugin whose settings are top.
 func (r *reader) place(h, top *hash, dc string, depth int) (out resource, err error) {
 	plugin := "multifo"
 	for _, of := range []*hash{top, h} {
@@ -196,7 +196,7 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 			switch value := h.get(key).(type) {
 			case []any:
 				sub, ok = numbered(value), true
-			case string: // one value is a list of one (gdnsd.config(5))
+			case string: // a value is a list of length 1 (gdnsd.config(5))
 				sub, ok = numbered([]any{value}), true
 			}
 			if !ok {
@@ -238,7 +238,7 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 	return out, out.parts[0].measure(plugin, h, out.single)
 }
 
-// join adds the addresses of one address family to a resource with those of the other.
+// join adds the addresses of an address family to a resource with the addresses of the other family.
 func join(out, family resource) resource {
 	for i, p := range family.parts {
 		if i == len(out.parts) {

@@ -20,7 +20,7 @@ type hash struct {
 	of   map[string]any
 }
 
-// get returns the value of a key, nil if there is none.
+// get returns the value of a key, or nil.
 func (h *hash) get(key string) any {
 	if h == nil {
 		return nil
@@ -46,7 +46,7 @@ func (h *hash) set(key string, value any) bool {
 	return true
 }
 
-// list returns a value as a list: one string is a list of one (gdnsd.config(5)).
+// list returns a value as a list: a string is a list of length 1 (gdnsd.config(5)).
 func list(value any) (out []string) {
 	if s, single := value.(string); single {
 		return []string{s}
@@ -103,7 +103,7 @@ func (s *source) file(name string, depth int) (any, error) {
 		value, err = p.hash(0)
 	}
 	if err == nil && p.at < len(p.text) {
-		err = p.fault("something stands behind the end")
+		err = p.fault("there is text after the end")
 	}
 	return value, err
 }
@@ -249,7 +249,7 @@ func (p *parser) word() (string, error) {
 		case c == '\\':
 			octet, width, ok := unescape(p.text[p.at+1:])
 			if !ok {
-				return "", p.fault("a backslash stands before a character, or before three digits up to 255")
+				return "", p.fault("a backslash requires a character, or three digits up to 255")
 			}
 			b.WriteByte(octet)
 			p.at += width

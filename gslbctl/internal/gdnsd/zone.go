@@ -13,7 +13,7 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// dynamic is the record type for private use (RFC 6895) that stands for DYNA and DYNC in the text that is parsed.
+// dynamic is the record type for private use (RFC 6895) that replaces DYNA and DYNC in the parsed text.
 const dynamic = 65280
 
 // steered is a DYNA or DYNC record.
@@ -23,7 +23,7 @@ type steered struct {
 	least     uint32 // the least TTL
 }
 
-// zone returns the ordinary records of a zone file, and those that plugins answer.
+// zone returns the ordinary records of a zone file, and the records of plugins.
 func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err error) {
 	ttl := uint64(86400)
 	if text := r.root.sub("options").text("zones_default_ttl"); text != "" {
@@ -54,7 +54,8 @@ func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err
 		if err != nil || !found {
 			return nil, nil, fmt.Errorf("%s: %s: TYPE%d is for other use here", file, unknown.Hdr.Name, dynamic)
 		}
-		s := steered{name: dns.CanonicalName(unknown.Hdr.Name), ref: ref, most: unknown.Hdr.Ttl, least: unknown.Hdr.Ttl / 2}
+		s := steered{name: dns.CanonicalName(unknown.Hdr.Name), ref: ref, most: unknown.Hdr.Ttl,
+			least: unknown.Hdr.Ttl / 2}
 		if least != "-" {
 			if s.least, err = seconds(least); err != nil {
 				return nil, nil, fmt.Errorf("%s: %s: %w", file, s.name, err)
@@ -91,7 +92,7 @@ func (z zoneFiles) text(name, origin string) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// spelledOut returns text with the names that @Z and @F stand for, the zone and the first origin of the file. An error
+// spelledOut returns text with the values of @Z and @F, the zone and the first origin of the file. An error
 // begins with a line's number.
 func (z zoneFiles) spelledOut(text, origin string) (string, error) {
 	var b strings.Builder
@@ -104,7 +105,7 @@ func (z zoneFiles) spelledOut(text, origin string) (string, error) {
 		name := z.zone
 		if strings.EqualFold(m[2], "F") {
 			if name = origin; name == "" {
-				return "", fmt.Errorf("%d: @F is not known in a file that another includes: write the name that it stands for",
+				return "", fmt.Errorf("%d: @F is not known in a file that another includes: write its value",
 					1+strings.Count(text[:at[0]], "\n"))
 			}
 		}
@@ -115,13 +116,14 @@ func (z zoneFiles) spelledOut(text, origin string) (string, error) {
 }
 
 var (
-	// quoted strings, comments, and words, which alone can be names
+	// quoted strings, comments, and words; only words can be names
 	words = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|;[^\n]*|(?:[^\s;()"\\]|\\.)+`)
-	// @Z and @F, as a whole name or at the end of one (gdnsd.zonefile(5))
+	// @Z and @F, as a whole name or at the end of a name (gdnsd.zonefile(5))
 	short     = regexp.MustCompile(`(?is)^([^;"].*\.)?@([ZF])$`)
 	directive = regexp.MustCompile(`(?im)^\$TTL\s`)
 	// owner or none, TTL and class or none, then the type and the reference
-	plugin  = regexp.MustCompile(`(?i)^([^\s;"]\S*\s+|\s+)(?:(\d\w*)(?:/(\d\w*))?\s+)?(?:IN\s+)?DYN[AC]\s+([^\s;]+)(.*)$`)
+	plugin = regexp.MustCompile(
+		`(?i)^([^\s;"]\S*\s+|\s+)(?:(\d\w*)(?:/(\d\w*))?\s+)?(?:IN\s+)?DYN[AC]\s+([^\s;]+)(.*)$`)
 	periods = map[byte]uint64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 604800}
 )
 

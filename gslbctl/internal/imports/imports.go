@@ -22,7 +22,7 @@ type Result struct {
 	Zones  map[string]string // zone files by their names
 	Taken  int               // number of records of the original that are in the result
 	Left   []Deviation       // records that a node will not serve
-	Differ []Deviation       // records whose answers may differ from those of before
+	Differ []Deviation       // records with possibly different answers than before
 
 	FaultyZones int // number of omitted zones
 
@@ -78,7 +78,7 @@ type Region struct {
 	Servers    []*Server `yaml:"servers,omitempty"`
 }
 
-// Server is a backend of one domain.
+// Server is a backend of a domain.
 type Server struct {
 	Service string `yaml:"service"`
 	Address string `yaml:"address,omitempty"`
@@ -137,7 +137,7 @@ type Proximity struct {
 	Tolerance float64 `yaml:"tolerance_km"`
 }
 
-// Region returns the region with a name. It adds one if there is none.
+// Region returns the region with a name. It adds a missing region.
 func (c *Config) Region(name string) *Region {
 	for _, r := range c.Regions {
 		if r.Name == name {
@@ -149,12 +149,12 @@ func (c *Config) Region(name string) *Region {
 	return r
 }
 
-// Differs notes that the answers for what, a record or a setting, may differ from those of before.
+// Differs notes that the answers for what, a record or a setting, may differ from the previous answers.
 func (r *Result) Differs(what, how string, args ...any) {
 	r.Differ = append(r.Differ, Deviation{what, fmt.Sprintf(how, args...)})
 }
 
-// Leave notes that the record what is left out, and why.
+// Leave notes that the import omits the record what, and the reason.
 func (r *Result) Leave(what, why string, args ...any) {
 	r.Left = append(r.Left, Deviation{what, fmt.Sprintf(why, args...)})
 }
@@ -189,7 +189,8 @@ func (r *Result) AddDomain(d *Domain) {
 func (r *Result) AddZone(zone string, records []dns.RR) error {
 	var apex uint32
 	for _, rr := range records {
-		if owner, rtype := dns.CanonicalName(rr.Header().Name), rr.Header().Rrtype; owner == zone && rtype == dns.TypeNS {
+		if owner, rtype := dns.CanonicalName(rr.Header().Name), rr.Header().Rrtype; owner == zone &&
+			rtype == dns.TypeNS {
 			apex = rr.Header().Ttl
 			break
 		} else if owner == zone && rtype == dns.TypeSOA {
@@ -218,11 +219,12 @@ func (r *Result) AddZoneWith(zone string, records []dns.RR, apex uint32) error {
 func (r *Result) ttls(zone string, apex uint32, soa *dns.SOA) (uint32, uint32) {
 	negative := min(soa.Minttl, soa.Hdr.Ttl)
 	if within := min(max(apex, 1), maxApexTTL); within != apex {
-		r.Differs("SOA of "+zone, "its TTL is %d, not %d: that of a node is from 1 to %d", within, apex, maxApexTTL)
+		r.Differs("SOA of "+zone, "its TTL is %d, not %d: a node accepts 1 to %d", within, apex, maxApexTTL)
 		apex = within
 	}
 	if negative > maxNegativeTTL {
-		r.Differs("SOA of "+zone, "what does not exist may be kept for %d s, not %d: a node's most", maxNegativeTTL, negative)
+		r.Differs("SOA of "+zone, "negative answers are cached for %d s, not %d: the maximum of a node", maxNegativeTTL,
+			negative)
 		negative = maxNegativeTTL
 	}
 	return apex, negative

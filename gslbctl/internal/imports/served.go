@@ -59,7 +59,7 @@ func refusal(rr dns.RR, zone string, cuts map[string]bool) string {
 		return "aliases of whole subtrees are not served: write a CNAME per name"
 	case t == dns.TypeDNSKEY, t == dns.TypeCDS, t == dns.TypeCDNSKEY, t == dns.TypeRRSIG, t == dns.TypeNSEC,
 		t == dns.TypeNSEC3, t == dns.TypeNSEC3PARAM:
-		return "the node signs by itself, with keys of its own"
+		return "the node signs with its own keys"
 	}
 	return ""
 }

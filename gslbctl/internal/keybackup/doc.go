@@ -3,5 +3,5 @@
 // private key never crosses the HTTP API.
 //
 // The file is of age (https://age-encryption.org/v1), sealed by scrypt, and holds a tar archive, so that it can be
-// opened without gslbctl too: age -d FILE | tar x.
+// also opened without gslbctl: age -d FILE | tar x.
 package keybackup

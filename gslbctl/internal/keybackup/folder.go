@@ -46,7 +46,7 @@ type Key struct {
 	public  string // base64
 }
 
-// kept reports whether a file of this name belongs into a backup. Files of keys that are out of use do not.
+// kept reports whether a backup contains a file of this name. Files of keys that are out of use do not.
 func kept(name string) bool {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return false
@@ -55,7 +55,7 @@ func kept(name string) bool {
 	return ending == recordEnding || strings.HasPrefix(name, "K") && (ending == publicEnding || ending == privateEnding)
 }
 
-// Read returns the files of all keys in a folder, and the keys, as of one moment: it reads again while a node changes
+// Read returns the files of all keys in a folder, and the keys, at a single time: it retries while a node changes
 // them. A key with half of it missing, or with halves that do not fit, is an error, as is a folder without keys.
 func Read(dir string) ([]File, []Key, error) {
 	before, err := readOnce(dir)
@@ -73,14 +73,15 @@ func Read(dir string) ([]File, []Key, error) {
 				return nil, nil, fmt.Errorf("%s: %w", dir, err)
 			}
 			if len(keys) == 0 {
-				return nil, nil, fmt.Errorf("%s has no signing keys: name the folder dnssec in the node's data_dir with --keys",
+				return nil, nil, fmt.Errorf("%s has no signing keys: name the folder dnssec in the node's data_dir "+
+					"with --keys",
 					dir)
 			}
 			return files, keys, nil
 		}
 		before = files
 	}
-	return nil, nil, fmt.Errorf("%s: the node is changing its keys just now: try again", dir)
+	return nil, nil, fmt.Errorf("%s: the node is changing its keys: retry", dir)
 }
 
 func sameFile(a, b File) bool { return a.Name == b.Name && bytes.Equal(a.Content, b.Content) }
@@ -99,7 +100,8 @@ func readOnce(dir string) (files []File, err error) {
 			continue // the node has just removed it
 		}
 		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
-			err = fmt.Errorf("%s is no key file: it must be a file of at most %d octets", filepath.Join(dir, e.Name()), maxFile)
+			err = fmt.Errorf("%s is no key file: it must be a file of at most %d octets", filepath.Join(dir, e.Name()),
+				maxFile)
 		}
 		content := []byte(nil)
 		if err == nil {
@@ -157,7 +159,7 @@ func parse(base string, public, private []byte) (Key, error) {
 }
 
 // publicOf returns the public half of a private key in the form of a DNSKEY record (RFC 6605, RFC 8080), "" for one
-// that is not valid or of an algorithm that nodes do not use. It is derived: package dns gives a private key of ECDSA
+// that is not valid or of an algorithm that nodes do not use. It is derived: package dns returns a private key of ECDSA
 // the public half of the record.
 func publicOf(secret crypto.PrivateKey) string {
 	switch k := secret.(type) {
@@ -181,7 +183,7 @@ func publicOf(secret crypto.PrivateKey) string {
 	return ""
 }
 
-// created returns the time of creation in a private key file, zero if there is none.
+// created returns the time of creation in a private key file, or zero.
 func created(private []byte) time.Time {
 	for line := range strings.Lines(string(private)) {
 		if text, is := strings.CutPrefix(line, "Created:"); is {

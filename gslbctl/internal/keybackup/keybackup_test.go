@@ -313,7 +313,7 @@ func TestRead_UnusableKeysOfP256(t *testing.T) {
 func TestOpen_SaysWhatIsWrong(t *testing.T) {
 	good := sealed(t, keyFiles(t, "example.com.", dns.ED25519)...)
 	if _, err := Open(bytes.NewReader(good), "another passphrase"); err == nil ||
-		!strings.Contains(err.Error(), "passphrase is not") {
+		!strings.Contains(err.Error(), "the passphrase is wrong") {
 		t.Errorf("another passphrase: %v", err)
 	}
 	for _, length := range []int{0, 1, 30, 100, 150, 200, len(good) / 2, len(good) - 1} {

@@ -70,7 +70,7 @@ func contents(files []File) map[string][]byte {
 	return all
 }
 
-// plan is the state of Plan: files by name, and the steps so far.
+// plan is the state of Plan: files by name, and the previous steps.
 type plan struct {
 	backup, there map[string][]byte
 	steps         []Step
@@ -86,7 +86,8 @@ func (p *plan) step(k Key) (Step, error) {
 			s.Action = Add
 			s.files = append(s.files, File{name, p.backup[name]})
 		case !bytes.Equal(has, p.backup[name]):
-			return k.refused(name + " is there and differs, in its times or as a whole: move it away, if the one of the " +
+			return k.refused(name + " is there and differs, in its times or as a whole: move it away, if the one of " +
+				"the " +
 				"backup is the right one"), nil
 		}
 	}
@@ -113,7 +114,7 @@ func (p *plan) step(k Key) (Step, error) {
 
 func (k Key) refused(reason string) Step { return Step{Key: k, Action: Refuse, Reason: reason} }
 
-// others returns the number of other keys of the same zone, in the folder and in the steps so far.
+// others returns the number of other keys of the same zone, in the folder and in the previous steps.
 func (p *plan) others(k Key) (count int) {
 	zone, _, _ := strings.Cut(k.name, "+")
 	for name := range p.there {
@@ -157,7 +158,7 @@ func withdrawn(record []byte, public string) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// Apply puts the files of steps into a folder, all of them or none. It makes the folder if there is none. Files and
+// Apply puts the files of steps into a folder, all of them or none. It creates a missing folder. Files and
 // folder belong to the owner of the folder, or of the one above it.
 func Apply(dir string, steps []Step) (err error) {
 	made := false
@@ -199,7 +200,7 @@ func Apply(dir string, steps []Step) (err error) {
 		}
 	}
 	for _, name := range names {
-		// A link, unlike a rename, never takes the place of a file that a node has made meanwhile.
+		// A link, unlike a rename, never replaces a file that a node has created meanwhile.
 		if err := os.Link(filepath.Join(staged, name), filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("putting a key into its folder: %w", err)
 		}
@@ -208,7 +209,7 @@ func Apply(dir string, steps []Step) (err error) {
 	return nil
 }
 
-// stage writes a file to disk, with the mode that a node gives it.
+// stage writes a file to disk, with the mode of a node.
 func stage(path string, file File, owner fs.FileInfo) error {
 	mode := fs.FileMode(0o600)
 	if strings.HasSuffix(path, publicEnding) {

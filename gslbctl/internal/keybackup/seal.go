@@ -16,7 +16,7 @@ import (
 // MaxBackup bounds a backup, in octets: some 10 000 zones.
 const MaxBackup = 64 << 20
 
-// aboutName is the name of the first file in the archive. Only backups by this package have it.
+// aboutName is the name of the first file in the archive. Only backups by this package contain this file.
 const aboutName = "gslb-signing-keys.json"
 
 // about is the content of the file aboutName.
@@ -66,7 +66,7 @@ func seal(w io.Writer, to age.Recipient, b *Backup) error {
 // errForeign means that the passphrase opens the file and that it is no backup by Write.
 var errForeign = errors.New("it opens, and is no backup of signing keys by gslbctl dnssec backup")
 
-// Open decrypts a backup. It checks the whole file before it returns, so the content was made by somebody who knew the
+// Open decrypts a backup. It checks the whole file first, so the author of the content knew the
 // passphrase.
 func Open(r io.Reader, passphrase string) (*Backup, error) {
 	by, err := age.NewScryptIdentity(passphrase)
@@ -89,9 +89,10 @@ func Open(r io.Reader, passphrase string) (*Backup, error) {
 	}
 	switch none := new(age.NoIdentityMatchError); {
 	case errors.As(err, &none) && (len(none.StanzaTypes) != 1 || none.StanzaTypes[0] != "scrypt"):
-		return nil, errors.New("it is sealed for keys of age, not by a passphrase: it is no backup of gslbctl dnssec backup")
+		return nil, errors.New("it is sealed for keys of age, not by a passphrase: it is no backup of gslbctl " +
+			"dnssec backup")
 	case errors.As(err, &none):
-		return nil, errors.New("the passphrase is not the one that it was sealed with")
+		return nil, errors.New("the passphrase is wrong")
 	case err != nil:
 		return nil, fmt.Errorf("it is damaged or cut off: %w", err)
 	}
@@ -125,7 +126,8 @@ func unpack(content []byte) (*Backup, error) {
 			return nil, errForeign
 		}
 		if a.Format != format {
-			return nil, fmt.Errorf("its format is %d, and this gslbctl knows %d: take the gslbctl that made it", a.Format,
+			return nil, fmt.Errorf("its format is %d, and this gslbctl knows %d: take the gslbctl that made it",
+				a.Format,
 				format)
 		}
 		b.MadeAt, b.Host = a.MadeAt, a.Host

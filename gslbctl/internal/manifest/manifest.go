@@ -37,7 +37,7 @@ func (m *Manifest) Place(object string) string {
 	return object
 }
 
-// Read reads the file at path, or the files of a folder whose names end in .yaml, .yml or .json, or stdin if path is
+// Read reads the file at path, or the .yaml, .yml and .json files of a folder, or stdin if path is
 // "-". Several files make one document. Unknown keys are errors.
 func Read(path string, stdin io.Reader) (*Manifest, error) {
 	m := &Manifest{places: map[string]string{}}
@@ -96,7 +96,7 @@ func filesOf(path string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s has no file whose name ends in .yaml, .yml or .json", path)
+		return nil, fmt.Errorf("%s has no .yaml, .yml or .json file", path)
 	}
 	return files, nil
 }
@@ -130,7 +130,7 @@ func bounded(r io.Reader, name string) ([]byte, error) {
 	return text, nil
 }
 
-// add adds the objects of one text, which may have several YAML documents.
+// add adds the objects of a text, which may have several YAML documents.
 func (m *Manifest) add(name string, text []byte) error {
 	if strings.HasSuffix(name, ".json") {
 		text = jsonOnly.ReplaceAllFunc(text, unescape)
@@ -170,7 +170,7 @@ func unescape(escape []byte) []byte {
 	return []byte(text)
 }
 
-// datesAreTexts keeps texts that look like dates as they were written: no field of a document is a date.
+// datesAreTexts leaves texts that look like dates unchanged: no field of a document is a date.
 func datesAreTexts(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" {
 		n.Tag = "!!str"
@@ -182,7 +182,7 @@ func datesAreTexts(n *yaml.Node) {
 
 func documentKeys() string { return strings.Join(KeysOf(reflect.TypeFor[api.Document]()), ", ") }
 
-// take adds the lists of one YAML document.
+// take adds the lists of a YAML document.
 func (m *Manifest) take(name string, top *yaml.Node) error {
 	if top.Kind != yaml.MappingNode {
 		return wrong(name, top, "it must have one of the keys %s", documentKeys())
@@ -248,7 +248,8 @@ func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) e
 		if p, isPatch := any(one).(patch); err == nil && isPatch {
 			if problems := p.Problems(model.FromDocument); len(problems) > 0 {
 				first := problems[0]
-				return wrong(name, valueOf(n, first.Key), "%s: %s is %s: %s", object, first.Key, first.Value, first.Message)
+				return wrong(name, valueOf(n, first.Key), "%s: %s is %s: %s", object, first.Key, first.Value,
+					first.Message)
 			}
 		}
 		if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -313,7 +314,7 @@ func refuseUndeclared(name string, n *yaml.Node, fields *model.Fields) error {
 	return nil
 }
 
-// KeysOf lists the JSON names of a struct's fields, those of embedded structs among them.
+// KeysOf lists the JSON names of a struct's fields, with the fields of embedded structs.
 func KeysOf(t reflect.Type) (names []string) {
 	for _, field := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
@@ -323,7 +324,7 @@ func KeysOf(t reflect.Type) (names []string) {
 	return names
 }
 
-// fieldType returns the type of the field with a JSON name, pointers removed; t itself if there is none.
+// fieldType returns the type of the field with a JSON name, without pointers, or t for an unknown name.
 func fieldType(t reflect.Type, key string) reflect.Type {
 	for _, field := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == key {
@@ -336,7 +337,7 @@ func fieldType(t reflect.Type, key string) reflect.Type {
 	return t
 }
 
-// valueOf returns the value at a path of keys, such as health_check.type; the object itself if there is none.
+// valueOf returns the value at a path of keys, such as health_check.type, or the object if there is no such value.
 func valueOf(n *yaml.Node, path string) *yaml.Node {
 	key, rest, _ := strings.Cut(path, ".")
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -86,7 +86,7 @@ func TestRead_NamesLineAndRemedy(t *testing.T) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := manifest.Read(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "has no file") {
+	if _, err := manifest.Read(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "has no .yaml") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	if _, err := manifest.Read(filepath.Join(t.TempDir(), "no.yaml"), nil); err == nil {

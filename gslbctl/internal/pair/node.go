@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Node is one overwatch node.
+// Node is an overwatch node.
 type Node struct {
 	Name      string       // its node_id, and its name in the zone
 	Addresses []netip.Addr // where clients reach it; agents and other nodes use the first
@@ -33,13 +33,14 @@ const (
 // maxNodes bounds the nodes of a plan: more cannot exchange keys.
 const maxNodes = 32
 
-// ParseNode parses "<name>=<ip>[,<ip>...]", or a name alone.
+// ParseNode parses "<name>=<ip>[,<ip>...]", or only a name.
 func ParseNode(text string) (Node, error) {
 	name, list, found := strings.Cut(text, "=")
 	n := Node{Name: strings.ToLower(name)}
 	if !labelForm.MatchString(n.Name) {
 		return n, fmt.Errorf(
-			"--node is %q: it must be name=ip, such as ns1=203.0.113.10; a name has letters, digits and hyphens, at most 63",
+			"--node is %q: it must be name=ip, such as ns1=203.0.113.10; a name has letters, digits and hyphens, at "+
+				"most 63",
 			text)
 	}
 	if !found {
@@ -50,7 +51,8 @@ func ParseNode(text string) (Node, error) {
 		if err != nil || !isMachine(address) {
 			return n,
 				fmt.Errorf(
-					"--node is %q: %q is not the IP address of a machine; it must be name=ip, such as ns1=203.0.113.10 or "+
+					"--node is %q: %q is not the IP address of a machine; it must be name=ip, such as "+
+						"ns1=203.0.113.10 or "+
 						"ns1=203.0.113.10,2001:db8::10", text, word)
 		}
 		if address = address.Unmap(); slices.Contains(n.Addresses, address) {
@@ -61,7 +63,7 @@ func ParseNode(text string) (Node, error) {
 	return n, nil
 }
 
-// isMachine reports whether an address can be that of one machine.
+// isMachine reports whether an address can belong to a machine.
 func isMachine(a netip.Addr) bool {
 	return a.Zone() == "" && !a.IsUnspecified() && !a.IsMulticast() && a != netip.AddrFrom4([4]byte{255, 255, 255, 255})
 }
@@ -80,7 +82,7 @@ func (p *Plan) completeNodes() error {
 	for i := range nodes {
 		n := &nodes[i]
 		if slices.ContainsFunc(nodes[:i], func(other Node) bool { return other.Name == n.Name }) {
-			return fmt.Errorf("--node %s is there twice: give each node a name of its own", n.Name)
+			return fmt.Errorf("--node %s is there twice: give each node its own name", n.Name)
 		}
 		if len(n.Addresses) == 0 && !p.Local {
 			return fmt.Errorf("--node %s has no address: it must be name=ip, such as %s=203.0.113.10", n.Name, n.Name)
@@ -96,7 +98,8 @@ func (p *Plan) completeNodes() error {
 		{"--gossip-listen", p.Gossip, gossipListener, gossipPort, func(n *Node) *string { return &n.Gossip }},
 		{"--api-listen", p.API, func(*Node) string { return apiListener(len(nodes)) }, apiPort,
 			func(n *Node) *string { return &n.API }},
-		{"--metrics-listen", p.Metrics, func(*Node) string { return fmt.Sprintf("127.0.0.1:%d", metricsPort) }, metricsPort,
+		{"--metrics-listen", p.Metrics, func(*Node) string { return fmt.Sprintf("127.0.0.1:%d", metricsPort) },
+			metricsPort,
 			func(n *Node) *string { return &n.Metrics }},
 	} {
 		if err := p.listen(&l); err != nil {
@@ -132,11 +135,12 @@ func apiListener(nodes int) string {
 	return fmt.Sprintf("127.0.0.1:%d", apiPort)
 }
 
-// listen sets every node's listener of one kind.
+// listen sets the listener of a kind for every node.
 func (p *Plan) listen(l *listener) error {
 	nodes := p.Nodes
 	if len(l.given) > 1 && len(l.given) != len(nodes) {
-		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", l.flag,
+		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order",
+			l.flag,
 			len(l.given), len(nodes))
 	}
 	for i := range nodes {
@@ -152,7 +156,8 @@ func (p *Plan) listen(l *listener) error {
 		}
 		for k := range nodes[:i] {
 			if shared, at := sameMachine(&nodes[k], &nodes[i]); shared && overlap(*l.of(&nodes[k]), text) {
-				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order", l.flag,
+				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order",
+					l.flag,
 					text, nodes[k].Name, nodes[i].Name, at)
 			}
 		}
@@ -169,14 +174,14 @@ func sameMachine(a, b *Node) (shared bool, at netip.Addr) {
 	return true, a.Addresses[i]
 }
 
-// overlap reports whether two listeners of one machine exclude each other.
+// overlap reports whether two listeners of a machine exclude each other.
 func overlap(a, b string) bool {
 	aHost, aPort, _ := net.SplitHostPort(a)
 	bHost, bPort, _ := net.SplitHostPort(b)
 	return aPort == bPort && (aHost == bHost || isAny(aHost) || isAny(bHost))
 }
 
-// isAny reports whether the host of a listener stands for all addresses.
+// isAny reports whether the host of a listener is a wildcard.
 func isAny(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "" || err == nil && address.IsUnspecified()
@@ -201,7 +206,8 @@ func (p *Plan) exchange() error {
 		address, err := netip.ParseAddr(host)
 		if len(p.Nodes) > 1 && err == nil && address.IsLoopback() && !n.Addresses[0].IsLoopback() {
 			return fmt.Errorf(
-				"--api-listen is %q for %s: the other nodes must reach it to have the same keys; leave it out for %s", n.API,
+				"--api-listen is %q for %s: the other nodes must reach it to have the same keys; leave it out for %s",
+				n.API,
 				n.Name, apiListener(len(p.Nodes)))
 		}
 	}
@@ -244,7 +250,7 @@ func (p *Plan) AdminAt() (list []Reached) {
 	return list
 }
 
-// here returns a listener with the node's address in place of a wildcard address.
+// here returns a listener with the node's address instead of a wildcard address.
 func (n *Node) here(listener string) string {
 	if host, _, _ := net.SplitHostPort(listener); !isAny(host) {
 		return listener

@@ -45,7 +45,8 @@ func ParseService(text string) (Service, error) {
 		at, err := netip.ParseAddrPort(backend)
 		if err != nil || at.Port() == 0 || !isMachine(at.Addr()) {
 			return Service{},
-				fmt.Errorf("--service is %q: %q is no backend; it must be ip:port, such as 192.0.2.10:8080 or [2001:db8::1]:443",
+				fmt.Errorf("--service is %q: %q is no backend; it must be ip:port, such as 192.0.2.10:8080 or "+
+					"[2001:db8::1]:443",
 					text, backend)
 		}
 		s.Backends = append(s.Backends, netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
@@ -88,7 +89,8 @@ func (p Plan) Complete() (Plan, error) {
 	for _, n := range p.Nodes {
 		if slices.ContainsFunc(p.Services, func(s Service) bool { return s.Name == n.Name+"."+p.Zone }) {
 			return p,
-				fmt.Errorf("--service %s and --node %s have the same name in the zone: give the node another one, such as ns1",
+				fmt.Errorf("--service %s and --node %s have the same name in the zone: give the node another one, "+
+					"such as ns1",
 					n.Name, n.Name)
 		}
 	}
@@ -109,7 +111,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// maxBackends bounds the backends of one agent.
+// maxBackends bounds the backends of an agent.
 const maxBackends = 64
 
 // inZone appends the zone to names that are not in it.
@@ -123,7 +125,8 @@ func inZone(services []Service, zone string) ([]Service, error) {
 		name := plain(s.Name)
 		if name != zone && !strings.HasSuffix(name, "."+zone) {
 			if strings.Contains(name, ".") {
-				return nil, fmt.Errorf("--service %s is not in the zone %s: give a name in it, or the part before it", s.Name, zone)
+				return nil, fmt.Errorf("--service %s is not in the zone %s: give a name in it, or the part before it",
+					s.Name, zone)
 			}
 			name += "." + zone
 		}
@@ -143,7 +146,8 @@ func inZone(services []Service, zone string) ([]Service, error) {
 		}
 	}
 	if count > maxBackends {
-		return nil, fmt.Errorf("%d backends are given: one agent speaks for at most %d, so run init once and add agents",
+		return nil, fmt.Errorf("%d backends are given: one agent speaks for at most %d, so run init once and add "+
+			"agents",
 			count, maxBackends)
 	}
 	return list, nil

@@ -43,7 +43,7 @@ type facts struct {
 	Path       string
 }
 
-// nodeFacts are the values of one node's template.
+// nodeFacts are the values for the template of a node.
 type nodeFacts struct {
 	facts
 	Node  Node

@@ -39,7 +39,7 @@ func Paint(text string, tone Tone, colour bool) string {
 	return style.Styled(text)
 }
 
-// Cell is one cell of a table.
+// Cell is a cell of a table.
 type Cell struct {
 	Text string
 	Tone Tone
@@ -49,7 +49,7 @@ type Cell struct {
 func C(text string) Cell { return Cell{Text: text} }
 
 // Column is the head of a column. Right aligns it to the right, for numbers. Wide shows it in wide
-// tables only. A Spare above 0 lets it be left out on a narrow terminal; lower values are kept
+// tables only. A column with a Spare above 0 is omitted on a narrow terminal; lower values stay
 // longer.
 type Column struct {
 	Name  string

@@ -44,7 +44,7 @@ func two(large int, unit string, small int, smallUnit string) string {
 	return fmt.Sprintf("%d%s%d%s", large, unit, small, smallUnit)
 }
 
-// Ago formats the time since a moment, such as "5m ago"; None for a nil or zero moment.
+// Ago formats the time since an event, such as "5m ago"; None for a nil or zero time.
 func Ago(at *time.Time, now time.Time) string {
 	if at == nil || at.IsZero() {
 		return None
@@ -52,7 +52,7 @@ func Ago(at *time.Time, now time.Time) string {
 	return Span(max(0, now.Sub(*at))) + " ago"
 }
 
-// Until formats the time until a moment, such as "in 5m", or since a past one.
+// Until formats the time until an event, such as "in 5m", or since a past event.
 func Until(at, now time.Time) string {
 	if left := at.Sub(now); left > 0 {
 		return "in " + Span(left)

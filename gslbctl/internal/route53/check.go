@@ -8,7 +8,7 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// healthCheck is one entry of `aws route53 list-health-checks`.
+// healthCheck is an entry of `aws route53 list-health-checks`.
 type healthCheck struct {
 	Id                string //nolint:revive // as in the JSON
 	HealthCheckConfig struct {
@@ -38,13 +38,14 @@ func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, te
 	port = config.Port
 	switch {
 	case !known:
-		return c, unchecked, "health check " + id + " is not known, so nothing is checked: give --health-checks"
+		return c, unchecked, "health check " + id + " is not known, so there is no check: give --health-checks"
 	case config.Disabled:
 		return c, unchecked, ""
 	case config.Inverted || kind != "HTTP" && kind != "HTTPS" && kind != "TCP":
-		return c, unchecked, "nothing is checked: a node has no like of health check " + id + " (" + config.Type + ")"
+		return c, unchecked, "there is no check: a node does not support health check " + id + " (" + config.Type + ")"
 	}
-	c = &imports.Check{Type: strings.ToLower(kind), Host: config.FullyQualifiedDomainName, Interval: "30s", Timeout: "6s",
+	c = &imports.Check{Type: strings.ToLower(kind), Host: config.FullyQualifiedDomainName, Interval: "30s",
+		Timeout:          "6s",
 		FailureThreshold: max(config.FailureThreshold, 1), SuccessThreshold: max(config.FailureThreshold, 1),
 		BodyContains: config.SearchString}
 	if config.RequestInterval > 0 {

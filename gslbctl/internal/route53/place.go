@@ -23,7 +23,7 @@ func (b *builder) place(s *recordSet) (algorithm, region string, err error) {
 		if !b.located(s.Region, s.Region, 0) {
 			return "", "", fmt.Errorf("where %s is, is not known", s.Region)
 		}
-		b.result.Differs(s.String(), "the nearest region answers, not the one that AWS measures as the fastest")
+		b.result.Differs(s.String(), "the nearest region answers, not the fastest region by measurements of AWS")
 		return "proximity", s.Region, nil
 	case s.GeoLocation != nil:
 		region, err = b.geoLocation(s)
@@ -59,7 +59,7 @@ func (b *builder) geoLocation(s *recordSet) (string, error) {
 	g := b.clients()
 	switch l := s.GeoLocation; {
 	case l.SubdivisionCode != "":
-		return "", errors.New("a node tells countries apart, not what is in them")
+		return "", errors.New("a node distinguishes countries, not their subdivisions")
 	case l.CountryCode == "*":
 		g.Default = anyPlace
 		return anyPlace, nil
@@ -129,10 +129,12 @@ func awsRegions() map[string][2]float64 {
 	return map[string][2]float64{
 		"us-east-1": {38.9, -77.4}, "us-east-2": {40, -83}, "us-west-1": {37.4, -122}, "us-west-2": {45.8, -119.7},
 		"us-gov-east-1": {40, -83}, "us-gov-west-1": {45.8, -119.7}, "mx-central-1": {20.6, -100.4},
-		"ca-central-1": {45.5, -73.6}, "ca-west-1": {51, -114.1}, "sa-east-1": {-23.5, -46.6}, "af-south-1": {-33.9, 18.4},
+		"ca-central-1": {45.5, -73.6}, "ca-west-1": {51, -114.1}, "sa-east-1": {-23.5, -46.6}, "af-south-1": {-33.9,
+			18.4},
 		"eu-west-1": {53.3, -6.3}, "eu-west-2": {51.5, -0.1}, "eu-west-3": {48.9, 2.4}, "eu-central-1": {50.1, 8.7},
 		"eu-central-2": {47.4, 8.5}, "eu-north-1": {59.3, 18.1}, "eu-south-1": {45.5, 9.2}, "eu-south-2": {41.7, -0.9},
-		"ap-east-1": {22.3, 114.2}, "ap-south-1": {19.1, 72.9}, "ap-south-2": {17.4, 78.5}, "ap-northeast-1": {35.7, 139.7},
+		"ap-east-1": {22.3, 114.2}, "ap-south-1": {19.1, 72.9}, "ap-south-2": {17.4, 78.5}, "ap-northeast-1": {35.7,
+			139.7},
 		"ap-northeast-2": {37.6, 127}, "ap-northeast-3": {34.7, 135.5}, "ap-southeast-1": {1.3, 103.8},
 		"ap-southeast-2": {-33.9, 151.2}, "ap-southeast-3": {-6.2, 106.8}, "ap-southeast-4": {-37.8, 145},
 		"ap-southeast-5": {3.1, 101.7}, "ap-southeast-7": {13.8, 100.5}, "cn-north-1": {39.9, 116.4},

@@ -14,10 +14,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxOctets bounds a file: Route 53 has 10 000 records in a zone, unless more are asked for.
+// maxOctets bounds a file: Route 53 has 10 000 records in a zone, unless the quota is raised.
 const maxOctets = 64 << 20
 
-// recordSet is one entry of `aws route53 list-resource-record-sets`.
+// recordSet is an entry of `aws route53 list-resource-record-sets`.
 type recordSet struct {
 	Name            string
 	Type            string
@@ -55,7 +55,7 @@ func (s *recordSet) routed() bool { return s.SetIdentifier != "" || s.AliasTarge
 // hasAddresses reports whether the records of the set are addresses.
 func (s *recordSet) hasAddresses() bool { return s.Type == "A" || s.Type == "AAAA" }
 
-// zoneData has the record sets of one hosted zone. Names are canonical.
+// zoneData has the record sets of a hosted zone. Names are canonical.
 type zoneData struct {
 	zone   string
 	sets   []*recordSet
@@ -96,7 +96,7 @@ func readJSON(from io.Reader, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// fromOctal converts the escapes in a name from those of Route 53, which are octal, to those of zone files, which are
+// fromOctal converts the escapes in a name from the octal form of Route 53 to the form of zone files, which are
 // decimal.
 func fromOctal(name string) (string, error) {
 	var b strings.Builder
@@ -110,7 +110,7 @@ func fromOctal(name string) (string, error) {
 			n = 8*n + int(name[i+1+digits]-'0')
 		}
 		if digits < 3 || n > 255 {
-			return "", errors.New("a backslash stands before three octal digits, up to 377")
+			return "", errors.New("a backslash requires three octal digits, up to 377")
 		}
 		if i += 3; n == '*' {
 			b.WriteByte('*')
@@ -124,10 +124,10 @@ func fromOctal(name string) (string, error) {
 	return b.String(), nil
 }
 
-// escapes matches what a backslash begins in a value.
+// escapes matches a backslash with its escape in a value.
 var escapes = regexp.MustCompile(`(?s)\\([0-3][0-7]{2}|.)`)
 
-// decimal converts the octal escapes in a value to those of zone files, which are decimal. Others stay as they are.
+// decimal converts the octal escapes in a value to the decimal form of zone files. Others stay unchanged.
 func decimal(value string) string {
 	return escapes.ReplaceAllStringFunc(value, func(escape string) string {
 		n, err := strconv.ParseUint(escape[1:], 8, 8)

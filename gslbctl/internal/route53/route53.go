@@ -18,7 +18,7 @@ import (
 const (
 	unchecked = 80        // the port of a server without a check
 	aliasTTL  = 60        // the TTL of an alias record, in seconds; Route 53 has the same for its own services
-	anyPlace  = "default" // the region of clients whose place has no set
+	anyPlace  = "default" // the region of clients in a location without a set
 )
 
 // Importer converts hosted zones, all with one set of regions.
@@ -27,7 +27,7 @@ type Importer struct {
 	result imports.Result
 }
 
-// New returns an importer without zones. checks is the JSON of `aws route53 list-health-checks`, nil if there is none.
+// New returns an importer without zones. checks is the JSON of `aws route53 list-health-checks`, or nil.
 func New(checks io.Reader) (*Importer, error) {
 	i := &Importer{checks: map[string]healthCheck{}}
 	if checks == nil {
@@ -43,7 +43,7 @@ func New(checks io.Reader) (*Importer, error) {
 	return i, nil
 }
 
-// Add converts the records of one zone. After an error the importer must not be used.
+// Add converts the records of a zone. After an error the importer must not be used.
 func (i *Importer) Add(records io.Reader) error {
 	var file struct{ ResourceRecordSets []*recordSet }
 	if err := readJSON(records, &file); err != nil {
@@ -55,7 +55,7 @@ func (i *Importer) Add(records io.Reader) error {
 	}
 	name := strings.TrimSuffix(zone.zone, ".")
 	if slices.ContainsFunc(i.result.Config.DNS.Zones, func(z imports.Zone) bool { return z.Name == name }) {
-		return fmt.Errorf("another file has the zone %s too: give each zone once", name)
+		return fmt.Errorf("another file has the same zone %s: give each zone once", name)
 	}
 	return (&reader{zone: zone, checks: i.checks, result: &i.result}).convert()
 }
@@ -96,14 +96,15 @@ func (r *reader) convert() error {
 		}
 		records = append(records, more...)
 		if s.Type == "NS" && s.Name == zone.zone && len(more) > 0 && strings.Contains(more[0].String(), ".awsdns-") {
-			r.result.Differs(s.String(), "they are still Amazon's servers: write the names of your nodes into the zone file")
+			r.result.Differs(s.String(), "they are still Amazon's servers: write the names of your nodes into the "+
+				"zone file")
 		}
 	}
 	return r.result.AddZone(zone.zone, append(records, copies...))
 }
 
-// elsewhere notes names for which some clients get another answer than before. A node has one set of regions for all
-// names, so a country that only one name has counts for the others too.
+// elsewhere notes names with a different answer for some clients. A node has one set of regions for all
+// names, so a country of one name also affects the other names.
 func elsewhere(r *imports.Result) {
 	for _, d := range r.Config.Domains {
 		if d.Algorithm != "geolocation" {
@@ -121,7 +122,8 @@ func elsewhere(r *imports.Result) {
 		}
 		for _, region := range r.Config.Regions {
 			if len(region.Countries) > 0 && !slices.Contains(d.Regions, region.Name) {
-				r.Differs(d.Name, "clients in %s, which another name has, get %s, not their continent's answer", region.Name,
+				r.Differs(d.Name, "clients in %s, which another name has, get %s, not their continent's answer",
+					region.Name,
 					d.Regions[0])
 			}
 		}
@@ -140,7 +142,7 @@ func countriesChecked(r *imports.Result, d *imports.Domain) (countries []string)
 	return countries
 }
 
-// name adds a domain for the steered sets of a name, whose other sets of addresses are then left out. If it can take
+// name adds a domain for the load-balanced sets of a name, and omits its other sets of addresses. If it can take
 // none, it returns false, and copies of the records that the name's aliases lead to.
 func (r *reader) name(name string) (copies []dns.RR, steered bool) {
 	b := &builder{reader: r, domain: &imports.Domain{Name: strings.TrimSuffix(name, "."), OnAllDown: "all"}}
@@ -164,7 +166,7 @@ func (r *reader) name(name string) (copies []dns.RR, steered bool) {
 		return copies, false
 	}
 	for _, s := range others {
-		r.result.Leave(s.String(), "the other family of the name is steered, so this would have to be too")
+		r.result.Leave(s.String(), "the other family of the name is load-balanced, so this family must be as well")
 	}
 	b.keep()
 	return nil, true
@@ -181,7 +183,7 @@ type builder struct {
 	addresses bool
 }
 
-var errOnly = errors.New("addresses are steered, and names that lead to some; nothing else is")
+var errOnly = errors.New("only addresses, and names that lead to addresses, are load-balanced")
 
 func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 	if !slices.Contains([]string{"A", "AAAA", "CNAME"}, s.Type) {
@@ -204,7 +206,7 @@ func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 	case b.domain.Algorithm != "" && b.domain.Algorithm != algorithm:
 		return nil, fmt.Errorf("others of the name are steered by %s", b.domain.Algorithm)
 	case s.Weight != nil && len(addresses) > 1:
-		return nil, errors.New("weights of sets with several addresses: give each a set of its own")
+		return nil, errors.New("weights of sets with several addresses: give each its own set")
 	}
 	servers, err := b.serversOf(s, addresses, target)
 	if err != nil {

@@ -123,8 +123,8 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	for _, l := range append(r.Left, r.Differ...) {
 		lines += l.Record + ": " + l.Why + "\n"
 	}
-	for _, want := range []string{"t.example.com. TXT sa: addresses", "several addresses",
-		"tells countries apart", `moon-1 is`, "CIDR", "n.example.com. A sg: it leads to w.example.com., which is steered",
+	for _, want := range []string{"t.example.com. TXT sa: only addresses", "several addresses",
+		"distinguishes countries", `moon-1 is`, "CIDR", "n.example.com. A sg: it leads to w.example.com., which is steered",
 		"o.example.com. A: it leads to", "gone.example.com., which has no addresses", "unknown is not known", "calc (CALCULATED)",
 		"steered by weighted", "clients of no location get FR", "clients in FR, which another name has", "traffic policy",
 		"q.example.com. CNAME: it is an alias of a CNAME",

@@ -56,7 +56,7 @@ func (b *builder) serversOf(s *recordSet, addresses []string, target string) (ou
 	case target != "" && s.Type == "CNAME":
 		tells = append(tells, "answered only once this node finds an address of "+target)
 	case target != "":
-		tells = append(tells, "answered with the IPv4 and IPv6 addresses of "+target+", whose health is not asked for")
+		tells = append(tells, "answered with the IPv4 and IPv6 addresses of "+target+", without its health")
 	}
 	for _, tell := range tells {
 		b.result.Differs(s.String(), "%s", tell)
@@ -85,7 +85,8 @@ func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 	if checked(server) && slices.ContainsFunc(b.servers, func(o *placed) bool {
 		return isBackend(o.Server, server) && checked(o.Server) && o.Port == server.Port
 	}) {
-		b.result.Differs(s.String(), "%s is not checked for this set, and answered also when it is down: a node has one "+
+		b.result.Differs(s.String(), "%s is not checked for this set, and answered also when it is down: a node has "+
+			"one "+
 			"check of its port %d", server.Address+server.Target, server.Port)
 		server.Check, server.Port = imports.NoCheck(), unchecked
 	}
@@ -97,10 +98,11 @@ func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 }
 
 // twin returns the server in a region that has the address or target of another, if possible with the health check of
-// its set; nil if there is none.
+// its set; or nil.
 func (b *builder) twin(s *recordSet, server *imports.Server, region string) (twin *placed) {
 	for _, o := range b.servers {
-		if o.region == region && isBackend(o.Server, server) && (twin == nil || o.set.HealthCheckId == s.HealthCheckId) {
+		if o.region == region && isBackend(o.Server, server) && (twin == nil ||
+			o.set.HealthCheckId == s.HealthCheckId) {
 			twin = o
 		}
 	}
@@ -118,7 +120,8 @@ func (b *builder) keep() {
 			b.domain.MaxAnswers = 8
 		}
 		if s.half > 0 && s.half != s.Weight {
-			b.result.Differs(b.domain.Name, "%s has the weight %d in both address families, not %d in one", s.Target, s.Weight,
+			b.result.Differs(b.domain.Name, "%s has the weight %d in both address families, not %d in one", s.Target,
+				s.Weight,
 				s.half)
 		}
 	}
@@ -131,7 +134,7 @@ func (b *builder) keep() {
 	case slices.ContainsFunc(b.servers, func(p *placed) bool { return p.set.Weight != nil }):
 		b.domain.MaxAnswers = 1
 	}
-	if i := slices.Index(b.domain.Regions, anyPlace); i >= 0 { // first: it answers clients whose own region is down
+	if i := slices.Index(b.domain.Regions, anyPlace); i >= 0 { // first: it answers clients of a failed region
 		b.domain.Regions = append([]string{anyPlace}, slices.Delete(b.domain.Regions, i, i+1)...)
 	}
 	slices.SortStableFunc(b.domain.Regions, func(x, y string) int { // "primary" before "secondary"

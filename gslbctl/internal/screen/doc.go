@@ -1,7 +1,7 @@
 // Package screen owns the terminal of gslbctl: whether a file is one, how wide it is, and the live
 // view that fills it. gslbctl's main passes Show to package cli, which supplies the contents. It
-// never asks a node.
+// sends no request to a node.
 //
-// The live view runs on Bubble Tea, which reads keys, draws and gives the terminal back, after a
+// The live view runs on Bubble Tea, which reads keys, draws and restores the terminal, after a
 // panic too.
 package screen

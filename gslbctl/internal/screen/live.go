@@ -17,8 +17,8 @@ type Live struct {
 	Interval time.Duration // between two refreshes
 	Count    int           // the view ends after so many refreshes; 0 means never
 	Now      func() time.Time
-	// Gather reads what is to be shown. It may block until ctx ends. The picture
-	// is not used any more once the next one is there.
+	// Gather reads the picture. It may block until ctx ends. The picture
+	// is not used after the next refresh.
 	Gather func(ctx context.Context) (Picture, error)
 	// Trouble returns the sentence that is shown when Gather has failed, ready to
 	// be printed. ends makes the failure end the view. first is set for the first
@@ -26,9 +26,9 @@ type Live struct {
 	Trouble func(err error, first bool) (sentence string, ends bool)
 }
 
-// Picture is the result of one refresh.
+// Picture is the result of a refresh.
 type Picture interface {
-	// Lines returns the lines above the tabs and those of one tab, counted from
+	// Lines returns the lines above the tabs and the lines of a tab, counted from
 	// 0. The first line of several in body is a table's head, which does not
 	// scroll.
 	Lines(tab int) (top, body []string)

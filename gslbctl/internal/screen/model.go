@@ -27,7 +27,7 @@ type model struct {
 	width, height int
 	picture       Picture   // nil before the first
 	taken         time.Time // when the picture was gathered
-	trouble       string    // why the newest refresh failed; empty if it did not
+	trouble       string    // why the latest refresh failed, or ""
 	tab           int
 	row           int // first line of the tab that is shown
 	column        int // first column of the tab that is shown
@@ -79,7 +79,7 @@ func (m *model) gather() tea.Cmd {
 	}
 }
 
-// end ends the view after a moment.
+// end ends the view after a short time.
 func end() tea.Cmd {
 	return tea.Tick(lingering, func(time.Time) tea.Msg { return tea.QuitMsg{} })
 }
