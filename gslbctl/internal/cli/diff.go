@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,9 +47,6 @@ type diffReport struct {
 	Unasked     map[string]string `json:"unasked,omitempty"` // why other nodes were not compared, by node
 	Notes       []string          `json:"notes,omitempty"`   // why name servers or glue were not compared
 }
-
-// fact identifies one value that diff compares between nodes, such as the status of a server.
-type fact struct{ kind, name string }
 
 func (a *app) diff(ctx context.Context, o glueOptions) error {
 	if err := o.check(); err != nil {
@@ -190,97 +186,4 @@ func diffTable(report diffReport) *render.Table {
 		t.Add(row...)
 	}
 	return t
-}
-
-// readFacts reads all facts of a node that diff compares.
-func readFacts(ctx context.Context, c *api.Client) (map[fact]string, error) {
-	all := map[fact]string{}
-	for _, part := range []fleet.Request[map[fact]string]{serverThings, domainThings, placeThings, trustThings} {
-		found, err := part(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(all, found)
-	}
-	return all, nil
-}
-
-func serverThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
-	servers, err := c.Servers(ctx)
-	if err != nil {
-		return nil, err
-	}
-	overrides, err := c.Overrides(ctx)
-	found := map[fact]string{}
-	for _, s := range servers.Servers {
-		said := fmt.Sprintf("%s, weight %d, in %s", s.EffectiveStatus, s.Weight, s.Region)
-		if s.Draining {
-			said += ", draining"
-		}
-		found[fact{"server", s.ID}] = said
-	}
-	for _, o := range overrides.Overrides {
-		found[fact{"override", o.Service + " " + o.Address}] = verdictCell(&o.Healthy).Text
-	}
-	return found, err
-}
-
-func domainThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
-	domains, err := c.Domains(ctx)
-	found := map[fact]string{}
-	for _, d := range domains.Domains {
-		said := fmt.Sprintf("%s, TTL %ds", d.RoutingPolicy, d.TTL)
-		if !d.Enabled {
-			said += ", disabled"
-		}
-		found[fact{"domain", d.Name}] = said
-	}
-	return found, err
-}
-
-func placeThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
-	regions, err := c.Regions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	mappings, err := c.GeoMappings(ctx)
-	found := map[fact]string{}
-	for _, r := range regions.Regions {
-		said := "disabled"
-		if r.Enabled {
-			said = "enabled"
-		}
-		found[fact{"region", r.ID}] = said
-	}
-	for _, m := range mappings.Mappings {
-		found[fact{"mapping", m.CIDR}] = m.Region
-	}
-	return found, err
-}
-
-// fingerprintShown is the length to which fingerprints are shortened.
-const fingerprintShown = len("sha256:") + 16
-
-func trustThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
-	agents, err := c.Agents(ctx)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := c.DNSSECStatus(ctx)
-	found := map[fact]string{}
-	for _, agent := range agents.Agents {
-		said := agent.Fingerprint[:min(len(agent.Fingerprint), fingerprintShown)]
-		if agent.Revoked {
-			said = "revoked"
-		}
-		found[fact{"agent", agent.AgentID}] = said
-	}
-	for _, k := range keys.Keys {
-		said := "does not sign"
-		if k.Active {
-			said = "signs"
-		}
-		found[fact{"key", k.Zone + " " + strconv.Itoa(k.KeyTag)}] = said
-	}
-	return found, err
 }

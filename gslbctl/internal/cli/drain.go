@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,87 +160,6 @@ func undrain(ctx context.Context, c *api.Client, id string) (said string, err er
 	return "receives traffic again", err
 }
 
-// allBackends requests the backends of a node.
-func allBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
-	return c.Backends(ctx, api.BackendFilter{})
-}
-
-// backendsAndDrains requests the backends of a node, and appends the backends that operators have drained. Of the
-// latter, which the node may not know, it returns the id, the service, the address and the port. Draining is also true
-// for a planned drain.
-func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, error) {
-	list, err := allBackends(ctx, c)
-	if err != nil {
-		return list, err
-	}
-	orders, err := c.Orders(ctx)
-	known := make(map[string]int, len(list.Backends))
-	for i, b := range list.Backends {
-		known[b.ID] = i
-	}
-	for _, o := range orders.Orders {
-		at, wrong := netip.ParseAddrPort(o.Address)
-		if wrong != nil || o.Kind != api.OrderDrain {
-			continue
-		}
-		id := fmt.Sprintf("%s:%s:%d", o.Service, at.Addr(), at.Port())
-		if i, there := known[id]; there {
-			list.Backends[i].Draining = true
-			continue
-		}
-		list.Backends = append(list.Backends, api.Backend{ID: id, Service: o.Service, Address: at.Addr().String(),
-			Port: int(at.Port()), Draining: true})
-	}
-	return list, err
-}
-
-// serversNamed returns the backends of all nodes, from the request known, that a name on the command line selects:
-// as selectBackends does, or else by agent or by region.
-func (a *app) serversNamed(ctx context.Context, name string, known fleet.Request[api.BackendList]) ([]api.Backend,
-	error) {
-	if name == "" { // else it would be every server without an agent
-		return nil, errors.New("the name is empty: give the id, address, agent or region of a server")
-	}
-	all, err := a.knownBackends(ctx, known)
-	if err != nil {
-		return nil, err
-	}
-	if found := selectBackends(name, all); len(found) > 0 {
-		return found, nil
-	}
-	for _, means := range []func(api.Backend) bool{
-		func(b api.Backend) bool { return b.AgentID == name },
-		func(b api.Backend) bool { return b.Region == name },
-		func(b api.Backend) bool { return strings.EqualFold(b.Region, name) },
-	} {
-		if found := filtered(all, means); len(found) > 0 {
-			return found, nil
-		}
-	}
-	if len(backendNames(name)) > 0 {
-		return nil, noBackend(name, all)
-	}
-	return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf(
-		"no node knows a server, an address, an agent or a region %q; "+fleet.NothingChanged+": gslbctl servers -o "+
-			"name lists the servers", name), &api.Error{Status: http.StatusNotFound})
-}
-
-// isRegion reports whether serversNamed has found these servers because name is their region.
-func isRegion(name string, servers []api.Backend) bool {
-	return servers[0].AgentID != name && len(selectBackends(name, servers)) == 0
-}
-
-// drainNames returns every name that drain accepts.
-func drainNames(ctx context.Context, c *api.Client) ([]string, error) {
-	list, err := c.Backends(ctx, api.BackendFilter{})
-	var found []string
-	for _, b := range list.Backends {
-		found = append(found, b.ID, b.Address, b.AgentID, b.Region)
-	}
-	slices.Sort(found)
-	return slices.DeleteFunc(slices.Compact(found), func(name string) bool { return name == "" }), err
-}
-
 func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f drainFlags) error {
 	servers, err := a.serversNamed(ctx, name, allBackends)
 	if err != nil {
@@ -298,43 +216,4 @@ func (a *app) tellTakingBack(servers []api.Backend, command string) error {
 		return nil
 	}
 	return a.Write(render.Printable(command) + " reverts all of it\n")
-}
-
-func allIDs(servers []api.Backend) []string {
-	return each(servers, func(s api.Backend) string { return s.ID })
-}
-
-func ids(servers []api.Backend) string {
-	list := allIDs(servers)
-	const shown = 5
-	if more := len(list) - shown; more > 0 {
-		return strings.Join(list[:shown], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(list, ", ")
-}
-
-// eachServer calls do for each server on one node and joins the results into a sentence. It skips servers that the
-// node does not know: their error is a *someUnknown, or the node's own if it knows none of them. An error after the
-// first change is a *partial.
-func eachServer(servers []api.Backend, do func(id string) (said string, err error)) (string, error) {
-	var sentences []string
-	var missing error
-	for _, s := range servers {
-		said, err := do(s.ID)
-		if fleet.IsNotFound(err) {
-			missing = err
-			continue
-		}
-		if err != nil {
-			return "", fleet.After(len(sentences), strings.Join(sentences, "; "), err)
-		}
-		sentences = append(sentences, "server "+s.ID+" "+said)
-	}
-	switch {
-	case len(sentences) == 0:
-		return "", missing
-	case missing != nil:
-		return strings.Join(sentences, "; "), &fleet.PartlyUnknownError{Err: missing}
-	}
-	return strings.Join(sentences, "; "), nil
 }

@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
-	"gslb.internal/gslbctl/internal/dnsask"
 	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
@@ -25,9 +23,6 @@ const (
 	// drainMargin is the time that waiting may take beyond the drain and the TTL.
 	drainMargin = time.Minute
 )
-
-// drainNode is a node with an API and a DNS server that drainWait queries.
-type drainNode struct{ fleet.Node }
 
 // drainWait waits until servers get no more traffic.
 type drainWait struct {
@@ -106,34 +101,6 @@ func (w *drainWait) prepared(ctx context.Context, n drainNode) (ttl time.Duratio
 	return ttl, nil
 }
 
-// answered reports whether a node's DNS answers with a server's address or host name.
-func (n drainNode) answered(ctx context.Context, s api.Backend, timeout time.Duration) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	address, err := netip.ParseAddr(s.Address)
-	if err != nil {
-		return false, err
-	}
-	conn, err := dnsask.Dial(ctx, n.DNS)
-	if err != nil {
-		return false, err
-	}
-	defer conn.Close()
-	for range drainQuestions {
-		answer, err := conn.Ask(ctx, concrete(s.Service), address.Is6())
-		if err != nil {
-			return false, err
-		}
-		if slices.Contains(answer.Addresses, address) || answer.Alias != "" && sameName(answer.Alias, s.Target) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// concrete returns a name that a wildcard covers.
-func concrete(name string) string { return strings.Replace(name, "*", "any", 1) }
-
 // run looks until no node has answered with a server for the time that resolvers cache answers.
 func (w *drainWait) run(ctx context.Context) error {
 	began := time.Now()
@@ -205,52 +172,6 @@ func (w *drainWait) lookAt(ctx context.Context, n drainNode) string {
 	return ""
 }
 
-// clientsAnswered names the client regions that a node answers with a server's address or host name, or returns "".
-func (n drainNode) clientsAnswered(ctx context.Context, s api.Backend) (string, error) {
-	kind := "A"
-	if strings.Contains(s.Address, ":") {
-		kind = "AAAA"
-	}
-	list, err := n.RoutingAnswers(ctx, s.Service, kind)
-	if fleet.IsNotFound(err) {
-		return "", nil
-	}
-	given := func(share api.RoutingShare) bool { return share.Address == s.Address || share.Address == s.Target }
-	var who []string
-	for _, answer := range list.Answers {
-		if slices.ContainsFunc(answer.Addresses, given) {
-			who = append(who, clientsOf(answer))
-		}
-	}
-	slices.Sort(who)
-	return strings.Join(slices.Compact(who), ", "), err
-}
-
-// stillAnswered explains why a node answers with a server with a share of zero.
-func (w *drainWait) stillAnswered(n drainNode, s api.Backend, clients string, all []api.Backend) string {
-	reason := fmt.Sprintf("%s still answers %s with %s%s", n.Client.Node(), s.Service, s.Address, inBrackets(s.Target))
-	if clients != "" {
-		reason += " to clients in " + clients
-	}
-	ours := func(b api.Backend) bool {
-		return slices.ContainsFunc(w.servers, func(s api.Backend) bool { return s.ID == b.ID })
-	}
-	same := slices.IndexFunc(all, func(b api.Backend) bool { return b.Address == s.Address && !ours(b) })
-	if same >= 0 {
-		return reason + ", because " + all[same].ID + " has the same address: drain " + s.Address
-	}
-	same = slices.IndexFunc(all, func(b api.Backend) bool {
-		return s.Target != "" && b.Target == s.Target && b.MayServe && b.Share > 0 && !ours(b)
-	})
-	if same >= 0 {
-		return reason + ", because " + all[same].ID + " has the same host name: drain it as well"
-	}
-	if !slices.ContainsFunc(all, func(b api.Backend) bool { return b.MayServe && b.Share > 0 && !ours(b) }) {
-		return reason + ", because no other backend of the name can serve"
-	}
-	return reason
-}
-
 // timedOut returns why waiting ended, and the next step.
 func (w *drainWait) timedOut(left time.Duration) string {
 	if w.reason != "" {
@@ -274,30 +195,6 @@ func (w *drainWait) unanswered(ctx context.Context) []string {
 		}
 	})
 	return slices.Concat(sentences...)
-}
-
-// unanswered returns a sentence if a node's DNS has neither addresses of a family, IPv6 if six, nor a CNAME record for
-// a domain that the node serves; else nothing. A domain that is switched off is not served.
-func (n drainNode) unanswered(ctx context.Context, service string, six bool, timeout time.Duration) []string {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if detail, err := n.Domain(ctx, service); fleet.IsNotFound(err) || err == nil && !detail.Domain.Enabled {
-		return nil
-	}
-	conn, err := dnsask.Dial(ctx, n.DNS)
-	if err != nil {
-		return []string{fleet.ExplainDNS(err, n.DNS)}
-	}
-	defer conn.Close()
-	answer, err := conn.Ask(ctx, concrete(service), six)
-	switch {
-	case err != nil:
-		return []string{fleet.ExplainDNS(err, n.DNS)}
-	case len(answer.Addresses) > 0, answer.Alias != "":
-		return nil
-	}
-	return []string{fmt.Sprintf("%s no longer answers %s: %s", n.Client.Node(), service, cmp.Or(answer.Failure,
-		"no address"))}
 }
 
 // tell shows progress: one changing line on a terminal, else a new line whenever the text changes.
