@@ -246,7 +246,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		r.systemctl(t, "reload", n.Unit, n)
 	}
 	r.section(t, "Making a backup")
-	r.section(t, "The signing keys alone")
+	r.section(t, "Signing keys only")
 	r.servedThroughout(t)
 	for _, n := range r.Nodes {
 		testbed.Kill(t, n)
@@ -257,7 +257,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		}
 	}
 	r.section(t, "Restoring a node")
-	r.section(t, "The objects of the API alone")
+	r.section(t, "API objects only")
 	for _, n := range r.Nodes {
 		if now := facts(n); !slices.Equal(now, known[n]) {
 			t.Errorf("%s came back with\n%v\nand had\n%v", n.Name, now, known[n])
