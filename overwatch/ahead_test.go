@@ -26,9 +26,9 @@ import (
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/model"
 )
 
 // record is a log that may be read while it is written.
@@ -310,8 +310,8 @@ func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 	// is it judged by the node
 	never := check.Spec{Type: check.TCP, Interval: time.Hour, Timeout: time.Minute, FailureThreshold: 100,
 		SuccessThreshold: 1}
-	if err := applyServers(t.Context(), n, []store.Server{{Service: id.Service, Address: id.Address, Port: id.Port,
-		Weight: 1, Region: "eu", Check: never}}); err != nil {
+	if err := applyServers(t.Context(), n, []model.Server{{Service: id.Service, Address: id.Address, Port: id.Port,
+		Weight: 1, Region: "eu", HealthCheck: model.HealthCheckOf(never)}}); err != nil {
 		t.Fatal(err)
 	}
 	if kind := answered(); kind != zone.Positive {

@@ -15,37 +15,38 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // server creates, changes or removes a server of the API.
 func (h *chronicle) server() string {
 	id := h.id()
-	made := store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1 + h.random.IntN(4),
+	made := model.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1 + h.random.IntN(4),
 		Region: pick(h.random, []string{"eu", "us"}), Agent: h.named()}
-	made.Check = h.node.state.Config().CheckIn(made.Region)
+	made.HealthCheck = model.HealthCheckOf(h.node.state.Config().CheckIn(made.Region))
 	_, known := h.model.backends[id]
 	_, ours := h.model.servers[id]
 	switch {
 	case ours && h.flip():
-		h.must(applyServers(h.t.Context(), h.node, []store.Server{made}))
+		h.must(applyServers(h.t.Context(), h.node, []model.Server{made}))
 	case ours:
 		h.must(applyServers(h.t.Context(), h.node, nil, id))
 		delete(h.model.servers, id)
 		return "remove " + id.String()
 	case known:
-		if applyServers(h.t.Context(), h.node, []store.Server{made}) == nil {
+		if applyServers(h.t.Context(), h.node, []model.Server{made}) == nil {
 			h.t.Errorf("%s was created beside the one that is there", id)
 		}
 		return "create once more " + id.String()
 	default:
-		h.must(applyServers(h.t.Context(), h.node, []store.Server{made}))
+		h.must(applyServers(h.t.Context(), h.node, []model.Server{made}))
 	}
 	h.model.servers[id] = declared{made.Weight, made.Region, made.Agent}
 	return fmt.Sprintf("create %s with weight %d", id, made.Weight)
 }
 
 // applyServers stores servers of the API and deletes others.
-func applyServers(ctx context.Context, n *node, puts []store.Server, gone ...registry.ID) error {
+func applyServers(ctx context.Context, n *node, puts []model.Server, gone ...registry.ID) error {
 	return n.servers.Apply(ctx, puts, gone, func(a definitions.Attached) error {
 		var b store.Batch
 		a.Store(&b)

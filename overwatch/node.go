@@ -125,8 +125,8 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 			n.close()
 		}
 	}()
-	// The DNS sockets come first, so that queries of a restart wait in them. If another process has their addresses, the
-	// store tells whether it is one of this data_dir, and openDNS binds them again.
+	// The DNS sockets come first, so that queries of a restart wait in them. If another process has their addresses,
+	// the store tells whether it is one of this data_dir, and openDNS binds them again.
 	if err = n.bindDNS(cfg); err == nil || errors.Is(err, syscall.EADDRINUSE) {
 		err = n.openStore(cfg)
 	}
@@ -418,7 +418,8 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		Events: n.journal, Notifier: n.notifier,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.HeardFrom, Self: n.self,
-		Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow, Logger: n.part("api"),
+		Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow,
+		Logger: n.part("api"),
 	}
 	if cfg.OneListener() {
 		o.Metrics = metrics.Handler(n.registerer, n.part("metrics"))

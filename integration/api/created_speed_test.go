@@ -113,7 +113,7 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 		address := netip.AddrFrom4([4]byte{10, 1, byte(i >> 8), byte(i)})
 		service := fmt.Sprintf("d%d.test.gslb.test", 1+i%(creations/5))
 		_, err := n.Client.CreateServer(t.Context(),
-			api.ServerCreate{Service: service, Address: address.String(), Port: 80, Region: "eu"})
+			api.ServerChange{"service": service, "address": address.String(), "port": 80, "region": "eu"})
 		return err
 	})
 	log, err := n.Client.AuditLog(t.Context(), nil)

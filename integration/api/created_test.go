@@ -27,7 +27,8 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 		t.Error("the domain is not there when the call returns")
 	}
 	server, err := n.Client.CreateServer(t.Context(),
-		api.ServerCreate{Service: testbed.CreatedName, Address: b.At.Addr().String(), Port: int(b.At.Port()), Region: "eu"})
+		api.ServerChange{"service": testbed.CreatedName, "address": b.At.Addr().String(), "port": int(b.At.Port()),
+			"region": "eu"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 		}
 	}
 	weight := 7
-	if _, err := n.Client.PatchServer(t.Context(), server.ID, api.ServerPatch{Weight: &weight}); err != nil {
+	if _, err := n.Client.PatchServer(t.Context(), server.ID, api.ServerChange{"weight": weight}); err != nil {
 		t.Fatal(err)
 	}
 	testbed.Kill(t, n)

@@ -37,9 +37,10 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 	must(err)
 	for region, address := range map[string]string{"eu": "192.0.2.1", "ap": "192.0.2.2"} {
 		_, err = n.Client.CreateServer(t.Context(),
-			api.ServerCreate{Service: geoName, Address: address, Port: 80, Region: region})
+			api.ServerChange{"service": geoName, "address": address, "port": 80, "region": region})
 		must(err)
-		_, err = n.Client.SetOverride(t.Context(), geoName, address, api.OverrideRequest{Healthy: ptr(true), Reason: "test"})
+		_, err = n.Client.SetOverride(t.Context(), geoName, address, api.OverrideRequest{Healthy: ptr(true),
+			Reason: "test"})
 		must(err)
 	}
 	for _, region := range []string{"ap", "eu", "ap"} {
@@ -116,7 +117,8 @@ func stillDefined(t *testing.T, ctx context.Context, n *harness.Node, drained st
 
 // answersFrom checks that the node answers with the address of a region.
 func answersFrom(t *testing.T, n *harness.Node, region string) error {
-	want := map[string]netip.Addr{"eu": netip.MustParseAddr("192.0.2.1"), "ap": netip.MustParseAddr("192.0.2.2")}[region]
+	want := map[string]netip.Addr{"eu": netip.MustParseAddr("192.0.2.1"),
+		"ap": netip.MustParseAddr("192.0.2.2")}[region]
 	r := testbed.Exchange(t, "udp", n, geoName, dns.TypeA)
 	if len(r.Answer) != 1 {
 		return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))

@@ -55,8 +55,8 @@ func document(algorithm string, weights map[byte]int, ttl int) api.Document {
 		"routing_algorithm": algorithm, "regions": regions, "ttl": ttl}}}
 	for _, octet := range slices.Sorted(maps.Keys(weights)) {
 		weight := weights[octet]
-		doc.Servers = append(doc.Servers, api.DocumentServer{ServerCreate: api.ServerCreate{Service: documentName,
-			Address: fmt.Sprintf("192.0.2.%d", octet), Port: 80, Weight: &weight, Region: regions[octet%2]}})
+		doc.Servers = append(doc.Servers, api.DocumentServer{"service": documentName,
+			"address": fmt.Sprintf("192.0.2.%d", octet), "port": 80, "weight": weight, "region": regions[octet%2]})
 	}
 	return doc
 }
@@ -171,7 +171,7 @@ func threeNames(random *rand.Rand, names map[string]int) (all api.Document) {
 		one := document(algorithms[random.IntN(len(algorithms))], weights, 5)
 		one.Domains[0]["name"] = name
 		for i := range one.Servers {
-			one.Servers[i].Service = name
+			one.Servers[i]["service"] = name
 		}
 		all.Domains, all.Servers = append(all.Domains, one.Domains...), append(all.Servers, one.Servers...)
 	}
@@ -228,7 +228,8 @@ func checkMoved(t *testing.T, round int, said api.PlanAnswers, asked map[string]
 			moved += max(0, count-after[name][address])
 		}
 		if is := 100 * float64(moved) / float64(times); math.Abs(is-percent[name]) > tolerance {
-			t.Errorf("change %d: %g %% of %s went elsewhere, the plan says %g: %v -> %v", round, is, name, percent[name],
+			t.Errorf("change %d: %g %% of %s went elsewhere, the plan says %g: %v -> %v", round, is, name,
+				percent[name],
 				before[name], after[name])
 		}
 		all, mix = all+moved, mix+times
@@ -272,8 +273,8 @@ func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 			"routing_algorithm": policy, "regions": []string{"eu"}}}}
 		for i := range 3 {
 			weight := 1 + (round+i)%5
-			doc.Servers = append(doc.Servers, api.DocumentServer{ServerCreate: api.ServerCreate{Service: name,
-				Address: fmt.Sprintf("192.0.2.%d", 1+(round+i)%7), Port: 80, Weight: &weight, Region: "eu"}})
+			doc.Servers = append(doc.Servers, api.DocumentServer{"service": name,
+				"address": fmt.Sprintf("192.0.2.%d", 1+(round+i)%7), "port": 80, "weight": weight, "region": "eu"})
 		}
 		return api.ApplyRequest{Owner: owner, Prune: true, Document: doc}
 	}
@@ -343,7 +344,7 @@ func TestDocument_TenThousandObjectsAreOneApply(t *testing.T) {
 		one := document("weighted", map[byte]int{1: 1, 2: 2, 3: 3, 4: 4}, 30)
 		one.Domains[0]["name"] = fmt.Sprintf("d%d.test.gslb.test", i)
 		for j := range one.Servers {
-			one.Servers[j].Service = one.Domains[0].Text("name")
+			one.Servers[j]["service"] = one.Domains[0].Text("name")
 		}
 		doc.Domains, doc.Servers = append(doc.Domains, one.Domains...), append(doc.Servers, one.Servers...)
 	}
@@ -387,7 +388,7 @@ func TestDocument_IsAppliedWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
 	doc := document("weighted", map[byte]int{1: 1, 2: 1}, 5)
-	doc.Servers[1].Region = "mars"
+	doc.Servers[1]["region"] = "mars"
 	_, err := n.Client.Apply(t.Context(), api.ApplyRequest{Document: doc})
 	refused, ok := errors.AsType[*api.Error](err)
 	if !ok || refused.Status != 400 || len(refused.Problems) != 1 || refused.Problems[0].Object != "servers[1]" {

@@ -45,8 +45,10 @@ const (
 
 // afterSteps are the servers of the name after each step of the recording, with their owners.
 var afterSteps = [][]string{
-	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "eu-1 lb.cloud.example eu", "us-1 198.51.100.1 us"},
-	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "eu-1 lb.cloud.example eu", "us-1 198.51.100.1 us"},
+	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "eu-1 lb.cloud.example eu",
+		"us-1 198.51.100.1 us"},
+	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "eu-1 lb.cloud.example eu",
+		"us-1 198.51.100.1 us"},
 	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.3 eu", "us-1 198.51.100.1 us"},
 	{"us-1 198.51.100.1 us"},
 	nil,
@@ -67,7 +69,8 @@ func TestExternalDNS_TwoClustersShareANameAndOneGoes(t *testing.T) {
 		for _, e := range step {
 			got := repeat(t, at[e.Owner], e)
 			if got.Status != e.Status || !bytes.Equal(plain(t, got.Answer), plain(t, e.Answer)) {
-				t.Fatalf("step %d, %s %s: %d %s, recorded is %d %s", i, e.Owner, e.Request, got.Status, got.Answer, e.Status,
+				t.Fatalf("step %d, %s %s: %d %s, recorded is %d %s", i, e.Owner, e.Request, got.Status, got.Answer,
+					e.Status,
 					e.Answer)
 			}
 		}
@@ -78,7 +81,8 @@ func TestExternalDNS_TwoClustersShareANameAndOneGoes(t *testing.T) {
 // startProvider starts gslbctl external-dns, and returns where it answers.
 func startProvider(t *testing.T, n *harness.Node, owner, region string) string {
 	t.Helper()
-	cmd := exec.Command(testbed.Binaries(t).Control, "external-dns", "--api", n.API.String(), "--owner", owner, //nolint:noctx // ended below
+	cmd := exec.Command(testbed.Binaries(t).Control, "external-dns", "--api", n.API.String(), "--owner", owner,
+		//nolint:noctx // ended below
 		"--region", region, "--listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
 	cmd.Env = []string{testbed.RunMark + "=" + os.Getenv(testbed.RunMark), "HOME=" + t.TempDir()}
 	reader, writer := io.Pipe()
@@ -151,9 +155,9 @@ func haveServers(t *testing.T, n *harness.Node, want []string) {
 	}
 	var got, addresses []string
 	for _, s := range doc.Servers {
-		got = append(got, s.Owner+" "+cmp.Or(s.Target, s.Address)+" "+s.Region)
-		if s.Service == clustersName {
-			addresses = append(addresses, s.Address)
+		got = append(got, s.Text("owner")+" "+cmp.Or(s.Text("target"), s.Text("address"))+" "+s.Text("region"))
+		if s.Text("service") == clustersName {
+			addresses = append(addresses, s.Text("address"))
 		}
 	}
 	slices.Sort(got)

@@ -29,11 +29,12 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	wantAnswers(t, n, first.Addr().String(), 5, 50)
 
 	ttl, policy, weight, priority, enabled := 77, "weighted", 900, 3, false
-	laid, err := n.Client.ChangeDomain(t.Context(), testbed.OtherName, api.DomainChange{"ttl": ttl, "routing_algorithm": policy})
+	laid, err := n.Client.ChangeDomain(t.Context(), testbed.OtherName, api.DomainChange{"ttl": ttl,
+		"routing_algorithm": policy})
 	if err != nil || laid.Domain.Overlay == nil || string(laid.Domain.Overlay.Configured["ttl"]) != "5" {
 		t.Fatalf("%+v, %v", laid, err)
 	}
-	if _, err := n.Client.PatchServer(t.Context(), id, api.ServerPatch{Weight: &weight}); err != nil {
+	if _, err := n.Client.PatchServer(t.Context(), id, api.ServerChange{"weight": weight}); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswers(t, n, first.Addr().String(), 77, 90)
@@ -68,7 +69,7 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	wantAnswers(t, n, first.Addr().String(), 33, 50)
 	status := "204"
 	if _, err := n.Client.ChangeServerHealthCheck(t.Context(), id,
-		api.HealthCheckChange{ExpectedStatus: &status}); err != nil {
+		api.HealthCheckChange{"expected_status": status}); err != nil {
 		t.Fatal(err)
 	}
 	awaitHealthy(t, n, 1)

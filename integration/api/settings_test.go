@@ -32,13 +32,14 @@ func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 			t.Errorf("after a change of the checks: %+v", got)
 		}
 	}
-	set(api.HealthCheckConfigChange{UnhealthyThreshold: ptr(1000), HealthyThreshold: ptr(7), MaxConcurrentChecks: ptr(9)})
+	set(api.HealthCheckConfigChange{UnhealthyThreshold: ptr(1000), HealthyThreshold: ptr(7),
+		MaxConcurrentChecks: ptr(9)})
 	// nothing listens at this port
 	dead, err := n.Client.CreateServer(t.Context(),
-		api.ServerCreate{Service: testbed.AppName, Address: "127.0.3.77", Port: 9, Region: "eu"})
+		api.ServerChange{"service": testbed.AppName, "address": "127.0.3.77", "port": 9, "region": "eu"})
 	must(err)
 	own, err := n.Client.ServerHealthCheck(t.Context(), dead.ID)
-	if must(err); own.HealthCheck.UnhealthyThreshold != 1000 || own.HealthCheck.HealthyThreshold != 7 {
+	if must(err); own.HealthCheck.FailureThreshold != 1000 || own.HealthCheck.SuccessThreshold != 7 {
 		t.Errorf("the check of a server without one of its own: %+v", own)
 	}
 	testbed.Until(t, testbed.StartBound, "a server without a verdict", reason(n, dead.ID, "no verdict yet"))

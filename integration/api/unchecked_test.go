@@ -29,14 +29,14 @@ func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
 	s.StartAll(t)
 	inFile := fmt.Sprintf("%s:%s:9", filed.Service, filed.Address)
 	made, err := n.Client.CreateServer(t.Context(),
-		api.ServerCreate{Service: testbed.AppName, Address: "127.0.3.77", Port: 9, Region: "eu"})
+		api.ServerChange{"service": testbed.AppName, "address": "127.0.3.77", "port": 9, "region": "eu"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	change := func(enabled bool) {
 		t.Helper()
-		got, err := n.Client.ChangeServerHealthCheck(t.Context(), made.ID, api.HealthCheckChange{Enabled: &enabled})
-		if err != nil || got.HealthCheck.Enabled != enabled {
+		got, err := n.Client.ChangeServerHealthCheck(t.Context(), made.ID, api.HealthCheckChange{"enabled": enabled})
+		if err != nil || *got.HealthCheck.Enabled != enabled {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}

@@ -30,10 +30,12 @@ func TestWindow_BeginsAndEndsAcrossAKill(t *testing.T) {
 	_, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": windowName})
 	must(err)
 	for _, address := range []string{"192.0.2.1", "192.0.2.2"} {
-		_, err = n.Client.CreateServer(t.Context(), api.ServerCreate{Service: windowName, Address: address, Port: 80,
-			Region: "eu"})
+		_, err = n.Client.CreateServer(t.Context(), api.ServerChange{"service": windowName, "address": address,
+			"port":   80,
+			"region": "eu"})
 		must(err)
-		_, err = n.Client.SetOverride(t.Context(), windowName, address, api.OverrideRequest{Healthy: ptr(true), Reason: "x"})
+		_, err = n.Client.SetOverride(t.Context(), windowName, address, api.OverrideRequest{Healthy: ptr(true),
+			Reason: "x"})
 		must(err)
 	}
 	must(answersWith(t, n, "192.0.2.1", true))

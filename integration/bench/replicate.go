@@ -136,8 +136,8 @@ func (r *replicas) create(ctx context.Context, name string) error {
 	if _, err := c.CreateDomain(ctx, api.DomainChange{"name": name}); err != nil {
 		return err
 	}
-	if _, err := c.CreateServer(ctx, api.ServerCreate{Service: name, Address: "192.0.2.1", Port: 80,
-		Region: "eu"}); err != nil {
+	if _, err := c.CreateServer(ctx, api.ServerChange{"service": name, "address": "192.0.2.1", "port": 80,
+		"region": "eu"}); err != nil {
 		return err
 	}
 	_, err := c.SetOverride(ctx, name, "192.0.2.1", api.OverrideRequest{Healthy: &healthy, Reason: "bench"})
@@ -170,7 +170,8 @@ func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f
 		if i%2 == 1 { // of every other change the server is the object
 			healthy := i%4 == 3
 			change = func() (err error) {
-				_, err = at.Client.SetOverride(ctx, name, "192.0.2.1", api.OverrideRequest{Healthy: &healthy, Reason: "bench"})
+				_, err = at.Client.SetOverride(ctx, name, "192.0.2.1", api.OverrideRequest{Healthy: &healthy,
+					Reason: "bench"})
 				return err
 			}
 			good = func(m *dns.Msg) bool { return (m.Rcode == dns.RcodeSuccess) == healthy }

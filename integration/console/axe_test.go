@@ -33,7 +33,8 @@ func views() []view {
 	return []view{
 		{"overview", "overview", "new kernel"}, {"names", "names", "127.0.4.5 100%"},
 		{"name", "names/" + shopName, "of its weight is left"}, {"map", "map/eu", "Its backends"},
-		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "to give the parent the DS record"}, {"changes", "changes", "no name gone.test.gslb.test is answered"},
+		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "to give the parent the DS record"}, {"changes",
+			"changes", "no name gone.test.gslb.test is answered"},
 		{"settings", "settings", "bind_address"},
 	}
 }
@@ -57,8 +58,9 @@ func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 	}
 	const gone = "gone.test.gslb.test"
 	_, made := node.Client.CreateDomain(t.Context(), api.DomainChange{"name": gone})
-	_, served := node.Client.CreateServer(t.Context(), api.ServerCreate{Service: gone, Address: "192.0.2.1", Port: 80,
-		Region: "eu"})
+	_, served := node.Client.CreateServer(t.Context(), api.ServerChange{"service": gone, "address": "192.0.2.1",
+		"port":   80,
+		"region": "eu"})
 	if err := errors.Join(made, served, node.Client.DeleteDomain(t.Context(), gone)); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func (p *page) axe(what string) {
 	}
 	var found string
 	p.do(chromedp.Evaluate(string(program)+"; 0", nil), chromedp.Evaluate(`axe.run().then((r) => JSON.stringify(
-		r.violations.map((v) => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map((n) => n.html + ' ' + n.failureSummary)}))))`,
+		r.violations.map((v) => ({id: v.id, help: v.help, nodes: v.nodes.slice(0,
+			3).map((n) => n.html + ' ' + n.failureSummary)}))))`,
 		&found, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
 	var violations []struct {
 		ID, Help string
@@ -137,7 +140,8 @@ func (p *page) shoot(name string) {
 	}
 	var picture []byte
 	p.do(chromedp.Evaluate("scrollTo(0, 0)", nil), chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		picture, err = browser.CaptureScreenshot().WithFormat(browser.CaptureScreenshotFormatWebp).WithQuality(80).Do(ctx)
+		picture,
+			err = browser.CaptureScreenshot().WithFormat(browser.CaptureScreenshotFormatWebp).WithQuality(80).Do(ctx)
 		return err
 	}))
 	if err := os.WriteFile(filepath.Join(*shots, name+".webp"), picture, 0o600); err != nil {

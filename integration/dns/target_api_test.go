@@ -74,14 +74,14 @@ func TestTarget_OfTheAPIReachesTheOtherNode(t *testing.T) {
 			})
 		}
 	}
-	made, err := nodes[0].Client.CreateServer(t.Context(), api.ServerCreate{Service: testbed.AppName,
-		Target: "App." + targetZone, Port: 80, Region: "eu", AllowedCIDRs: []string{"192.0.2.0/24"}})
+	made, err := nodes[0].Client.CreateServer(t.Context(), api.ServerChange{"service": testbed.AppName,
+		"target": "App." + targetZone, "port": 80, "region": "eu", "allowed_cidrs": []string{"192.0.2.0/24"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	backends("the addresses where they may be", 100, "192.0.2.1", "192.0.2.2")
-	if _, err := nodes[1].Client.PatchServer(t.Context(), made.ID, api.ServerPatch{Weight: new(7),
-		AllowedCIDRs: &[]string{"10.0.0.0/8"}}); err != nil {
+	if _, err := nodes[1].Client.PatchServer(t.Context(), made.ID, api.ServerChange{"weight": 7,
+		"allowed_cidrs": []string{"10.0.0.0/8"}}); err != nil {
 		t.Fatal(err)
 	}
 	backends("those of other networks", 7, "10.0.0.1")

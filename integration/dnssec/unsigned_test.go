@@ -30,8 +30,8 @@ func TestUnsigned_ADomainAloneInItsZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := s.Backends[0].At
-	if _, err := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: name, Address: at.Addr().String(),
-		Port: int(at.Port()), Region: "eu"}); err != nil {
+	if _, err := n.Client.CreateServer(t.Context(), api.ServerChange{"service": name, "address": at.Addr().String(),
+		"port": int(at.Port()), "region": "eu"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.Client.SetOverride(t.Context(), name, at.Addr().String(),

@@ -70,8 +70,9 @@ func decideOn(t *testing.T, n *harness.Node, i int) (d decisions) {
 		errs = errors.Join(errs, err)
 	}
 	healthy := true
-	_, err := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: d.server, Address: decidedAddress, Port: 80,
-		Region: "eu"})
+	_, err := n.Client.CreateServer(t.Context(), api.ServerChange{"service": d.server, "address": decidedAddress,
+		"port":   80,
+		"region": "eu"})
 	_, err2 := n.Client.SetOverride(t.Context(), d.server, decidedAddress,
 		api.OverrideRequest{Healthy: &healthy, Reason: "test"})
 	if err := errors.Join(errs, err, err2); err != nil {

@@ -59,7 +59,8 @@ func TestReplication_DecisionsThatDoNotGoTogether(t *testing.T) {
 	}
 	testbed.Stop(t, a)
 	testbed.Stop(t, b)
-	_, err := c.Client.CreateServer(t.Context(), api.ServerCreate{Service: name, Address: address, Port: 80, Region: "eu"})
+	_, err := c.Client.CreateServer(t.Context(), api.ServerChange{"service": name, "address": address, "port": 80,
+		"region": "eu"})
 	if err = errors.Join(err, describe(c, "by c")); err != nil {
 		t.Fatal(err)
 	}

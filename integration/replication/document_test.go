@@ -18,8 +18,8 @@ func TestDocument_AppliedOnOneNodeReachesAll(t *testing.T) {
 	const name, address = "shop.test.gslb.test", "192.0.2.7"
 	request := api.ApplyRequest{Owner: "shop", Prune: true, Document: api.Document{
 		Domains: []api.DocumentDomain{{"name": name, "regions": []string{"eu"}}},
-		Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: name, Address: address, Port: 80,
-			Region: "eu"}}},
+		Servers: []api.DocumentServer{{"service": name, "address": address, "port": 80,
+			"region": "eu"}},
 	}}
 	apply := func(node, changes int) {
 		t.Helper()

@@ -50,8 +50,8 @@ func replicating(t *testing.T, backends int) *testbed.Site {
 func create(t *testing.T, n *harness.Node, name, address string) {
 	t.Helper()
 	_, domainErr := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name})
-	_, serverErr := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: name, Address: address, Port: 80,
-		Region: "eu"})
+	_, serverErr := n.Client.CreateServer(t.Context(), api.ServerChange{"service": name, "address": address, "port": 80,
+		"region": "eu"})
 	if err := errors.Join(domainErr, serverErr); err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +182,9 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 	testbed.Kill(t, c)
 	remove(t, b, "one.test.gslb.test", "192.0.2.1")
 	create(t, a, "three.test.gslb.test", "192.0.2.3")
-	if _, err := a.Client.CreateServer(t.Context(), api.ServerCreate{Service: "two.test.gslb.test", Address: "192.0.2.22",
-		Port: 80, Region: "eu"}); err != nil {
+	if _, err := a.Client.CreateServer(t.Context(), api.ServerChange{"service": "two.test.gslb.test",
+		"address": "192.0.2.22",
+		"port":    80, "region": "eu"}); err != nil {
 		t.Fatal(err)
 	}
 	override(t, a, "two.test.gslb.test", "192.0.2.22", true)

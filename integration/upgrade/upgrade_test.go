@@ -99,8 +99,8 @@ func (s *site) define(t *testing.T, n *harness.Node, domain, address string, mor
 	ctx, yes, change := t.Context(), true, api.DomainChange{"name": domain}
 	maps.Copy(change, more)
 	_, domainErr := n.Client.CreateDomain(ctx, change)
-	_, serverErr := n.Client.CreateServer(ctx, api.ServerCreate{Service: domain, Address: address, Port: 80,
-		Region: "eu"})
+	_, serverErr := n.Client.CreateServer(ctx, api.ServerChange{"service": domain, "address": address, "port": 80,
+		"region": "eu"})
 	_, overrideErr := n.Client.SetOverride(ctx, domain, address, api.OverrideRequest{Healthy: &yes, Reason: keptReason})
 	if err := errors.Join(domainErr, serverErr, overrideErr); err != nil {
 		t.Fatal(err)

@@ -42,10 +42,7 @@ type DocumentRegion struct {
 type DocumentDomain = model.Patch[model.Domain]
 
 // DocumentServer is a server of a Document. Without a health check it has that of its region.
-type DocumentServer struct {
-	ServerCreate
-	Owner string `json:"owner,omitempty"`
-}
+type DocumentServer = model.Patch[model.Server]
 
 // DocumentMapping says in which region the clients of a network are.
 type DocumentMapping struct {
@@ -71,8 +68,8 @@ type DocumentSettings struct {
 // ApplyRequest is the body of POST /api/v1/document/plan and /api/v1/document/apply.
 type ApplyRequest struct {
 	Document Document `json:"document"`
-	// Owner names the applier of the document: its objects belong to that owner from then on. Empty: the objects keep the
-	// owner that they or the document have, and those of others may not change.
+	// Owner names the applier of the document: its objects belong to that owner from then on. Empty: the objects keep
+	// the owner that they or the document have, and those of others may not change.
 	Owner string `json:"owner,omitempty"`
 	// Prune deletes the objects of the owner that the document does not have. It needs an Owner.
 	Prune bool `json:"prune,omitempty"`
@@ -122,8 +119,8 @@ type PlanField struct {
 
 // PlanAnswers lists the effects of a plan on answers. New servers count as healthy.
 type PlanAnswers struct {
-	// Counted is the number of answers of the last hour, of the names that change, by which the parts are weighted. With
-	// 0 the parts are unknown, and only Names say what changes.
+	// Counted is the number of answers of the last hour, of the names that change, by which the parts are weighted.
+	// With 0 the parts are unknown, and only Names say what changes.
 	Counted          uint64     `json:"counted"`
 	Total            uint64     `json:"total"`             // answers of the last hour for all names
 	ElsewherePercent float64    `json:"elsewhere_percent"` // of Total, that would have had another address

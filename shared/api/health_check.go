@@ -3,19 +3,14 @@ package api
 import (
 	"context"
 	"net/http"
+
+	"gslb.internal/shared/model"
 )
 
-// HealthCheck is a node's check of one server.
+// HealthCheck is a node's check of one server, with the values in effect. Secrets are redacted.
 type HealthCheck struct {
-	Enabled            bool   `json:"enabled"` // false where the node does not check the server
-	Type               string `json:"type"`    // as in configuration files, such as https
-	Path               string `json:"path"`
-	Interval           string `json:"interval"`            // such as "5s"
-	Timeout            string `json:"timeout"`             // such as "2s"
-	HealthyThreshold   int    `json:"healthy_threshold"`   // successes in a row
-	UnhealthyThreshold int    `json:"unhealthy_threshold"` // failures in a row
-	ExpectedStatus     string `json:"expected_status"`     // of http and https, such as "200,301-308"; else empty
-	Note               string `json:"note,omitempty"`      // how it differs from what the agent asks for; else empty
+	model.HealthCheck
+	Note string `json:"note,omitempty"` // how it differs from the check that the agent requests; else empty
 }
 
 // ServerHealthCheck is the answer of GET, PUT and PATCH
@@ -25,18 +20,9 @@ type ServerHealthCheck struct {
 	HealthCheck HealthCheck `json:"health_check"`
 }
 
-// HealthCheckChange is the body of PUT, where nil fields get their defaults, and of PATCH, where
-// they stay.
-type HealthCheckChange struct {
-	Enabled            *bool   `json:"enabled,omitempty"` // false: the node does not check this server
-	Type               *string `json:"type,omitempty"`
-	Path               *string `json:"path,omitempty"`
-	Interval           *string `json:"interval,omitempty"`
-	Timeout            *string `json:"timeout,omitempty"`
-	HealthyThreshold   *int    `json:"healthy_threshold,omitempty"`
-	UnhealthyThreshold *int    `json:"unhealthy_threshold,omitempty"`
-	ExpectedStatus     *string `json:"expected_status,omitempty"`
-}
+// HealthCheckChange is the body of PUT, where omitted fields get their defaults, and of PATCH, where they keep their
+// values: a merge patch.
+type HealthCheckChange = model.Patch[model.HealthCheck]
 
 // ServerHealthCheck shows how a server is checked.
 func (c *Client) ServerHealthCheck(ctx context.Context, id string) (ServerHealthCheck, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 // Server is one registered backend as GET /api/v1/servers shows it. ID is
@@ -35,61 +37,24 @@ type ServerList struct {
 	Servers     []Server  `json:"servers"`
 	Total       int       `json:"total"`
 	GeneratedAt time.Time `json:"generated_at"`
-	// Targets are the servers that the API has by host name, in the order of their ids, on each page. Their addresses are
-	// among Servers.
+	// Targets are the servers that the API has by host name, in the order of their ids, on each page. Their addresses
+	// are among Servers.
 	Targets []ServerTarget `json:"targets,omitempty"`
 }
 
-// ServerTarget is a server of the API by host name. ID is "<service>:<host name>:<port>".
+// ServerTarget is a server of the API by host name. ID is "<service>:<host name>:<port>". Its addresses share its
+// weight equally. Secrets are redacted.
 type ServerTarget struct {
-	ID           string    `json:"id"`
-	Service      string    `json:"service"`
-	Target       string    `json:"target"`
-	Port         int       `json:"port"`
-	Weight       int       `json:"weight"` // that its addresses share
-	Region       string    `json:"region"`
-	Agent        string    `json:"agent,omitempty"`
-	AllowedCIDRs []string  `json:"allowed_cidrs,omitempty"`
-	Owner        string    `json:"owner,omitempty"`
-	Addresses    []string  `json:"addresses"`         // that are backends now
-	Problem      string    `json:"problem,omitempty"` // why it has fewer than its name, as this node sees it, for people
-	CreatedAt    time.Time `json:"created_at"`
-	UpdatedAt    time.Time `json:"updated_at"`
+	ID string `json:"id"`
+	model.Server
+	Addresses []string `json:"addresses"`         // that are backends now
+	Problem   string   `json:"problem,omitempty"` // why it has fewer than its name, as this node sees it, for people
 }
 
-// ServerCreate is the body of POST /api/v1/servers.
-type ServerCreate struct {
-	Service string `json:"service"` // a configured domain
-	Address string `json:"address,omitempty"`
-	// Target is a host name in place of the address: each address that it has is a backend of its own.
-	Target string `json:"target,omitempty"`
-	Port   int    `json:"port"`
-	Weight *int   `json:"weight,omitempty"` // nil: DefaultServerWeight
-	Region string `json:"region"`           // a configured region
-	Agent  string `json:"agent,omitempty"`  // id of the agent whose own server it is; empty: of none
-	// AllowedCIDRs are the networks where addresses of Target may be; empty: where those of agents may be.
-	AllowedCIDRs []string `json:"allowed_cidrs,omitempty"`
-	// HealthCheck has the fields in which the check differs from that of the region's servers; nil: none.
-	HealthCheck *HealthCheckChange `json:"health_check,omitempty"`
-}
-
-// ServerPatch is the body of PATCH /api/v1/servers/{id}. Nil fields stay as they are.
-type ServerPatch struct {
-	Weight *int    `json:"weight,omitempty"`
-	Region *string `json:"region,omitempty"`
-	Agent  *string `json:"agent,omitempty"` // empty: of none from now on
-	// AllowedCIDRs are for the addresses of a target.
-	AllowedCIDRs *[]string `json:"allowed_cidrs,omitempty"`
-}
-
-// DomainBackendCreate is the body of POST /api/v1/domains/{name}/backends.
-type DomainBackendCreate struct {
-	Address string `json:"address"`
-	Port    int    `json:"port"`
-	Weight  *int   `json:"weight,omitempty"` // nil: DefaultBackendWeight
-	// empty: the first region of the domain, or of the node for a domain without any
-	Region string `json:"region,omitempty"`
-}
+// ServerChange is the body of POST /api/v1/servers, which needs service, port, region and an address or a target, of
+// PATCH /api/v1/servers/{id}, and of POST /api/v1/domains/{name}/backends: a merge patch. Fields that it omits keep
+// their values; null resets a field to its default.
+type ServerChange = model.Patch[model.Server]
 
 // Named is the answer of a change of one object.
 type Named struct {
@@ -118,12 +83,12 @@ type Drain struct {
 }
 
 // CreateServer registers a server. DNS has changed when it returns.
-func (c *Client) CreateServer(ctx context.Context, req ServerCreate) (Named, error) {
+func (c *Client) CreateServer(ctx context.Context, req ServerChange) (Named, error) {
 	return send[Named](ctx, c, http.MethodPost, "/api/v1/servers", req)
 }
 
 // PatchServer changes a server that the API has created.
-func (c *Client) PatchServer(ctx context.Context, id string, req ServerPatch) (Named, error) {
+func (c *Client) PatchServer(ctx context.Context, id string, req ServerChange) (Named, error) {
 	return send[Named](ctx, c, http.MethodPatch, "/api/v1/servers", req, id)
 }
 

@@ -72,6 +72,14 @@ func (t Type) Ignores(key string) bool {
 	return !t.Takes(key) && slices.ContainsFunc(kinds, func(k kind) bool { return slices.Contains(k.takes, key) })
 }
 
+// AllTypes returns all types, in the order of messages.
+func AllTypes() (all []Type) {
+	for _, k := range kinds {
+		all = append(all, k.name)
+	}
+	return all
+}
+
 // Types lists the types, for messages.
 func Types() string {
 	var names []string

@@ -22,21 +22,21 @@ type HealthCheck struct {
 	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"false: the nodes do not check the server, and go by agents alone"`
 	// How a backend is probed: `http`, `https`, `tcp`, `grpc`
 	// (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required in the block, but for one with `enabled: false`.
-	Type string `key:"type" json:"type,omitempty" usage:"how the server is probed: http, https, tcp, grpc or grpcs"`
+	Type string `key:"type" json:"type" usage:"how the server is probed: http, https, tcp, grpc or grpcs"`
 	// http, https: what is asked for, beginning with a slash. Required for these.
-	Path string `key:"path" json:"path,omitempty" usage:"http, https: path of the request"`
+	Path string `key:"path" json:"path" usage:"http, https: path of the request"`
 	// not tcp: the Host header; default: the address.
 	Host string `key:"host" json:"host,omitempty" usage:"http, https, grpc, grpcs: Host header"`
 	// Probe this address instead of the backend's own, on its port.
 	Address netip.Addr `key:"address" json:"address,omitzero" usage:"address to probe in place of the server's own"`
 	// From the start of one check to the start of the next: 50ms to 24h.
-	Interval settings.Duration `key:"interval" json:"interval,omitempty" usage:"time between two checks, such as 5s" default:"5s" zero:"unset"`
+	Interval settings.Duration `key:"interval" json:"interval" usage:"time between two checks, such as 5s" default:"5s" zero:"unset"`
 	// For the whole check; not longer than `interval`.
-	Timeout settings.Duration `key:"timeout" json:"timeout,omitempty" usage:"maximum time of one check, such as 2s" default:"2s" zero:"unset"`
+	Timeout settings.Duration `key:"timeout" json:"timeout" usage:"maximum time of one check, such as 2s" default:"2s" zero:"unset"`
 	// Failed checks in a row that make the backend unhealthy: 1 to 1000.
-	FailureThreshold int `key:"failure_threshold" json:"unhealthy_threshold,omitempty" usage:"failures in a row that make the server unhealthy" default:"3" zero:"unset"`
+	FailureThreshold int `key:"failure_threshold" json:"unhealthy_threshold" usage:"failures in a row that make the server unhealthy" default:"3" zero:"unset"`
 	// Successful checks in a row that make it healthy again: 1 to 1000.
-	SuccessThreshold int `key:"success_threshold" json:"healthy_threshold,omitempty" usage:"successes in a row that make the server healthy" default:"2" zero:"unset"`
+	SuccessThreshold int `key:"success_threshold" json:"healthy_threshold" usage:"successes in a row that make the server healthy" default:"2" zero:"unset"`
 	// https, grpcs: the name the certificate must be valid for; default: `host` without port, else the address.
 	ServerName string `key:"server_name" json:"server_name,omitempty" usage:"https, grpcs: name in the certificate of the server"`
 	// https, grpcs: accept any certificate. The check then does not tell whose server answers.
@@ -47,7 +47,7 @@ type HealthCheck struct {
 	// http, https: further headers of the request, at most 1024 octets in all.
 	Headers map[string]string `key:"headers" json:"headers,omitempty" usage:"http, https: headers of the request, such as Authorization=Bearer x"`
 	// http, https: the healthy statuses, such as `200,301-308`; default: 200 to 399.
-	ExpectedStatus string `key:"expected_status" json:"expected_status,omitempty" usage:"http, https: healthy statuses, such as 200,301-308"`
+	ExpectedStatus string `key:"expected_status" json:"expected_status" usage:"http, https: healthy statuses, such as 200,301-308"`
 	// http, https: a text that the body must have, at most 256 octets.
 	BodyContains string `key:"body_contains" json:"body_contains,omitempty" usage:"http, https: text that the body must have"`
 	// http, https: a regular expression (RE2) that must match within the first 64 KiB of the body: at most 256 octets,
@@ -67,6 +67,13 @@ type HealthCheck struct {
 	// `consecutive`: failures count in a row. `leaky`: failures count together although there are successes in between,
 	// until 10 successes in a row; this finds what fails every now and then.
 	Counting string `key:"counting" json:"counting,omitempty" usage:"how failures count: consecutive or leaky" default:"consecutive" zero:"unset"`
+}
+
+// NewHealthCheck returns a health check with the defaults of a configuration file.
+func NewHealthCheck() *HealthCheck {
+	h := new(HealthCheck)
+	settings.SetDefaults(h)
+	return h
 }
 
 // Off reports whether no check is to be made.
@@ -148,6 +155,18 @@ func (h *HealthCheck) Over(base *HealthCheck) *HealthCheck {
 		}
 	}
 	return &over
+}
+
+// Fits reports whether a type of check uses all settings of h.
+func (h *HealthCheck) Fits(t check.Type) bool {
+	fields := FieldsOf(reflect.TypeFor[HealthCheck]())
+	for i := range fields.List {
+		f := &fields.List[i]
+		if t.Ignores(checkKey(f)) && !f.Value(reflect.ValueOf(h).Elem()).IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // checkKey returns the key of a field in the problems of package check.

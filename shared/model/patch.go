@@ -111,6 +111,12 @@ func (p Patch[T]) Text(name string) (text string) {
 	return text
 }
 
+// Number returns the value of a whole number, or 0 if the patch does not set it.
+func (p Patch[T]) Number(name string) (n int) {
+	_ = p.Read(name, &n)
+	return n
+}
+
 // Texts returns the value of a field that is a list of strings, or nil if the patch does not set it.
 func (p Patch[T]) Texts(name string) (list []string) {
 	_ = p.Read(name, &list)
@@ -324,7 +330,7 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 		return
 	}
 	fresh := reflect.New(f.Type)
-	if err := json.Unmarshal(value, fresh.Interface()); err != nil {
+	if err := decodeValue(value, fresh.Interface()); err != nil {
 		a.add(key, value, "%s", a.typeRemedy(f, err))
 		return
 	}
@@ -337,6 +343,29 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 	if v.Set(fresh.Elem()); v.Kind() == reflect.Slice && v.Len() == 0 {
 		v.SetZero() // an empty list means the same as none
 	}
+}
+
+// decodeValue decodes the value of a field. An address may have brackets and no zone, which has no meaning outside one
+// machine; an IPv4-mapped address becomes an IPv4 address.
+func decodeValue(value json.RawMessage, into any) error {
+	at, isAddress := into.(*netip.Addr)
+	if !isAddress {
+		return json.Unmarshal(value, into)
+	}
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil || text == "" {
+		return err
+	}
+	bare, bracketed := strings.CutPrefix(text, "[")
+	if bracketed {
+		bare = strings.TrimSuffix(bare, "]")
+	}
+	parsed, err := netip.ParseAddr(bare)
+	if err == nil && (parsed.Zone() != "" || bracketed && parsed.Is4()) {
+		err = errors.New("not an address")
+	}
+	*at = parsed.Unmap()
+	return err
 }
 
 // mergeTexts sets a field that is an object of strings; null removes a member.
@@ -398,6 +427,8 @@ func (a *applier) typeRemedy(f *Field, err error) string {
 		return "give a list of strings"
 	case t.Kind() == reflect.Float64:
 		return "give a number"
+	case t.Kind() == reflect.Uint16 && f.most != "":
+		return fmt.Sprintf("give a whole number from %s to %s", f.least, f.most)
 	case t.Kind() == reflect.Int || t.Kind() == reflect.Uint16:
 		return "give a whole number"
 	}

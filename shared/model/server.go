@@ -59,6 +59,10 @@ func (s *Server) Check(ofRegion check.Spec) check.Spec {
 	return spec
 }
 
+// OwnCheck returns the check of a server with an address of the API, which has all settings of its check. Without
+// settings, the check is a tcp connection.
+func (s *Server) OwnCheck() check.Spec { return s.Check(check.Spec{Type: check.TCP}) }
+
 // Shown returns the server without the secrets of its health check.
 func (s *Server) Shown() *Server {
 	shown := *s
@@ -89,6 +93,6 @@ func (s *Server) readLegacy(fields map[string]any) error {
 // writeLegacy adds the health check of version 0.9.0.
 func (s *Server) writeLegacy(fields map[string]any) {
 	if s.Target == "" {
-		fields[legacyCheck] = s.Check(check.Spec{Type: check.TCP})
+		fields[legacyCheck] = s.OwnCheck()
 	}
 }

@@ -97,17 +97,20 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"nodes reissue eu-1 -y", "POST /api/v1/nodes/agent/eu-1/certificate", "its next certificate is pinned"},
 		{"config reload", "POST /api/v1/config/reload", "reloaded: domains; only a restart changes api"},
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
-			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"weight":50,"region":"eu"}`,
+			`POST /api/v1/servers  {"address":"192.0.2.12","port":443,"region":"eu","service":"app.example.com",` +
+				`"weight":50}`,
 			"server app.example.com:192.0.2.12:443 is registered"},
-		{"servers add app.example.com 192.0.2.12 443 --region eu --check-type http --check-path /up --check-timeout 1s",
-			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"region":"eu",` +
-				`"health_check":{"type":"http","path":"/up","timeout":"1s"}}`,
+		{"servers add app.example.com 192.0.2.12 443 --region eu --health-check-type http " +
+			"--health-check-path /up --health-check-timeout 1s",
+			`POST /api/v1/servers  {"address":"192.0.2.12",` +
+				`"health_check":{"path":"/up","timeout":"1s","type":"http"},"port":443,"region":"eu",` +
+				`"service":"app.example.com"}`,
 			"server app.example.com:192.0.2.12:443 is registered"},
-		{"servers add app.example.com lb.example.net 443 --region eu --allow 10.0.0.0/8",
-			`POST /api/v1/servers  {"service":"app.example.com","target":"lb.example.net","port":443,"region":"eu",` +
-				`"allowed_cidrs":["10.0.0.0/8"]}`,
+		{"servers add app.example.com lb.example.net 443 --region eu --allowed-cidrs 10.0.0.0/8",
+			`POST /api/v1/servers  {"allowed_cidrs":["10.0.0.0/8"],"port":443,"region":"eu",` +
+				`"service":"app.example.com","target":"lb.example.net"}`,
 			"server app.example.com:192.0.2.12:443 is registered"}, // as the node that is a fake says
-		{"servers set app.example.com:lb.example.net:443 --allow 10.0.0.0/8,192.0.2.0/24",
+		{"servers set app.example.com:lb.example.net:443 --allowed-cidrs 10.0.0.0/8,192.0.2.0/24",
 			`PATCH /api/v1/servers/app.example.com:lb.example.net:443  {"allowed_cidrs":["10.0.0.0/8","192.0.2.0/24"]}`,
 			"server app.example.com:lb.example.net:443 is changed"},
 		{"servers set app.example.com:192.0.2.12:443 --agent eu-1",
@@ -121,8 +124,8 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"servers check app.example.com:192.0.2.12:443 --type http --path /up --interval 5s --check-timeout 1s " +
 			"--expected-status 200 --healthy-threshold 1 --unhealthy-threshold 2",
 			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check  ` +
-				`{"type":"http","path":"/up","interval":"5s","timeout":"1s","healthy_threshold":1,"unhealthy_threshold":2,` +
-				`"expected_status":"200"}`,
+				`{"expected_status":"200","healthy_threshold":1,"interval":"5s","path":"/up","timeout":"1s","type":"http",` +
+				`"unhealthy_threshold":2}`,
 			"the check of app.example.com:192.0.2.12:443 is changed"},
 		{"servers check app.example.com:192.0.2.12:443 --enabled=false",
 			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check  {"enabled":false}`,

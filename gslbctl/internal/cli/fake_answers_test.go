@@ -7,6 +7,7 @@ import (
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
+	"gslb.internal/shared/settings"
 )
 
 // wellAnswers returns a full set of answers of a node with two domains, four backends and three agents. All is well but
@@ -15,9 +16,11 @@ func wellAnswers() map[string]any {
 	started := now.Add(-51 * time.Hour)
 	healthy, unhealthy := fakeBackends()
 	stale := api.Backend{
-		ID: "www.example.com:2001:db8::1:443", Service: "www.example.com", Address: "2001:db8::1", Port: 443, AgentID: "us-1",
-		Region: "us", Weight: 100, Share: 1,
-		EffectiveStatus: api.EffectiveStale, MayServe: true, Reason: "its agent is silent, this node's own checks succeed",
+		ID: "www.example.com:2001:db8::1:443", Service: "www.example.com", Address: "2001:db8::1", Port: 443,
+		AgentID: "us-1",
+		Region:  "us", Weight: 100, Share: 1,
+		EffectiveStatus: api.EffectiveStale, MayServe: true,
+		Reason:       "its agent is silent, this node's own checks succeed",
 		AgentHealthy: pointer(true), AgentLastSeen: ago(95 * time.Second), ValidationHealthy: pointer(true),
 		ValidationLastCheck: ago(9 * time.Second), ValidationLatencyMS: pointer(81.25),
 	}
@@ -66,7 +69,8 @@ func wellAnswers() map[string]any {
 				{Decision: api.RoutingSuccess, Algorithm: "geolocation", TTL: 30,
 					Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 1}}},
 				{ClientRegion: "us", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30,
-					Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 0.8}, {Address: "192.0.2.11", Share: 0.2}}},
+					Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 0.8}, {Address: "192.0.2.11",
+						Share: 0.2}}},
 			}},
 		"GET /api/v1/routing/algorithms": fakeAlgorithms(),
 		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
@@ -89,11 +93,15 @@ func wellAnswers() map[string]any {
 				PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, Stage: api.StageActive,
 				OriginNode: "ow-1"}}},
 		"GET /api/v1/dnssec/rollover":  api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll()}},
-		"POST /api/v1/dnssec/rollover": fakeRoll(), "POST /api/v1/dnssec/rollover?dry_run=true": fakeRoll(), "DELETE /api/v1/dnssec/rollover/example.com": fakeRoll(),
-		"POST /api/v1/dnssec/rollover/example.com/confirm": fakeRoll(),
-		"POST /api/v1/dnssec/rollover/example.com/force":   fakeForce(), "POST /api/v1/dnssec/rollover/example.com/force?dry_run=true": fakeForce(),
-		"POST /api/v1/dnssec/rollover/example.com/unsign": fakeWay(), "POST /api/v1/dnssec/rollover/example.com/unsign?dry_run=true": fakeWay(),
-		"POST /api/v1/dnssec/rollover/example.com/sign": fakeWay(), "POST /api/v1/dnssec/rollover/example.com/sign?dry_run=true": fakeWay(),
+		"POST /api/v1/dnssec/rollover": fakeRoll(), "POST /api/v1/dnssec/rollover?dry_run=true": fakeRoll(),
+		"DELETE /api/v1/dnssec/rollover/example.com":                   fakeRoll(),
+		"POST /api/v1/dnssec/rollover/example.com/confirm":             fakeRoll(),
+		"POST /api/v1/dnssec/rollover/example.com/force":               fakeForce(),
+		"POST /api/v1/dnssec/rollover/example.com/force?dry_run=true":  fakeForce(),
+		"POST /api/v1/dnssec/rollover/example.com/unsign":              fakeWay(),
+		"POST /api/v1/dnssec/rollover/example.com/unsign?dry_run=true": fakeWay(),
+		"POST /api/v1/dnssec/rollover/example.com/sign":                fakeWay(),
+		"POST /api/v1/dnssec/rollover/example.com/sign?dry_run=true":   fakeWay(),
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
 			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
 		"GET /api/v1/geo/test": api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country",
@@ -121,8 +129,10 @@ func wellAnswers() map[string]any {
 		"POST /api/v1/gossip/generate-key": api.GossipKey{Key: "a2V5", Algorithm: "AES-256-GCM", Bits: 256},
 		"GET /api/v1/servers/app.example.com:192.0.2.12:443/health-check": api.ServerHealthCheck{
 			ServerID: "app.example.com:192.0.2.12:443", HealthCheck: api.HealthCheck{
-				Enabled: true, Type: "http", Path: "/up", Interval: "5s", Timeout: "1s", HealthyThreshold: 1, UnhealthyThreshold: 2,
-				ExpectedStatus: "200"}},
+				HealthCheck: model.HealthCheck{Enabled: new(true), Type: "http", Path: "/up",
+					Interval: settings.Duration(5 * time.Second), Timeout: settings.Duration(time.Second),
+					SuccessThreshold: 1,
+					FailureThreshold: 2, ExpectedStatus: "200"}}},
 		"PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check": api.ServerHealthCheck{},
 		"GET /api/v1/gossip/config": api.GossipSettings{
 			Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true,
@@ -154,9 +164,11 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/domains/app.example.com": api.DomainDetail{Domain: shown},
 		"GET /api/v1/domains/app.example.com/backends": api.DomainBackendList{Total: 2, GeneratedAt: now,
 			Backends: []api.DomainBackend{
-				{ID: all[0].ID, Address: all[0].Address, Port: 443, Weight: 100, Priority: 1, Region: "eu", Healthy: true,
+				{ID: all[0].ID, Address: all[0].Address, Port: 443, Weight: 100, Priority: 1, Region: "eu",
+					Healthy: true,
 					Enabled: true, LastCheck: ago(4 * time.Second)},
-				{ID: unhealthy.ID, Address: unhealthy.Address, Port: 443, Weight: 100, Priority: 2, Region: "us", Enabled: true,
+				{ID: unhealthy.ID, Address: unhealthy.Address, Port: 443, Weight: 100, Priority: 2, Region: "us",
+					Enabled:   true,
 					LastCheck: ago(2 * time.Second)},
 			}},
 		"GET /api/v1/overwatch/backends":                         one(all...),
@@ -219,19 +231,23 @@ func wellAnswers() map[string]any {
 
 func fakeBackends() (healthy []api.Backend, unhealthy api.Backend) {
 	b := api.Backend{
-		ID: "app.example.com:192.0.2.10:443", Service: "app.example.com", Address: "192.0.2.10", Port: 443, AgentID: "eu-1",
-		Region: "eu", Weight: 100, Share: 1,
-		EffectiveStatus: api.EffectiveHealthy, MayServe: true, Reason: "its agent and this node's own checks say healthy",
+		ID: "app.example.com:192.0.2.10:443", Service: "app.example.com", Address: "192.0.2.10", Port: 443,
+		AgentID: "eu-1",
+		Region:  "eu", Weight: 100, Share: 1,
+		EffectiveStatus: api.EffectiveHealthy, MayServe: true,
+		Reason:       "its agent and this node's own checks say healthy",
 		AgentHealthy: pointer(true), AgentLastSeen: ago(4 * time.Second), ValidationHealthy: pointer(true),
 		ValidationLastCheck: ago(11 * time.Second), ValidationLatencyMS: pointer(2.125),
 	}
 	second, down := b, b
 	second.ID, second.Address, second.Weight, second.Draining, second.Share = "app.example.com:192.0.2.11:443",
 		"192.0.2.11", 50, true, 0.25
-	down.ID, down.Address, down.AgentID, down.Region = "app.example.com:198.51.100.20:443", "198.51.100.20", "us-1", "us"
+	down.ID, down.Address, down.AgentID, down.Region = "app.example.com:198.51.100.20:443", "198.51.100.20", "us-1",
+		"us"
 	down.EffectiveStatus, down.MayServe, down.Reason = api.EffectiveUnhealthy, false, "its agent says unhealthy"
 	down.AgentHealthy, down.AgentLastSeen = pointer(false), ago(2*time.Second)
-	down.ValidationHealthy, down.ValidationError, down.ValidationLatencyMS = pointer(false), pointer("connection refused"),
+	down.ValidationHealthy, down.ValidationError, down.ValidationLatencyMS = pointer(false),
+		pointer("connection refused"),
 		pointer(0.5)
 	return []api.Backend{b, second}, down
 }
@@ -246,26 +262,31 @@ func fakeServers(backends []api.Backend, started time.Time) api.ServerList {
 			UpdatedAt: started.Add(time.Hour),
 		})
 	}
-	list.Targets = []api.ServerTarget{{ID: "app.example.com:lb.example.net:443", Service: "app.example.com",
-		Target: "lb.example.net", Port: 443, Weight: 100, Region: "eu", Addresses: []string{"192.0.2.10", "192.0.2.11"},
-		CreatedAt: started, UpdatedAt: started.Add(time.Hour)},
-		{ID: "app.example.com:gone.example.net:443", Service: "app.example.com", Target: "gone.example.net", Port: 443,
-			Weight: 100, Region: "eu", Addresses: []string{}, Problem: "it is not resolved: no such name",
-			CreatedAt: started, UpdatedAt: started.Add(time.Hour)}}
+	target := func(name string) model.Server {
+		return model.Server{Service: "app.example.com", Target: name, Port: 443, Weight: 100, Region: "eu",
+			Meta: model.Meta{CreatedAt: started, UpdatedAt: started.Add(time.Hour)}}
+	}
+	list.Targets = []api.ServerTarget{{ID: "app.example.com:lb.example.net:443", Server: target("lb.example.net"),
+		Addresses: []string{"192.0.2.10", "192.0.2.11"}},
+		{ID: "app.example.com:gone.example.net:443", Server: target("gone.example.net"), Addresses: []string{},
+			Problem: "it is not resolved: no such name"}}
 	return list
 }
 
 func fakeAgents() []api.Agent {
 	const fingerprint = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 	return []api.Agent{
-		{AgentID: "eu-1", Fingerprint: fingerprint, Region: "eu", Services: []string{"app.example.com"}, Version: "1.2.3",
+		{AgentID: "eu-1", Fingerprint: fingerprint, Region: "eu", Services: []string{"app.example.com"},
+			Version:   "1.2.3",
 			FirstSeen: now.Add(-40 * 24 * time.Hour), LastSeen: ago(4 * time.Second),
 			NotAfter: now.Add(325 * 24 * time.Hour), ExpiresInHours: 7800, Backends: 2},
 		{AgentID: "lab-7", Fingerprint: fingerprint, Region: "eu", Services: []string{}, Version: "1.2.2",
 			FirstSeen: now.Add(-100 * 24 * time.Hour), LastSeen: ago(27 * time.Hour), LeftAt: ago(27 * time.Hour),
-			NotAfter: now.Add(265 * 24 * time.Hour), ExpiresInHours: 6360, Revoked: true, RevokedAt: ago(26 * time.Hour),
+			NotAfter: now.Add(265 * 24 * time.Hour), ExpiresInHours: 6360, Revoked: true,
+			RevokedAt:     ago(26 * time.Hour),
 			RevokedReason: "laptop lost"},
-		{AgentID: "us-1", Fingerprint: fingerprint, Region: "us", Services: []string{"app.example.com", "www.example.com"},
+		{AgentID: "us-1", Fingerprint: fingerprint, Region: "us", Services: []string{"app.example.com",
+			"www.example.com"},
 			Version: "1.2.3", FirstSeen: now.Add(-353 * 24 * time.Hour), LastSeen: ago(2 * time.Second),
 			NotAfter: now.Add(12 * 24 * time.Hour), ExpiresInHours: 288, Backends: 2,
 			Problems: []string{"backend www.example.com:127.0.0.2:80 of agent us-1 is refused: loopback"}},
@@ -279,9 +300,11 @@ func fakeOrders() api.OrderList {
 		{Kind: api.OrderOverride, Service: "app.example.com", Address: "192.0.2.11", Healthy: pointer(false),
 			Reason: "kernel update", Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", InForce: true},
 		{Kind: api.OrderWeight, Service: "app.example.com", Address: "192.0.2.10:443", Weight: pointer(7),
-			Reason: "warming up", Source: "gslbctl", CreatedAt: now, CreatedBy: "ops", ExpiresAt: in(time.Hour), InForce: true},
-		{Kind: api.OrderDrain, Service: "app.example.com", Address: "192.0.2.10:443", Share: pointer(0.25), Duration: "30s",
-			Source: "api", CreatedAt: now, CreatedBy: "ops", StartsAt: in(time.Hour), ExpiresAt: in(2 * time.Hour)},
+			Reason: "warming up", Source: "gslbctl", CreatedAt: now, CreatedBy: "ops", ExpiresAt: in(time.Hour),
+			InForce: true},
+		{Kind: api.OrderDrain, Service: "app.example.com", Address: "192.0.2.10:443", Share: pointer(0.25),
+			Duration: "30s",
+			Source:   "api", CreatedAt: now, CreatedBy: "ops", StartsAt: in(time.Hour), ExpiresAt: in(2 * time.Hour)},
 	}}
 }
 
@@ -315,7 +338,8 @@ func fakeWay() api.Roll {
 		StartedAt: now.Add(-time.Minute), StartedBy: "ow-1", OldKeys: []int{},
 		WaitsFor: pointer("the parent has the DS record of key 34505 still: take it out there"),
 		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: now.Add(26 * time.Hour),
-			WaitsFor: pointer("the parent to have no DS record")}, {Stage: api.RollDone, NotBefore: now.Add(28 * time.Hour)}},
+			WaitsFor: pointer("the parent to have no DS record")}, {Stage: api.RollDone,
+			NotBefore: now.Add(28 * time.Hour)}},
 		Advice: []api.RollAdvice{
 			{Act: api.RollReplaceDS, Reason: pointer("the nodes are about to answer unsigned")},
 			{Act: api.RollRemoveDS, Safe: true}, {Act: api.RollCancel, Safe: true}}}
@@ -334,7 +358,8 @@ func fakeRoll() api.Roll {
 		Advice: []api.RollAdvice{
 			{Act: api.RollReplaceDS, Until: pointer(now.Add(time.Hour)),
 				Reason: pointer("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")},
-			{Act: api.RollRemoveKey, Reason: pointer("resolvers that hold the DS record of an old key find no key that it is of")},
+			{Act: api.RollRemoveKey,
+				Reason: pointer("resolvers that hold the DS record of an old key find no key that it is of")},
 			{Act: api.RollCancel, Safe: true}}}
 }
 

@@ -43,7 +43,7 @@ func (a *app) serverTable(list api.ServerList) *render.Table {
 			a.Ago(&s.CreatedAt), render.C(s.ID))
 	}
 	for _, s := range list.Targets {
-		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Target, s.Port)), orNone(s.Region),
+		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Target, int(s.Port))), orNone(s.Region),
 			render.C(string(api.SourceAPI)), number(s.Weight), addressesCell(s), render.C("-"), a.Ago(&s.UpdatedAt),
 			orNone(s.Problem), a.Ago(&s.CreatedAt), render.C(s.ID))
 	}

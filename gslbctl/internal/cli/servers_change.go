@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -15,8 +16,7 @@ import (
 )
 
 func (a *app) serversAddCommand() *cobra.Command {
-	var given api.ServerPatch
-	var healthCheck api.HealthCheckChange
+	var flags *settingFlags
 	cmd := &cobra.Command{
 		Use:   "add <service>:<ip or host name>:<port> --region <region>",
 		Short: "Add a server",
@@ -24,18 +24,20 @@ func (a *app) serversAddCommand() *cobra.Command {
 			"host name, each of its addresses becomes a backend once it is resolved and checked. The service, the\n" +
 			"address and the port can also be three arguments.",
 		Example: "  gslbctl servers add app.example.com:192.0.2.12:443 --region eu --weight 50\n" +
-			"  gslbctl servers add app.example.com:app-1234.eu.example.net:443 --region eu --allow 203.0.113.0/24",
+			"  gslbctl servers add app.example.com:app-1234.eu.example.net:443 --region eu " +
+			"--allowed-cidrs 203.0.113.0/24",
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req, err := newServer(args)
+			id, err := newServer(args)
 			if err != nil {
 				return err
 			}
-			req.Region, req.Weight = cmdline.ValueOf(given.Region), given.Weight
-			req.Agent, req.AllowedCIDRs = cmdline.ValueOf(given.Agent), cmdline.ValueOf(given.AllowedCIDRs)
-			if healthCheck != (api.HealthCheckChange{}) {
-				req.HealthCheck = &healthCheck
+			settings, err := flags.patch()
+			if err != nil {
+				return err
 			}
+			req := api.ServerChange(settings)
+			maps.Copy(req, id)
 			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
@@ -43,65 +45,54 @@ func (a *app) serversAddCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 	}
-	a.serverFlags(cmd, &given)
-	checkFlags(cmd, &healthCheck, "check-")
+	flags = a.serverFlags(cmd)
 	cmdline.Require(cmd, [2]string{"region", "where the server is, such as --region eu"})
 	return cmd
 }
 
-// newServer returns the server that the arguments of servers add describe: service:address:port, or these three. The
-// node checks host names.
-func newServer(args []string) (req api.ServerCreate, err error) {
+// newServer returns the id of the server that the arguments of servers add describe: service:address:port, or these
+// three. The node checks host names.
+func newServer(args []string) (id api.ServerChange, err error) {
 	if len(args) == 1 {
 		service, rest, _ := strings.Cut(args[0], ":")
 		at := strings.LastIndexByte(rest, ':')
 		if service == "" || at <= 0 {
-			return req, fmt.Errorf("the server is %q: it must be service:address:port, such as "+
+			return nil, fmt.Errorf("the server is %q: it must be service:address:port, such as "+
 				"app.example.com:192.0.2.12:443",
 				args[0])
 		}
 		args = []string{service, strings.Trim(rest[:at], "[]"), rest[at+1:]}
 	}
 	if len(args) != 3 {
-		return req, errors.New("the port is missing: give service:address:port, or a service, an address and a port")
+		return nil, errors.New("the port is missing: give service:address:port, or a service, an address and a port")
 	}
-	req.Service = args[0]
-	if req.Port, err = strconv.Atoi(args[2]); err != nil {
-		return req, fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
+	port, err := strconv.Atoi(args[2])
+	if err != nil {
+		return nil, fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
 	}
+	id = api.ServerChange{"service": args[0], "port": port}
 	if _, err := netip.ParseAddr(args[1]); err == nil {
-		req.Address = args[1]
+		id["address"] = args[1]
 	} else {
-		req.Target = args[1]
+		id["target"] = args[1]
 	}
-	return req, nil
-}
-
-// serverFlags adds the flags for the settings of a server. Only given ones are in req.
-func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
-	flags := cmd.Flags()
-	cmdline.Optional(cmd, flags.IntVar, &req.Weight, "weight", api.DefaultServerWeight,
-		"weight from 1 to 1000")
-	cmdline.Optional(cmd, flags.StringVar, &req.Region, "region", "", "the region that it is in")
-	cmdline.Optional(cmd, flags.StringVar, &req.Agent, "agent", "",
-		"`agent` of the server: reports of other agents do not override successful own checks; empty removes it")
-	cmdline.Optional(cmd, flags.StringSliceVar, &req.AllowedCIDRs, "allow", nil,
-		"networks for the addresses of a host name, such as 10.0.0.0/8 (default the networks for agents) be")
-	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("agent", a.Complete(agentNames))
+	return id, nil
 }
 
 func (a *app) serversSetCommand() *cobra.Command {
-	var req api.ServerPatch
+	var flags *settingFlags
 	cmd := &cobra.Command{
-		Use: "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow " +
-			"<networks>]",
+		Use:               "set " + backendForms,
 		Short:             "Change a server",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if req == (api.ServerPatch{}) {
-				return errors.New("nothing to change: give --weight, --region, --agent or --allow")
+			if !flags.given() {
+				return flags.errNoSetting()
+			}
+			req, err := flags.patch()
+			if err != nil {
+				return err
 			}
 			id, err := a.serverArgument(cmd.Context(), args[0])
 			if err != nil {
@@ -116,7 +107,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			})
 		},
 	}
-	a.serverFlags(cmd, &req)
+	flags = a.serverFlags(cmd)
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
@@ -25,6 +27,7 @@ type settingFlags struct {
 	flags  []settingFlag
 	reset  []string
 	old    map[string]string // flags of earlier versions: old name to current name
+	names  map[string]string // of flags whose setting has the name of a flag of all commands
 }
 
 // settingFlag is the flag of a setting. path is the path of the setting in JSON.
@@ -37,7 +40,7 @@ type settingFlag struct {
 // addSettingFlags adds the flags for the settings of an object, without the settings in skip. old maps the flag names
 // of earlier versions to the current names; the old flags are hidden.
 func addSettingFlags(cmd *cobra.Command, fields *model.Fields, old map[string]string, skip ...string) *settingFlags {
-	s := &settingFlags{cmd: cmd, fields: fields, old: old}
+	s := &settingFlags{cmd: cmd, fields: fields, old: old, names: map[string]string{"timeout": "check-timeout"}}
 	s.add(fields, nil, skip)
 	for before, now := range old {
 		f := *cmd.Flags().Lookup(now)
@@ -46,12 +49,13 @@ func addSettingFlags(cmd *cobra.Command, fields *model.Fields, old map[string]st
 	}
 	cmd.Flags().StringSliceVar(&s.reset, "reset", nil,
 		"`settings` to reset to their defaults, separated by commas, such as ttl,max_answers")
-	_ = cmd.RegisterFlagCompletionFunc("reset", cobra.FixedCompletions(s.names(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("reset", cobra.FixedCompletions(s.settings(),
+		cobra.ShellCompDirectiveNoFileComp))
 	return s
 }
 
-// names returns the JSON names of the settings. A setting inside an object has the name of the object.
-func (s *settingFlags) names() (names []string) {
+// settings returns the JSON names of the settings. A setting inside an object has the name of the object.
+func (s *settingFlags) settings() (names []string) {
 	for _, f := range s.flags {
 		if name := s.fields.Find(f.path[0]).JSON; !slices.Contains(names, name) {
 			names = append(names, name)
@@ -76,6 +80,7 @@ func (s *settingFlags) add(fields *model.Fields, above, skip []string) {
 			continue
 		}
 		name := strings.ReplaceAll(strings.Join(append(slices.Clone(above), f.JSON), "-"), "_", "-")
+		name = cmp.Or(s.names[name], name)
 		s.flags = append(s.flags, settingFlag{name, path, s.define(name, f)})
 	}
 }
@@ -96,6 +101,9 @@ func (s *settingFlags) define(name string, f *model.Field) func() any {
 		return func() any { return *v }
 	case t.Kind() == reflect.Bool:
 		v := flags.Bool(name, true, usage)
+		return func() any { return *v }
+	case t.Kind() == reflect.Map:
+		v := flags.StringToString(name, nil, usage)
 		return func() any { return *v }
 	case t.Kind() == reflect.Int:
 		v := flags.Int(name, 0, usage)
@@ -152,8 +160,9 @@ func (s *settingFlags) patch() (map[string]any, error) {
 		name = strings.ReplaceAll(name, "-", "_")
 		field := s.fields.Find(name)
 		switch {
-		case field == nil || !slices.Contains(s.names(), field.JSON):
-			return nil, fmt.Errorf("--reset: no setting is named %q: known are %s", name, strings.Join(s.names(), ", "))
+		case field == nil || !slices.Contains(s.settings(), field.JSON):
+			return nil, fmt.Errorf("--reset: no setting is named %q: known are %s", name, strings.Join(s.settings(),
+				", "))
 		case patch[field.JSON] != nil || patch[field.Alias] != nil:
 			return nil, fmt.Errorf("--reset has %s, and a flag sets it: remove one of the two", name)
 		}
@@ -172,6 +181,32 @@ func (s *settingFlags) errNoSetting(others ...string) error {
 		names = append(names, "--"+other)
 	}
 	return errors.New("nothing to change: give one of " + strings.Join(names, ", "))
+}
+
+// serverFlags adds the flags for the settings of a server, without its id.
+func (a *app) serverFlags(cmd *cobra.Command) *settingFlags {
+	s := addSettingFlags(cmd, api.ServerChange(nil).Declared(), map[string]string{"allow": "allowed-cidrs"},
+		"service", "address", "target", "port")
+	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("agent", a.Complete(agentNames))
+	offerCheckTypes(cmd, "health-check-type")
+	return s
+}
+
+// checkFlags adds the flags for the settings of a health check.
+func (a *app) checkFlags(cmd *cobra.Command) *settingFlags {
+	s := addSettingFlags(cmd, api.HealthCheckChange(nil).Declared(), nil)
+	offerCheckTypes(cmd, "type")
+	return s
+}
+
+// offerCheckTypes completes the value of a flag for the type of a health check.
+func offerCheckTypes(cmd *cobra.Command, flag string) {
+	var names []string
+	for _, t := range check.AllTypes() {
+		names = append(names, string(t))
+	}
+	cmdline.Offer(cmd, flag, names)
 }
 
 // domainFlags adds the flags for the settings of a domain, without the HTTPS records.

@@ -43,11 +43,11 @@ func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endp
 	for _, e := range recordsOf(doc, p.Owner) {
 		k.records[e.key()] = e
 	}
-	for i := range doc.Servers {
-		if s := &doc.Servers[i]; s.Owner != p.Owner {
-			k.others[idOf(s)] = fmt.Sprintf("the owner %q", s.Owner)
+	for _, s := range doc.Servers {
+		if owner := s.Text("owner"); owner != p.Owner {
+			k.others[idOf(s)] = fmt.Sprintf("the owner %q", owner)
 		} else {
-			k.own[idOf(s)] = s.Region
+			k.own[idOf(s)] = s.Text("region")
 		}
 	}
 	if len(k.zones) == 0 {

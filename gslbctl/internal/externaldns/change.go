@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,22 +64,22 @@ func (p *Provider) document(doc api.Document, removed, valid []*endpoint) api.Do
 	wanted := manifest.OwnedBy(doc, p.Owner)
 	before := map[serverID]api.DocumentServer{}
 	for _, s := range wanted.Servers {
-		before[idOf(&s)] = s
+		before[idOf(s)] = s
 	}
 	for _, e := range removed {
 		name := strings.ToLower(strings.TrimSuffix(e.DNSName, "."))
 		wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool {
-			return e.RecordType == typeOf(&s) && s.Service == name && slices.Contains(e.Targets, hostOf(&s))
+			return e.RecordType == typeOf(s) && s.Text("service") == name && slices.Contains(e.Targets, hostOf(s))
 		})
 	}
 	for _, e := range valid {
 		for _, s := range e.servers(p.Owner) {
-			id := idOf(&s)
+			id := idOf(s)
 			if was, there := before[id]; there {
-				was.Region, s = s.Region, was
+				was = maps.Clone(was)
+				was["region"], s = s.Text("region"), was
 			}
-			wanted.Servers = slices.DeleteFunc(wanted.Servers,
-				func(s api.DocumentServer) bool { return idOf(&s) == id })
+			wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool { return idOf(s) == id })
 			wanted.Servers = append(wanted.Servers, s)
 		}
 	}

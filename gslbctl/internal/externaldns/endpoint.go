@@ -96,12 +96,14 @@ func (e *endpoint) servers(owner string) []api.DocumentServer {
 	port, _ := e.port() // place has set it
 	list := make([]api.DocumentServer, 0, len(e.Targets))
 	for _, host := range e.Targets {
-		s := api.DocumentServer{Owner: owner,
-			ServerCreate: api.ServerCreate{Service: e.DNSName, Port: port, Region: e.region()}}
+		s := api.DocumentServer{"service": e.DNSName, "port": port, "region": e.region()}
+		if owner != "" {
+			s["owner"] = owner
+		}
 		if e.RecordType == typeName {
-			s.Target = host
+			s["target"] = host
 		} else {
-			s.Address = host
+			s["address"] = host
 		}
 		list = append(list, s)
 	}
@@ -173,16 +175,18 @@ type serverID struct {
 	port       int
 }
 
-func idOf(s *api.DocumentServer) serverID { return serverID{s.Service, hostOf(s), s.Port} }
+func idOf(s api.DocumentServer) serverID {
+	return serverID{s.Text("service"), hostOf(s), s.Number("port")}
+}
 
-func hostOf(s *api.DocumentServer) string { return cmp.Or(s.Target, s.Address) }
+func hostOf(s api.DocumentServer) string { return cmp.Or(s.Text("target"), s.Text("address")) }
 
 // typeOf returns the record type of the endpoint that a server belongs to.
-func typeOf(s *api.DocumentServer) string {
-	if s.Target != "" {
+func typeOf(s api.DocumentServer) string {
+	if s.Text("target") != "" {
 		return typeName
 	}
-	address, _ := netip.ParseAddr(s.Address) // a node has written it
+	address, _ := netip.ParseAddr(s.Text("address")) // a node has written it
 	return recordType(address)
 }
 
@@ -190,16 +194,15 @@ func typeOf(s *api.DocumentServer) string {
 // label, from which the TXT registry of ExternalDNS learns the owner without TXT records.
 func recordsOf(doc api.Document, owner string) []*endpoint {
 	list, byKey := []*endpoint{}, map[string]*endpoint{}
-	for i := range doc.Servers {
-		s := &doc.Servers[i]
-		if s.Owner != owner {
+	for _, s := range doc.Servers {
+		if s.Text("owner") != owner {
 			continue
 		}
-		e := &endpoint{DNSName: s.Service, RecordType: typeOf(s), Labels: map[string]string{"owner": owner}}
+		e := &endpoint{DNSName: s.Text("service"), RecordType: typeOf(s), Labels: map[string]string{"owner": owner}}
 		if known := byKey[e.key()]; known != nil {
 			e = known
 		} else {
-			e.setProperties(s.Region, s.Port)
+			e.setProperties(s.Text("region"), s.Number("port"))
 			byKey[e.key()], list = e, append(list, e)
 		}
 		if !slices.Contains(e.Targets, hostOf(s)) {

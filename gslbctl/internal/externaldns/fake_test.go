@@ -47,8 +47,8 @@ func startFake(t *testing.T) *fakeNode {
 }
 
 func fakeServer(name, address, region, owner string) api.DocumentServer {
-	return api.DocumentServer{Owner: owner,
-		ServerCreate: api.ServerCreate{Service: name, Address: address, Port: 443, Region: region}}
+	return api.DocumentServer{"owner": owner,
+		"service": name, "address": address, "port": 443, "region": region}
 }
 
 func (n *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -100,12 +100,13 @@ func (n *fakeNode) answer(line string, r *http.Request) (int, any) {
 		n.apply(req)
 		return http.StatusOK, api.Plan{Applied: true}
 	case r.Method == http.MethodDelete:
-		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Text("name") == name })
+		n.doc.Domains = slices.DeleteFunc(n.doc.Domains,
+			func(d api.DocumentDomain) bool { return d.Text("name") == name })
 		return http.StatusNoContent, nil
 	case strings.HasPrefix(line, "GET /api/v1/domains/") && hasDomain(n.doc, name):
 		detail := api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: name}}}
 		for _, s := range n.doc.Servers {
-			if s.Service == name {
+			if s.Text("service") == name {
 				detail.Domain.BackendCount++
 			}
 		}
@@ -119,8 +120,10 @@ func (n *fakeNode) apply(req api.ApplyRequest) {
 		if !req.Force {
 			n.t.Error("an apply of servers without force")
 		}
-		n.doc.Servers = slices.DeleteFunc(n.doc.Servers, func(s api.DocumentServer) bool { return s.Owner == req.Owner })
-		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Text("owner") == req.Owner })
+		n.doc.Servers = slices.DeleteFunc(n.doc.Servers,
+			func(s api.DocumentServer) bool { return s.Text("owner") == req.Owner })
+		n.doc.Domains = slices.DeleteFunc(n.doc.Domains,
+			func(d api.DocumentDomain) bool { return d.Text("owner") == req.Owner })
 	}
 	for _, d := range req.Document.Domains {
 		if !hasDomain(n.doc, d.Text("name")) {
@@ -128,8 +131,8 @@ func (n *fakeNode) apply(req api.ApplyRequest) {
 		}
 	}
 	for _, s := range req.Document.Servers {
-		if !hasDomain(n.doc, s.Service) {
-			n.t.Errorf("a server of %s, which is no name yet", s.Service)
+		if !hasDomain(n.doc, s.Text("service")) {
+			n.t.Errorf("a server of %s, which is no name yet", s.Text("service"))
 		}
 		n.doc.Servers = append(n.doc.Servers, s)
 	}
@@ -141,7 +144,8 @@ func (n *fakeNode) servers() string {
 	defer n.mu.Unlock()
 	var list []string
 	for _, s := range n.doc.Servers {
-		list = append(list, strings.Join([]string{s.Owner, s.Service, hostOf(&s), s.Region}, " "))
+		list = append(list, strings.Join([]string{s.Text("owner"), s.Text("service"), hostOf(s), s.Text("region")},
+			" "))
 	}
 	slices.Sort(list)
 	return strings.Join(list, ", ")

@@ -48,8 +48,9 @@ func TestProvider_WhatIsAppliedReadsAsItWasAdjusted(t *testing.T) {
 	if got := i.well("GET", "/records", ""); got != owned {
 		t.Errorf("records\n%s\nwant\n%s", got, owned)
 	}
-	i.well("POST", "/records", `{"delete":[{"dnsName":"app.example.com","recordType":"CNAME","targets":["lb.cloud.example"]},`+
-		`{"dnsName":"*.new.example.com","recordType":"A","targets":["192.0.2.3"]}]}`)
+	i.well("POST", "/records",
+		`{"delete":[{"dnsName":"app.example.com","recordType":"CNAME","targets":["lb.cloud.example"]},`+
+			`{"dnsName":"*.new.example.com","recordType":"A","targets":["192.0.2.3"]}]}`)
 	if got := i.well("GET", "/records", ""); strings.Contains(got, "lb.cloud") || strings.Contains(got, "*.new") ||
 		!strings.Contains(got, "192.0.2.2") {
 		t.Errorf("records without what was deleted\n%s", got)
@@ -74,22 +75,27 @@ func TestProvider_OneClusterGoesAndTheOtherStays(t *testing.T) {
 	if got := n.servers(); got != both {
 		t.Fatalf("both: %s", got)
 	}
-	n.doc.Servers[1].Weight = new(7)
-	n.doc.Servers[1].HealthCheck = &api.HealthCheckChange{Path: new("/live")}
+	n.doc.Servers[1]["weight"] = 7
+	n.doc.Servers[1]["health_check"] = api.HealthCheckChange{"path": "/live"}
 	kept := n.doc.Servers[1]
-	asia.well("POST", "/records", `{"updateOld":`+endpoint("192.0.2.2", "us")+`,"updateNew":`+endpoint("192.0.2.4", "us")+`}`)
-	eu.well("POST", "/records", `{"updateOld":`+endpoint("192.0.2.1", "eu")+`,"updateNew":`+endpoint("192.0.2.1", "us")+`}`)
+	asia.well("POST", "/records", `{"updateOld":`+endpoint("192.0.2.2", "us")+`,"updateNew":`+endpoint("192.0.2.4",
+		"us")+`}`)
+	eu.well("POST", "/records", `{"updateOld":`+endpoint("192.0.2.1", "eu")+`,"updateNew":`+endpoint("192.0.2.1",
+		"us")+`}`)
 	for _, s := range n.doc.Servers {
-		if s.Owner == kept.Owner && (*s.Weight != 7 || *s.HealthCheck.Path != "/live") {
+		if s.Text("owner") == kept.Text("owner") && (s.Number("weight") != 7 ||
+			!strings.Contains(fmt.Sprintf("%s", s["health_check"]), "/live")) {
 			t.Errorf("what people have set of a server is gone: %+v", s)
 		}
 	}
 	eu.well("POST", "/records", `{"delete":`+endpoint("192.0.2.1", "us")+`}`)
-	if got := n.servers(); got != others+", us-2 both.example.com 192.0.2.4 us" || !hasDomain(n.doc, "both.example.com") {
+	if got := n.servers(); got != others+", us-2 both.example.com 192.0.2.4 us" || !hasDomain(n.doc,
+		"both.example.com") {
 		t.Fatalf("one is gone: %s", got)
 	}
 	asia.well("POST", "/records", `{"delete":`+endpoint("192.0.2.4", "us")+`}`)
-	if got := n.servers(); got != others || hasDomain(n.doc, "both.example.com") || !hasDomain(n.doc, "app.example.com") {
+	if got := n.servers(); got != others || hasDomain(n.doc, "both.example.com") || !hasDomain(n.doc,
+		"app.example.com") {
 		t.Errorf("both are gone: %s, %+v", got, n.doc.Domains)
 	}
 }
@@ -97,7 +103,8 @@ func TestProvider_OneClusterGoesAndTheOtherStays(t *testing.T) {
 func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 	n := startFake(t)
 	taken := fakeServer("app.example.com", "", "us", "us-1")
-	taken.Target = "taken.cloud.example"
+	taken["target"] = "taken.cloud.example"
+	delete(taken, "address")
 	n.doc.Servers = append(n.doc.Servers, fakeServer("app.example.com", "192.0.2.1", "eu", "eu-1"), taken)
 	i := startInstance(t, n, "eu-1", "eu")
 	const region, port = `"providerSpecific":[{"name":"webhook/gslb-region","value":"mars"}]`,
@@ -110,19 +117,26 @@ func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 		{`{"dnsName":"app.example.com","recordType":"CNAME","targets":["taken.cloud.example"]}`, "",
 			"belongs to the owner \\\"us-1\\\""},
 		{`{"dnsName":"a.example.com","recordType":"MX","targets":["10 a"]}`, "", "only A, AAAA and CNAME"},
-		{`{"dnsName":"a.example.org","recordType":"A","targets":["192.0.2.1"]}`, "", "outside every zone of the nodes (example.com.)"},
+		{`{"dnsName":"a.example.org","recordType":"A","targets":["192.0.2.1"]}`, "",
+			"outside every zone of the nodes (example.com.)"},
 		{`{"dnsName":"a example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "letters, digits, hyphens"},
 		{`{"dnsName":"a-.example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "letters, digits, hyphens"},
 		{`{"recordType":"A","targets":["192.0.2.1"]}`, "", "letters, digits, hyphens"},
 		{`{"dnsName":"a.example.com","recordType":"A","targets":["2001:db8::1"]}`, "", "an address for A records"},
-		{`{"dnsName":"a.example.com","recordType":"AAAA","targets":["::ffff:192.0.2.1"]}`, "", "an address for AAAA records"},
-		{`{"dnsName":"a.example.com","recordType":"A","targets":["0.0.0.0","224.0.0.1","255.255.255.255"]}`, "", "an address for A records"},
+		{`{"dnsName":"a.example.com","recordType":"AAAA","targets":["::ffff:192.0.2.1"]}`, "",
+			"an address for AAAA records"},
+		{`{"dnsName":"a.example.com","recordType":"A","targets":["0.0.0.0","224.0.0.1","255.255.255.255"]}`, "",
+			"an address for A records"},
 		{`{"dnsName":"b.example.com","recordType":"A"}`, "", "no target"},
-		{`{"dnsName":"app.example.com","recordType":"A","targets":["203.0.113.9"]}`, "", "belongs to the owner \\\"us-1\\\""},
-		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + region + `}`, here, "one of eu, us"},
-		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + port + `}`, here, "a port from 1 to 65535"},
+		{`{"dnsName":"app.example.com","recordType":"A","targets":["203.0.113.9"]}`, "",
+			"belongs to the owner \\\"us-1\\\""},
+		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + region + `}`, here,
+			"one of eu, us"},
+		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + port + `}`, here,
+			"a port from 1 to 65535"},
 		{`null`, "", ""},
-		{`{"dnsName":"file.example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "belongs to the configuration file"},
+		{`{"dnsName":"file.example.com","recordType":"A","targets":["192.0.2.1"]}`, "",
+			"belongs to the configuration file"},
 	} {
 		i.log.Reset()
 		if got := i.well("POST", "/adjustendpoints", "["+tc.endpoint+"]"); got != "["+tc.want+"]" {
@@ -141,7 +155,8 @@ func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 		t.Errorf("two regions: %s, %s", got, i.log)
 	}
 	n.zones = nil
-	names := i.well("POST", "/adjustendpoints", `[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.2"]},
+	names := i.well("POST", "/adjustendpoints",
+		`[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.2"]},
 		{"dnsName":"file.example.com","recordType":"A","targets":["192.0.2.2"]}]`)
 	if strings.Contains(names, "app.") || !strings.Contains(names, "file.") || i.well("GET", "/", "") != "{}" {
 		t.Errorf("without zones, the names that there are: %s", names)
@@ -184,7 +199,8 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 		{"POST", "/records", MediaType, `{"create":{}}`, 400},
 		{"POST", "/records", MediaType, `{} {}`, 400},
 		{"POST", "/records", MediaType, `{"create":[null],"delete":[null]}`, 204},
-		{"POST", "/records", MediaType, `{"create":[{"dnsName":"` + strings.Repeat("a", 2*api.MaxDocument) + `"}]}`, 413},
+		{"POST", "/records", MediaType, `{"create":[{"dnsName":"` + strings.Repeat("a", 2*api.MaxDocument) + `"}]}`,
+			413},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"443"`, `"0"`) + `}`, 204},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"A"`, `"MX"`) + `}`, 204},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `192.0.2.1`, `b`) + `}`, 204},
@@ -201,7 +217,8 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 		w := httptest.NewRecorder()
 		i.Handler().ServeHTTP(w, r)
 		if left, err := io.ReadAll(r.Body); tc.want == http.StatusRequestEntityTooLarge && (err != nil || len(left) > 0) {
-			t.Errorf("%s: %d octets of a refused body are unread, and its sender gets a reset: %v", tc.path, len(left), err)
+			t.Errorf("%s: %d octets of a refused body are unread, and its sender gets a reset: %v", tc.path, len(left),
+				err)
 		}
 		if w.Code != tc.want {
 			t.Errorf("%s %s %q %.80s: %d %s, want %d", tc.method, tc.path, tc.kind, tc.body, w.Code, w.Body, tc.want)
@@ -268,7 +285,7 @@ func TestRecords_WhatTheNodeRefusesBlocksNothingElse(t *testing.T) {
 			}
 		}
 		for i, s := range doc.Servers {
-			if s.Address == "192.0.2.66" {
+			if s.Text("address") == "192.0.2.66" {
 				named = true
 				return &api.ErrorBody{Error: "nothing was changed", Problems: []api.DocumentProblem{
 					{Object: fmt.Sprintf("servers[%d]", i), Problem: "its address is the node's own"}}}

@@ -23,7 +23,7 @@ func (k *nodeState) candidates(list []*endpoint) []*candidate {
 	byName := map[string]*candidate{}
 	for _, e := range list {
 		for _, s := range e.servers("") {
-			if region, there := k.own[idOf(&s)]; there && region == s.Region {
+			if region, there := k.own[idOf(s)]; there && region == s.Text("region") {
 				continue
 			}
 			c := byName[e.DNSName]
@@ -42,10 +42,10 @@ func (k *nodeState) candidates(list []*endpoint) []*candidate {
 
 // refuse takes a server out of the candidate and of its endpoint, and adds the reason to the problems.
 func (c *candidate) refuse(s api.DocumentServer, reason error, problems map[string]bool) {
-	c.servers = slices.DeleteFunc(c.servers, func(other api.DocumentServer) bool { return idOf(&other) == idOf(&s) })
+	c.servers = slices.DeleteFunc(c.servers, func(other api.DocumentServer) bool { return idOf(other) == idOf(s) })
 	for _, e := range c.endpoints {
-		if e.RecordType == typeOf(&s) && slices.Contains(e.Targets, hostOf(&s)) {
-			e.Targets = slices.DeleteFunc(e.Targets, func(target string) bool { return target == hostOf(&s) })
+		if e.RecordType == typeOf(s) && slices.Contains(e.Targets, hostOf(s)) {
+			e.Targets = slices.DeleteFunc(e.Targets, func(target string) bool { return target == hostOf(s) })
 			problems[problemOf(e, reason)] = true
 		}
 	}
@@ -131,13 +131,14 @@ func (t *trial) refuseNamed(group []*candidate, doc *api.Document, problems []ap
 		var n int
 		if _, err := fmt.Sscanf(problem.Object, "servers[%d]", &n); err == nil && n >= 0 && n < len(doc.Servers) {
 			servers = doc.Servers[n : n+1]
-		} else if _, err := fmt.Sscanf(problem.Object, "domains[%d]", &n); err == nil && n >= 0 && n < len(doc.Domains) {
+		} else if _, err := fmt.Sscanf(problem.Object, "domains[%d]",
+			&n); err == nil && n >= 0 && n < len(doc.Domains) {
 			servers = slices.DeleteFunc(slices.Clone(doc.Servers), func(s api.DocumentServer) bool {
-				return s.Service != doc.Domains[n].Text("name")
+				return s.Text("service") != doc.Domains[n].Text("name")
 			})
 		}
 		for _, s := range servers {
-			i := slices.IndexFunc(group, func(c *candidate) bool { return c.name == s.Service })
+			i := slices.IndexFunc(group, func(c *candidate) bool { return c.name == s.Text("service") })
 			group[i].refuse(s, reason, t.problems)
 			found = true
 		}

@@ -65,7 +65,7 @@ func OwnedBy(doc api.Document, owner string) api.Document {
 	return api.Document{
 		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner == owner }),
 		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Text("owner") == owner }),
-		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Owner == owner }),
+		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Text("owner") == owner }),
 		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner == owner }),
 		Agents:   filter(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner == owner }),
 	}

@@ -28,11 +28,13 @@ func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := m.Document
-	if len(d.Domains) != 2 || fmt.Sprintf("%s", d.Domains[0]["ttl"]) != "30" || d.Domains[1].Text("owner") != "b" || *d.Regions[0].Name != "eu" ||
-		*d.Servers[0].HealthCheck.Type != "http" || d.Servers[0].Port != 80 {
+	if len(d.Domains) != 2 || fmt.Sprintf("%s",
+		d.Domains[0]["ttl"]) != "30" || d.Domains[1].Text("owner") != "b" || *d.Regions[0].Name != "eu" ||
+		fmt.Sprintf("%s", d.Servers[0]["health_check"]) != `{"type":"http"}` || d.Servers[0].Number("port") != 80 {
 		t.Errorf("%+v", d)
 	}
-	for object, want := range map[string]string{"domains[0]": "a.yaml:2: domains[0]", "regions[0]": "a.yaml:6: regions[0]",
+	for object, want := range map[string]string{"domains[0]": "a.yaml:2: domains[0]",
+		"regions[0]": "a.yaml:6: regions[0]",
 		"domains[1]": "b.json:1: domains[1]", "servers[0]": "b.json:2: servers[0]"} {
 		if got := m.Place(object); got != filepath.Join(dir, want) {
 			t.Errorf("%s is at %s, want %s", object, got, want)
@@ -78,7 +80,7 @@ func TestRead_NamesLineAndRemedy(t *testing.T) {
 		"domains:\n- name: x\n  ttl: y":         `standard input:3: domains[0]: ttl is "y": give a whole number`,
 		"domains:\n- {name: 5}":                 "standard input:2: domains[0]: name is 5: give a string",
 		"servers:\n- health_check:\n    typ: x": `standard input:3: unknown key "typ": known are enabled, type`,
-		"servers:\n- health_check: {path: 1}":   "standard input:2: servers[0]: health_check.path is a number",
+		"servers:\n- health_check: {path: 1}":   "standard input:2: servers[0]: health_check.path is 1: give a string",
 		"domains:\n- {name: a, name: b}":        "already defined",
 		strings.Repeat("#", api.MaxDocument+1):  "larger than 16 MiB",
 	} {

@@ -164,16 +164,16 @@ func (p *Plane) followServer(ctx context.Context, key replica.Key) error {
 	if err != nil {
 		return err
 	}
-	return p.o.Servers.Follow(ctx, id, func() (*store.Server, error) {
+	return p.o.Servers.Follow(ctx, id, func() (*model.Server, error) {
 		value, err := p.object(key)
 		if value == nil {
 			return nil, err
 		}
-		var s store.Server
-		if err := json.Unmarshal(value, &s); err != nil {
+		s, err := model.Decode[model.Server](value)
+		if err != nil {
 			return nil, fmt.Errorf("it cannot be read: %w", err)
 		}
-		sound := restore.Servers([]store.Server{s}, p.log)
+		sound := restore.Servers([]model.Server{*s}, p.log)
 		if len(sound) == 0 {
 			return nil, errors.New("its service or its weight is not one that a server may have")
 		}

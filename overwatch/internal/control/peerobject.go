@@ -33,7 +33,11 @@ func CheckObject(o *replica.Object) error {
 	case store.KindAgent:
 		return checkValue(o, definitions.CheckNode)
 	case store.KindServer:
-		return checkValue(o, checkPeerServer)
+		s, err := model.Decode[model.Server](o.Value)
+		if err != nil {
+			return fmt.Errorf("it cannot be read: %w", err)
+		}
+		return checkPeerServer(s)
 	case store.KindOverride, store.KindWeight, store.KindDrain:
 		return checkValue(o, func(order *store.Order) error {
 			order.Kind = api.OrderKind(o.Kind)
@@ -70,7 +74,7 @@ func checkAgentID(id string) error {
 	return nil
 }
 
-func checkPeerServer(s *store.Server) error {
+func checkPeerServer(s *model.Server) error {
 	id, err := registry.NewID(s.Service, s.Address, s.Port)
 	if err == nil && (id.Service != s.Service || id.Address != s.Address) {
 		err = fmt.Errorf("its id is not in the canonical form %s", id)

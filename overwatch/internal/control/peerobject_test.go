@@ -112,7 +112,8 @@ func TestCheckObject_ChecksTheHealthChecksOfSettings(t *testing.T) {
 		{server, `{"fields":{"health_check":{"type":"smoke"}}}`, "type"},
 		{server, `{"fields":{"health_check":{"path":"no slash"}}}`, "path"},
 		{server, `{"fields":{"health_check":{"healthy_threshold":-1}}}`, "success_threshold"},
-		{target, `{"weight":7,"region":"eu","health_check":{"type":"grpc","path":"","interval":"5s","timeout":"2s"}}`, ""},
+		{target, `{"weight":7,"region":"eu","health_check":{"type":"grpc","path":"","interval":"5s","timeout":"2s"}}`,
+			""},
 		{target, `{"weight":7,"health_check":{"interval":"-5s"}}`, "interval"},
 		{target, `{"weight":7,"region":"e u"}`, "region"},
 		{target, `{"weight":7,"owner":"a\nb"}`, "owner"},
@@ -162,7 +163,7 @@ func joinPeerObject(t *testing.T, o *replica.Object) {
 	case store.KindSetting:
 		from.Settings = map[string][]byte{o.Name: o.Value}
 	case store.KindServer:
-		restore.Servers([]store.Server{decodePeer[store.Server](t, o)}, zerolog.Nop())
+		restore.Servers([]model.Server{decodePeer[model.Server](t, o)}, zerolog.Nop())
 	case store.KindOverride, store.KindWeight, store.KindDrain:
 		if order, err := restore.OrderOf(decodePeer[store.Order](t, o)); err != nil {
 			t.Errorf("%s %q: %v", o.Kind, o.Value, err)

@@ -40,7 +40,7 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 	}
 	for _, service := range []string{"a.example", "none.example"} {
 		address := netip.MustParseAddr("192.0.2.1")
-		if err := kept.PutServer(store.Server{Service: service, Address: address, Port: 80, Weight: 1}); err != nil {
+		if err := kept.PutServer(model.Server{Service: service, Address: address, Port: 80, Weight: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if err := kept.PutOrder(store.Order{Kind: api.OrderOverride, Service: service, Address: address.String(),

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 
 	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // overtaken describes, for the audit log, the changes of this node that no longer stand: later changes came from other
@@ -54,18 +56,27 @@ func resourceOf(kind string) string {
 	return kind
 }
 
-// shown returns the value of an object without secrets. Of the known kinds, only a server may have secrets. It omits a
-// value that this version cannot read, such as the value of an unknown kind.
+// shown returns the value of an object without secrets. Of the known kinds, only a server and the overlay of a server
+// may have secrets. It omits a value that this version cannot read, such as the value of an unknown kind.
 func shown(o *replica.Object) any {
 	if !store.Readable(o) {
 		return map[string]string{"omitted": "this version of gslb cannot read it"}
 	}
-	if o.Kind != store.KindServer {
-		return o.Value
+	switch kind, _, _ := definitions.SplitOverlay(o.Name); {
+	case o.Kind == store.KindServer, o.Kind == store.KindSetting && kind == definitions.OverTarget:
+		server, err := model.Decode[model.Server](o.Value)
+		if err != nil {
+			return map[string]string{"omitted": "this version of gslb cannot read it"}
+		}
+		return server.Shown()
+	case o.Kind == store.KindSetting && kind == definitions.OverServer:
+		overlay, err := definitions.ParseOverlay(kind, o.Value)
+		if err != nil {
+			return map[string]string{"omitted": "this version of gslb cannot read it"}
+		}
+		return overlay.Shown()
 	}
-	var server store.Server
-	_ = json.Unmarshal(o.Value, &server) // what cannot be read is left out
-	return server.Shown()
+	return o.Value
 }
 
 // sameDecision reports whether two objects say the same, whenever they were made.

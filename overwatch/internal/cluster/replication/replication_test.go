@@ -192,8 +192,9 @@ func (n *node) put(name, description string) {
 func (n *node) putServer(header string) {
 	n.t.Helper()
 	spec := check.Spec{Type: check.HTTP, Path: "/", Detail: check.Detail{Headers: header}.Details()}
-	if err := n.store.PutServer(store.Server{Service: "app.example", Address: netip.MustParseAddr("192.0.2.1"), Port: 80,
-		Check: spec}); err != nil {
+	if err := n.store.PutServer(model.Server{Service: "app.example", Address: netip.MustParseAddr("192.0.2.1"),
+		Port:        80,
+		HealthCheck: model.HealthCheckOf(spec)}); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -324,12 +325,13 @@ func TestReplication_WhatIsOvertakenIsInTheAuditLogOfItsNode(t *testing.T) {
 		entry, server = server, entry
 	}
 	text, err := json.Marshal([]any{server.Before, server.After})
-	if err != nil || server.Resource != store.KindServer || strings.Count(string(text), "X-By: [redacted]") != 2 ||
+	if err != nil || server.Resource != store.KindServer || strings.Count(string(text), `"X-By":"[redacted]"`) != 2 ||
 		strings.Contains(string(text), "s3cret") {
 		t.Errorf("the entry of the server is %+v: %s, %v", server, text, err)
 	}
 	if before, after := entry.Before.(json.RawMessage), entry.After.(json.RawMessage); entry.Actor != "c" ||
-		entry.Action != api.AuditSync || entry.ResourceID != "app.example" || !strings.Contains(string(before), "by a") ||
+		entry.Action != api.AuditSync || entry.ResourceID != "app.example" || !strings.Contains(string(before),
+		"by a") ||
 		!strings.Contains(string(after), "by c") {
 		t.Errorf("the entry is %+v", entry)
 	}

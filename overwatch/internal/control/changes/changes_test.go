@@ -25,6 +25,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // world is a Changes over a real registry, store and audit log, with two backends.
@@ -196,8 +197,8 @@ func TestApply_TwoAtATimeEndAlike(t *testing.T) {
 	}
 }
 
-func server(weight int) store.Server {
-	return store.Server{Service: "app.example", Address: netip.MustParseAddr("192.0.2.3"), Port: 80, Weight: weight}
+func server(weight int) model.Server {
+	return model.Server{Service: "app.example", Address: netip.MustParseAddr("192.0.2.3"), Port: 80, Weight: weight}
 }
 
 var serverID = registry.ID{Service: "app.example", Address: netip.MustParseAddr("192.0.2.3"), Port: 80}
@@ -218,7 +219,7 @@ func TestServer_IsStoredWithItsAuditEntry(t *testing.T) {
 	w := newWorld(t)
 	w.must(w.apply(changes.CreateServer{Server: server(1), Resource: "server"}))
 	edit := &changes.EditServer{ID: serverID, Resource: "server",
-		Edit: func(s *store.Server) error { s.Weight = 2; return nil }}
+		Edit: func(s *model.Server) error { s.Weight = 2; return nil }}
 	w.must(w.apply(edit))
 	if got := w.storedServers(); got != "2" || edit.After.Weight != 2 || w.registry.View().Get(serverID).Weight != 2 {
 		t.Errorf("stored %q", got)

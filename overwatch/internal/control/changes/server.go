@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
@@ -12,18 +13,19 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // Servers holds the servers of the API; inventory.Inventory implements it.
 type Servers interface {
-	Get(registry.ID) (store.Server, bool)
+	Get(registry.ID) (model.Server, bool)
 	// Apply stores servers and deletes others with commit, all or none.
-	Apply(ctx context.Context, puts []store.Server, gone []registry.ID, commit func(definitions.Attached) error) error
+	Apply(ctx context.Context, puts []model.Server, gone []registry.ID, commit func(definitions.Attached) error) error
 }
 
 // CreateServer is the Object that creates a server.
 type CreateServer struct {
-	Server store.Server
+	Server model.Server
 	// Resource is the name of the object in the audit log.
 	Resource string
 	// InRegion rejects a region that does not exist; nil accepts each region. No region is deleted meanwhile.
@@ -55,12 +57,12 @@ type EditServer struct {
 	// InRegion is as in CreateServer.
 	InRegion func() error
 	// Covered returns the value to which the precondition applies; nil: the server.
-	Covered func(store.Server) any
+	Covered func(model.Server) any
 	// Edit changes the server. An error of Edit is a rejection.
-	Edit func(*store.Server) error
+	Edit func(*model.Server) error
 
 	// After is the server that Plan has made.
-	After store.Server
+	After model.Server
 }
 
 // Plan implements Object.
@@ -96,7 +98,7 @@ type DeleteServer struct {
 	ID       registry.ID
 	Resource string
 	// May rejects the deletion of a server; nil accepts each server.
-	May func(store.Server) error
+	May func(model.Server) error
 	// Stays reports whether something else declares a backend or reports it.
 	Stays func(registry.ID) bool
 }
@@ -126,7 +128,7 @@ func (s DeleteServer) Plan(_ context.Context, t *Transaction) error {
 }
 
 // present returns a server of the API.
-func (t *Transaction) present(id registry.ID) (store.Server, error) {
+func (t *Transaction) present(id registry.ID) (model.Server, error) {
 	server, exists := t.c.o.Servers.Get(id)
 	if !exists {
 		return server, fmt.Errorf("server %s %w", id, inventory.ErrUnknown)
@@ -135,14 +137,14 @@ func (t *Transaction) present(id registry.ID) (store.Server, error) {
 }
 
 // putServer adds the steps that store a server and declare it. before is nil for a new server.
-func (t *Transaction) putServer(id registry.ID, before *store.Server, after store.Server) {
+func (t *Transaction) putServer(id registry.ID, before *model.Server, after model.Server) {
 	t.puts = append(t.puts, after)
 	t.expect(id, before)
 }
 
-func (t *Transaction) expect(id registry.ID, before *store.Server) {
+func (t *Transaction) expect(id registry.ID, before *model.Server) {
 	if t.expected == nil {
-		t.expected = make(map[registry.ID]*store.Server)
+		t.expected = make(map[registry.ID]*model.Server)
 	}
 	t.expected[id] = before
 }
@@ -174,7 +176,7 @@ func (t *Transaction) checkServers() error {
 		switch now, exists := t.c.o.Servers.Get(id); {
 		case before == nil && exists:
 			return fmt.Errorf("server %s %w", id, inventory.ErrExists)
-		case before != nil && (!exists || now != *before):
+		case before != nil && (!exists || !reflect.DeepEqual(&now, before)):
 			return fault.Conflictf("server %s has changed at the same time: nothing was changed, try again", id)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // Entry describes a change for the audit log. Before and After are nil for no object.
@@ -31,9 +32,9 @@ type Transaction struct {
 	change    *Change
 	began     time.Time
 	batch     store.Batch
-	puts      []store.Server
+	puts      []model.Server
 	gone      []registry.ID
-	expected  map[registry.ID]*store.Server // the present servers of puts and gone, nil for a new server
+	expected  map[registry.ID]*model.Server // the present servers of puts and gone, nil for a new server
 	write     func(context.Context, store.Entry) error
 	stored    bool
 	publish   []func(context.Context) error

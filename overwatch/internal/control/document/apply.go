@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // Plan compares the objects of a document with those that the API has, and describes the effect on answers. It stops
@@ -84,7 +85,7 @@ func (pl *Planner) Store(ctx context.Context, p *Plan, note store.Entry) error {
 	if len(p.put.servers)+len(p.gone.servers) == 0 {
 		return pl.o.Definitions.DefineWith(note, p.change(pl), definitions.Attached{})
 	}
-	puts := make([]store.Server, 0, len(p.put.servers))
+	puts := make([]model.Server, 0, len(p.put.servers))
 	for _, server := range p.put.servers {
 		puts = append(puts, *server)
 	}

@@ -28,7 +28,7 @@ func (p *Plan) newTargets() (count int) {
 
 // staleTargets is stale for servers by host name.
 func (p *Plan) staleTargets(now *definitions.Set) bool {
-	for _, touched := range []map[definitions.TargetID]*definitions.TargetServer{p.put.targets, p.gone.targets} {
+	for _, touched := range []map[definitions.TargetID]*model.Server{p.put.targets, p.gone.targets} {
 		for id := range touched {
 			if !reflect.DeepEqual(p.held.targets[id], now.Target(id)) {
 				return true
@@ -193,7 +193,7 @@ func domainsAnsweringNames(file *config.Config, made map[string]*model.Domain) m
 
 // checkServer checks that a server's domain exists and answers with addresses, and that the file does not declare the
 // server.
-func (pl *Planner) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*model.Domain,
+func (pl *Planner) checkServer(d *definitions.Draft, server *model.Server, domains map[string]*model.Domain,
 	byName map[string]bool) error {
 	if domains[server.Service] == nil && !d.InFile(server.Service) {
 		return fault.Invalidf(
@@ -240,9 +240,10 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 		}
 	}
 	for _, t := range d.Now().Targets() {
-		put := p.put.targets[t.ID]
-		if p.gone.targets[t.ID] == nil && (put == nil || put.Region == t.Region) {
-			names(t.Region, "server %s is in it, and stays", t.ID)
+		id := definitions.TargetIDOf(t)
+		put := p.put.targets[id]
+		if p.gone.targets[id] == nil && (put == nil || put.Region == t.Region) {
+			names(t.Region, "server %s is in it, and stays", id)
 		}
 	}
 	for b := range pl.o.View.Backends() {
@@ -257,10 +258,10 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 
 // staleServers is stale for servers. The caller has reserved them, so that nobody changes them meanwhile.
 func (p *Plan) staleServers(inv Inventory) error {
-	for _, touched := range []map[registry.ID]*store.Server{p.put.servers, p.gone.servers} {
+	for _, touched := range []map[registry.ID]*model.Server{p.put.servers, p.gone.servers} {
 		for id := range touched {
 			now, there := inv.Get(id)
-			if was := p.held.servers[id]; there != (was != nil) || there && now != *was {
+			if was := p.held.servers[id]; there != (was != nil) || there && !reflect.DeepEqual(&now, was) {
 				return errStale
 			}
 		}

@@ -35,26 +35,31 @@ func writtenRegion(r *store.Region) api.DocumentRegion {
 	return w
 }
 
-func writtenServer(cfg *config.Config, server *store.Server) api.DocumentServer {
-	w := api.DocumentServer{Owner: server.Owner, ServerCreate: api.ServerCreate{Service: server.Service,
-		Address: server.Address.String(), Port: int(server.Port), Weight: &server.Weight, Region: server.Region,
-		Agent: server.Agent}}
-	if server.Check != cfg.CheckIn(server.Region) {
-		w.HealthCheck = objects.CheckFields(server.Check)
+// writtenServer returns a server of a document, without secrets. It omits a health check that is that of the region,
+// and resets the settings of the region that the server does not have.
+func writtenServer(cfg *config.Config, server *model.Server) api.DocumentServer {
+	written := model.Written(server.Shown())
+	if server.Target != "" {
+		return written
 	}
-	return w
+	ofRegion := cfg.CheckIn(server.Region)
+	if server.HealthCheck == nil || server.HealthCheck.Spec() == ofRegion {
+		delete(written, "health_check")
+		return written
+	}
+	own := model.Written(server.HealthCheck.Shown())
+	for name := range model.Written(model.HealthCheckOf(ofRegion)) {
+		if !own.Has(name) {
+			own[name] = nil
+		}
+	}
+	written["health_check"] = own
+	return written
 }
 
 func writtenAgent(n *store.Node) api.DocumentAgent {
 	return api.DocumentAgent{Owner: n.Owner, AgentRegistration: api.AgentRegistration{Name: n.ID, Address: n.Address,
 		Port: n.Port, Region: n.Region, Version: n.Version}}
-}
-
-func writtenTarget(id definitions.TargetID, t *definitions.TargetServer) api.DocumentServer {
-	return api.DocumentServer{Owner: t.Owner, ServerCreate: api.ServerCreate{HealthCheck: t.HealthCheck,
-
-		Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: &t.Weight, Region: t.Region, Agent: t.Agent,
-		AllowedCIDRs: objects.NetworkTexts(t.AllowedCIDRs)}}
 }
 
 // Export returns the objects of the API as a document.
@@ -71,7 +76,7 @@ func (pl *Planner) Export() (doc api.Document, err error) {
 		doc.Servers = append(doc.Servers, writtenServer(cfg, &server))
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(held.targets), definitions.TargetID.Compare) {
-		doc.Servers = append(doc.Servers, writtenTarget(id, held.targets[id]))
+		doc.Servers = append(doc.Servers, writtenServer(cfg, held.targets[id]))
 	}
 	for _, network := range slices.SortedFunc(maps.Keys(held.mappings), func(a, b netip.Prefix) int {
 		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))

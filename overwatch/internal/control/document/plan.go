@@ -44,9 +44,9 @@ func compare(ctx context.Context, request Request, wanted, held *Objects, now ti
 	compareAll(p, kindDomain, wanted.domains, held.domains, p.put.domains, p.gone.domains,
 		func(d *model.Domain) ownership { return ownership{&d.Owner, &d.CreatedAt, &d.UpdatedAt} })
 	compareAll(p, kindServer, wanted.servers, held.servers, p.put.servers, p.gone.servers,
-		func(s *store.Server) ownership { return ownership{&s.Owner, &s.CreatedAt, &s.UpdatedAt} })
+		func(s *model.Server) ownership { return ownership{&s.Owner, &s.CreatedAt, &s.UpdatedAt} })
 	compareAll(p, kindServer, wanted.targets, held.targets, p.put.targets, p.gone.targets,
-		func(t *definitions.TargetServer) ownership { return ownership{&t.Owner, &t.CreatedAt, &t.UpdatedAt} })
+		func(t *model.Server) ownership { return ownership{&t.Owner, &t.CreatedAt, &t.UpdatedAt} })
 	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings,
 		func(m *store.Mapping) ownership { return ownership{&m.Owner, new(time.Time), new(time.Time)} })
 	compareAll(p, kindAgent, wanted.agents, held.agents, p.put.agents, p.gone.agents,
@@ -229,8 +229,8 @@ func (p *Plan) change(pl *Planner) func(*definitions.Draft) error {
 		for id := range p.gone.targets {
 			d.DeleteTarget(id)
 		}
-		for id, t := range p.put.targets {
-			if err := d.PutTarget(id, t); err != nil {
+		for _, t := range p.put.targets {
+			if err := d.PutTarget(t); err != nil {
 				return err
 			}
 		}

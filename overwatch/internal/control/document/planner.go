@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 // Definitions holds the definitions of the API; control.Plane implements it.
@@ -34,11 +35,11 @@ type Definitions interface {
 
 // Inventory holds the servers of the API; inventory.Inventory implements it.
 type Inventory interface {
-	Get(registry.ID) (store.Server, bool)
+	Get(registry.ID) (model.Server, bool)
 	// All returns the servers ordered by service, address and port.
-	All() []store.Server
+	All() []model.Server
 	// Apply stores servers and deletes others with commit, all or none.
-	Apply(ctx context.Context, puts []store.Server, gone []registry.ID, commit func(definitions.Attached) error) error
+	Apply(ctx context.Context, puts []model.Server, gone []registry.ID, commit func(definitions.Attached) error) error
 }
 
 // Options holds the parts that a Planner calls. Every field is required.

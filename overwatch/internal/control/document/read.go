@@ -46,8 +46,8 @@ type objectLists struct {
 type Objects struct {
 	regions  map[string]*store.Region
 	domains  map[string]*model.Domain
-	servers  map[registry.ID]*store.Server
-	targets  map[definitions.TargetID]*definitions.TargetServer
+	servers  map[registry.ID]*model.Server
+	targets  map[definitions.TargetID]*model.Server
 	mappings map[netip.Prefix]*store.Mapping
 	agents   map[string]*store.Node
 	settings map[string]*json.RawMessage
@@ -118,7 +118,7 @@ func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
 		return nil, err
 	}
 	set, file := pl.o.Definitions.Defined()
-	r := &reader{pl: pl, ctx: ctx, cfg: pl.o.Edit.Config(), found: newObjects(), names: set.RegionNames(file)}
+	r := &reader{pl: pl, ctx: ctx, held: set, found: newObjects(), names: set.RegionNames(file)}
 	each(r, "regions", lists.Regions, r.region)
 	each(r, "domains", lists.Domains, r.domain)
 	each(r, "servers", lists.Servers, r.server)
@@ -132,8 +132,8 @@ func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
 }
 
 func newObjects() *Objects {
-	return &Objects{map[string]*store.Region{}, map[string]*model.Domain{}, map[registry.ID]*store.Server{},
-		map[definitions.TargetID]*definitions.TargetServer{}, map[netip.Prefix]*store.Mapping{},
+	return &Objects{map[string]*store.Region{}, map[string]*model.Domain{}, map[registry.ID]*model.Server{},
+		map[definitions.TargetID]*model.Server{}, map[netip.Prefix]*store.Mapping{},
 		map[string]*store.Node{},
 		map[string]*json.RawMessage{}, map[string]string{}}
 }
@@ -142,7 +142,7 @@ func newObjects() *Objects {
 type reader struct {
 	pl       *Planner
 	ctx      context.Context //nolint:containedctx // of the request whose document it reads
-	cfg      *config.Config
+	held     *definitions.Set
 	found    *Objects
 	names    config.RegionNames // of the regions that exist, and of the document
 	problems problems
@@ -207,26 +207,25 @@ func (r *reader) domain(req api.DocumentDomain) (kind, name string, err error) {
 }
 
 func (r *reader) server(req api.DocumentServer) (kind, name string, err error) {
-	if req.Target != "" {
-		return r.target(req)
+	if region := req.Text("region"); region != "" {
+		req["region"] = r.names.Of(region)
 	}
-	req.Region = r.names.Of(req.Region)
-	service, remedy := settings.ParseService(req.Service)
-	if remedy != "" {
-		return "", "", fault.Invalidf("service is %.260q: %s", req.Service, remedy)
-	}
-	id, err := objects.NewServerID(service, req.ServerCreate)
+	made, err := r.pl.o.Edit.NewServer(req, model.FromDocument)
 	if err != nil {
 		return "", "", err
 	}
-	made := &store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Region: req.Region, Agent: req.Agent,
-		Weight: objects.ValueOr(req.Weight, api.DefaultServerWeight), Owner: req.Owner}
-	r.found.servers[id] = made
-	err = errors.Join(objects.CheckWeight(made.Weight), objects.CheckAgent(req.Agent), checkOwner(req.Owner))
-	if err == nil {
-		made.Check, err = r.pl.o.Edit.CheckOfNew(r.cfg, req.ServerCreate)
+	var before *model.Server
+	if made.Target != "" {
+		id := definitions.TargetIDOf(made)
+		r.found.targets[id], before = made, r.held.Target(id)
+	} else {
+		id := registry.ID{Service: made.Service, Address: made.Address, Port: made.Port}
+		r.found.servers[id] = made
+		if now, known := r.pl.o.Inventory.Get(id); known {
+			before = &now
+		}
 	}
-	return kindServer, id.String(), err
+	return kindServer, made.ID(), r.pl.o.Edit.CheckNewServer(made, before, req)
 }
 
 func (r *reader) mapping(req api.DocumentMapping) (kind, name string, err error) {
@@ -253,7 +252,7 @@ func (pl *Planner) current() *Objects {
 	maps.Copy(o.mappings, set.Mappings)
 	maps.Copy(o.agents, set.Nodes)
 	for _, t := range set.Targets() {
-		o.targets[t.ID] = t.TargetServer
+		o.targets[definitions.TargetIDOf(t)] = t
 	}
 	for _, section := range store.SharedSettings() {
 		overlay := cmp.Or(string(set.Settings[section]), noValues)
@@ -321,20 +320,4 @@ func valuesOf(overlay *json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return *overlay
-}
-
-// target reads a server by host name of a document.
-func (r *reader) target(req api.DocumentServer) (kind, name string, err error) {
-	id, t, err := objects.NewTarget(req.ServerCreate)
-	if err != nil {
-		return "", "", err
-	}
-	req.Region = r.names.Of(req.Region)
-	t.Owner, t.Region = req.Owner, req.Region
-	r.found.targets[id] = t
-	err = checkOwner(req.Owner)
-	if err == nil {
-		_, err = r.pl.o.Edit.CheckOfNew(r.cfg, req.ServerCreate)
-	}
-	return kindServer, id.String(), err
 }

@@ -28,7 +28,7 @@ type state struct {
 type appliedObjects struct {
 	Regions  []*store.Region            `json:",omitempty"`
 	Domains  []json.RawMessage          `json:",omitempty"`
-	Servers  []*store.Server            `json:",omitempty"`
+	Servers  []json.RawMessage          `json:",omitempty"`
 	Targets  []appliedTarget            `json:",omitempty"`
 	Mappings []*store.Mapping           `json:",omitempty"`
 	Agents   []*store.Node              `json:",omitempty"`
@@ -37,7 +37,7 @@ type appliedObjects struct {
 
 type appliedTarget struct {
 	ID     string
-	Server *definitions.TargetServer
+	Server json.RawMessage
 }
 
 // stateOf returns the changed objects of a plan, before and after the change, without the orders.
@@ -80,10 +80,18 @@ func (o *Objects) listed() (list appliedObjects, err error) {
 		list.Domains = append(list.Domains, text)
 	}
 	for _, key := range sortedKeys(o.servers) {
-		list.Servers = append(list.Servers, o.servers[key])
+		text, err := model.Encode(o.servers[key])
+		if err != nil {
+			return list, err
+		}
+		list.Servers = append(list.Servers, text)
 	}
 	for _, key := range sortedKeys(o.targets) {
-		list.Targets = append(list.Targets, appliedTarget{key.String(), o.targets[key]})
+		text, err := model.Encode(o.targets[key])
+		if err != nil {
+			return list, err
+		}
+		list.Targets = append(list.Targets, appliedTarget{key.String(), text})
 	}
 	for _, key := range sortedKeys(o.mappings) {
 		list.Mappings = append(list.Mappings, o.mappings[key])
@@ -113,15 +121,19 @@ func (l *appliedObjects) objects() (*Objects, error) {
 		}
 		o.domains[d.Name] = d
 	}
-	for _, s := range l.Servers {
-		o.servers[registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}] = s
-	}
-	for _, t := range l.Targets {
-		id, err := definitions.ParseTargetID(t.ID)
+	for _, text := range l.Servers {
+		s, err := model.Decode[model.Server](text)
 		if err != nil {
 			return nil, err
 		}
-		o.targets[id] = t.Server
+		o.servers[registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}] = s
+	}
+	for _, t := range l.Targets {
+		server, err := definitions.DecodeTarget(t.ID, t.Server)
+		if err != nil {
+			return nil, err
+		}
+		o.targets[definitions.TargetIDOf(server)] = server
 	}
 	for _, m := range l.Mappings {
 		network, err := netip.ParsePrefix(m.CIDR)

@@ -2,9 +2,7 @@ package objects
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/health/validation"
@@ -12,49 +10,37 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
-// EditCheck returns a health check with the fields of a request. It rejects times and thresholds that do not fit
-// together.
-func (e *Editor) EditCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {
+// checkHealth completes the health check of a server after a change by req, and rejects settings that do not fit
+// together. prefix precedes the names of fields in errors.
+func (e *Editor) checkHealth(s *model.Server, req api.HealthCheckChange, prefix string) error {
 	cfg := e.Config()
-	if checks := e.ChecksServers(); req.Enabled != nil && !checks {
-		if *req.Enabled {
-			return spec,
-				fault.Invalidf("enabled is true: the node checks nothing, since overwatch.validation.enabled is false")
+	if h := s.HealthCheck; h != nil && req.Has("enabled") && h.Enabled != nil && !e.ChecksServers() {
+		if *h.Enabled {
+			return fault.Invalidf("%senabled is true: the node checks nothing, since "+
+				"overwatch.validation.enabled is false", prefix)
 		}
-		req.Enabled = nil // without effect, it would surprise when the node begins to check
+		h.Enabled = nil // without effect, it would surprise when the node begins to check
 	}
-	spec, err := config.ChangeCheck(spec, &req, &cfg.Overwatch.Validation)
-	if err != nil {
-		return spec, fault.Invalidf("%v", err)
+	if s.Target == "" && s.HealthCheck != nil {
+		config.CompleteTimes(s.HealthCheck, &cfg.Overwatch.Validation)
+		s.HealthCheck = model.HealthCheckOf(s.HealthCheck.Spec()) // without the values that are defaults
 	}
-	if spec.Off {
-		spec.Type = cmp.Or(spec.Type, check.TCP)
+	for _, p := range e.whole(checkOf(cfg, s)).Validate() {
+		p.Field = prefix + model.HealthCheckField(p.Field)
+		return fault.Invalidf("%v", p)
 	}
-	whole := e.whole(spec)
-	if req.Interval != nil || req.Timeout != nil { // 0 would be the node's, as with thresholds
-		whole.Interval, whole.Timeout = spec.Interval, spec.Timeout
-	}
-	whole.SuccessThreshold = ValueOr(req.HealthyThreshold, whole.SuccessThreshold)
-	whole.FailureThreshold = ValueOr(req.UnhealthyThreshold, whole.FailureThreshold)
-	if problems := whole.Validate(); len(problems) > 0 {
-		p := problems[0]
-		p.Field = fieldOfCheck(p.Field)
-		return spec, fault.Invalidf("%v", p)
-	}
-	return spec, nil
+	return nil
 }
 
-// fieldOfCheck returns the API's name of a key of a check.
-func fieldOfCheck(key string) string {
-	switch key {
-	case "success_threshold":
-		return "healthy_threshold"
-	case "failure_threshold":
-		return "unhealthy_threshold"
+// checkOf returns the check of a server of the API.
+func checkOf(cfg *config.Config, s *model.Server) check.Spec {
+	if s.Target != "" {
+		return definitions.TargetCheck(cfg, s)
 	}
-	return key
+	return s.Check(cfg.CheckIn(s.Region))
 }
 
 // ChecksServers reports whether the node's own checks are switched on.
@@ -76,63 +62,27 @@ func (e *Editor) HealthCheckView(id fmt.Stringer, spec check.Spec) api.ServerHea
 	return api.ServerHealthCheck{ServerID: id.String(), HealthCheck: e.checkView(spec)}
 }
 
+// checkView returns the settings of a check, with the values of the node and the defaults where the check has none, and
+// without secrets.
 func (e *Editor) checkView(spec check.Spec) api.HealthCheck {
 	spec = e.whole(spec)
-	view := api.HealthCheck{
-		Enabled: e.ChecksServers() && !spec.Off, Type: string(spec.Type), Path: spec.Path,
-		Interval: spec.Interval.String(), Timeout: spec.Timeout.String(),
-		HealthyThreshold: spec.SuccessThreshold, UnhealthyThreshold: spec.FailureThreshold,
-	}
+	h := model.HealthCheckOf(spec)
+	h.Enabled = new(e.ChecksServers() && !spec.Off)
 	if spec.Type == check.HTTP || spec.Type == check.HTTPS {
-		view.ExpectedStatus = cmp.Or(spec.Detail.Detail().ExpectedStatus, anyGoodStatus)
+		h.ExpectedStatus = cmp.Or(h.ExpectedStatus, anyGoodStatus)
 	}
-	return view
-}
-
-// OverlayCheck returns the check to lay over a server: the overlay before, changed by the request, without fields that
-// equal the file's.
-func (e *Editor) OverlayCheck(before *definitions.Overlay, req api.HealthCheckChange, file check.Spec) (
-	*api.HealthCheckChange, error) {
-	fields := map[string]json.RawMessage{}
-	if before != nil && before.Fields[healthCheckField] != nil {
-		if err := json.Unmarshal(before.Fields[healthCheckField], &fields); err != nil {
-			return nil, err
-		}
-	}
-	maps.Copy(fields, SetFields(req))
-	configured := SetFields(e.checkView(file))
-	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool { return sameJSON(value, configured[name]) })
-	if len(fields) == 0 {
-		return CheckFields(file), nil
-	}
-	all := new(api.HealthCheckChange)
-	encoded, err := json.Marshal(fields)
-	if err == nil {
-		err = json.Unmarshal(encoded, all)
-	}
-	if err == nil {
-		_, err = e.EditCheck(file, *all)
-	}
-	return all, err
-}
-
-// DefaultCheck returns the check to which a PUT applies its fields: default times and thresholds.
-func DefaultCheck() check.Spec {
-	return check.Spec{Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
-		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
+	return api.HealthCheck{HealthCheck: *h.Shown()}
 }
 
 // anyGoodStatus are the statuses that http and https checks take for healthy by default.
 const anyGoodStatus = "200-399"
 
-// healthCheckField is the name of the check in the overlay of a server.
-const healthCheckField = "health_check"
-
-// ServerFields returns the file's values of a server in the form of an overlay.
-func ServerFields(file config.StaticServer) definitions.ServerOver {
-	fields := definitions.ServerFields(file)
-	fields.HealthCheck = CheckFields(file.Check.Value())
-	return fields
+// ConfiguredServer returns the settings of a server of the configuration. Its health check has the values of the node
+// and the defaults where it has none.
+func (e *Editor) ConfiguredServer(file config.StaticServer) *model.Server {
+	made, view := file.Settings(), e.checkView(file.Check.Value())
+	made.HealthCheck = &view.HealthCheck
+	return made
 }
 
 // ValueOr returns the value of an optional field, or otherwise if it has none.
@@ -141,25 +91,6 @@ func ValueOr[T any](value *T, otherwise T) T {
 		return otherwise
 	}
 	return *value
-}
-
-// CheckFields converts a check into the body of PATCH. Default values are left out, and so are times that are the
-// node's own.
-func CheckFields(spec check.Spec) *api.HealthCheckChange {
-	kind := string(spec.Type)
-	w := &api.HealthCheckChange{
-		Enabled:            NonDefault(!spec.Off, true),
-		Type:               &kind,
-		Path:               NonDefault(spec.Path, ""),
-		HealthyThreshold:   NonDefault(spec.SuccessThreshold, 0),
-		UnhealthyThreshold: NonDefault(spec.FailureThreshold, 0),
-		ExpectedStatus:     NonDefault(spec.Detail.Detail().ExpectedStatus, ""),
-	}
-	if spec.Interval != 0 {
-		interval, timeout := spec.Interval.String(), spec.Timeout.String()
-		w.Interval, w.Timeout = &interval, &timeout
-	}
-	return w
 }
 
 // NonDefault returns a pointer to a value, nil for the default.

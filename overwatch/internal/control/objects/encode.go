@@ -4,14 +4,23 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/model"
 )
 
 // Encode returns the stored form of an object, null for a nil pointer.
 func Encode(object any) ([]byte, error) {
-	if d, is := object.(*model.Domain); is && d != nil {
-		return model.Encode(d)
+	switch o := object.(type) {
+	case *model.Domain:
+		if o != nil {
+			return model.Encode(o)
+		}
+	case *model.Server:
+		if o != nil {
+			return model.Encode(o)
+		}
+	case model.Server:
+		return model.Encode(&o)
 	}
 	return json.Marshal(object)
 }
@@ -36,14 +45,20 @@ func Equal(a, b any) bool {
 	return err == nil && failed == nil && EqualBut(one, other)
 }
 
-// WithoutSecrets returns an object as every reader of a log may see it. Of all objects of the API, only a server may
-// have a secret: what its check has from the configuration.
+// WithoutSecrets returns an object as every reader of a log may see it. Of all objects of the API, only a server and
+// the overlay of a server may have a secret: in the health check.
 func WithoutSecrets(object any) any {
 	switch o := object.(type) {
-	case store.Server:
+	case model.Server:
 		return o.Shown()
-	case *store.Server:
-		return o.Shown()
+	case *model.Server:
+		if o != nil {
+			return o.Shown()
+		}
+	case *definitions.Overlay:
+		if o != nil {
+			return o.Shown()
+		}
 	}
 	return object
 }

@@ -25,6 +25,9 @@ func SetFields(body any) (fields map[string]json.RawMessage) {
 	return fields
 }
 
+// healthCheckField is the name of the health check in a server.
+const healthCheckField = "health_check"
+
 // configuredFields returns the file's values of an object, as the body of PATCH; there is false if the file does not
 // have it.
 func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
@@ -40,7 +43,10 @@ func configuredFields(cfg *config.Config, kind, name string) (fields any, there 
 		}
 	case definitions.OverServer:
 		if server, found := cfg.Declared(name); found {
-			return ServerFields(server), true
+			settings := server.Settings().Shown()
+			fields := model.All(settings)
+			fields[healthCheckField] = model.Written(settings.HealthCheck)
+			return fields, true
 		}
 	}
 	return struct{}{}, false
@@ -55,6 +61,6 @@ func OverlayView(set *definitions.Set, cfg *config.Config, kind, name string) *a
 	configured, there := configuredFields(cfg, kind, name)
 	file := SetFields(configured)
 	maps.DeleteFunc(file, func(name string, _ json.RawMessage) bool { return o.Fields[name] == nil })
-	return &api.Overlay{Fields: o.Fields, Configured: file, By: o.By, UpdatedAt: o.UpdatedAt,
+	return &api.Overlay{Fields: o.Shown().Fields, Configured: file, By: o.By, UpdatedAt: o.UpdatedAt,
 		InForce: there && cfg.Laid(definitions.OverlayKey(kind, name))}
 }

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"errors"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -11,47 +12,209 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
+	"gslb.internal/shared/settings"
 )
 
-// CheckOfNew returns the health check of a new server: that of its region with the fields of the request.
-func (e *Editor) CheckOfNew(cfg *config.Config, req api.ServerCreate) (check.Spec, error) {
-	spec := cfg.CheckIn(req.Region)
-	if req.HealthCheck == nil {
-		return spec, nil
+// NewServer returns the server of a request. The health check of a server with an address is that of its region with
+// the settings of the request. A server by host name has only the settings of the request: those of its region apply
+// where it has none.
+func (e *Editor) NewServer(req api.ServerChange, source string) (*model.Server, error) {
+	cfg, made := e.Config(), model.New[model.Server]()
+	ofRegion := model.HealthCheckOf(cfg.CheckIn(req.Text("region")))
+	byName := req.Text("target") != ""
+	if !byName {
+		made.HealthCheck = ofRegion
 	}
-	return e.EditCheck(spec, *req.HealthCheck)
+	if err := definitions.ApplyPatch(made, req, source); err != nil {
+		return nil, fault.FromCheck(err)
+	}
+	if !byName && made.HealthCheck == nil {
+		made.HealthCheck = ofRegion
+	}
+	if err := canonicalServer(made); err != nil {
+		return nil, err
+	}
+	return made, nil
 }
 
-// NewServerID returns the id of the server that a request describes.
-func NewServerID(service string, req api.ServerCreate) (registry.ID, error) {
-	if req.Address == "" {
-		return registry.ID{},
-			fault.Invalidf("address is missing: it must be an IPv4 or IPv6 address, or give a host name " +
-				"as target")
+// CheckNewServer checks and completes the health check of a new server, and rejects other bad settings. before is the
+// server that it replaces, or nil.
+func (e *Editor) CheckNewServer(made, before *model.Server, req api.ServerChange) error {
+	others := []*model.HealthCheck{model.HealthCheckOf(e.Config().CheckIn(made.Region))}
+	if before != nil {
+		others = append([]*model.HealthCheck{before.HealthCheck}, others...)
 	}
-	if len(req.AllowedCIDRs) > 0 {
-		return registry.ID{},
-			fault.Invalidf("allowed_cidrs is for the addresses of a target: give a target, or leave it out")
-	}
-	address, err := ParseAddress(req.Address)
-	if err != nil {
-		return registry.ID{}, err
-	}
-	if req.Port < 1 || req.Port > 65535 {
-		return registry.ID{}, fault.Invalidf("port is %d: it must be from 1 to 65535", req.Port)
-	}
-	id, err := registry.NewID(service, address, uint16(req.Port))
-	if err != nil {
-		return registry.ID{}, fault.Invalidf("%v", err)
-	}
-	return id, nil
+	return e.checkServer(made, req, others...)
 }
 
-// CheckWeight rejects a weight that is out of range.
-func CheckWeight(weight int) error { return fault.FromCheck(definitions.CheckWeight(weight)) }
+// EditHealthCheck applies a request to the health check of a server. reset begins with the defaults of a configuration
+// file.
+func (e *Editor) EditHealthCheck(s *model.Server, req api.HealthCheckChange, reset bool) error {
+	ofRegion := model.HealthCheckOf(e.Config().CheckIn(s.Region))
+	before, h := s.HealthCheck, new(model.HealthCheck)
+	switch {
+	case reset:
+		h = model.NewHealthCheck()
+	case before != nil:
+		*h = *before
+	}
+	if err := definitions.ApplyPatch(h, req, model.FromOperator); err != nil {
+		return fault.FromCheck(err)
+	}
+	whole, err := h.Restore(before, ofRegion)
+	if err != nil {
+		return fault.FromCheck(err)
+	}
+	s.HealthCheck = whole
+	return e.checkHealth(s, req, "")
+}
 
-// CheckAgent refuses a text that cannot be an agent's id; "" stands for none.
-func CheckAgent(id string) error { return fault.FromCheck(definitions.CheckAgent(id)) }
+// EditServer applies a request to a server. The server keeps its id. A health check that the request resets is that of
+// the region.
+func (e *Editor) EditServer(s *model.Server, req api.ServerChange) error {
+	before := *s
+	if err := definitions.ApplyPatch(s, req, model.FromOperator); err != nil {
+		return fault.FromCheck(err)
+	}
+	if err := canonicalServer(s); err != nil {
+		return err
+	}
+	if s.ID() != before.ID() {
+		return fault.Invalidf("the request would change the server %s into %s: a server keeps service, address, "+
+			"target and port", before.ID(), s.ID())
+	}
+	ofRegion := model.HealthCheckOf(e.Config().CheckIn(s.Region))
+	if s.HealthCheck == nil && s.Target == "" {
+		s.HealthCheck = ofRegion
+	}
+	return e.checkServer(s, req, before.HealthCheck, ofRegion)
+}
+
+// canonicalServer brings the id of a server and its networks into canonical form, or rejects them.
+func canonicalServer(s *model.Server) error {
+	service, remedy := settings.ParseService(s.Service)
+	if remedy != "" {
+		return fault.Invalidf("service is %.260q: %s", s.Service, remedy)
+	}
+	s.Service = service
+	switch {
+	case s.Target != "" && s.Address.IsValid():
+		return fault.Invalidf("address is %.64q beside a target: keep one of the two", s.Address)
+	case s.Target != "":
+		id, err := definitions.NewTargetID(service, s.Target, int(s.Port))
+		if err != nil {
+			return fault.FromCheck(err)
+		}
+		s.Target = id.Name
+		s.AllowedCIDRs, err = canonicalNetworks(s.AllowedCIDRs)
+		return err
+	case !s.Address.IsValid():
+		return fault.Invalidf("address is missing: it must be an IPv4 or IPv6 address, or give a host name as target")
+	case len(s.AllowedCIDRs) > 0:
+		return fault.Invalidf("allowed_cidrs is for the addresses of a target: this server has one address")
+	case s.Port == 0:
+		return fault.Invalidf("port is missing: it must be from 1 to 65535")
+	}
+	_, err := registry.NewID(service, s.Address, s.Port)
+	return fault.FromCheck(err)
+}
+
+// canonicalNetworks returns the canonical form of networks.
+func canonicalNetworks(networks []netip.Prefix) (list []netip.Prefix, err error) {
+	for _, network := range networks {
+		one, err := NetworkOf("allowed_cidrs", network.String())
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// checkServer completes the health check of a server after a change by req, and rejects bad settings. others are health
+// checks with secrets that the request may have redacted.
+func (e *Editor) checkServer(s *model.Server, req api.ServerChange, others ...*model.HealthCheck) (err error) {
+	if s.Target != "" {
+		err = definitions.CheckTarget(s)
+	}
+	if err = errors.Join(err, definitions.CheckAgent(s.Agent), definitions.CheckHost(s.Host),
+		definitions.CheckOwner(s.Owner)); err != nil {
+		return fault.FromCheck(err)
+	}
+	if s.HealthCheck, err = s.HealthCheck.Restore(others...); err != nil {
+		return fault.Invalidf("health_check: %v", err)
+	}
+	var given api.HealthCheckChange
+	if err := req.Read("health_check", &given); err != nil {
+		return err
+	}
+	return e.checkHealth(s, given, "health_check.")
+}
+
+// MergeServerOverlay returns the values to lay over a server of the configuration: the overlay before, changed by a
+// request, without values that equal those of the server. A redacted secret of the request stays as it is in effect.
+func (e *Editor) MergeServerOverlay(file config.StaticServer, before, change api.ServerChange) (api.ServerChange,
+	error) {
+	change, err := keepSecrets(before, change)
+	if err != nil {
+		return nil, err
+	}
+	merged, err := before.Merge(change)
+	if err != nil {
+		return nil, err
+	}
+	return merged.Differing(e.ConfiguredServer(file))
+}
+
+// keepSecrets replaces the redacted secrets in a change of an overlay by those of the overlay before, or omits them.
+func keepSecrets(before, change api.ServerChange) (api.ServerChange, error) {
+	var given api.HealthCheckChange
+	if err := change.Read("health_check", &given); err != nil || given == nil {
+		return change, nil // Merge and Apply report the error
+	}
+	var headers map[string]*string
+	var known model.HealthCheck
+	if given.Read("headers", &headers) != nil || before.Read("health_check", &known) != nil {
+		return change, nil
+	}
+	given, change = maps.Clone(given), maps.Clone(change)
+	for name, value := range headers {
+		if value == nil || *value != check.Redacted {
+			continue
+		}
+		if delete(headers, name); known.Headers[name] != "" {
+			headers[name] = new(known.Headers[name])
+		}
+	}
+	if len(headers) > 0 {
+		given["headers"] = headers
+	} else if headers != nil {
+		delete(given, "headers")
+	}
+	if given.Text("send") == check.Redacted {
+		if delete(given, "send"); known.Send != "" {
+			given["send"] = known.Send
+		}
+	}
+	change["health_check"] = given
+	return change, nil
+}
+
+// CheckServerOverlay rejects values that cannot be laid over a server of the configuration.
+func (e *Editor) CheckServerOverlay(file config.StaticServer, laid api.ServerChange) error {
+	trial := file.Settings()
+	if trial.HealthCheck.Host == "" && laid.Has("host") {
+		trial.HealthCheck.Host = laid.Text("host")
+	}
+	if err := e.EditServer(trial, laid); err != nil {
+		return err
+	}
+	if laid.Has("region") {
+		return CheckRegion(e.Config(), trial.Region)
+	}
+	return nil
+}
 
 // CheckRegion refuses a region that is not configured. With a mistyped region a server would never be near anyone.
 func CheckRegion(cfg *config.Config, region string) error {
@@ -66,61 +229,6 @@ func CheckRegion(cfg *config.Config, region string) error {
 		return fault.Invalidf("region is missing: it must be one of %s", ShortList(names))
 	}
 	return fault.Invalidf("region is %.64q: it must be one of %s", region, ShortList(names))
-}
-
-// CheckServerPatch rejects a change of a server with bad values.
-func (e *Editor) CheckServerPatch(req api.ServerPatch) (err error) {
-	cfg := e.Config()
-	if req.Weight != nil {
-		err = CheckWeight(*req.Weight)
-	}
-	if req.Region != nil {
-		err = errors.Join(err, CheckRegion(cfg, *req.Region))
-	}
-	if req.Agent != nil {
-		err = errors.Join(err, CheckAgent(*req.Agent))
-	}
-	if req.AllowedCIDRs != nil {
-		err = errors.Join(err,
-			fault.Invalidf("allowed_cidrs is for the addresses of a target: this server has one address"))
-	}
-	return err
-}
-
-// NewTarget returns the server by host name that a request describes.
-func NewTarget(req api.ServerCreate) (id definitions.TargetID, t *definitions.TargetServer, err error) {
-	if req.Address != "" {
-		return id, nil, fault.Invalidf("address is %.64q beside a target: keep one of the two", req.Address)
-	}
-	if id, err = definitions.NewTargetID(req.Service, req.Target, req.Port); err != nil {
-		return id, nil, fault.Invalidf("%v", err)
-	}
-	t = &definitions.TargetServer{Region: req.Region, Weight: ValueOr(req.Weight, api.DefaultServerWeight),
-		Agent: req.Agent, HealthCheck: req.HealthCheck}
-	if t.AllowedCIDRs, err = ParseNetworks(req.AllowedCIDRs); err != nil {
-		return id, nil, err
-	}
-	return id, t, CheckTarget(t)
-}
-
-// ParseNetworks reads the networks of allowed_cidrs.
-func ParseNetworks(texts []string) (networks []netip.Prefix, err error) {
-	for _, text := range texts {
-		network, err := NetworkOf("allowed_cidrs", text)
-		if err != nil {
-			return nil, err
-		}
-		networks = append(networks, network)
-	}
-	return networks, nil
-}
-
-// CheckTarget rejects a server by host name with bad settings.
-func CheckTarget(t *definitions.TargetServer) error {
-	if err := t.Check(); err != nil {
-		return fault.Invalidf("%v", err)
-	}
-	return nil
 }
 
 // CheckNewTarget refuses a server by host name that the file has already, or whose name is answered by this node.
@@ -143,27 +251,9 @@ func (e *Editor) CheckNewTarget(d *definitions.Draft, id definitions.TargetID) e
 // UnknownTarget returns the error for a server by host name that the API does not have.
 func UnknownTarget(set *definitions.Set, id definitions.TargetID) error {
 	for _, other := range set.Targets() {
-		if other.ID.Service == id.Service {
-			return fault.NotFoundf("the API has no server %s: of this service it has %s", id, other.ID)
+		if other.Service == id.Service {
+			return fault.NotFoundf("the API has no server %s: of this service it has %s", id, other.ID())
 		}
 	}
 	return fault.NotFoundf("the API has no server %s; those of the configuration are changed there", id)
-}
-
-// OwnCheck returns the fields of a server's check, nil if the check is that of its region.
-func OwnCheck(spec, ofRegion check.Spec) *api.HealthCheckChange {
-	if spec == ofRegion {
-		return nil
-	}
-	own := CheckFields(spec)
-	own.Enabled, own.Path = new(!spec.Off), &spec.Path
-	return own
-}
-
-// NetworkTexts returns networks as texts.
-func NetworkTexts(networks []netip.Prefix) (list []string) {
-	for _, network := range networks {
-		list = append(list, network.String())
-	}
-	return list
 }

@@ -19,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // Definitions holds the definitions of the API; control.Plane implements it.
@@ -35,7 +36,7 @@ type Definitions interface {
 
 // Inventory holds the servers of the API; inventory.Inventory implements it.
 type Inventory interface {
-	Get(registry.ID) (store.Server, bool)
+	Get(registry.ID) (model.Server, bool)
 }
 
 // AppliedStore stores the changes of applies, for their undo. A call returns when the change is on disk.

@@ -115,7 +115,7 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 	}
 	return op.Define(r, ch, func(d *definitions.Draft) error {
 		now := d.Now().Overlay(kind, name)
-		if err := changes.UnchangedSince(&entry, now); err != nil {
+		if err := changes.UnchangedSince(&entry, objects.WithoutSecrets(now)); err != nil {
 			return err
 		}
 		if now != nil {
@@ -124,7 +124,11 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 		if before == nil {
 			before = &definitions.Overlay{}
 		}
-		return putOverlay(d, ch, before)
+		back, err := before.Restore(now)
+		if err != nil {
+			return changes.CannotUndo(e, "the audit log leaves out secrets of the health check: "+err.Error())
+		}
+		return putOverlay(d, ch, back)
 	})
 }
 

@@ -86,7 +86,7 @@ func (op *Operations) objectNow(e *api.AuditEntry) (json.RawMessage, error) {
 // canonical returns an object of an audit entry, which version 0.9.0 may have written, in its stored form of this
 // version.
 func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
-	if len(object) == 0 || string(object) == "null" {
+	if len(object) == 0 || string(object) == "null" || isAdminStateAction(e.Action) {
 		return object
 	}
 	var now any
@@ -94,6 +94,12 @@ func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
 	switch e.Resource {
 	case model.KindDomain:
 		now, err = model.Decode[model.Domain](object)
+	case "server", "backend":
+		if _, no := definitions.ParseTargetID(e.ResourceID); no == nil {
+			now, err = definitions.DecodeTarget(e.ResourceID, object)
+		} else {
+			now, err = model.Decode[model.Server](object)
+		}
 	case "overlay":
 		kind, _, _ := definitions.SplitOverlay(e.ResourceID)
 		now, err = definitions.ParseOverlay(kind, object)
@@ -131,21 +137,18 @@ func (op *Operations) liveObject(e *api.AuditEntry) (any, error) {
 		return nil, nil
 	case "overlay":
 		kind, name, _ := definitions.SplitOverlay(e.ResourceID)
-		return set.Overlay(kind, name), nil
+		return objects.WithoutSecrets(set.Overlay(kind, name)), nil
 	}
 	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
-		return set.Target(id), nil
+		return objects.WithoutSecrets(set.Target(id)), nil
 	}
 	id, err := registry.ParseID(e.ResourceID)
 	if err != nil {
 		return nil, changes.CannotUndo(e, "it names no server")
 	}
 	server, found := op.o.Inventory.Get(id)
-	switch {
-	case !found:
+	if !found {
 		return nil, nil
-	case serverUnchangedSince(e, server) == nil:
-		return e.After, nil
 	}
 	return server.Shown(), nil
 }

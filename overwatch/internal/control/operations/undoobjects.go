@@ -11,7 +11,6 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 )
 
@@ -20,7 +19,7 @@ func (op *Operations) undoServer(r *Request, e *api.AuditEntry, ch *Change) erro
 	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
 		return op.undoTarget(r, e, ch, id)
 	}
-	before, after, err := changes.States[store.Server](e)
+	before, after, err := statesOf[model.Server](e)
 	if err != nil {
 		return err
 	}
@@ -30,15 +29,15 @@ func (op *Operations) undoServer(r *Request, e *api.AuditEntry, ch *Change) erro
 	}
 	switch {
 	case before == nil:
-		return op.undoMadeServer(r, e, id)
+		return op.undoMadeServer(r, e, id, after)
 	case after == nil:
 		return op.undoRemovedServer(r, e, *before)
 	}
-	edit := &changes.EditServer{ID: id, Resource: e.Resource, Edit: func(server *store.Server) error {
-		if err := serverUnchangedSince(e, *server); err != nil {
+	edit := &changes.EditServer{ID: id, Resource: e.Resource, Edit: func(server *model.Server) error {
+		if err := sameObject(server.Shown(), after); err != nil {
 			return err
 		}
-		back, err := op.completed(e, *before, server.Check)
+		back, err := op.completed(e, *before, server)
 		*server = back
 		return err
 	}}
@@ -52,21 +51,21 @@ func (op *Operations) undoServer(r *Request, e *api.AuditEntry, ch *Change) erro
 	return err
 }
 
-func (op *Operations) undoMadeServer(r *Request, e *api.AuditEntry, id registry.ID) error {
+func (op *Operations) undoMadeServer(r *Request, e *api.AuditEntry, id registry.ID, after *model.Server) error {
 	err := op.Apply(r, changes.DeleteServer{ID: id, Resource: e.Resource, Stays: op.stays,
-		May: func(now store.Server) error { return serverUnchangedSince(e, now) }}, e.ID)
+		May: func(now model.Server) error { return sameObject(now.Shown(), after) }}, e.ID)
 	if errors.Is(err, inventory.ErrUnknown) {
 		return changes.ErrChangedSince
 	}
 	return err
 }
 
-func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, before store.Server) error {
+func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, before model.Server) error {
 	cfg := op.o.Edit.Config()
 	if _, found := op.o.Edit.FindDomain(cfg, before.Service); !found {
 		return changes.CannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
 	}
-	before, err := op.completed(e, before, check.Spec{})
+	before, err := op.completed(e, before, nil)
 	if err != nil {
 		return err
 	}
@@ -81,29 +80,20 @@ func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, before st
 	return err
 }
 
-// serverUnchangedSince is unchangedSince for a server, without its secrets, which no audit entry has.
-func serverUnchangedSince(e *api.AuditEntry, now store.Server) error {
-	return changes.UnchangedSince(e, now.Shown())
-}
-
-// completed returns a server of an audit entry with the secrets that the entry leaves out (store.Server.Shown). They
-// are taken from now, the server's present check, or from that of its region.
-func (op *Operations) completed(e *api.AuditEntry, server store.Server, now check.Spec) (store.Server, error) {
-	detail := server.Check.Detail.Detail()
-	if detail.Headers+detail.Send == "" {
-		return server, nil // it has no secrets
+// completed returns a server of an audit entry with the secrets that the entry leaves out (model.Server.Shown): those
+// of now, the present server, or those of the region. now may be nil.
+func (op *Operations) completed(e *api.AuditEntry, server model.Server, now *model.Server) (model.Server, error) {
+	others := []*model.HealthCheck{model.HealthCheckOf(op.o.Edit.Config().CheckIn(server.Region))}
+	if now != nil {
+		others = append([]*model.HealthCheck{now.HealthCheck}, others...)
 	}
-	cfg := op.o.Edit.Config()
-	for _, whole := range []check.Details{now.Detail, cfg.CheckIn(server.Region).Detail} {
-		if shown := whole.Shown().Detail(); shown.Headers == detail.Headers && shown.Send == detail.Send {
-			detail.Headers, detail.Send = whole.Detail().Headers, whole.Detail().Send
-			server.Check.Detail = detail.Details()
-			return server, nil
-		}
+	whole, err := server.HealthCheck.Restore(others...)
+	if err != nil {
+		return server, changes.CannotUndo(e, "the audit log leaves out the values of headers and send of its health "+
+			"check, and its region has others by now")
 	}
-	return server, changes.CannotUndo(e, "the audit log leaves out the values of headers and send of its health "+
-		"check, "+
-		"and its region has others by now")
+	server.HealthCheck = whole
+	return server, nil
 }
 
 // undoDomain deletes a domain that was created, or restores one.
@@ -209,7 +199,7 @@ func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) err
 
 // undoTarget undoes a change of a server by host name.
 func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change, id definitions.TargetID) error {
-	before, after, err := changes.States[definitions.TargetServer](e)
+	before, after, err := targetStates(e)
 	if err != nil {
 		return err
 	}
@@ -227,7 +217,7 @@ func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change, id d
 			return changes.ErrChangedSince
 		case now != nil:
 			ch.Before = now
-			if err := changes.UnchangedSince(e, now); err != nil {
+			if err := sameObject(now.Shown(), after); err != nil {
 				return err
 			}
 		}
@@ -235,10 +225,21 @@ func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change, id d
 			d.DeleteTarget(id)
 			return nil
 		}
-		return d.PutTarget(id, before)
+		back, err := op.completed(e, *before, now)
+		if err != nil {
+			return err
+		}
+		return d.PutTarget(&back)
 	}
 	if before != nil {
 		return op.DefineTarget(r, ch, before.Region, back)
 	}
 	return op.RemoveTarget(r, ch, id, back)
+}
+
+// targetStates returns the server by host name of an audit entry before and after the change; nil if it did not exist.
+func targetStates(e *api.AuditEntry) (before, after *model.Server, err error) {
+	entry := *e
+	entry.Before, entry.After = canonical(e, e.Before), canonical(e, e.After)
+	return statesOf[model.Server](&entry)
 }

@@ -11,13 +11,14 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 // All returns the servers that the API has created, ordered by service, address and port, in a new slice.
-func (inv *Inventory) All() []store.Server {
+func (inv *Inventory) All() []model.Server {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return slices.SortedFunc(maps.Values(inv.servers), func(a, b store.Server) int {
+	return slices.SortedFunc(maps.Values(inv.servers), func(a, b model.Server) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), a.Address.Compare(b.Address), cmp.Compare(a.Port, b.Port))
 	})
 }
@@ -25,7 +26,7 @@ func (inv *Inventory) All() []store.Server {
 // Apply stores servers and deletes others, all of them or none. commit stores what it is given and calls its Declare
 // and Withdraw; after an error of commit everything is as before. It wraps ErrExists for a new server that somebody
 // else has declared, ErrUnknown for a deleted one that is not there, and ErrFull.
-func (inv *Inventory) Apply(ctx context.Context, puts []store.Server, gone []registry.ID,
+func (inv *Inventory) Apply(ctx context.Context, puts []model.Server, gone []registry.ID,
 	commit func(definitions.Attached) error) error {
 	batch, err := inv.takeAll(ctx, puts, gone)
 	defer batch.release()
@@ -53,16 +54,16 @@ func (inv *Inventory) Apply(ctx context.Context, puts []store.Server, gone []reg
 
 // together holds the servers of one Apply, which are reserved for it (see take).
 type together struct {
-	puts     map[registry.ID]store.Server
+	puts     map[registry.ID]model.Server
 	gone     []registry.ID
-	before   map[registry.ID]store.Server // those of puts and gone that were there
+	before   map[registry.ID]model.Server // those of puts and gone that were there
 	releases []func()
 }
 
 // takeAll reserves the servers in the order of their ids, so that two calls never wait for each other.
-func (inv *Inventory) takeAll(ctx context.Context, puts []store.Server, gone []registry.ID) (*together, error) {
-	b := &together{puts: make(map[registry.ID]store.Server, len(puts)), gone: gone,
-		before: make(map[registry.ID]store.Server)}
+func (inv *Inventory) takeAll(ctx context.Context, puts []model.Server, gone []registry.ID) (*together, error) {
+	b := &together{puts: make(map[registry.ID]model.Server, len(puts)), gone: gone,
+		before: make(map[registry.ID]model.Server)}
 	ids := slices.Clone(gone)
 	for _, s := range puts {
 		id, err := registry.NewID(s.Service, s.Address, s.Port)

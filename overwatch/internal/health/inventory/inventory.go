@@ -15,7 +15,7 @@ import (
 	"unique"
 
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 // MaxServers bounds the servers that the API may create.
@@ -37,7 +37,7 @@ type Registry interface {
 // Options configures an Inventory. All fields are required.
 type Options struct {
 	// Servers are the stored servers.
-	Servers  []store.Server
+	Servers  []model.Server
 	Registry Registry
 }
 
@@ -46,15 +46,15 @@ type Inventory struct {
 	registry Registry
 
 	mu      sync.Mutex
-	servers map[registry.ID]store.Server
+	servers map[registry.ID]model.Server
 	busy    map[registry.ID]chan struct{} // servers that are being changed; closed when that is done
 }
 
 // New declares the stored servers to the registry, which must run.
 func New(ctx context.Context, o Options) (*Inventory, error) {
-	inv := &Inventory{registry: o.Registry, servers: make(map[registry.ID]store.Server),
+	inv := &Inventory{registry: o.Registry, servers: make(map[registry.ID]model.Server),
 		busy: make(map[registry.ID]chan struct{})}
-	stored := make(map[registry.ID]store.Server, len(o.Servers))
+	stored := make(map[registry.ID]model.Server, len(o.Servers))
 	for _, s := range o.Servers {
 		id, err := registry.NewID(s.Service, s.Address, s.Port)
 		if err != nil {
@@ -69,7 +69,7 @@ func New(ctx context.Context, o Options) (*Inventory, error) {
 }
 
 // Get returns a server that the API has created.
-func (inv *Inventory) Get(id registry.ID) (store.Server, bool) {
+func (inv *Inventory) Get(id registry.ID) (model.Server, bool) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	s, ok := inv.servers[id]
@@ -78,7 +78,7 @@ func (inv *Inventory) Get(id registry.ID) (store.Server, bool) {
 
 // take reserves a server for one change; other calls for it wait until release is called, or until ctx ends. It returns
 // the server as it is now; ours is false if the API has not created it.
-func (inv *Inventory) take(ctx context.Context, id registry.ID) (now store.Server, ours bool, release func(),
+func (inv *Inventory) take(ctx context.Context, id registry.ID) (now model.Server, ours bool, release func(),
 	err error) {
 	for {
 		inv.mu.Lock()
@@ -121,7 +121,7 @@ func (inv *Inventory) full() bool {
 // Follow takes over a server that another node has created, changed or deleted. stored returns the server that the
 // store has by now, nil for none. Like New, it declares the server even if this node's file or an agent declares the
 // same backend.
-func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() (*store.Server, error)) error {
+func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() (*model.Server, error)) error {
 	_, ours, release, err := inv.take(ctx, id)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() 
 	case err != nil:
 		return err
 	case s != nil:
-		return inv.declare(ctx, map[registry.ID]store.Server{id: *s}, nil)
+		return inv.declare(ctx, map[registry.ID]model.Server{id: *s}, nil)
 	case ours:
 		return inv.declare(ctx, nil, []registry.ID{id})
 	}
@@ -141,11 +141,12 @@ func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() 
 
 // declare tells the registry of servers, and of others that are gone. The store has them so already, and what the
 // registry applies after the end of a context would be reported as not done: so only the end of the registry stops it.
-func (inv *Inventory) declare(ctx context.Context, puts map[registry.ID]store.Server, gone []registry.ID) error {
+func (inv *Inventory) declare(ctx context.Context, puts map[registry.ID]model.Server, gone []registry.ID) error {
 	declarations := make([]registry.Declaration, 0, len(puts))
 	for id, s := range puts {
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Agent: s.Agent,
-			Check: unique.Make(s.Check)})
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region,
+			Agent: s.Agent,
+			Check: unique.Make(s.OwnCheck())})
 	}
 	if err := inv.registry.Declare(context.WithoutCancel(ctx), declarations, gone); err != nil {
 		return err

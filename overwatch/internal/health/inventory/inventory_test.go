@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 func open(t *testing.T, dir string) *store.Store {
@@ -52,9 +53,9 @@ func stoppable(t *testing.T) (r *registry.Registry, stop func()) {
 	return r, stop
 }
 
-func server(last byte) store.Server {
-	return store.Server{Service: "app.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, last}), Port: 80, Weight: 5,
-		Region: "eu", Check: check.Spec{Type: check.TCP}}
+func server(last byte) model.Server {
+	return model.Server{Service: "app.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, last}), Port: 80, Weight: 5,
+		Region: "eu", HealthCheck: &model.HealthCheck{Type: "tcp"}}
 }
 
 // disk is the part of a store that servers are written to.
@@ -63,7 +64,7 @@ type disk interface {
 }
 
 // apply stores servers and deletes others.
-func apply(ctx context.Context, inv *inventory.Inventory, d disk, puts []store.Server, gone ...registry.ID) error {
+func apply(ctx context.Context, inv *inventory.Inventory, d disk, puts []model.Server, gone ...registry.ID) error {
 	return inv.Apply(ctx, puts, gone, func(a definitions.Attached) error {
 		var b store.Batch
 		a.Store(&b)
@@ -75,9 +76,9 @@ func apply(ctx context.Context, inv *inventory.Inventory, d disk, puts []store.S
 }
 
 // weighing returns a server with a weight.
-func weighing(s store.Server, weight int) []store.Server {
+func weighing(s model.Server, weight int) []model.Server {
 	s.Weight = weight
-	return []store.Server{s}
+	return []model.Server{s}
 }
 
 func begin(t *testing.T, s *store.Store, r *registry.Registry) *inventory.Inventory {
@@ -98,7 +99,7 @@ func TestInventory_WhatItAcknowledgedIsThereAfterARestart(t *testing.T) {
 	s := open(t, dir)
 	inv := begin(t, s, running(t))
 	for last := byte(1); last <= 3; last++ {
-		if err := apply(t.Context(), inv, s, []store.Server{server(last)}); err != nil {
+		if err := apply(t.Context(), inv, s, []model.Server{server(last)}); err != nil {
 			t.Fatal(err)
 		}
 	}

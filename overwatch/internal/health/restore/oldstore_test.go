@@ -13,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // hostileStatus is a saved status of an older version, of an agent that asked for the most expensive check there is.
@@ -34,7 +35,8 @@ func checkOld(t *testing.T, status, server []byte) {
 	old.Service, old.Address, old.Port = "app.gslb.test", netip.MustParseAddr("192.0.2.1"), 80
 	r, err := registry.New(registry.Options{
 		Timing: registry.Timing{
-			StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Minute,
+			StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true,
+			ValidationInterval: time.Minute,
 		},
 		Restored: []store.Status{old}, Changed: func(string) {}, Logger: zerolog.Nop(),
 		Allowed: func(string, registry.ID) bool { return true },
@@ -50,10 +52,9 @@ func checkOld(t *testing.T, status, server []byte) {
 		}
 		specs = append(specs, target.Spec)
 	}
-	var created store.Server
-	if json.Unmarshal(server, &created) == nil {
-		for _, s := range restore.Servers([]store.Server{created}, zerolog.Nop()) {
-			specs = append(specs, s.Check)
+	if created, err := model.Decode[model.Server](server); err == nil {
+		for _, s := range restore.Servers([]model.Server{*created}, zerolog.Nop()) {
+			specs = append(specs, s.OwnCheck())
 		}
 	}
 	for _, spec := range specs {
@@ -109,16 +110,18 @@ func TestRestore_AStoreFullOfHostileChecksCostsNothing(t *testing.T) {
 }
 
 func TestSoundServers_OneThatCannotBeIsLeftOut(t *testing.T) {
-	good := store.Server{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 1,
-		Check: check.Spec{
-			Type: check.HTTP, Path: "/", FailureThreshold: 3, SuccessThreshold: 2,
-			Detail: check.Detail{BodyMatches: "ok"}.Details(),
+	good := model.Server{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 1,
+		HealthCheck: &model.HealthCheck{
+			Type: "http", Path: "/", FailureThreshold: 3, SuccessThreshold: 2, BodyMatches: "ok",
 		}}
 	dear, nameless, heavy := good, good, good
-	dear.Check.Detail = check.Detail{BodyMatches: "(?:.*x){1000}", BodyContains: "x"}.Details()
+	tooComplex := *good.HealthCheck
+	tooComplex.BodyMatches, tooComplex.BodyContains = "(?:.*x){1000}", "x"
+	dear.HealthCheck = &tooComplex
 	nameless.Service, heavy.Weight = "", 1<<20
-	got := restore.Servers([]store.Server{nameless, good, heavy, dear}, zerolog.Nop())
-	if len(got) != 2 || got[0].Check != good.Check || got[1].Check.Detail.Detail() != (check.Detail{BodyContains: "x"}) {
+	got := restore.Servers([]model.Server{nameless, good, heavy, dear}, zerolog.Nop())
+	if len(got) != 2 || got[0].OwnCheck() != good.OwnCheck() ||
+		got[1].OwnCheck().Detail.Detail() != (check.Detail{BodyContains: "x"}) {
 		t.Errorf("%+v", got)
 	}
 }

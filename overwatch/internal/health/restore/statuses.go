@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // Backends reads the saved backends and the orders, expired ones too. An order that cannot be read is left out, with a
@@ -42,18 +43,19 @@ func Backends(s *store.Store, log zerolog.Logger) ([]store.Status, []registry.Or
 // Servers returns the stored servers that can be declared. The others are left out, with a line in the log. A check
 // that cannot be made any more, such as one with a pattern that costs too much, loses its pattern or becomes a
 // connection.
-func Servers(servers []store.Server, log zerolog.Logger) []store.Server {
-	sound := make([]store.Server, 0, len(servers))
+func Servers(servers []model.Server, log zerolog.Logger) []model.Server {
+	sound := make([]model.Server, 0, len(servers))
 	for _, s := range servers {
 		id, err := registry.NewID(s.Service, s.Address, s.Port)
 		if err != nil || s.Weight < 0 || s.Weight > api.MaxWeight {
 			log.Error().Err(err).Str("service", s.Service).Int("weight", s.Weight).Msg("a stored server is left out")
 			continue
 		}
-		if made := makeable(s.Check); made != s.Check {
+		spec := s.OwnCheck()
+		if made := makeable(spec); made != spec {
 			log.Warn().Stringer("server",
 				id).Msg("the stored check cannot be made: it is made without its pattern, or as a connection")
-			s.Check = made
+			s.Host, s.HealthCheck = "", model.HealthCheckOf(made)
 		}
 		sound = append(sound, s)
 	}

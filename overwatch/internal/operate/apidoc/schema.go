@@ -3,6 +3,7 @@ package apidoc
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strconv"
@@ -182,7 +183,7 @@ func (s *schemas) value(t reflect.Type, request bool) object {
 		return object{"type": "string", "format": "date-time"}
 	case rawType:
 		return object{}
-	case reflect.TypeFor[settings.Duration]():
+	case reflect.TypeFor[settings.Duration](), reflect.TypeFor[netip.Addr](), reflect.TypeFor[netip.Prefix]():
 		return object{"type": "string"}
 	}
 	if _, isPatch := reflect.Zero(t).Interface().(interface{ Declared() *model.Fields }); isPatch {

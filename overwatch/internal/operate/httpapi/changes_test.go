@@ -118,7 +118,8 @@ func TestOverride_RefusesWhatItCannotMean(t *testing.T) {
 	w.wantError("unknown address", w.send("PUT", "/api/v1/overrides/app.example/192.0.2.9", good), 404)
 	w.wantError("unknown service", w.send("PUT", "/api/v1/overrides/none.example/192.0.2.1", good), 404)
 	w.wantError("no address", w.send("PUT", "/api/v1/overrides/app.example/web1", good), 400, `"web1"`, "<ip>:<port>")
-	w.wantError("other path, no address", w.send("POST", "/api/v1/overwatch/backends/app.example/web1/80/override", good),
+	w.wantError("other path, no address", w.send("POST", "/api/v1/overwatch/backends/app.example/web1/80/override",
+		good),
 		400, `"web1"`)
 	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 0 || len(w.flushes) != 0 {
 		t.Errorf("something was changed: %v %v %v", stored, err, w.flushes)
@@ -130,7 +131,8 @@ func TestOverride_ThatCannotBeStoredIsNotInForce(t *testing.T) {
 	good := `{"healthy":true,"reason":"r"}`
 	w.want("PUT", w.send("PUT", overridePath, good), 200)
 	w.full.Store(true)
-	w.wantError("PUT", w.send("PUT", "/api/v1/overrides/app.example/192.0.2.2", good), 507, "nothing was changed", "disk")
+	w.wantError("PUT", w.send("PUT", "/api/v1/overrides/app.example/192.0.2.2", good), 507, "nothing was changed",
+		"disk")
 	w.wantError("DELETE", w.send("DELETE", overridePath, ""), 507)
 	list, err := w.client.Overrides(t.Context())
 	if err != nil || list.Total != 1 || list.Overrides[0].Address != "192.0.2.1:80" {
@@ -161,7 +163,8 @@ func TestAgents_ListShowAndExpiring(t *testing.T) {
 	if list.Total != 1 || list.Agents[0].AgentID != agentName || one.Fingerprint != list.Agents[0].Fingerprint {
 		t.Errorf("list %+v, one %+v", list, one)
 	}
-	if !strings.HasPrefix(one.Fingerprint, "sha256:") || one.Region != "us" || one.Version != "9.9" || one.Backends != 1 ||
+	if !strings.HasPrefix(one.Fingerprint,
+		"sha256:") || one.Region != "us" || one.Version != "9.9" || one.Backends != 1 ||
 		one.LastSeen == nil ||
 		strings.Join(one.Services, ",") != service || one.ExpiresInHours < 8000 || one.Revoked || one.RevokedAt != nil {
 		t.Errorf("one %+v", one)

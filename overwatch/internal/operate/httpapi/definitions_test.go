@@ -14,7 +14,8 @@ import (
 func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	w := newWorld(t)
 	made, err := w.client.CreateRegion(t.Context(),
-		api.RegionChange{Name: new("ap"), Code: new("AP-1"), Latitude: new(1.35), Longitude: new(103.8), Continent: new("AS"),
+		api.RegionChange{Name: new("ap"), Code: new("AP-1"), Latitude: new(1.35), Longitude: new(103.8),
+			Continent: new("AS"),
 			Countries: &[]string{"SG", "MY"}})
 	w.must(err)
 	if made.ID != "ap" || !made.Enabled || made.Source != "api" || made.Continent != "AS" || *made.Latitude != 1.35 ||
@@ -26,7 +27,7 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 		t.Errorf("in force: %+v", r)
 	}
 	server, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "ap"})
+		api.ServerChange{"service": service, "address": "192.0.2.77", "port": 80, "region": "ap"})
 	w.must(err)
 	w.wantError("in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "1 servers")
 	w.must(w.client.DeleteServer(t.Context(), server.ID))
@@ -86,10 +87,12 @@ func TestRegion_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"EU!"}`: "region eu exists", `{"name":"東京"}`: "give a code", `{"name":"  "}`: "name is missing",
 		`{"name":"x","latitude":1}`:                    "both",
 		`{"name":"x","latitude":91,"longitude":0}`:     "latitude is 91",
-		`{"name":"x","latitude":9,"longitude":-180.5}`: "longitude is -180.5", `{"name":"x","continent":"XX"}`: "continent",
-		`{"name":"x","countries":["de"]}`:      `"de"`,
-		`{"name":"x","countries":["DE","DE"]}`: "once", `{"name":"x","priority":-1}`: "priority is -1",
-		`{"name":"x","priority":1e40}`: "priority is 1e40: it must be a whole number", `{"name":"x","servers":[]}`: "servers",
+		`{"name":"x","latitude":9,"longitude":-180.5}`: "longitude is -180.5",
+		`{"name":"x","continent":"XX"}`:                "continent",
+		`{"name":"x","countries":["de"]}`:              `"de"`,
+		`{"name":"x","countries":["DE","DE"]}`:         "once", `{"name":"x","priority":-1}`: "priority is -1",
+		`{"name":"x","priority":1e40}`:        "priority is 1e40: it must be a whole number",
+		`{"name":"x","servers":[]}`:           "servers",
 		`{"name":"x","description":"\u0007"}`: "description",
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/regions", body), 400, word)
@@ -150,7 +153,8 @@ func TestSection_ChangesLieOverTheFileUntilTheyAreDropped(t *testing.T) {
 	w.restart = []string{"overwatch.gossip", "dns.nsid"}
 	got, err := w.client.ChangeDNSConfig(t.Context(),
 		api.DNSConfigChange{DefaultTTL: new(77), ReturnLastHealthy: new(true)})
-	if err != nil || got.Config.DefaultTTL != 77 || strings.Join(got.Overlay, ",") != "default_ttl,return_last_healthy" ||
+	if err != nil || got.Config.DefaultTTL != 77 || strings.Join(got.Overlay,
+		",") != "default_ttl,return_last_healthy" ||
 		len(got.RestartRequired) != 0 {
 		t.Errorf("PATCH: %+v %v", got, err)
 	}
@@ -171,7 +175,8 @@ func TestSection_ChangesLieOverTheFileUntilTheyAreDropped(t *testing.T) {
 		`["b.example","a.example"]`)
 	w.want("gossip", w.send("PUT", "/api/v1/gossip/config", `{"seeds":["one.example:7946"]}`), 200,
 		`"restart_required":["overwatch.gossip"]`)
-	if logs, err := w.client.ChangeLoggingConfig(t.Context(), api.LoggingConfigChange{Level: new("debug")}); err != nil ||
+	if logs, err := w.client.ChangeLoggingConfig(t.Context(),
+		api.LoggingConfigChange{Level: new("debug")}); err != nil ||
 		logs.Config.Level != "debug" || w.cfg.Load().Logging.Level != "debug" {
 		t.Errorf("logging: %+v %v", logs, err)
 	}
@@ -260,7 +265,7 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 		return err
 	}())
 	server, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "eu"})
+		api.ServerChange{"service": service, "address": "192.0.2.77", "port": 80, "region": "eu"})
 	w.must(err)
 	w.must(func() error {
 		_, err := w.client.SetOverride(t.Context(), service, "192.0.2.1",
@@ -294,7 +299,8 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 		}
 		w.wantError(path, w.send("DELETE", path, "", "If-Match", tag), 412)
 	}
-	w.wantError("creation only", w.send("PUT", "/api/v1/overrides/"+service+"/192.0.2.1", `{"healthy":true,"reason":"r"}`,
+	w.wantError("creation only", w.send("PUT", "/api/v1/overrides/"+service+"/192.0.2.1",
+		`{"healthy":true,"reason":"r"}`,
 		"If-None-Match", "*"), 412)
 	w.wantError("change only", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"10.0.0.0/8","region":"eu"}`, "If-Match",
 		"*"), 412)
@@ -305,7 +311,7 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 func TestConditional_ConcurrentChangesLoseNothing(t *testing.T) {
 	w := newWorld(t)
 	server, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "eu"})
+		api.ServerChange{"service": service, "address": "192.0.2.77", "port": 80, "region": "eu"})
 	w.must(err)
 	for _, test := range []struct{ make, path, body string }{
 		{`{"name":"x.example"}`, "/api/v1/domains/x.example", `{"ttl":%d,"description":"%d"}`},
@@ -319,7 +325,8 @@ func TestConditional_ConcurrentChangesLoseNothing(t *testing.T) {
 		statuses := make(chan int, 20)
 		for i := range 20 {
 			done.Go(func() {
-				statuses <- w.send("PATCH", test.path, strings.ReplaceAll(test.body, "%d", fmt.Sprint(i+1)), "If-Match", tag).status
+				statuses <- w.send("PATCH", test.path, strings.ReplaceAll(test.body, "%d", fmt.Sprint(i+1)),
+					"If-Match", tag).status
 			})
 		}
 		done.Wait()

@@ -13,8 +13,8 @@ func documentOperations() []Operation {
 	document := api.Document{
 		Domains: []api.DocumentDomain{{"owner": "shop", "name": "app.example.com", "ttl": 30,
 			"routing_algorithm": "weighted", "regions": []string{"eu-west"}}},
-		Servers: []api.DocumentServer{{Owner: "shop", ServerCreate: api.ServerCreate{Service: "app.example.com",
-			Address: "192.0.2.1", Port: 80, Weight: new(100), Region: "eu-west"}}},
+		Servers: []api.DocumentServer{{"owner": "shop", "service": "app.example.com", "address": "192.0.2.1", "port": 80,
+			"weight": 100, "region": "eu-west"}},
 	}
 	request := api.ApplyRequest{Document: document, Owner: "shop", Prune: true}
 	plan := api.Plan{

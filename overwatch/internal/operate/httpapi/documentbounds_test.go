@@ -58,8 +58,8 @@ func TestDocument_ReportsAtMostAThousandProblems(t *testing.T) {
 // serversOf returns so many servers of a service.
 func serversOf(service string, count int) (list []api.DocumentServer) {
 	for i := range count {
-		list = append(list, api.DocumentServer{ServerCreate: api.ServerCreate{Service: service,
-			Address: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Port: 80, Region: "eu"}})
+		list = append(list, api.DocumentServer{"service": service,
+			"address": fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), "port": 80, "region": "eu"})
 	}
 	return list
 }

@@ -67,7 +67,7 @@ func domainOperations() []Operation {
 		{Method: post, Path: domain + "/backends", Changes: KindServer, handle: decoded((*Server).postDomainBackend),
 			Summary:     "Add a backend to a domain",
 			Description: "400 if the domain is unknown or the backend exists.",
-			Body:        api.DomainBackendCreate{Address: "192.0.2.1", Port: 80, Weight: new(1)},
+			Body:        api.ServerChange{"address": "192.0.2.1", "port": 80, "weight": 1},
 			Required:    []string{"address", "port"}, Status: 201,
 			Answer: api.Named{Message: "server created", ID: exampleServer},
 			Errors: []int{noStore}},

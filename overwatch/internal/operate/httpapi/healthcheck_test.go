@@ -10,12 +10,12 @@ import (
 func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 	w := newWorld(t)
 	created, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+		api.ServerChange{"service": service, "address": "192.0.2.9", "port": 80, "region": "us"})
 	w.must(err)
 	path := "/api/v1/servers/" + created.ID + "/health-check"
 	r := w.send("PUT", path, `{"type":"http","path":"/up","interval":"7s","expected_status":"204"}`)
 	want := `{"server_id":"app.example:192.0.2.9:80","health_check":{"enabled":true,"type":"http","path":"/up",` +
-		`"interval":"7s","timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"204"}}` + "\n"
+		`"interval":"7s","timeout":"2s","unhealthy_threshold":3,"healthy_threshold":2,"expected_status":"204"}}` + "\n"
 	if r.status != 200 || r.body != want {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}
@@ -24,13 +24,13 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 	}
 	threshold := 1
 	changed, err := w.client.ChangeServerHealthCheck(t.Context(), created.ID,
-		api.HealthCheckChange{UnhealthyThreshold: &threshold})
-	if err != nil || changed.HealthCheck.UnhealthyThreshold != 1 || changed.HealthCheck.Path != "/up" {
+		api.HealthCheckChange{"unhealthy_threshold": threshold})
+	if err != nil || changed.HealthCheck.FailureThreshold != 1 || changed.HealthCheck.Path != "/up" {
 		t.Errorf("PATCH: %+v, %v", changed, err)
 	}
 	stored, err := w.store.LoadServers()
-	if err != nil || stored[0].Check.Path != "/up" || stored[0].Check.FailureThreshold != 1 ||
-		stored[0].Check.Detail.Detail().ExpectedStatus != "204" {
+	if err != nil || stored[0].HealthCheck.Path != "/up" || stored[0].HealthCheck.FailureThreshold != 1 ||
+		stored[0].HealthCheck.ExpectedStatus != "204" {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 	if shown, err := w.client.ServerHealthCheck(t.Context(), "app.example:192.0.2.1:80"); err != nil ||
@@ -45,7 +45,7 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 		`{"type":"tcp","timeout":"1h"}`:        "timeout",
 		`{"type":"tcp","enabled":0}`:           "enabled is 0",
 		`{"type":"tcp","healthy_threshold":0}`: "healthy_threshold",
-		`{"type":"tcp","port":1}`:              `"port"`,
+		`{"type":"tcp","port":1}`:              "port: unknown field",
 	} {
 		w.wantError(body, w.send("PUT", path, body), 400, words)
 	}
@@ -57,25 +57,28 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 	w := newWorld(t)
 	created, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+		api.ServerChange{"service": service, "address": "192.0.2.9", "port": 80, "region": "us"})
 	w.must(err)
 	path := "/api/v1/servers/" + created.ID + "/health-check"
 	for _, step := range []struct{ method, path, body, interval, timeout string }{
 		{"PATCH", path, `{"unhealthy_threshold":2}`, "30s", "5s"},
-		{"PUT", "/api/v1/config/health-check", `{"default_interval_seconds":8,"default_timeout_seconds":4}`, "8s", "4s"},
+		{"PUT", "/api/v1/config/health-check", `{"default_interval_seconds":8,"default_timeout_seconds":4}`, "8s",
+			"4s"},
 		{"PATCH", path, `{"interval":"6s"}`, "6s", "4s"},
-		{"PUT", "/api/v1/config/health-check", `{"default_interval_seconds":20,"default_timeout_seconds":10}`, "6s", "4s"},
+		{"PUT", "/api/v1/config/health-check", `{"default_interval_seconds":20,"default_timeout_seconds":10}`, "6s",
+			"4s"},
 	} {
 		if r := w.send(step.method, step.path, step.body); r.status != 200 {
 			t.Fatalf("%s %s: %d %s", step.method, step.path, r.status, r.body)
 		}
 		got, err := w.client.ServerHealthCheck(t.Context(), created.ID)
-		if err != nil || got.HealthCheck.Interval != step.interval || got.HealthCheck.Timeout != step.timeout ||
-			got.HealthCheck.UnhealthyThreshold != 2 {
+		if err != nil || got.HealthCheck.Interval.String() != step.interval ||
+			got.HealthCheck.Timeout.String() != step.timeout || got.HealthCheck.FailureThreshold != 2 {
 			t.Errorf("after %s %s: %+v, %v", step.method, step.body, got, err)
 		}
 	}
-	w.wantError("too short for the node's timeout", w.send("PUT", path, `{"type":"tcp","interval":"1s"}`), 400, "timeout")
+	w.wantError("too short for the node's timeout", w.send("PUT", path, `{"type":"tcp","interval":"1s"}`), 400,
+		"timeout")
 }
 
 // A check that is switched off is kept and shown as such, also in the document, and the domain names no check. A node
@@ -85,7 +88,7 @@ func TestHealthCheck_OffForOneServer(t *testing.T) {
 	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{"name": "off.example"})
 	w.must(err)
 	created, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: "off.example", Address: "192.0.2.9", Port: 80, Region: "us"})
+		api.ServerChange{"service": "off.example", "address": "192.0.2.9", "port": 80, "region": "us"})
 	w.must(err)
 	path := "/api/v1/servers/" + created.ID + "/health-check"
 	see := func(enabled bool) {
@@ -95,9 +98,10 @@ func TestHealthCheck_OffForOneServer(t *testing.T) {
 		domain, err := w.client.Domain(t.Context(), "off.example")
 		w.must(err)
 		doc := w.send("GET", "/api/v1/document", "")
-		if shown.HealthCheck.Enabled != enabled || shown.HealthCheck.Type != "tcp" ||
+		if *shown.HealthCheck.Enabled != enabled || shown.HealthCheck.Type != "tcp" ||
 			(domain.Domain.HealthCheckID != "") != enabled || strings.Contains(doc.body, `"enabled":false`) == enabled {
-			t.Errorf("want enabled %t: %+v, health_check_id %q\n%s", enabled, shown, domain.Domain.HealthCheckID, doc.body)
+			t.Errorf("want enabled %t: %+v, health_check_id %q\n%s", enabled, shown, domain.Domain.HealthCheckID,
+				doc.body)
 		}
 	}
 	see(true)
@@ -121,7 +125,7 @@ func TestHealthCheck_OffForOneServer(t *testing.T) {
 	w.must(err)
 	w.wantError("on", w.send("PATCH", path, `{"enabled":true}`), 400, "overwatch.validation.enabled is false")
 	w.want("off where nothing is checked", w.send("PATCH", path, `{"enabled":false}`), 200)
-	if stored, err := w.store.LoadServers(); err != nil || stored[0].Check.Off {
+	if stored, err := w.store.LoadServers(); err != nil || stored[0].HealthCheck.Off() {
 		t.Errorf("%+v, %v", stored, err)
 	}
 }

@@ -113,7 +113,8 @@ func TestWeight_ZeroNamesWhatWouldBeLeft(t *testing.T) {
 	if got := w.consequences(both); got != service+" zero_weight A" {
 		t.Errorf("consequences: %q", got)
 	}
-	w.wantError("both", w.send("POST", "/api/v1/routing/consequences", strings.Replace(both, "}", `,"removed":true}`, 1)),
+	w.wantError("both", w.send("POST", "/api/v1/routing/consequences", strings.Replace(both, "}", `,"removed":true}`,
+		1)),
 		400, "zero_weight")
 	const zero = `{"weight":0,"reason":"r"}`
 	w.want("the first", w.send("PUT", strings.Replace(weightPath, "0.2.1/", "0.2.2/", 1)+"?if_safe=true", zero), 200)
@@ -176,7 +177,8 @@ func TestWindow_IsListedBeforehandAndTakenBack(t *testing.T) {
 	for body, ends := range map[string]time.Time{`{"reason":"other"}`: start.Add(30 * time.Minute),
 		`{"expires_in":"1h"}`: start.Add(time.Hour)} {
 		r := w.send("PATCH", overridePath, body)
-		if r.status != 200 || !strings.Contains(r.body, ends.Format("2006-01-02T15:04:05")) || !strings.Contains(r.body, at) {
+		if r.status != 200 || !strings.Contains(r.body,
+			ends.Format("2006-01-02T15:04:05")) || !strings.Contains(r.body, at) {
 			t.Errorf("%s: %+v, want the end %s", body, r, ends)
 		}
 		w.send("PATCH", overridePath, `{"expires_in":"30m"}`)
@@ -221,7 +223,7 @@ func TestDrain_GoesWithItsServer(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	document := api.Document{Servers: []api.DocumentServer{
-		{ServerCreate: api.ServerCreate{Service: service, Address: "192.0.2.10", Port: 80, Region: "eu"}}}}
+		{"service": service, "address": "192.0.2.10", "port": 80, "region": "eu"}}}
 	w.apply(api.ApplyRequest{Document: document, Owner: "shop"}, 1)
 	w.want("of a document", w.send("POST", "/api/v1/servers/app.example:192.0.2.10:80/drain", ""), 202)
 	w.want("of a document", w.send("PUT", "/api/v1/overwatch/backends/app.example/192.0.2.10/80/weight",
@@ -239,7 +241,7 @@ func TestDrain_GoesWithItsHostName(t *testing.T) {
 		w.validate(id, check.StateHealthy, "")
 	}
 	document := api.Document{Servers: []api.DocumentServer{
-		{ServerCreate: api.ServerCreate{Service: service, Target: "lb.example.net", Port: 443, Region: "eu"}}}}
+		{"service": service, "target": "lb.example.net", "port": 443, "region": "eu"}}}
 	for what, remove := range map[string]func(){
 		"DELETE": func() { w.want("DELETE", w.send("DELETE", targetPath, ""), 204) },
 		"prune":  func() { w.apply(api.ApplyRequest{Owner: "shop", Prune: true}, 1) },
@@ -258,7 +260,7 @@ func TestDrain_GoesWithItsHostName(t *testing.T) {
 func TestDrain_GoesWithAHostNameThatServesOn(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: api.Document{Servers: []api.DocumentServer{
-		{ServerCreate: api.ServerCreate{Service: service, Target: "lb.example.net", Port: 443, Region: "eu"}}}}}, 1)
+		{"service": service, "target": "lb.example.net", "port": 443, "region": "eu"}}}}, 1)
 	w.resolved("192.0.2.77")
 	const address = "app.example:192.0.2.77:443"
 	w.validate(address, check.StateHealthy, "")

@@ -92,7 +92,7 @@ func TestOverlay_OfTheCheckOfAServerOfTheFile(t *testing.T) {
 		{"PATCH", `{"enabled":false}`, `"fields":{"health_check":{"enabled":false}}`, check.Spec{Type: check.TCP,
 			Off: true}},
 		{"PATCH", `{"type":"http","path":"/up","timeout":"2s"}`,
-			`"health_check":{"enabled":false,"type":"http","path":"/up","timeout":"2s"}`,
+			`"health_check":{"enabled":false,"path":"/up","timeout":"2s","type":"http"}`,
 			check.Spec{Type: check.HTTP, Path: "/up", Off: true, Interval: 30 * time.Second, Timeout: 2 * time.Second}},
 		{"PUT", `{"unhealthy_threshold":7}`, `"fields":{"health_check":{"unhealthy_threshold":7}}`,
 			check.Spec{Type: check.TCP, FailureThreshold: 7}},
@@ -107,7 +107,7 @@ func TestOverlay_OfTheCheckOfAServerOfTheFile(t *testing.T) {
 			t.Errorf("%s: GET %s", step.body, r.body)
 		}
 	}
-	for body, words := range map[string]string{`{"interval":"soon"}`: "a duration such as 5s",
+	for body, words := range map[string]string{`{"interval":"soon"}`: "give a duration",
 		`{"interval":"0s"}`: "interval",
 		`{"type":"ping"}`:   "type", `{"healthy_threshold":0}`: "healthy_threshold", `{"color":1}`: "color"} {
 		w.wantError(body, w.send("PATCH", path+"/health-check", body), 400, words)

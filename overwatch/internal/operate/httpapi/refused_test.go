@@ -35,7 +35,7 @@ func TestRefused_IsInTheAuditLog(t *testing.T) {
 	as := func(role string) string { return "Bearer " + tokenOf(role) }
 	w.send("GET", "/api/v1/servers", "")
 	w.send("DELETE", "/api/v1/domains/"+service, "", "Authorization", as("read"))
-	w.send("POST", "/api/v1/servers", `{"weight":"\u0007much"}`, "Authorization", as("admin"))
+	w.send("POST", "/api/v1/servers", `{"service":"app.example","weight":"\u0007much"}`, "Authorization", as("admin"))
 	w.send("POST", "/api/v1/servers", strings.Repeat(" ", api.MaxBody+1), "Authorization", as("admin"))
 	w.send("PATCH", "/api/v1/servers/"+service+":192.0.2.77:80", `{"weight":5}`, "Authorization", as("admin"))
 	w.send("GET", "/api/v1/audit-logs?actions=nothing", "", "Authorization", as("read"))

@@ -112,8 +112,8 @@ func TestSecrets_OfARegionsCheckAreInNoAnswerNoAuditEntryAndNoLine(t *testing.T)
 				w.want(method+" "+path+" "+body, r, status)
 				seen.WriteString(r.body)
 				server, there := w.servers.Get(id)
-				if there && !strings.Contains(server.Check.Detail.String(), "s3cret") {
-					t.Errorf("%s %s %s: the check has become %s", method, path, body, server.Check.Detail)
+				if there && !strings.Contains(server.OwnCheck().Detail.String(), "s3cret") {
+					t.Errorf("%s %s %s: the check has become %s", method, path, body, server.OwnCheck().Detail)
 				}
 			}
 			const body = `{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`

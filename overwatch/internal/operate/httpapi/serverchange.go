@@ -11,98 +11,83 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
 // postServer answers POST /servers.
-func (s *Server) postServer(c *call, req api.ServerCreate) (answer, error) {
+func (s *Server) postServer(c *call, req api.ServerChange) (answer, error) {
 	cfg, _ := s.o.Config()
-	domain, found := s.edit.FindDomain(cfg, req.Service)
+	domain, found := s.edit.FindDomain(cfg, req.Text("service"))
 	if !found {
-		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node", req.Service)
+		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node",
+			req.Text("service"))
 	}
-	if req.Target != "" {
-		return s.createTarget(c, domain, req)
-	}
-	return s.createServer(c, "server", cfg, domain, req, api.DefaultServerWeight)
+	return s.createServer(c, "server", cfg, domain, req)
 }
 
 // createServer checks a server for a domain and creates it. resource is its name in the audit log.
-func (s *Server) createServer(c *call, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate,
-	weight int) (answer, error) {
-	s.foldRegion(&req.Region)
-	id, err := objects.NewServerID(domain.Name, req)
+func (s *Server) createServer(c *call, resource string, cfg *config.Config, domain config.Domain,
+	req api.ServerChange) (answer, error) {
+	s.spellRegion(req)
+	req["service"] = domain.Name
+	server, err := s.edit.NewServer(req, model.FromOperator)
 	if err != nil {
 		return answer{}, err
 	}
-	if domain.AnswersNames() {
-		return answer{}, badRequest("service is %q, whose answers are names (answer: cname): give a host name as "+
-			"target, "+
-			"since an address is never answered", id.Service)
-	}
-	if req.Weight != nil {
-		weight = *req.Weight
+	if server.Target == "" && domain.AnswersNames() {
+		return answer{},
+			badRequest("service is %q, whose answers are names (answer: cname): give a host name as target, "+
+				"since an address is never answered", server.Service)
 	}
 	// A domain's backend needs no region where there are none.
-	placed := resource != "backend" || req.Region != "" || len(cfg.Regions) > 0
-	err = objects.CheckWeight(weight)
+	placed := resource != "backend" || server.Region != "" || len(cfg.Regions) > 0
 	if placed {
-		err = errors.Join(err, objects.CheckRegion(cfg, req.Region))
+		err = objects.CheckRegion(cfg, server.Region)
 	}
-	err = errors.Join(err, objects.CheckAgent(req.Agent))
-	if err != nil {
+	if err = errors.Join(err, s.edit.CheckNewServer(server, nil, req)); err != nil {
 		return answer{}, err
 	}
-	healthCheck, err := s.edit.CheckOfNew(cfg, req)
-	if err != nil {
-		return answer{}, err
+	server.CreatedAt = stamp(s.o.Now())
+	server.UpdatedAt = server.CreatedAt
+	if server.Target != "" {
+		return s.createTarget(c, server)
 	}
-	now := stamp(s.o.Now())
-	server := store.Server{
-		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region, Agent: req.Agent,
-		Check: healthCheck, CreatedAt: now, UpdatedAt: now,
-	}
-	create := changes.CreateServer{Server: server, Resource: resource}
+	create := changes.CreateServer{Server: *server, Resource: resource}
 	if placed {
-		create.InRegion = s.op.RegionExists(req.Region)
+		create.InRegion = s.op.RegionExists(server.Region)
 	}
 	err = s.change(c, create)
-	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, err
+	return answer{http.StatusCreated, api.Named{Message: "server created", ID: server.ID()}}, err
+}
+
+// spellRegion replaces the region in a request by its id.
+func (s *Server) spellRegion(req api.ServerChange) {
+	if region := req.Text("region"); region != "" {
+		req["region"] = s.regionNames().Of(region)
+	}
 }
 
 // patchServer answers PATCH /servers/{id}.
-func (s *Server) patchServer(c *call) (answer, error) {
+func (s *Server) patchServer(c *call, req api.ServerChange) (answer, error) {
+	s.spellRegion(req)
 	if id, is := targetID(c); is {
-		return s.patchTarget(c, id)
+		return s.patchTarget(c, id, req)
 	}
 	if server, found := s.declaredServer(c); found {
-		return s.layServer(c, server)
+		return s.layServer(c, server, req)
 	}
 	id, err := s.ownServer(c, "changed")
 	if err != nil {
 		return answer{}, err
 	}
-	var req api.ServerPatch
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
+	var region *string
+	if req.Has("region") {
+		region = new(req.Text("region"))
 	}
-	s.foldRegion(req.Region)
-	if err := s.edit.CheckServerPatch(req); err != nil {
-		return answer{}, err
-	}
-	after, err := s.changeServer(c, id, req.Region, tagOfServer, func(server *store.Server) error {
-		if req.Weight != nil {
-			server.Weight = *req.Weight
-		}
-		if req.Region != nil {
-			server.Region = *req.Region
-		}
-		if req.Agent != nil {
-			server.Agent = *req.Agent
-		}
-		return nil
+	after, err := s.changeServer(c, id, region, tagOfServer, func(server *model.Server) error {
+		return s.edit.EditServer(server, req)
 	})
 	if err != nil {
 		return answer{}, err
@@ -124,11 +109,7 @@ func (s *Server) declaredServer(c *call) (found config.StaticServer, ok bool) {
 }
 
 // layServer lays the values of a request over a server of the configuration.
-func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
-	var req definitions.ServerOver
-	if err := c.decode(&req.ServerPatch); err != nil {
-		return answer{}, err
-	}
+func (s *Server) layServer(c *call, file config.StaticServer, req api.ServerChange) (answer, error) {
 	id := registry.ID{Service: file.Service, Address: file.Address, Port: file.Port}
 	tag := func() (now any) {
 		if b := s.o.View.Get(id); b != nil {
@@ -147,10 +128,7 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		if err := c.condition.holds(object); err != nil {
 			return err
 		}
-		return operations.LayOver(s.op, c.request(), d, ch, operations.OverlayRequest[definitions.ServerOver]{
-			Kind: definitions.OverServer, Name: id.String(),
-			Configured: objects.ServerFields(file), Change: req,
-			Check: func(all definitions.ServerOver) error { return s.edit.CheckServerPatch(all.ServerPatch) }})
+		return operations.LayOver(s.op, c.request(), d, ch, s.serverOverlay(file, req))
 	})
 	if err != nil {
 		return answer{}, err
@@ -159,14 +137,25 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		nil
 }
 
+// serverOverlay returns the request to lay values over a server of the configuration.
+func (s *Server) serverOverlay(file config.StaticServer,
+	req api.ServerChange) operations.OverlayRequest[api.ServerChange] {
+	return operations.OverlayRequest[api.ServerChange]{Kind: definitions.OverServer, Name: file.ID(),
+		Configured: model.All(s.edit.ConfiguredServer(file)), Change: req,
+		Merge: func(before, change api.ServerChange) (api.ServerChange, error) {
+			return s.edit.MergeServerOverlay(file, before, change)
+		},
+		Check: func(all api.ServerChange) error { return s.edit.CheckServerOverlay(file, all) }}
+}
+
 // tagOfServer returns the value from which the ETag of a server of the API is made.
-func tagOfServer(server store.Server) any { return server }
+func tagOfServer(server model.Server) any { return server }
 
 // changeServer edits a server of the API. covered returns the value from which the ETag in the request's condition is
 // made. region is nil if the region does not change.
-func (s *Server) changeServer(c *call, id registry.ID, region *string, covered func(store.Server) any,
-	edit func(*store.Server) error) (after store.Server, err error) {
-	e := &changes.EditServer{ID: id, Resource: "server", Covered: covered, Edit: func(server *store.Server) error {
+func (s *Server) changeServer(c *call, id registry.ID, region *string, covered func(model.Server) any,
+	edit func(*model.Server) error) (after model.Server, err error) {
+	e := &changes.EditServer{ID: id, Resource: "server", Covered: covered, Edit: func(server *model.Server) error {
 		server.UpdatedAt = stamp(s.o.Now())
 		return edit(server)
 	}}
@@ -215,22 +204,24 @@ func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 }
 
 // postDomainBackend answers POST /domains/{name}/backends.
-func (s *Server) postDomainBackend(c *call, req api.DomainBackendCreate) (answer, error) {
+func (s *Server) postDomainBackend(c *call, req api.ServerChange) (answer, error) {
 	cfg, _ := s.o.Config()
 	domain, found := s.edit.FindDomain(cfg, c.Param("name"))
-	if !found {
-		return answer{}, badRequest("no domain %.260q is configured", c.Param("name"))
-	}
 	switch {
-	case req.Region != "":
+	case !found:
+		return answer{}, badRequest("no domain %.260q is configured", c.Param("name"))
+	case req.Has("service") && wire.CanonicalService(req.Text("service")) != domain.Name:
+		return answer{}, badRequest("service is %.260q: the path has the domain %s", req.Text("service"), domain.Name)
+	case req.Text("region") != "":
 	case len(domain.Regions) > 0:
-		req.Region = domain.Regions[0]
+		req["region"] = domain.Regions[0]
 	case len(cfg.Regions) > 0:
-		req.Region = cfg.Regions[0].Name
+		req["region"] = cfg.Regions[0].Name
 	}
-	server := api.ServerCreate{Service: domain.Name, Address: req.Address, Port: req.Port, Weight: req.Weight,
-		Region: req.Region}
-	return s.createServer(c, "backend", cfg, domain, server, api.DefaultBackendWeight)
+	if !req.Has("weight") {
+		req["weight"] = api.DefaultBackendWeight
+	}
+	return s.createServer(c, "backend", cfg, domain, req)
 }
 
 // deleteDomainBackend answers DELETE /domains/{name}/backends/{id}.

@@ -24,8 +24,8 @@ func TestServer_IsOnDiskAndKnownWhenCreated(t *testing.T) {
 		t.Errorf("GET: %d %s", got.status, got.body)
 	}
 	stored, err := w.store.LoadServers()
-	if err != nil || len(stored) != 1 || stored[0].Weight != 100 || stored[0].Check.Type != check.TCP ||
-		stored[0].Check.Interval != 0 {
+	if err != nil || len(stored) != 1 || stored[0].Weight != 100 || stored[0].HealthCheck.Type != string(check.TCP) ||
+		stored[0].HealthCheck.Interval != 0 {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 	if len(w.flushes) != 1 {
@@ -44,11 +44,11 @@ func TestServer_RefusesWhatItCannotBe(t *testing.T) {
 		`"192.0.2.9",`:   {`"224.0.0.1",`, "224.0.0.1"},
 		`80`:             {`0`, "port is 0"},
 		`:80`:            {`:65536`, "port is 65536"},
-		`80,`:            {`80,"weight":0,`, "weight is 0: it must be from 1 to 1000"},
+		`80,`:            {`80,"weight":0,`, "weight is 0: give a number from 1 to 1000"},
 		`80,"`:           {`80,"weight":1001,"`, "1001"},
 		`"region":"us"`:  {`"region":"mars"`, `region is "mars": it must be one of eu, us`},
 		`,"region":"us"`: {``, "region is missing"},
-		`"address"`:      {`"location"`, `unknown fields: "location"`},
+		`"address"`:      {`"location"`, `location: unknown field`},
 	} {
 		body := strings.Replace(serverBody, from, change.to, 1)
 		w.wantError(body, w.send("POST", "/api/v1/servers", body), 400, change.words)
@@ -61,10 +61,10 @@ func TestServer_RefusesWhatItCannotBe(t *testing.T) {
 func TestServer_PatchChangesOnlyWhatItNames(t *testing.T) {
 	w := newWorld(t)
 	created, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: service, Address: "2001:db8::9", Port: 80, Region: "us"})
+		api.ServerChange{"service": service, "address": "2001:db8::9", "port": 80, "region": "us"})
 	w.must(err)
 	weight := 7
-	_, err = w.client.PatchServer(t.Context(), created.ID, api.ServerPatch{Weight: &weight})
+	_, err = w.client.PatchServer(t.Context(), created.ID, api.ServerChange{"weight": weight})
 	w.must(err)
 	path := "/api/v1/servers/" + created.ID
 	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"weight":7,"region":"us"`) {
@@ -87,7 +87,7 @@ func TestServer_OnlyThoseOfTheAPIAreDeleted(t *testing.T) {
 	w.wantError("unknown", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.77:80", ""), 404)
 	w.wantError("no id", w.send("DELETE", "/api/v1/servers/x", ""), 400, "<service>:<address>:<port>")
 	created, err := w.client.CreateServer(t.Context(),
-		api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+		api.ServerChange{"service": service, "address": "192.0.2.9", "port": 80, "region": "us"})
 	w.must(err)
 	w.must(w.client.DeleteServer(t.Context(), created.ID))
 	w.wantError("after", w.send("GET", "/api/v1/servers/"+created.ID, ""), 404)
@@ -112,14 +112,16 @@ func TestServer_DrainEndsItsTrafficAndIsTakenBack(t *testing.T) {
 	}
 	w.want("POST without a body", w.send("POST", path, ""), 202, `{"draining":true,"drain_ends_at":"2`)
 	w.want("POST", w.send("POST", path, `{"duration":"1h"}`), 202)
-	if r := w.send("GET", "/api/v1/servers/app.example:192.0.2.1:80", ""); !strings.Contains(r.body, `"draining":true`) {
+	if r := w.send("GET", "/api/v1/servers/app.example:192.0.2.1:80", ""); !strings.Contains(r.body,
+		`"draining":true`) {
 		t.Errorf("GET: %s", r.body)
 	}
 	w.want("DELETE", w.send("DELETE", path, ""), 200, `{"draining":false,"drain_ends_at":null,`)
 	w.wantError("unknown", w.send("POST", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)
 	w.wantError("unknown", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)
 	entries := w.auditLog("").Total
-	w.wantError("not drained", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.2:80/drain", ""), 404, "no drain of")
+	w.wantError("not drained", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.2:80/drain", ""), 404,
+		"no drain of")
 	w.wantError("no weight", w.send("DELETE", weightPath, ""), 404)
 	w.wantError("no override", w.send("DELETE", overridePath, ""), 404)
 	if got := w.auditLog("").Total; got != entries {
@@ -151,7 +153,8 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 	with := w.cfg.Swap(&without)
 	w.want("a backend where there are no regions", w.send("POST", "/api/v1/domains/nowhere.example/backends",
 		`{"address":"2001:DB8::9","port":80}`), 201)
-	if r := w.send("GET", "/api/v1/servers/nowhere.example:2001:db8::9:80", ""); !strings.Contains(r.body, `"region":""`) {
+	if r := w.send("GET", "/api/v1/servers/nowhere.example:2001:db8::9:80", ""); !strings.Contains(r.body,
+		`"region":""`) {
 		t.Errorf("the region where there are none: %s", r.body)
 	}
 	w.wantError("a region that is not there", w.send("POST", "/api/v1/domains/nowhere.example/backends",
@@ -160,7 +163,8 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 		`{"service":"nowhere.example","address":"192.0.2.9","port":80}`), 400, "region")
 	w.cfg.Store(with)
 	w.wantError("again", w.send("POST", path, `{"address":"192.0.2.9","port":80}`), 400, "exists")
-	w.wantError("no domain", w.send("POST", "/api/v1/domains/none.example/backends", `{"address":"192.0.2.9","port":80}`),
+	w.wantError("no domain", w.send("POST", "/api/v1/domains/none.example/backends",
+		`{"address":"192.0.2.9","port":80}`),
 		400, "none.example")
 	w.wantError("another domain", w.send("DELETE", "/api/v1/domains/www.example/backends/app.example:192.0.2.9:80", ""),
 		404)

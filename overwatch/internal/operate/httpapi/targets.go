@@ -1,16 +1,15 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/control/operations"
-	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // targetID reads the id of a server by host name from the path; is reports whether it is one.
@@ -19,11 +18,8 @@ func targetID(c *call) (id definitions.TargetID, is bool) {
 	return id, err == nil
 }
 
-func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer) api.ServerTarget {
-	view := api.ServerTarget{ID: id.String(), Service: id.Service, Target: id.Name, Port: int(id.Port),
-		Weight: t.Weight,
-		Region: t.Region, Agent: t.Agent, AllowedCIDRs: objects.NetworkTexts(t.AllowedCIDRs), Owner: t.Owner,
-		Addresses: []string{}, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+func (s *Server) targetView(id definitions.TargetID, t *model.Server) api.ServerTarget {
+	view := api.ServerTarget{ID: id.String(), Server: *t.Shown(), Addresses: []string{}}
 	for b := range impact.AddressesOf(s.o.View, id) {
 		view.Addresses = append(view.Addresses, b.Address.String())
 	}
@@ -37,7 +33,7 @@ func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer
 func (s *Server) targetViews() (list []api.ServerTarget) {
 	set, _ := s.o.Definitions.Defined()
 	for _, t := range set.Targets() {
-		list = append(list, s.targetView(t.ID, t.TargetServer))
+		list = append(list, s.targetView(definitions.TargetIDOf(t), t))
 	}
 	return list
 }
@@ -52,22 +48,11 @@ func (s *Server) getTarget(c *call, id definitions.TargetID) (answer, error) {
 	return tagged(c, http.StatusOK, s.targetView(id, t), t), nil
 }
 
-// createTarget creates a server by host name for a domain. Its addresses serve once they are resolved and checked.
-func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreate) (answer, error) {
-	req.Service = domain.Name
-	s.foldRegion(&req.Region)
-	id, t, err := objects.NewTarget(req)
-	if err != nil {
-		return answer{}, err
-	}
-	cfg, _ := s.o.Config()
-	if _, err := s.edit.CheckOfNew(cfg, req); err != nil {
-		return answer{}, err
-	}
-	t.CreatedAt = stamp(s.o.Now())
-	t.UpdatedAt = t.CreatedAt
+// createTarget creates a server by host name. Its addresses serve once they are resolved and checked.
+func (s *Server) createTarget(c *call, t *model.Server) (answer, error) {
+	id := definitions.TargetIDOf(t)
 	ch := &operations.Change{Action: api.AuditCreate, Resource: "server", ID: id.String(), After: t}
-	err = s.op.DefineTarget(c.request(), ch, t.Region, func(d *definitions.Draft) error {
+	err := s.op.DefineTarget(c.request(), ch, t.Region, func(d *definitions.Draft) error {
 		switch {
 		case d.Now().Target(id) != nil:
 			return badRequest("server %s exists already", id)
@@ -79,7 +64,7 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 		if err := s.edit.CheckNewTarget(d, id); err != nil {
 			return err
 		}
-		return d.PutTarget(id, t)
+		return d.PutTarget(t)
 	})
 	if err != nil {
 		return answer{}, err
@@ -90,8 +75,8 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 // changeTarget edits a server by host name of the API. edit may be called more than once: first with the present
 // server, to find its errors and the new region, then with the server in the draft. covered returns the value from
 // which the ETag in the request's condition is made.
-func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*definitions.TargetServer) any,
-	edit func(*definitions.TargetServer) error) (after *definitions.TargetServer, err error) {
+func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*model.Server) any,
+	edit func(*model.Server) error) (after *model.Server, err error) {
 	set, _ := s.o.Definitions.Defined()
 	now := set.Target(id)
 	if now == nil {
@@ -111,33 +96,21 @@ func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*de
 			return err
 		}
 		next := *before
-		if err := errors.Join(edit(&next), objects.CheckTarget(&next)); err != nil {
+		if err := edit(&next); err != nil {
 			return err
 		}
 		next.UpdatedAt = stamp(s.o.Now())
 		ch.Before, ch.After, after = before, &next, &next
-		return d.PutTarget(id, &next)
+		return d.PutTarget(&next)
 	})
 	return after, err
 }
 
-func wholeTarget(t *definitions.TargetServer) any { return t }
+func wholeTarget(t *model.Server) any { return t }
 
 // patchTarget answers PATCH /servers/{id} of a server by host name.
-func (s *Server) patchTarget(c *call, id definitions.TargetID) (answer, error) {
-	var req api.ServerPatch
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
-	s.foldRegion(req.Region)
-	after, err := s.changeTarget(c, id, wholeTarget, func(t *definitions.TargetServer) (err error) {
-		t.Weight, t.Region, t.Agent = objects.ValueOr(req.Weight, t.Weight), objects.ValueOr(req.Region, t.Region),
-			objects.ValueOr(req.Agent, t.Agent)
-		if req.AllowedCIDRs != nil {
-			t.AllowedCIDRs, err = objects.ParseNetworks(*req.AllowedCIDRs)
-		}
-		return err
-	})
+func (s *Server) patchTarget(c *call, id definitions.TargetID, req api.ServerChange) (answer, error) {
+	after, err := s.changeTarget(c, id, wholeTarget, func(t *model.Server) error { return s.edit.EditServer(t, req) })
 	if err != nil {
 		return answer{}, err
 	}
@@ -172,27 +145,16 @@ func (s *Server) getTargetCheck(c *call, id definitions.TargetID) (answer, error
 	return tagged(c, http.StatusOK, view, view), nil
 }
 
-func (s *Server) targetCheckView(id definitions.TargetID, t *definitions.TargetServer) api.ServerHealthCheck {
+func (s *Server) targetCheckView(id definitions.TargetID, t *model.Server) api.ServerHealthCheck {
 	cfg, _ := s.o.Config()
-	return s.edit.HealthCheckView(id, t.Spec(cfg))
+	return s.edit.HealthCheckView(id, definitions.TargetCheck(cfg, t))
 }
 
 // putTargetCheck answers PUT and PATCH /servers/{id}/health-check of a server by host name.
-func (s *Server) putTargetCheck(c *call, id definitions.TargetID) (answer, error) {
-	var req api.HealthCheckChange
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
-	cfg, _ := s.o.Config()
-	covered := func(t *definitions.TargetServer) any { return s.targetCheckView(id, t) }
-	after, err := s.changeTarget(c, id, covered, func(t *definitions.TargetServer) error {
-		spec := t.Spec(cfg)
-		if c.Request.Method == http.MethodPut {
-			spec = objects.DefaultCheck()
-		}
-		spec, err := s.edit.EditCheck(spec, req)
-		t.HealthCheck = objects.OwnCheck(spec, cfg.CheckIn(t.Region))
-		return err
+func (s *Server) putTargetCheck(c *call, id definitions.TargetID, req api.HealthCheckChange) (answer, error) {
+	covered := func(t *model.Server) any { return s.targetCheckView(id, t) }
+	after, err := s.changeTarget(c, id, covered, func(t *model.Server) error {
+		return s.edit.EditHealthCheck(t, req, c.Request.Method == http.MethodPut)
 	})
 	if err != nil {
 		return answer{}, err

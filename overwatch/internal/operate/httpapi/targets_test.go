@@ -2,6 +2,8 @@ package httpapi // inside: it uses the world
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -41,7 +43,8 @@ func TestTargets_LiveAsOtherServersDo(t *testing.T) {
 	}
 	for _, step := range []struct{ method, path, body, want string }{
 		{"PATCH", targetPath, `{"weight":7,"region":"us","allowed_cidrs":["10.0.0.0/8"]}`, "server changed"},
-		{"GET", targetPath, "", `"weight":7,"region":"us","allowed_cidrs":["10.0.0.0/8"]`},
+		{"GET", targetPath, "",
+			`"allowed_cidrs":["10.0.0.0/8"],"port":443,"weight":7,"service":"app.example","region":"us"`},
 		{"PATCH", targetPath + "/health-check", `{"type":"http","path":"/up"}`, `"path":"/up"`},
 		{"PATCH", targetPath + "/health-check", `{"interval":"9s"}`, `"interval":"9s"`},
 		{"GET", targetPath + "/health-check", "", `"type":"http","path":"/up","interval":"9s"`},
@@ -95,7 +98,8 @@ func TestTargets_RefuseWhatCannotBe(t *testing.T) {
 		{"POST", "/api/v1/servers", body("agent", `"a b"`), 400, "agent"},
 		{"POST", "/api/v1/servers", body("allowed_cidrs", `["10.0.0.1/8"]`), 400, "allowed_cidrs"},
 		{"POST", "/api/v1/servers",
-			`{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu","allowed_cidrs":["10.0.0.0/8"]}`, 400,
+			`{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu","allowed_cidrs":["10.0.0.0/8"]}`,
+			400,
 			"for the addresses of a target"},
 		{"PATCH", targetPath, `{"weight":1001}`, 400, "weight is 1001"},
 		{"PATCH", targetPath, `{"region":"ap"}`, 400, "eu, us"},
@@ -131,51 +135,54 @@ func TestTargets_AreWhatADomainIsAnsweredWith(t *testing.T) {
 		{"POST", "/api/v1/domains", `{"name":"b.example","answer":"cname","srv":["_sip._tcp"]}`, 400, "srv"},
 		{"POST", "/api/v1/servers", `{"service":"cdn.example","address":"192.0.2.1","port":80,"region":"eu"}`, 400,
 			"give a host name as target"},
-		{"POST", "/api/v1/servers", `{"service":"cdn.example","target":"lb.example.net","port":80,"region":"eu"}`, 201, ""},
+		{"POST", "/api/v1/servers", `{"service":"cdn.example","target":"lb.example.net","port":80,"region":"eu"}`, 201,
+			""},
 		{"PATCH", "/api/v1/domains/www.example", `{"answer":"cname"}`, 200, `"answer":"cname"`},
 		{"GET", "/api/v1/document", "", 200, `"answer":"cname"`},
 		{"PATCH", "/api/v1/domains/cdn.example", `{"answer":"address"}`, 200, ""},
 		{"POST", "/api/v1/servers", `{"service":"cdn.example","address":"192.0.2.1","port":80,"region":"eu"}`, 201, ""},
 	} {
-		if r := w.send(step.method, step.path, step.body); r.status != step.status || !strings.Contains(r.body, step.words) {
+		if r := w.send(step.method, step.path, step.body); r.status != step.status || !strings.Contains(r.body,
+			step.words) {
 			t.Errorf("%s %s %s: %+v, want %d with %s", step.method, step.path, step.body, r, step.status, step.words)
 		}
 	}
 	w.refuses(api.ApplyRequest{Document: api.Document{
 		Domains: []api.DocumentDomain{{"name": "doc.example", "answer": "cname"}},
-		Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: "doc.example", Address: "192.0.2.1", Port: 80,
-			Region: "eu"}}}}}, 400, "servers[0]", "give a host name as target")
+		Servers: []api.DocumentServer{{"service": "doc.example", "address": "192.0.2.1", "port": 80,
+			"region": "eu"}}}}, 400, "servers[0]", "give a host name as target")
 }
 
 // A document takes and writes servers by host name, and its owner's go with prune.
 func TestTargets_AreOfDocuments(t *testing.T) {
 	w := newWorld(t)
-	doc := api.Document{Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: service,
-		Target: "lb.example.net", Port: 443, Region: "eu", AllowedCIDRs: []string{"10.0.0.0/8"},
-		HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/up")}}}}}
+	doc := api.Document{Servers: []api.DocumentServer{{"service": service,
+		"target": "lb.example.net", "port": 443, "region": "eu", "allowed_cidrs": []string{"10.0.0.0/8"},
+		"health_check": api.HealthCheckChange{"type": "http", "path": "/up"}}}}
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop"}, 1)
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop", Prune: true}, 0)
 	exported, err := w.client.Document(t.Context())
 	w.must(err)
-	if len(exported.Servers) != 1 || exported.Servers[0].Target != "lb.example.net" ||
-		exported.Servers[0].Address != "" || *exported.Servers[0].HealthCheck.Path != "/up" {
+	if len(exported.Servers) != 1 || exported.Servers[0].Text("target") != "lb.example.net" ||
+		exported.Servers[0].Has("address") || !strings.Contains(fmt.Sprintf("%s", exported.Servers[0]["health_check"]),
+		"/up") {
 		t.Fatalf("exported: %+v", exported.Servers)
 	}
 	w.apply(api.ApplyRequest{Document: exported}, 0)
-	doc.Servers[0].Weight = new(9)
+	doc.Servers[0]["weight"] = 9
 	plan := w.apply(api.ApplyRequest{Document: doc, Owner: "shop"}, 1)
 	if one := plan.Changes[0]; one.Action != api.PlanUpdate || len(one.Fields) != 1 || one.Fields[0].Name != "weight" {
 		t.Errorf("the plan: %+v", plan.Changes)
 	}
-	for word, edit := range map[string]func(*api.DocumentServer){
-		"ends in a number":  func(s *api.DocumentServer) { s.Target = "192.0.2.300" },
-		"it must be one of": func(s *api.DocumentServer) { s.Region = "ap" },
-		"name of a domain":  func(s *api.DocumentServer) { s.Service = "unknown.example" },
-		"lead to itself":    func(s *api.DocumentServer) { s.Target = "www.example" },
-		"interval":          func(s *api.DocumentServer) { s.HealthCheck = &api.HealthCheckChange{Interval: new("x")} },
+	for word, edit := range map[string]api.DocumentServer{
+		"ends in a number":  {"target": "192.0.2.300"},
+		"it must be one of": {"region": "ap"},
+		"name of a domain":  {"service": "unknown.example"},
+		"lead to itself":    {"target": "www.example"},
+		"interval":          {"health_check": map[string]any{"interval": "x"}},
 	} {
-		bad := doc.Servers[0]
-		edit(&bad)
+		bad := maps.Clone(doc.Servers[0])
+		maps.Copy(bad, edit)
 		w.refuses(api.ApplyRequest{Document: api.Document{Servers: []api.DocumentServer{bad}}, Owner: "shop"}, 400,
 			"servers[0]", word)
 	}

@@ -79,8 +79,8 @@ func TestUndo_OfAnApplyRestoresAllOfIt(t *testing.T) {
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
 	first := w.documentText()
 	changed := shop(40)
-	changed.Servers, changed.Settings = append(changed.Servers[:1], api.DocumentServer{ServerCreate: api.ServerCreate{
-		Service: "shop.example", Target: "lb.example.net", Port: 443, Region: "eu"}}), laid("dns", "default_ttl", 77)
+	changed.Servers, changed.Settings = append(changed.Servers[:1], api.DocumentServer{"service": "shop.example",
+		"target": "lb.example.net", "port": 443, "region": "eu"}), laid("dns", "default_ttl", 77)
 	w.want("a weight", w.send("PUT", "/api/v1/overwatch/backends/shop.example/2001:db8::7/80/weight",
 		`{"weight":5,"reason":"r"}`), 200)
 	orders := fmt.Sprint(w.orders()[0].Kind, *w.orders()[0].Weight)

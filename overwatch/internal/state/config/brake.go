@@ -22,8 +22,8 @@ type Brake struct {
 	Window time.Duration `key:"window" default:"1m" min:"1s" max:"1h"`
 	// The time after which the agents are believed.
 	Hold time.Duration `key:"hold" default:"10m" min:"1s" max:"24h"`
-	// Whether the reports of one agent never take the last serving backends of a region, of which there are two at least.
-	// This hold has no end by time.
+	// Whether the reports of one agent never take the last serving backends of a region, of which there are two at
+	// least. This hold has no end by time.
 	KeepRegion bool `key:"keep_region" default:"true"`
 }
 
@@ -76,4 +76,11 @@ func brakesOf(known map[string]*model.MassFailure, domains []Domain) map[string]
 		}
 	}
 	return all
+}
+
+// put sets *to to *value; nil leaves it.
+func put[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
 }

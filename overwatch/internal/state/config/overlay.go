@@ -2,27 +2,17 @@ package config
 
 import (
 	"fmt"
-	"time"
 	"unique"
 
-	"gslb.internal/shared/api"
-	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
+	"gslb.internal/shared/settings"
 )
-
-// ServerOverlay holds values that the API has laid over a server of the configuration; a nil field leaves the file's
-// value.
-type ServerOverlay struct {
-	Weight *int
-	Region *string
-	Agent  *string
-	Check  *api.HealthCheckChange // ChangeCheck takes it
-}
 
 // Overlays holds all values that the API has laid over objects of the files. It must not be changed.
 type Overlays struct {
-	Names    map[string]bool          // of all objects, as package definitions names them
-	Disabled []Domain                 // apart from those that are answered
-	Servers  map[string]ServerOverlay // by the id, service:address:port
+	Names    map[string]bool                      // of all objects, as package definitions names them
+	Disabled []Domain                             // apart from those that are answered
+	Servers  map[string]model.Patch[model.Server] // by the id, service:address:port
 
 	file *Config // without overlays
 }
@@ -83,62 +73,46 @@ func (c *Config) layOver(s *StaticServer) {
 	if c.overlays == nil || len(c.overlays.Servers) == 0 {
 		return
 	}
-	o, is := c.overlays.Servers[s.ID()]
+	patch, is := c.overlays.Servers[s.ID()]
 	if !is {
 		return
 	}
-	put(&s.Weight, o.Weight)
-	put(&s.Region, o.Region)
-	put(&s.Agent, o.Agent)
-	if o.Check != nil {
-		if spec, err := ChangeCheck(s.Check.Value(), o.Check, &c.Overwatch.Validation); err == nil {
-			s.Check = unique.Make(spec)
-		}
+	laid := s.Settings()
+	if problems := patch.Lay(laid); len(problems) > 0 {
+		return // package definitions has checked it
 	}
+	s.Weight, s.Region, s.Agent = laid.Weight, laid.Region, laid.Agent
+	if !patch.Has("health_check") && !patch.Has("host") {
+		return
+	}
+	if laid.HealthCheck == nil {
+		laid.HealthCheck = model.HealthCheckOf(s.Check.Value())
+	}
+	CompleteTimes(laid.HealthCheck, &c.Overwatch.Validation)
+	if patch.Has("host") && laid.HealthCheck.Host == s.Check.Value().Host {
+		laid.HealthCheck.Host = laid.Host
+	}
+	s.Check = unique.Make(laid.HealthCheck.Spec())
 }
 
-// ChangeCheck returns a check with the fields that o sets. If o sets only one of interval and timeout and the check has
-// neither, the other becomes the node's. A time that cannot be read is an error; the values are not judged otherwise.
-func ChangeCheck(spec check.Spec, o *api.HealthCheckChange, node *Validation) (check.Spec, error) {
-	if o.Enabled != nil {
-		spec.Off = !*o.Enabled
+// Settings returns the settings of the server. Its health check is the check in effect.
+func (s *StaticServer) Settings() *model.Server {
+	made := model.New[model.Server]()
+	made.Service, made.Address, made.Port = s.Service, s.Address, s.Port
+	made.Weight, made.Region, made.Agent = s.Weight, s.Region, s.Agent
+	made.HealthCheck = model.HealthCheckOf(s.Check.Value())
+	if s.Target != nil {
+		made.Target, made.AllowedCIDRs = s.Target.Name, s.Target.Allowed
 	}
-	put(&spec.Type, (*check.Type)(o.Type))
-	put(&spec.Path, o.Path)
-	put(&spec.SuccessThreshold, o.HealthyThreshold)
-	put(&spec.FailureThreshold, o.UnhealthyThreshold)
-	if o.ExpectedStatus != nil {
-		detail := spec.Detail.Detail()
-		detail.ExpectedStatus = *o.ExpectedStatus
-		spec.Detail = detail.Details()
-	}
-	if o.Interval == nil && o.Timeout == nil {
-		return spec, nil
-	}
-	if spec.Interval == 0 {
-		spec.Interval, spec.Timeout = node.CheckInterval, node.CheckTimeout
-	}
-	if err := putTime(&spec.Interval, "interval", o.Interval); err != nil {
-		return spec, err
-	}
-	return spec, putTime(&spec.Timeout, "timeout", o.Timeout)
+	return made
 }
 
-// put sets *to to *value; nil leaves it.
-func put[T any](to, value *T) {
-	if value != nil {
-		*to = *value
+// CompleteTimes sets the interval or the timeout of a check to that of the node if the check has only the other.
+func CompleteTimes(h *model.HealthCheck, node *Validation) {
+	switch {
+	case h.Interval == 0 && h.Timeout != 0:
+		h.Interval = settings.Duration(node.CheckInterval)
+	case h.Interval != 0 && h.Timeout == 0:
+		h.Timeout = settings.Duration(node.CheckTimeout)
 	}
-}
-
-func putTime(to *time.Duration, field string, text *string) error {
-	if text == nil {
-		return nil
-	}
-	d, err := time.ParseDuration(*text)
-	if err != nil {
-		return fmt.Errorf("%s is %.64q: it must be a duration such as 5s", field, *text)
-	}
-	*to = d
-	return nil
 }

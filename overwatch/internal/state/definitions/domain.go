@@ -17,11 +17,19 @@ import (
 // the node. After an error, d must not be used.
 func EditDomain(d *model.Domain, change model.Patch[model.Domain], source string) error {
 	before := d.DNSSECEnabled
-	if problems := change.Apply(d, source); len(problems) > 0 {
-		return fieldError(problems)
+	if err := ApplyPatch(d, change, source); err != nil {
+		return err
 	}
 	d.DNSSECEnabled = before
 	return checkDomainFields(d)
+}
+
+// ApplyPatch applies a merge patch to an object. It returns the first problem as a sentence.
+func ApplyPatch[T any](object *T, patch model.Patch[T], source string) error {
+	if problems := patch.Apply(object, source); len(problems) > 0 {
+		return fieldError(problems)
+	}
+	return nil
 }
 
 // fieldError returns the first problem of fields as a sentence.

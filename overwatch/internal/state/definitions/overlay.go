@@ -35,6 +35,53 @@ type Overlay struct {
 	UpdatedAt time.Time                  `json:"updated_at"`
 }
 
+// healthCheckField is the name of the health check in the overlay of a server.
+const healthCheckField = "health_check"
+
+// Shown returns the overlay without the secrets of a health check.
+func (o *Overlay) Shown() *Overlay {
+	shown, _ := o.withCheck(func(h *model.HealthCheck) (*model.HealthCheck, error) { return h.Shown(), nil })
+	return shown
+}
+
+// Restore returns the overlay with the secrets that Shown has removed, from the overlay before. The error names a
+// secret that before does not have. before may be nil.
+func (o *Overlay) Restore(before *Overlay) (*Overlay, error) {
+	var known *model.HealthCheck
+	if before != nil && before.Fields[healthCheckField] != nil {
+		_ = json.Unmarshal(before.Fields[healthCheckField], &known) // else no secret is known
+	}
+	return o.withCheck(func(h *model.HealthCheck) (*model.HealthCheck, error) { return h.Restore(known) })
+}
+
+// withCheck returns the overlay with secrets of its health check replaced by those of the health check that replace
+// returns.
+func (o *Overlay) withCheck(replace func(*model.HealthCheck) (*model.HealthCheck, error)) (*Overlay, error) {
+	var h model.HealthCheck
+	fields := map[string]json.RawMessage{}
+	if o.Fields[healthCheckField] == nil || json.Unmarshal(o.Fields[healthCheckField], &h) != nil ||
+		json.Unmarshal(o.Fields[healthCheckField], &fields) != nil {
+		return o, nil
+	}
+	now, err := replace(&h)
+	if err != nil || now == &h {
+		return o, err
+	}
+	secrets := map[string]any{"headers": now.Headers, "send": now.Send}
+	for name := range secrets {
+		if fields[name] == nil {
+			continue
+		}
+		if fields[name], err = json.Marshal(secrets[name]); err != nil {
+			return nil, err
+		}
+	}
+	changed := *o
+	changed.Fields = maps.Clone(o.Fields)
+	changed.Fields[healthCheckField], err = json.Marshal(fields)
+	return &changed, err
+}
+
 // OverlayKey returns the name of the setting that holds the overlay of an object. The names of sections have no space.
 func OverlayKey(kind, name string) string { return kind + " " + name }
 
@@ -130,12 +177,9 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 	case OverRegion:
 		_, err = overlayFields[api.RegionChange](value)
 	case OverServer:
-		var over ServerOver
-		if over, err = overlayFields[ServerOver](value); err == nil && over.HealthCheck != nil {
-			_, err = config.ChangeCheck(check.Spec{}, over.HealthCheck, &config.Validation{})
-		}
+		_, err = serverOverlay(value)
 	case OverTarget:
-		_, err = targetOf(name, value)
+		_, err = DecodeTarget(name, value)
 	default:
 		err = fmt.Errorf("it is laid over a %.64q, which this version of gslb does not know", kind)
 	}
@@ -164,13 +208,13 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 		}
 		return EditRegion(&store.Region{Name: name, Latitude: new(float64), Longitude: new(float64)}, &fields)
 	case kind == OverServer:
-		fields, err := overlayFields[ServerOver](value)
+		laid, err := serverOverlay(value)
 		if err != nil {
 			return err
 		}
-		return checkServerOverlay(&fields)
+		return errors.Join(CheckServer(laid), checkHealthCheck(laid.HealthCheck))
 	case kind == OverTarget:
-		t, err := targetOf(name, value)
+		t, err := DecodeTarget(name, value)
 		if err != nil {
 			return err
 		}
@@ -195,38 +239,45 @@ func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
 	return CheckDomain(trial)
 }
 
-func checkServerOverlay(fields *ServerOver) (err error) {
-	if fields.Weight != nil {
-		err = CheckWeight(*fields.Weight)
+// serverOverlay returns a server that has the values of an overlay, and else defaults.
+func serverOverlay(value json.RawMessage) (*model.Server, error) {
+	patch, err := overlayFields[model.Patch[model.Server]](value)
+	if err != nil {
+		return nil, err
 	}
-	if fields.Region != nil {
-		err = errors.Join(err, checkOptionalRegion(*fields.Region))
+	laid := model.New[model.Server]()
+	if problems := patch.Lay(laid); len(problems) > 0 {
+		return nil, fieldError(problems)
 	}
-	if fields.Agent != nil {
-		err = errors.Join(err, CheckAgent(*fields.Agent))
-	}
-	return errors.Join(err, checkHealthCheck(fields.HealthCheck))
+	return laid, nil
 }
 
-// checkHealthCheck returns the first fault of changed fields of a health check; nil: no field is changed. Fields that
-// are not changed have values that go with the changed fields, since their values in the file are not known.
-func checkHealthCheck(change *api.HealthCheckChange) error {
-	if change == nil {
+// checkHealthCheck returns the first fault of settings that apply over a check that is not known, not even its type.
+func checkHealthCheck(h *model.HealthCheck) (fault error) {
+	if h == nil {
 		return nil
 	}
-	unknown := check.Spec{Type: check.HTTP, Path: "/", Interval: check.MaxInterval, Timeout: check.MinTimeout,
-		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
-	if change.Path != nil && *change.Path == "" {
-		unknown.Type = check.TCP
+	for _, kind := range check.AllTypes() {
+		unknown := check.Spec{Type: kind, Interval: check.MaxInterval, Timeout: check.MinTimeout,
+			FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
+		if kind.Takes("path") {
+			unknown.Path = "/"
+		}
+		if h.Type == "" && !h.Fits(kind) {
+			continue
+		}
+		problems := h.Over(model.HealthCheckOf(unknown)).Spec().Validate()
+		if len(problems) == 0 {
+			return nil
+		}
+		if fault == nil {
+			fault = fmt.Errorf("health_check: %w", problems[0])
+		}
 	}
-	spec, err := config.ChangeCheck(unknown, change, &config.Validation{})
-	if err != nil {
-		return err
+	if fault == nil {
+		fault = errors.New("health_check: no type of check uses all its settings")
 	}
-	for _, p := range spec.Validate() {
-		return fmt.Errorf("health_check: %w", p)
-	}
-	return nil
+	return fault
 }
 
 // overlayFields returns the fields of an overlay as the body of PATCH.
@@ -244,7 +295,7 @@ func overlayFields[T any](value json.RawMessage) (T, error) {
 // used.
 func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	domains, regions := map[string]model.Patch[model.Domain]{}, map[string]api.RegionChange{}
-	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]config.ServerOverlay{}}
+	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]model.Patch[model.Server]{}}
 	for key, value := range s.Settings {
 		kind, name, is := SplitOverlay(key)
 		if !is {
@@ -263,9 +314,7 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		case OverRegion:
 			regions[name], _ = overlayFields[api.RegionChange](value)
 		case OverServer:
-			p, _ := overlayFields[ServerOver](value)
-			laidOver.Servers[name] = config.ServerOverlay{Weight: p.Weight, Region: p.Region, Agent: p.Agent,
-				Check: p.HealthCheck}
+			laidOver.Servers[name], _ = overlayFields[model.Patch[model.Server]](value)
 		}
 	}
 	if len(laidOver.Names) == 0 {
@@ -279,15 +328,15 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 			delete(known, name)
 		}
 	}
-	for name, o := range laidOver.Servers {
-		if o.Region == nil {
+	for _, patch := range laidOver.Servers {
+		if !patch.Has("region") {
 			continue
 		}
-		region := spelled.Of(*o.Region)
-		if o.Region = &region; !known[region] {
-			o.Region = nil
+		if region := spelled.Of(patch.Text("region")); known[region] {
+			patch["region"] = region
+		} else {
+			delete(patch, "region")
 		}
-		laidOver.Servers[name] = o
 	}
 	list := c.Domains
 	laidOver.Disabled = c.Disabled()
@@ -352,7 +401,8 @@ func layDomain(d *config.Domain, patch model.Patch[model.Domain]) (*config.Domai
 		return nil, fieldError(problems)
 	}
 	if policy.Named(laid.RoutingAlgorithm) == nil {
-		return nil, fmt.Errorf("routing_algorithm is %.64q, which this version of gslb does not know", laid.RoutingAlgorithm)
+		return nil, fmt.Errorf("routing_algorithm is %.64q, which this version of gslb does not know",
+			laid.RoutingAlgorithm)
 	}
 	return &laid, nil
 }
@@ -393,17 +443,7 @@ func put[T any](to, value *T) {
 func RegionFields(r *config.Region) api.RegionChange {
 	countries := append([]string{}, r.Countries...)
 	return api.RegionChange{Name: &r.Name, Code: new(""), Description: new(""), Latitude: r.Latitude,
-		Longitude: r.Longitude, Continent: new(strings.Join(r.Continents, ",")), Countries: &countries, Enabled: new(true),
+		Longitude: r.Longitude, Continent: new(strings.Join(r.Continents, ",")), Countries: &countries,
+		Enabled:  new(true),
 		Priority: &r.Priority, RoutingAlgorithm: &r.RoutingAlgorithm, ProximityBias: &r.ProximityBias}
-}
-
-// ServerOver holds the values that can be laid over a server: the fields of its PATCH and of that of its health check.
-type ServerOver struct {
-	api.ServerPatch
-	HealthCheck *api.HealthCheckChange `json:"health_check,omitempty"`
-}
-
-// ServerFields returns the file's values of a server.
-func ServerFields(s config.StaticServer) ServerOver {
-	return ServerOver{ServerPatch: api.ServerPatch{Weight: &s.Weight, Region: &s.Region, Agent: &s.Agent}}
 }

@@ -6,14 +6,27 @@ import (
 
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
 // CheckServer returns the first fault of a server of the API that does not depend on other definitions. It checks
 // neither the server's id nor its health check.
-func CheckServer(s *store.Server) error {
-	return errors.Join(CheckWeight(s.Weight), checkOptionalRegion(s.Region), CheckAgent(s.Agent), CheckOwner(s.Owner))
+func CheckServer(s *model.Server) error {
+	return errors.Join(CheckWeight(s.Weight), checkOptionalRegion(s.Region), CheckAgent(s.Agent), CheckHost(s.Host),
+		CheckOwner(s.Owner))
+}
+
+// CheckHost returns an error for a text that cannot be a Host header. The empty text is valid.
+func CheckHost(host string) error {
+	for _, p := range (check.Spec{Type: check.HTTP, Host: host}).Validate() {
+		if p.Field == "host" {
+			return p
+		}
+	}
+	return nil
 }
 
 // CheckWeight returns an error for a number that cannot be the weight of a server.

@@ -3,17 +3,16 @@ package definitions
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unique"
 
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
@@ -70,25 +69,12 @@ func ParseTargetID(text string) (TargetID, error) {
 	return NewTargetID(parts[0], parts[1], port)
 }
 
-// TargetServer is a server of the API by host name. It must not be changed once it is in a Set.
-type TargetServer struct {
-	Region       string         `json:"region"`
-	Weight       int            `json:"weight"`
-	Agent        string         `json:"agent,omitempty"`
-	AllowedCIDRs []netip.Prefix `json:"allowed_cidrs,omitempty"`
-	// HealthCheck holds the fields that differ from the check of servers of the region; nil: none does.
-	HealthCheck *api.HealthCheckChange `json:"health_check,omitempty"`
-	Owner       string                 `json:"owner,omitempty"`
-	CreatedAt   time.Time              `json:"created_at"`
-	UpdatedAt   time.Time              `json:"updated_at"`
-}
+// TargetIDOf returns the id of a server by host name.
+func TargetIDOf(s *model.Server) TargetID { return TargetID{s.Service, s.Target, s.Port} }
 
-// Check returns the first fault of a server that does not depend on other definitions.
-func (t *TargetServer) Check() error {
-	if err := CheckWeight(t.Weight); err != nil {
-		return err
-	}
-	if err := CheckAgent(t.Agent); err != nil {
+// CheckTarget returns the first fault of a server by host name that does not depend on other definitions.
+func CheckTarget(t *model.Server) error {
+	if err := errors.Join(CheckWeight(t.Weight), CheckAgent(t.Agent), CheckHost(t.Host)); err != nil {
 		return err
 	}
 	if len(t.AllowedCIDRs) > MaxTargetCIDRs {
@@ -100,26 +86,21 @@ func (t *TargetServer) Check() error {
 				"192.0.2.0/24", i, network)
 		}
 	}
-	_, err := t.spec(check.Spec{}, &config.Validation{})
-	return err
+	return nil
 }
 
-// spec returns the check of the server. ofRegion is the check of its region's servers.
-func (t *TargetServer) spec(ofRegion check.Spec, node *config.Validation) (check.Spec, error) {
-	if t.HealthCheck == nil {
-		return ofRegion, nil
-	}
-	return config.ChangeCheck(ofRegion, t.HealthCheck, node)
+// TargetCheck returns the check of a server by host name: the check of its region with the settings of the server.
+func TargetCheck(c *config.Config, t *model.Server) check.Spec {
+	ofRegion := c.CheckIn(t.Region)
+	ofRegion.Host = cmp.Or(t.Host, ofRegion.Host)
+	h := t.HealthCheck.Over(model.HealthCheckOf(ofRegion))
+	config.CompleteTimes(h, &c.Overwatch.Validation)
+	return h.Spec()
 }
 
-// Spec returns the check of the server with a configuration.
-func (t *TargetServer) Spec(c *config.Config) check.Spec {
-	spec, _ := t.spec(c.CheckIn(t.Region), &c.Overwatch.Validation) // Check has read it
-	return spec
-}
-
-// targetOf reads a stored server by host name.
-func targetOf(id string, value json.RawMessage) (*TargetServer, error) {
+// DecodeTarget reads the stored form of a server by host name. Version 0.9.0 stores neither service, target nor port,
+// which the id has.
+func DecodeTarget(id string, value json.RawMessage) (*model.Server, error) {
 	known, err := ParseTargetID(id)
 	if err != nil {
 		return nil, err
@@ -127,45 +108,39 @@ func targetOf(id string, value json.RawMessage) (*TargetServer, error) {
 	if known.String() != id {
 		return nil, fmt.Errorf("its name is %.300q: it must be %q", id, known)
 	}
-	t := new(TargetServer)
-	if err := json.Unmarshal(value, t); err != nil {
+	t, err := model.Decode[model.Server](value)
+	if err != nil {
 		return nil, fmt.Errorf("it cannot be read: %w", err)
 	}
-	return t, t.Check()
+	t.Service, t.Target, t.Port = known.Service, known.Name, known.Port
+	return t, CheckTarget(t)
 }
 
 // Target returns a server by host name, nil for none.
-func (s *Set) Target(id TargetID) *TargetServer {
+func (s *Set) Target(id TargetID) *model.Server {
 	value := s.Settings[id.key()]
 	if value == nil {
 		return nil
 	}
-	t, err := targetOf(id.String(), value)
+	t, err := DecodeTarget(id.String(), value)
 	if err != nil { // CheckOverlay tells of it
 		return nil
 	}
 	return t
 }
 
-// MadeTarget is a server by host name with its id.
-type MadeTarget struct {
-	ID TargetID
-	*TargetServer
-}
-
 // Targets returns the servers by host name in the order of their ids.
-func (s *Set) Targets() (all []MadeTarget) {
+func (s *Set) Targets() (all []*model.Server) {
 	for key, value := range s.Settings {
 		kind, name, is := SplitOverlay(key)
 		if !is || kind != OverTarget {
 			continue
 		}
-		if t, err := targetOf(name, value); err == nil { // else CheckOverlay tells of it
-			id, _ := ParseTargetID(name) // targetOf has read it
-			all = append(all, MadeTarget{id, t})
+		if t, err := DecodeTarget(name, value); err == nil { // else CheckOverlay tells of it
+			all = append(all, t)
 		}
 	}
-	slices.SortFunc(all, func(a, b MadeTarget) int { return a.ID.Compare(b.ID) })
+	slices.SortFunc(all, func(a, b *model.Server) int { return TargetIDOf(a).Compare(TargetIDOf(b)) })
 	return all
 }
 
@@ -176,10 +151,10 @@ func (t TargetID) Compare(other TargetID) int {
 }
 
 // PutTarget adds a server by host name, or replaces it.
-func (d *Draft) PutTarget(id TargetID, t *TargetServer) error {
-	value, err := json.Marshal(t)
+func (d *Draft) PutTarget(t *model.Server) error {
+	value, err := model.Encode(t)
 	if err == nil {
-		d.PutSetting(id.key(), value)
+		d.PutSetting(TargetIDOf(t).key(), value)
 	}
 	return err
 }
@@ -212,12 +187,12 @@ func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool,
 	made := make([]config.StaticServer, 0, len(all))
 	for _, t := range all {
 		region := spelled.Of(t.Region)
-		if _, there := regions[region]; inFile[t.ID] || !there && s.Regions[region] == nil {
+		if _, there := regions[region]; inFile[TargetIDOf(t)] || !there && s.Regions[region] == nil {
 			continue
 		}
-		made = append(made, config.StaticServer{Service: t.ID.Service, Region: region, Port: t.ID.Port,
-			Weight: t.Weight, Agent: t.Agent, Check: unique.Make(t.Spec(joined)), Made: true,
-			Target: &config.Target{Name: t.ID.Name, Allowed: t.AllowedCIDRs}})
+		made = append(made, config.StaticServer{Service: t.Service, Region: region, Port: t.Port,
+			Weight: t.Weight, Agent: t.Agent, Check: unique.Make(TargetCheck(joined, t)), Made: true,
+			Target: &config.Target{Name: t.Target, Allowed: t.AllowedCIDRs}})
 	}
 	return joined.WithMade(made)
 }

@@ -10,6 +10,7 @@ import (
 	"gslb.internal/shared/check"
 
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/model"
 )
 
 // Servers by host name are servers of the configuration, but those of a region that is not there, of the file, and
@@ -57,7 +58,8 @@ func TestTargets_AreAKindOfTheirOwnAmongChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.PutTarget(id, &definitions.TargetServer{Region: "eu", Weight: 1}); err != nil {
+	if err := d.PutTarget(&model.Server{Service: id.Service, Target: id.Name, Port: id.Port, Region: "eu",
+		Weight: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if batch, kinds := none.Changes(d.Set()); batch.Empty() || kinds != (definitions.Kinds{Targets: true}) {
@@ -74,7 +76,7 @@ func TestCheckOverlay_RefusesServersByHostNameThatCannotBe(t *testing.T) {
 		{"a.example:lb.test:0", `{"region":"eu","weight":1}`, "port is 0"},
 		{"a.example:lb.test:x", `{"region":"eu","weight":1}`, "no number"},
 		{"lb.test", `{"region":"eu","weight":1}`, "<service>:<host name>:<port>"},
-		{"a.example:lb.test:443", `{"region":"eu"}`, "weight is 0"},
+		{"a.example:lb.test:443", `{"region":"eu","weight":0}`, "weight is 0"},
 		{"a.example:lb.test:443", `{"region":"eu","weight":1,"agent":"a b"}`, "agent"},
 		{"a.example:lb.test:443", `{"region":"eu","weight":1,"allowed_cidrs":["10.1.0.0/8"]}`, "allowed_cidrs[0]"},
 		{"a.example:lb.test:443", `{"region":"eu","weight":1,"health_check":{"interval":"x"}}`, "interval"},

@@ -54,15 +54,20 @@ func load[T any](s *Store, bucket string) (list []T, err error) {
 
 // loadObjects returns the objects of a kind of package model.
 func loadObjects[T any](s *Store, bucket string) (list []*T, err error) {
-	err = s.readSound(bucket, func(key, value []byte) error {
+	err = readObjects(s, bucket, func(one *T) { list = append(list, one) })
+	return list, err
+}
+
+// readObjects calls yield with each object of a kind of package model.
+func readObjects[T any](s *Store, bucket string, yield func(*T)) error {
+	return s.readSound(bucket, func(key, value []byte) error {
 		one, err := model.Decode[T](value)
 		if err != nil {
 			return fmt.Errorf("%s %q: %w", bucket, key, err)
 		}
-		list = append(list, one)
+		yield(one)
 		return nil
 	})
-	return list, err
 }
 
 // Batch collects changes that are stored together or not at all. The zero Batch changes nothing.

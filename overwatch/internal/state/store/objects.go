@@ -137,9 +137,11 @@ func named(o *replica.Object) string {
 			return m.CIDR
 		})
 	case KindServer:
-		return decoded(o, func(s *Server) string {
-			return s.Service + " " + netip.AddrPortFrom(s.Address.Unmap(), s.Port).String()
-		})
+		s, err := model.Decode[model.Server](o.Value)
+		if err != nil {
+			return ""
+		}
+		return s.Service + " " + netip.AddrPortFrom(s.Address.Unmap(), s.Port).String()
 	case KindOverride, KindWeight, KindDrain:
 		return decoded(o, func(v *Order) string { return v.Service + " " + v.Address })
 	case KindAgent:

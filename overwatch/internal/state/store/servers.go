@@ -5,44 +5,26 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"time"
 
-	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
-// Server is a backend that the API has created.
-type Server struct {
-	Service   string     `json:"service"`
-	Address   netip.Addr `json:"address"`
-	Port      uint16     `json:"port"`
-	Weight    int        `json:"weight"`
-	Region    string     `json:"region"`
-	Agent     string     `json:"agent,omitempty"` // id of the agent whose own it is
-	Owner     string     `json:"owner,omitempty"`
-	Check     check.Spec `json:"check"`
-	CreatedAt time.Time  `json:"created_at"`
-	UpdatedAt time.Time  `json:"updated_at"`
+// LoadServers returns all servers with an address, ordered by service, address and port.
+func (s *Store) LoadServers() (list []model.Server, err error) {
+	err = readObjects(s, bucketServers, func(one *model.Server) { list = append(list, *one) })
+	return list, err
 }
-
-// Shown returns the server as every reader of a log may see it: see check.Details.Shown.
-func (s Server) Shown() Server {
-	s.Check.Detail = s.Check.Detail.Shown()
-	return s
-}
-
-// LoadServers returns all servers, ordered by service, address and port.
-func (s *Store) LoadServers() ([]Server, error) { return load[Server](s, bucketServers) }
 
 // PutServer stores a server and replaces the one of its service, address and port.
-func (s *Store) PutServer(server Server, with ...Entry) error {
+func (s *Store) PutServer(server model.Server, with ...Entry) error {
 	var b Batch
 	b.PutServer(server)
 	return s.Write(&b, with...)
 }
 
 // PutServer stores a server and replaces the one of its service, address and port.
-func (b *Batch) PutServer(server Server) {
-	b.put(bucketServers, string(endpointKey(server.Service, server.Address, server.Port)), server)
+func (b *Batch) PutServer(server model.Server) {
+	putObject(b, bucketServers, string(endpointKey(server.Service, server.Address, server.Port)), &server)
 }
 
 // DeleteServer deletes a server. A missing one is no error.
@@ -68,5 +50,6 @@ func decodeEndpoint(key []byte) (service string, address netip.Addr, port uint16
 	if !ok || len(rest) != 18 {
 		return "", netip.Addr{}, 0, fmt.Errorf("%d octets behind the service, 18 expected", len(rest))
 	}
-	return service, netip.AddrFrom16([16]byte([]byte(rest[:16]))).Unmap(), binary.BigEndian.Uint16([]byte(rest[16:])), nil
+	return service, netip.AddrFrom16([16]byte([]byte(rest[:16]))).Unmap(), binary.BigEndian.Uint16([]byte(rest[16:])),
+		nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // open opens a store in dir and closes it when the test ends.
@@ -122,7 +123,8 @@ func TestStatuses_SurviveReopening(t *testing.T) {
 		Latency: 1500 * time.Microsecond,
 		At:      at, LastHealthyAt: at.Add(-time.Minute), CreatedAt: at.Add(-time.Hour),
 		AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
-		Check: check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"),
+		Check: check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test",
+			Address:  netip.MustParseAddr("127.0.0.1"),
 			Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
 		HeardAt:         netip.MustParseAddr("192.0.2.9"),
 		AgentDrainSince: at, AgentDrainOver: time.Minute, AgentLeftAt: at.Add(time.Hour),
@@ -300,7 +302,7 @@ func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
 	key := endpointKey("bad.test", address, 80)
 	for _, text := range []string{`{"check":{"Interval":"x"}}`, "", "\xff", `{"weight":1e99}`, `[]`} {
 		if err := errors.Join(
-			s.PutServer(Server{Service: "good.test", Address: address, Port: 80}),
+			s.PutServer(model.Server{Service: "good.test", Address: address, Port: 80}),
 			s.PutOrder(Order{Kind: api.OrderOverride, Service: "good.test", Address: "192.0.2.1"}),
 			s.SaveStatuses([]Status{{Service: "good.test", Address: address, Port: 80}}),
 			s.update(func(w *writer) {
@@ -327,7 +329,10 @@ func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
 func TestLoadPins_OneThatCannotBeDecodedIsNamedWithTheRemedy(t *testing.T) {
 	s := open(t, t.TempDir())
 	putPins(t, s, 2)
-	if err := s.update(func(w *writer) { w.put(bucketPins, []byte("eu-web-1"), []byte(`{"agent_id": 7}`)) }); err != nil {
+	if err := s.update(func(w *writer) {
+		w.put(bucketPins, []byte("eu-web-1"),
+			[]byte(`{"agent_id": 7}`))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.LoadPins()

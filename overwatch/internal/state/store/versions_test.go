@@ -94,7 +94,7 @@ func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	if err := a.Write(&batch); err != nil {
 		t.Fatal(err)
 	}
-	server := Server{Service: "app.example", Address: netip.MustParseAddr("2001:db8::1"), Port: 80}
+	server := model.Server{Service: "app.example", Address: netip.MustParseAddr("2001:db8::1"), Port: 80}
 	if err := errors.Join(a.PutServer(server), a.PutOrder(Order{Kind: api.OrderDrain, Service: "app.example",
 		Address: "[2001:db8::1]:80"})); err != nil {
 		t.Fatal(err)
