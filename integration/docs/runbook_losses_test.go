@@ -68,6 +68,18 @@ func TestRunbook_ALostRegion(t *testing.T) {
 	for _, s := range blocks[:3] {
 		r.do(t, s, first.Path, first, nil)
 	}
+	testbed.Until(t, testbed.StartBound, "the end of the drain", func(ctx context.Context) error {
+		list, err := first.Client.Backends(ctx, api.BackendFilter{})
+		if err != nil {
+			return err
+		}
+		for _, b := range list.Backends {
+			if b.Address == lost.At.Addr().String() && (b.Drain == nil || b.Drain.Share > 0) {
+				return fmt.Errorf("%s has the drain %+v", b.ID, b.Drain)
+			}
+		}
+		return nil
+	})
 	drained := time.Now()
 	testbed.Start(t, lost)
 	condition(t, first, api.RegionLost, false)
