@@ -142,7 +142,7 @@ func TestDocument_WrongFilesChangeNothing(t *testing.T) {
 		{"an owner beside another", "domains:\n  - {name: a.test.gslb.test, owner: web}\n", []string{"--owner", "shop"}, 1,
 			[]string{"shop.yaml:2:", `owner is "web"`, "leave the owner out"}},
 		{"a wrong type", "servers:\n  - service: shop.test.gslb.test\n    port: https\n", nil, 2,
-			[]string{"shop.yaml:3:", "port is a string", "must be a whole number"}},
+			[]string{"shop.yaml:3:", `port is "https"`, "give a whole number"}},
 		{"the same twice", "domains:\n  - {name: a.test.gslb.test}\n  - {name: A.test.gslb.test.}\n", nil, 2,
 			[]string{"shop.yaml:3:", "is there twice"}},
 		{"a file that was cut", everyKind[:len(everyKind)/2], nil, 2, []string{"shop.yaml", "line"}},

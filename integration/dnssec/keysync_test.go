@@ -191,5 +191,5 @@ func checkChain(t *testing.T, s *testbed.Site, ds api.DSRecord) {
 		"leads to none of the keys")
 	check("--server", "127.0.0.1:1", "--ds", ds.DSRecord).Want(t, testbed.ExitBadInput, "unanswered")
 	testbed.Command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).Want(t, testbed.ExitFailure,
-		s.Nodes[1].API.String(), "nothing of them was taken")
+		s.Nodes[1].API.String(), "no key of these peers was accepted")
 }

@@ -77,14 +77,6 @@ func (d *Domain) SetDefaults() { *d = defaultDomain() }
 // Key returns the name.
 func (d *Domain) Key() string { return d.Name }
 
-// references returns the regions of the domain.
-func (d *Domain) references() (list []Reference) {
-	for _, region := range d.Regions {
-		list = append(list, Reference{"regions", KindRegion, region})
-	}
-	return list
-}
-
 // readLegacy converts the fields of version 0.9.0.
 func (d *Domain) readLegacy(fields map[string]any) error {
 	unsigned, _ := fields["unsigned"].(json.RawMessage)

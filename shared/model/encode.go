@@ -31,7 +31,7 @@ type legacy interface {
 	writeLegacy(fields map[string]any)
 }
 
-var _, _, _, _ legacy = (*Domain)(nil), (*Region)(nil), (*Mapping)(nil), (*Server)(nil)
+var _, _ legacy = (*Domain)(nil), (*Server)(nil)
 
 // New returns an object with the default of each field.
 func New[T any]() *T {

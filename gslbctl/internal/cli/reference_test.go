@@ -13,7 +13,7 @@ const reference = "../../docs/commands.md"
 
 // The reference contains the current commands and flags; -update writes it.
 func TestReference_IsCurrent(t *testing.T) {
-	got := cmdline.Reference(newApp(cmdline.System{}).rootCommand())
+	got := referencePage(newApp(cmdline.System{}).rootCommand())
 	if *update {
 		if err := os.WriteFile(reference, []byte(got), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 
@@ -10,8 +9,6 @@ import (
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
-
-func sameJSON(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
 
 // SetFields returns the fields of a body of PATCH that are set.
 func SetFields(body any) (fields map[string]json.RawMessage) {

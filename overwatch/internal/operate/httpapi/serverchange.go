@@ -21,6 +21,9 @@ func (s *Server) postServer(c *call, req api.ServerChange) (answer, error) {
 	cfg, _ := s.o.Config()
 	domain, found := s.edit.FindDomain(cfg, req.Text("service"))
 	if !found {
+		if _, err := s.edit.NewServer(req, model.FromOperator); err != nil {
+			return answer{}, err // an unknown or wrong field, such as a misspelled service
+		}
 		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node",
 			req.Text("service"))
 	}
