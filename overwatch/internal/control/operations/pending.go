@@ -92,7 +92,7 @@ func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
 	var now any
 	var err error
 	switch e.Resource {
-	case model.KindDomain:
+	case "domain":
 		now, err = model.Decode[model.Domain](object)
 	case "server", "backend":
 		if _, no := definitions.ParseTargetID(e.ResourceID); no == nil {
