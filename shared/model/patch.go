@@ -274,9 +274,12 @@ type applier struct {
 
 // add adds a problem of a key. It shortens a long value.
 func (a *applier) add(key string, value []byte, format string, args ...any) {
-	const shown = 64 // octets of a value in a message
+	const shown, maxShownKey = 64, 256 // octets of a value and of a name in a message
 	if len(value) > shown {
 		value = append(bytes.Clone(value[:shown]), "..."...)
+	}
+	if len(key) > maxShownKey {
+		key = key[:maxShownKey] + "..."
 	}
 	a.problems = append(a.problems, settings.Problem{Key: key, Value: string(value),
 		Message: fmt.Sprintf(format, args...)})
