@@ -74,7 +74,7 @@ func TestRunbook_ALostRegion(t *testing.T) {
 			return err
 		}
 		for _, b := range list.Backends {
-			if b.Address == lost.At.Addr().String() && (b.Drain == nil || b.Drain.Share > 0) {
+			if b.Address == lost.At.Addr().String() && (b.Drain == nil || time.Now().Before(b.Drain.EndsAt)) {
 				return fmt.Errorf("%s has the drain %+v", b.ID, b.Drain)
 			}
 		}
