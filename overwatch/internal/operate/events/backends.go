@@ -75,7 +75,7 @@ func (w *watch) backend(b *registry.Backend) {
 	}
 	switch {
 	case b.FlapReason != "":
-		e.State, does, holds = flapping, does+" and flaps (it stopped 3 times within 10 minutes)", true
+		e.State, does, holds = flapping, does+" and flaps (3 stops within overwatch.flapping.window)", true
 	case held && b.Reduced(): // it is not resolved before it serves in full
 		e.State, does, holds = shrunk, fmt.Sprintf("serves with %.0f %% of its weight", 100*b.Share), true
 	}

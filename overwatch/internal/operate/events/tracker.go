@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// flapWindow is the time in which at most flapTold changes of one thing have an event each.
+	// flapWindow is the time in which at most flapTold changes of one subject have separate events. The first begin of each
+	// state, and its end, have separate events in addition.
 	flapWindow = time.Minute
 	flapTold   = 4
 	// floodWindow is the time in which at most floodTold events of one kind have an event each.
@@ -32,8 +33,34 @@ type tracker struct {
 type recent struct {
 	since time.Time
 	seen  int       // events in the window
-	more  int       // those of them that were folded
+	more  int       // folded events since the last separate event
 	last  api.Event // the last folded event: the last begin or end of a state, or else the last of all
+	begun map[string]bool
+	fresh bool // the last begin was the first of its state, and had an event beyond flapTold
+}
+
+// isFresh reports whether an event beyond flapTold is the first begin of a state, or ends the state of such a begin.
+func (r *recent) isFresh(e *api.Event) bool {
+	switch e.Phase {
+	case api.PhaseBegins:
+		ends := r.fresh
+		r.fresh = !r.begun[e.State]
+		r.begun[e.State] = true
+		return ends || r.fresh
+	case api.PhaseEnds:
+		ends := r.fresh
+		r.fresh = false
+		return ends
+	}
+	return false
+}
+
+// foldedInto returns an event that stands for the folded events and e.
+func (r *recent) foldedInto(e api.Event, now time.Time) api.Event {
+	e.Changes = r.more
+	e.Sentence = fmt.Sprintf("%d more changes in %.0f s; now %s", r.more, now.Sub(r.since).Seconds(), e.Sentence)
+	r.more, r.last = 0, api.Event{}
+	return e
 }
 
 // flood counts the events of one kind within floodWindow, as recent does.
@@ -72,10 +99,16 @@ func (t *tracker) tell(e api.Event) {
 	key := journal.Key(e.Kind, e.Subject)
 	r := t.recent[key]
 	if r == nil {
-		r = &recent{since: now}
+		r = &recent{since: now, begun: map[string]bool{}}
 		t.recent[key] = r
 	}
-	if r.seen++; r.seen > flapTold {
+	if r.seen++; r.seen <= flapTold {
+		r.begun[e.State] = r.begun[e.State] || e.Phase == api.PhaseBegins
+	} else if r.isFresh(&e) {
+		if r.more > 0 {
+			e = r.foldedInto(e, now)
+		}
+	} else {
 		if isState := e.Phase == api.PhaseBegins || e.Phase == api.PhaseEnds; isState || r.last.Phase == "" {
 			r.last = e
 		}
@@ -113,9 +146,8 @@ func (t *tracker) flush() {
 		if r.more == 0 {
 			continue
 		}
-		e := r.last
-		e.Changes, e.Time = r.more, time.Time{}
-		e.Sentence = fmt.Sprintf("%d more changes in %.0f s; now %s", r.more, now.Sub(r.since).Seconds(), e.Sentence)
+		e := r.foldedInto(r.last, now)
+		e.Time = time.Time{}
 		t.add(e, now)
 	}
 	for kind, f := range t.floods {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -81,14 +82,37 @@ func TestTracker_FoldsWhatFlaps(t *testing.T) {
 // An event without an end, such as a further flap, replaces no folded begin of a state.
 func TestTracker_KeepsTheBeginOfAFoldedState(t *testing.T) {
 	c := newClocked(t)
-	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "flapping"} {
+	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "unhealthy"} {
 		c.set(backend(1, state), state != "healthy")
 	}
 	c.tell(backend(1, "started"))
 	c.tell(backend(1, "stopped"))
 	c.at = c.at.Add(flapWindow)
 	c.flush()
-	if got := c.said(); got[len(got)-1] != "backend b1 flapping begins 3" {
+	if got := c.said(); got[len(got)-1] != "backend b1 unhealthy begins 3" {
+		t.Errorf("%q", got)
+	}
+}
+
+// The first begin of a state, and its end, have events although their subject has had too many. Each includes the folded
+// events before it.
+func TestTracker_FoldsNoFirstBeginOfAState(t *testing.T) {
+	c := newClocked(t)
+	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "unhealthy", "flapping"} {
+		c.set(backend(1, state), state != "healthy")
+	}
+	c.tell(backend(1, "stopped"))
+	for _, state := range []string{"healthy", "unhealthy", "flapping"} {
+		c.set(backend(1, state), state != "healthy")
+	}
+	want := []string{"backend b1 unhealthy begins 0", "backend b1 healthy ends 0", "backend b1 unhealthy begins 0",
+		"backend b1 healthy ends 0", "backend b1 flapping begins 1", "backend b1 healthy ends 1"}
+	if got := c.said(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	c.at = c.at.Add(flapWindow)
+	c.flush()
+	if got := c.said(); len(got) != 7 || got[6] != "backend b1 flapping begins 2" {
 		t.Errorf("%q", got)
 	}
 }
