@@ -410,8 +410,31 @@ func TestNotifier_SendsNodeEventsWithoutTheirSubject(t *testing.T) {
 			for _, name := range others {
 				w.nodes[name].journal.Add(e)
 			}
-			w.want(groupWait+time.Second, subject+" lost, "+subject+" back; resolved")
+			w.want(groupWait+time.Second, subject+" back; resolved")
 			w.want(time.Minute, "")
+		}
+	})
+}
+
+// A node of a higher rank sends no event before the node of rank 0, although an earlier event of the group is overdue.
+func TestNotifier_SendsNoEventBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a", "b", "c")
+		for i := range 20 {
+			begin := event(fmt.Sprint("b", i), "unhealthy", begins)
+			begin.Name = fmt.Sprint("n", i, ".example")
+			end, flaps := begin, begin
+			end.State, end.Phase, end.Severity = "healthy", ends, api.EventInfo
+			flaps.State = "flapping"
+			for _, e := range []api.Event{begin, end, flaps} {
+				for _, n := range w.nodes {
+					n.journal.Add(e)
+				}
+				if early := w.after(groupWait - time.Second); strings.Contains(early, "flapping") {
+					t.Errorf("received %q before the turn of the first node", early)
+				}
+			}
+			w.want(time.Minute, fmt.Sprint("b", i, " flapping"))
 		}
 	})
 }

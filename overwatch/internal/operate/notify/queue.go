@@ -104,9 +104,13 @@ func (t *target) enqueue(w waiting) {
 	t.dropped++
 }
 
-// first returns the group that is due first, and the time.
+// first returns the group that is due first, and the time. A node of a rank above 0 also waits for the turns of the
+// newest event of the group, because a node of a lower rank may be sending it. This adds at most longestTurn.
 func (t *target) first(peers []string) (group string, own bool, at time.Time) {
-	seen := map[string]bool{}
+	seen, newest := map[string]bool{}, map[string]time.Time{}
+	for i := range t.Waiting {
+		newest[t.Waiting[i].Group] = t.Waiting[i].Since
+	}
 	turn := min(max(t.c.GroupWait, shortestTurn), longestTurn)
 	for i := range t.Waiting {
 		w := &t.Waiting[i]
@@ -115,8 +119,8 @@ func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 		}
 		seen[w.Group] = true
 		due := w.Since.Add(t.c.GroupWait)
-		if !w.Own {
-			due = due.Add(time.Duration(rank(t.n.o.Node, peers, t.c.Name, w)) * turn)
+		if turns := rank(t.n.o.Node, peers, t.c.Name, w); !w.Own && turns > 0 {
+			due = due.Add(time.Duration(turns)*turn + min(newest[w.Group].Sub(w.Since), longestTurn))
 		}
 		if group == "" || due.Before(at) {
 			group, own, at = w.Group, w.Own, due
