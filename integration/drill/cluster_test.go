@@ -98,6 +98,7 @@ func (w *week) prepareNode(t *testing.T, name string, regions []string) *harness
 	f := &n.File.Overwatch
 	f.AgentPolicies = map[string]harness.AgentPolicy{testbed.AppName: {HealthCheck: &own}}
 	f.Replication.Enabled = true
+	f.Flapping.Window = flapWindow
 	n.File.DNS.Zones = []string{testbed.ZoneName}
 	n.File.DNS.ApexTTL, n.File.DNS.NegativeTTL = firstTTL, firstTTL
 	f.DNSSEC.Rollover = harness.Rollover{ParentServers: []string{w.above.at}, Margin: time.Second}

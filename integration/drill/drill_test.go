@@ -86,7 +86,9 @@ func (w *week) situations(t *testing.T) []situation {
 			condition: api.AgentLost, subjects: []string{"eu"}, event: api.EventAgent, begun: "silent", over: "back",
 			beside: kinds(api.EventBackend),
 		},
+		w.flaps(w.in["eu"][1]), // which stopped in no situation of the last flapWindow
 		w.copiedIdentity(t, "us"),
+		w.expiredCertificate(t),
 		w.cutOff(),
 		w.wipe(second),
 		w.undo(t),

@@ -96,6 +96,13 @@ func (p *probe) look(r *signed.Resolver) {
 	}
 }
 
+// add makes the address of a backend a valid answer.
+func (p *probe) add(b *harness.Backend) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[b.At.Addr()] = true
+}
+
 // died and returned tell the probe what becomes of a backend.
 func (p *probe) died(b *harness.Backend)     { p.set(b, time.Now()) }
 func (p *probe) returned(b *harness.Backend) { p.set(b, time.Time{}) }
