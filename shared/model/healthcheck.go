@@ -137,8 +137,8 @@ func HealthCheckOf(spec check.Spec) *HealthCheck {
 	return h
 }
 
-// Over returns the settings of h, and those of base where h has none. It omits settings of base that the check type of h
-// does not use. h may be nil.
+// Over returns the settings of h, and those of base where h has none. It omits settings of base that the check type of
+// h does not use. h may be nil.
 func (h *HealthCheck) Over(base *HealthCheck) *HealthCheck {
 	over := *base
 	if h == nil {
@@ -199,8 +199,8 @@ func (h *HealthCheck) Shown() *HealthCheck {
 	return &shown
 }
 
-// Restore returns the settings of h with the secrets that Shown has removed, from the first of others that has them. The
-// error names a secret that none has. h and others may be nil.
+// Restore returns the settings of h with the secrets that Shown has removed, from the first of others that has them.
+// The error names a secret that none has. h and others may be nil.
 func (h *HealthCheck) Restore(others ...*HealthCheck) (*HealthCheck, error) {
 	if !h.redacted() {
 		return h, nil
