@@ -83,7 +83,7 @@ func TestRunbook_ALostRegion(t *testing.T) {
 	drained := time.Now()
 	testbed.Start(t, lost)
 	condition(t, first, api.RegionLost, false)
-	r.Status(t, first, lost, testbed.StartBound, testbed.WantSound)
+	r.Status(t, first, lost, testbed.StartBound, testbed.StatusIs(api.EffectiveHealthy, false))
 	if at := r.Watch.FirstWith(first, testbed.AppName, lost.At.Addr(), drained); !at.IsZero() {
 		t.Errorf("%s answers with a backend of the drained region", first.Name)
 	}

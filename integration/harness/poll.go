@@ -20,10 +20,16 @@ func Until(ctx context.Context, what string, cond func(context.Context) error) e
 	begin := time.Now()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
+	var last error // of the last call that ended before ctx
 	for {
 		err := cond(ctx)
 		if err == nil {
 			return nil
+		}
+		if ctx.Err() == nil {
+			last = err
+		} else if last != nil {
+			err = last // states more than the end of ctx
 		}
 		if ctx.Err() != nil || errors.Is(err, errEnded) {
 			return fmt.Errorf("waited %s for %s: %w", time.Since(begin).Round(time.Millisecond), what, err)
