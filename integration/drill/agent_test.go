@@ -24,7 +24,8 @@ import (
 // flapWindow is the key overwatch.flapping.window of the nodes. It is longer than three stops take.
 const flapWindow = 30 * time.Second
 
-// flaps is a backend that stops three times. It flaps until flapWindow has passed since the first stop.
+// flaps is a backend that stops three times. It flaps until flapWindow has passed since the first stop. All backends
+// must serve at the begin: mass-failure protection holds a backend whose failure would be the last of its region.
 func (w *week) flaps(b *harness.Backend) situation {
 	s := situation{
 		name: "a backend flaps", condition: api.Flapping, subjects: []string{testbed.AppName + ":" + b.At.String()},
@@ -34,6 +35,11 @@ func (w *week) flaps(b *harness.Backend) situation {
 	}
 	s.prepare = func(t *testing.T) {
 		began := time.Now()
+		for _, other := range w.Backends {
+			for _, n := range w.Nodes {
+				w.Status(t, n, other, testbed.StartBound, testbed.SoundSince(began))
+			}
+		}
 		for cycle := range 2 {
 			testbed.Tell(t, b, "/unhealthy")
 			for _, n := range w.Nodes {

@@ -202,19 +202,21 @@ func (l *losses) folds(b *registry.Backend) bool {
 	return b.AgentID != "" && g != nil && g.lost && (!b.MayServe || b.Status == api.EffectiveStale)
 }
 
-// foldsAgent reports whether the conditions of lost regions include an agent: all of its backends that it lost are
-// there, or it has none and reported from there.
+// foldsAgent reports whether the conditions of lost regions include the loss of an agent. Each region of the agent's
+// down and stale backends must be lost, and either no backend of the agent serves or the agent reports again. An agent
+// without backends is included if the region that it reported from is lost.
 func (l *losses) foldsAgent(id string) bool {
 	g := l.agents[id]
+	a, silent := l.silent[id]
 	if g != nil && len(g.regions) > 0 {
 		for region := range g.regions {
 			if r := l.regions[region]; r == nil || !r.lost {
 				return false
 			}
 		}
-		return len(g.down) > 0 && g.serving == 0
+		reportsAgain := !silent && len(g.stale) == 0
+		return len(g.down) > 0 && (g.serving == 0 || reportsAgain)
 	}
-	a, silent := l.silent[id]
 	return silent && l.regions[a.Region] != nil && l.regions[a.Region].lost
 }
 

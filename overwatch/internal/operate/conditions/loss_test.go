@@ -137,6 +137,36 @@ func TestLosses_OneBrokenBackendKeepsNoLoss(t *testing.T) {
 	})
 }
 
+// The condition of a lost region includes the loss of an agent whose lost backends are all in that region, from the
+// last report of the agent until its backends serve again.
+func TestLosses_ARegionIncludesItsReturningAgent(t *testing.T) {
+	down := &registry.Backend{ID: regionIDs()[0]}
+	for _, c := range []struct {
+		name     string
+		agent    group
+		silent   bool
+		regionUp bool
+		want     bool
+	}{
+		{name: "silent, none serves", agent: group{down: []*registry.Backend{down}}, silent: true, want: true},
+		{name: "silent, one serves", agent: group{down: []*registry.Backend{down}, serving: 1}, silent: true},
+		{name: "reports again, one serves", agent: group{down: []*registry.Backend{down}, serving: 1}, want: true},
+		{name: "one backend is stale", agent: group{down: []*registry.Backend{down}, serving: 1,
+			stale: []*registry.Backend{down}}},
+		{name: "the region serves", agent: group{down: []*registry.Backend{down}, serving: 1}, regionUp: true},
+	} {
+		c.agent.regions = map[string]bool{"eu": true}
+		l := &losses{regions: map[string]*group{"eu": {lost: !c.regionUp}}, agents: map[string]*group{"agent-1": &c.agent},
+			silent: map[string]registry.AgentState{}}
+		if c.silent {
+			l.silent["agent-1"] = registry.AgentState{ID: "agent-1", Region: "eu"}
+		}
+		if got := l.foldsAgent("agent-1"); got != c.want {
+			t.Errorf("%s: included: %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
 // What an operator stopped is no loss, and neither is what has no verdict yet.
 func TestLosses_OperatorsLoseNothing(t *testing.T) {
 	inRegions(t, func(n *node) {
