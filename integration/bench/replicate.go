@@ -30,7 +30,7 @@ const (
 )
 
 // replicate measures the promises of replication: the time until a change is in all nodes' answers, the time until a
-// wiped node has many objects, and the CPU time of an idle cluster. It returns an error if one is not kept.
+// wiped node has many objects, and the CPU time of an idle cluster. It returns an error if a promise is broken.
 func replicate(ctx context.Context, o options, objects int) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {
@@ -59,7 +59,7 @@ func replicate(ctx context.Context, o options, objects int) error {
 	fmt.Printf("| an idle node's part of a core, %% | %s | %.1f |\n", idle, idlePromise*1e2)
 	if reach.percentile(0.99) > reachPromise.Seconds()*1e3 || wiped.percentile(1) > wipedPromise.Seconds() ||
 		idle.percentile(0.5) > idlePromise*1e2 {
-		return errors.New("a figure is beyond what is promised, see the table; is the machine at rest?")
+		return errors.New("a figure exceeds its bound, see the table; measure on an idle machine")
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (f *figure) String() string {
 	return fmt.Sprintf("%.3g (%.3g-%.3g) | %.3g", median, least, most, f.percentile(0.99))
 }
 
-// replicas is a cluster of nodes that replicate, or that each stand alone.
+// replicas is a cluster of nodes, with or without replication.
 type replicas struct {
 	*harness.Cluster
 	nodes []*harness.Node
@@ -109,7 +109,7 @@ func startReplicas(ctx context.Context, binaries harness.Binaries, together bool
 			}
 			n.File.Overwatch.DNSSEC.KeySync, n.File.Overwatch.Replication.Enabled = sync, true
 		}
-		for _, other := range r.nodes { // nodes that stand alone gossip too: what differs is replication
+		for _, other := range r.nodes { // nodes without replication gossip as well, so that the difference is replication
 			n.File.Overwatch.Gossip.Seeds = append(n.File.Overwatch.Gossip.Seeds, other.Gossip.String())
 		}
 		if err := n.Start(); err != nil {
@@ -144,8 +144,8 @@ func (r *replicas) create(ctx context.Context, name string) error {
 	return err
 }
 
-// measureReach changes a name on one node after the other, and asks all nodes meanwhile. It adds the time from the
-// beginning of the call to the first new answer of the last node.
+// measureReach changes a name on one node after the other, and queries all nodes meanwhile. It adds the time from the
+// start of the call to the first new answer of the last node.
 func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f *figure) error {
 	r, err := startReplicas(ctx, binaries, true)
 	if r != nil {
@@ -176,7 +176,7 @@ func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f
 			}
 			good = func(m *dns.Msg) bool { return (m.Rcode == dns.RcodeSuccess) == healthy }
 		}
-		if i%4 == 2 { // nothing is answered whose TTL could be seen
+		if i%4 == 2 { // the answer has no address and therefore no visible TTL
 			continue
 		}
 		took, err := r.reached(ctx, name, began, change, good)
@@ -203,7 +203,7 @@ func (r *replicas) reached(ctx context.Context, name string, began time.Time, ch
 	return slices.Max(took), errors.Join(failed...)
 }
 
-// until asks a node until its answer is good, and returns the time since began.
+// until queries a node until its answer is good, and returns the time since began.
 func until(ctx context.Context, n *harness.Node, name string, began time.Time, good func(*dns.Msg) bool) (time.Duration,
 	error) {
 	client := &dns.Client{Timeout: time.Second}
@@ -217,7 +217,8 @@ func until(ctx context.Context, n *harness.Node, name string, began time.Time, g
 	return 0, fmt.Errorf("%s does not answer %s as it should: %w", n.Name, name, ctx.Err())
 }
 
-// measureWiped gives a cluster many objects, wipes the disk of a node, and waits until it has and answers all of them.
+// measureWiped creates many objects in a cluster, wipes the disk of a node, and waits until the node answers all of
+// them.
 func measureWiped(ctx context.Context, binaries harness.Binaries, objects, rounds int, f *figure) error {
 	r, err := startReplicas(ctx, binaries, true)
 	if r != nil {
@@ -272,7 +273,7 @@ func measureWiped(ctx context.Context, binaries harness.Binaries, objects, round
 	return nil
 }
 
-// measureIdle compares the CPU time of idle nodes that replicate with that of nodes that stand alone, at the same time.
+// measureIdle compares the CPU time of idle nodes with and without replication, at the same time.
 func measureIdle(ctx context.Context, binaries harness.Binaries, o options, f *figure) error {
 	var clusters []*replicas
 	for _, together := range []bool{true, false} {
@@ -298,7 +299,7 @@ func measureIdle(ctx context.Context, binaries harness.Binaries, o options, f *f
 		}
 		f.add(((after[0] - before[0]) - (after[1] - before[1])).Seconds() / replicatedNodes / length.Seconds() * 1e2)
 	}
-	f.values = f.values[1:] // the first is what a start leaves to do
+	f.values = f.values[1:] // the first value includes the remaining work of the start
 	return ctx.Err()
 }
 

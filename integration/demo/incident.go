@@ -10,34 +10,34 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// quietAnswers is the number of answers in a row without a backend after which it counts as gone: four times as many as
-// the smallest weight needs to have its turn.
+// quietAnswers is the number of consecutive answers without a backend that prove its removal: four times the length of
+// the rotation for the smallest weight.
 const quietAnswers = 40
 
 // hang is the time beyond a promise after which something is given up: only a program that hangs takes so long.
 const hang = time.Minute
 
-// timed is set by make bench-times, on a machine that has nothing else to do: times beyond a promise then break it.
+// timed is set by make bench-times, on an idle machine: a time beyond a promise then breaks the promise.
 var timed = os.Getenv("GSLB_TIMED") != ""
 
 // The promises that are not made by the intervals of the cluster.
 const (
-	dnsBackBound   = time.Second      // a restarted node answers again
-	agentBackBound = 3 * time.Second  // a restarted agent is believed again
-	agentsBound    = 20 * time.Second // a restarted node is found again by agents that back off up to 15 s
+	dnsBackBound   = time.Second      // time until a restarted node answers
+	agentBackBound = 3 * time.Second  // time until nodes accept reports of a restarted agent
+	agentsBound    = 20 * time.Second // time until agents, which back off up to 15 s, find a restarted node
 )
 
 // incident is an action on the scene and its effects on clients and nodes, which are measured. One goroutine uses it.
 type incident struct {
 	what    string
-	measure func() finding // is called again and again until the finding is settled
+	measure func() finding // is called repeatedly until the finding is settled
 }
 
 // finding is the result of an incident as far as it has been measured.
 type finding struct {
 	text    string
 	settled bool
-	broken  error // the promise that was not kept; nil: none so far
+	broken  error // the broken promise, or nil
 }
 
 // perNode has one measured time per node.
@@ -47,7 +47,7 @@ type perNode struct {
 	slowest time.Duration
 }
 
-// times measures nodes. It calls after for the time of each, which returns false while there is none yet.
+// times measures nodes. It calls after for the time of each node. after returns false while the time is unknown.
 func times(nodes []*harness.Node, after func(*harness.Node) (time.Duration, bool)) (p perNode) {
 	for _, n := range nodes {
 		took, known := after(n)
@@ -84,7 +84,7 @@ func (p *perNode) finding(label string, bound time.Duration, from time.Time) fin
 // departure measures the end of a backend.
 func (s *scene) departure(r replica, from time.Time) finding {
 	if r.Running() {
-		return finding{text: "brought back before it was measured", settled: true}
+		return finding{text: "brought back too early for a measurement", settled: true}
 	}
 	last := times(s.running(), func(n *harness.Node) (after time.Duration, gone bool) {
 		for _, name := range []string{appName, apiName} {
@@ -99,7 +99,7 @@ func (s *scene) departure(r replica, from time.Time) finding {
 	return last.finding("last answer", r.detection(s.cluster.Timing), from)
 }
 
-// arrival measures a backend that serves again.
+// arrival measures the return of a backend to the answers.
 func (s *scene) arrival(r replica, from time.Time) finding {
 	first := times(s.running(), func(n *harness.Node) (after time.Duration, everywhere bool) {
 		for _, name := range []string{appName, apiName} {
@@ -114,7 +114,7 @@ func (s *scene) arrival(r replica, from time.Time) finding {
 	return first.finding("first answer", s.cluster.Timing.Recovery(), from)
 }
 
-// noFailures checks that running nodes gave a good answer to everything they were asked since.
+// noFailures checks that running nodes gave a good answer to every query since from.
 func (s *scene) noFailures(from time.Time) error {
 	var errs []error
 	for _, n := range s.running() {

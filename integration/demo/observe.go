@@ -13,24 +13,24 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// observeEvery is the interval at which the nodes are asked for their view of the backends.
+// observeEvery is the interval of the requests to the nodes for their view of the backends.
 const observeEvery = 200 * time.Millisecond
 
-// opinion is the status that one node gives one backend.
+// opinion is the status of a backend on a node.
 type opinion struct {
 	status string // effective_status; both words with a slash where the two services differ
 	serves bool   // for at least one of the two services
 	reason string
-	heard  time.Time // from the agent; zero: never, or there is none
+	heard  time.Time // last report of the agent; zero if no agent has reported
 }
 
-// picture is one node's view of all backends. It is never changed once it is shared.
+// picture is the view of all backends on a node. It is immutable after publication.
 type picture struct {
 	at time.Time // zero: the node has not answered
 	of map[netip.Addr]opinion
 }
 
-// observer asks all nodes again and again and keeps the newest picture of each.
+// observer polls all nodes and stores the latest picture of each node.
 type observer struct {
 	nodes []*harness.Node
 
@@ -38,7 +38,7 @@ type observer struct {
 	pictures map[*harness.Node]picture
 }
 
-// run asks until ctx ends.
+// run polls until ctx ends.
 func (o *observer) run(ctx context.Context) {
 	tick := time.NewTicker(observeEvery)
 	defer tick.Stop()
@@ -62,7 +62,7 @@ func (o *observer) of(n *harness.Node) picture {
 	return o.pictures[n]
 }
 
-// look asks one node.
+// look requests the view of a node.
 func look(ctx context.Context, n *harness.Node) picture {
 	if !n.Running() {
 		return picture{}
@@ -82,7 +82,7 @@ func look(ctx context.Context, n *harness.Node) picture {
 	return p
 }
 
-// merge adds what a node thinks of a backend for one service to what it thinks of it for the other.
+// merge combines the opinions of a node about a backend that serves two services.
 func merge(o opinion, b api.Backend) opinion {
 	status := string(b.EffectiveStatus)
 	switch {

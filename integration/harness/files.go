@@ -25,7 +25,7 @@ type OverwatchFile struct {
 	Routing   *Routing         `yaml:"routing,omitempty"`
 }
 
-// AgentPolicy is one entry of the key `overwatch.agent_policies`: limits for the agents of a service.
+// AgentPolicy is an entry of the key `overwatch.agent_policies`: limits for the agents of a service.
 type AgentPolicy struct {
 	AllowedCIDRs []netip.Prefix `yaml:"allowed_cidrs,omitempty"`
 	MaxAgents    int            `yaml:"max_agents,omitempty"`
@@ -123,7 +123,7 @@ type Resolver struct {
 	MinTTL  time.Duration `yaml:"min_ttl,omitempty"`
 }
 
-// Region is one entry of the key `regions` of an OverwatchFile.
+// Region is an entry of the key `regions` of an OverwatchFile.
 type Region struct {
 	Name      string   `yaml:"name"`
 	Countries []string `yaml:"countries,omitempty"`
@@ -139,11 +139,11 @@ type Server struct {
 	Port        uint16      `yaml:"port"`
 	Weight      int         `yaml:"weight"`
 	HealthCheck HealthCheck `yaml:"health_check"`
-	Target      string      `yaml:"-"` // in place of Address
+	Target      string      `yaml:"-"` // replaces Address
 	Allowed     []string    `yaml:"-"` // allowed_cidrs of Target
 }
 
-// MarshalYAML writes a target in place of an address.
+// MarshalYAML writes Target, if it is set, instead of Address.
 func (s Server) MarshalYAML() (any, error) {
 	if s.Target == "" {
 		type plain Server
@@ -153,7 +153,7 @@ func (s Server) MarshalYAML() (any, error) {
 		"weight": s.Weight, "health_check": s.HealthCheck}, nil
 }
 
-// Domain is one entry of the key `domains` of an OverwatchFile.
+// Domain is an entry of the key `domains` of an OverwatchFile.
 type Domain struct {
 	Name             string   `yaml:"name"`
 	RoutingAlgorithm string   `yaml:"routing_algorithm"`
@@ -198,10 +198,10 @@ type AgentSection struct {
 		MissedThreshold int           `yaml:"missed_threshold"`
 	} `yaml:"heartbeat"`
 	Predictive map[string]any `yaml:"predictive,omitempty"`
-	DrainTime  time.Duration  `yaml:"drain_time"` // always written: a test that says nothing wants no drain
+	DrainTime  time.Duration  `yaml:"drain_time"` // always written: the default of a test is no drain
 }
 
-// BackendsFrom is one entry of the key `backends_from`: a pattern of files that name further backends of an agent, and
+// BackendsFrom is an entry of the key `backends_from`: a pattern of files that list further backends of an agent, and
 // their health check.
 type BackendsFrom struct {
 	File        string      `yaml:"file"`
@@ -215,10 +215,10 @@ type AgentBackend struct {
 	Port        uint16      `yaml:"port"`
 	Weight      int         `yaml:"weight"`
 	HealthCheck HealthCheck `yaml:"health_check"`
-	Target      string      `yaml:"-"` // in place of Address
+	Target      string      `yaml:"-"` // replaces Address
 }
 
-// MarshalYAML writes a target in place of an address.
+// MarshalYAML writes Target, if it is set, instead of Address.
 func (b AgentBackend) MarshalYAML() (any, error) {
 	if b.Target == "" {
 		type plain AgentBackend
@@ -233,7 +233,7 @@ type HealthCheck struct {
 	Enabled          *bool         `yaml:"enabled,omitempty"`
 	Type             string        `yaml:"type"`
 	Path             string        `yaml:"path"`
-	Address          string        `yaml:"address,omitempty"` // where the probe goes instead of the backend's own address
+	Address          string        `yaml:"address,omitempty"` // of the probe, instead of the address of the backend
 	Interval         time.Duration `yaml:"interval"`
 	Timeout          time.Duration `yaml:"timeout"`
 	FailureThreshold int           `yaml:"failure_threshold"`

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Ports are taken from firstPort on and before lastPort, below Linux's ephemeral range (32768 and up): a port there
-// could be given to somebody's outgoing connection while a stopped program waits to be started again on it.
+// Ports are between firstPort and lastPort, below the ephemeral range of Linux (32768 and up). The system could assign
+// an ephemeral port to an outgoing connection of another program before a stopped program restarts.
 const (
 	firstPort = 15000
 	lastPort  = 32000
@@ -26,10 +26,10 @@ const (
 	fewestPorts = 4000
 )
 
-// releaseBound is the time limit for a child that was just forked to close its copies of our sockets, at exec.
+// releaseBound is the time limit for a forked child to close its copies of the sockets of this process, at exec.
 const releaseBound = 10 * time.Second
 
-// ports returns the range to choose from, without last. It avoids the ports that this system gives to outgoing
+// ports returns the range of ports, without last. The range avoids the ports that this system assigns to outgoing
 // connections.
 var ports = sync.OnceValues(func() (first, last int) {
 	var low, high int
@@ -60,9 +60,8 @@ func portsBeside(low, high int) (first, last int) {
 // localhost is the address that the nodes and agents listen on.
 var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// taken has the ports that this process has reserved. None is reserved twice: its program may be stopped just now, to
-// be started on it again, while another cluster looks for ports. On Linux an abstract socket claims the port too, so
-// that other processes with clusters leave it alone.
+// taken has the ports that this process has reserved. A port is reserved once: while its program is stopped, another
+// cluster must not use the port. On Linux an abstract socket also claims the port, for other processes with clusters.
 var taken struct {
 	sync.Mutex
 	claims map[uint16]io.Closer // nil where the cluster is over
@@ -82,7 +81,7 @@ func claim(port uint16) bool {
 	if runtime.GOOS == "linux" {
 		l, err := net.Listen("unix", claimOf(port))
 		if err != nil {
-			return false // another run has it, until it ends
+			return false // another run has claimed the port, until that run ends
 		}
 		held = l
 	}
@@ -103,7 +102,7 @@ func unclaim(port uint16) {
 	}
 }
 
-// Reservation is a port that was found free. It is held until Release, and claimed, so that no other cluster takes it,
+// Reservation is a free port. Its sockets stay open until Release, and its claim, which excludes other clusters, lasts
 // until Close.
 type Reservation struct {
 	port uint16
@@ -142,18 +141,18 @@ func (r *Reservation) hold(addrs []netip.Addr, networks []string) error {
 	return nil
 }
 
-// Close gives up the port and the claim. It may be called again.
+// Close releases the port and the claim. A second call does nothing.
 func (r *Reservation) Close() {
 	r.Release()
 	unclaim(r.port)
 }
 
-// Release closes the sockets of the port, for the program that is about to be started on it, and keeps the claim. It
-// returns when nothing listens there any more: a child of this process that was just forked has copies of the sockets
-// until its exec, and a client that connected to those would be reset. It may be called again.
+// Release closes the sockets of the port, so that the program can start, and does not release the claim. It returns
+// when no socket listens on the port. Until its exec, a forked child of this process has copies of the sockets, and
+// the system would reset a client that connects to a copy. A second call does nothing.
 func (r *Reservation) Release() {
 	for _, c := range r.held {
-		_ = c.Close() // a listening socket that does not close cannot be told from one that did
+		_ = c.Close() // the check of the port below detects a socket that did not close
 	}
 	for _, c := range r.held {
 		if l, ok := c.(net.Listener); ok {

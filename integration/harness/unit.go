@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unit is one program of a cluster. It can be ended in several ways and started again as it was.
+// Unit is a program of a cluster. A test can end it in several ways and restart it with the same arguments.
 type Unit struct {
 	Name string
 	Log  string   // the file that has all it printed
-	Env  []string // of the program, as exec.Cmd has it; a test may replace it before a start
+	Env  []string // of the program, in the form of exec.Cmd; a test may replace it between starts
 
 	Inside func(func() error) error // calls the start of the program, in a network namespace for example; see StartTied
 
 	agent bool // of gslb
 	argv  []string
 	story *Story
-	ports []*Reservation // held until the first start, and claimed until the end
+	ports []*Reservation // open until the first start, claimed until the end
 
 	mu      sync.Mutex
 	process *process
 }
 
-// Start starts the program. It returns as soon as the process exists, which is long before it serves.
+// Start starts the program. It returns when the process exists, and does not wait until the program serves.
 func (u *Unit) Start() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -91,7 +91,7 @@ func (u *Unit) PID() int {
 	return u.process.cmd.Process.Pid
 }
 
-// Signal sends a signal to the program and does not wait for what it does. One that has ended gets none.
+// Signal sends a signal to the program and does not wait for the effect. It does nothing if the program has ended.
 func (u *Unit) Signal(sig syscall.Signal) error {
 	p := u.current()
 	if p == nil {
@@ -121,8 +121,7 @@ func (u *Unit) Kill() (time.Time, error) {
 	return at, nil
 }
 
-// Stop asks the program to end with SIGTERM and waits. One that takes longer than StopBound is killed, which is an
-// error.
+// Stop sends SIGTERM to the program and waits. After StopBound it kills the program and returns an error.
 func (u *Unit) Stop() error {
 	p := u.current()
 	if p == nil || !p.running() {
@@ -140,12 +139,12 @@ func (u *Unit) Stop() error {
 	return fmt.Errorf("%s did not end within %s of SIGTERM and was killed", u.Name, StopBound)
 }
 
-// Output returns the newest lines that the program printed, over all its starts.
+// Output returns the last lines that the program printed, over all its starts.
 func (u *Unit) Output() []Line {
 	return u.story.Tail(u.Name, keptLines)
 }
 
-// close ends the program if it runs, and gives up its ports.
+// close ends the program if it runs, and releases its ports.
 func (u *Unit) close() error {
 	u.mu.Lock()
 	u.release()
@@ -157,7 +156,7 @@ func (u *Unit) close() error {
 	return err
 }
 
-// release closes the sockets that hold the ports for a program that has not been started. u.mu is held.
+// release closes the sockets that reserve the ports for a program that has not been started. The caller holds u.mu.
 func (u *Unit) release() {
 	for _, p := range u.ports {
 		p.Release()

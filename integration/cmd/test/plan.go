@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// step is one command of a plan.
+// step is a command of a plan.
 type step struct {
 	name, about string
 	dir         string   // from the top of the workspace
-	env         []string // beside that of this process
+	env         []string // added to the environment of this process
 	argv        []string
 	tests       int  // at least so many tests; 0: it is no `go test`
 	live        bool // its output is shown as it comes
@@ -27,7 +27,7 @@ type options struct {
 	length time.Duration
 }
 
-// units are the modules whose tests need no built program. Those of integration need all programs.
+// units are the modules with tests that need no built program. The tests of the module integration need all programs.
 var units = []string{"shared", "overwatch", "agent", "gslbctl", "packaging/launcher", "packaging/release"}
 
 const integration = "integration"
@@ -66,10 +66,10 @@ func quick(o options) ([][]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One processor for each package: the detector dies in bubbles of synctest whose timers run on two
-	// (https://go.dev/issue/78156). It judges by what happens before what, so it finds races on one as well. One package
-	// more than there are processors runs at the same time, since tests wait too.
-	// The step before has vetted all packages.
+	// One processor for each package: the detector crashes if a timer of a synctest bubble runs on two processors
+	// (https://go.dev/issue/78156). The detector compares the order of events, so it finds races on one processor as
+	// well. Packages also wait, so one package more than there are processors runs at the same time. The previous step
+	// vetted all packages.
 	detector := []string{"-race", "-short", "-cpu=1", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()+1)}
 	about := "unit tests with the race detector"
 	if !withRace() {
@@ -117,7 +117,7 @@ func rest(o options) ([][]step, error) {
 	})),
 		[]step{{
 			name:  "exact",
-			about: "promises about allocations and processor time, and the whole of what is short with the race detector",
+			about: "promises about allocations and CPU time, and the full form of tests that are short with the race detector",
 			tests: len(short),
 			argv: goTest("10m", append([]string{"-run", "Alloc|CPU_|" + exactly(short)},
 				packages("overwatch", "shared", "agent", "gslbctl")...)...),
@@ -129,7 +129,7 @@ func rest(o options) ([][]step, error) {
 				argv: goTest("40m", append(processes, waits...)...),
 			},
 			{
-				name: "work", about: "beside it: packages, terminals, browsers, chains of trust: what mostly computes",
+				name: "work", about: "in parallel, tests that mostly compute: packages, terminals, browsers, chains of trust",
 				dir: integration, env: programs(o), tests: 1,
 				argv: goTest("40m", append(processes, works...)...),
 			},
@@ -137,10 +137,11 @@ func rest(o options) ([][]step, error) {
 	), nil
 }
 
-// working are the folders of integration whose tests compute rather than wait, and measure nothing.
+// working are the folders of integration with tests that compute rather than wait, and measure nothing.
 var working = []string{".", "cmd", "cli", "console", "dnssec", "docs", "upgrade"}
 
-// split returns the packages of integration that have tests: those that mostly wait, and those of working.
+// split returns the packages of integration that have tests: waits has packages that mostly wait, works the packages of
+// working.
 func split() (waits, works []string, err error) {
 	all, err := packagesOf(integration, []string{"Test"})
 	for _, p := range all {
@@ -160,7 +161,7 @@ func long(o options) (stages [][]step, err error) {
 	if o.length > 0 {
 		length, fuzz = o.length, o.length
 	}
-	// Each world is at full size. flags are those of its only package.
+	// Each world runs at full size. flags are passed to the only package of the world.
 	world := func(name, about, tests string, flags ...string) step {
 		names := strings.Fields(tests)
 		where, missing := packagesOf(integration, names)
@@ -183,7 +184,7 @@ func long(o options) (stages [][]step, err error) {
 			argv: goTest("30m", "-count=1", "-run", "^TestSimulation_", "./internal/state/replica", "-histories=10000"),
 		},
 		{
-			name: "replication", about: "2 000 random histories of replication with its stores, and somebody in between",
+			name: "replication", about: "2 000 random histories of replication with its stores, and an attacker",
 			dir: "overwatch", tests: 1,
 			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/cluster/replication",
 				"-histories=2000"),
@@ -200,16 +201,16 @@ func long(o options) (stages [][]step, err error) {
 		},
 		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
 			"TestOverwatchCrash_ManyTimes TestCreated_Nothing"),
-		world("document", "1 000 changes whose plans are compared with answers, two pipelines and 100 kills of their node",
+		world("document", "plans of 1 000 changes compared with answers, two pipelines and 100 kills of their node",
 			"TestDocument_ThePart TestDocument_TwoOwners"),
 		world("matrix", "floods, crowds, a frozen agent and a disk that hangs, at the size of the fault matrix",
 			"TestAgentFrozen TestFlood_ TestCrowd_ TestDiskHangs_"),
 		world("fleet", "10 000 agents", "TestFleet"),
 		world("upgrade", "the upgrade from 0.9.0 and back, and Prometheus with the dashboard and the alerts",
 			"TestDashboard_HasData TestUpgrade"),
-		world("chromium", "a browser whose resolver the node is goes by HTTPS records",
+		world("chromium", "a browser that resolves through the node follows HTTPS records",
 			"TestHTTPS_ChromiumGoesByTheRecord"),
-		world("external-dns", "the real ExternalDNS of two clusters, built from the Go proxy, with servers of one name",
+		world("external-dns", "the real ExternalDNS of two clusters, built from the Go proxy, with servers of the same name",
 			"TestExternalDNS_RealProgram", "-external-dns=v0.21.0"),
 		{
 			name: "external-dns-chart", about: "the chart of ExternalDNS takes our values",
@@ -228,7 +229,7 @@ func long(o options) (stages [][]step, err error) {
 	return stages, err
 }
 
-// inTurn makes each step a stage of its own.
+// inTurn makes each step a separate stage.
 func inTurn(steps []step) (stages [][]step) {
 	for _, s := range steps {
 		stages = append(stages, []step{s})
@@ -252,8 +253,8 @@ func packages(modules ...string) (patterns []string) {
 // exactly returns a pattern for -run that matches tests by their whole names.
 func exactly(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// withRace reports whether units run with the race detector, which needs a C compiler. Without one they run without it,
-// but not in CI, which must have one.
+// withRace reports whether units run with the race detector, which needs a C compiler. On a machine without a compiler
+// units run without the detector. In CI a missing compiler is a failure.
 func withRace() bool {
 	_, err := exec.LookPath(envOr("CC", "cc"))
 	return err == nil || os.Getenv("CI") == "true"

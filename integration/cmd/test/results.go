@@ -17,19 +17,19 @@ type event struct {
 	Elapsed                                   float64 // seconds
 }
 
-// failure is one failure of a step, with its output and the command that repeats it.
+// failure is a failure of a step, with its output and the command that repeats it.
 type failure struct {
 	what   string
 	output string
 	again  string // the line that repeats it
 }
 
-// results follows the output of one step and counts tests. Only tests of the top level count; subtests are part of
-// theirs.
+// results follows the output of a step and counts tests. Only tests of the top level count: a subtest is a part of its
+// test.
 type results struct {
 	step   step
 	strict bool
-	tell   func(failure) // is called for each failure at once
+	tell   func(failure) // is called immediately for each failure
 	began  time.Time
 
 	mu       sync.Mutex
@@ -37,7 +37,7 @@ type results struct {
 	failures []failure
 	running  map[key]time.Time
 	output   map[key]*strings.Builder // of tests that have not ended, and of packages
-	broken   map[string]bool          // packages with a failure that is told
+	broken   map[string]bool          // packages with a printed failure
 	over     int                      // packages that have ended
 }
 
@@ -51,7 +51,7 @@ func newResults(s step, strict bool, tell func(failure)) *results {
 	}
 }
 
-// line takes a line of the output of go test. A line that is no event goes to words.
+// line parses a line of the output of go test. A line that is no event is written to words.
 func (r *results) line(line []byte, words io.Writer) {
 	var e event
 	if json.Unmarshal(line, &e) != nil || e.Action == "" {
@@ -94,18 +94,18 @@ func (r *results) take(e event) {
 	}
 }
 
-// built returns the package of an event about a build. Its ImportPath may have the package whose test it is built for
-// behind a blank.
+// built returns the package of an event about a build. If ImportPath has a blank, the package under test follows the
+// blank.
 func built(e event) key {
 	path, _, _ := strings.Cut(e.ImportPath, " ")
 	return key{path, ""}
 }
 
-// below takes the end of a subtest. One that is skipped in CI is a failure, as a whole test is: it shows nothing
-// either.
+// below handles the end of a subtest. A subtest that is skipped in CI is a failure, like a skipped test: a skipped
+// check proves nothing.
 func (r *results) below(e event, at key, part string) {
 	if e.Action == "skip" && r.strict && !strings.HasPrefix(at.test, "Fuzz") && !r.leftOver(at) {
-		r.fail(at, "skipped its part "+part+": a machine of CI has what it needs")
+		r.fail(at, "skipped its part "+part+": CI machines must meet its requirements")
 	}
 }
 
@@ -130,7 +130,7 @@ func (r *results) ended(e event, at key) {
 	case e.Action == "fail":
 		r.fail(at, "")
 	case e.Action == "skip" && r.strict && !r.leftOver(at):
-		r.fail(at, "was skipped: a machine of CI has what it needs")
+		r.fail(at, "was skipped: CI machines must meet its requirements")
 	case e.Action == "skip":
 		r.tally.skipped++
 		r.tally.skips = append(r.tally.skips, at.test+": "+reason(r.said(at)))
@@ -158,15 +158,15 @@ func (r *results) unended(pkg key) {
 	}
 }
 
-// leftOver reports whether a test that was skipped says which other step runs it: one of longer runs, or after a step
-// of the short forms the one that runs them whole.
+// leftOver reports whether a skipped test names another step that runs it: a step of longer runs, or the step that
+// follows the short forms.
 func (r *results) leftOver(at key) bool {
 	said := r.said(at)
 	return strings.Contains(said, "make test-long") ||
 		strings.Contains(said, "make test-all") && slices.Contains(r.step.argv, "-short")
 }
 
-// told reports whether a failure of a test has been counted already, which is so where a subtest was skipped in CI.
+// told reports whether the failure of a test is already counted, for example because a subtest was skipped in CI.
 func (r *results) told(at key) bool {
 	for _, f := range r.failures {
 		if strings.HasPrefix(f.what, short(at.pkg)+" "+at.test+" ") {
@@ -195,7 +195,7 @@ func (r *results) failed(f failure) {
 	r.tell(f)
 }
 
-// again returns the command that repeats a test, or the tests of a package.
+// again returns the command that repeats a test or all tests of a package.
 func (r *results) again(at key) string {
 	words := append([]string{}, r.step.env...)
 	words = append(words, "go", "test", "-count=1")
@@ -216,8 +216,8 @@ func (r *results) again(at key) string {
 	return strings.Join(words, " ")
 }
 
-// end takes the end of the step's command: a failure if the command failed without one of its own, or if fewer tests
-// ran than the step should have.
+// end handles the end of the step's command. It adds a failure if the command failed and no test did, or if fewer tests
+// ran than the step requires.
 func (r *results) end(err error, words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,7 +262,7 @@ func (r *results) progress(now time.Time) string {
 // short returns the path of a package without the prefix that all have.
 func short(pkg string) string { return strings.TrimPrefix(pkg, "gslb.internal/") }
 
-// reason returns the last line that a skipped test printed, which says why it was skipped.
+// reason returns the last line that a skipped test printed: the reason for the skip.
 func reason(output string) string {
 	var last string
 	for line := range strings.Lines(output) {

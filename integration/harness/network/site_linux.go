@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Site is a network of hosts with one way out, to the router. All its hosts are in one namespace and share the ports,
-// as the addresses of one machine do.
+// Site is a network of hosts with one link to the router. All its hosts are in one namespace and share the ports, like
+// several addresses of a machine.
 type Site struct {
 	Name string
 
@@ -72,7 +72,7 @@ func link(a *namespace, nameA string, b *namespace, nameB string) error {
 	)
 }
 
-// address gives an interface the addresses of a host.
+// address adds the addresses of a host to an interface.
 func (n *namespace) address(device string, h Host) error {
 	return errors.Join(
 		n.run("", "ip", "address", "add", h.IPv4.String()+"/24", "dev", device),
@@ -97,19 +97,19 @@ func (s *Site) Networks() (v4, v6 netip.Prefix) {
 	return netip.PrefixFrom(h.IPv4, 24), netip.PrefixFrom(h.IPv6, 64)
 }
 
-// AddHost gives the site the addresses of one more host, which can be used at once. A packet that is sent from no
-// particular address has those of the first host.
+// AddHost adds the addresses of a further host to the site. The addresses are usable when AddHost returns. A packet
+// without an explicit source address has the address of the first host.
 func (s *Site) AddHost() (Host, error) {
 	s.hosts++
 	h := s.host(s.hosts)
 	return h, s.namespace.address(uplink, h)
 }
 
-// AddAddress gives the site an address outside of its own networks, and the router a route to it.
+// AddAddress adds an address outside the networks of the site to the site, and a route for it to the router.
 func (s *Site) AddAddress(a netip.Addr) error {
 	add := []string{"ip", "address", "add", a.String(), "dev", uplink}
 	if a.Is6() {
-		add = append(add, "nodad") // nobody else has it; with a question it could not be used at once
+		add = append(add, "nodad") // the address is unique; duplicate address detection would delay its use
 	}
 	return errors.Join(
 		s.namespace.run("", add...),
@@ -129,10 +129,10 @@ func (s *Site) MTU(octets int) error {
 	)
 }
 
-// Hole makes packets of more than so many octets vanish on their way to the site and from it, while its hosts believe
-// that the way is as wide as ever: the "too big" that would tell them is filtered (RFC 2923, section 2.1). A packet
-// that its sender leaves to its network card to cut up is seen on the way to the site only, so that both ends of what
-// is to be cut need one.
+// Hole drops packets of more than the given number of octets to and from the site. The hosts do not learn the smaller
+// size: the message "packet too big" is filtered (RFC 2923, section 2.1). If a sender leaves segmentation to its
+// network card, the hole sees the large packet only on the way to the site. To limit such packets in both directions,
+// both sites need a hole.
 func (s *Site) Hole(octets int) error {
 	return errors.Join(
 		s.network.router.run("", "ip", "link", "set", "dev", s.Name, "mtu", strconv.Itoa(octets)),
@@ -147,8 +147,8 @@ func (s *Site) Hole(octets int) error {
 	)
 }
 
-// AddUplink gives the site a second link to the router, with a network and one host of its own. It is used while the
-// first one is down; then a packet that is sent from no particular address has this host's.
+// AddUplink adds a second link to the router, with a separate network and one host. The site uses the link while the
+// first link is down. A packet without an explicit source address then has the address of this host.
 func (s *Site) AddUplink(name string) (Host, error) {
 	n := s.network
 	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
@@ -172,7 +172,7 @@ func (s *Site) Uplink(up bool) error {
 	if !up {
 		return s.namespace.run("", "ip", "link", "set", "dev", uplink, "down")
 	}
-	// IPv6 addresses and the routes have gone with it.
+	// the system removed the IPv6 addresses and the routes together with the link
 	err := s.namespace.run("", "ip", "link", "set", "dev", uplink, "up")
 	for number := routerHost + 1; number <= s.hosts; number++ {
 		h := s.host(number)
@@ -194,9 +194,9 @@ func (s *Site) routes() (err error) {
 	return err
 }
 
-// Inside calls f on a thread of its own in the site's namespace. Sockets that f opens and programs that it starts stay
-// there for as long as they live; the kernel may end such a program when f returns. What f leaves to other goroutines
-// is done outside, and f must not end its own goroutine.
+// Inside calls f on a separate thread in the site's namespace. Sockets that f opens and programs that f starts stay in
+// the namespace for their whole life; the kernel may end such a program when f returns. Goroutines that f starts run
+// outside the namespace. f must not end its own goroutine.
 func (s *Site) Inside(f func() error) error { return s.namespace.inside(f) }
 
 // Dial is net.Dialer.DialContext from the site, for addresses only: no name is looked up there.

@@ -17,14 +17,14 @@ import (
 // AppName is the name that the tests steer.
 const AppName = "app.test.gslb.test"
 
-// OtherName is a second service, with a token and backends of its own.
+// OtherName is a second service, with a separate token and separate backends.
 const OtherName = "other.test.gslb.test"
 
 // Pace is the interval between two questions of a watch: the resolution of every measured time.
 const Pace = 10 * time.Millisecond
 
-// QuietAnswers is the number of answers in a row without an address after which it counts as gone. All weights are
-// equal here and there are at most three backends, so each has its turn many times.
+// QuietAnswers is the number of consecutive answers without an address that prove its removal. All weights are equal in
+// this package and there are at most three backends, so each backend is in many of so many answers.
 const QuietAnswers = 30
 
 // StartBound is the promised time until a cluster or a program is ready, on a busy machine.
@@ -73,7 +73,7 @@ func AddNode(t testing.TB, c *harness.Cluster, name, region string, servers map[
 	return n
 }
 
-// NewSite prepares a site and starts nothing. Its programs, also those that are added later, end with the test.
+// NewSite prepares a site and starts no program. All programs of the site end with the test, including later additions.
 func NewSite(t *testing.T, nodes, backends int) *Site {
 	t.Helper()
 	domain := harness.Domain{RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}
@@ -182,7 +182,7 @@ func Kill(t *testing.T, p interface{ Kill() (time.Time, error) }) time.Time {
 	return at
 }
 
-// Ends waits until a program has ended by itself.
+// Ends waits until a program ends without a signal from the test.
 func Ends(t *testing.T, p interface{ Running() bool }, bound time.Duration) {
 	t.Helper()
 	Until(t, bound, "the program to end", func(context.Context) error {
@@ -211,7 +211,7 @@ func (s *Site) Ready(t *testing.T, n *harness.Node) {
 	}
 }
 
-// WatchAnswers asks all nodes for AppName from now until the test ends.
+// WatchAnswers queries all nodes for AppName from now until the test ends.
 func (s *Site) WatchAnswers(t *testing.T) {
 	t.Helper()
 	s.Watch = harness.NewWatch(s.Nodes, []string{AppName}, Pace)
@@ -251,8 +251,8 @@ func (s *Site) Status(t *testing.T, n *harness.Node, b *harness.Backend, bound t
 	return view
 }
 
-// WantSound returns nil for a backend that its agent and the node itself have both found healthy. Before its own first
-// verdict a node is quicker to call a backend unhealthy, so times measured then are not those of the ordinary case.
+// WantSound returns nil for a backend that both its agent and the node's own check report as healthy. A node without a
+// completed own check reports failures earlier, so times measured in that state are not typical.
 func WantSound(v api.Backend) error {
 	if v.ValidationHealthy == nil || !*v.ValidationHealthy {
 		return errors.New("the node itself has not found it healthy")
@@ -260,11 +260,11 @@ func WantSound(v api.Backend) error {
 	return WantStatus(v, api.EffectiveHealthy, true)
 }
 
-// SoundSince is WantSound for a backend whose agent must have been heard since a time.
+// SoundSince is WantSound for a backend with a report of its agent after a time.
 func SoundSince(since time.Time) func(api.Backend) error {
 	return func(v api.Backend) error {
 		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(since) {
-			return errors.New("its agent is not heard")
+			return errors.New("its agent has not reported")
 		}
 		return WantSound(v)
 	}
@@ -284,14 +284,14 @@ func StatusIs(status api.EffectiveStatus, serve bool) func(api.Backend) error {
 }
 
 // Gone waits until the last QuietAnswers answers of a node are without an address. It returns the time of the last
-// answer with it, which is held against bound.
+// answer with the address and fails the test if that time exceeds bound.
 func (s *Site) Gone(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
 	t.Helper()
 	var last time.Time
 	Until(t, bound+Patience, fmt.Sprintf("%s to answer without %s", n.Name, addr), func(context.Context) error {
 		var quiet int
 		if last, quiet = s.Watch.LastWith(n, AppName, addr, from); quiet < QuietAnswers {
-			return fmt.Errorf("%d answers without it", quiet)
+			return fmt.Errorf("only %d answers without the address", quiet)
 		}
 		return nil
 	})
@@ -305,15 +305,15 @@ func (s *Site) Answered(t *testing.T, n *harness.Node, addr netip.Addr, from tim
 	var first time.Time
 	Until(t, bound, fmt.Sprintf("%s to answer with %s", n.Name, addr), func(context.Context) error {
 		if first = s.Watch.FirstWith(n, AppName, addr, from); first.IsZero() {
-			return errors.New("no answer has it")
+			return errors.New("no answer contains the address")
 		}
 		return nil
 	})
 	return first
 }
 
-// Holds checks with judge something that is true while all healthy backends are in the answers. A check that a busy
-// machine made late may have taken one out for a moment, so it is judged up to three times.
+// Holds calls judge for a statement that is true while all healthy backends are in the answers. On a busy machine a
+// late check can remove a backend for a short time, so Holds calls judge up to three times.
 func (s *Site) Holds(t *testing.T, what string, judge func() error) {
 	t.Helper()
 	for again := 2; ; again-- {
@@ -325,7 +325,7 @@ func (s *Site) Holds(t *testing.T, what string, judge func() error) {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		t.Logf("%s: %v; judged anew", what, err)
+		t.Logf("%s: %v; next attempt", what, err)
 		for _, n := range s.Nodes {
 			for i, b := range s.Backends {
 				if n.Running() && b.Running() && i < len(s.Agents) && s.Agents[i].Running() {
