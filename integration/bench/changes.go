@@ -30,13 +30,12 @@ const (
 
 func changingName(i int) string { return fmt.Sprintf("c%02d.%s", i, zoneName) }
 
-// patients is an HTTP server that stands for all backends, whose health changes. Each check asks for the path of its
-// backend's number.
+// patients is an HTTP server for the health checks of all backends. The path of a check has the number of its backend.
 type patients struct {
 	port    int
 	mode    atomic.Int32 // 0: all are well; 1: one changes once a second; 2: each changes with each check
 	turns   [changingNames * changingEach]atomic.Uint32
-	changes atomic.Uint64 // so many answers differed from the one before
+	changes atomic.Uint64 // answers that differ from the previous answer for the same backend
 }
 
 func (p *patients) serve() (stop func(), err error) {
@@ -50,7 +49,7 @@ func (p *patients) serve() (stop func(), err error) {
 	return func() { _ = server.Close() }, nil
 }
 
-// ServeHTTP answers the check of the backend whose number the path has.
+// ServeHTTP answers a check of the backend with the number in the path.
 func (p *patients) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
 	if err != nil || i < 0 || i >= len(p.turns) {
@@ -76,8 +75,8 @@ func (p *patients) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // changes measures the cost of health changes to a node with many names, and their effect on clients. An agent watches
-// backends that change never, once a second, or with every check, while a client asks at a steady rate for the other
-// names.
+// backends that change never, once a second, or with every check, while a client queries the other names at a steady
+// rate.
 func changes(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-changes-")
 	if err != nil {
@@ -116,13 +115,13 @@ func changes(ctx context.Context, o options) error {
 	return nil
 }
 
-// changing is one node with an agent, and its results.
+// changing is a node with an agent, and its results.
 type changing struct {
 	*subject
 
 	env      []string
 	patients patients
-	output   string           // file with what the node says
+	output   string           // file with the output of the node
 	results  [3][]phaseResult // by mode
 }
 
@@ -131,7 +130,7 @@ type phaseResult struct {
 	cpu     float64 // cores of the node's
 	changes float64 // a second
 	follow  time.Duration
-	gcs     float64 // collections of the node's, as GODEBUG=gctrace=1 tells them
+	gcs     float64 // garbage collections of the node, counted by GODEBUG=gctrace=1
 }
 
 // start starts node and agent, and waits until the node answers with all of the agent's backends.
@@ -177,7 +176,7 @@ func (c *changing) start(ctx context.Context, o options, names int, dir string) 
 		closing()
 	}
 	if _, err := c.followed(30 * time.Second); err != nil {
-		return stop, fmt.Errorf("%w; the agent says: %s", err, lastLine(filepath.Join(dir, "agent-output")))
+		return stop, fmt.Errorf("%w; last line of the agent: %s", err, lastLine(filepath.Join(dir, "agent-output")))
 	}
 	settle(c.run.cmd.Process.Pid)
 	return stop, nil

@@ -17,18 +17,17 @@ const (
 	backends = 4 // of each name, with weights 10, 20, 30 and 40
 )
 
-// floodNames is the number of invented names that a client prepares. It asks for them in turn.
+// floodNames is the number of invented names that a client prepares. It queries them in rotation.
 const floodNames = 1 << 16
 
-// asking selects the names that a server is asked for: those that it serves, or invented ones, as in a flood of random
-// names.
+// asking selects the queried names: names that the server serves, or invented names, as in a flood of random names.
 type asking string
 
 const (
 	served    asking = ""          // names that have an address
-	absent    asking = "absent"    // neighbours of those that do not exist
+	absent    asking = "absent"    // neighbors of names that do not exist
 	below     asking = "below"     // what does not exist below them
-	expanded  asking = "expanded"  // what the wildcards below them answer for
+	expanded  asking = "expanded"  // names below wildcards
 	enclosing asking = "enclosing" // what does not exist below an empty non-terminal
 )
 
@@ -93,7 +92,7 @@ func (f *file) write(dir, name string) (string, error) {
 	return path, os.WriteFile(path, []byte(f.String()), 0o600)
 }
 
-// zoneFile returns the zone as a file; records writes those of the i-th name.
+// zoneFile returns the zone as a file. records writes the records of the i-th name.
 func zoneFile(names int, records func(f *file, i int)) *file {
 	f := &file{}
 	f.line("$ORIGIN %s.", zoneName)
@@ -107,7 +106,7 @@ func zoneFile(names int, records func(f *file, i int)) *file {
 	return f
 }
 
-// oneAddress returns a function for zoneFile that gives each name a single fixed address.
+// oneAddress returns a function for zoneFile that writes a single fixed address for each name.
 func oneAddress(of asking) func(f *file, i int) {
 	return func(f *file, i int) { f.line("%s 60 IN A %s", of.label(i), backend(i, 0)) }
 }

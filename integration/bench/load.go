@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loadCommand is the first argument that makes this program the load client. It is started as a process of its own, on
+// loadCommand is the first argument that makes this program the load client. The client is a separate process, on
 // another core than the server.
 const loadCommand = "load"
 
@@ -23,7 +23,7 @@ const (
 	clientBatch = 32
 	warmUp      = 300 * time.Millisecond
 	lostAfter   = 200 * time.Millisecond
-	// resolverWaits is the least time after which a resolver asks again, or elsewhere.
+	// resolverWaits is the shortest time after which a resolver retries.
 	resolverWaits = 400 * time.Millisecond
 	maxReply      = 4096
 )
@@ -33,7 +33,7 @@ type shape struct{ sockets, window int }
 
 // tally counts the responses that the client got, and has their times.
 type tally struct {
-	All      uint64  // answered as is right, during the warm-up too
+	All      uint64  // correct answers, including the warm-up
 	Answered uint64  // of these, after the warm-up
 	Wrong    uint64  // any other response
 	Lost     uint64  // not answered within lostAfter
@@ -47,7 +47,7 @@ type tally struct {
 func loadMain(args []string) int {
 	flags := flag.NewFlagSet(loadCommand, flag.ExitOnError)
 	port := flags.Int("port", 0, "of the server")
-	names := flags.Int("names", 1, "how many are asked for")
+	names := flags.Int("names", 1, "number of queried names")
 	seconds := flags.Float64("seconds", 1, "after the warm-up")
 	rate := flags.Float64("rate", 0, "queries a second, whatever comes back; 0: as many as are answered")
 	patience := flags.Duration("patience", lostAfter, "with -rate: how long to wait for the last answers")
@@ -72,8 +72,8 @@ func loadMain(args []string) int {
 	return 0
 }
 
-// client asks in a closed loop: each socket has window queries in flight at most. It sends and receives many messages
-// by one system call, so that the server is the slower one.
+// client queries in a closed loop: each socket has at most window queries in flight. One system call sends or receives
+// many messages, so that the server is slower than the client.
 type client struct {
 	queries [][]byte
 	next    int
@@ -83,7 +83,7 @@ type client struct {
 	tally   tally
 }
 
-// clientSocket is one socket of a client. busy has the ids of queries without an answer yet.
+// clientSocket is a socket of a client. busy has the ids of queries without an answer.
 type clientSocket struct {
 	fd      int
 	flying  int
@@ -149,7 +149,7 @@ func newClientSocket(port int) (*clientSocket, error) {
 	return s, nil
 }
 
-// run asks for a warm-up and then for length. It returns the tally.
+// run queries during a warm-up and then for length. It returns the tally.
 func (c *client) run(length time.Duration) tally {
 	from := time.Now().Add(warmUp)
 	until := from.Add(length)
@@ -236,8 +236,8 @@ func (c *client) send(s *clientSocket, now time.Time) bool {
 	return n > 0
 }
 
-// sendNext sends the next queries over a socket, with ids in turn. It returns the number of those that were sent, which
-// are the first ones of outRoom.
+// sendNext sends the next queries over a socket, with ascending ids. It returns the number of sent queries, which are
+// the first queries of outRoom.
 func (c *client) sendNext(s *clientSocket, count int) int {
 	for i := range count {
 		q := c.queries[c.next]

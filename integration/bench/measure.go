@@ -19,9 +19,9 @@ import (
 // ticks is the number of units a second in which /proc counts CPU time (USER_HZ): 100 on every Linux.
 const ticks = 100
 
-// sample is one measurement of one server in one round.
+// sample is a measurement of a server in a round.
 type sample struct {
-	cpu    float64   // microseconds of the server's per answered query, asked as fast as it answers
+	cpu    float64   // CPU time of the server per answered query at saturation, in microseconds
 	steady []float64 // the same at each of the steady rates
 	rate   float64   // answered queries per second
 	other  float64   // cores that everybody else used meanwhile: noise
@@ -31,7 +31,7 @@ type sample struct {
 }
 
 // measure starts a server, measures it at saturation and at each steady rate, and stops it. An error that begins with
-// "skipped" says that the server cannot be measured here.
+// "skipped" means that the server cannot be measured on this machine.
 func measure(ctx context.Context, o options, of server, names int, dir string) (sample, error) {
 	s, err := begin(ctx, o, of, names, dir)
 	if err != nil {
@@ -71,9 +71,9 @@ func measure(ctx context.Context, o options, of server, names int, dir string) (
 	return one, nil
 }
 
-// settle waits until a server has been idle for six seconds, for five minutes at most. Then work left from its start,
-// such as garbage collection or signing, is done: ours with 100 000 names stores for three and a half minutes what it
-// knows of their 400 000 servers. Ours counts every 15 seconds where clients are sent, which takes longer for new
+// settle waits until a server has been idle for six seconds, for at most five minutes. The work of the start, such as
+// garbage collection or signing, ends in that time. gslb with 100 000 names stores the status of their 400 000 servers
+// for three and a half minutes. It counts the answers per destination every 15 seconds, which takes longer for new
 // names.
 func settle(group int) {
 	const look, enough, atMost, inARow = 500 * time.Millisecond, 0.01, 5 * time.Minute, 12
@@ -148,8 +148,8 @@ func session(id int) (pids []int) {
 	return pids
 }
 
-// statFields returns the fields behind the command in /proc/PID/stat: state, parent, group, session...; nil once it is
-// gone.
+// statFields returns the fields after the command in /proc/PID/stat: state, parent, group, session ... It returns nil
+// if the process has ended.
 func statFields(path string) []string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -159,7 +159,7 @@ func statFields(path string) []string {
 	return strings.Fields(rest)
 }
 
-// cpuOf returns the CPU time that living processes have used, in seconds, with that of the kernel on their behalf.
+// cpuOf returns the CPU time of living processes in seconds, including the kernel's work for them.
 func cpuOf(pids []int) (seconds float64) {
 	for _, pid := range pids {
 		if used, err := processTime(pid); err == nil {

@@ -18,9 +18,9 @@ const frozenFor = 2 * time.Second
 // overloads are the client's rates, as multiples of the rate that the node can answer.
 var overloads = []float64{1.2, 2, 5}
 
-// overload gives a node a part of a core, o.share, and asks it for more than it can answer. It prints how many queries
-// are answered, and the age of those answers. In the last row the node is asked for half of its capacity and is frozen
-// for two seconds meanwhile.
+// overload limits a node to a share of a core, o.share, and sends more queries than the node can answer. It prints the
+// rate of answers and their age. In the last row the load is half of the capacity, and the node is frozen for two
+// seconds meanwhile.
 func overload(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-overload-")
 	if err != nil {
@@ -29,7 +29,7 @@ func overload(ctx context.Context, o options) error {
 	defer os.RemoveAll(scratch)
 	o.tell()
 	fmt.Printf(
-		"the node has %.0f %% of a core\n\n| server | asked for | q/s | answered/s | of capacity | in time/s | p1 ms | "+
+		"the node has %.0f %% of a core\n\n| server | queried | q/s | answered/s | of capacity | in time/s | p1 ms | "+
 			"p50 ms | p99 ms | most ms | dropped by the kernel |\n|---|---|---|---|---|---|---|---|---|---|---|\n", o.share*100)
 	var nodes []*overloaded
 	for _, s := range all {
@@ -64,7 +64,7 @@ func overload(ctx context.Context, o options) error {
 // overloaded is a node that has a part of a core.
 type overloaded struct{ *subject }
 
-// round measures the capacity of a node, asks for more, and then freezes it.
+// round measures the capacity of a node, overloads the node, and then freezes it.
 func (n *overloaded) round(ctx context.Context, o options) error {
 	many := o
 	many.shape.window = 500
@@ -100,8 +100,8 @@ func (n *overloaded) steadily(ctx context.Context, o options, what string, rate,
 	return nil
 }
 
-// confine gives a process a part of a core and no more, by a control group of its own, of version 1 or 2. Its weight is
-// so high that it gets this part whatever else runs. end removes the group.
+// confine limits a process to a part of a core with a separate control group, of version 1 or 2. The weight of the
+// group is high, so that the process gets its part on a busy machine. end removes the group.
 func confine(pid int, name string, share float64) (end func(), err error) {
 	const period = 100_000 // microseconds
 	quota := strconv.Itoa(int(share * period))

@@ -23,7 +23,7 @@ const (
 	poll       = 20 * time.Millisecond
 )
 
-// setup is the input for the start of one server.
+// setup is the input for the start of a server.
 type setup struct {
 	dir   string // fresh, its own
 	bin   string // of ours
@@ -32,7 +32,7 @@ type setup struct {
 	ask   asking
 }
 
-// server is one of the servers that are compared.
+// server is a compared DNS server.
 type server struct {
 	name    string
 	program string
@@ -41,7 +41,7 @@ type server struct {
 	most    int // names that it is measured with at most, where more would take minutes to prepare; 0 for any
 	// prepare writes the server's files and returns how to start it in the foreground.
 	prepare     func(setup) (argv []string, err error)
-	environment []string // beside this process's own
+	environment []string // added to the environment of this process
 }
 
 // running is a started server.
@@ -59,7 +59,7 @@ type subject struct {
 	ready  time.Duration // from the start to the first answer
 }
 
-// begin starts a server in a new directory, on a free port. Its errors are those of start.
+// begin starts a server in a new directory, on a free port. It returns the errors of start.
 func begin(ctx context.Context, o options, of server, names int, dir string) (s *subject, err error) {
 	s = &subject{server: of, names: names}
 	if err = os.MkdirAll(dir, 0o700); err != nil {
@@ -76,8 +76,8 @@ func begin(ctx context.Context, o options, of server, names int, dir string) (s 
 	return s, nil
 }
 
-// start starts the server on the first core and waits until it answers. An error that begins with "skipped" says that
-// it cannot be measured here.
+// start starts the server on the first core and waits until it answers. An error that begins with "skipped" means that
+// the server cannot be measured on this machine.
 func start(ctx context.Context, s server, at setup) (*running, error) {
 	if at.names > s.most && s.most > 0 {
 		return nil, fmt.Errorf("skipped: measured with %d names at most", s.most)
@@ -113,7 +113,7 @@ func start(ctx context.Context, s server, at setup) (*running, error) {
 	return r, nil
 }
 
-// answers waits until the first name has an address, and with signed servers a signature too.
+// answers waits until the first name has an address and, if the server signs, a signature.
 func (r *running) answers(ctx context.Context, s server, at setup) error {
 	query := new(dns.Msg).SetQuestion(at.ask.name(0)+".", dns.TypeA)
 	query.SetEdns0(1232, s.signed)

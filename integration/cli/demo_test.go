@@ -132,7 +132,7 @@ func TestDemo_TranscriptKeepsItsPromisesAndLeavesNothingBehind(t *testing.T) {
 	for _, text := range []string{
 		"dig @127.0.0.1 -p ", "curl http://127.0.0.1:", " --api http://127.0.0.1:",
 		"kill -9 eu-1", "last answer: ow-eu ", "eu-1 serves again", "first answer: ow-eu ",
-		"every promise was kept", "all processes ended, all files removed",
+		"all promises hold", "all processes ended, all files removed",
 	} {
 		if !strings.Contains(d.out.String(), text) {
 			t.Errorf("the transcript does not have %q", text)

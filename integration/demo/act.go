@@ -14,8 +14,8 @@ type fallen struct {
 	back func(context.Context) (*incident, error)
 }
 
-// director ends and brings back programs of the scene and remembers what is down, the newest last. One goroutine uses
-// it.
+// director ends and restarts programs of the scene. It stores the ended programs in the order of their ends. One
+// goroutine uses it.
 type director struct {
 	scene *scene
 	down  []fallen
@@ -46,8 +46,8 @@ func (d *director) killBackend() (*incident, error) {
 	return nil, nil
 }
 
-// killAgent kills the last agent that runs. Its backend goes on, to show that this alone changes no answer. killBackend
-// takes the first one, so that the two meet as late as possible.
+// killAgent kills the last agent that runs. Its backend continues: the loss of an agent changes no answer. killBackend
+// begins with the first backend, so that the two functions meet as late as possible.
 func (d *director) killAgent() (*incident, error) {
 	for _, r := range slices.Backward(d.scene.replicas) {
 		if r.agent == nil || !r.agent.Running() {
@@ -70,7 +70,7 @@ func (d *director) killAgent() (*incident, error) {
 	return nil, nil
 }
 
-// stopNode asks the first overwatch node that runs to end.
+// stopNode stops the first overwatch node that runs.
 func (d *director) stopNode() (*incident, error) {
 	for _, n := range d.scene.nodes {
 		if !n.Running() {
@@ -92,7 +92,7 @@ func (d *director) stopNode() (*incident, error) {
 	return nil, nil
 }
 
-// bringBack starts what was ended last, and reports nil if nothing is down.
+// bringBack restarts the last ended program. It returns nil if all programs run.
 func (d *director) bringBack(ctx context.Context) (*incident, error) {
 	if len(d.down) == 0 {
 		return nil, nil

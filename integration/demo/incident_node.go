@@ -12,7 +12,7 @@ import (
 // handoverTime is the time for which the remaining nodes are watched after one was stopped.
 const handoverTime = 2 * time.Second
 
-// handover measures the orderly end of an overwatch node: resolvers go on with the others.
+// handover measures the orderly end of an overwatch node: resolvers continue with the other nodes.
 func (s *scene) handover(stopped *harness.Node, from time.Time) finding {
 	var parts []string
 	for _, n := range s.running() {
@@ -37,10 +37,10 @@ func (s *scene) handover(stopped *harness.Node, from time.Time) finding {
 	return f
 }
 
-// comeback measures an overwatch node that was started again.
+// comeback measures the restart of an overwatch node.
 func (s *scene) comeback(n *harness.Node, from time.Time) finding {
 	if !n.Running() {
-		return finding{text: "ended again", settled: true, broken: fmt.Errorf("%s ended by itself", n.Name)}
+		return finding{text: "ended after the restart", settled: true, broken: fmt.Errorf("%s ended unexpectedly", n.Name)}
 	}
 	alone := []*harness.Node{n}
 	dns := times(alone, func(*harness.Node) (time.Duration, bool) { return s.firstGood(n, from) })
@@ -49,7 +49,7 @@ func (s *scene) comeback(n *harness.Node, from time.Time) finding {
 		return f
 	}
 	agents := times(alone, func(*harness.Node) (time.Duration, bool) { return s.heardAll(n, from) })
-	g := agents.finding("every agent heard", agentsBound, from)
+	g := agents.finding("every agent reported", agentsBound, from)
 	g.text = f.text + "; " + g.text
 	return g
 }
@@ -67,7 +67,7 @@ func (s *scene) firstGood(n *harness.Node, from time.Time) (latest time.Duration
 	return latest, true
 }
 
-// heardAll returns the time until a node had heard every running agent again, and whether it has.
+// heardAll returns the time until every running agent had reported to a node, and whether all agents have reported.
 func (s *scene) heardAll(n *harness.Node, from time.Time) (last time.Duration, all bool) {
 	p := s.seen.of(n)
 	for _, r := range s.replicas {

@@ -16,9 +16,8 @@ import (
 // measurements are updated as often.
 const redrawInterval = 200 * time.Millisecond
 
-// live is the view with keys, as Bubble Tea runs it. Actions run beside it, one
-// at a time, so that the screen stays alive while a program takes its time to
-// end.
+// live is the view with keys, for Bubble Tea. Actions run in separate goroutines, one at a time, so that the screen
+// stays responsive while a program ends.
 type live struct {
 	ctx      context.Context //nolint:containedctx // Bubble Tea's methods get no context.
 	scene    *scene
@@ -49,18 +48,18 @@ type outcome struct {
 	err       error
 }
 
-// failed is the message that something beside the view has failed.
+// failed is the message about the failure of a goroutine outside the view.
 type failed struct{ err error }
 
-// redraw is the message that the screen is due to be drawn.
+// redraw is the message that requests a new frame.
 type redraw struct{}
 
 func newLive(ctx context.Context, s *scene, hints []string) *live {
 	return &live{ctx: ctx, scene: s, hints: hints, director: &director{scene: s}, width: 80, height: 24}
 }
 
-// watchLive shows the view until q, Ctrl-C or the end of ctx. The terminal is
-// as before when it returns, after a panic too.
+// watchLive shows the view until q, Ctrl-C or the end of ctx. It restores the terminal before it returns, also after a
+// panic.
 func (s *scene) watchLive(ctx context.Context, o Options, hints []string) error {
 	inner, cancel := context.WithCancel(ctx)
 	l := newLive(inner, s, hints)
@@ -77,8 +76,8 @@ func (s *scene) watchLive(ctx context.Context, o Options, hints []string) error 
 	return errors.Join(l.failure, err)
 }
 
-// spawn runs f beside the view and hands its message to Update, if there is one.
-// An error or a panic of f ends the view.
+// spawn runs f in a goroutine and passes its message, unless it is nil, to Update. An error or a panic of f ends the
+// view.
 func (l *live) spawn(f func() (tea.Msg, error)) {
 	l.running.Go(func() {
 		defer func() {
@@ -184,7 +183,7 @@ func one(act func() (*incident, error)) func() outcome {
 	}
 }
 
-// bringBackAll starts everything that is down, the newest first.
+// bringBackAll restarts all ended programs, the last ended program first.
 func (d *director) bringBackAll(ctx context.Context) outcome {
 	var o outcome
 	for len(d.down) > 0 && o.err == nil {

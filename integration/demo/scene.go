@@ -15,10 +15,10 @@ const (
 	apiName = "api.demo.gslb.test"
 )
 
-// answerTTL is short, in seconds, so that somebody who asks through a resolver sees a failover soon too.
+// answerTTL is short, in seconds, so that clients of a resolver also see a failover soon.
 const answerTTL = 5
 
-// pace is the interval at which a client asks each node for each name. It is the resolution of every measured time.
+// pace is the interval of the queries for each name to each node. It is the resolution of every measured time.
 const pace = 20 * time.Millisecond
 
 // The two regions.
@@ -39,7 +39,7 @@ var cast = [...]struct {
 	{"us-2", "", regionUS, netip.AddrFrom4([4]byte{127, 0, 2, 2}), 10},
 }
 
-// replica is one backend with what the rest of the scene knows of it.
+// replica is a backend and the state of the scene about it.
 type replica struct {
 	*harness.Backend
 	region string
@@ -63,7 +63,7 @@ type scene struct {
 	agents   []*harness.Agent
 	replicas []replica
 	watch    *harness.Watch // what clients get
-	seen     *observer      // what the nodes think
+	seen     *observer      // status of the backends on each node
 }
 
 // newScene prepares all files and ports and starts nothing.
@@ -82,7 +82,7 @@ func newScene(b harness.Binaries) (*scene, error) {
 	}
 	s := &scene{began: time.Now(), cluster: cluster}
 	if err := s.prepare(); err != nil {
-		_ = cluster.Close() // the first error says more
+		_ = cluster.Close() // the first error has more details
 		return nil, err
 	}
 	return s, nil
@@ -202,7 +202,7 @@ func (s *scene) complete(ctx context.Context, n *harness.Node) error {
 	})
 }
 
-// observe watches what clients get and what the nodes think until ctx ends.
+// observe records the answers of clients and the status of the backends on the nodes until ctx ends.
 func (s *scene) observe(ctx context.Context) {
 	var group harness.Group
 	group.Start(func() { s.watch.Run(ctx) })

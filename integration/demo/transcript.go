@@ -20,7 +20,7 @@ const steadyTime = 3 * time.Second
 const countError = 2
 
 // transcript runs the demo without a terminal: it plays one failover of each kind, measures it, and returns an error
-// with every promise that was not kept.
+// with every broken promise.
 func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var observing sync.WaitGroup
@@ -53,7 +53,7 @@ func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints 
 		}
 	}
 	if len(broken) == 0 {
-		say("every promise was kept")
+		say("all promises hold")
 	}
 	return errors.Join(broken...)
 }
@@ -72,8 +72,8 @@ func settle(ctx context.Context, i *incident) (finding, error) {
 	}
 }
 
-// steadyTries is the number of attempts at a count of undisturbed answers. On a machine that stands still for a moment,
-// backends are taken out though nothing is wrong with them.
+// steadyTries is the number of attempts at a count of undisturbed answers. On a machine that pauses, late checks can
+// remove healthy backends from the answers.
 const steadyTries = 4
 
 // steady shows the shares of answers while all is well, and compares them with the weights.
@@ -108,7 +108,7 @@ func (s *scene) steadyOnce(ctx context.Context, say func(string, ...any), from t
 				}
 				got := t.Share(r.At.Addr())
 				parts = append(parts, fmt.Sprintf("%s %.1f%% of %.0f%%", r.At.Addr(), 100*got, 100*due))
-				// An answer that came too late for the client was taken out of the schedule all the same.
+				// The rotation also counts an answer that the client received after its time limit.
 				if off := math.Abs(got-due) * float64(t.Asked-t.Failed); off > countError+float64(t.Failed) {
 					errs = append(errs, fmt.Errorf("%s answered %s for %s in %.1f%% of the lookups, due are %.0f%%", n.Name,
 						r.At.Addr(), name, 100*got, 100*due))

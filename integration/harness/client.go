@@ -13,7 +13,7 @@ import (
 // lostAfter is the time after which an answer is given up once a later question has been answered.
 const lostAfter = 3 * time.Second
 
-// client asks one server over UDP.
+// client queries a server over UDP.
 type client struct {
 	server   string
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)
@@ -21,9 +21,9 @@ type client struct {
 	conn     *dns.Conn     // nil: none yet
 }
 
-// exchange sends a question and returns its answer. Without one within AnswerBound it asks the same on other sockets,
-// until the patience is over. If one of those is answered, the first answer counts as lost unless it comes within
-// lostAfter. While none is answered either, the first is only late.
+// exchange sends a question and returns its answer. After AnswerBound without an answer it sends the question from
+// other sockets as well, until the patience is over. If another socket receives an answer, the first answer is lost
+// unless it arrives within lostAfter. If no socket receives an answer, the first answer is only late.
 func (c *client) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	if c.conn == nil {
 		conn, err := c.open(ctx)
@@ -46,7 +46,7 @@ func (c *client) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 		if errors.Is(later, os.ErrDeadlineExceeded) {
 			wait = time.Millisecond
 		} else if later != nil {
-			return nil, later // nobody is there any more
+			return nil, later // the server no longer runs
 		}
 		if r, lost := await(first, m.Id, wait); lost == nil || later == nil {
 			return r, lost
@@ -68,7 +68,7 @@ func (c *client) ask(ctx context.Context, conn *dns.Conn, m *dns.Msg) (*dns.Msg,
 	return r, err
 }
 
-// askAnew asks the same on a socket of its own. It returns an error if that has no answer.
+// askAnew sends the question from a separate socket. It returns an error if no answer arrives.
 func (c *client) askAnew(ctx context.Context, m *dns.Msg) error {
 	conn, err := c.open(ctx)
 	if err != nil {

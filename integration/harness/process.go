@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// StopBound is the time that a program has to end after SIGTERM; then it is killed. Only one that hangs takes so long.
+// StopBound is the time from SIGTERM to SIGKILL. Only a program that hangs needs so long.
 const StopBound = time.Minute
 
 // killBound is the time limit for the kernel to end a process after SIGKILL.
 const killBound = 15 * time.Second
 
-// pipeBound is the time for which output is still read after a program has ended, if a child of it holds the pipe. A
-// machine may stand still for seconds between that end and the last line.
+// pipeBound is the time limit for reading output after the end of a program if a child of the program has the pipe
+// open. The machine may pause for seconds between the end of the program and its last line.
 const pipeBound = 10 * time.Second
 
-// process is one running program.
+// process is a running program.
 type process struct {
 	cmd  *exec.Cmd
 	done <-chan struct{} // closed when the program has ended and its output is read
 }
 
-// startProcess starts a program, by way of inside if that is not nil (see StartTied). Its output goes to out.
+// startProcess starts a program, through inside if inside is not nil (see StartTied). The output is written to out.
 func startProcess(argv, env []string, out io.Writer, inside func(func() error) error) (*process, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = env
@@ -41,11 +41,11 @@ func startProcess(argv, env []string, out io.Writer, inside func(func() error) e
 }
 
 // StartTied starts a program that does not outlive this process, on Linux not even its SIGKILL. The program has a
-// process group of its own, so that a terminal's Ctrl-C does not reach it.
+// separate process group, so that a terminal's Ctrl-C does not reach it.
 //
-// inside calls the function that it is given, for example on a thread in another network namespace, which stays there
-// until the program ends; nil calls it as it is. ended is closed once the program has ended and has been waited for;
-// then cmd.ProcessState says how.
+// inside calls its argument, for example on a thread in another network namespace. The thread stays in the namespace
+// until the program ends. If inside is nil, StartTied calls the function directly. ended is closed when the program has
+// ended and has been waited for; cmd.ProcessState then has the exit status.
 func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan struct{}, err error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -73,8 +73,8 @@ func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan str
 	return over, <-started
 }
 
-// onOneThread calls f with its thread to itself. A tied program dies with the thread that started it, and another
-// goroutine on that thread could end it: one that enters a network does.
+// onOneThread calls f on a thread without other goroutines. A tied program ends with the thread that started it.
+// Another goroutine on the thread could end the thread, for example a goroutine that enters a network namespace.
 func onOneThread(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// keptLines bounds what is remembered of each program's output. The whole of it is in the program's log file.
+// keptLines is the number of stored lines per program. The log file of the program has all lines.
 const keptLines = 400
 
-// cutLine is the longest piece of output that is kept as one line, in bytes.
+// cutLine is the maximum size of a stored line, in bytes.
 const cutLine = 4 << 10
 
 // eventSource names the lines that the harness itself adds to the story.
 const eventSource = "harness"
 
-// Line is one entry of a Story: an event of the harness, or a line that a program printed.
+// Line is an entry of a Story: an event of the harness, or a line of a program.
 type Line struct {
 	At     time.Time
 	Source string
 	Text   string
 }
 
-// Story has the events of a cluster, all of them, and the newest lines that each program printed.
+// Story has all events of a cluster, and the last lines of each program.
 type Story struct {
 	begin time.Time
 
@@ -43,7 +43,7 @@ func (s *Story) Event(format string, args ...any) {
 	s.add(eventSource, fmt.Sprintf(format, args...))
 }
 
-// Tail returns the newest lines of one source, oldest first, at most n.
+// Tail returns the last lines of a source, oldest first, at most n.
 func (s *Story) Tail(source string, n int) []Line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Story) Tail(source string, n int) []Line {
 	return slices.Clone(lines[max(0, len(lines)-n):])
 }
 
-// Tell writes all events and the newest perSource lines of each program in the order in which they happened.
+// Tell writes all events and the last perSource lines of each program in chronological order.
 func (s *Story) Tell(w io.Writer, perSource int) {
 	s.mu.Lock()
 	var all []Line

@@ -14,13 +14,13 @@ import (
 // keptAnswers bounds the memory of a Watch per node and name: some minutes at the pace used here.
 const keptAnswers = 8192
 
-// Watch is a steady client: it asks every node for every name at an even pace and remembers the newest answers.
-// Failover is measured with it, by what a client gets and nothing else.
+// Watch is a steady client: it queries every node for every name at an even pace and stores the latest answers. Tests
+// measure failover only by the answers of a Watch.
 type Watch struct {
-	// Dial opens its sockets. NewWatch sets that of a net.Dialer.
+	// Dial opens its sockets. NewWatch sets the function of a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Patience bounds the wait for an answer while other questions have no answer either: on a machine that stands still
-	// all are late. The wait is never shorter than AnswerBound.
+	// Patience is the longest wait for an answer while other questions are unanswered as well: all answers are late on
+	// a machine that pauses. The wait is at least AnswerBound.
 	Patience time.Duration
 
 	pace time.Duration
@@ -29,13 +29,13 @@ type Watch struct {
 	answers map[question][]Answer
 }
 
-// question is the server and the name of one of a Watch's questions, all for A records.
+// question is the server and the name of a question of a Watch. All questions are for A records.
 type question struct {
 	server netip.AddrPort
 	name   string
 }
 
-// NewWatch prepares a client that asks each of the nodes for each of the names once per pace.
+// NewWatch prepares a client that queries each node for each name once per pace.
 func NewWatch(nodes []*Node, names []string, pace time.Duration) *Watch {
 	w := &Watch{Dial: new(net.Dialer).DialContext, pace: pace, answers: map[question][]Answer{}}
 	for _, n := range nodes {
@@ -46,7 +46,7 @@ func NewWatch(nodes []*Node, names []string, pace time.Duration) *Watch {
 	return w
 }
 
-// Run asks until ctx ends.
+// Run queries until ctx ends.
 func (w *Watch) Run(ctx context.Context) {
 	var group Group
 	w.mu.Lock()

@@ -1,6 +1,6 @@
 // Command demo is `make run`: a cluster of real gslb programs on loopback and a live view of what clients get from it
 // while things fail. Without a terminal, or with -plain, it prints a transcript of a failover of each kind and exits 0
-// if every promise was kept.
+// if all promises hold.
 package main
 
 import (

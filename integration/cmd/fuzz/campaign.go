@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// verdict is the outcome of one run of a target.
+// verdict is the outcome of a run of a target.
 type verdict int
 
 const (
@@ -19,9 +19,8 @@ const (
 	endedEarly         // Go's engine gave up, with nothing found
 )
 
-// judge returns the outcome of a run from the output of go test and its error. Go's engine sometimes ends a target with
-// the error of its own deadline, when a worker does not answer in time at the end. That is no finding, since it names
-// no failing input.
+// judge returns the outcome of a run from the output of go test and its error. If a worker answers too late at the end,
+// Go's engine ends the target with its own deadline error. Such an error names no failing input and is no finding.
 func judge(output string, err error) verdict {
 	if err == nil {
 		return passed
@@ -61,17 +60,17 @@ func (c *campaign) all(ctx context.Context, targets []target) error {
 	fmt.Fprintf(c.out,
 		"%d targets in %v: %d passed, %d with a finding, %d ended early by Go's engine with nothing found; ",
 		len(targets), time.Since(began).Round(time.Second), c.passed, len(c.findings), c.early)
-	fmt.Fprintf(c.out, "%d runs were tried again\n", c.again)
+	fmt.Fprintf(c.out, "%d runs were repeated\n", c.again)
 	if len(c.findings) == 0 {
 		return nil
 	}
 	for _, t := range c.findings {
-		fmt.Fprintf(c.out, "again: (cd %s && go test -run '^$' -fuzz '^%s$' %s)\n", t.module, t.name, t.pkg)
+		fmt.Fprintf(c.out, "to repeat: (cd %s && go test -run '^$' -fuzz '^%s$' %s)\n", t.module, t.name, t.pkg)
 	}
 	return fmt.Errorf("%d of %d targets have a finding: see above", len(c.findings), len(targets))
 }
 
-// one fuzzes a target, again where Go's engine ended it early, tries times at most.
+// one fuzzes a target. If Go's engine ends the run early, it repeats the run, up to tries runs in total.
 func (c *campaign) one(ctx context.Context, t target) error {
 	for try := 1; ; try++ {
 		began := time.Now()
@@ -100,10 +99,10 @@ func (c *campaign) one(ctx context.Context, t target) error {
 	}
 }
 
-// progress matches the lines in which Go's engine says how far it is.
+// progress matches the lines with the progress of Go's engine.
 var progress = regexp.MustCompile(`execs: (\d+).*new interesting: (\d+)`)
 
-// tally says how many inputs a run tried, as the last line of progress in its output has it.
+// tally returns the number of inputs of a run, from the last line of progress in its output.
 func tally(output string) string {
 	all := progress.FindAllStringSubmatch(output, -1)
 	if len(all) == 0 {

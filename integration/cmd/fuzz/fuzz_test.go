@@ -53,7 +53,7 @@ func TestCampaign_TriesAnEarlyEndAgainAndBounded(t *testing.T) {
 		t.Errorf("an early end is a failure: %v", err)
 	}
 	for _, want := range []string{
-		"2 passed, 0 with a finding, 1 ended early", "3 runs were tried again", "target 3 of 3", "7 inputs, 2 of them",
+		"2 passed, 0 with a finding, 1 ended early", "3 runs were repeated", "target 3 of 3", "7 inputs, 2 of them",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, &out)

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// fewPeers is the number of peers that a node asks in the clusters where not all ask all.
+	// fewPeers is the number of polled peers per node in clusters where a node does not poll all others.
 	fewPeers = 6
 	// changes is the number of changes in each simulated cluster.
 	changes = 100
 )
 
-// What was measured of the program (overwatch/docs/capacity.md), in parts of a core.
+// Measured figures (overwatch/docs/capacity.md), in parts of a core.
 const (
 	perAgent = 0.24 / 10_000          // heartbeats and pings of an agent with three backends
 	perCheck = 280 * time.Microsecond // an http check, the answering side included
-	// Packets of one agent and one node: a ping every two seconds, a heartbeat every ten, and the answers.
+	// Packets between an agent and a node: a ping every two seconds, a heartbeat every ten, and the answers.
 	perPair = 2 * (1.0/2 + 1.0/10)
 )
 
@@ -74,8 +74,8 @@ func drawReplication(charts map[string]plot.Chart, seed uint64) {
 	}
 }
 
-// drawRates multiplies the events a second by the measured cost of one, for clusters of each size. It prints a table
-// and adds the charts.
+// drawRates multiplies the events a second by the measured cost of an event, for clusters of each size. It prints a
+// table and adds the charts.
 func drawRates(charts map[string]plot.Chart) {
 	all, shared := "every node", fmt.Sprintf("%d nodes", sharing)
 	var checks, asked, heard, packets [2]plot.Line

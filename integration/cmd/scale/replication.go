@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// What was measured of the program (make bench-replication), in processor time of a node.
+// Measured CPU time of a node (make bench-replication).
 const (
-	// partCost is the cost of one exchange to each of its two nodes: two requests with their proofs.
+	// partCost is the cost of an exchange to each of its two nodes: two requests with their proofs.
 	partCost = time.Millisecond
 	// takeCost is the cost of storing objects that came, and of answering by them.
 	takeCost = 3 * time.Millisecond
 )
 
-// The program's own times, of package replication: the least time between two answers to one node, and the longest time
-// that a request is held.
+// Times of package replication: the shortest time between two answers to a node, and the longest time that a node
+// delays the answer to a request.
 const (
 	spacing  = 50 * time.Millisecond
 	holdTime = 20 * time.Second
@@ -50,7 +50,7 @@ type cluster struct {
 	exchanges int
 	held      map[int]int           // nodes that have a change, by its number
 	made      map[int]time.Duration // when it was made
-	took      []time.Duration       // from a change to the last node that has it
+	took      []time.Duration       // from a change to the last node that receives it
 }
 
 type node struct {
@@ -59,11 +59,11 @@ type node struct {
 	used  time.Duration
 	log   []int        // numbers of changes, in the order in which they came
 	has   map[int]bool // changes
-	peers []int        // that it asks
-	asker []*visit     // who asks it
+	peers []int        // destinations of its requests
+	asker []*visit     // requests of its peers
 }
 
-// visit is the standing request of one node to another, which holds it until there is news (long polling).
+// visit is the pending request of a node to another node, which answers when it has changes (long polling).
 type visit struct {
 	asker, asked int
 	since        int // how much of the log it has
@@ -82,8 +82,8 @@ func (c *cluster) work(n *node, cost time.Duration, then func()) {
 	c.after(n.busy-c.now, then)
 }
 
-// newCluster makes nodes at random places of the earth. Each asks all others. If few is above zero each asks few
-// others: the next one and random ones.
+// newCluster makes nodes at random places of the earth. Each node polls all others. If few is above zero, each node
+// polls few others: the next node and random nodes.
 func newCluster(size, few int, r *rand.Rand) *cluster {
 	c := &cluster{held: make(map[int]int), made: make(map[int]time.Duration)}
 	places := make([][3]float64, size)
@@ -96,7 +96,7 @@ func newCluster(size, few int, r *rand.Rand) *cluster {
 		c.delay = append(c.delay, make([]time.Duration, size))
 		for k, b := range places {
 			angle := math.Acos(max(-1, min(1, a[0]*b[0]+a[1]*b[1]+a[2]*b[2])))
-			// Light in glass, on ways that are half as long again.
+			// Light in glass, on cables of 1.5 times the distance.
 			c.delay[i][k] = time.Millisecond + time.Duration(angle*6371/200000*1.5*float64(time.Second))
 		}
 	}
@@ -137,8 +137,7 @@ func (c *cluster) ask(v *visit) {
 	})
 }
 
-// serve answers a request that is held, if there are changes that its node has not got, and spacing after the last
-// answer at the earliest.
+// serve answers a pending request if there are changes for its node, at the earliest spacing after the last answer.
 func (c *cluster) serve(v *visit) {
 	if n := c.nodes[v.asked]; !v.waiting || v.since == len(n.log) {
 		return

@@ -24,8 +24,8 @@ type namespace struct {
 	file *os.File
 }
 
-// newNamespace makes a network namespace with a loopback interface. Addresses in it are used at once, without duplicate
-// address detection: nobody else has them.
+// newNamespace makes a network namespace with a loopback interface. Its addresses are usable immediately, without
+// duplicate address detection, because they are unique.
 func newNamespace() (*namespace, error) {
 	n := &namespace{}
 	made := make(chan error)
@@ -111,10 +111,10 @@ func (n *namespace) dial(ctx context.Context, from netip.Addr, network, at strin
 	return conn, err
 }
 
-// packages are Debian's names of what has the programs.
+// packages are the Debian packages of the programs.
 var packages = map[string]string{"ip": "iproute2", "nft": "nftables"}
 
-// tool returns the path of a program, which it looks for in the sbin directories too.
+// tool returns the path of a program. It also searches the sbin directories.
 func tool(name string) (string, error) {
 	for _, dir := range []string{"", "/usr/sbin/", "/sbin/"} {
 		if path, err := exec.LookPath(dir + name); err == nil {
@@ -124,7 +124,7 @@ func tool(name string) (string, error) {
 	return "", fmt.Errorf("%w: %s is not installed; run: apt-get install -y %s", ErrMissing, name, packages[name])
 }
 
-// Allowed returns nil if this process may make networks, else an error that says what is missing.
+// Allowed returns nil if this process may create networks. Otherwise the error names the missing package or right.
 func Allowed() error {
 	n, err := newNamespace()
 	if err != nil {
@@ -139,8 +139,8 @@ func Allowed() error {
 	return nil
 }
 
-// Enter makes a program that is about to be started root of a user namespace of its own, in which it may make networks.
-// It has no right beside those of the user outside.
+// Enter makes a program, before its start, root of a new user namespace, in which it may create networks. Outside the
+// namespace the program has only the rights of its user.
 func Enter(program *exec.Cmd) {
 	program.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET,

@@ -58,7 +58,7 @@ type Resolver struct {
 // taken when the server binds it.
 const Tries = 5
 
-// Unbound starts an unbound that asks a node about its zones, with one trust anchor. It caches next to nothing.
+// Unbound starts an unbound with stubs for the zones of a node and one trust anchor. It caches almost nothing.
 func Unbound(t *testing.T, n *harness.Node, anchor string) *Resolver {
 	t.Helper()
 	return UnboundWith(t, n, anchor, "cache-max-ttl: 0\n  cache-max-negative-ttl: 0")
@@ -68,7 +68,7 @@ func Unbound(t *testing.T, n *harness.Node, anchor string) *Resolver {
 func UnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *Resolver {
 	t.Helper()
 	stubs := ""
-	// A stub for each zone, since what the NS records of the zones lead to is port 53.
+	// A stub for each zone, since the NS records of the zones lead to port 53.
 	for _, zone := range []string{testbed.ZoneName, testbed.ChildZone} {
 		stubs += Stub(zone, n.DNS) + "  stub-no-cache: yes\n"
 	}
@@ -84,7 +84,7 @@ func Stub(zone string, servers ...netip.AddrPort) string {
 	return text
 }
 
-// UnboundOver starts an unbound with stubs of its own, and returns once it answers about a zone.
+// UnboundOver starts an unbound with the given stubs, and returns when it answers about a zone.
 func UnboundOver(t *testing.T, zone, stubs, anchor, options string) *Resolver {
 	t.Helper()
 	program := testbed.Judge(t, "unbound")
@@ -115,8 +115,8 @@ remote-control:
 	})
 }
 
-// started starts a resolver in a directory and at an address of its own, and returns once it answers about a zone,
-// which is proven if secure is set.
+// started starts a resolver in a new directory and at a new address. It returns when the resolver answers about a zone,
+// with a validated answer if secure is set.
 func started(t *testing.T, zone string, secure bool, start func(dir string, at netip.AddrPort) *Server) *Resolver {
 	t.Helper()
 	var err error
@@ -134,7 +134,7 @@ func started(t *testing.T, zone string, secure bool, start func(dir string, at n
 	return nil
 }
 
-// answers waits until a resolver that was started as server answers about a zone.
+// answers waits until a resolver, started as server, answers about a zone.
 func (r *Resolver) answers(ctx context.Context, server *Server, zone string, secure bool) error {
 	ctx, cancel := context.WithTimeout(ctx, testbed.StartBound+testbed.Patience)
 	defer cancel()
@@ -159,7 +159,7 @@ func FreePort(t *testing.T) netip.AddrPort {
 	return netip.MustParseAddrPort(testbed.UnusedAddress(t))
 }
 
-// Ask returns the resolver's answer, and an error if it is not secure. It asks again where there is no answer.
+// Ask returns the resolver's answer, and an error if it is not secure. It retries if no answer arrives.
 func (r *Resolver) Ask(name string, rtype uint16) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
 	q.SetEdns0(1232, true)
@@ -180,9 +180,9 @@ func (r *Resolver) Ask(name string, rtype uint16) (*dns.Msg, error) {
 	return reply, nil
 }
 
-// Bogus asks the resolver and returns an error if it has an answer of the node that does not validate, with its reason,
-// or one that is not secure. No answer is no error, nor is SERVFAIL of the node itself, its answer for a name without
-// backends. secure reports whether the answer was proven.
+// Bogus queries the resolver and returns an error, with its reason, if the node's answer does not validate or is not
+// secure. A missing answer is no error, and neither is a SERVFAIL of the node, its answer for a name without backends.
+// secure reports whether the answer was validated.
 func (r *Resolver) Bogus(name string, rtype uint16) (secure bool, err error) {
 	reply, err := r.Ask(name, rtype)
 	switch {
@@ -203,8 +203,7 @@ func (r *Resolver) Bogus(name string, rtype uint16) (secure bool, err error) {
 	return false, nil
 }
 
-// BogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC
-// 8914).
+// BogusCodes are the Extended DNS Errors of unbound for an answer that does not validate (RFC 8914).
 var BogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired,
 	dns.ExtendedErrorCodeSignatureNotYetValid,
 	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet,

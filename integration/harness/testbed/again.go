@@ -13,12 +13,12 @@ import (
 )
 
 // AnswersAgain waits for the first good answer of a node after a start and returns the time from the start to it. It
-// asks anew every 100 ms, since a query to the process before is answered by nobody. An answer with another address
-// than the backends', or one that says that the name does not exist, fails the test (I2).
+// sends a new query every 100 ms, since a query to the previous process stays unanswered. An answer with an address of
+// no backend fails the test, and so does NXDOMAIN (I2).
 func (s *Site) AnswersAgain(t *testing.T, n *harness.Node, started time.Time) time.Duration {
 	t.Helper()
 	client := &dns.Client{Timeout: 100 * time.Millisecond}
-	Until(t, StartBound, n.Name+" to answer again", func(context.Context) error {
+	Until(t, StartBound, n.Name+" to answer after a start", func(context.Context) error {
 		r, _, err := client.Exchange(new(dns.Msg).SetQuestion(AppName+".", dns.TypeA), n.DNS.String())
 		if err != nil {
 			return err
@@ -29,22 +29,22 @@ func (s *Site) AnswersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 		for _, rr := range r.Answer {
 			if a, ok := rr.(*dns.A); !ok || !slices.ContainsFunc(s.Backends,
 				func(b *harness.Backend) bool { return b.At.Addr().String() == a.A.String() }) {
-				t.Fatalf("%s is nobody's address", rr)
+				t.Fatalf("%s is an address of no backend", rr)
 			}
 		}
 		return nil
 	})
 	answered := time.Now()
-	InTime(t, n.Name+" to answer again", DNSBackBound, started, answered)
+	InTime(t, n.Name+" to answer after a start", DNSBackBound, started, answered)
 	return answered.Sub(started)
 }
 
-// Speaks waits until a program that was started at a time has printed a line. On a busy machine that may be long after.
+// Speaks waits until a program has printed a line since a time. A busy machine may delay the line.
 func Speaks(t *testing.T, u *harness.Unit, since time.Time) {
 	t.Helper()
 	Until(t, StartBound, u.Name+" to speak", func(context.Context) error {
 		if lines := u.Output(); len(lines) == 0 || lines[len(lines)-1].At.Before(since) {
-			return errors.New("it has not said anything")
+			return errors.New("it has not printed a line")
 		}
 		return nil
 	})

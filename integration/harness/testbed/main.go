@@ -17,8 +17,8 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// RunMark is an environment variable that every process of a run inherits. It tells processes that were left behind
-// from those of others.
+// RunMark is an environment variable that every process of a run inherits. It distinguishes left-behind processes of
+// this run from processes of other runs.
 const RunMark = "INTEGRATION_RUN"
 
 // Programs builds the programs once, when the first test wants them, or takes them from GSLB_BIN.
@@ -41,8 +41,8 @@ var Programs = sync.OnceValues(func() (harness.Binaries, error) {
 // DirectoryPrefix begins the name of a run's temporary directory; the number of its process follows.
 const DirectoryPrefix = "gslb-integration-"
 
-// Main runs the tests with a temporary directory and a mark of their own, and fails when a file or a process is left. A
-// run that is interrupted removes its directory. That of one that was killed is removed by the next run.
+// Main runs the tests with a separate temporary directory and mark, and fails if a file or a process is left. An
+// interrupted run removes its directory. The next run removes the directory of a killed run.
 func Main(m *testing.M) int {
 	Sweep(os.TempDir())
 	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", DirectoryPrefix, os.Getpid()))
@@ -90,7 +90,7 @@ func ProcessesOf(mark string) (left []string) {
 	for _, path := range environs {
 		env, err := os.ReadFile(path)
 		if err != nil || path == self || !strings.Contains(string(env), RunMark+"="+mark) {
-			continue // somebody else's, or gone meanwhile
+			continue // owned by another user, or removed meanwhile
 		}
 		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 		left = append(left, filepath.Dir(path)+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// networkPart is set in the environment of a test program that OnNetwork has started again, in a user namespace.
+// networkPart is set in the environment of a test program that OnNetwork has restarted in a user namespace.
 const networkPart = "INTEGRATION_NETWORK"
 
 // OnNetwork runs a test that makes networks, in parallel with others. Where this process may not make any, it runs the
@@ -62,7 +62,7 @@ func OnNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	if !c.ProcessState.Success() {
 		t.Error(c.ProcessState)
 	} else if bytes.Contains(said.Bytes(), []byte("--- SKIP")) {
-		t.Skip("skipped in a user namespace too")
+		t.Skip("skipped in a user namespace as well")
 	}
 }
 
@@ -95,8 +95,8 @@ const (
 	AppPort     = 443
 )
 
-// NodeAt prepares a node at a host of a site, on the default ports. A site can have one node only, since its hosts
-// share the ports. The node's API is asked from its own site, so that it is reached whatever becomes of the network.
+// NodeAt prepares a node at a host of a site, on the default ports. A site can have only one node, since its hosts
+// share the ports. Requests to the node's API come from its site, so that network faults do not affect them.
 func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name string, regions ...string) *harness.Node {
 	t.Helper()
 	servers := map[string][]harness.Server{}
@@ -121,8 +121,8 @@ func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name strin
 	return n
 }
 
-// BackendAt prepares a backend of AppName at a host of a site, and an agent beside it that is in a region and reports
-// to all nodes so far.
+// BackendAt prepares a backend of AppName at a host of a site, and an agent on the same host. The agent is in a region
+// and reports to all nodes that exist at the call.
 func (s *Site) BackendAt(t *testing.T, at *network.Site, h network.Host, name, region string) *harness.Backend {
 	t.Helper()
 	b := s.AddBackendAt(name, netip.AddrPortFrom(h.IPv4, AppPort))
@@ -145,7 +145,7 @@ func NewNetworkSite(t *testing.T, regions []string, others ...string) *Site {
 	return &Site{Cluster: NewCluster(t, harness.Fast(), domains...)}
 }
 
-// WatchFrom starts a watch that asks some nodes from a site until the test ends.
+// WatchFrom starts a watch that queries nodes from a site until the test ends.
 func (s *Site) WatchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node) *harness.Watch {
 	t.Helper()
 	w := harness.NewWatch(nodes, []string{AppName}, Pace)
@@ -155,8 +155,8 @@ func (s *Site) WatchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node)
 	return w
 }
 
-// LostGossip returns rules by which percent of the gossip packets between agents in one site and a node in another are
-// lost, both ways. protocols are those of nft, such as "udp".
+// LostGossip returns rules that drop a percentage of the gossip packets between agents in one site and a node in
+// another, in both directions. protocols are names of protocols in nft, such as "udp".
 func LostGossip(percent int, agents, node *network.Site, protocols string) []string {
 	at := fmt.Sprintf("7946 numgen random mod 100 < %d drop", percent)
 	return []string{

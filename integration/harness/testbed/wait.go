@@ -13,8 +13,7 @@ import (
 // Hang is the time beyond a promise after which a wait is given up: only a program that hangs takes so long.
 const Hang = 3 * time.Minute
 
-// Timed is set by `make bench-times`, on a machine that has nothing else to do: times beyond a promise then fail a
-// test.
+// Timed is set by `make bench-times`, on an idle machine: a time beyond a promise then fails a test.
 var Timed = os.Getenv("GSLB_TIMED") != ""
 
 // Until waits until cond returns nil. After promise and Hang it fails the test with cond's last error. A wait beyond
@@ -78,8 +77,8 @@ func Every(ctx context.Context, d time.Duration) iter.Seq[time.Time] {
 	}
 }
 
-// Pause waits for d or until ctx ends. It is for waits whose end no state shows. A test counts the calls and wants a
-// reason beside each.
+// Pause waits for d or until ctx ends. It is for waits without a visible end. A test counts the calls and requires a
+// comment with the reason at each call.
 func Pause(ctx context.Context, d time.Duration) {
 	over := time.NewTimer(d)
 	defer over.Stop()
@@ -89,8 +88,8 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// SavedAfter is the time after which a node has stored what it heard: it stores every two seconds.
+// SavedAfter is the longest time until a node has stored received reports: it stores every two seconds.
 const SavedAfter = 3 * time.Second
 
-// Saved waits until nodes have surely stored what they heard. Nothing shows that they have.
+// Saved waits until all nodes have stored the received reports. The API does not show the end of this wait.
 func Saved() { Pause(context.Background(), 2*SavedAfter) } // see above
