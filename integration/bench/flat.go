@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNothing says that no query was answered in a whole turn, as on a machine at its limits.
+// errNothing means that a server answered no query in a round, for example on an overloaded machine.
 var errNothing = errors.New("nothing was answered")
 
-// kept is one of our servers, with a number of names, that stays up for all rounds of flat.
+// kept is a gslb-overwatch with a number of names that runs during all rounds of flat.
 type kept struct {
 	*subject
 

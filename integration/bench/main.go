@@ -22,7 +22,7 @@ type options struct {
 	bin     string
 	rounds  int
 	seconds float64
-	rates   []float64 // queries a second at which servers are measured too
+	rates   []float64 // queries a second of the measurements at steady rates
 	names   []int
 	servers []string
 	base    string // that ratios refer to
@@ -78,9 +78,9 @@ func readFlags() (o options, err error) {
 	flag.IntVar(&o.shape.sockets, "sockets", 8, "client sockets")
 	flag.IntVar(&o.shape.window, "window", 32, "queries in flight per socket")
 	before := flag.String("against", "",
-		"directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
+		"directory with another gslb-overwatch; it is measured in the same run, as rows named ...-before")
 	flag.IntVar(&o.restart, "restart", 0,
-		"instead of all else, restart ours under so many queries a second and say how many are lost")
+		"only restart gslb-overwatch under so many queries a second and count the lost queries")
 	flag.IntVar(&o.cold, "cold", 0,
 		"instead of all else, restart one of three nodes so often without a service manager and probe it")
 	flag.StringVar(&o.places, "places", "", "with -cold: geolocation database (MMDB) of the node; empty: it has none")
@@ -95,8 +95,8 @@ func readFlags() (o options, err error) {
 	flag.Float64Var(&o.rate, "rate", 20000, "queries a second meanwhile")
 	flag.StringVar(&o.env, "env", "",
 		"with -changes: environments of nodes to compare, such as \"GOGC=100;GOGC=200\"; an empty one is as it ships")
-	rates := flag.String("rates", "2000,20000", "measure at these steady rates too, in queries a second; empty: at none")
-	names := flag.String("names", "10,1000,100000", "how many names are served")
+	rates := flag.String("rates", "2000,20000", "also measure at these steady rates, in queries a second; empty for none")
+	names := flag.String("names", "10,1000,100000", "number of served names")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
 	flag.StringVar(&o.base, "base", usualBase, "the server that ratios refer to")
 	flag.Parse()

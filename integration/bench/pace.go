@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pause is the longest rest of the steady client before it looks which queries are due.
+// pause is the longest pause of the steady client before it searches for due queries.
 const pause = 200 * time.Microsecond
 
-// steadyClient asks at a steady rate, whatever comes back, and measures the time of each answer.
+// steadyClient sends queries at a steady rate, independent of the answers, and measures the time of each answer.
 type steadyClient struct {
 	*client
-	sent   []*[1 << 16]time.Time // by socket and id; zero: nothing is awaited
+	sent   []*[1 << 16]time.Time // by socket and id; zero if no answer is awaited
 	took   []time.Duration
 	number uint64 // of the next query
 }
 
-// steadily asks rate times a second for a warm-up and then for length, and waits for late answers until the patience is
-// over. It returns the tally.
+// steadily sends rate queries a second for a warm-up and then for length, and waits for late answers until the patience
+// is over. It returns the tally.
 func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	s := &steadyClient{client: c}
 	var set []unix.PollFd

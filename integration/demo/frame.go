@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// keptIncidents is the number of newest incidents on the screen.
+// keptIncidents is the number of latest incidents on the screen.
 const keptIncidents = 4
 
 // bar is the width of the longest bar of shares, in columns.
@@ -57,7 +57,7 @@ func heading(v view) []string {
 
 func backends(v view) []string {
 	head := " " + pad("BACKEND", 7, bold) + pad("ADDRESS", 9, bold) + pad("PROCESS", 7, bold) +
-		pad("AGENT, LAST HEARD", 24, bold)
+		pad("AGENT, LAST SEEN", 24, bold)
 	for _, n := range v.nodes {
 		head += pad("ON "+strings.ToUpper(n), 10, bold)
 	}
@@ -145,7 +145,7 @@ func incidents(v view) []string {
 		s, text := plain, i.finding.text
 		switch {
 		case i.finding.broken != nil:
-			s, text = red, "promise not kept: "+i.finding.broken.Error()
+			s, text = red, "promise broken: "+i.finding.broken.Error()
 		case !i.finding.settled:
 			s = yellow
 		}

@@ -89,7 +89,7 @@ func TestFrame_BrokenPromiseIsShownInPlaceOfTheFinding(t *testing.T) {
 	v := sample()
 	v.incidents = []*happened{{incident: &incident{what: "kill -9 eu-1"},
 		finding: finding{text: "fine", settled: true, broken: errors.New("it took an hour")}}}
-	if text := drawn(v, 80, 24); !strings.Contains(text, "promise not kept: it took an hour") ||
+	if text := drawn(v, 80, 24); !strings.Contains(text, "promise broken: it took an hour") ||
 		strings.Contains(text, "fine") {
 		t.Errorf("the screen:\n%s", text)
 	}

@@ -12,7 +12,7 @@ import (
 // answers. called keeps the time after which each node called the backend stale.
 func (s *scene) silence(r replica, from time.Time, called map[*harness.Node]time.Duration) finding {
 	if r.agent.Running() {
-		return finding{text: "brought back before it was measured", settled: true}
+		return finding{text: "brought back too early for a measurement", settled: true}
 	}
 	addr := r.At.Addr()
 	kept := true
@@ -47,11 +47,11 @@ func (s *scene) silence(r replica, from time.Time, called map[*harness.Node]time
 	return f
 }
 
-// reunion measures an agent that was started again.
+// reunion measures the restart of an agent.
 func (s *scene) reunion(r replica, from time.Time) finding {
 	heard := times(s.running(), func(n *harness.Node) (time.Duration, bool) {
 		heard := s.seen.of(n).of[r.At.Addr()].heard
 		return heard.Sub(from), heard.After(from)
 	})
-	return heard.finding("heard with the same pin", agentBackBound, from)
+	return heard.finding("reported with the same pin", agentBackBound, from)
 }

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// startBound is the time limit for the cluster to be complete, on a machine that is busy with other things too.
+// startBound is the time limit until the cluster is complete, with room for a busy machine.
 const startBound = 60 * time.Second
 
 // toldLines is the number of lines of each program that are shown when something went wrong.
@@ -20,13 +20,13 @@ const toldLines = 15
 
 // Options say how to show the demo.
 type Options struct {
-	Binaries string // directory with the programs; what is not there is built
+	Binaries string // directory with the programs; Run builds missing programs
 	Plain    bool   // a transcript, even on a terminal
 	In, Out  *os.File
 }
 
-// Run builds what is missing, starts the cluster, shows it until ctx ends or the viewer quits, and takes everything
-// away again. It fails if a promise of the transcript was not kept, after telling what happened in order.
+// Run builds missing programs, starts the cluster, shows it until ctx ends or the viewer quits, and then removes all
+// processes and files. If a promise of the transcript is broken, it prints the events in order and returns an error.
 func Run(ctx context.Context, o Options) (err error) {
 	began := time.Now()
 	say := func(format string, args ...any) {
@@ -37,7 +37,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return fmt.Errorf("directory for the programs: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	say("looking for the programs, building what is missing")
+	say("looking for the programs, building missing programs")
 	b, err := harness.Build(ctx, o.Binaries, scratch)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 // window is the time over which answers are counted on the screen.
 const window = 5 * time.Second
 
-// view is all that one frame shows. It is made by collect and drawn by frame, which asks nothing else.
+// view is the complete content of a frame. collect makes it, and frame draws it without further input.
 type view struct {
 	running   time.Duration
 	timing    harness.Timing
@@ -19,7 +19,7 @@ type view struct {
 	names     []nameView
 	incidents []*happened // oldest first
 	hints     []string
-	notice    string // what the newest key did
+	notice    string // effect of the last key
 }
 
 type replicaView struct {
@@ -27,7 +27,7 @@ type replicaView struct {
 	up         bool
 	agent      string // empty: none
 	agentUp    bool
-	heard      time.Duration // since a node heard the agent; negative: never
+	heard      time.Duration // since the last report of the agent; negative without a report
 	status     []string      // per node
 	serves     []bool        // per node
 	reason     string        // of the first node that does not call it healthy
@@ -35,7 +35,7 @@ type replicaView struct {
 
 type nameView struct {
 	name, policy string
-	now          []string  // newest answer per node
+	now          []string  // latest answer per node
 	due, got     []float64 // share per replica, 0 to 1, as it should be now and as it was in the window
 }
 

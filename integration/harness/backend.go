@@ -7,7 +7,7 @@ import (
 	"net/netip"
 )
 
-// Backend is a small HTTP server that stands for somebody's application.
+// Backend is a small HTTP server that represents an application.
 type Backend struct {
 	*Unit
 	At netip.AddrPort
@@ -36,12 +36,12 @@ func (c *Cluster) AddBackends(addrs map[string]netip.Addr) (map[string]*Backend,
 	return backends, nil
 }
 
-// AddBackendAt prepares a backend at an address and port that nobody else has.
+// AddBackendAt prepares a backend at a unique address and port.
 func (c *Cluster) AddBackendAt(name string, at netip.AddrPort) *Backend {
 	return &Backend{Unit: c.newUnit(name, []string{c.binaries.Backend, "-name", name, "-listen", at.String()}), At: at}
 }
 
-// Serving waits until the backend answers requests. It gives up when ctx ends or the program has ended.
+// Serving waits until the backend answers requests. It returns an error when ctx ends or the program has ended.
 func (b *Backend) Serving(ctx context.Context) error {
 	return Until(ctx, b.Name+" to serve", func(ctx context.Context) error {
 		if err := b.alive(); err != nil {

@@ -17,10 +17,10 @@ import (
 type Options struct {
 	Binaries Binaries
 	Timing   Timing
-	Domains  []Domain // every one has a token of its own
+	Domains  []Domain // each with a separate token
 }
 
-// Cluster is a set of programs with their files in one temporary directory, and the story of what happened to them.
+// Cluster is a set of programs with their files in a temporary directory, and the story of their events.
 type Cluster struct {
 	Dir       string
 	Story     *Story
@@ -62,7 +62,7 @@ func (c *Cluster) Close() error {
 	return errors.Join(closeAll(agents), closeAll(units), os.RemoveAll(c.Dir))
 }
 
-// closeAll ends programs at the same time. One that has ended is no trouble.
+// closeAll ends programs at the same time. It ignores programs that have ended.
 func closeAll(units []*Unit) error {
 	errs := make([]error, len(units))
 	var group sync.WaitGroup

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// LastWith returns the time of the last answer with the address, of those from a time on; zero if there is none. quiet
-// is the number of answers without it since. While that is small, it may merely not have been the address's turn.
+// LastWith returns the time of the last answer with the address since from, or zero. quiet is the number of later
+// answers without the address. A small number proves no removal: the address may only wait for its place in the
+// rotation.
 func (w *Watch) LastWith(n *Node, name string, addr netip.Addr, from time.Time) (last time.Time, quiet int) {
 	for _, a := range w.Since(n, name, from) {
 		switch {
@@ -19,7 +20,7 @@ func (w *Watch) LastWith(n *Node, name string, addr netip.Addr, from time.Time) 
 	return last, quiet
 }
 
-// FirstWith returns the time of the first answer with the address, of those from a time on; zero if there is none yet.
+// FirstWith returns the time of the first answer with the address since from, or zero.
 func (w *Watch) FirstWith(n *Node, name string, addr netip.Addr, from time.Time) time.Time {
 	for _, a := range w.Since(n, name, from) {
 		if a.Has(addr) {

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// askBound is the time limit of one request to a backend. apiBound is that of one to a node's API, where a change waits
-// for the disk of a machine that may be busy.
+// askBound is the time limit of a request to a backend. apiBound is the time limit of a request to a node's API, where
+// a change waits for the disk of a machine that may be busy.
 const (
 	askBound = 2 * time.Second
 	apiBound = 10 * time.Second
@@ -40,7 +40,7 @@ func (c *Cluster) AddNode(name, region string, servers map[string][]Server) (*No
 	if err != nil {
 		return nil, err
 	}
-	etc := filepath.Join(dir, "etc") // the configuration's alone, as /etc/gslb is
+	etc := filepath.Join(dir, "etc") // only for the configuration, like /etc/gslb
 	if err := os.Mkdir(etc, 0o700); err != nil {
 		return nil, fmt.Errorf("directory of the configuration of %s: %w", name, err)
 	}
@@ -102,7 +102,7 @@ func (c *Cluster) overwatchFile(n *Node, name, region string, servers map[string
 	return f
 }
 
-// Start writes the configuration as File has it now and starts the node.
+// Start writes the configuration in File and starts the node.
 func (n *Node) Start() error {
 	if err := n.WriteFile(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (n *Node) Start() error {
 	return n.Unit.Start()
 }
 
-// WriteFile writes the configuration as File has it now, for a reload.
+// WriteFile writes the configuration in File, for a reload.
 func (n *Node) WriteFile() error { return writeFile(n.Path, n.File) }
 
 // Ready waits until the node reports that it is ready: its sockets are open and a first cycle of checks is over.

@@ -11,7 +11,7 @@ import (
 // the cost of a check.
 const pollEvery = 20 * time.Millisecond
 
-// errEnded says that a program has ended. Until gives up at once when it meets this error.
+// errEnded means that a program has ended. Until returns when cond returns this error.
 var errEnded = errors.New("has ended")
 
 // Until calls cond until it returns nil. When ctx ends first, or a program that cond needs has ended, the error names

@@ -12,7 +12,7 @@ type Timing struct {
 	Heartbeat       time.Duration
 	MissedThreshold int
 
-	ValidationInterval time.Duration // of the nodes' own checks of what agents report
+	ValidationInterval time.Duration // of the nodes' own checks of reported backends
 	ValidationTimeout  time.Duration
 
 	StaleThreshold time.Duration

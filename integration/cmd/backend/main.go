@@ -1,10 +1,10 @@
-// Command backend is a small HTTP server that stands for somebody's application in the demo and in the tests. It
-// answers every path with its name, and /health with 200 until it is told otherwise:
+// Command backend is a small HTTP server that represents an application in the demo and in the tests. It answers every
+// path with its name. It answers /health with 200 until a request changes the status:
 //
 //	curl -X POST http://ADDRESS/unhealthy    /health answers 503 from now on
-//	curl -X POST http://ADDRESS/healthy      and 200 again
-//	curl -X POST http://ADDRESS/flaky        and every second request gets 503
-//	curl -X POST http://ADDRESS/slow?by=100ms    and so much later
+//	curl -X POST http://ADDRESS/healthy      /health answers 200
+//	curl -X POST http://ADDRESS/flaky        every second request is answered with 503
+//	curl -X POST http://ADDRESS/slow?by=100ms    each answer is delayed by 100 ms
 package main
 
 import (
@@ -66,7 +66,7 @@ func routes(name string) http.Handler {
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(time.Duration(delay.Load()))
 		if sick.Load() || flaky.Load() && requests.Add(1)%2 == 0 {
-			http.Error(w, name+" says that it is not well", http.StatusServiceUnavailable)
+			http.Error(w, name+" is set to unhealthy", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")

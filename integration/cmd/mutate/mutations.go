@@ -10,10 +10,10 @@ type mutation struct {
 
 const inside = "overwatch/internal/"
 
-// mutations are those of "Promises broken on purpose" in integration/README.md.
+// mutations are the mutations of "Promises broken on purpose" in integration/README.md.
 var mutations = []mutation{
 	{
-		"a stale backend whose checks fail is not answered",
+		"a stale backend with failing checks is not in answers",
 		inside + "health/registry/effective.go",
 		"return Conclusion{api.EffectiveStale, false, ReasonStaleFailing}",
 		"return Conclusion{api.EffectiveStale, true, ReasonStaleFailing}",
@@ -62,7 +62,7 @@ var mutations = []mutation{
 		inside + "health/trust", "TestEnrol_WrongTokenIsRefused",
 	},
 	{
-		"a revoked agent is not heard",
+		"reports of a revoked agent are rejected",
 		inside + "health/trust/open.go",
 		"if a.pinned.standing.Load().revoked {",
 		"if false {",
@@ -76,7 +76,7 @@ var mutations = []mutation{
 		inside + "operate/httpapi", "TestTokens_EachRoleMayDoWhatTheTableSays",
 	},
 	{
-		"a flood of one network is limited",
+		"a flood from a network is limited",
 		inside + "answer/dnsserver/ratelimit.go",
 		"if excess == 0 ||",
 		"if excess >= 0 ||",
@@ -90,7 +90,7 @@ var mutations = []mutation{
 		inside + "state/store", "TestPins_SurviveReopening",
 	},
 	{
-		"what the API acknowledged survives a kill",
+		"an acknowledged change survives a kill",
 		inside + "control/change.go",
 		"return p.store.Write(changes, notes...)\n\t})",
 		"return nil\n\t})",

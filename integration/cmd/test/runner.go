@@ -20,14 +20,14 @@ const tick = 15 * time.Second
 // grace is the time that an interrupted step has to end.
 const grace = 20 * time.Second
 
-// runner runs the steps of a plan. One goroutine calls all; the steps of a stage run beside one another, and share what
-// mu guards.
+// runner runs the steps of a plan. One goroutine calls all methods. The steps of a stage run concurrently and share the
+// fields that mu protects.
 type runner struct {
 	out    io.Writer
 	began  time.Time
 	strict bool // a test that is skipped is a failure, unless it is left to the plan long
 
-	mu     sync.Mutex // held while something is written to out or counted
+	mu     sync.Mutex // protects out and the counts
 	total  tally
 	cpu    time.Duration
 	failed []string // lines that repeat what failed
@@ -59,7 +59,7 @@ func (r *runner) one(ctx context.Context, s step) {
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), s.env...)
 	cmd.Stderr, cmd.Stdout = &words, &words
-	// A group of its own, so that a test that is interrupted ends what it started.
+	// A separate process group, so that an interrupted test also ends its child processes.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel, cmd.WaitDelay = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }, grace
 	switch {

@@ -1,6 +1,6 @@
-// Package agent speaks to a node as gslb-agent does, in the octets that gslb-agent sends, without a process of its own.
-// It is for a fleet of thousands in one process, and for agents that send what no gslb-agent would. Nothing is sent
-// unless a method is called. An Agent is for one goroutine, but for Ping and Close.
+// Package agent sends the messages of gslb-agent to a node, in the same octets, without a separate process. It is for a
+// fleet of thousands in a process, and for agents that send messages that gslb-agent never sends. It sends messages
+// only in calls of methods. A goroutine owns an Agent, except for Ping and Close.
 package agent
 
 import (
@@ -22,7 +22,7 @@ import (
 // AckTime is the time limit for the answer to a message, the same as gslb-agent's.
 const AckTime = time.Second
 
-// Options are the inputs of New. Source and Clock may be left out.
+// Options are the inputs of New. Source and Clock are optional.
 type Options struct {
 	Dir    string // of its certificate and key, which are made where they are missing
 	Name   string // the agent's id
@@ -33,7 +33,7 @@ type Options struct {
 	Clock  func() time.Time // nil: time.Now
 }
 
-// Agent is one agent, its sessions with its node, and its socket.
+// Agent is an agent, its sessions with its node, and its socket.
 type Agent struct {
 	Options
 	ID    *identity.Identity
@@ -59,7 +59,7 @@ type answer struct {
 // Refusal is the error for a message that the node refused, whole or in part.
 type Refusal struct {
 	Kind    wire.Type
-	Codes   []wire.RejectCode // of the message, or of each part that was refused
+	Codes   []wire.RejectCode // of the message, or of each refused part
 	Partial bool              // the rest was taken
 }
 
@@ -107,7 +107,7 @@ func (a *Agent) Ping() error {
 	return err
 }
 
-// Enrol asks the node to pin the agent's certificate for the services of its tokens.
+// Enrol requests the node to pin the agent's certificate for the services of its tokens.
 func (a *Agent) Enrol(stream bool, patience time.Duration) error {
 	m := &wire.Enrol{AgentID: a.ID.CommonName, Region: "eu", Version: "fleet", Certificate: a.ID.DER, Share: a.share}
 	for service, token := range a.Tokens {

@@ -48,7 +48,7 @@ func Crowd(t *testing.T, to netip.AddrPort, count int, behave func(context.Conte
 // Silent is a behaviour for Crowd that sends nothing.
 func Silent(context.Context, net.Conn) {}
 
-// Dripping returns a behaviour for Crowd that sends a text again and again, an octet at a time.
+// Dripping returns a behavior for Crowd that sends a text repeatedly, an octet at a time.
 func Dripping(text string, every time.Duration) func(context.Context, net.Conn) {
 	return func(ctx context.Context, c net.Conn) {
 		sent := 0
@@ -61,7 +61,7 @@ func Dripping(text string, every time.Duration) func(context.Context, net.Conn) 
 	}
 }
 
-// Deaf is a behaviour for Crowd that asks 300 questions with large answers over DNS and never reads an answer.
+// Deaf is a behavior for Crowd that sends 300 questions with large answers over DNS and never reads an answer.
 func Deaf(ctx context.Context, c net.Conn) {
 	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 	random := rand.New(rand.NewPCG(1, 2))

@@ -116,7 +116,7 @@ func Malformed(r *rand.Rand) []byte {
 	return p
 }
 
-// RandomName returns a question for a name that is not there and that nobody asked for before.
+// RandomName returns a question for a random name, which does not exist.
 func RandomName(r *rand.Rand) []byte {
 	return query(fmt.Sprintf("r%x.%s.", r.Uint64(), testbed.ZoneName), dns.TypeA, r)
 }

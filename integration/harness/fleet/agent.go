@@ -1,4 +1,4 @@
-// Package fleet makes agents by the thousand, each of one service with some backends.
+// Package fleet makes thousands of agents, each with a service and some backends.
 package fleet
 
 import (
@@ -41,13 +41,13 @@ func Cipher(t *testing.T, gossipKey string) *agent.Cipher {
 	return c
 }
 
-// Agent is an agent of one service with BackendsEach backends.
+// Agent is an agent of a service with BackendsEach backends.
 type Agent struct {
 	*agent.Agent
 	Backends []wire.Backend
 }
 
-// New makes the i-th agent. It and its backends have addresses that nobody else has. A nil clock is that of the system.
+// New makes the i-th agent. The addresses of the agent and its backends are unique. A nil clock is the system clock.
 func New(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token string,
 	clock func() time.Time) (*Agent, error) {
 	known, err := agent.New(agent.Options{
@@ -72,7 +72,7 @@ func New(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token
 // Beat sends a heartbeat with all backends, and waits for its acknowledgement.
 func (a *Agent) Beat() error { return a.Heartbeat(Interval, a.Backends) }
 
-// Registers registers the agent with its node. It tries again, as gslb-agent does, on a machine that is late.
+// Registers registers the agent with its node. It retries like gslb-agent on a slow machine.
 func (a *Agent) Registers(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, 3*agent.AckTime, a.Name+" to be registered", func(context.Context) error {
@@ -80,7 +80,7 @@ func (a *Agent) Registers(t *testing.T) {
 	})
 }
 
-// Keeps sends a heartbeat until the node has taken one.
+// Keeps sends heartbeats until the node has accepted a heartbeat.
 func (a *Agent) Keeps(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken",

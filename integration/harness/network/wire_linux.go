@@ -26,7 +26,7 @@ type wire struct {
 // carried is the number of frames that are on a wire at most, in one direction; more are lost, as on a real one.
 const carried = 4096
 
-// maxFrame has room for what a sender leaves to its network card to cut up, with the header that says how.
+// maxFrame is the size of the largest frame that a sender leaves to its network card for segmentation, with its header.
 const maxFrame = 1<<16 + 128
 
 // wire joins a site and the router with a delay.
@@ -40,7 +40,7 @@ func (n *Network) wire(s *Site, delay time.Duration) error {
 	n.wires, s.wire = append(n.wires, w), w
 	names := [2]string{"site", "router"}
 	err = errors.Join(
-		between.set("ipv6/conf/default/disable_ipv6", "1"), // it is nobody's neighbour
+		between.set("ipv6/conf/default/disable_ipv6", "1"), // the bridge has no IPv6 address
 		link(s.namespace, uplink, between, names[0]),
 		link(n.router, s.Name, between, names[1]),
 	)
@@ -80,7 +80,7 @@ func packetSocket(device string) (int, error) {
 	return fd, err
 }
 
-// onWay is a frame on a wire, and the time at which it is due at the other end.
+// onWay is a frame on a wire, and the time of its arrival at the other end.
 type onWay struct {
 	due   time.Time
 	frame []byte
@@ -106,7 +106,7 @@ func (w *wire) carry(from, to int) {
 	w.running.Go(func() {
 		for f := range way {
 			time.Sleep(time.Until(f.due))  // real: how long the way is
-			_, _ = unix.Write(to, f.frame) // what the other end does not take is lost
+			_, _ = unix.Write(to, f.frame) // frames that the other end rejects are lost
 		}
 	})
 }

@@ -34,7 +34,7 @@ const (
 	mostTicks, legendPerEntry = 6, 150
 )
 
-// lineColours are told apart by people who see colours differently (Okabe and Ito), and stand out on white and black.
+// lineColours are distinguishable with color vision deficiency (Okabe and Ito), and visible on white and black.
 var lineColours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
 
 const chartStyle = `text{font:12px sans-serif;fill:#333}.title{font-size:14px;font-weight:bold}` +
@@ -86,7 +86,7 @@ func (c *Chart) SVG() string {
 	return b.String()
 }
 
-// scale is an axis: its range, and the values that are written beside it. Its method part maps values to 0 to 1.
+// scale is an axis: its range, and the values of its labels. Its method part maps values to 0 to 1.
 type scale struct {
 	low, high float64
 	log       bool
@@ -101,8 +101,8 @@ func (s *scale) part(v float64) float64 {
 	return (v - low) / (high - low)
 }
 
-// scale returns an axis for one coordinate of all points. It is linear from 0 on, or goes from one power of ten to
-// another.
+// scale returns an axis for a coordinate of all points. The axis is linear from 0, or logarithmic between powers of
+// ten.
 func (c *Chart) scale(of func(Point) float64, log bool) *scale {
 	low, high := math.Inf(1), 0.0
 	for _, l := range c.Lines {

@@ -25,7 +25,7 @@ func Asked(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	return r, err
 }
 
-// exchangeAt asks a node once over TCP, from the node's own machine.
+// exchangeAt sends a query to a node over TCP, from the node's own machine.
 func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
 	var conn net.Conn
 	if err := OnMachineOf(n, func() (err error) {

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Named starts BIND as a validating resolver, with the key of one zone as its only anchor, and returns once it answers
-// about that zone. It asks the given servers of each zone, and caches answers for as long as their TTLs say.
+// Named starts BIND as a validating resolver, with the key of a zone as its only trust anchor, and returns when BIND
+// answers about that zone. BIND queries the given servers of each zone, and caches answers for their TTL.
 func Named(t *testing.T, anchor *dns.DNSKEY, servers map[string][]netip.AddrPort) *Resolver {
 	t.Helper()
 	zones := ""
@@ -52,8 +52,8 @@ logging { category default { default_stderr; }; category lame-servers { null; };
 	})
 }
 
-// Refuses asks a resolver that does not say why it fails, such as BIND 9.18. It returns an error if the resolver does
-// not believe an answer that it gives with CD set. No answer is no error. secure reports whether the answer was proven.
+// Refuses queries a resolver that does not report the cause of a failure, such as BIND 9.18. It returns an error if the
+// resolver returns an answer only with CD set. A timeout is no error. secure reports whether the answer was validated.
 func (r *Resolver) Refuses(name string, rtype uint16) (secure bool, err error) {
 	const often = 3 // a busy machine, or a change in the middle of the proof
 	for range often {

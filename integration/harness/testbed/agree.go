@@ -68,8 +68,8 @@ func agreesWithAudit(ctx context.Context, n *harness.Node, events []api.Event) e
 	return nil
 }
 
-// agreesWithState compares the last event of each backend with its status. An event with state "more" stands for
-// several and is left out.
+// agreesWithState compares the last event of each backend with its status. It ignores events with state "more", which
+// represent several events.
 func agreesWithState(ctx context.Context, n *harness.Node, events []api.Event) error {
 	backends, err := n.Client.Backends(ctx, api.BackendFilter{})
 	if err != nil {
@@ -84,7 +84,7 @@ func agreesWithState(ctx context.Context, n *harness.Node, events []api.Event) e
 	for _, b := range backends.Backends {
 		id := fmt.Sprintf("%s:%s:%d", b.Service, b.Address, b.Port)
 		if said := last[id]; said != "" && said != "more" && said != string(b.EffectiveStatus) {
-			return fmt.Errorf("the journal says last that %s is %s, and it is %s", id, said, b.EffectiveStatus)
+			return fmt.Errorf("the last event of %s has state %s, the backend is %s", id, said, b.EffectiveStatus)
 		}
 	}
 	return nil

@@ -14,32 +14,32 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// The exit codes that every program keeps to.
+// The exit codes of all programs.
 const (
 	ExitOK       = 0
 	ExitFailure  = 1
 	ExitBadInput = 2
 )
 
-// Result is the outcome of a program that ended by itself.
+// Result is the outcome of a program that ended without a signal.
 type Result struct {
 	Code   int
 	Output string // both streams
 	Cpu    time.Duration
 }
 
-// Command runs a program to its end, with an environment that has no setting of gslb. One that has not ended after Hang
-// is killed, and fails the test.
+// Command runs a program to its end, with an environment that has no setting of gslb. After Hang it kills the program
+// and fails the test.
 func Command(t *testing.T, argv ...string) Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Hang)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = []string{RunMark + "=" + os.Getenv(RunMark), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	cmd.WaitDelay = Patience // a machine may stand still between its end and its last line
+	cmd.WaitDelay = Patience // the machine may pause between the end of the program and its last line
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		t.Fatalf("%s did not end within %s; it said:\n%s", strings.Join(argv, " "), Hang, out)
+		t.Fatalf("%s did not end within %s; its output:\n%s", strings.Join(argv, " "), Hang, out)
 	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatalf("%s: %v", strings.Join(argv, " "), err)
@@ -85,7 +85,7 @@ func File(t *testing.T, name, text string) string {
 	return path
 }
 
-// ProgramsTogether returns a directory with all the programs, wherever they come from.
+// ProgramsTogether returns a directory with all programs.
 func ProgramsTogether(t *testing.T) string {
 	t.Helper()
 	b, dir := Binaries(t), t.TempDir()

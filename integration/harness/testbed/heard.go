@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// HeardAgainBound is the promised time until a node knows everything again once its agents can reach it. An agent tries
+// HeardAgainBound is the promised time until a node knows all backends after its agents can reach it. An agent retries
 // at least every 15 s.
 const HeardAgainBound = 25 * time.Second
 
@@ -19,14 +19,14 @@ func (s *Site) HeardAlways(t *testing.T, n *harness.Node, b *harness.Backend, ov
 	s.AllHeard(t, over, &Heard{Node: n, Backend: b})
 }
 
-// Heard is a backend's agent as a node sees it.
+// Heard is the state of a backend's agent on a node.
 type Heard struct {
 	Node    *harness.Node
 	Backend *harness.Backend
 	silent  time.Time // since when it is taken for silent
 }
 
-// AllHeard is HeardAlways for several agents and nodes at once.
+// AllHeard runs HeardAlways for several agents and nodes concurrently.
 func (s *Site) AllHeard(t *testing.T, over time.Duration, all ...*Heard) {
 	t.Helper()
 	During(t, over, StaleResolution, func() {

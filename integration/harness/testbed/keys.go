@@ -28,8 +28,8 @@ import (
 // SyncPoll is the interval at which the nodes of these tests ask one another for keys: the shortest that is allowed.
 const SyncPoll = time.Second
 
-// KeyBound is the promised time until all nodes have the same keys: the ten seconds in which a node without keys asks,
-// the time in which a key is provisional, a retry, and what a busy machine adds.
+// KeyBound is the promised time until all nodes have the same keys: the ten seconds in which a node without keys polls,
+// the time in which a key is provisional, a retry, and a margin for a busy machine.
 const KeyBound = 60 * time.Second
 
 // KeyTags returns the tags of the keys that a node publishes for ZoneName.
@@ -54,7 +54,7 @@ func KeyFilesOf(t *testing.T, n *harness.Node) []string {
 	return files
 }
 
-// AskNode asks a node over "udp" or "tcp", with EDNS: room is the UDP size, do the DO bit. No answer fails the test.
+// AskNode queries a node over "udp" or "tcp", with EDNS: room is the UDP size, do the DO bit. A timeout fails the test.
 func AskNode(t *testing.T, n *harness.Node, network, name string, rtype, room uint16, do bool) *dns.Msg {
 	t.Helper()
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
@@ -67,8 +67,7 @@ func AskNode(t *testing.T, n *harness.Node, network, name string, rtype, room ui
 	return reply
 }
 
-// DerivedSecret returns the secret that nodes use where key_sync.secret is not set. Whoever has the gossip key and all
-// tokens can compute it.
+// DerivedSecret returns the secret of nodes without key_sync.secret. It is computed from the gossip key and all tokens.
 func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []byte {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(gossipKey)
@@ -87,8 +86,8 @@ func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []b
 	return secret
 }
 
-// AskForKeys asks a node for its signing keys as another node does, with proof of a secret. It returns the HTTP status
-// and the sealed keys, without opening them.
+// AskForKeys requests the signing keys of a node like another node, with proof of a secret. It returns the HTTP status
+// and the sealed keys.
 func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, sealed string) {
 	t.Helper()
 	ask := func(authorization string) (status int, challenge string, keys api.DNSSECKeys) {

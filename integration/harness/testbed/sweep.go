@@ -28,15 +28,15 @@ func Sweep(temp string) {
 // Alive reports whether there is a process with the number.
 func Alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// Clean removes the directory of a run, after unmounting what is mounted in it. If something stays mounted the
-// directory stays too: the files below may be somebody else's.
+// Clean unmounts all file systems in the directory of a run and removes the directory. If a file system stays mounted,
+// Clean leaves the directory: the files below may belong to another user.
 func Clean(dir string) {
 	below := MountedBelow(dir)
-	for _, at := range slices.Backward(below) { // the newest first
+	for _, at := range slices.Backward(below) { // the last mount first
 		_ = exec.Command("umount", "--lazy", at).Run() // whether it did is looked at
 	}
 	if len(MountedBelow(dir)) == 0 {
-		_ = os.RemoveAll(dir) // what cannot be removed is tried again by the next run
+		_ = os.RemoveAll(dir) // the next run retries the removal
 	}
 }
 
@@ -48,7 +48,7 @@ var Unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\1
 func MountedBelow(dir string) (at []string) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
-		return nil // not Linux: nothing is mounted by tests
+		return nil // tests mount file systems only on Linux
 	}
 	for l := bufio.NewScanner(bytes.NewReader(mounts)); l.Scan(); {
 		if fields := strings.Fields(l.Text()); len(fields) > 1 && strings.HasPrefix(Unescaped.Replace(fields[1]), dir+"/") {

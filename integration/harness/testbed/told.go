@@ -12,7 +12,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Said returns nil if one line of a program's newest output has all the words, whatever their case.
+// Said returns nil if a line of a program's last output contains all the words, in any case.
 func Said(u *harness.Unit, words ...string) error {
 	for _, l := range u.Output() {
 		line := strings.ToLower(l.Text)
@@ -23,11 +23,11 @@ func Said(u *harness.Unit, words ...string) error {
 	return fmt.Errorf("no line of %s has all of %q", u.Name, words)
 }
 
-// ToldBound is the promised time until an action of a program is in its log and its metrics. Both may come later than
-// its effects elsewhere.
+// ToldBound is the promised time until an action of a program is in its log and its metrics. Both may follow the other
+// effects of the action.
 const ToldBound = 5 * time.Second
 
-// Tells waits until one line of a program's output has all the words.
+// Tells waits until a line of a program's output contains all the words.
 func Tells(t *testing.T, u *harness.Unit, words ...string) {
 	t.Helper()
 	Until(t, ToldBound, u.Name+" to say so", func(context.Context) error { return Said(u, words...) })
@@ -66,7 +66,7 @@ func Tell(t *testing.T, b *harness.Backend, order string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Close = true // the backend that kept a connection may be another process now
+	req.Close = true // an open connection may belong to a previous process of the backend
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
