@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	secret = "a secret of the nodes, in more than 32 characters"
-	// reachBound is the promised time until a change is on another node that runs.
-	reachBound = 20 * time.Second
+	// secret is the key_sync secret of the nodes.
+	secret     = "a secret of the nodes, in more than 32 characters"
+	reachBound = testbed.ReplicationBound
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -115,28 +115,7 @@ func answers(t *testing.T, name string, addresses []string, nodes ...*harness.No
 // alike waits until nodes hold the same.
 func alike(t *testing.T, nodes ...*harness.Node) {
 	t.Helper()
-	testbed.Until(t, reachBound, "all nodes to hold the same", func(ctx context.Context) error {
-		var first api.Replication
-		for _, n := range nodes {
-			r, err := n.Client.Replication(ctx)
-			if err != nil {
-				return err
-			}
-			if first.NodeID == "" {
-				first = r
-			}
-			if r.Digest != first.Digest {
-				return fmt.Errorf("%s has %d objects and %d deletions, %s %d and %d", first.NodeID, first.Objects,
-					first.Tombstones, r.NodeID, r.Objects, r.Tombstones)
-			}
-			for _, p := range r.Peers {
-				if p.Behind > 0 {
-					return fmt.Errorf("on %s %s is behind by %d", r.NodeID, p.NodeID, p.Behind)
-				}
-			}
-		}
-		return nil
-	})
+	testbed.Alike(t, nodes...)
 }
 
 // What is decided on one node is answered by all; a node that was killed meanwhile has it when it is back, and brings
