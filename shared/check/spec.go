@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 )
@@ -22,6 +23,7 @@ const (
 // Defaults of a check, the reference values of the specification.
 const (
 	DefaultInterval         = 5 * time.Second
+	DefaultFastInterval     = time.Second
 	DefaultTimeout          = 2 * time.Second
 	DefaultFailureThreshold = 3
 	DefaultSuccessThreshold = 2
@@ -59,6 +61,9 @@ type Spec struct {
 	Address netip.Addr
 	// Interval is the time from the start of a check to the start of the next.
 	Interval time.Duration
+	// FastInterval replaces Interval while results contradict the state; 0 means the smaller of Interval and
+	// DefaultFastInterval. See Spec.IntervalAfter.
+	FastInterval time.Duration `json:",omitzero"`
 	// Timeout bounds the whole check, from connecting to the last octet.
 	Timeout time.Duration
 	// FailureThreshold and SuccessThreshold are the numbers of equal results in a row that change
@@ -84,12 +89,21 @@ func (s Spec) SameAttempt(other Spec) bool {
 
 // attempt returns s without the fields that do not concern a single attempt.
 func (s Spec) attempt() Spec {
-	s.Interval, s.Timeout, s.FailureThreshold, s.SuccessThreshold = 0, 0, 0, 0
+	s.Interval, s.FastInterval, s.Timeout, s.FailureThreshold, s.SuccessThreshold = 0, 0, 0, 0, 0
 	if d := s.Detail.Detail(); d.Counting != "" {
 		d.Counting = ""
 		s.Detail = d.Details()
 	}
 	return s
+}
+
+// IntervalAfter returns the time from the start of the last check to the start of the next check. It is the fast
+// interval while the last conclusive result of t contradicts the state of t, else Interval.
+func (s Spec) IntervalAfter(t *Tracker) time.Duration {
+	if !t.isContradicted() {
+		return s.Interval
+	}
+	return min(s.Interval, cmp.Or(s.FastInterval, DefaultFastInterval))
 }
 
 // Problem is one reason why a Spec cannot be used.

@@ -125,6 +125,18 @@ func (t *Tracker) Weigh(r Result) Result {
 	return r
 }
 
+// isContradicted reports whether the last conclusive result differs from the state, or left the state unknown.
+func (t *Tracker) isContradicted() bool {
+	switch t.state {
+	case StateHealthy:
+		return t.failures > 0
+	case StateUnhealthy:
+		return t.successes > 0
+	default:
+		return t.failures+t.successes > 0
+	}
+}
+
 // State returns the current state.
 func (t *Tracker) State() State { return t.state }
 

@@ -34,6 +34,10 @@ func (s Spec) Validate() []Problem {
 		add("interval", s.Interval.String(), fmt.Sprintf("give a time from %s to %s", MinInterval, MaxInterval))
 		longest = MaxInterval
 	}
+	if s.FastInterval != 0 && (s.FastInterval < MinInterval || s.FastInterval > longest) {
+		add("fast_interval", s.FastInterval.String(), fmt.Sprintf("give a time from %s to the interval (%s)", MinInterval,
+			longest))
+	}
 	if s.Timeout < MinTimeout || s.Timeout > longest {
 		add("timeout", s.Timeout.String(), fmt.Sprintf(
 			"give a time from %s up to the interval (%s): checks of one backend do not overlap", MinTimeout, longest))

@@ -31,6 +31,9 @@ type HealthCheck struct {
 	Address netip.Addr `key:"address" json:"address,omitzero" usage:"address to probe in place of the server's own"`
 	// From the start of one check to the start of the next: 50ms to 24h.
 	Interval settings.Duration `key:"interval" json:"interval" usage:"time between two checks, such as 5s" default:"5s" zero:"unset"`
+	// From the start of one check to the start of the next after a result that contradicts the current state, until
+	// the threshold decides: 50ms to `interval`; default: the smaller of `interval` and 1s.
+	FastInterval settings.Duration `key:"fast_interval" json:"fast_interval,omitempty" usage:"time between two checks after a result that contradicts the state, such as 1s"`
 	// For the whole check; not longer than `interval`.
 	Timeout settings.Duration `key:"timeout" json:"timeout" usage:"maximum time of one check, such as 2s" default:"2s" zero:"unset"`
 	// Failed checks in a row that make the backend unhealthy: 1 to 1000.
@@ -87,8 +90,8 @@ func (h *HealthCheck) Spec() check.Spec {
 	}
 	return check.Spec{
 		Type: kind, Off: h.Off(), Path: h.Path, Host: h.Host, Address: h.Address,
-		Interval: time.Duration(h.Interval), Timeout: time.Duration(h.Timeout),
-		FailureThreshold: h.FailureThreshold, SuccessThreshold: h.SuccessThreshold,
+		Interval: time.Duration(h.Interval), FastInterval: time.Duration(h.FastInterval),
+		Timeout: time.Duration(h.Timeout), FailureThreshold: h.FailureThreshold, SuccessThreshold: h.SuccessThreshold,
 		ServerName: h.ServerName, InsecureSkipVerify: h.InsecureSkipVerify, Detail: h.detail().Details(),
 	}
 }
@@ -116,8 +119,8 @@ func HealthCheckOf(spec check.Spec) *HealthCheck {
 	d := spec.Detail.Detail()
 	h := &HealthCheck{
 		Type: string(spec.Type), Path: spec.Path, Host: spec.Host, Address: spec.Address,
-		Interval: settings.Duration(spec.Interval), Timeout: settings.Duration(spec.Timeout),
-		FailureThreshold: spec.FailureThreshold, SuccessThreshold: spec.SuccessThreshold,
+		Interval: settings.Duration(spec.Interval), FastInterval: settings.Duration(spec.FastInterval),
+		Timeout: settings.Duration(spec.Timeout), FailureThreshold: spec.FailureThreshold, SuccessThreshold: spec.SuccessThreshold,
 		ServerName: spec.ServerName, InsecureSkipVerify: spec.InsecureSkipVerify,
 		Method: d.Method, ExpectedStatus: d.ExpectedStatus, BodyContains: d.BodyContains, BodyMatches: d.BodyMatches,
 		Send: d.Send, Expect: d.Expect, GRPCService: d.GRPCService, Authorities: d.Authorities,

@@ -46,8 +46,8 @@ func outcomes(list ...check.Outcome) *script {
 func backend(port uint16) Backend {
 	return Backend{
 		Service: "App.example.org.", Address: netip.MustParseAddr("127.0.0.1"), Port: port, Weight: 100,
-		Check: check.Spec{Type: check.HTTP, Path: "/health", Host: "app", Interval: 5 * time.Second, Timeout: 2 * time.Second,
-			FailureThreshold: 3, SuccessThreshold: 2},
+		Check: check.Spec{Type: check.HTTP, Path: "/health", Host: "app", Interval: 5 * time.Second, FastInterval: 5 * time.Second,
+			Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2},
 	}
 }
 
@@ -270,7 +270,7 @@ func TestLog_FailureAndReturnAreToldWhenTheyHappen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, outcomes(s, f, f, f, s, s, s))
 		w := r.list()[0]
-		w.interval = 100 * time.Millisecond
+		w.backend.Check.Interval = 100 * time.Millisecond
 		r.runFor(t, time.Second)
 		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
 		if len(lines) != 3 || !strings.Contains(lines[1], "backend is unhealthy") ||
@@ -290,7 +290,7 @@ func TestLog_FlappingBackendIsToldSometimesAndInTheEndRight(t *testing.T) {
 		}}
 		r := newRig(t, p)
 		w := r.list()[0]
-		w.interval, w.tracker = 100*time.Millisecond, check.NewTracker(1, 1)
+		w.backend.Check.Interval, w.tracker = 100*time.Millisecond, check.NewTracker(1, 1)
 		r.runFor(t, 2*time.Minute)
 		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
 		if len(lines) > journalBurst+7 { // a minute of flapping, then quiet
@@ -372,10 +372,28 @@ func TestLog_FlappingAfterALongQuietIsToldSometimes(t *testing.T) {
 		}}
 		r := newRig(t, p)
 		w := r.list()[0]
-		w.interval, w.tracker = time.Second, check.NewTracker(1, 1)
+		w.backend.Check.Interval, w.tracker = time.Second, check.NewTracker(1, 1)
 		r.runFor(t, 3600*time.Second+time.Minute)
 		if lines := strings.Count(r.log.String(), "\n"); lines > journalBurst+7 {
 			t.Errorf("%d lines about one backend in a minute:\n%s", lines, r.log.String())
+		}
+	})
+}
+
+// After a result that contradicts the state, checks follow at the fast interval until the threshold decides: to unhealthy
+// and back to healthy.
+func TestRun_AContradictedStateIsCheckedAtTheFastInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := outcomes(s, f, f, f, f, s, s, s)
+		r := newRig(t, p)
+		r.list()[0].backend.Check.FastInterval = 0 // the default: 1 s
+		r.runFor(t, time.Minute)
+		want := []time.Duration{5 * time.Second, time.Second, time.Second, 5 * time.Second, 5 * time.Second, time.Second,
+			5 * time.Second}
+		for i, gap := range want {
+			if got := p.starts[i+1].Sub(p.starts[i]); got != gap {
+				t.Errorf("check %d came after %s, want %s", i+1, got, gap)
+			}
 		}
 	})
 }
@@ -392,7 +410,7 @@ func TestRun_ALateCheckDoesNotBunchTheOthers(t *testing.T) {
 		r := newRig(t, p)
 		r.runFor(t, time.Minute)
 		for i := 3; i < len(p.starts); i++ {
-			if gap := p.starts[i].Sub(p.starts[i-1]); gap != r.list()[0].interval {
+			if gap := p.starts[i].Sub(p.starts[i-1]); gap != r.list()[0].backend.Check.Interval {
 				t.Errorf("check %d came %s after the one before", i, gap)
 			}
 		}

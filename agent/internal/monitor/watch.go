@@ -27,7 +27,6 @@ type prober interface {
 // goroutine may load, and stop and done, which belong to Run and Replace, under Monitor.mu.
 type watch struct {
 	backend   Backend
-	interval  time.Duration
 	prober    prober
 	tracker   *check.Tracker
 	count     func(check.Result)
@@ -42,12 +41,11 @@ type watch struct {
 
 func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger) *watch {
 	w := &watch{
-		backend:  b,
-		interval: b.Check.Interval,
-		prober:   p,
-		tracker:  b.Check.Tracker(),
-		count:    count,
-		journal:  journal{log: log},
+		backend: b,
+		prober:  p,
+		tracker: b.Check.Tracker(),
+		count:   count,
+		journal: journal{log: log},
 	}
 	said := onWireBackend(b)
 	w.state.Store(&said)
@@ -89,9 +87,10 @@ func (w *watch) inherit(old *watch) {
 	w.state.Store(&b)
 }
 
-// run makes one check per interval, counted from start to start.
+// run makes a check per interval, measured from start to start. Results that contradict the state of the backend
+// shorten the interval to the fast interval.
 func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
-	due := time.Now().Add(rand.N(min(w.interval, startSpread)))
+	due := time.Now().Add(rand.N(min(w.backend.Check.Interval, startSpread)))
 	timer := time.NewTimer(time.Until(due))
 	defer timer.Stop()
 	for {
@@ -106,7 +105,7 @@ func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 		}
 		w.observe(r, changed)
 		now := time.Now()
-		if due = due.Add(w.interval); due.Before(now) {
+		if due = due.Add(w.backend.Check.IntervalAfter(w.tracker)); due.Before(now) {
 			due = now // a late check delays the following ones, it does not bunch them
 		}
 		timer.Reset(due.Sub(now))

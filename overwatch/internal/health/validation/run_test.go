@@ -160,7 +160,7 @@ func TestRun_AnotherCheckBeginsSoonAndKeepsTheStateUntilItsThresholdsDecide(t *t
 	for name, takes := range map[string]time.Duration{"between two checks": 0, "during one": timeout} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(target(1))
+				w := newWorld(evenTarget(1))
 				w.run(t, 0)
 				after(interval)
 				w.answers(check.Failure, takes)
@@ -168,7 +168,7 @@ func TestRun_AnotherCheckBeginsSoonAndKeepsTheStateUntilItsThresholdsDecide(t *t
 				for start := len(w.started(target(1).ID)); takes > 0 && len(w.started(target(1).ID)) == start; {
 					after(time.Second)
 				}
-				changed := target(1)
+				changed := evenTarget(1)
 				changed.Spec.Host, changed.Spec.FailureThreshold = "other.example.org", 2
 				w.set(changed)
 				before := len(w.started(changed.ID))
@@ -190,12 +190,12 @@ func TestRun_AnotherCheckBeginsSoonAndKeepsTheStateUntilItsThresholdsDecide(t *t
 
 func TestRun_OtherThresholdsKeepWhatIsKnownAndWhenTheCheckIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(target(1))
+		w := newWorld(evenTarget(1))
 		w.run(t, 0)
 		after(2 * interval)
 		w.answers(check.Failure, 0)
 		after(interval)
-		changed, before := target(1), w.started(target(1).ID)
+		changed, before := evenTarget(1), w.started(target(1).ID)
 		changed.Spec.FailureThreshold = 2
 		w.set(changed)
 		after(interval)
@@ -234,7 +234,7 @@ func TestRun_ChecksThatWereHeldUpSayNothingUntilThereAreTooMany(t *testing.T) {
 // Of a backend that was unhealthy before the restart, one success in a row of failures says nothing.
 func TestRun_BackendThatWasUnhealthyNeedsItsSuccessThreshold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		was, fresh := target(1), target(2)
+		was, fresh := evenTarget(1), evenTarget(2)
 		was.WasUnhealthy = true
 		w := newWorld(was, fresh)
 		w.run(t, 0)
@@ -282,8 +282,8 @@ func TestRun_WhatHasNoVerdictYetIsCheckedAgainSoon(t *testing.T) {
 // interval.
 func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		quick, plain := target(1), target(2)
-		quick.Spec.Interval, quick.Spec.Timeout = interval/10, timeout/10
+		quick, plain := evenTarget(1), evenTarget(2)
+		quick.Spec.Interval, quick.Spec.FastInterval, quick.Spec.Timeout = interval/10, interval/10, timeout/10
 		w := newWorld(quick, plain)
 		w.run(t, 0)
 		gaps := func(id registry.ID, since time.Time) (gaps []time.Duration) {
@@ -311,7 +311,7 @@ func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 		}
 		w.mu.Unlock()
 		changed := plain
-		changed.Spec.Interval, changed.Spec.Timeout = interval/10, timeout/10
+		changed.Spec.Interval, changed.Spec.FastInterval, changed.Spec.Timeout = interval/10, interval/10, timeout/10
 		before, now := len(w.started(plain.ID)), time.Now()
 		w.set(quick, changed)
 		after(interval/10 + time.Second) // in which it is noticed
@@ -321,6 +321,38 @@ func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 		}
 		if last := got[len(got)-1]; last.Outcome != check.Failure || last.State != check.StateHealthy {
 			t.Errorf("%+v: fewer failures than failure_threshold asks for", last)
+		}
+	})
+}
+
+// After a result that contradicts the state, checks follow at the fast interval until the threshold decides: to unhealthy
+// and back to healthy.
+func TestRun_AContradictedStateIsCheckedAtTheFastInterval(t *testing.T) {
+	const fast = 2 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		b := target(1)
+		b.Spec.FastInterval, b.Spec.FailureThreshold, b.Spec.SuccessThreshold = fast, 3, 2
+		w := newWorld(b)
+		w.run(t, 0)
+		after(2 * interval)
+		w.answers(check.Failure, 0)
+		after(interval + 2*fast)
+		starts := w.started(b.ID)
+		n := len(starts)
+		if got := w.states(b.ID, 1)[0]; got != check.StateUnhealthy {
+			t.Errorf("%v after an interval and two fast intervals with failures", got)
+		}
+		if got := w.failedGaps(b.ID); len(got) < 2 || got[0] != fast || got[1] != fast {
+			t.Errorf("gaps of %v between failures, want %s until the state changes", got, fast)
+		}
+		after(2 * interval)
+		if more := len(w.started(b.ID)) - n; more > 2 {
+			t.Errorf("%d checks in two intervals of an unhealthy backend", more)
+		}
+		w.answers(check.Success, 0)
+		after(interval + fast)
+		if got := w.states(b.ID, 1)[0]; got != check.StateHealthy {
+			t.Errorf("%v after an interval and a fast interval with successes", got)
 		}
 	})
 }

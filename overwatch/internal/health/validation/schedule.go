@@ -173,14 +173,15 @@ func (s *schedule) finish(f finding, now time.Time) {
 	s.place(e)
 }
 
-// nextDue returns the time of the next check: an interval after the last one was due, or now if that has passed. It
-// is up to half an interval earlier, at random, after a check that many targets had at the same time, so that their
-// checks move apart. A quarter of the interval counts while the last check was conclusive but there is no verdict yet.
+// nextDue returns the time of the next check: an interval after the due time of the last check, or now if that time has
+// passed. The interval is the fast interval if the last result contradicts the state, and at most a quarter of the
+// interval without a state. After a check that many targets had at the same time, the next check is up to half an
+// interval earlier, at random, so that the checks move apart.
 func (s *schedule) nextDue(e *entry, last check.Outcome, now time.Time) time.Time {
-	gap := e.target.Spec.Interval
+	gap := e.target.Spec.IntervalAfter(&e.tracker)
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
 	case undecided:
-		gap /= undecidedPart
+		gap = min(gap, e.target.Spec.Interval/undecidedPart)
 		gap -= rand.N(gap/2 + 1)
 	case e.spread:
 		e.spread = false

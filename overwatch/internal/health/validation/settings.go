@@ -54,6 +54,7 @@ func (s *Settings) complete() error {
 func (s *Settings) Given(spec check.Spec) check.Spec {
 	if spec.Interval == 0 {
 		spec.Interval, spec.Timeout = s.Interval, s.Timeout
+		spec.FastInterval = min(spec.FastInterval, s.Interval)
 	}
 	if spec.FailureThreshold == 0 {
 		spec.FailureThreshold = s.FailureThreshold

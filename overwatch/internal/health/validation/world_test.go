@@ -171,6 +171,29 @@ func target(n int) registry.Target {
 	}
 }
 
+// evenTarget is a target without a faster interval.
+func evenTarget(n int) registry.Target {
+	t := target(n)
+	t.Spec.FastInterval = interval
+	return t
+}
+
+// failedGaps returns the times between consecutive failed checks of a backend.
+func (w *world) failedGaps(id registry.ID) (gaps []time.Duration) {
+	var last time.Time
+	for _, v := range w.verdicts(id) {
+		if v.Outcome != check.Failure {
+			last = time.Time{}
+			continue
+		}
+		if !last.IsZero() {
+			gaps = append(gaps, v.At.Sub(last))
+		}
+		last = v.At
+	}
+	return gaps
+}
+
 func targets(n int) []registry.Target {
 	list := make([]registry.Target, n)
 	for i := range list {
