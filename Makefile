@@ -10,20 +10,15 @@ GOLANGCI := .tools/golangci-lint-v2.15.0
 ACTIONLINT := .tools/actionlint-v1.7.12
 GO       ?= go
 
-# A module's version: that of its newest tag <module>/vX.Y.Z, or of <module>/VERSION where this is newer.
-version   = $(shell packaging/version.sh $(1))
+# The version of all programs: that of the newest tag vX.Y.Z, or of the file VERSION if this is newer.
+VERSION  := $(shell packaging/version.sh)
 COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 # The commit's own time, so that two builds of one commit are the same bytes.
 DATE     := $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || \
               echo 1970-01-01T00:00:00Z)
 INFO     := gslb.internal/shared/buildinfo
-ldflags   = -s -w -X $(INFO).version=$(call version,$(1)) -X $(INFO).commit=$(COMMIT) -X $(INFO).date=$(DATE)
-build     = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(call ldflags,$(1))'
+LDFLAGS  := -s -w -X $(INFO).version=$(VERSION) -X $(INFO).commit=$(COMMIT) -X $(INFO).date=$(DATE)
 
-module_gslb-overwatch := overwatch
-module_gslb-agent     := agent
-module_gslbctl        := gslbctl
-module_gslb           := packaging/launcher
 main_gslb-overwatch   := ./overwatch/cmd/gslb-overwatch
 main_gslb-agent       := ./agent/cmd/gslb-agent
 main_gslbctl          := ./gslbctl/cmd/gslbctl
@@ -47,7 +42,7 @@ build: check-tools ## build gslb-overwatch, gslb-agent, gslbctl and gslb into bi
 
 .PHONY: $(addprefix bin/,$(PROGRAMS))
 $(addprefix bin/,$(PROGRAMS)): bin/%:
-	@$(call build,$(module_$*)) -o $@ $(main_$*)
+	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ $(main_$*)
 
 .PHONY: run
 run: build ## start a demo cluster on loopback and watch failover live (Linux)
@@ -185,8 +180,7 @@ vulncheck: check-tools ## look for known vulnerabilities (asks vuln.go.dev)
 .PHONY: dist
 DISTFLAGS ?=
 dist: check-tools ## archives, deb and rpm packages, bills of materials and checksums in dist/
-	@$(GO) run ./packaging/release -out dist -commit $(COMMIT) -date $(DATE) \
-	  $(foreach m,$(sort $(foreach p,$(PROGRAMS),$(module_$(p)))),-version $(m)=$(call version,$(m))) $(DISTFLAGS)
+	@$(GO) run ./packaging/release -out dist -version $(VERSION) -commit $(COMMIT) -date $(DATE) $(DISTFLAGS)
 
 .PHONY: clean
 clean: ## remove what the build made

@@ -52,6 +52,7 @@ var homes = map[string][]string{
 }
 
 const (
+	ownModules    = "gslb.internal/"
 	overwatchPath = "gslb.internal/overwatch"
 	internalPath  = overwatchPath + "/internal/"
 )
@@ -92,7 +93,7 @@ func TestLayers_EveryImportIsAllowed(t *testing.T) {
 
 // forbidden returns the reason why a package may not import another package, "" if it may.
 func forbidden(from, to string) string {
-	if strings.HasPrefix(to, "gslb.internal/") {
+	if strings.HasPrefix(to, ownModules) {
 		return forbiddenOwn(from, to)
 	}
 	for library, allowed := range homes {
@@ -148,8 +149,8 @@ func standard(path string) bool {
 }
 
 func moduleOf(path string) string {
-	parts := strings.SplitN(path, "/", 3)
-	return strings.Join(parts[:min(2, len(parts))], "/")
+	name, _, _ := strings.Cut(strings.TrimPrefix(path, ownModules), "/")
+	return ownModules + name
 }
 
 // The root of overwatch opens, runs and stops the parts. Other code belongs in a package of a layer.

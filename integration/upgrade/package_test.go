@@ -70,7 +70,7 @@ func release(t *testing.T, sources, out, program, version string) string {
 	return out
 }
 
-// releaseCommand makes what some patterns match, with one version for all modules.
+// releaseCommand makes what some patterns match, in a version.
 func releaseCommand(t *testing.T, sources, out, only, version string) *exec.Cmd {
 	t.Helper()
 	path, err := releaser()
@@ -78,10 +78,7 @@ func releaseCommand(t *testing.T, sources, out, only, version string) *exec.Cmd 
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, "-out", out, "-commit", "c0ffee", "-date", "2026-01-02T03:04:05Z")
-	cmd.Args = append(cmd.Args, "-only", only)
-	for _, module := range testbed.Shipped {
-		cmd.Args = append(cmd.Args, "-version", module+"="+version)
-	}
+	cmd.Args = append(cmd.Args, "-only", only, "-version", version)
 	cmd.Dir = sources
 	return cmd
 }

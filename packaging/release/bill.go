@@ -12,18 +12,18 @@ import (
 )
 
 // bill returns the CycloneDX bill of materials of an executable: its libraries with their licenses.
-func (r *release) bill(binary string, p program, t target, version string, list []library) ([]byte, error) {
+func (r *release) bill(binary string, p program, t target, list []library) ([]byte, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
 	digest := sha256.Sum256(content)
-	ref := "pkg:generic/" + p.name + "@" + version + "?os=" + t.os + "&arch=" + t.arch
+	ref := "pkg:generic/" + p.name + "@" + r.version + "?os=" + t.os + "&arch=" + t.arch
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: r.date.UTC().Format(time.RFC3339),
 		Component: &cdx.Component{
-			BOMRef: ref, Type: cdx.ComponentTypeApplication, Name: p.name, Version: version, Description: p.summary,
+			BOMRef: ref, Type: cdx.ComponentTypeApplication, Name: p.name, Version: r.version, Description: p.summary,
 			PackageURL: ref, Licenses: &cdx.Licenses{{Expression: license}},
 			Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(digest[:])}},
 		},

@@ -26,7 +26,7 @@ func (r *release) generated(ctx context.Context, all map[string]string) error {
 		}
 	}
 	here := target{runtime.GOOS, runtime.GOARCH}
-	binary, err := r.build(ctx, tool, here, r.versions[tool.module])
+	binary, err := r.build(ctx, tool, here)
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,11 @@ import (
 
 // release holds the parameters of all artifacts.
 type release struct {
-	out      string // the directory of the artifacts
-	work     string // a directory for temporary files
-	commit   string
-	date     time.Time         // of the commit: every file that is packed carries it
-	versions map[string]string // of modules, by their directory
+	out     string // the directory of the artifacts
+	work    string // a directory for temporary files
+	commit  string
+	date    time.Time // of the commit: every file that is packed carries it
+	version string    // of all programs and packages
 }
 
 func main() {
@@ -39,7 +39,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	r := &release{versions: map[string]string{}}
+	r := &release{}
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&r.out, "out", "dist", "`directory` to write to; what is in it is removed")
 	flags.StringVar(&r.commit, "commit", "", "the commit that is built")
@@ -49,16 +49,12 @@ func run(ctx context.Context, args []string) error {
 	keyFile := flags.String("sign", os.Getenv(keyVariable),
 		"sign SHA256SUMS with this secret key of minisign, a `file`; "+passwordVariable+
 			" in the environment has its password")
-	flags.Func("version", "version of a module, as `module=version`; once for each", func(text string) error {
-		module, version, ok := strings.Cut(text, "=")
-		if !ok || version == "" {
-			return errors.New("want module=version")
-		}
-		r.versions[module] = version
-		return nil
-	})
+	flags.StringVar(&r.version, "version", "", "`version` of all programs and packages, such as 1.0.0-rc.1")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if r.version == "" {
+		return errors.New("-version is missing: give the version, such as 1.0.0-rc.1")
 	}
 	var err error
 	if r.date, err = time.Parse(time.RFC3339, *date); err != nil {
@@ -116,15 +112,11 @@ func (r *release) make(ctx context.Context, only string) error {
 
 // artifacts makes the bill of materials, the archive and, for Linux, the packages of one program for one platform.
 func (r *release) artifacts(ctx context.Context, p program, t target) error {
-	version := r.versions[p.module]
-	if version == "" {
-		return fmt.Errorf("no -version for module %s", p.module)
-	}
-	binary, err := r.build(ctx, p, t, version)
+	binary, err := r.build(ctx, p, t)
 	if err != nil {
 		return err
 	}
-	base := fmt.Sprintf("%s_%s_%s_%s", p.name, version, t.os, t.arch)
+	base := fmt.Sprintf("%s_%s_%s_%s", p.name, r.version, t.os, t.arch)
 	list, err := libraries(binary)
 	if err != nil {
 		return err
@@ -133,7 +125,7 @@ func (r *release) artifacts(ctx context.Context, p program, t target) error {
 	if err := os.WriteFile(licenses, thirdParty(p, list), 0o644); err != nil {
 		return err
 	}
-	bom, err := r.bill(binary, p, t, version, list)
+	bom, err := r.bill(binary, p, t, list)
 	if err != nil {
 		return fmt.Errorf("bill of materials: %w", err)
 	}
@@ -144,7 +136,7 @@ func (r *release) artifacts(ctx context.Context, p program, t target) error {
 		return fmt.Errorf("archive: %w", err)
 	}
 	if t.os == "linux" {
-		return r.packages(ctx, binary, licenses, bom, p, t, version)
+		return r.packages(ctx, binary, licenses, bom, p, t)
 	}
 	return nil
 }

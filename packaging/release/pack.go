@@ -32,13 +32,12 @@ const (
 )
 
 // packages makes the deb and the rpm of a program. licenses is the file of the licenses of its libraries.
-func (r *release) packages(ctx context.Context, binary, licenses string, bom []byte, p program, t target,
-	version string) error {
+func (r *release) packages(ctx context.Context, binary, licenses string, bom []byte, p program, t target) error {
 	contents, err := r.contents(ctx, binary, licenses, bom, p)
 	if err != nil {
 		return err
 	}
-	changelog, err := r.changelog(p, version)
+	changelog, err := r.changelog(p)
 	if err != nil {
 		return err
 	}
@@ -47,7 +46,7 @@ func (r *release) packages(ctx context.Context, binary, licenses string, bom []b
 		packager nfpm.Packager
 	}{{"deb", &deb.Deb{}}, {"rpm", rpm.DefaultRPM}} {
 		info := &nfpm.Info{
-			Name: p.name, Arch: t.arch, Platform: t.os, Version: version, Release: "1", MTime: r.date, Section: "net",
+			Name: p.name, Arch: t.arch, Platform: t.os, Version: r.version, Release: "1", MTime: r.date, Section: "net",
 			Priority:   "optional",
 			Maintainer: maintainer, Vendor: "gslb", Description: p.summary + "\n" + p.description, DisableGlobbing: true,
 			Homepage: homepage, Changelog: changelog,
@@ -202,10 +201,10 @@ func (r *release) lintianOverrides(p program) (string, error) {
 }
 
 // changelog writes the changelog of a package, with one entry for the version, and returns its path.
-func (r *release) changelog(p program, version string) (string, error) {
+func (r *release) changelog(p program) (string, error) {
 	path := filepath.Join(r.work, p.name+".changelog.yaml")
 	text := fmt.Sprintf("- semver: %s-1\n  date: %s\n  packager: %s\n  deb: {urgency: medium, distributions: [stable]}\n"+
-		"  changes: [{note: \"Release %[1]s; the changelog of the program lists its changes.\"}]\n", version,
+		"  changes: [{note: \"Release %[1]s; the changelog of the program lists its changes.\"}]\n", r.version,
 		r.date.UTC().Format(time.RFC3339), maintainer)
 	return path, os.WriteFile(path, []byte(text), 0o644)
 }

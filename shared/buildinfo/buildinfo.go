@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // Set by -ldflags "-X gslb.internal/shared/buildinfo.version=...", and never written afterwards.
@@ -25,8 +26,11 @@ type Info struct {
 
 // Get returns the description of the running binary.
 func Get() Info {
-	var revision, changed string
+	var installed, revision, changed string
 	if build, ok := debug.ReadBuildInfo(); ok {
+		if build.Main.Sum != "" { // `go install <module>@<version>`
+			installed = strings.TrimPrefix(build.Main.Version, "v")
+		}
 		for _, s := range build.Settings {
 			switch s.Key {
 			case "vcs.revision":
@@ -37,7 +41,7 @@ func Get() Info {
 		}
 	}
 	return Info{
-		Version:   cmp.Or(version, Development),
+		Version:   cmp.Or(version, installed, Development),
 		GoVersion: runtime.Version(),
 		GitCommit: cmp.Or(commit, revision, "unknown"),
 		BuildDate: cmp.Or(date, changed, "unknown"),

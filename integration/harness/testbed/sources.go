@@ -23,7 +23,7 @@ func SourcesElsewhere(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		"Makefile", "LICENSE", "NOTICE", "go.work", "go.work.sum", "README.md", "overwatch", "agent", "gslbctl", "shared",
+		"Makefile", "VERSION", "LICENSE", "NOTICE", "go.work", "go.work.sum", "README.md", "overwatch", "agent", "gslbctl", "shared",
 		"packaging", "integration",
 	} {
 		RunIn(t, top, "cp", "-r", part, elsewhere)
@@ -31,7 +31,7 @@ func SourcesElsewhere(t *testing.T) string {
 	return elsewhere
 }
 
-// Shipped are the modules that have versions.
+// Shipped are the modules of the programs. Each has a changelog.
 var Shipped = []string{"overwatch", "agent", "gslbctl", "packaging/launcher"}
 
 // GoCommand runs the go command at the top of the workspace and returns its standard output.
