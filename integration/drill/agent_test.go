@@ -25,7 +25,8 @@ import (
 const flapWindow = 30 * time.Second
 
 // flaps is a backend that stops three times. It flaps until flapWindow has passed since the first stop. All backends
-// must serve at the begin: mass-failure protection holds a backend whose failure would be the last of its region.
+// must serve at the begin: mass-failure protection holds a backend whose failure would be the last of its region. A
+// hold of a previous situation must have ended: it holds further backends for a window after its last held backend.
 func (w *week) flaps(b *harness.Backend) situation {
 	s := situation{
 		name: "a backend flaps", condition: api.Flapping, subjects: []string{testbed.AppName + ":" + b.At.String()},
@@ -34,6 +35,7 @@ func (w *week) flaps(b *harness.Backend) situation {
 		end:   func(t *testing.T) { testbed.Tell(t, b, "/healthy") },
 	}
 	s.prepare = func(t *testing.T) {
+		w.noHolds(t)
 		began := time.Now()
 		for _, other := range w.Backends {
 			for _, n := range w.Nodes {
@@ -68,6 +70,20 @@ func (w *week) flaps(b *harness.Backend) situation {
 		}
 	}
 	return s
+}
+
+// noHolds waits until no node has a mass-failure hold, including holds without a held backend.
+func (w *week) noHolds(t *testing.T) {
+	t.Helper()
+	for _, n := range w.Nodes {
+		testbed.Until(t, testbed.StartBound, n.Name+" to end its mass-failure holds", func(ctx context.Context) error {
+			list, err := n.Client.Brakes(ctx)
+			if err != nil || len(list.Brakes) == 0 {
+				return err
+			}
+			return fmt.Errorf("%d holds", len(list.Brakes))
+		})
+	}
 }
 
 // shortLife is the time until the certificate of an agent expires.
