@@ -302,7 +302,7 @@ func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 		if err := n.publisher.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return n.publisher.View().Resolve("a.gslb.test.", dns.TypeA, false, netip.Addr{}, zone.NewTurns(1, 1)).Kind
+		return n.publisher.View().Resolve("a.gslb.test.", dns.TypeA, false, netip.Addr{}, zone.NewRotations(1, 1)).Kind
 	}
 	eventually(t, func() bool { return answered() == zone.Positive })
 	// where nothing listens

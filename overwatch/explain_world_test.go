@@ -87,7 +87,7 @@ func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld
 	var queries atomic.Int64
 	w.decisions = decisions.New(1, func() time.Time { return w.now.Add(time.Duration(queries.Add(1))) })
 	server, err := dnsserver.New(dnsserver.Options{
-		Decisions: w.decisions, Turns: func() *zone.Turns { return zone.NewTurns(seed, 2) },
+		Decisions: w.decisions, Turns: func() *zone.Rotations { return zone.NewRotations(seed, 2) },
 		Listen: []string{"127.0.0.1:0"}, View: w.publisher.View, ClientSubnet: true, Registerer: prometheus.NewRegistry(),
 		Logger: zerolog.Nop(),
 	})

@@ -19,7 +19,7 @@ import (
 
 // published returns the number of keys that the zone of sample publishes.
 func published(n *node) int {
-	r := n.view().Resolve("gslb.test.", dns.TypeDNSKEY, false, netip.MustParseAddr("192.0.2.1"), new(zone.Turns))
+	r := n.view().Resolve("gslb.test.", dns.TypeDNSKEY, false, netip.MustParseAddr("192.0.2.1"), new(zone.Rotations))
 	return len(r.Answer)
 }
 

@@ -37,4 +37,4 @@ func (n *node) about() keysync.About {
 }
 
 // places returns the table of clients' regions in force; nil if no answer depends on it.
-func (n *node) places() *geo.Table { return n.publisher.View().Places() }
+func (n *node) places() *geo.Table { return n.publisher.View().RegionTable() }

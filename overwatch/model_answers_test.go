@@ -183,7 +183,7 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 	if v6 {
 		qtype = dns.TypeAAAA
 	}
-	turns, leads := zone.NewTurns(1, 1), map[netip.Addr]int{}
+	turns, leads := zone.NewRotations(1, 1), map[netip.Addr]int{}
 	for n := 1; n <= min(max(sum, 1), mostQuestions); n++ {
 		r := view.Resolve(dns.Fqdn(name), qtype, false, clientAddress(client), turns)
 		kind := map[zone.Kind]string{zone.Positive: "positive", zone.NoData: "no data", zone.NXDomain: "NXDOMAIN",

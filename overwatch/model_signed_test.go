@@ -44,7 +44,7 @@ func (h *chronicle) proved(view *zone.View, name string, v6 bool, client int, wa
 	if want.kind == "REFUSED" || want.kind == "SERVFAIL" {
 		return ""
 	}
-	r := view.Resolve(dns.Fqdn(name), qtype, true, clientAddress(client), zone.NewTurns(1, 1))
+	r := view.Resolve(dns.Fqdn(name), qtype, true, clientAddress(client), zone.NewRotations(1, 1))
 	kind := map[zone.Kind]string{zone.Positive: "positive", zone.NoData: "no data", zone.NXDomain: "NXDOMAIN"}[r.Kind]
 	if kind != want.kind {
 		return fmt.Sprintf("%s, want %s", kind, want.kind)
@@ -76,7 +76,7 @@ func (h *chronicle) allSigned(view *zone.View, apex string, records []dns.RR) st
 			sets[of] = append(sets[of], rr)
 		}
 	}
-	keys := view.Resolve(apex, dns.TypeDNSKEY, false, clientAddress(0), zone.NewTurns(1, 1)).Answer
+	keys := view.Resolve(apex, dns.TypeDNSKEY, false, clientAddress(0), zone.NewRotations(1, 1)).Answer
 	for of, records := range sets {
 		if !slices.ContainsFunc(signatures[of], func(sig *dns.RRSIG) bool { return h.covers(sig, records, keys) }) {
 			return fmt.Sprintf("no valid signature of %s %s among %v", of.name, dns.TypeToString[of.rtype], signatures[of])
@@ -229,7 +229,7 @@ func (h *chronicle) compareChains(event string, view *zone.View) {
 		if want == nil {
 			continue
 		}
-		turns, text := zone.NewTurns(1, 1), fmt.Sprint(want)
+		turns, text := zone.NewRotations(1, 1), fmt.Sprint(want)
 		soa := view.Resolve(apex, dns.TypeSOA, true, clientAddress(0), turns).Answer
 		if wrong := h.allSigned(view, apex, soa); wrong != "" || len(soa) == 0 {
 			h.t.Errorf("after %s: SOA of %s: %v %s", event, apex, soa, wrong)

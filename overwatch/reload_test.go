@@ -166,7 +166,7 @@ func TestReload_IsWholeOrNotAtAllWhereverItsContextEnds(t *testing.T) {
 			t.Errorf("after %d looks, error %v: the servers are %v, those of the file in force %v", last, err, got, want)
 		}
 		for _, name := range []string{"a.gslb.test", "b.gslb.test", "c.gslb.test"} {
-			kind := n.publisher.View().Resolve(name+".", dns.TypeA, false, netip.Addr{}, zone.NewTurns(1, 1)).Kind
+			kind := n.publisher.View().Resolve(name+".", dns.TypeA, false, netip.Addr{}, zone.NewRotations(1, 1)).Kind
 			if answered := kind == zone.Positive; answered != slices.Contains(n.state.Domains(), name) {
 				t.Errorf("after %d looks, error %v: %s is answered %v, the names in force are %v", last, err, name, kind,
 					n.state.Domains())

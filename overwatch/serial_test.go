@@ -25,7 +25,7 @@ func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 		later := func(event string) {
 			t.Helper()
 			soa := h.node.publisher.View().Resolve("gslb.test.", dns.TypeSOA, false, clientAddress(0),
-				zone.NewTurns(1, 1)).Answer
+				zone.NewRotations(1, 1)).Answer
 			if len(soa) != 1 || int32(soa[0].(*dns.SOA).Serial-last) <= 0 {
 				t.Fatalf("after %s: %v, and the serial was %d", event, soa, last)
 			}

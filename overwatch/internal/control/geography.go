@@ -223,7 +223,7 @@ func (p *Plane) CheckDatabase(ctx context.Context) error {
 		return err
 	}
 	wanted, err := p.Settings(p.Config(), addresses)
-	if err != nil || wanted.Places == p.o.Publisher.View().Places() {
+	if err != nil || wanted.Places == p.o.Publisher.View().RegionTable() {
 		return err
 	}
 	return p.o.Publisher.Reconfigure(ctx, wanted, nil)

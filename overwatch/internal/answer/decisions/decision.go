@@ -15,13 +15,13 @@ type Decision struct {
 	ID      string // unique in this process
 	At      time.Time
 	Client  netip.Prefix // the first 24 or 48 bits of the client's address
-	Steered zone.Steered
+	Steered zone.Selection
 }
 
 // Decide repeats the decision and returns the backend of the answer's first address or name; nil for an answer without
 // any.
 func (d *Decision) Decide() (policy.Decision, *policy.Candidate) {
-	decision := d.Steered.Basis.Decide(d.Steered.Family, d.Steered.Client())
+	decision := d.Steered.Input.Decide(d.Steered.Family, d.Steered.ClientLocation())
 	return decision, selected(decision, d.Steered.Lead)
 }
 

@@ -22,7 +22,7 @@ func TestDecisions_TargetsOfOneAddressAreToldApart(t *testing.T) {
 	r := decisions.New(1, nil)
 	s := r.Socket()
 	for lead := range basis.Candidates {
-		s.Note(s.Begin(), &zone.Steered{Basis: basis, Lead: uint16(lead)}, netip.MustParseAddr("198.51.100.7"))
+		s.Note(s.Begin(), &zone.Selection{Input: basis, Lead: uint16(lead)}, netip.MustParseAddr("198.51.100.7"))
 		sampled := r.Decisions()[0]
 		if _, selected := sampled.Decide(); selected != &basis.Candidates[lead] {
 			t.Errorf("the answer %s comes from %+v", basis.Candidates[lead].Target, selected)

@@ -29,7 +29,7 @@ func basis(number uint32) *policy.Basis {
 }
 
 func note(s *Socket, b *policy.Basis, region, lead uint16) {
-	s.Note(s.Begin(), &zone.Steered{Basis: b, Region: geo.RegionID(region), Lead: lead}, client)
+	s.Note(s.Begin(), &zone.Selection{Input: b, Region: geo.RegionID(region), Lead: lead}, client)
 }
 
 func TestDecisions_OneInSoManyIsKeptAndAReloadCountsAtOnce(t *testing.T) {
@@ -66,8 +66,8 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 		note(s, basis(uint32(i+1)), 0, 0)
 	}
 	all := r.Decisions()
-	if len(all) != RingSize || all[0].Steered.Basis.Number != RingSize+10 || all[RingSize-1].Steered.Basis.Number != 11 {
-		t.Fatalf("%d are kept, from %d to %d", len(all), all[len(all)-1].Steered.Basis.Number, all[0].Steered.Basis.Number)
+	if len(all) != RingSize || all[0].Steered.Input.Number != RingSize+10 || all[RingSize-1].Steered.Input.Number != 11 {
+		t.Fatalf("%d are kept, from %d to %d", len(all), all[len(all)-1].Steered.Input.Number, all[0].Steered.Input.Number)
 	}
 	for _, c := range []struct {
 		id   string
@@ -77,8 +77,8 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 		{fmt.Sprint("0-", RingSize+11), 0},
 		{"1-11", 0}, {"-1-11", 0}, {"0-11x", 0}, {"00-11", 0}, {"", 0}, {"0-18446744073709551615", 0},
 	} {
-		if d, ok := r.Decision(c.id); ok != (c.want > 0) || ok && d.Steered.Basis.Number != c.want {
-			t.Errorf("%q: %t, %d", c.id, ok, d.Steered.Basis.Number)
+		if d, ok := r.Decision(c.id); ok != (c.want > 0) || ok && d.Steered.Input.Number != c.want {
+			t.Errorf("%q: %t, %d", c.id, ok, d.Steered.Input.Number)
 		}
 	}
 }
@@ -91,8 +91,8 @@ func TestDecisions_OfOneTimeAreNewestFirst(t *testing.T) {
 		note(s, basis(uint32(i+1)), 0, 0)
 	}
 	for i, d := range r.Decisions() {
-		if want := uint32(11 - i); d.Steered.Basis.Number != want {
-			t.Errorf("place %d has decision %d, want %d", i, d.Steered.Basis.Number, want)
+		if want := uint32(11 - i); d.Steered.Input.Number != want {
+			t.Errorf("place %d has decision %d, want %d", i, d.Steered.Input.Number, want)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestRecorder_CountsAllWhileItIsRead(t *testing.T) {
 				return
 			default:
 				for _, d := range r.Decisions() {
-					if d.Steered.Basis.Number%2 != uint32(d.Steered.Lead) {
+					if d.Steered.Input.Number%2 != uint32(d.Steered.Lead) {
 						t.Errorf("a torn decision: %+v", d)
 						return
 					}
@@ -294,7 +294,7 @@ func TestTotals_AreOfTheClientsSpot(t *testing.T) {
 	}
 	b.Placed, b.Spots = true, []policy.Spot{{}, {Region: "us", Position: new(policy.Coordinates)}}
 	s := r.Socket()
-	s.Note(s.Begin(), &zone.Steered{Basis: b, Region: 2, Spot: 1}, client)
+	s.Note(s.Begin(), &zone.Selection{Input: b, Region: 2, Location: 1}, client)
 	if got := r.Totals().ByAlgorithm; len(got) != 1 || got[policy.Proximity.String()] != 1 {
 		t.Errorf("%v", got)
 	}

@@ -31,10 +31,10 @@ type Server struct {
 
 // Past repeats the decision and returns its content.
 func (d *Decision) Past() Past {
-	basis := d.Steered.Basis
+	basis := d.Steered.Input
 	decision, selected := d.Decide()
 	p := Past{
-		ID: d.ID, At: d.At, Domain: basis.Name, Client: d.Client, ClientRegion: d.Steered.Client().Region,
+		ID: d.ID, At: d.At, Domain: basis.Name, Client: d.Client, ClientRegion: d.Steered.ClientLocation().Region,
 		Family: d.Steered.Family, Algorithm: decision.Algorithm.String(), Outcome: decision.Outcome,
 		Generation: basis.Generation,
 	}

@@ -173,7 +173,7 @@ func (r *Recorder) result(key statKey, spot geo.SpotID) *result {
 	if len(r.results) >= maxResults {
 		clear(r.results)
 	}
-	client := (&zone.Steered{Basis: key.basis, Region: key.region, Spot: spot}).Client()
+	client := (&zone.Selection{Input: key.basis, Region: key.region, Location: spot}).ClientLocation()
 	d := key.basis.Decide(policy.Family(key.family), client)
 	made := &result{
 		algorithm: r.algorithms.of(d.Algorithm.String()), outcome: r.outcomes.of(d.Outcome),

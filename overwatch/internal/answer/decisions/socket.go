@@ -26,8 +26,8 @@ const leadsTogether = 4
 type statKey struct {
 	basis  *policy.Basis
 	region geo.RegionID
-	choice uint16 // as in zone.Steered
-	leads  uint16 // the lead, as in zone.Steered, by leadsTogether
+	choice uint16 // as in zone.Selection
+	leads  uint16 // the lead, as in zone.Selection, by leadsTogether
 	family uint16 // a policy.Family
 }
 
@@ -69,18 +69,18 @@ func (s *Socket) Begin() time.Time {
 }
 
 // Note counts a steered answer to a client, and samples it if began is not zero. began is what Begin returned.
-func (s *Socket) Note(began time.Time, answer *zone.Steered, client netip.Addr) {
+func (s *Socket) Note(began time.Time, answer *zone.Selection, client netip.Addr) {
 	if s == nil {
 		return
 	}
-	key := statKey{answer.Basis, answer.Region, answer.Choice, answer.Lead / leadsTogether, uint16(answer.Family)}
+	key := statKey{answer.Input, answer.Region, answer.Variant, answer.Lead / leadsTogether, uint16(answer.Family)}
 	s.mu.Lock()
 	if len(s.counts) >= maxKeys {
 		key = statKey{}
 	}
 	noted := s.counts[key]
 	noted.counts[answer.Lead%leadsTogether]++
-	noted.spot = answer.Spot
+	noted.spot = answer.Location
 	s.counts[key] = noted
 	if !began.IsZero() {
 		s.took += max(s.recorder.now().Sub(began), 0)

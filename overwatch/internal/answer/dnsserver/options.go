@@ -20,13 +20,14 @@ type Options struct {
 	// Listen is the addresses to serve on, each "address:port"; without an address, all of both families. Port 0 takes
 	// any that is free.
 	Listen []string
-	// Inherited are sockets that are open already, as returned by the function of this name. For an address in Listen they
-	// are used in place of new ones. New owns all of them.
+	// Inherited are sockets that are open already, as returned by the function of this name. For an address in Listen
+	// they are used in place of new ones. New owns all of them.
 	Inherited []*os.File
-	// Keep is called with the sockets that New has opened itself, before any is read. It may keep copies, to pass them to
-	// the next process as Inherited. An error is logged. Nil: they are not kept.
+	// Keep is called with the sockets that New has opened itself, before any is read. It may keep copies, to pass them
+	// to the next process as Inherited. An error is logged. Nil: they are not kept.
 	Keep func([]syscall.Conn) error
-	// View returns the view to answer from. It is called at least once per query, by many goroutines, and must not block.
+	// View returns the view to answer from. It is called at least once per query, by many goroutines, and must not
+	// block.
 	View func() *zone.View
 	// NSID is the server's identifier for clients that ask for it (RFC 5001), at most MaxNSID octets; empty: none.
 	NSID string
@@ -41,7 +42,7 @@ type Options struct {
 	// RateLimit bounds identical responses to one network.
 	RateLimit RateLimit
 	// Turns returns the turns with which a socket starts; nil: random ones.
-	Turns func() *zone.Turns
+	Turns func() *zone.Rotations
 	// Now is the clock for cookies and the rate limit, and tells which queries are stale; nil means time.Now.
 	Now        func() time.Time
 	Registerer prometheus.Registerer
@@ -74,8 +75,8 @@ func (o *Options) complete() error {
 }
 
 // anywhere returns turns that start at random, which clients cannot predict.
-func anywhere() *zone.Turns {
+func anywhere() *zone.Rotations {
 	var seed [16]byte
 	_, _ = rand.Read(seed[:]) // never fails
-	return zone.NewTurns(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:]))
+	return zone.NewRotations(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:]))
 }

@@ -36,7 +36,7 @@ func testPlaces(t testing.TB) *geo.Table {
 func placedView(t testing.TB) *zone.View {
 	t.Helper()
 	v := testView(t)
-	v.SetPlaces(testPlaces(t))
+	v.SetRegionTable(testPlaces(t))
 	decision := func(region, address string) [2]policy.Decision {
 		return [2]policy.Decision{
 			{Outcome: policy.Success, TTL: 60, Group: region,
@@ -45,7 +45,8 @@ func placedView(t testing.TB) *zone.View {
 		}
 	}
 	home := decision("home", "10.0.0.6")
-	if _, err := zone.NewWriter().Place(v, "one.gslb.test.", [][2]policy.Decision{home, home, decision("far", "10.9.0.1")},
+	decisions := [][2]policy.Decision{home, home, decision("far", "10.9.0.1")}
+	if _, err := zone.NewWriter().SetRegionAnswers(v, "one.gslb.test.", decisions,
 		1); err != nil {
 		t.Fatal(err)
 	}
@@ -98,9 +99,9 @@ func TestRespond_TheSubnetOptionCountsOnlyWhereItIsUnderstood(t *testing.T) {
 
 // What an alias by the client's region leads to may be the same for all clients, or nothing: the alias is not.
 func TestRespond_TheScopeOfAnAliasStaysWhateverItLeadsTo(t *testing.T) {
-	v := viewOf(t, zone.Contents{Steered: []string{"cdn.gslb.test."},
+	v := viewOf(t, zone.Contents{Balanced: []string{"cdn.gslb.test."},
 		Types: map[string][]*zone.Type{"cdn.gslb.test.": zone.AliasTypes}})
-	v.SetPlaces(testPlaces(t))
+	v.SetRegionTable(testPlaces(t))
 	w := zone.NewWriter()
 	packet := query(t, "cdn.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71")))
 	for target, want := range map[string]string{
@@ -113,7 +114,8 @@ func TestRespond_TheScopeOfAnAliasStaysWhateverItLeadsTo(t *testing.T) {
 				Due: []policy.Due{{Target: target, Parts: 1}}}}
 		}
 		home := decision("home", "dual.gslb.test.")
-		if _, err := w.Place(v, "cdn.gslb.test.", [][2]policy.Decision{home, home, decision("far", target)}, 1); err != nil {
+		decisions := [][2]policy.Decision{home, home, decision("far", target)}
+		if _, err := w.SetRegionAnswers(v, "cdn.gslb.test.", decisions, 1); err != nil {
 			t.Fatal(err)
 		}
 		m := askUDP(t, testResponder(v), packet)

@@ -40,7 +40,7 @@ func worldView(b *testing.B) *zone.View {
 		b.Fatal(err)
 	}
 	v := testView(b)
-	v.SetPlaces(table)
+	v.SetRegionTable(table)
 	decisions := make([][2]policy.Decision, 4)
 	for i := range decisions {
 		decisions[i] = [2]policy.Decision{
@@ -49,7 +49,7 @@ func worldView(b *testing.B) *zone.View {
 			{Outcome: policy.NoData},
 		}
 	}
-	if _, err := zone.NewWriter().Place(v, "one.gslb.test.", decisions, 1); err != nil {
+	if _, err := zone.NewWriter().SetRegionAnswers(v, "one.gslb.test.", decisions, 1); err != nil {
 		b.Fatal(err)
 	}
 	return v

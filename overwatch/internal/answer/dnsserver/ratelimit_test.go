@@ -91,7 +91,7 @@ func TestRateLimit_IsOneForAllSockets(t *testing.T) {
 	v := testView(t)
 	s := new(Server)
 	b := behaviour{view: func() *zone.View { return v }, limit: newLimiter(RateLimit{PerSecond: 4}), now: time.Now,
-		starts: func() *zone.Turns { return zone.NewTurns(1, 1) }}
+		starts: func() *zone.Rotations { return zone.NewRotations(1, 1) }}
 	first, second := s.responder(b), s.responder(b)
 	same := func(int) []byte { return query(t, "app.gslb.test.", dns.TypeA) }
 	got := outcomes(t, first, "203.0.113.9", false, 2, same) + outcomes(t, second, "203.0.113.9", false, 3, same) +

@@ -54,8 +54,8 @@ func (r *responder) appendRecords(msg []byte, limit int, o *outcome) []byte {
 	}
 	began := r.noted.Begin()
 	msg, answer := r.view().Append(msg[:q.end:limit-opt], &q.question, r.turns)
-	if answer.Steered.Basis != nil && !answer.Truncated { // a client that is sent to TCP asks again
-		r.noted.Note(began, &answer.Steered, q.question.Client)
+	if answer.Selection.Input != nil && !answer.Truncated { // a client that is sent to TCP asks again
+		r.noted.Note(began, &answer.Selection, q.question.Client)
 	}
 	// The scope of a negative answer is 0 (RFC 7871 section 7.4), unless an alias before it depends on the client.
 	q.edns.setScope(answer.Scope)

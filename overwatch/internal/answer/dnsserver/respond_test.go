@@ -25,7 +25,7 @@ func testResponder(v *zone.View) *responder {
 	}
 	b.udpSize.Store(udpSize)
 	copy(b.secret[:], "0123456789abcdef")
-	return &responder{behaviour: b, turns: zone.NewTurns(1, 2), counts: new(counts)}
+	return &responder{behaviour: b, turns: zone.NewRotations(1, 2), counts: new(counts)}
 }
 
 // query returns a packet with one question, to be changed by the functions.
@@ -416,7 +416,7 @@ func TestFetch_AFaultOfOursIsToldAndNoMore(t *testing.T) {
 		r.read(&requests[i], query(t, "one.gslb.test.", dns.TypeA), testClient, false)
 	}
 	r.fetch(requests)
-	if got := r.counts.faults.Load(); got != 1 || !strings.Contains(log.String(), "zone.(*View).Fetch") {
+	if got := r.counts.faults.Load(); got != 1 || !strings.Contains(log.String(), "zone.(*View).Prefetch") {
 		t.Errorf("%d faults counted, want 1 with the stack: %s", got, &log)
 	}
 	if got := r.counts.queries[servFail].Load(); got != 0 {

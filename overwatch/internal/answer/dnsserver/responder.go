@@ -23,8 +23,8 @@ type behaviour struct {
 	limit     limiter
 	udpSize   *atomic.Int32 // octets of the longest response over UDP
 	decisions *decisions.Recorder
-	why       Why                // nil: not explained
-	starts    func() *zone.Turns // returns the first turns of a responder
+	why       Why                    // nil: not explained
+	starts    func() *zone.Rotations // returns the first turns of a responder
 	now       func() time.Time
 	log       zerolog.Logger
 }
@@ -32,7 +32,7 @@ type behaviour struct {
 // responder answers messages. It belongs to one goroutine at a time.
 type responder struct {
 	behaviour
-	turns   *zone.Turns
+	turns   *zone.Rotations
 	limiter limiter
 	counts  *counts
 	noted   *decisions.Socket // nil: nothing is
@@ -63,14 +63,14 @@ func (r *responder) fetch(requests []request) {
 			r.faulty("reading ahead for DNS queries failed", nil, fault)
 		}
 	}()
-	var room [zone.MaxFetch]*zone.Question
+	var room [zone.MaxPrefetch]*zone.Question
 	questions := room[:0]
 	for i := range requests {
 		if requests[i].lookup {
 			questions = append(questions, &requests[i].question)
 		}
 	}
-	r.view().Fetch(questions, r.turns)
+	r.view().Prefetch(questions, r.turns)
 }
 
 // answer answers a message that read has read; see respond.

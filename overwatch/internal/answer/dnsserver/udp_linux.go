@@ -17,7 +17,7 @@ import (
 
 const (
 	// batch bounds the messages that one system call receives or sends.
-	batch = zone.MaxFetch
+	batch = zone.MaxPrefetch
 	// receiveSize is the space for a query, in octets. A longer one is cut off, and so a format error.
 	receiveSize = 2048
 	// controlSize is the space for a query's control messages, in octets: IPV6_PKTINFO is the largest, with 36.

@@ -90,9 +90,9 @@ func viewOf(t testing.TB, c zone.Contents) *zone.View {
 		t.Fatal(parser.Err())
 	}
 	for name := range steeredNames {
-		c.Steered = append(c.Steered, name+"."+apex)
+		c.Balanced = append(c.Balanced, name+"."+apex)
 	}
-	slices.Sort(c.Steered)
+	slices.Sort(c.Balanced)
 	v, err := zone.New([]*zone.Contents{&c}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func viewOf(t testing.TB, c zone.Contents) *zone.View {
 		if name == "one" {
 			answers = 1
 		}
-		if _, err := w.Steer(v, name+"."+apex, d, answers); err != nil {
+		if _, err := w.SetAnswers(v, name+"."+apex, d, answers); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -23,7 +23,7 @@ const (
 type Query struct {
 	Name   string // in zone-file form, in any case, with or without its final dot
 	Family policy.Family
-	// Type is a zone.ProbedType; 0 is that of the addresses of Family. The Family of an Explanation is that of the
+	// Type is a zone.ParseProbeType; 0 is that of the addresses of Family. The Family of an Explanation is that of the
 	// addresses in HTTPS records, or behind SRV records.
 	Type uint16
 	// Client is the address of the client subnet option, if that has a network, else the resolver's.
@@ -64,11 +64,11 @@ type Backend struct {
 const maxTries = 8
 
 // turns are schedules for explanations only, so that these do not advance those of DNS.
-var turns = sync.Pool{New: func() any { return zone.NewTurns(rand.Uint64(), rand.Uint64()) }}
+var turns = sync.Pool{New: func() any { return zone.NewRotations(rand.Uint64(), rand.Uint64()) }}
 
 // Explain answers the query from the view, with the reasons.
 func Explain(view *zone.View, q Query) (Explanation, error) {
-	mine := turns.Get().(*zone.Turns)
+	mine := turns.Get().(*zone.Rotations)
 	defer turns.Put(mine)
 	for try := 1; ; try++ {
 		began := time.Now()
@@ -76,15 +76,15 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 		if err != nil {
 			return Explanation{}, err
 		}
-		if q.Type != 0 && probe.Steered.Basis != nil {
-			q.Family = probe.Steered.Family
+		if q.Type != 0 && probe.Selection.Input != nil {
+			q.Family = probe.Selection.Family
 		}
 		e := Explanation{
 			Query: q, Kind: probe.Kind, Records: probe.Records, Addresses: probe.Addresses, TTL: probe.TTL, Scope: probe.Scope,
 			Took: time.Since(began),
 		}
-		basis := probe.Steered.Basis
-		if err := e.place(view.Places(), basis); err != nil {
+		basis := probe.Selection.Input
+		if err := e.place(view.RegionTable(), basis); err != nil {
 			return Explanation{}, err
 		}
 		if basis == nil {
@@ -94,12 +94,12 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 			}
 			return e, nil
 		}
-		client := probe.Steered.Client()
+		client := probe.Selection.ClientLocation()
 		if e.Region != client.Region && try < maxTries {
 			continue // another table has come into force between the answer and the explanation
 		}
 		e.decide(basis, q.Family, client)
-		if lead := int(probe.Steered.Lead); basis.Rules.Names && lead < len(e.Decision.Due) {
+		if lead := int(probe.Selection.Lead); basis.Rules.Names && lead < len(e.Decision.Due) {
 			e.begin(e.Decision.Due[lead])
 		}
 		return e, nil
@@ -126,9 +126,9 @@ func (e *Explanation) place(table *geo.Table, basis *policy.Basis) error {
 
 // ExplainPast explains an answer that was given earlier, from the data of that time: the client's region, and the
 // address that came first.
-func ExplainPast(q Query, s zone.Steered) Explanation {
+func ExplainPast(q Query, s zone.Selection) Explanation {
 	e := Explanation{Query: q}
-	e.decide(s.Basis, s.Family, s.Client())
+	e.decide(s.Input, s.Family, s.ClientLocation())
 	e.Kind = zone.Positive
 	switch {
 	case e.Outcome == policy.NoData:

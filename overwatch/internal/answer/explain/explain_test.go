@@ -40,7 +40,7 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 		Spots: []policy.Spot{{}, {Region: "eu", Position: paris}},
 	}
 	return ExplainPast(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")},
-		zone.Steered{Basis: basis, Region: geo.RegionID(region), Spot: geo.SpotID(region)})
+		zone.Selection{Input: basis, Region: geo.RegionID(region), Location: geo.SpotID(region)})
 }
 
 // told returns all of an explanation as text.
@@ -150,7 +150,7 @@ func TestWouldBe_IsBounded(t *testing.T) {
 	for i := range basis.Candidates {
 		basis.Candidates[i] = policy.Candidate{Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), Weight: 1, Share: 1}
 	}
-	e := ExplainPast(Query{Name: "app.test"}, zone.Steered{Basis: basis, Lead: zone.NoLead})
+	e := ExplainPast(Query{Name: "app.test"}, zone.Selection{Input: basis, Lead: zone.NoLead})
 	if len(e.WouldBe) != MaxWouldBe+1 || e.WouldBe[MaxWouldBe].If != nil || e.Selected() != nil {
 		t.Errorf("%d, the last %+v", len(e.WouldBe), e.WouldBe[len(e.WouldBe)-1].If)
 	}

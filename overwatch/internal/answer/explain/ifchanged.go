@@ -21,12 +21,12 @@ type Loss struct {
 // that would be gone. loses is false where nobody's answer would get worse, and for a name that is not steered.
 func IfChanged(view *zone.View, name string, change func(*policy.Candidate) bool) (loss Loss, loses bool, err error) {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
-		audiences, err := view.Audiences(name, family)
+		audiences, err := view.ClientGroups(name, family)
 		if err != nil {
 			return Loss{}, false, err
 		}
 		for i := range audiences {
-			basis, client := audiences[i].Basis, audiences[i].Client()
+			basis, client := audiences[i].Input, audiences[i].ClientLocation()
 			after := candidatesAfter(basis, change)
 			outcome, worse := worsened(basis.Decide(family, client), basis.DecideIf(after, family, client))
 			if !worse {

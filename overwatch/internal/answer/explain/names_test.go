@@ -39,7 +39,7 @@ func TestPast_TargetsOfOneAddressHaveTheirOwnShares(t *testing.T) {
 		}
 	}
 	for lead := range 2 {
-		e := ExplainPast(e.Query, zone.Steered{Basis: e.Basis, Lead: uint16(lead)})
+		e := ExplainPast(e.Query, zone.Selection{Input: e.Basis, Lead: uint16(lead)})
 		if selected := e.Selected(); selected != &e.Backends[lead] {
 			t.Errorf("the answer %s comes from %+v", e.Basis.Candidates[lead].Target, selected)
 		}
@@ -51,13 +51,13 @@ func cdnView(t *testing.T, basis *policy.Basis) *zone.View {
 	t.Helper()
 	soa := &dns.SOA{Hdr: dns.RR_Header{Name: "test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 300}, Ns: "ns.",
 		Mbox: "m."}
-	view, err := zone.New([]*zone.Contents{{Apex: "test.", SOA: soa, Steered: []string{"app.test."},
+	view, err := zone.New([]*zone.Contents{{Apex: "test.", SOA: soa, Balanced: []string{"app.test."},
 		Types: map[string][]*zone.Type{"app.test.": zone.AliasTypes}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := basis.Decide(policy.IPv4, policy.Spot{})
-	if _, err := zone.NewWriter().Steer(view, "app.test.", [2]policy.Decision{d, d}, 1); err != nil {
+	if _, err := zone.NewWriter().SetAnswers(view, "app.test.", [2]policy.Decision{d, d}, 1); err != nil {
 		t.Fatal(err)
 	}
 	return view

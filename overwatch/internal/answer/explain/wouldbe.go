@@ -63,15 +63,15 @@ type RegionAnswer struct {
 // ByRegion returns the answers of a steered domain to all clients, region by region, with addresses of one family. A
 // wildcard's name has its asterisk. The result is empty for a name that is not steered.
 func ByRegion(view *zone.View, name string, family policy.Family) ([]RegionAnswer, error) {
-	audiences, err := view.Audiences(name, family)
+	audiences, err := view.ClientGroups(name, family)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]RegionAnswer, len(audiences))
 	for i := range audiences {
 		a := &audiences[i]
-		client := a.Client()
-		list[i] = RegionAnswer{client.Region, a.Everybody, a.Basis.Decide(family, client)}
+		client := a.ClientLocation()
+		list[i] = RegionAnswer{client.Region, a.AllClients, a.Input.Decide(family, client)}
 	}
 	return list, nil
 }

@@ -37,12 +37,12 @@ type aliases struct {
 	t        *testing.T
 	p        *publish.Publisher
 	registry *registry.Registry
-	turns    *zone.Turns
+	turns    *zone.Rotations
 }
 
 func newAliases(t *testing.T, s publish.Settings) *aliases {
 	t.Helper()
-	w := &aliases{t: t, turns: zone.NewTurns(1, 1)}
+	w := &aliases{t: t, turns: zone.NewRotations(1, 1)}
 	var err error
 	w.registry, err = registry.New(registry.Options{Timing: registry.Timing{StaleThreshold: time.Minute,
 		RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Minute},

@@ -41,7 +41,7 @@ func newDecider(o Options) decider {
 // beside returns another decider, for the names of a view that is not in force yet, with that view's positions.
 func (p *decider) beside(positions *positions) *decider {
 	other := *p
-	other.positions, other.writer = positions, p.writer.Beside()
+	other.positions, other.writer = positions, p.writer.Fork()
 	other.states, other.state, other.decisions, other.own = make(map[policy.Facts]*policy.Facts), nil, nil, nil
 	return &other
 }
@@ -52,7 +52,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	clients := p.clientsOf(d, basis.Candidates)
 	basis.Clients = clients.names
 	decisions := p.decisions[:0] // the same memory for all names
-	var choices [2]zone.Choices
+	var choices [2]zone.LocationDecisions
 	switch {
 	case d.rules.NeedsPosition() && p.positions.atlas != nil:
 		choices, decisions = atEachSpot(p.positions.atlas, basis, clients, decisions)
@@ -92,17 +92,17 @@ func (p *decider) steer(
 	view *zone.View,
 	d *domain,
 	name string,
-	choices [2]zone.Choices,
+	choices [2]zone.LocationDecisions,
 	decisions [][2]policy.Decision,
 	answers int,
 ) (err error) {
 	switch {
 	case choices[0].Decisions != nil:
-		_, err = p.writer.PlaceAt(view, name, p.positions.spots, choices, answers)
+		_, err = p.writer.SetLocationAnswers(view, name, p.positions.spots, choices, answers)
 	case d.placed:
-		_, err = p.writer.Place(view, name, decisions, answers)
+		_, err = p.writer.SetRegionAnswers(view, name, decisions, answers)
 	default:
-		_, err = p.writer.Steer(view, name, decisions[0], answers)
+		_, err = p.writer.SetAnswers(view, name, decisions[0], answers)
 	}
 	return err
 }
@@ -114,11 +114,12 @@ func atEachSpot(
 	basis *policy.Basis,
 	clients *clients,
 	memory [][2]policy.Decision,
-) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
+) (choices [2]zone.LocationDecisions, decisions [][2]policy.Decision) {
 	decisions = memory
 	for f := range choices {
 		c := &choices[f]
-		c.Decisions, c.By = atlas.Decide(*basis.Rules, basis.Candidates, policy.Family(f), clients.names, clients.regions)
+		family := policy.Family(f)
+		c.Decisions, c.ByLocation = atlas.Decide(*basis.Rules, basis.Candidates, family, clients.names, clients.regions)
 		for i := range c.Decisions {
 			c.Decisions[i].Basis = basis
 			if i == len(decisions) {

@@ -244,9 +244,9 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	}
 	e.settle()
 	if was != nil {
-		z.Steered, z.version.names = was.Steered, was.version.names
+		z.Balanced, z.version.names = was.Balanced, was.version.names
 	}
-	z.Steered, z.Renewed = edited(z.Steered, e), e.renewed
+	z.Balanced, z.Unshared = edited(z.Balanced, e), e.renewed
 	z.takeTypes(was, e)
 	z.version.names.addAll(e.come, 1)
 	z.version.names.addAll(e.gone, -1)

@@ -41,7 +41,7 @@ func told(t *testing.T, p *Publisher, name string, rtype uint16) (line string, e
 
 // sent returns the records that DNS answers, as dig has them.
 func sent(p *Publisher, name string, rtype uint16) (records []string) {
-	r := p.View().Resolve(name, rtype, false, netip.MustParseAddr("192.0.2.1"), zone.NewTurns(1, 1))
+	r := p.View().Resolve(name, rtype, false, netip.MustParseAddr("192.0.2.1"), zone.NewRotations(1, 1))
 	for _, rr := range r.Answer {
 		records = append(records, strings.ReplaceAll(rr.String(), "\t", " "))
 	}

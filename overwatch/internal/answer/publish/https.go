@@ -62,8 +62,8 @@ func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 
 // pair gives decisions for IPv4 the addresses of IPv6 that HTTPS records have beside theirs. Where clients are told
 // apart by their position, both families must tell the same ones apart.
-func pair(choices [2]zone.Choices, decisions [][2]policy.Decision) {
-	if !slices.Equal(choices[policy.IPv4].By, choices[policy.IPv6].By) {
+func pair(choices [2]zone.LocationDecisions, decisions [][2]policy.Decision) {
+	if !slices.Equal(choices[policy.IPv4].ByLocation, choices[policy.IPv6].ByLocation) {
 		return
 	}
 	for i := range decisions {

@@ -16,7 +16,7 @@ import (
 const steered = "a.gslb.test."
 
 // asks returns the data of the records that a client gets, and how it was answered.
-func asks(p *Publisher, name string, rtype uint16, client string, turns *zone.Turns) (data []string, kind zone.Kind) {
+func asks(p *Publisher, name string, rtype uint16, client string, turns *zone.Rotations) (data []string, kind zone.Kind) {
 	r := p.View().Resolve(name, rtype, false, netip.MustParseAddr(client), turns)
 	for _, rr := range r.Answer {
 		data = append(data, strings.TrimPrefix(rr.String(), rr.Header().String()))
@@ -40,7 +40,7 @@ func steeredHTTPS(t *testing.T, algorithm string, h config.HTTPS, list ...string
 
 func TestHTTPS_FollowsSettingsAndHealth(t *testing.T) {
 	p, b, s := steeredHTTPS(t, "weighted", config.HTTPS{}, "10.0.0.1", "10.0.0.2", "2001:db8::1")
-	turns := zone.NewTurns(1, 1)
+	turns := zone.NewRotations(1, 1)
 	expect := func(when, want string) {
 		t.Helper()
 		if got, kind := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns); strings.Join(got, "; ") != want {
@@ -87,7 +87,7 @@ func TestHTTPS_FollowsSettingsAndHealth(t *testing.T) {
 func TestHTTPS_HintIsTheAddressOfAWhereThePolicyIsFixed(t *testing.T) {
 	h := config.HTTPS{ALPN: []string{"h2"}}
 	p, _, _ := steeredHTTPS(t, "client-hash", h, "10.0.0.1", "10.0.0.2", "10.0.0.3")
-	turns, seen := zone.NewTurns(1, 1), map[string]bool{}
+	turns, seen := zone.NewRotations(1, 1), map[string]bool{}
 	for _, client := range []string{"192.0.2.1", "198.51.100.1", "203.0.113.1", "9.9.9.9", "8.8.8.8", "1.1.1.1"} {
 		a, _ := asks(p, steered, dns.TypeA, client, turns)
 		hint, _ := asks(p, steered, dns.TypeHTTPS, client, turns)
@@ -104,7 +104,7 @@ func TestHTTPS_HintIsTheAddressOfAWhereThePolicyIsFixed(t *testing.T) {
 func TestHTTPS_HintsHaveTheSharesOfA(t *testing.T) {
 	h := config.HTTPS{ALPN: []string{"h2"}}
 	p, _, _ := steeredHTTPS(t, "weighted", h, "10.0.0.1", "10.0.0.2", "10.0.0.3")
-	turns, counts := zone.NewTurns(1, 1), map[string]int{}
+	turns, counts := zone.NewRotations(1, 1), map[string]int{}
 	for range 300 {
 		a, _ := asks(p, steered, dns.TypeA, "192.0.2.1", turns)
 		hint, _ := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns)
@@ -126,7 +126,7 @@ func TestHTTPS_HintsHaveTheSharesOfA(t *testing.T) {
 func TestHTTPS_HasBothFamiliesWhereTheirSharesCanBeKept(t *testing.T) {
 	list := []string{"10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::2"}
 	p, _, _ := steeredHTTPS(t, "round-robin", config.HTTPS{ALPN: []string{"h2"}}, list...)
-	turns, counts := zone.NewTurns(1, 1), map[string]int{}
+	turns, counts := zone.NewRotations(1, 1), map[string]int{}
 	for range 100 {
 		hints, _ := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns)
 		counts[strings.TrimPrefix(hints[0], `1 . alpn="h2" `)]++

@@ -29,7 +29,7 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		go p.Run(ctx)
 		answered := func() int {
-			seen, turns := map[string]bool{}, zone.NewTurns(1, 1)
+			seen, turns := map[string]bool{}, zone.NewRotations(1, 1)
 			for range 8 {
 				r := p.View().Resolve("app.gslb.test.", 1, false, netip.Addr{}, turns)
 				seen[r.Answer[0].String()] = true
@@ -135,7 +135,7 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	led, turns := map[string]int{}, zone.NewTurns(1, 1)
+	led, turns := map[string]int{}, zone.NewRotations(1, 1)
 	for range 8 {
 		for _, rr := range p.View().Resolve("app.gslb.test.", dns.TypeA, false, netip.Addr{}, turns).Answer {
 			led[rr.(*dns.A).A.String()]++

@@ -68,7 +68,7 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 		return n.err
 	}
 	p.generation++
-	n.view.SetPlaces(n.plan.settings.Places)
+	n.view.SetRegionTable(n.plan.settings.Places)
 	by := p.beside(n.positions)
 	if err := p.decideAll(ctx, n, by, between); err != nil {
 		return err
@@ -83,9 +83,9 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	}
 	longest := n.plan.longestTTL()
 	p.serveTTL(max(p.longest.Load(), longest))
-	fresh := slices.Concat(n.view.Fresh(), by.writer.Fresh())
+	fresh := slices.Concat(n.view.NewSignatures(), by.writer.TakeNewSignatures())
 	p.view.Store(n.view)
-	n.view.InForce()
+	n.view.ReleasePrevious()
 	p.serveTTL(longest)
 	if starts || len(n.plan.changed) > 0 {
 		p.reportAll(n.plan)

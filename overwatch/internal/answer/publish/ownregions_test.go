@@ -64,7 +64,7 @@ func sharedRegions(t *testing.T, algorithm string, listed ...string) (*backends,
 func sentTo(t *testing.T, view *zone.View, name, client string) string {
 	t.Helper()
 	address := netip.MustParseAddr(client)
-	r := view.Resolve(name+".", dns.TypeA, false, address, zone.NewTurns(1, 1))
+	r := view.Resolve(name+".", dns.TypeA, false, address, zone.NewRotations(1, 1))
 	if len(r.Answer) == 0 {
 		t.Fatalf("%s has no answer for %s", name, client)
 	}
@@ -164,7 +164,7 @@ func TestGeolocation_RegionsOfBackendsAreComparedWithoutCase(t *testing.T) {
 		backend.Region = strings.ToUpper(backend.Region)
 	}
 	r := newPublisher(t, b, s).View().Resolve("app.gslb.test.", dns.TypeA, false, netip.MustParseAddr("198.51.100.7"),
-		zone.NewTurns(1, 1))
+		zone.NewRotations(1, 1))
 	if len(r.Answer) != 1 || r.Answer[0].(*dns.A).A.String() != "10.0.0.2" {
 		t.Errorf("a German client is answered %v, want the backend in EU", r.Answer)
 	}

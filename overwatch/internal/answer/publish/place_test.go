@@ -80,7 +80,7 @@ func placesWith(t *testing.T, regions []config.Region, lines ...string) *geo.Tab
 // answered returns the addresses that a client is answered, over some queries.
 func answered(p *Publisher, client string) string {
 	var found []string
-	turns := zone.NewTurns(1, 1)
+	turns := zone.NewRotations(1, 1)
 	for range 12 {
 		r := p.View().Resolve("app.gslb.test.", dns.TypeA, false, netip.MustParseAddr(client), turns)
 		for _, rr := range r.Answer {
@@ -96,13 +96,13 @@ func answered(p *Publisher, client string) string {
 // audiences returns the addresses of each audience that there is.
 func audiences(t *testing.T, p *Publisher) (found []string) {
 	t.Helper()
-	list, err := p.View().Audiences("app.gslb.test", policy.IPv4)
+	list, err := p.View().ClientGroups("app.gslb.test", policy.IPv4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range list {
 		var addresses []string
-		for _, due := range a.Basis.Decide(policy.IPv4, a.Client()).Due {
+		for _, due := range a.Input.Decide(policy.IPv4, a.ClientLocation()).Due {
 			addresses = append(addresses, strings.TrimPrefix(due.Address.String(), "10.0."))
 		}
 		found = append(found, strings.Join(addresses, " "))
@@ -173,7 +173,7 @@ func TestClientHash_AClientKeepsItsBackendWhileItServes(t *testing.T) {
 	s.Domains[0].MaxAnswers = 2
 	p := newPublisher(t, b, s)
 	lead := func(client netip.Addr) string {
-		r := p.View().Resolve("app.gslb.test.", dns.TypeA, false, client, zone.NewTurns(1, 1))
+		r := p.View().Resolve("app.gslb.test.", dns.TypeA, false, client, zone.NewRotations(1, 1))
 		if len(r.Answer) != 2 || r.Scope != 24 {
 			t.Fatalf("%d addresses with scope %d", len(r.Answer), r.Scope)
 		}

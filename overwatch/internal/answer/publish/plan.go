@@ -63,7 +63,7 @@ type zonePlan struct {
 
 // has reports whether a name of the zone is steered.
 func (z *zonePlan) has(name string) bool {
-	_, there := slices.BinarySearch(z.Steered, name)
+	_, there := slices.BinarySearch(z.Balanced, name)
 	return there
 }
 

@@ -190,7 +190,7 @@ func (p *Publisher) Sign(ctx context.Context) error {
 // prepareFresh asks for the signatures that the last decisions need.
 func (p *Publisher) prepareFresh() {
 	if p.signing != nil {
-		p.signing.requestSome(p.writer.Fresh())
+		p.signing.requestSome(p.writer.TakeNewSignatures())
 	}
 }
 

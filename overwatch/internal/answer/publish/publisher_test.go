@@ -87,7 +87,7 @@ func newPublisher(t *testing.T, b *backends, s Settings) *Publisher {
 
 // ask returns the answer and authority sections in zone-file form, or the kind of failure.
 func ask(v *zone.View, name, rtype string) string {
-	r := v.Resolve(name, dns.StringToType[rtype], false, netip.Addr{}, zone.NewTurns(1, 1))
+	r := v.Resolve(name, dns.StringToType[rtype], false, netip.Addr{}, zone.NewRotations(1, 1))
 	switch r.Kind {
 	case zone.Failed:
 		return "SERVFAIL"
@@ -302,7 +302,7 @@ func TestSerial_RisesWithContentAndNotWithHealth(t *testing.T) {
 		b := new(backends)
 		p := newPublisher(t, b, testSettings())
 		serial := func() uint32 {
-			r := p.View().Resolve("gslb.test.", dns.TypeSOA, false, netip.Addr{}, zone.NewTurns(1, 1))
+			r := p.View().Resolve("gslb.test.", dns.TypeSOA, false, netip.Addr{}, zone.NewRotations(1, 1))
 			return r.Answer[0].(*dns.SOA).Serial
 		}
 		first := serial()

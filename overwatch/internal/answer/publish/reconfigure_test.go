@@ -155,7 +155,7 @@ func everything(v *zone.View) string {
 		"nx.under.gslb.test", "deep.under.gslb.test", "com", "test"}, comeAndGo...) {
 		for _, name := range []string{name, "0." + name} {
 			for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeSOA, dns.TypeNS, dns.TypeDS} {
-				r := v.Resolve(dns.Fqdn(name), rtype, true, netip.Addr{}, zone.NewTurns(1, 1))
+				r := v.Resolve(dns.Fqdn(name), rtype, true, netip.Addr{}, zone.NewRotations(1, 1))
 				fmt.Fprintln(&b, name, dns.TypeToString[rtype], r.Kind)
 				for _, rr := range append(r.Answer, r.Authority...) {
 					switch rr := rr.(type) {
@@ -196,7 +196,7 @@ func TestReconfigure_SerialsGrow(t *testing.T) {
 		if err := w.verify(w.View(), apex, dns.TypeSOA); err != nil {
 			t.Error(err)
 		}
-		return w.View().Resolve(apex, dns.TypeSOA, false, netip.Addr{}, zone.NewTurns(1, 1)).Answer[0].(*dns.SOA).Serial
+		return w.View().Resolve(apex, dns.TypeSOA, false, netip.Addr{}, zone.NewRotations(1, 1)).Answer[0].(*dns.SOA).Serial
 	}
 	first, other := serial("gslb.test."), serial("shop.example.com.")
 	more := config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10}

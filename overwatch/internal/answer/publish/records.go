@@ -87,7 +87,7 @@ func (p *plan) sizes(z *zonePlan) {
 		}
 		octets[set] = 0
 		records := slices.DeleteFunc(slices.Clone(z.static), func(rr dns.RR) bool { return nameOf(rr) != set })
-		if err := zone.Fits(z.Apex, records); err != nil {
+		if err := zone.CheckFits(z.Apex, records); err != nil {
 			p.wrong(z.key, z.from.Name, "%v: remove some", err)
 		}
 	}
@@ -171,14 +171,14 @@ func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 	if !slices.ContainsFunc(aliases, func(a alias) bool { return strings.HasPrefix(a.owner, "*.") }) {
 		return
 	}
-	targets, there := make(map[string]string, len(aliases)), make(map[string]bool, len(z.types)+len(z.Steered))
+	targets, there := make(map[string]string, len(aliases)), make(map[string]bool, len(z.types)+len(z.Balanced))
 	for _, a := range aliases {
 		targets[a.owner] = a.target
 	}
 	for name := range z.types {
 		z.exists(there, name)
 	}
-	for _, name := range z.Steered {
+	for _, name := range z.Balanced {
 		z.exists(there, name)
 	}
 	told := make(map[string]bool)

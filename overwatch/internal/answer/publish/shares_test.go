@@ -46,7 +46,7 @@ func TestShares_AreExactAtEveryMoment(t *testing.T) {
 		go func() { ended <- p.Run(ctx) }()
 		w := sharesWorld{t: t, random: random, p: p, tallies: make(map[string]*tally)}
 		for i := range w.sockets {
-			w.sockets[i] = zone.NewTurns(seed, uint64(i))
+			w.sockets[i] = zone.NewRotations(seed, uint64(i))
 		}
 		for range 25 {
 			w.asked = make(map[string]bool)
@@ -112,7 +112,7 @@ type sharesWorld struct {
 	t       *testing.T
 	random  *rand.Rand
 	p       *Publisher
-	sockets [3]*zone.Turns
+	sockets [3]*zone.Rotations
 	tallies map[string]*tally // by socket and group
 	asked   map[string]bool   // keys of tallies
 	answers int
@@ -125,7 +125,7 @@ func (w *sharesWorld) ask(socket int, client netip.Addr) {
 	if r.Kind != zone.Positive {
 		return
 	}
-	d := r.Steered.Basis.Decide(policy.IPv4, r.Steered.Client())
+	d := r.Selection.Input.Decide(policy.IPv4, r.Selection.ClientLocation())
 	if d.Hashed {
 		return
 	}

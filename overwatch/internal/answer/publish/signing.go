@@ -98,7 +98,7 @@ func (p *plan) own(i int) *zonePlan {
 	}
 	own := *z
 	soa := *z.SOA
-	own.plan, own.SOA, own.Renewed = p, &soa, nil
+	own.plan, own.SOA, own.Unshared = p, &soa, nil
 	p.zones[i], p.byApex[z.Apex] = &own, &own
 	return &own
 }
@@ -211,7 +211,7 @@ func (s *signing) prepareAll(ctx context.Context) {
 // validate verifies the signatures of the DNSKEY and SOA records of each signed zone in the view, and lets queries go
 // first after each zone. A zone whose answers cannot be signed has another condition.
 func (s *signing) validate(ctx context.Context) {
-	view, turns := s.view(), zone.NewTurns(0, 0)
+	view, turns := s.view(), zone.NewRotations(0, 0)
 	for _, apex := range s.zones.Signed() {
 		if ctx.Err() != nil {
 			return

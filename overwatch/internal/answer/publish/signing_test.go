@@ -165,7 +165,7 @@ func TestServeTTL_ALowerTTLReplacesTheOld(t *testing.T) {
 // keyOf returns the DNSKEY records of a zone in the view.
 func keyOf(v *zone.View, apex string) []*dns.DNSKEY {
 	var keys []*dns.DNSKEY
-	r := v.Resolve(apex, dns.TypeDNSKEY, false, netip.Addr{}, zone.NewTurns(1, 1))
+	r := v.Resolve(apex, dns.TypeDNSKEY, false, netip.Addr{}, zone.NewRotations(1, 1))
 	for _, rr := range r.Answer {
 		keys = append(keys, rr.(*dns.DNSKEY))
 	}
@@ -174,7 +174,7 @@ func keyOf(v *zone.View, apex string) []*dns.DNSKEY {
 
 // verify checks that each RRset of an answer has a signature that holds now, by a key that the same view has.
 func (w *signedWorld) verify(v *zone.View, name string, rtype uint16) error {
-	r := v.Resolve(name, rtype, true, netip.Addr{}, zone.NewTurns(rand.Uint64(), 1))
+	r := v.Resolve(name, rtype, true, netip.Addr{}, zone.NewRotations(rand.Uint64(), 1))
 	if r.Kind == zone.Failed || r.Kind == zone.Refused {
 		return nil
 	}
@@ -479,7 +479,7 @@ func TestSigning_ZonesBelowZonesAreDelegatedSecurely(t *testing.T) {
 	s.DNS.Zones = append(s.DNS.Zones, config.Zone{Name: "child.gslb.test"})
 	w := newSignedWorld(t, s)
 	v := w.View()
-	r := v.Resolve("child.gslb.test.", dns.TypeDS, true, netip.Addr{}, zone.NewTurns(1, 1))
+	r := v.Resolve("child.gslb.test.", dns.TypeDS, true, netip.Addr{}, zone.NewRotations(1, 1))
 	if len(r.Answer) != 2 {
 		t.Fatalf("DS: %v", r.Answer)
 	}

@@ -31,7 +31,7 @@ func srvTypes(d *domain) (types []*zone.Type) {
 	}
 	for _, addresses := range zone.AddressTypes {
 		types = append(types, &zone.Type{
-			Number: dns.TypeSRV, Family: addresses.Family, Length: 6 + end, Of: d.name,
+			Number: dns.TypeSRV, Family: addresses.Family, Length: 6 + end, DecisionOf: d.name,
 			Data: func(to []byte, due policy.Due) []byte {
 				to = binary.BigEndian.AppendUint16(append(to, 0, 0), uint16(due.Parts))
 				return append(binary.BigEndian.AppendUint16(to, due.Port), target[:end]...)
@@ -54,7 +54,7 @@ func byPort(decisions [][2]policy.Decision) [][2]policy.Decision {
 }
 
 // choicesByPort is byPort for clients that are told apart by their position.
-func choicesByPort(choices [2]zone.Choices) [2]zone.Choices {
+func choicesByPort(choices [2]zone.LocationDecisions) [2]zone.LocationDecisions {
 	for f := range choices {
 		list := slices.Clone(choices[f].Decisions)
 		for i := range list {

@@ -15,7 +15,7 @@ import (
 
 func TestSRV_FollowsSettingsAndHealth(t *testing.T) {
 	p, b, s := steeredHTTPS(t, "weighted", config.HTTPS{}, "10.0.0.1:5060", "10.0.0.2:5060", "[2001:db8::1]:5060")
-	turns := zone.NewTurns(1, 1)
+	turns := zone.NewRotations(1, 1)
 	expect := func(when, name, want string) {
 		t.Helper()
 		if got, kind := asks(p, name, dns.TypeSRV, "192.0.2.1", turns); fmt.Sprint(kind, got) != want {
@@ -92,7 +92,7 @@ func TestSRV_FollowsTheClient(t *testing.T) {
 		}
 		p := newPublisher(t, b, s)
 		for i, client := range []string{"198.51.100.7", "203.0.113.7"} {
-			data, kind := asks(p, "_sip._tcp.app.gslb.test.", dns.TypeSRV, client, zone.NewTurns(1, 1))
+			data, kind := asks(p, "_sip._tcp.app.gslb.test.", dns.TypeSRV, client, zone.NewRotations(1, 1))
 			var got []string
 			for _, record := range data {
 				got = append(got, strings.Fields(record)[2])

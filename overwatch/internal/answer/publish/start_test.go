@@ -91,8 +91,8 @@ func TestNew_LaterDecisionsLikeTheFirstChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	once, again := zone.NewTurns(1, 1), zone.NewTurns(1, 1)
-	ask := func(turns *zone.Turns, i int) string {
+	once, again := zone.NewRotations(1, 1), zone.NewRotations(1, 1)
+	ask := func(turns *zone.Rotations, i int) string {
 		r := p.View().Resolve(s.Domains[i].Name+".", dns.TypeA, false, netip.MustParseAddr("198.51.100.7"), turns)
 		return fmt.Sprint(r.Kind, r.Answer)
 	}

@@ -25,7 +25,7 @@ func TestSigning_AZoneGoesUnsignedAndComesBack(t *testing.T) {
 		defer w.run(t)()
 		zones := w.Publisher.signing.zones
 		records := func(name string, kind uint16) (found []dns.RR, signed bool) {
-			r := w.View().Resolve(name, kind, true, netip.Addr{}, zone.NewTurns(1, 1))
+			r := w.View().Resolve(name, kind, true, netip.Addr{}, zone.NewRotations(1, 1))
 			for _, rr := range append(r.Answer, r.Authority...) {
 				if rr.Header().Rrtype == kind {
 					found = append(found, rr)

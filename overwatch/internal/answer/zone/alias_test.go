@@ -35,7 +35,7 @@ func TestAlias_AnswersEveryTypeWithOneName(t *testing.T) {
 		{"near.gslb.test.", dns.TypeTXT, []string{"nodata", "near.gslb.test. CNAME dual.gslb.test."}},
 	} {
 		seen := ""
-		turns := NewTurns(1, 1)
+		turns := NewRotations(1, 1)
 		if !slices.ContainsFunc(make([]int, 8), func(int) bool { // in one of the turns
 			r := v.Resolve(c.name, c.rtype, false, netip.Addr{}, turns)
 			got := words(r)
@@ -60,7 +60,7 @@ func words(r Resolution) []string {
 
 // A query that follows an alias takes one turn of the alias's schedule, so that shares are exact.
 func TestAlias_ANameInsideTheZoneTakesOneTurn(t *testing.T) {
-	v, turns, seen := sample(t), NewTurns(1, 1), map[string]int{}
+	v, turns, seen := sample(t), NewRotations(1, 1), map[string]int{}
 	for range 400 {
 		seen[dns.Field(v.Resolve("near.gslb.test.", dns.TypeA, false, netip.Addr{}, turns).Answer[0], 1)]++
 	}
@@ -75,12 +75,12 @@ func TestAlias_ANameInsideTheZoneTakesOneTurn(t *testing.T) {
 func TestAlias_DenialSaysCNAMEOnly(t *testing.T) {
 	for way, denial := range denials {
 		v, _ := signedSample(t, denial)
-		l := v.zones["\x04gslb\x04test\x00"].chain.find("\x03cdn\x04gslb\x04test\x00")
+		l := v.zones["\x04gslb\x04test\x00"].chain.findLink("\x03cdn\x04gslb\x04test\x00")
 		want := []uint16{dns.TypeCNAME, dns.TypeRRSIG}
 		if denial == NSEC {
 			want = append(want, dns.TypeNSEC)
 		}
-		if got := typesIn(l.types); !slices.Equal(got, want) {
+		if got := parseBitmap(l.types); !slices.Equal(got, want) {
 			t.Errorf("%s: types %v, want %v", way, got, want)
 		}
 	}
@@ -89,16 +89,16 @@ func TestAlias_DenialSaysCNAMEOnly(t *testing.T) {
 // An alias for a name inside the zone is followed for the clients of its region alone.
 func TestAlias_InsideForOneRegionIsFollowed(t *testing.T) {
 	v, w := sample(t), NewWriter()
-	v.SetPlaces(testPlaces(t))
+	v.SetRegionTable(testPlaces(t))
 	outside, inside := decide("a.cdn.example."), decide("dual.gslb.test.")
 	for i := range 2 {
 		outside[i].Group, inside[i].Group = "one", "other"
 	}
-	if _, err := w.Place(v, "cdn.gslb.test.", [][2]policy.Decision{outside, outside, inside}, 1); err != nil {
+	if _, err := w.SetRegionAnswers(v, "cdn.gslb.test.", [][2]policy.Decision{outside, outside, inside}, 1); err != nil {
 		t.Fatal(err)
 	}
 	for client, want := range map[netip.Addr]int{clientA: 1, clientB: 2} {
-		if r := v.Resolve("cdn.gslb.test.", dns.TypeA, false, client, NewTurns(1, 1)); len(r.Answer) != want {
+		if r := v.Resolve("cdn.gslb.test.", dns.TypeA, false, client, NewRotations(1, 1)); len(r.Answer) != want {
 			t.Errorf("%s: %v, want %d records", client, r, want)
 		}
 	}

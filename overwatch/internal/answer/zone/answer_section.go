@@ -6,44 +6,43 @@ import (
 	"github.com/miekg/dns"
 )
 
-// MaxAliases bounds how many CNAME records are followed for one question. A chain that has more fails.
+// MaxAliases is the largest number of CNAME records that an answer follows. A longer chain is answered with SERVFAIL.
 const MaxAliases = 8
 
-// ascend continues in the zone above, which has the DS records of a zone (RFC 4035 section 3.1.4.1). It returns the
-// owner of the question's name there, or o if no zone is above.
-func (r *reply) ascend(o *owner) *owner {
-	above := r.view.above(r.zone)
+// enterParentZone continues in the parent zone, which holds the DS records of a zone (RFC 4035 section 3.1.4.1). It
+// returns the owner of the question's name in the parent zone, or o if the view has no parent zone.
+func (r *reply) enterParentZone(o *owner) *owner {
+	above := r.view.parentZone(r.zone)
 	if above == nil {
 		return o
 	}
-	o = above.find(r.name)
+	o = above.findOwner(r.name)
 	r.zone, r.signed = above, r.q.DO && above.signer != nil
 	return o
 }
 
-// appendAnswer appends the answer section: the records of the question's name and, while a name is an alias, those of
-// the alias's target in the same zone (RFC 1034 section 4.3.2). o is the owner of the name, or with exact false that of
-// its closest encloser.
+// appendAnswer appends the answer section: the records of the question's name, then the records of each alias target in
+// the same zone (RFC 1034 section 4.3.2). o is the owner of the name if exact is true, otherwise its closest encloser.
 func (r *reply) appendAnswer(o *owner, exact bool) {
 	for range MaxAliases + 1 {
 		if r.encloser = nil; !exact {
-			if r.encloser, o = o, r.zone.wildcard(o); o == nil {
+			if r.encloser, o = o, r.zone.findWildcard(o); o == nil {
 				r.answer.Kind = NXDomain
 				return
 			}
 		}
 		at := len(r.msg)
 		target := r.appendName(o)
-		if target == nil || !r.follow(target, at) {
+		if target == nil || !r.followAlias(target, at) {
 			return
 		}
-		o, exact = r.zone.enclose(target, labelsOf(target))
+		o, exact = r.zone.findEnclosing(target, countLabels(target))
 	}
 	r.answer = Answer{Kind: Failed}
 }
 
-// appendName appends the records of a name that exists, or of the wildcard in its place. It returns the target if the
-// name is an alias to follow, else nil.
+// appendName appends the records of a name, or of the wildcard that matches the name. It returns the alias target to
+// follow; nil if the name is not an alias.
 func (r *reply) appendName(o *owner) (target []byte) {
 	a := o.answers.Load()
 	rtype := r.q.Type
@@ -53,7 +52,7 @@ func (r *reply) appendName(o *owner) (target []byte) {
 	if r.appendType(o, a, rtype) || r.zone.signer != nil && r.appendSigningType(o, a, rtype) {
 		return nil
 	}
-	if which := a.steeredAs(dns.TypeCNAME); which >= 0 {
+	if which := a.indexOfType(dns.TypeCNAME); which >= 0 {
 		return r.appendSteered(o, a, which)
 	}
 	if alias := a.set(dns.TypeCNAME); alias != nil {
@@ -66,7 +65,7 @@ func (r *reply) appendName(o *owner) (target []byte) {
 
 // appendType appends the records of a type. It returns false if the name does not have the type.
 func (r *reply) appendType(o *owner, a *answers, rtype uint16) bool {
-	if which := a.steeredAs(rtype); which >= 0 {
+	if which := a.indexOfType(rtype); which >= 0 {
 		r.appendSteered(o, a, which)
 		return true
 	}
@@ -77,8 +76,8 @@ func (r *reply) appendType(o *owner, a *answers, rtype uint16) bool {
 	return set != nil
 }
 
-// appendSigningType answers for the types that signing adds to a name: NSEC, and RRSIG, for which the signatures of the
-// type that answers ANY are appended (RFC 8482 section 7). It returns false for other types.
+// appendSigningType appends the records of types that signing adds to a name: NSEC and RRSIG. A question for RRSIG
+// receives the signatures of the type that answers ANY (RFC 8482 section 7). It returns false for other types.
 func (r *reply) appendSigningType(o *owner, a *answers, rtype uint16) bool {
 	switch rtype {
 	case dns.TypeRRSIG:
@@ -88,7 +87,7 @@ func (r *reply) appendSigningType(o *owner, a *answers, rtype uint16) bool {
 		if r.zone.chain.hashed {
 			return false
 		}
-		l := r.zone.chain.find(o.name)
+		l := r.zone.chain.findLink(o.name)
 		if l != nil {
 			r.appendNSEC(l)
 		}
@@ -97,7 +96,7 @@ func (r *reply) appendSigningType(o *owner, a *answers, rtype uint16) bool {
 	return false
 }
 
-// appendNSEC appends the NSEC record of a name as data.
+// appendNSEC appends the NSEC record of a name to the answer section.
 func (r *reply) appendNSEC(l *link) {
 	if r.hasRoom(2 + len(l.full.content)) {
 		r.msg = append(binary.BigEndian.AppendUint16(r.msg, r.owner), l.full.content...)
@@ -106,7 +105,7 @@ func (r *reply) appendNSEC(l *link) {
 	r.signAnswer(l.full, l.full.ttl())
 }
 
-// appendSet appends an RRset that does not depend on health.
+// appendSet appends a static RRset.
 func (r *reply) appendSet(s *set) {
 	if !r.onlySignatures {
 		if at := len(r.msg); r.hasRoom(len(s.wire)) {
@@ -120,7 +119,7 @@ func (r *reply) appendSet(s *set) {
 	r.signAnswer(s.sig, s.ttl)
 }
 
-// setOwners replaces the owners of records, which are pointers, by another pointer.
+// setOwners replaces the owner of each record. All owners are compression pointers.
 func setOwners(records []byte, pointer uint16) {
 	for len(records) > 0 {
 		binary.BigEndian.PutUint16(records, pointer)
@@ -128,23 +127,23 @@ func setOwners(records []byte, pointer uint16) {
 	}
 }
 
-// appendSteered appends the records whose turn it is, or notes that there is none. which is an index of a.steered. It
-// returns the target of an alias for a name of the zone, else nil.
+// appendBalanced appends the records at the current rotation position, or makes the answer negative or failed. which is
+// an index in a.balanced. It returns the alias target to follow; nil if the answer is not an alias in the zone.
 func (r *reply) appendSteered(o *owner, a *answers, which int) (target []byte) {
-	switch a.steered[which].state {
+	switch a.balanced[which].state {
 	case failing:
 		r.answer.Kind = Failed
-		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
+		r.answer.Selection = a.emptySelection(r.view, which, r.q.Client)
 		return nil
 	case noData:
-		r.denyType(o, a.steered[which].kind.Number)
-		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
+		r.denyType(o, a.balanced[which].kind.Number)
+		r.answer.Selection = a.emptySelection(r.view, which, r.q.Client)
 		return nil
 	}
-	c, position, scope, steered := a.pick(r.view, which, r.q, r.turns)
-	r.answer.Scope, r.answer.Steered = max(r.answer.Scope, scope), steered
-	if c.inside {
-		target = c.one(c.schedule.Pick(position, 0))
+	c, position, scope, selection := a.pick(r.view, which, r.q, r.rotations)
+	r.answer.Scope, r.answer.Selection = max(r.answer.Scope, scope), selection
+	if c.inZone {
+		target = c.recordData(c.schedule.Pick(position, 0))
 	}
 	if !r.onlySignatures {
 		if target != nil {
@@ -160,10 +159,10 @@ func (r *reply) appendSteered(o *owner, a *answers, which int) (target []byte) {
 	return target
 }
 
-// appendAlias appends a CNAME record, with a pointer to the zone's name in a target of the zone.
+// appendAlias appends a CNAME record. A target in the zone ends with a pointer to the apex.
 func (r *reply) appendAlias(target []byte, ttl uint32) {
 	length := len(target)
-	inside := len(r.zone.apex) > 1 && r.zone.holds(target)
+	inside := len(r.zone.apex) > 1 && r.zone.containsName(target)
 	if inside {
 		length -= len(r.zone.apex) - 2
 	}
@@ -180,14 +179,14 @@ func (r *reply) appendAlias(target []byte, ttl uint32) {
 	}
 }
 
-// signAnswer appends the signatures of an RRset of the answer section with the TTL of its records. If a wildcard gave
-// the records, the authority section proves that the name itself does not exist (RFC 4035 section 3.1.3.3, RFC 5155
-// section 7.2.6).
+// signAnswer appends the signatures of an RRset of the answer section, with the TTL of the records. If the records come
+// from a wildcard, the authority section also proves that the name itself does not exist (RFC 4035 section 3.1.3.3, RFC
+// 5155 section 7.2.6).
 func (r *reply) signAnswer(s *Signature, ttl uint32) {
 	if !r.signed {
 		return
 	}
-	m := s.current()
+	m := s.currentRecords()
 	if m == nil {
 		r.unsigned = true
 		return
@@ -201,20 +200,20 @@ func (r *reply) signAnswer(s *Signature, ttl uint32) {
 		r.answer.Answers++
 	}
 	if r.encloser != nil {
-		r.proofs.add(r.coverOfName())
+		r.proofs.add(r.nextCloserDenial())
 	}
 }
 
-// follow makes the target of the alias at an offset of the message the name that is answered. It returns false for a
-// target that another zone answers for, or that a pointer cannot reach.
-func (r *reply) follow(target []byte, alias int) bool {
-	at := alias + 2 + fixedPart // of the record's data
-	if at > maxPointer || r.view.zoneOf(target, labelsOf(target)) != r.zone {
+// followAlias continues with the target of the alias at an offset of the message. It returns false if the target
+// belongs to another zone, or if a pointer cannot reach it.
+func (r *reply) followAlias(target []byte, alias int) bool {
+	at := alias + 2 + fixedPart // offset of the record data
+	if at > maxPointer || r.view.zoneOf(target, countLabels(target)) != r.zone {
 		return false
 	}
 	r.name, r.owner = target, uint16(pointerFlag|at)
 	if apex := len(r.zone.apex); apex == len(target) {
-		if r.q.Type == dns.TypeDS && r.view.above(r.zone) != nil {
+		if r.q.Type == dns.TypeDS && r.view.parentZone(r.zone) != nil {
 			return false // the zone above has the DS records
 		}
 		if apex > 1 {

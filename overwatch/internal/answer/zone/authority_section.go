@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 )
 
-// maxProofs bounds the records of denial in one answer: one for each alias that a wildcard gave, and for the last name
-// those for its closest encloser, the name below the encloser, and the wildcard (RFC 5155 section 7.2).
+// maxProofs is the largest number of denial records in an answer: one for each alias from a wildcard, and for the last
+// name the records of its closest encloser, of the next closer name and of the wildcard (RFC 5155 section 7.2).
 const maxProofs = MaxAliases + 3
 
-// proofs is the list of links whose records of denial the authority section has.
+// proofs is the set of links with denial records in the authority section.
 type proofs struct {
 	links [maxProofs]*link
 	count int
@@ -16,7 +16,7 @@ type proofs struct {
 
 func (p *proofs) list() []*link { return p.links[:p.count] }
 
-// add adds a link. It returns false if the link is in the list already.
+// add adds a link. It returns false if the set already contains the link.
 func (p *proofs) add(l *link) bool {
 	for _, there := range p.list() {
 		if there == l {
@@ -28,19 +28,19 @@ func (p *proofs) add(l *link) bool {
 	return true
 }
 
-// denied is a name, or the wildcard in its place, and a type that the name does not have.
-type denied struct {
+// missingType is an owner (of a name or of its wildcard) and a type that the owner does not have.
+type missingType struct {
 	owner *owner
 	rtype uint16
 }
 
 // denyType makes the answer negative: the name does not have the type.
 func (r *reply) denyType(o *owner, rtype uint16) {
-	r.answer.Kind, r.denied = NoData, denied{o, rtype}
+	r.answer.Kind, r.missing = NoData, missingType{o, rtype}
 }
 
-// appendAuthority appends the authority section: proofs for the names that wildcards gave, and the SOA of a negative
-// answer with the proof that the last name or its type does not exist.
+// appendAuthority appends the authority section: denial records for names that a wildcard matched, and, in a negative
+// answer, the SOA record and the proof that the last name or type does not exist.
 func (r *reply) appendAuthority() {
 	switch r.answer.Kind {
 	case Positive:
@@ -56,7 +56,7 @@ func (r *reply) appendAuthority() {
 			r.appendSOA()
 			return
 		}
-		l, denial := r.zone.lacks(r.denied.owner, r.denied.rtype)
+		l, denial := r.zone.typeDenial(r.missing.owner, r.missing.rtype)
 		if denial == l.full {
 			r.proveExpansions(nil)
 		} else {
@@ -67,8 +67,8 @@ func (r *reply) appendAuthority() {
 	}
 }
 
-// proveExpansions appends the records of denial that the answer section needs. It leaves out that of a link whose name
-// gets a record with fewer types: both cover the same names, and two would be one RRset.
+// proveExpansions appends the denial records that wildcard matches need. It omits the record of except, because the
+// answer contains another record of that link with fewer types: the two would form one RRset.
 func (r *reply) proveExpansions(except *link) {
 	if r.proofs.count == 0 {
 		return
@@ -77,12 +77,12 @@ func (r *reply) proveExpansions(except *link) {
 	r.proofs = proofs{}
 	for _, l := range needed.list() {
 		if l != except {
-			r.prove(l, l.full)
+			r.appendDenial(l, l.full)
 		}
 	}
 }
 
-// appendSOA appends the SOA of a negative answer, with its signatures.
+// appendSOA appends the SOA record of a negative answer, with its signatures.
 func (r *reply) appendSOA() {
 	negative := &r.zone.negative
 	if r.hasRoom(len(negative.wire)) {
@@ -92,7 +92,7 @@ func (r *reply) appendSOA() {
 	if !r.signed {
 		return
 	}
-	m := negative.sig.current()
+	m := negative.sig.currentRecords()
 	if m == nil {
 		r.unsigned = true
 		return
@@ -108,8 +108,8 @@ func (r *reply) appendSOA() {
 	}
 }
 
-// appendOwner appends the name of a prefix in front of the apex, if the rest of its record, of so many octets, fits
-// behind the name.
+// appendOwner appends an owner name: prefix and the apex. It returns false if the owner and the rest of its record, in
+// octets, do not fit.
 func (r *reply) appendOwner(prefix string, rest int) bool {
 	apex, name := len(r.zone.apex), r.q.Name
 	if !r.hasRoom(len(prefix) + 2 + rest) {
@@ -128,13 +128,13 @@ func (r *reply) appendOwner(prefix string, rest int) bool {
 	return true
 }
 
-// prove appends a record of denial with its signatures, unless a record of the link has been appended. The signatures'
-// owners point to the record's where they can.
-func (r *reply) prove(l *link, denial *Signature) {
+// appendDenial appends a denial record with its signatures, unless the answer already contains a record of the link.
+// The owners of the signatures are pointers to the owner of the record if possible.
+func (r *reply) appendDenial(l *link, denial *Signature) {
 	if !r.proofs.add(l) {
 		return
 	}
-	m := denial.current()
+	m := denial.currentRecords()
 	if m == nil {
 		r.unsigned = true
 		return
@@ -157,51 +157,51 @@ func (r *reply) prove(l *link, denial *Signature) {
 	}
 }
 
-// proveNoName proves that neither the last name nor a wildcard in its place exists (RFC 4035 section 3.1.3.2, RFC 5155
+// proveNoName proves that neither the last name nor a matching wildcard exists (RFC 4035 section 3.1.3.2, RFC 5155
 // section 7.2.2).
 func (r *reply) proveNoName() {
 	r.proveEncloser()
 	r.proveCover()
-	if star := r.zone.noWildcard(r.encloser); star != nil {
-		r.prove(star, star.full)
+	if star := r.zone.wildcardDenial(r.encloser); star != nil {
+		r.appendDenial(star, star.full)
 	}
 }
 
-// proveNoType proves that the last name, or the wildcard in its place, does not have the type (RFC 4035 sections
-// 3.1.3.1 and 3.1.3.4, RFC 5155 sections 7.2.3 and 7.2.5). l and denial are of the name that lacks the type.
+// proveNoType proves that the last name, or the wildcard that matches it, does not have the type (RFC 4035 sections
+// 3.1.3.1 and 3.1.3.4, RFC 5155 sections 7.2.3 and 7.2.5). l and denial belong to the name that lacks the type.
 func (r *reply) proveNoType(l *link, denial *Signature) {
-	r.prove(l, denial)
+	r.appendDenial(l, denial)
 	if r.encloser != nil {
 		r.proveEncloser()
 		r.proveCover()
 	}
 }
 
-// proveEncloser proves that the closest encloser exists, which is needed only where the chain is hashed.
+// proveEncloser proves that the closest encloser exists. Only NSEC3 needs this proof.
 func (r *reply) proveEncloser() {
 	if r.zone.chain.hashed {
-		l := r.zone.chain.find(r.encloser.name)
-		r.prove(l, l.full)
+		l := r.zone.chain.findLink(r.encloser.name)
+		r.appendDenial(l, l.full)
 	}
 }
 
-// proveCover proves that the name below the closest encloser, on the way to the last name, does not exist.
+// proveCover proves that the next closer name does not exist (RFC 5155 section 1.3).
 func (r *reply) proveCover() {
-	l := r.coverOfName()
-	r.prove(l, l.full)
+	l := r.nextCloserDenial()
+	r.appendDenial(l, l.full)
 }
 
-// coverOfName returns the link that proves that the name below the closest encloser does not exist.
-func (r *reply) coverOfName() *link {
+// nextCloserDenial returns the link that proves that the next closer name does not exist.
+func (r *reply) nextCloserDenial() *link {
 	name := r.name
 	if r.zone.chain.hashed {
 		name = nextCloser(name, len(r.encloser.name))
 	}
-	return r.zone.chain.coverName(name)
+	return r.zone.chain.linkCoveringName(name)
 }
 
-// nextCloser returns the ancestor of a name, or the name itself, that is one label longer than its encloser of so many
-// octets.
+// nextCloser returns the next closer name: the ancestor of name, or name itself, that is one label longer than its
+// closest encloser. encloser is the length of the closest encloser in octets.
 func nextCloser(name []byte, encloser int) []byte {
 	for len(name)-int(name[0])-1 > encloser {
 		name = name[name[0]+1:]

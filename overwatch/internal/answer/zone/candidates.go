@@ -10,48 +10,48 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// state is the kind of answer that a steered name gives for one record type.
+// state is the kind of answer of a load-balanced name for one record type.
 type state uint8
 
 const (
-	failing   state = iota // SERVFAIL: nothing may serve; the state of a name that was not decided yet
-	noData                 // no record of this type
-	answering              // the records of a schedule, in turn
+	failing   state = iota // SERVFAIL: no backend may answer, or the name has no decision yet
+	noData                 // the name has no record of this type
+	answering              // records of a schedule, in rotation
 )
 
-// candidates holds the records of one type that a steered name may answer, and the schedule of their turns; immutable.
-// Fields that most queries need come first.
+// candidates holds the records of one type that a load-balanced name can answer with, and the schedule of their
+// rotation. It is immutable. The fields that most queries read are in front.
 type candidates struct {
-	schedule *policy.Schedule // over the records
-	kind     *Type
-	edition  uint32 // tells one set of records from the next; see Turns
-	ttl      uint32 // seconds
-	turn     uint32 // index in Turns of the position in the schedule
-	state    state
-	inside   bool           // a record is an alias for a name of the zone
-	far      bool           // the data is in more
-	near     [nearData]byte // else: that of one record after the other
-	sigs     [nearSigs]*Signature
-	more     *more // nil: near and sigs have all
+	schedule      *policy.Schedule // over the records
+	kind          *Type
+	generation    uint32 // unique number of this set of records; see Rotations
+	ttl           uint32 // seconds
+	rotationIndex uint32 // index in Rotations of the position in the schedule
+	state         state
+	inZone        bool                 // a record is an alias for a name of the zone
+	external      bool                 // the record data is in overflow
+	inline        [inlineDataSize]byte // record data, if external is false
+	inlineSigs    [maxInlineSigs]*Signature
+	overflow      *overflow // nil if inline and inlineSigs are sufficient
 }
 
 const (
-	nearData = 16 // octets: four A, one AAAA
-	nearSigs = 4
+	inlineDataSize = 16 // octets: four A, one AAAA
+	maxInlineSigs  = 4
 )
 
-// more holds data and signatures that candidates has no room for; immutable.
-type more struct {
+// overflow holds data and signatures that exceed the inline space of candidates. It is immutable.
+type overflow struct {
 	data []byte
-	ends []int // where each record's data ends; nil: all are of the type's length
+	ends []int // end offset of each record's data; nil if all have the length of the type
 	sigs []*Signature
 }
 
-// MaxAnswers bounds the addresses in an answer, of either family.
+// MaxAnswers is the largest number of addresses in an answer, for both families.
 const MaxAnswers = MaxSet / (2 + fixedPart + net.IPv6len)
 
-// compile makes the candidates of a type from a decision.
-func (z *Zone) compile(
+// compileCandidates returns the candidates of a type for a decision. answers is the number of records per answer.
+func (z *Zone) compileCandidates(
 	kind *Type,
 	decision *policy.Decision,
 	answers int,
@@ -65,28 +65,28 @@ func (z *Zone) compile(
 		return candidates{kind: kind, state: failing}
 	}
 	out := candidates{
-		kind: kind, state: answering, schedule: schedules.For(turnsOf(decision), answers), ttl: decision.TTL,
+		kind: kind, state: answering, schedule: schedules.For(sharesOf(decision), answers), ttl: decision.TTL,
 	}
-	data, ends := out.near[:0], []int(nil)
-	if size := len(decision.Due) * kind.Length; size > nearData {
+	data, ends := out.inline[:0], []int(nil)
+	if size := len(decision.Due) * kind.Length; size > inlineDataSize {
 		data = make([]byte, 0, size)
 	}
 	for _, due := range decision.Due {
 		begin := len(data)
 		if data = kind.Data(data, due); kind.Length == 0 {
-			out.inside = out.inside || kind.Number == dns.TypeCNAME && canonical(data[begin:]).within(z.apex)
+			out.inZone = out.inZone || kind.Number == dns.TypeCNAME && canonical(data[begin:]).isWithin(z.apex)
 			ends = append(ends, len(data))
 		}
 	}
-	if len(data) > nearData || ends != nil {
-		out.far, out.more = true, &more{data: data, ends: ends}
+	if len(data) > inlineDataSize || ends != nil {
+		out.external, out.overflow = true, &overflow{data: data, ends: ends}
 	}
 	return out
 }
 
-// turnsOf returns the shares by which answers take turns. Where the client's network decides which address leads, the
-// shares are equal and the schedule only says which follow: its n-th position is led by the n-th address.
-func turnsOf(d *policy.Decision) []policy.Due {
+// sharesOf returns the shares of the rotation. If the client's network selects the first address, all shares are equal,
+// and the n-th position of the schedule starts with the n-th address.
+func sharesOf(d *policy.Decision) []policy.Due {
 	if !d.Hashed {
 		return d.Due
 	}
@@ -97,23 +97,23 @@ func turnsOf(d *policy.Decision) []policy.Due {
 	return alike
 }
 
-// length returns the octets of the packed records at a position of the schedule.
+// length returns the number of octets of the packed records at a position of the schedule.
 func (c *candidates) length(position uint32) (octets int) {
 	octets = c.schedule.Size() * (2 + fixedPart + c.kind.Length)
 	if c.kind.Length == 0 {
 		for k := range c.schedule.Size() {
-			octets += len(c.one(c.schedule.Pick(position, k)))
+			octets += len(c.recordData(c.schedule.Pick(position, k)))
 		}
 	}
 	return octets
 }
 
-// appendRecords packs the records at a position of the schedule. owner is a pointer to their owner's name.
+// appendRecords appends the packed records at a position of the schedule. owner is a pointer to the owner name.
 func (c *candidates) appendRecords(msg []byte, owner uint16, position uint32) []byte {
-	// The owner, type, class and TTL of each, the length of its data, and that.
+	// Each record consists of owner, type, class, TTL, data length and data.
 	head := uint64(owner)<<48 | uint64(c.kind.Number)<<32 | classIN<<16 | uint64(c.ttl>>16)
 	for k := range c.schedule.Size() {
-		data := c.one(c.schedule.Pick(position, k))
+		data := c.recordData(c.schedule.Pick(position, k))
 		tail := c.ttl<<16 | uint32(len(data))
 		msg = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(msg, head), tail)
 		msg = append(msg, data...)
@@ -121,95 +121,96 @@ func (c *candidates) appendRecords(msg []byte, owner uint16, position uint32) []
 	return msg
 }
 
-// data returns the data of all records that may be answered, one after the other, in the order of the decision.
+// data returns the data of all records, concatenated in the order of the decision.
 func (c *candidates) data() []byte {
-	if c.far {
-		return c.more.data
+	if c.external {
+		return c.overflow.data
 	}
-	return c.near[:]
+	return c.inline[:]
 }
 
-// one returns the data of one record.
-func (c *candidates) one(number int) []byte {
+// recordData returns the data of the record with this number.
+func (c *candidates) recordData(number int) []byte {
 	length := c.kind.Length
 	if length > 0 {
 		return c.data()[number*length : (number+1)*length]
 	}
 	begin := 0
 	if number > 0 {
-		begin = c.more.ends[number-1]
+		begin = c.overflow.ends[number-1]
 	}
-	return c.more.data[begin:c.more.ends[number]]
+	return c.overflow.data[begin:c.overflow.ends[number]]
 }
 
-// same reports whether both give the same answers in the same turns.
-func (c *candidates) same(other *candidates) bool {
+// equal reports whether both sets have the same records in the same rotation.
+func (c *candidates) equal(other *candidates) bool {
 	return c.kind == other.kind && c.state == other.state && c.schedule == other.schedule && c.ttl == other.ttl &&
-		c.near == other.near && c.far == other.far &&
-		(!c.far || bytes.Equal(c.more.data, other.more.data))
+		c.inline == other.inline && c.external == other.external &&
+		(!c.external || bytes.Equal(c.overflow.data, other.overflow.data))
 }
 
-// signature returns the signature of an answer of the schedule, nil where the zone is not signed.
+// signature returns the signature of an answer of the schedule; nil if the zone is not signed.
 func (c *candidates) signature(answer int) *Signature {
-	if c.more != nil && c.more.sigs != nil {
-		return c.more.sigs[answer]
+	if c.overflow != nil && c.overflow.sigs != nil {
+		return c.overflow.sigs[answer]
 	}
-	if answer < nearSigs {
-		return c.sigs[answer]
+	if answer < maxInlineSigs {
+		return c.inlineSigs[answer]
 	}
 	return nil
 }
 
-// signatures returns the signatures of all answers, none where the zone is not signed.
+// signatures returns the signatures of all answers; nil if the zone is not signed.
 func (c *candidates) signatures() []*Signature {
 	switch {
-	case c.more != nil && c.more.sigs != nil:
-		return c.more.sigs
-	case c.sigs[0] != nil:
-		return c.sigs[:c.schedule.Answers()]
+	case c.overflow != nil && c.overflow.sigs != nil:
+		return c.overflow.sigs
+	case c.inlineSigs[0] != nil:
+		return c.inlineSigs[:c.schedule.Answers()]
 	}
 	return nil
 }
 
-// keep replaces the signatures.
-func (c *candidates) keep(sigs []*Signature) {
-	c.sigs = [nearSigs]*Signature{}
-	var next more
-	if c.far {
-		next.data, next.ends = c.more.data, c.more.ends
+// setSignatures replaces the signatures.
+func (c *candidates) setSignatures(sigs []*Signature) {
+	c.inlineSigs = [maxInlineSigs]*Signature{}
+	var next overflow
+	if c.external {
+		next.data, next.ends = c.overflow.data, c.overflow.ends
 	}
-	if c.more = nil; len(sigs) > nearSigs {
+	if c.overflow = nil; len(sigs) > maxInlineSigs {
 		next.sigs = sigs
 	} else {
-		copy(c.sigs[:], sigs)
+		copy(c.inlineSigs[:], sigs)
 	}
-	if c.far || next.sigs != nil {
-		c.more = &next
+	if c.external || next.sigs != nil {
+		c.overflow = &next
 	}
 }
 
-// answersWith makes answers of its arguments in one allocation. where is nil for a name that answers all clients alike.
-func answersWith(steered []candidates, where []placed, sets []set) *answers {
-	if where == nil {
+// newAnswers returns answers with one allocation. variants is nil for a name with the same answers for all clients.
+func newAnswers(balanced []candidates, variants []variantSet, sets []set) *answers {
+	if variants == nil {
 		a := &answers{sets: sets}
-		a.steered = append(a.room[:0], steered...)
+		a.balanced = append(a.storage[:0], balanced...)
 		return a
 	}
 	with := &struct {
 		answers
-		list []placed
-		room [2]placed
+		list []variantSet
+		room [2]variantSet
 	}{answers: answers{sets: sets}}
-	with.steered = append(with.answers.room[:0], steered...)
-	with.list = append(with.room[:0], where...)
-	with.placed = &with.list
+	with.balanced = append(with.answers.storage[:0], balanced...)
+	with.list = append(with.room[:0], variants...)
+	with.variants = &with.list
 	return &with.answers
 }
 
-// sign gives each answer its signature, for records with this TTL; records may be sent with a lower one.
-func (o *owner) sign(z *Zone, c *candidates, ttl uint32) {
+// signCandidates assigns a signature to each answer. ttl is the original TTL of the signature in seconds; answers can
+// have a lower TTL.
+func (o *owner) signCandidates(z *Zone, c *candidates, ttl uint32) {
 	if z.signer == nil || c.state != answering {
-		c.keep(nil)
+		c.setSignatures(nil)
 		return
 	}
 	sigs := make([]*Signature, c.schedule.Answers())
@@ -217,15 +218,15 @@ func (o *owner) sign(z *Zone, c *candidates, ttl uint32) {
 		picks := c.schedule.Members(i)
 		data := make([][]byte, len(picks))
 		for k, number := range picks {
-			data[k] = c.one(int(number))
+			data[k] = c.recordData(int(number))
 		}
-		sigs[i] = o.cache.at(z.signer, o.name, contentOf(c.kind.Number, ttl, data))
+		sigs[i] = o.cache.getOrAdd(z.signer, o.name, contentOf(c.kind.Number, ttl, data))
 	}
-	c.keep(sigs)
+	c.setSignatures(sigs)
 }
 
-// signAgain gives answers from the view before their signatures: the same ones if the signer is the same.
-func (o *owner) signAgain(z *Zone, c *candidates) {
+// resignCandidates assigns signatures to candidates of the previous view. It reuses signatures of the same signer.
+func (o *owner) resignCandidates(z *Zone, c *candidates) {
 	if c.state != answering {
 		return
 	}
@@ -233,5 +234,5 @@ func (o *owner) signAgain(z *Zone, c *candidates) {
 	if sigs := c.signatures(); len(sigs) > 0 {
 		ttl = sigs[0].ttl()
 	}
-	o.sign(z, c, ttl)
+	o.signCandidates(z, c, ttl)
 }

@@ -7,26 +7,26 @@ import (
 	"sort"
 )
 
-// chain is the list of a signed zone's names in the order of their records of denial. A flood of invented names is a
-// flood of searches in it, so a search touches little memory: the heads, and as a rule nothing of the keys.
+// chain is the sorted list of the names of a signed zone, with their denial records. A query flood with random names
+// searches the chain for each query, so a search reads little memory: the heads, and rarely the keys.
 type chain struct {
 	hashed bool
-	apex   int      // octets of the zone's name
-	common int      // length of the beginning that the keys of all names in the zone have: the apex's, 0 if hashed
-	keys   []string // ascending: of the names (appendKey), or their hashes
-	links  []*link  // one per key
-	heads  []uint64 // one per key: its octets behind the common ones, as many as fit
-	starts []uint32 // of a hashed chain: the first head that begins with these bits or is above
+	apex   int      // octets of the apex
+	common int      // length of the prefix that all keys share: the key of the apex; 0 if hashed
+	keys   []string // ascending: appendKey of the names, or their hashes
+	links  []*link  // one for each key
+	heads  []uint64 // one for each key: its first octets after the common prefix
+	starts []uint32 // hashed chains: for each bit prefix, the index of the first head with this or a higher prefix
 }
 
-// headOf returns the first eight octets of the part of a key behind the common ones as a number, filled up with zeros.
+// headOf returns the first eight octets of a key after the common prefix as a number, padded with zeros.
 func headOf(key string) uint64 {
 	var head [8]byte
 	copy(head[:], key)
 	return binary.BigEndian.Uint64(head[:])
 }
 
-// newChain makes an empty chain for a zone.
+// newChain returns an empty chain for a zone.
 func newChain(apex canonical, denial Denial) *chain {
 	if denial == NSEC3 {
 		return &chain{hashed: true}
@@ -34,29 +34,29 @@ func newChain(apex canonical, denial Denial) *chain {
 	return &chain{apex: len(apex), common: len(appendKey(nil, []byte(apex)))}
 }
 
-// start makes the starts. All heads must be there.
-func (c *chain) start() {
+// buildStarts fills starts from the heads of a hashed chain. The caller fills heads before.
+func (c *chain) buildStarts() {
 	if !c.hashed {
 		return
 	}
 	c.starts = make([]uint32, 1<<bits.Len(uint(len(c.keys))))
 	at := 0
 	for i := range c.starts {
-		for at < len(c.heads) && c.bucket(c.heads[at]) < i {
+		for at < len(c.heads) && c.bucketOf(c.heads[at]) < i {
 			at++
 		}
 		c.starts[i] = uint32(at)
 	}
 }
 
-// bucket returns the index in starts of a head. Hashes are spread evenly, so few share one.
-func (c *chain) bucket(head uint64) int { return int(head >> (65 - bits.Len(uint(len(c.starts))))) }
+// bucketOf returns the index in starts of a head. Hashes are distributed evenly, so a bucket has few heads.
+func (c *chain) bucketOf(head uint64) int { return int(head >> (65 - bits.Len(uint(len(c.starts))))) }
 
-// search returns the number of heads below this one, and whether the next is the same.
-func (c *chain) search(head uint64) (low int, alike bool) {
+// searchHead returns the number of lower heads, and whether the chain contains the head.
+func (c *chain) searchHead(head uint64) (low int, alike bool) {
 	high := len(c.heads)
 	if c.hashed {
-		low = int(c.starts[c.bucket(head)])
+		low = int(c.starts[c.bucketOf(head)])
 		for low < high && c.heads[low] < head {
 			low++
 		}
@@ -72,15 +72,15 @@ func (c *chain) search(head uint64) (low int, alike bool) {
 	return low, low < len(c.heads) && c.heads[low] == head
 }
 
-// place returns the number of keys below this one, and whether the next is the same.
-func (c *chain) place(key []byte) (at int, there bool) {
+// searchKey returns the number of lower keys, and whether the chain contains the key.
+func (c *chain) searchKey(key []byte) (at int, there bool) {
 	var head uint64
 	if rest := key[c.common:]; len(rest) >= 8 {
 		head = binary.BigEndian.Uint64(rest)
 	} else {
 		head = headOf(string(rest))
 	}
-	at, alike := c.search(head)
+	at, alike := c.searchHead(head)
 	if alike {
 		keys := c.keys[at:]
 		at += sort.Search(len(keys), func(i int) bool { return keys[i] >= string(key) })
@@ -88,21 +88,21 @@ func (c *chain) place(key []byte) (at int, there bool) {
 	return at, at < len(c.keys) && c.keys[at] == string(key)
 }
 
-// cover returns the link that proves that no name has the key: the last one in front of it.
-func (c *chain) cover(key []byte) *link {
-	at, _ := c.place(key)
-	return c.before(at)
+// coveringLink returns the link that proves that no name has the key: the predecessor of the key.
+func (c *chain) coveringLink(key []byte) *link {
+	at, _ := c.searchKey(key)
+	return c.linkBefore(at)
 }
 
-// find returns the link of a name that exists. It is nil for an empty non-terminal, unless the chain is hashed.
-func (c *chain) find(name canonical) *link {
+// findLink returns the link of an existing name; nil for an empty non-terminal in an NSEC chain.
+func (c *chain) findLink(name canonical) *link {
 	at, there := 0, false
 	if c.hashed {
 		hash := sha1.Sum([]byte(name)) // #nosec G401 -- see the import
-		at, there = c.place(hash[:])
+		at, there = c.searchKey(hash[:])
 	} else {
 		var key [maxKey]byte
-		at, there = c.place(appendKey(key[:0], []byte(name)))
+		at, there = c.searchKey(appendKey(key[:0], []byte(name)))
 	}
 	if !there {
 		return nil
@@ -110,21 +110,21 @@ func (c *chain) find(name canonical) *link {
 	return c.links[at]
 }
 
-// before returns the link in front of the one with a number. The last link is in front of the first.
-func (c *chain) before(at int) *link {
+// linkBefore returns the predecessor of the link with this index. The predecessor of the first link is the last link.
+func (c *chain) linkBefore(at int) *link {
 	if at == 0 {
 		at = len(c.links)
 	}
 	return c.links[at-1]
 }
 
-// headOfName returns the head of a name's key without making the key. ok is false where more than the beginning of the
-// label right below the apex is needed for that.
+// headOfName returns the head of a name's key without building the key. ok is false if the head depends on more than
+// the first octets of the label directly below the apex.
 func (c *chain) headOfName(name []byte) (head uint64, ok bool) {
 	if len(name) <= c.apex {
 		return 0, false
 	}
-	at := 0 // of the label right below the apex
+	at := 0 // offset of the label directly below the apex
 	for len(name)-at-1-int(name[at]) > c.apex {
 		at += 1 + int(name[at])
 	}
@@ -141,22 +141,23 @@ func (c *chain) headOfName(name []byte) (head uint64, ok bool) {
 	return head << (8 * max(8-length, 0)), true
 }
 
-// coverName returns the link that proves that there is no such name. In a hashed chain, the name must be the one right
-// below its closest encloser.
-func (c *chain) coverName(name []byte) *link {
+// linkCoveringName returns the link that proves that the name does not exist. For a hashed chain, the name must be the
+// next closer name (RFC 5155 section 1.3).
+func (c *chain) linkCoveringName(name []byte) *link {
 	if c.hashed {
 		hash := sha1.Sum(name) // #nosec G401 -- see the import
-		return c.cover(hash[:])
+		return c.coveringLink(hash[:])
 	}
 	if head, ok := c.headOfName(name); ok {
-		if at, alike := c.search(head); !alike {
-			return c.before(at)
+		if at, alike := c.searchHead(head); !alike {
+			return c.linkBefore(at)
 		}
 	}
 	var key [maxKey]byte
-	return c.cover(appendKey(key[:0], name))
+	return c.coveringLink(appendKey(key[:0], name))
 }
 
+// keyOf returns the key of a name: its sort key, or its hash in a hashed chain.
 func (c *chain) keyOf(name canonical) string {
 	if c.hashed {
 		hash := sha1.Sum([]byte(name)) // #nosec G401 -- see the import

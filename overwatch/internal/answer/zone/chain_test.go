@@ -45,10 +45,10 @@ func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
 			c := contents(t, "gslb.test.")
 			c.Signer, c.Denial = newTestSigner(t, c.Apex), denial
 			for range size {
-				c.Steered = append(c.Steered, invent())
+				c.Balanced = append(c.Balanced, invent())
 			}
-			slices.Sort(c.Steered)
-			c.Steered = slices.Compact(c.Steered)
+			slices.Sort(c.Balanced)
+			c.Balanced = slices.Compact(c.Balanced)
 			v := newView(t, nil, c)
 			chain := v.zones["\x04gslb\x04test\x00"].chain
 			for range 2000 {
@@ -62,7 +62,7 @@ func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
 						want = chain.links[i]
 					}
 				}
-				if got := chain.coverName([]byte(name)); got != want {
+				if got := chain.linkCoveringName([]byte(name)); got != want {
 					t.Fatalf("%d names: %s is covered by %q, want %q", size, name, got.prefix, want.prefix)
 				}
 			}
@@ -82,7 +82,7 @@ func TestSigned_ProofsFarIntoAMessage(t *testing.T) {
 		c.Signer, c.Denial = signer, denial
 		c.Records = append(c.Records, signer.key)
 		v := newView(t, nil, c)
-		r := askSigned(t, v, "q.r.wide.gslb.test.", dns.TypeTXT, NewTurns(1, 1), NewTurns(1, 1))
+		r := askSigned(t, v, "q.r.wide.gslb.test.", dns.TypeTXT, NewRotations(1, 1), NewRotations(1, 1))
 		if err := validate("q.r.wide.gslb.test.", dns.TypeTXT, r, map[string]*dns.DNSKEY{c.Apex: signer.key}); err != nil ||
 			len(r.Answer) != 121 {
 			t.Errorf("%s: %d records, %v", way, len(r.Answer), err)

@@ -8,34 +8,34 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Contents describes one zone. Names are in zone-file form; records whose owner is outside the zone are an error. It
-// must not be changed once it was given to New.
+// Contents describes the desired state of one zone. Names are in zone-file form. A record with an owner outside the
+// zone is an error. The caller must not change Contents after passing it to New.
 type Contents struct {
-	Apex    string
-	SOA     *dns.SOA
-	Records []dns.RR // all that is not steered, the NS records of the apex included
-	Steered []string // names that are steered, in ascending order, each once
-	Renewed []string // those of Steered to which a Writer gives other answers: they are not shared with the view before
+	Apex     string
+	SOA      *dns.SOA
+	Records  []dns.RR // static records, including the NS records of the apex
+	Balanced []string // load-balanced names, ascending and unique
+	Unshared []string // names of Balanced that New does not share, because a Writer will change their answers
 
-	// Types are the types of those names of Steered that have others than A and AAAA. A name whose types are not the same
-	// pointers as in the view before must be Renewed.
+	// Types holds the record types of load-balanced names with types other than A and AAAA. If the types of a name are
+	// not the same pointers as in the previous view, Unshared must contain the name.
 	Types map[string][]*Type
 
-	Signer Signer   // nil: the zone is not signed
-	Denial Denial   // of a signed zone
-	DS     []dns.RR // of its keys, for a signed zone above it in the same view
+	Signer Signer   // nil if the zone is not signed
+	Denial Denial   // used by signed zones
+	DS     []dns.RR // DS records of the zone's keys, for a signed parent zone in the same view
 }
 
-// New builds the view that follows previous, which may be nil. It shares a zone with previous if the zone's Contents
-// are the same pointer and the zones right below are the same with the same DS records. In another zone it shares the
-// names that have the same records and are not Renewed. Steered names that are also in previous keep their place in
-// every schedule, and their answers until a Writer gives them others; new steered names are SERVFAIL until then.
-// InForce must be called when the view has taken the place of previous.
+// New returns the view that replaces previous. previous is nil for the first view. The new view shares a zone with
+// previous if its Contents is the same pointer and its child zones have the same DS records. In other zones, the view
+// shares the names with equal records that are not in Unshared. Load-balanced names that exist in previous keep their
+// rotation and their answers until a Writer replaces the answers; new load-balanced names answer SERVFAIL until then.
+// The caller calls ReleasePrevious after the view replaced previous. An error names the zone.
 func New(contents []*Contents, previous *View) (*View, error) {
-	v := &View{zones: make(map[string]*Zone, len(contents)), turns: new(turnNumbers)}
+	v := &View{zones: make(map[string]*Zone, len(contents)), rotations: new(rotationIndexes)}
 	if previous != nil {
-		v.turns = previous.turns
-		v.places.Store(previous.places.Load())
+		v.rotations = previous.rotations
+		v.regions.Store(previous.regions.Load())
 	} else {
 		previous = new(View)
 	}
@@ -46,61 +46,61 @@ func New(contents []*Contents, previous *View) (*View, error) {
 			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
 		}
 		if _, twice := v.zones[string(apex)]; twice {
-			return nil, fmt.Errorf("zone %s: it is defined twice", c.Apex)
+			return nil, fmt.Errorf("zone %s: defined twice", c.Apex)
 		}
 		apexes[i] = apex
 		v.zones[string(apex)] = &Zone{apex: apex}
-		v.depth = max(v.depth, apex.labels())
+		v.depth = max(v.depth, apex.countLabels())
 	}
-	cuts := v.cuts(contents, apexes)
+	cuts := v.findCuts(contents, apexes)
 	for i, c := range contents {
 		apex := string(apexes[i])
 		before := previous.zones[apex]
-		if before != nil && before.contents == c && slices.EqualFunc(before.cuts, cuts[apex], cut.same) {
+		if before != nil && before.contents == c && slices.EqualFunc(before.cuts, cuts[apex], cut.equal) {
 			v.zones[apex] = before
 			continue
 		}
 		d, err := newDraft(v.zones[apex], before, c, cuts[apex])
 		if err == nil {
-			err = d.fill()
+			err = d.applyContents()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
 		}
 		d.finish(v)
 	}
-	// From here on nothing can fail.
+	// The following steps cannot fail.
 	for apex, z := range previous.zones {
 		if v.zones[apex] == nil {
-			v.replaced = z.names.steered(v.replaced)
+			v.replaced = z.names.appendBalanced(v.replaced)
 		}
 	}
 	for _, o := range v.added {
-		steered := o.answers.Load().steered
-		for i := range steered {
-			steered[i].turn = v.turns.take()
+		balanced := o.answers.Load().balanced
+		for i := range balanced {
+			balanced[i].rotationIndex = v.rotations.allocate()
 		}
 	}
 	v.added = nil
 	return v, nil
 }
 
-// cut is a zone below another, as that one has it.
+// cut is a delegation to a child zone in the same view, as recorded in the parent zone.
 type cut struct {
 	apex canonical
 	ds   []dns.RR
 }
 
-func (c cut) same(other cut) bool { return c.apex == other.apex && sameRecords(c.ds, other.ds) }
+func (c cut) equal(other cut) bool { return c.apex == other.apex && equalRecords(c.ds, other.ds) }
 
-// cuts returns the zones that lie in others, by the apex of the zone right above.
-func (v *View) cuts(contents []*Contents, apexes []canonical) map[string][]cut {
+// findCuts returns the child zones of each zone, by the apex of the parent zone.
+func (v *View) findCuts(contents []*Contents, apexes []canonical) map[string][]cut {
 	cuts := make(map[string][]cut)
 	for i, apex := range apexes {
 		if apex == rootName {
 			continue
 		}
-		if above := v.zoneOf([]byte(apex.parent()), apex.labels()-1); above != nil {
+		if above := v.zoneOf([]byte(apex.parent()), apex.countLabels()-1); above != nil {
 			cuts[string(above.apex)] = append(cuts[string(above.apex)], cut{apex, contents[i].DS})
 		}
 	}
@@ -110,24 +110,24 @@ func (v *View) cuts(contents []*Contents, apexes []canonical) map[string][]cut {
 	return cuts
 }
 
-// InForce releases the turns that only names of the view before this one used. The owner of the Writers calls it, once,
-// when queries are answered from this view.
-func (v *View) InForce() {
+// ReleasePrevious releases the rotation indexes that only the previous view used. The owner of the Writers calls it
+// once, after queries are answered from this view.
+func (v *View) ReleasePrevious() {
 	for _, o := range v.replaced {
 		a := o.answers.Load()
-		for i := range a.steered {
-			v.turns.put(a.steered[i].turn)
+		for i := range a.balanced {
+			v.rotations.free(a.balanced[i].rotationIndex)
 		}
-		a.eachVariant(func(in *variant) { v.turns.put(in.turn) })
+		a.eachVariant(func(in *variant) { v.rotations.free(in.rotationIndex) })
 	}
-	v.replaced, v.fresh = nil, nil
+	v.replaced, v.newSignatures = nil, nil
 }
 
-// Fresh returns the signatures that the view before does not have, apart from those of answers that a Writer gives, so
-// that they can be prepared. There are none after InForce.
-func (v *View) Fresh() []*Signature { return v.fresh }
+// NewSignatures returns the signatures that the previous view does not have, without the signatures of answers from a
+// Writer, so that the caller can prepare them. The list is empty after ReleasePrevious.
+func (v *View) NewSignatures() []*Signature { return v.newSignatures }
 
-// sameRecords compares records one by one.
-func sameRecords(a, b []dns.RR) bool {
+// equalRecords compares two lists of records element by element.
+func equalRecords(a, b []dns.RR) bool {
 	return slices.EqualFunc(a, b, func(a, b dns.RR) bool { return a == b || a.String() == b.String() })
 }

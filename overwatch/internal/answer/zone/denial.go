@@ -10,37 +10,38 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Denial is the way in which a signed zone proves that a name or a type does not exist.
+// Denial is the method by which a signed zone proves that a name or type does not exist.
 type Denial uint8
 
-// The ways of denial. NSEC costs less and lets resolvers answer for names that do not exist; NSEC3 hides the names of
-// the zone from whoever asks for them one after the other. It has no iterations and no salt (RFC 9276 section 3.1).
+// The methods of denial. NSEC is cheaper and lets resolvers synthesize negative answers (RFC 8198). NSEC3 prevents zone
+// enumeration by simple walking. NSEC3 uses no extra iterations and no salt (RFC 9276 section 3.1).
 const (
 	NSEC Denial = iota
 	NSEC3
 )
 
-// link is one name of a chain, with its record of denial. Only the field without ever changes.
+// link is a name of a chain, with its denial record. Only the field without changes after construction.
 type link struct {
-	name   canonical  // of the record of denial
-	prefix string     // the owner of the record, without the apex
-	full   *Signature // of the record with all types
-	// types is the bitmap of the types that the name can have, whatever is healthy now. full's content ends with it.
+	name   canonical  // name that the denial record covers
+	prefix string     // owner of the denial record, without the apex
+	full   *Signature // signature of the record with all types
+	// types is the bitmap of all types that the name can have, independent of health. The content of full ends with
+	// types.
 	types string
-	// without has one entry for each type that was denied while the name could have it.
-	without atomic.Pointer[lacking]
+	// without has an entry for each denied type that types contains.
+	without atomic.Pointer[partialDenial]
 }
 
-// lacking is a record of denial that leaves out a type which steering has taken away for now. It is immutable; next
-// makes it a list.
-type lacking struct {
+// partialDenial is a denial record without a type that the name temporarily does not have. It is an immutable element
+// of a linked list.
+type partialDenial struct {
 	rtype uint16
 	sig   *Signature
-	next  *lacking
+	next  *partialDenial
 }
 
-// deny returns the record that proves that the name does not have the type now, though it may have it at other times.
-func (l *link) deny(rtype uint16) *Signature {
+// denialFor returns the record that proves that the name currently does not have the type.
+func (l *link) denialFor(rtype uint16) *Signature {
 	for {
 		first := l.without.Load()
 		for left := first; left != nil; left = left.next {
@@ -48,68 +49,68 @@ func (l *link) deny(rtype uint16) *Signature {
 				return left.sig
 			}
 		}
-		if !inBitmap(l.types, rtype) {
+		if !bitmapHasType(l.types, rtype) {
 			return l.full
 		}
-		sig := l.leaveOut(rtype)
-		if l.without.CompareAndSwap(first, &lacking{rtype, sig, first}) {
+		sig := l.makeWithoutType(rtype)
+		if l.without.CompareAndSwap(first, &partialDenial{rtype, sig, first}) {
 			return sig
 		}
 	}
 }
 
-// leaveOut makes the record of denial without a type.
-func (l *link) leaveOut(rtype uint16) *Signature {
-	kept := slices.DeleteFunc(typesIn(l.types), func(t uint16) bool { return t == rtype })
+// makeWithoutType returns the denial record without a type.
+func (l *link) makeWithoutType(rtype uint16) *Signature {
+	kept := slices.DeleteFunc(parseBitmap(l.types), func(t uint16) bool { return t == rtype })
 	content := appendBitmap([]byte(l.full.content[:len(l.full.content)-len(l.types)]), kept)
 	binary.BigEndian.PutUint16(content[contentHead:], uint16(len(content)-contentHead-2))
 	return &Signature{signer: l.full.signer, owner: l.full.owner, content: string(content)}
 }
 
-// touched is a name that a draft has changed, so that its place in a chain may be another.
-type touched struct {
-	key   string // in the chain
-	owner *owner // nil for one that is gone
+// changedName is a name that the draft changed, added or removed.
+type changedName struct {
+	key   string // key in the chain
+	owner *owner // nil for a removed name
 }
 
-// touched lists the names that the draft has changed, in the order of the chain.
-func (d *draft) touched(c *chain) []touched {
-	list := make([]touched, 0, len(d.own))
-	for name, o := range d.own {
-		list = append(list, touched{c.keyOf(name), o})
+// changedNames returns the changed names of the draft in the order of the chain.
+func (d *draft) changedNames(c *chain) []changedName {
+	list := make([]changedName, 0, len(d.owners))
+	for name, o := range d.owners {
+		list = append(list, changedName{c.keyOf(name), o})
 	}
-	slices.SortFunc(list, func(a, b touched) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(list, func(a, b changedName) int { return strings.Compare(a.key, b.key) })
 	return list
 }
 
-// makeChain makes the chain of a signed zone from that of the zone before. Names that the draft has changed, and those
-// right in front of them, get other records; the signatures of these are appended to fresh.
-func (d *draft) makeChain(fresh []*Signature) []*Signature {
-	z, old := d.zone, d.before.chain
+// buildChain builds the chain of a signed zone from the chain of the previous zone. It creates new denial records for
+// changed names and their predecessors, and appends the new signatures to fresh.
+func (d *draft) buildChain(fresh []*Signature) []*Signature {
+	z, old := d.zone, d.previous.chain
 	c := newChain(z.apex, z.denial)
-	if old == nil || d.whole {
+	if old == nil || d.rebuild {
 		old = new(chain)
 	}
-	remake := c.merge(old, d.touched(c))
+	remake := c.mergeNames(old, d.changedNames(c))
 	for _, at := range remake {
-		if z.makeDenial(c, at) {
+		if z.makeDenialRecord(c, at) {
 			fresh = append(fresh, c.links[at].full)
 		}
-		if o := z.find([]byte(c.links[at].name)); o.steered {
-			fresh = append(fresh, c.links[at].denials(o.answers.Load())...)
+		if o := z.findOwner([]byte(c.links[at].name)); o.balanced {
+			fresh = append(fresh, c.links[at].currentDenials(o.answers.Load())...)
 		}
 	}
-	c.start()
+	c.buildStarts()
 	z.chain = c
-	if z.wildcard(z.find([]byte(z.apex))) == nil {
-		z.star = c.starBelow(z.apex)
+	if z.findWildcard(z.findOwner([]byte(z.apex))) == nil {
+		z.apexWildcardDenial = c.wildcardDenialBelow(z.apex)
 	}
 	return fresh
 }
 
-// merge fills the chain with the names of an old one, changed as changes say. It returns the places of links whose
-// record may be another, in ascending order; a link that is new has none.
-func (c *chain) merge(old *chain, changes []touched) (remake []int) {
+// mergeNames fills the chain with the names of an old chain and the changes. It returns the ascending indexes of the
+// links that may need another record. A new link has no record yet.
+func (c *chain) mergeNames(old *chain, changes []changedName) (remake []int) {
 	room := len(old.keys) + len(changes)
 	c.keys, c.links, c.heads = make([]string, 0, room), make([]*link, 0, room), make([]uint64, 0, room)
 	take := func(from, to int) {
@@ -132,12 +133,12 @@ func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 		if last := len(c.links) - 1; last >= 0 {
 			note(last)
 		} else {
-			around = true // the last link says which is the first
+			around = true // the last link contains the name of the first link
 		}
 		if t.owner == nil {
 			continue
 		}
-		if types := t.owner.types(c.hashed); c.hashed || len(types) > 0 {
+		if types := t.owner.typesOfName(c.hashed); c.hashed || len(types) > 0 {
 			l := &link{name: t.owner.name, types: string(appendBitmap(nil, types))}
 			if found && old.links[at].types == l.types {
 				l = old.links[at]
@@ -153,9 +154,9 @@ func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 	return remake
 }
 
-// makeDenial makes the record of the link at a place, with the types of its name and the next name. It reports whether
-// the link had another record before, or none.
-func (z *Zone) makeDenial(c *chain, at int) bool {
+// makeDenialRecord creates the record of the link with this index, with the types of its name and the next name. It
+// returns false if the record did not change.
+func (z *Zone) makeDenialRecord(c *chain, at int) bool {
 	l, next := c.links[at], (at+1)%len(c.links)
 	prefix := string(l.name[:len(l.name)-len(z.apex)])
 	rtype, head := dns.TypeNSEC, []byte(c.links[next].name)
@@ -174,58 +175,59 @@ func (z *Zone) makeDenial(c *chain, at int) bool {
 	return true
 }
 
-// starBelow returns the link that proves that there is no wildcard right below a name that has none; nil if no such
-// name can be.
-func (c *chain) starBelow(name canonical) *link {
+// wildcardDenialBelow returns the link that proves that name has no wildcard directly below; nil if the wildcard would
+// be too long for a name. name must not have a wildcard.
+func (c *chain) wildcardDenialBelow(name canonical) *link {
 	var room [maxName]byte
-	if star := starBelow(room[:0], name); star != nil {
-		return c.coverName(star)
+	if star := wildcardBelow(room[:0], name); star != nil {
+		return c.linkCoveringName(star)
 	}
 	return nil
 }
 
-// noWildcard returns the link that proves that there is no wildcard right below a name that has none; nil if no such
-// name can be.
-func (z *Zone) noWildcard(encloser *owner) *link {
+// wildcardDenial returns the link that proves that the encloser has no wildcard directly below; nil if the wildcard
+// would be too long for a name. encloser must not have a wildcard.
+func (z *Zone) wildcardDenial(encloser *owner) *link {
 	if len(encloser.name) == len(z.apex) {
-		return z.star
+		return z.apexWildcardDenial
 	}
-	return z.chain.starBelow(encloser.name)
+	return z.chain.wildcardDenialBelow(encloser.name)
 }
 
-// lacks returns the link and the record that prove that a name does not have a type now.
-func (z *Zone) lacks(o *owner, rtype uint16) (*link, *Signature) {
-	if l := z.chain.find(o.name); l != nil {
-		return l, l.deny(rtype)
+// typeDenial returns the link and the record that prove that a name currently does not have a type.
+func (z *Zone) typeDenial(o *owner, rtype uint16) (*link, *Signature) {
+	if l := z.chain.findLink(o.name); l != nil {
+		return l, l.denialFor(rtype)
 	}
-	l := z.chain.coverName([]byte(o.name))
+	l := z.chain.linkCoveringName([]byte(o.name))
 	return l, l.full
 }
 
-// hashLabel returns the first label of a hashed owner's name.
+// hashLabel returns the first label of the owner name of an NSEC3 record, in wire form.
 func hashLabel(hash string) string {
 	return "\x20" + strings.ToLower(base32.HexEncoding.EncodeToString([]byte(hash)))
 }
 
-// types returns the types that a name can have, in ascending order, with those that signing adds. An empty non-terminal
-// has none.
-func (o *owner) types(hashed bool) []uint16 {
+// typesOfName returns the types that a name can have, ascending and including the types that signing adds. It returns
+// nil for an empty non-terminal.
+func (o *owner) typesOfName(hashed bool) []uint16 {
 	var all []uint16
 	for _, set := range o.answers.Load().sets {
 		all = append(all, set.rtype)
 	}
 	if o.cut {
 		if all = append(all, dns.TypeNS); len(all) == 1 && hashed {
-			return all // nothing of it is signed
+			return all // a delegation without DS records has no signatures
 		}
 	}
-	for _, c := range o.answers.Load().steered {
+	for _, c := range o.answers.Load().balanced {
 		all = append(all, c.kind.Number)
 	}
-	return withSigning(all, hashed)
+	return addSigningTypes(all, hashed)
 }
 
-func withSigning(types []uint16, hashed bool) []uint16 {
+// addSigningTypes adds RRSIG and, unless the zone uses NSEC3, NSEC to a list of types.
+func addSigningTypes(types []uint16, hashed bool) []uint16 {
 	if len(types) == 0 {
 		return nil
 	}
@@ -237,7 +239,7 @@ func withSigning(types []uint16, hashed bool) []uint16 {
 	return slices.Compact(types)
 }
 
-// appendBitmap appends a list of types, ascending, as NSEC records have it (RFC 4034 section 4.1.2).
+// appendBitmap appends ascending types in the format of NSEC records (RFC 4034 section 4.1.2).
 func appendBitmap(to []byte, types []uint16) []byte {
 	for len(types) > 0 {
 		window := types[0] >> 8
@@ -254,8 +256,8 @@ func appendBitmap(to []byte, types []uint16) []byte {
 	return to
 }
 
-// typesIn lists the types of a bitmap in ascending order.
-func typesIn(bitmap string) (types []uint16) {
+// parseBitmap returns the types of a bitmap in ascending order.
+func parseBitmap(bitmap string) (types []uint16) {
 	for ; len(bitmap) > 0; bitmap = bitmap[2+bitmap[1]:] {
 		for at := range 8 * uint16(bitmap[1]) {
 			if bitmap[2+at/8]&(0x80>>(at%8)) != 0 {
@@ -266,8 +268,8 @@ func typesIn(bitmap string) (types []uint16) {
 	return types
 }
 
-// inBitmap reports whether a bitmap has a type.
-func inBitmap(bitmap string, rtype uint16) bool {
+// bitmapHasType reports whether a bitmap contains a type.
+func bitmapHasType(bitmap string, rtype uint16) bool {
 	at := int(rtype & 0xFF)
 	for ; len(bitmap) > 0; bitmap = bitmap[2+bitmap[1]:] {
 		if bitmap[0] == byte(rtype>>8) {

@@ -1,10 +1,10 @@
-// Package zone holds the DNS view: the zones and names that this node is authoritative for and the answers of each
-// name, compiled so that a query costs one look-up in an index and a copy. publish builds views and gives names their
-// answers, dnsserver asks a view for each query, and explain asks it for people. The package reads nothing and has no
-// clock; it does not listen, and does not decide who answers (packages dnsserver and policy do).
+// Package zone holds the DNS view: the authoritative zones and names of this node, with compiled answers. A query costs
+// one index look-up and a copy. Package publish builds views and sets the answers of names, dnsserver resolves queries
+// in a view, and explain resolves names for operators. The package does no I/O, has no clock, and makes no routing
+// decisions (package policy does).
 //
-// A View has two levels. Its zones and their indexes of names never change: other names make another View, which New
-// builds from the one before, sharing with it the zones and the names that stay as they are. Each name points to its
-// present answers, and a Writer replaces that pointer when backends come and go, so a change of health costs the same
-// with ten names and with a hundred thousand. Readers need no lock; a Writer and a Turns belong to one goroutine each.
+// A View has two levels. Its zones and their name indexes are immutable: New builds another View for other names, and
+// shares unchanged zones and names with the previous view. Each name has an atomic pointer to its current answers. A
+// Writer replaces the pointer when a decision changes, so the cost of a health change does not depend on the number of
+// names. Readers need no lock. A Writer or a Rotations must be used by one goroutine at a time.
 package zone

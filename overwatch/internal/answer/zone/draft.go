@@ -9,100 +9,100 @@ import (
 	"github.com/miekg/dns"
 )
 
-// draft is a zone while it is built, from the names of the zone before and the differences.
+// draft builds a zone from the previous zone and the differences.
 type draft struct {
-	zone   *Zone
-	before *Zone // empty where there was none
-	whole  bool  // no name of the one before can be shared as it is
+	zone     *Zone
+	previous *Zone // empty for the first version of the zone
+	rebuild  bool  // build all names from scratch, without sharing
 
-	own   map[canonical]*owner // names that are not as before, nil for one that is gone
-	fresh []*Signature         // of steered names that keep their answers under another signer
+	owners        map[canonical]*owner // changed names; nil for a removed name
+	newSignatures []*Signature         // signatures of unchanged answers with another signer
 }
 
-// newDraft begins a zone. before is nil where there was none.
+// newDraft returns the draft of zone z. before is the previous zone, or nil.
 func newDraft(z, before *Zone, c *Contents, cuts []cut) (*draft, error) {
-	d := &draft{zone: z, before: before, own: make(map[canonical]*owner)}
+	d := &draft{zone: z, previous: before, owners: make(map[canonical]*owner)}
 	if before == nil {
-		d.before, d.whole = &Zone{contents: &Contents{}}, true
+		d.previous, d.rebuild = &Zone{contents: &Contents{}}, true
 	}
 	z.contents, z.cuts, z.signer, z.denial = c, cuts, c.Signer, c.Denial
 	var err error
-	if z.negative, err = negative(z.apex, c.SOA); err != nil {
+	if z.negative, err = negativeSOA(z.apex, c.SOA); err != nil {
 		return nil, err
 	}
-	// The records of denial have the TTL of negative answers.
-	if d.whole = d.whole || before.signer != z.signer || before.denial != z.denial ||
-		before.negative.ttl != z.negative.ttl; d.whole {
-		z.names = newIndex(len(c.Steered))
+	// Denial records have the TTL of negative answers.
+	if d.rebuild = d.rebuild || before.signer != z.signer || before.denial != z.denial ||
+		before.negative.ttl != z.negative.ttl; d.rebuild {
+		z.names = newIndex(len(c.Balanced))
 	} else {
 		z.names, z.depth, z.wildcards = before.names.clone(), before.depth, before.wildcards
 	}
 	return d, nil
 }
 
-// negative returns the SOA as negative answers carry it, with the TTL of RFC 2308 section 3.
-func negative(apex canonical, soa *dns.SOA) (set, error) {
+// negativeSOA returns the SOA record of negative answers, with the TTL of RFC 2308 section 3.
+func negativeSOA(apex canonical, soa *dns.SOA) (set, error) {
 	carried := *soa
 	carried.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
 	return newSet(apex, apex, []dns.RR{&carried})
 }
 
-// fill changes the names from those of the zone before to those of the contents.
-func (d *draft) fill() error {
-	was := d.before.contents
-	if d.whole {
+// applyContents changes the names of the previous zone to the names of the new contents.
+func (d *draft) applyContents() error {
+	was := d.previous.contents
+	if d.rebuild {
 		was = &Contents{}
 	}
-	before, err := d.static(d.before, was)
+	before, err := d.collectStatic(d.previous, was)
 	if err != nil {
 		return err
 	}
-	after, err := d.static(d.zone, d.zone.contents)
+	after, err := d.collectStatic(d.zone, d.zone.contents)
 	if err != nil {
 		return err
 	}
-	come, gone := differences(was.Steered, d.zone.contents.Steered)
+	come, gone := diffNames(was.Balanced, d.zone.contents.Balanced)
 	for _, text := range gone {
-		if err := d.unsteer(text); err != nil {
+		if err := d.removeBalanced(text); err != nil {
 			return err
 		}
 	}
 	for name := range before {
 		if after[name].records == nil && !after[name].cut {
-			if err := d.put(name, static{}); err != nil {
+			if err := d.setStatic(name, staticRecords{}); err != nil {
 				return err
 			}
 		}
 	}
-	// Short names first, so that those below a cut find it.
+	// Shorter names are first, so that names below a delegation find it.
 	for _, name := range slices.SortedFunc(maps.Keys(after), func(a, b canonical) int { return len(a) - len(b) }) {
-		if s := after[name]; !s.same(before[name]) {
-			if err := d.put(name, s); err != nil {
+		if s := after[name]; !s.equal(before[name]) {
+			if err := d.setStatic(name, s); err != nil {
 				return err
 			}
 		}
 	}
 	for _, text := range come {
-		if err := d.steer(text); err != nil {
+		if err := d.addBalanced(text); err != nil {
 			return err
 		}
 	}
-	return d.renew()
+	return d.unshareNames()
 }
 
-// static holds the records at a name that are not steered.
-type static struct {
+// staticRecords holds the static (not load-balanced) records of a name.
+type staticRecords struct {
 	records []dns.RR
-	cut     bool // the name is the apex of a zone below; the records are its DS records
+	cut     bool // the name is a delegation to a child zone; the records are DS records
 }
 
-func (s static) same(other static) bool {
-	return s.cut == other.cut && sameRecords(s.records, other.records)
+func (s staticRecords) equal(other staticRecords) bool {
+	return s.cut == other.cut && equalRecords(s.records, other.records)
 }
 
-// static gathers the records of contents by their owners.
-func (d *draft) static(z *Zone, c *Contents) (map[canonical]static, error) {
-	all := make(map[canonical]static)
+// collectStatic returns the static records of contents by owner.
+func (d *draft) collectStatic(z *Zone, c *Contents) (map[canonical]staticRecords, error) {
+	all := make(map[canonical]staticRecords)
 	if c.SOA == nil {
 		return all, nil
 	}
@@ -112,7 +112,7 @@ func (d *draft) static(z *Zone, c *Contents) (map[canonical]static, error) {
 		records = append(records, &dns.NSEC3PARAM{Hdr: header, Hash: dns.SHA1})
 	}
 	for _, rr := range records {
-		name, err := d.inside(rr.Header().Name)
+		name, err := d.parseName(rr.Header().Name)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func (d *draft) static(z *Zone, c *Contents) (map[canonical]static, error) {
 		if all[cut.apex].records != nil {
 			return nil, fmt.Errorf("%s belongs to the zone %s", cut.apex, cut.apex)
 		}
-		s := static{cut: true}
+		s := staticRecords{cut: true}
 		if c.Signer != nil {
 			s.records = cut.ds
 		}
@@ -133,17 +133,17 @@ func (d *draft) static(z *Zone, c *Contents) (map[canonical]static, error) {
 	return all, nil
 }
 
-// inside returns the canonical form of a name in zone-file form, which must be in the zone.
-func (d *draft) inside(text string) (canonical, error) {
+// parseName returns the canonical form of a name in zone-file form. A name outside the zone is an error.
+func (d *draft) parseName(text string) (canonical, error) {
 	name, err := canonicalName(text)
-	if err == nil && !name.within(d.zone.apex) {
+	if err == nil && !name.isWithin(d.zone.apex) {
 		err = fmt.Errorf("%s is outside the zone", text)
 	}
 	return name, err
 }
 
-// differences returns the names that only one of two ascending lists has.
-func differences(before, after []string) (come, gone []string) {
+// diffNames returns the names that only one of two ascending lists contains.
+func diffNames(before, after []string) (come, gone []string) {
 	for len(before) > 0 && len(after) > 0 {
 		switch order := strings.Compare(before[0], after[0]); {
 		case order == 0:
@@ -157,43 +157,43 @@ func differences(before, after []string) (come, gone []string) {
 	return append(come, after...), append(gone, before...)
 }
 
-// edit returns the owner of a name for changes in this draft alone. It makes the name if it is not there.
-func (d *draft) edit(name canonical) (*owner, error) {
-	o, own := d.own[name]
+// editOwner returns an owner that the draft may change: a copy of the existing owner, or a new one.
+func (d *draft) editOwner(name canonical) (*owner, error) {
+	o, own := d.owners[name]
 	if o != nil {
 		return o, nil
 	}
-	there := d.zone.find([]byte(name))
+	there := d.zone.findOwner([]byte(name))
 	if there == nil && name != d.zone.apex {
-		if err := d.descend(name); err != nil {
+		if err := d.addAncestors(name); err != nil {
 			return nil, err
 		}
 	}
-	o = d.blank(name)
+	o = d.newOwner(name)
 	if there != nil && !own {
 		o.answers.Store(there.answers.Load())
-		o.cache, o.steered, o.cut = there.cache, there.steered, there.cut
+		o.cache, o.balanced, o.cut = there.cache, there.balanced, there.cut
 	}
-	d.own[name] = o
+	d.owners[name] = o
 	if there != nil {
 		d.zone.names.replace(o)
 		return o, nil
 	}
 	d.zone.names.add(o)
-	d.zone.depth = max(d.zone.depth, name.labels())
-	if name.wildcard() {
+	d.zone.depth = max(d.zone.depth, name.countLabels())
+	if name.isWildcard() {
 		d.zone.wildcards++
 	}
 	return o, nil
 }
 
-// descend makes sure that the parent of a name exists, and so every name up to the apex.
-func (d *draft) descend(name canonical) error {
+// addAncestors adds the missing ancestors of a name up to the apex. A name below a delegation is an error.
+func (d *draft) addAncestors(name canonical) error {
 	above := name.parent()
-	o := d.zone.find([]byte(above))
+	o := d.zone.findOwner([]byte(above))
 	if o == nil {
 		var err error
-		if o, err = d.edit(above); err != nil {
+		if o, err = d.editOwner(above); err != nil {
 			return err
 		}
 	}
@@ -204,8 +204,8 @@ func (d *draft) descend(name canonical) error {
 	return nil
 }
 
-// blank returns a new owner without records.
-func (d *draft) blank(name canonical) *owner {
+// newOwner returns an owner without records.
+func (d *draft) newOwner(name canonical) *owner {
 	o := &owner{name: name}
 	if o.length = longName; len(name) <= shortName {
 		o.length = uint8(copy(o.short[:], name))
@@ -217,37 +217,37 @@ func (d *draft) blank(name canonical) *owner {
 	return o
 }
 
-// put replaces the static records of a name.
-func (d *draft) put(name canonical, s static) error {
-	o, err := d.edit(name)
+// setStatic replaces the static records of a name. A name without any records is removed.
+func (d *draft) setStatic(name canonical, s staticRecords) error {
+	o, err := d.editOwner(name)
 	if err != nil {
 		return err
 	}
-	if s.cut && (o.steered || d.zone.names.below(name) > 0) {
-		return fmt.Errorf("%s and what is below it belongs to the zone %s", name, name)
+	if s.cut && (o.balanced || d.zone.names.below(name) > 0) {
+		return fmt.Errorf("%s and the names below it belong to the zone %s", name, name)
 	}
 	o.cut = s.cut
 	before := o.answers.Load()
-	sets, err := d.sets(o, s.records, before.sets)
+	sets, err := d.packSets(o, s.records, before.sets)
 	if err != nil {
 		return err
 	}
-	next := answersWith(before.steered, before.byPlace(), sets)
-	next.basis, next.any = before.basis, next.pickAny()
+	next := newAnswers(before.balanced, before.variantSets(), sets)
+	next.input, next.any = before.input, next.pickAny()
 	o.answers.Store(next)
-	d.prune(o)
+	d.removeEmpty(o)
 	return nil
 }
 
-// sets packs the records of a name, type by type. An RRset that was there before keeps its signature.
-func (d *draft) sets(o *owner, records []dns.RR, before []set) (sets []set, err error) {
+// packSets packs the records of a name as one set for each type. An unchanged RRset retains its signature.
+func (d *draft) packSets(o *owner, records []dns.RR, before []set) (packSets []set, err error) {
 	byType := make(map[uint16][]dns.RR)
 	for _, rr := range records {
 		rtype := rr.Header().Rrtype
 		byType[rtype] = append(byType[rtype], rr)
 	}
 	for _, rtype := range slices.Sorted(maps.Keys(byType)) {
-		set, err := uniform(byType[rtype])
+		set, err := packableSet(byType[rtype])
 		if err != nil {
 			return nil, err
 		}
@@ -267,106 +267,106 @@ func (d *draft) sets(o *owner, records []dns.RR, before []set) (sets []set, err 
 				}
 			}
 		}
-		sets = append(sets, s)
+		packSets = append(packSets, s)
 	}
-	return sets, nil
+	return packSets, nil
 }
 
-// steer makes a name steered that is not.
-func (d *draft) steer(text string) error {
-	name, err := d.inside(text)
+// addBalanced makes a static or new name load-balanced.
+func (d *draft) addBalanced(text string) error {
+	name, err := d.parseName(text)
 	if err != nil {
 		return err
 	}
-	o, err := d.edit(name)
+	o, err := d.editOwner(name)
 	switch {
 	case err != nil:
 		return err
 	case o.cut:
 		return fmt.Errorf("%s belongs to the zone %s", text, name)
-	case o.steered:
-		return fmt.Errorf("%s is steered already", text)
+	case o.balanced:
+		return fmt.Errorf("%s is load-balanced already", text)
 	}
-	o.steered = true
-	types, sets := d.zone.contents.types(text), o.answers.Load().sets
-	next := answersWith(undecided(types), nil, sets)
-	if was := d.before.find([]byte(name)); d.whole && was != nil && was.answers.Load().has(types) {
-		next = d.resign(o, was, sets)
+	o.balanced = true
+	types, sets := d.zone.contents.typesOf(text), o.answers.Load().sets
+	next := newAnswers(newCandidates(types), nil, sets)
+	if was := d.previous.findOwner([]byte(name)); d.rebuild && was != nil && was.answers.Load().hasTypes(types) {
+		next = d.resignAnswers(o, was, sets)
 	}
 	next.any = next.pickAny()
 	o.answers.Store(next)
 	return nil
 }
 
-// resign returns the steered answers that a name had before, with the signatures of this zone.
-func (d *draft) resign(o, was *owner, sets []set) *answers {
-	if d.zone.signer != nil && d.zone.signer == d.before.signer {
+// resignAnswers returns the load-balanced answers of was with the signatures of this zone.
+func (d *draft) resignAnswers(o, was *owner, sets []set) *answers {
+	if d.zone.signer != nil && d.zone.signer == d.previous.signer {
 		o.cache = was.cache
 	}
 	before := was.answers.Load()
-	next := answersWith(before.steered, before.copyPlaced(), sets)
-	next.basis = before.basis
+	next := newAnswers(before.balanced, before.cloneVariantSets(), sets)
+	next.input = before.input
 	again := func(c *candidates) {
-		o.signAgain(d.zone, c)
-		d.fresh = append(d.fresh, c.signatures()...)
+		o.resignCandidates(d.zone, c)
+		d.newSignatures = append(d.newSignatures, c.signatures()...)
 	}
-	for i := range next.steered {
-		again(&next.steered[i])
+	for i := range next.balanced {
+		again(&next.balanced[i])
 	}
 	next.eachVariant(func(in *variant) { again(&in.candidates) })
 	return next
 }
 
-// unsteer makes a steered name one that is not, and removes it if it has no other records.
-func (d *draft) unsteer(text string) error {
-	name, err := d.inside(text)
+// removeBalanced makes a load-balanced name static, and removes it if it has no static records.
+func (d *draft) removeBalanced(text string) error {
+	name, err := d.parseName(text)
 	if err != nil {
 		return err
 	}
-	o, err := d.edit(name)
+	o, err := d.editOwner(name)
 	if err != nil {
 		return err
 	}
-	o.steered = false
+	o.balanced = false
 	if o.cache != nil {
 		o.cache = new(signatureCache)
 	}
 	next := &answers{sets: o.answers.Load().sets}
 	next.any = next.pickAny()
 	o.answers.Store(next)
-	d.prune(o)
+	d.removeEmpty(o)
 	return nil
 }
 
-// prune removes a name that has no records and no names below it, and then its ancestors of which that is true.
-func (d *draft) prune(o *owner) {
-	for !o.steered && !o.cut && len(o.answers.Load().sets) == 0 && o.name != d.zone.apex &&
+// removeEmpty removes a name without records and without names below, and then each of its ancestors that is empty.
+func (d *draft) removeEmpty(o *owner) {
+	for !o.balanced && !o.cut && len(o.answers.Load().sets) == 0 && o.name != d.zone.apex &&
 		d.zone.names.below(o.name) == 0 {
 		d.zone.names.remove(o.name)
-		d.own[o.name] = nil
-		if o.name.wildcard() {
+		d.owners[o.name] = nil
+		if o.name.isWildcard() {
 			d.zone.wildcards--
 		}
 		above := o.name.parent()
 		d.zone.names.addBelow(above, -1)
-		o = d.zone.find([]byte(above))
+		o = d.zone.findOwner([]byte(above))
 	}
 }
 
-// renew gives the names of Contents.Renewed owners that only this draft has.
-func (d *draft) renew() error {
-	for _, text := range d.zone.contents.Renewed {
-		name, err := d.inside(text)
+// unshareNames replaces the owners of Contents.Unshared by owners that only this draft uses.
+func (d *draft) unshareNames() error {
+	for _, text := range d.zone.contents.Unshared {
+		name, err := d.parseName(text)
 		if err != nil {
 			return err
 		}
-		o, err := d.edit(name)
+		o, err := d.editOwner(name)
 		if err != nil {
 			return err
 		}
-		types := d.zone.contents.types(text)
-		if before := o.answers.Load(); !before.has(types) {
-			next := answersWith(undecided(types), nil, before.sets)
+		types := d.zone.contents.typesOf(text)
+		if before := o.answers.Load(); !before.hasTypes(types) {
+			next := newAnswers(newCandidates(types), nil, before.sets)
 			next.any = next.pickAny()
 			o.answers.Store(next)
 		}
@@ -374,16 +374,16 @@ func (d *draft) renew() error {
 	return nil
 }
 
-// finish makes the zone's chain and notes in the view its new signatures and its added and replaced names.
+// finish builds the zone's chain and adds new signatures, added names and replaced names to the view.
 func (d *draft) finish(v *View) {
 	z := d.zone
-	apex := z.find([]byte(z.apex))
+	apex := z.findOwner([]byte(z.apex))
 	z.negative.sig = apex.answers.Load().set(dns.TypeSOA).sig
-	for name, o := range d.own {
-		was := d.before.find([]byte(name))
-		had := was != nil && was.steered
-		has := o != nil && o.steered
-		if stays := had && has && sameTypes(was, o); !stays {
+	for name, o := range d.owners {
+		was := d.previous.findOwner([]byte(name))
+		had := was != nil && was.balanced
+		has := o != nil && o.balanced
+		if stays := had && has && equalTypes(was, o); !stays {
 			if has {
 				v.added = append(v.added, o)
 			}
@@ -393,18 +393,18 @@ func (d *draft) finish(v *View) {
 		}
 		if o != nil && z.signer != nil {
 			for _, set := range o.answers.Load().sets {
-				v.fresh = append(v.fresh, set.sig)
+				v.newSignatures = append(v.newSignatures, set.sig)
 			}
 		}
 	}
-	if d.whole { // of the names before, only those that are here too were looked at
-		for _, was := range d.before.names.steered(nil) {
-			if _, seen := d.own[was.name]; !seen {
+	if d.rebuild { // the loop over d.owners misses names that only the previous zone has
+		for _, was := range d.previous.names.appendBalanced(nil) {
+			if _, seen := d.owners[was.name]; !seen {
 				v.replaced = append(v.replaced, was)
 			}
 		}
 	}
 	if z.signer != nil {
-		v.fresh = append(d.makeChain(v.fresh), d.fresh...)
+		v.newSignatures = append(d.buildChain(v.newSignatures), d.newSignatures...)
 	}
 }

@@ -28,11 +28,11 @@ func floodView(tb testing.TB, denial Denial, n int, owner, between string) (*Vie
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprintf("d%05d.gslb.test.", i)
-		c.Steered = append(c.Steered, fmt.Sprintf(owner, names[i]))
+		c.Balanced = append(c.Balanced, fmt.Sprintf(owner, names[i]))
 	}
 	v := newView(tb, nil, c)
 	w := NewWriter()
-	for _, name := range c.Steered {
+	for _, name := range c.Balanced {
 		steer(tb, w, v, name, "10.0.0.1/1 10.0.0.2/2", 1)
 	}
 	random := rand.New(rand.NewPCG(1, 1))
@@ -57,7 +57,7 @@ func BenchmarkAppend_Flood(b *testing.B) {
 				v, questions := floodView(b, denial, 1000, shape.owner, shape.between)
 				msg, _ := question(b, "x.d00000.gslb.test.", dns.TypeA)
 				msg = append(make([]byte, 0, 1500), msg...)
-				turns := NewTurns(1, 1)
+				turns := NewRotations(1, 1)
 				octets := 0
 				b.ReportAllocs()
 				i := 0

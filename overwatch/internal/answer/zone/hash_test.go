@@ -22,7 +22,7 @@ func TestSteer_AClientNetworkKeepsToOneAddressInEveryPath(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
 	w := NewWriter()
 	steerHashed := func(addresses string) bool {
-		changed, err := w.Steer(v, "app.gslb.test.", hashed(decide(addresses), 24, 56), 2)
+		changed, err := w.SetAnswers(v, "app.gslb.test.", hashed(decide(addresses), 24, 56), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,10 +37,10 @@ func TestSteer_AClientNetworkKeepsToOneAddressInEveryPath(t *testing.T) {
 		var before string
 		for host := range 3 {
 			client := netip.AddrFrom4([4]byte{198, 51, byte(i), byte(host * 100)})
-			r := v.Resolve("app.gslb.test.", dns.TypeA, false, client, NewTurns(uint64(host), 1))
+			r := v.Resolve("app.gslb.test.", dns.TypeA, false, client, NewRotations(uint64(host), 1))
 			msg, q := question(t, "app.gslb.test.", dns.TypeA)
 			q.Client = client
-			_, answer := v.Append(msg, q, NewTurns(7, 7))
+			_, answer := v.Append(msg, q, NewRotations(7, 7))
 			lead := r.Answer[0].(*dns.A).A.String()
 			if host > 0 && lead != before || r.Scope != 24 || answer.Scope != 24 || answer.Answers != 2 {
 				t.Fatalf(
@@ -73,7 +73,7 @@ func TestPlace_TheScopeHoldsForThePlaceAndTheNetwork(t *testing.T) {
 		{20, clientB, 48},
 	} {
 		v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-		v.SetPlaces(testPlaces(t))
+		v.SetRegionTable(testPlaces(t))
 		var decisions [][2]policy.Decision
 		for i := range 3 {
 			d := hashed(decide(fmt.Sprintf("10.0.%d.1 10.0.%d.2", i, i)), c.bits, 2*c.bits)
@@ -82,12 +82,12 @@ func TestPlace_TheScopeHoldsForThePlaceAndTheNetwork(t *testing.T) {
 			}
 			decisions = append(decisions, d)
 		}
-		if _, err := NewWriter().Place(v, "app.gslb.test.", decisions, 1); err != nil {
+		if _, err := NewWriter().SetRegionAnswers(v, "app.gslb.test.", decisions, 1); err != nil {
 			t.Fatal(err)
 		}
 		msg, q := question(t, "app.gslb.test.", dns.TypeA)
 		q.Client = c.client
-		if _, answer := v.Append(msg, q, NewTurns(1, 1)); answer.Scope != c.scope {
+		if _, answer := v.Append(msg, q, NewRotations(1, 1)); answer.Scope != c.scope {
 			t.Errorf("%s with networks of %d bits: scope %d, want %d", c.client, c.bits, answer.Scope, c.scope)
 		}
 	}

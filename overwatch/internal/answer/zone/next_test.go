@@ -46,7 +46,7 @@ func newWalk(t *testing.T, seed uint64, denial Denial) *walk {
 		answers: map[string]string{},
 	}
 	for _, c := range sampleZones(t) {
-		c.Steered = nil
+		c.Balanced = nil
 		w.sign(&c)
 		w.zones[c.Apex] = &c
 	}
@@ -133,11 +133,11 @@ func (w *walk) step() (fresh []string) {
 				Mbox:   "m.",
 				Minttl: 30,
 			}
-			c := &Contents{Apex: name, SOA: soa, Steered: []string{name}}
+			c := &Contents{Apex: name, SOA: soa, Balanced: []string{name}}
 			w.sign(c)
 			w.zones[name], edited[name] = c, c
 			fresh = append(fresh, name)
-		case own && apex == name && len(w.zones[name].Steered) == 1 && edited[name] == nil:
+		case own && apex == name && len(w.zones[name].Balanced) == 1 && edited[name] == nil:
 			delete(w.zones, name)
 			delete(w.answers, name)
 		case apex == "" || own || w.unfit(w.zones[apex], name):
@@ -145,21 +145,21 @@ func (w *walk) step() (fresh []string) {
 			c := edited[apex]
 			if c == nil {
 				before := *w.zones[apex]
-				before.Renewed = nil
+				before.Unshared = nil
 				c = &before
 				w.sign(c)
 				w.zones[apex], edited[apex] = c, c
 			}
-			at, there := slices.BinarySearch(c.Steered, name)
+			at, there := slices.BinarySearch(c.Balanced, name)
 			switch {
 			case !there:
-				c.Steered = slices.Insert(slices.Clone(c.Steered), at, name)
+				c.Balanced = slices.Insert(slices.Clone(c.Balanced), at, name)
 				fresh = append(fresh, name)
 			case w.random.IntN(3) == 0:
-				c.Renewed = append(c.Renewed, name)
+				c.Unshared = append(c.Unshared, name)
 				fresh = append(fresh, name)
 			default:
-				c.Steered = slices.Delete(slices.Clone(c.Steered), at, at+1)
+				c.Balanced = slices.Delete(slices.Clone(c.Balanced), at, at+1)
 				delete(w.answers, name)
 			}
 		}
@@ -206,7 +206,7 @@ func TestNew_AfterAnotherIsTheSameAsFromScratch(t *testing.T) {
 			w := newWalk(t, seed, denial)
 			writer := NewWriter()
 			v := w.scratch(t)
-			v.InForce()
+			v.ReleasePrevious()
 			for i := range 40 {
 				fresh := w.step()
 				next, err := New(w.contents(), v)
@@ -214,7 +214,7 @@ func TestNew_AfterAnotherIsTheSameAsFromScratch(t *testing.T) {
 					t.Fatalf("seed %d, step %d: %v", seed, i, err)
 				}
 				w.steer(t, writer, next, fresh)
-				next.InForce()
+				next.ReleasePrevious()
 				v = next
 				if want := w.scratch(t); !w.same(t, v, want) {
 					t.Fatalf("seed %d, step %d: after %v", seed, i, fresh)
@@ -259,8 +259,8 @@ func (w *walk) same(t *testing.T, got, want *View) bool {
 						name,
 						dns.TypeToString[rtype],
 						do,
-						got.Resolve(name, rtype, do, netip.Addr{}, NewTurns(1, 1)),
-						want.Resolve(name, rtype, do, netip.Addr{}, NewTurns(1, 1)),
+						got.Resolve(name, rtype, do, netip.Addr{}, NewRotations(1, 1)),
+						want.Resolve(name, rtype, do, netip.Addr{}, NewRotations(1, 1)),
 					)
 					return false
 				}
@@ -273,7 +273,7 @@ func (w *walk) same(t *testing.T, got, want *View) bool {
 func octets(t *testing.T, v *View, name string, rtype uint16, do bool, room []byte) []byte {
 	msg, q := question(t, name, rtype)
 	q.DO = do
-	out, answer := v.Append(append(room[:0:1<<16], msg...), q, NewTurns(1, 1))
+	out, answer := v.Append(append(room[:0:1<<16], msg...), q, NewRotations(1, 1))
 	return append(out, byte(answer.Kind))
 }
 
@@ -312,13 +312,13 @@ func (w *walk) sameTurns(t *testing.T, v *View) bool {
 	t.Helper()
 	seen := map[uint32]bool{}
 	for _, z := range v.zones {
-		for _, o := range z.names.steered(nil) {
-			for _, c := range o.answers.Load().steered {
-				if seen[c.turn] {
-					t.Errorf("the turn %d is taken twice", c.turn)
+		for _, o := range z.names.appendBalanced(nil) {
+			for _, c := range o.answers.Load().balanced {
+				if seen[c.rotationIndex] {
+					t.Errorf("the turn %d is taken twice", c.rotationIndex)
 					return false
 				}
-				seen[c.turn] = true
+				seen[c.rotationIndex] = true
 			}
 		}
 	}
@@ -331,11 +331,11 @@ func TestNew_SharesWhatStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWalk(t, 1, denial)
 			c := *w.zones["gslb.test."]
-			c.Steered = []string{"a.gslb.test.", "b.gslb.test."}
+			c.Balanced = []string{"a.gslb.test.", "b.gslb.test."}
 			w.zones[c.Apex], w.answers = &c, map[string]string{"a.gslb.test.": "10.0.0.1", "b.gslb.test.": "10.0.0.2"}
 			v := w.scratch(t)
 			after := c
-			after.Steered, after.Renewed = []string{
+			after.Balanced, after.Unshared = []string{
 				"a.gslb.test.",
 				"b.gslb.test.",
 				"c.gslb.test.",
@@ -356,15 +356,15 @@ func TestNew_SharesWhatStays(t *testing.T) {
 			for name, shared := range map[string]bool{"a.gslb.test.": true, "b.gslb.test.": false, "mail.gslb.test.": true,
 				"ns1.gslb.test.": true} {
 				key, _ := canonicalName(name)
-				_, before := v.owner(key)
-				if _, o := next.owner(key); (o == before) != shared {
+				_, before := v.findOwner(key)
+				if _, o := next.findOwner(key); (o == before) != shared {
 					t.Errorf("%s is shared: %t", name, o == before)
 				}
 			}
 			steer(t, NewWriter(), next, "a.gslb.test.", "10.0.0.9", 1)
 			steer(t, NewWriter(), next, "b.gslb.test.", "10.0.0.9", 1)
 			for name, want := range map[string]string{"a.gslb.test.": "10.0.0.9", "b.gslb.test.": "10.0.0.2"} {
-				r := v.Resolve(name, dns.TypeA, false, netip.Addr{}, NewTurns(1, 1))
+				r := v.Resolve(name, dns.TypeA, false, netip.Addr{}, NewRotations(1, 1))
 				if got := r.Answer[0].(*dns.A).A.String(); got != want {
 					t.Errorf("the view before answers %s for %s, want %s", got, name, want)
 				}
@@ -376,10 +376,10 @@ func TestNew_SharesWhatStays(t *testing.T) {
 // Contents that do not fit together are refused, and the view before stays as it was.
 func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 	for what, change := range map[string]func(c *Contents){
-		"outside":         func(c *Contents) { c.Steered = []string{"x.example."} },
-		"of another zone": func(c *Contents) { c.Steered = []string{"x.child.gslb.test."} },
-		"at a cut":        func(c *Contents) { c.Steered = []string{"child.gslb.test."} },
-		"twice":           func(c *Contents) { c.Steered = []string{"X.gslb.test", "x.gslb.test."} },
+		"outside":         func(c *Contents) { c.Balanced = []string{"x.example."} },
+		"of another zone": func(c *Contents) { c.Balanced = []string{"x.child.gslb.test."} },
+		"at a cut":        func(c *Contents) { c.Balanced = []string{"child.gslb.test."} },
+		"twice":           func(c *Contents) { c.Balanced = []string{"X.gslb.test", "x.gslb.test."} },
 	} {
 		w := newWalk(t, 1, NSEC)
 		v := w.scratch(t)
@@ -404,7 +404,7 @@ func BenchmarkNew_OneName(b *testing.B) {
 			b.Run(fmt.Sprintf("%d names, signed %t", names, signed), func(b *testing.B) {
 				c := contents(b, "gslb.test.")
 				for i := range names {
-					c.Steered = append(c.Steered, fmt.Sprintf("name%06d.gslb.test.", i))
+					c.Balanced = append(c.Balanced, fmt.Sprintf("name%06d.gslb.test.", i))
 				}
 				if signed {
 					c.Signer = hashSigner{}
@@ -417,11 +417,11 @@ func BenchmarkNew_OneName(b *testing.B) {
 				for b.Loop() {
 					i++
 					next := c
-					next.Steered = append(slices.Clone(c.Steered), fmt.Sprintf("z%d.gslb.test.", i))
+					next.Balanced = append(slices.Clone(c.Balanced), fmt.Sprintf("z%d.gslb.test.", i))
 					if v, err = New([]*Contents{&next}, v); err != nil {
 						b.Fatal(err)
 					}
-					v.InForce()
+					v.ReleasePrevious()
 				}
 			})
 		}

@@ -13,8 +13,8 @@ type oracle struct {
 	Kind      Kind
 	Answer    []dns.RR
 	Authority []dns.RR
-	Scope     uint8   // as in Answer
-	Steered   Steered // as in Answer
+	Scope     uint8     // as in Answer
+	Steered   Selection // as in Answer
 
 	client netip.Addr
 	apex   canonical
@@ -24,12 +24,12 @@ type oracle struct {
 
 // oracle answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section
 // 4.3.2). do asks for signatures and proofs; client is the client's address.
-func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, turns *Turns) oracle {
+func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, turns *Rotations) oracle {
 	key, err := canonicalName(name)
 	if err != nil {
 		return oracle{Kind: Refused}
 	}
-	zone := v.zoneOf([]byte(key), key.labels())
+	zone := v.zoneOf([]byte(key), key.countLabels())
 	if zone == nil {
 		return oracle{Kind: Refused}
 	}
@@ -43,10 +43,10 @@ func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, tur
 			return r
 		}
 		name = target
-		if key, err = canonicalName(target); err != nil || v.zoneOf([]byte(key), key.labels()) != zone {
+		if key, err = canonicalName(target); err != nil || v.zoneOf([]byte(key), key.countLabels()) != zone {
 			return r
 		}
-		if rtype == dns.TypeDS && key == zone.apex && v.above(zone) != nil { // the zone above has the DS records
+		if rtype == dns.TypeDS && key == zone.apex && v.parentZone(zone) != nil { // the zone above has the DS records
 			return r
 		}
 	}
@@ -64,24 +64,24 @@ type owned struct {
 // look finds the owner that answers for a name of a zone.
 func (z *Zone) look(text string, name canonical) owned {
 	o := owned{text: text, name: name}
-	there, exact := z.enclose([]byte(name), name.labels())
+	there, exact := z.findEnclosing([]byte(name), name.countLabels())
 	if exact {
 		o.owner = there
 	} else {
-		o.owner, o.encloser = z.wildcard(there), there
+		o.owner, o.encloser = z.findWildcard(there), there
 	}
 	return o
 }
 
 // step answers for one name of the chain. It returns the next name if this one is an alias.
-func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uint16, turns *Turns) (target string) {
+func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uint16, turns *Rotations) (target string) {
 	o := zone.look(name, key)
 	if o.owner == nil {
 		r.deny(NXDomain, zone)
 		r.proveNameError(zone, o)
 		return ""
 	}
-	if above := v.above(zone); rtype == dns.TypeDS && above != nil && key == zone.apex {
+	if above := v.parentZone(zone); rtype == dns.TypeDS && above != nil && key == zone.apex {
 		r.delegation(above, name, key)
 		return ""
 	}
@@ -93,12 +93,12 @@ func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uin
 	if rtype == dns.TypeANY {
 		rtype = a.any
 	}
-	if which := a.steeredAs(rtype); which >= 0 {
+	if which := a.indexOfType(rtype); which >= 0 {
 		r.steered(v, zone, o, a, which, turns)
 		return ""
 	}
 	if rtype == dns.TypeNSEC && zone.signer != nil && !zone.chain.hashed {
-		if l := zone.chain.find(o.owner.name); l != nil {
+		if l := zone.chain.findLink(o.owner.name); l != nil {
 			if rr, err := l.full.record(name); err == nil {
 				r.positive(zone, o, []dns.RR{rr}, l.full)
 				return ""
@@ -114,7 +114,7 @@ func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uin
 		r.positive(zone, o, records, alias.sig)
 		return records[0].(*dns.CNAME).Target
 	}
-	if which := a.steeredAs(dns.TypeCNAME); which >= 0 {
+	if which := a.indexOfType(dns.TypeCNAME); which >= 0 {
 		return r.steered(v, zone, o, a, which, turns)
 	}
 	r.deny(NoData, zone)
@@ -123,15 +123,15 @@ func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uin
 }
 
 // steered answers with the records of a decision. It returns the name that an alias leads to.
-func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Turns) (target string) {
-	switch a.steered[which].state {
+func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Rotations) (target string) {
+	switch a.balanced[which].state {
 	case failing:
-		*r = oracle{Kind: Failed, Steered: a.unanswered(v, which, r.client), apex: r.apex}
+		*r = oracle{Kind: Failed, Steered: a.emptySelection(v, which, r.client), apex: r.apex}
 		return ""
 	case noData:
-		r.Steered = a.unanswered(v, which, r.client)
+		r.Steered = a.emptySelection(v, which, r.client)
 		r.deny(NoData, zone)
-		r.proveNoData(zone, o, a.steered[which].kind.Number)
+		r.proveNoData(zone, o, a.balanced[which].kind.Number)
 		return ""
 	}
 	var c *candidates
@@ -158,16 +158,16 @@ func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, tu
 // record returns one of the records, without an owner.
 func (c *candidates) record(number int) (dns.RR, error) {
 	header := dns.RR_Header{
-		Rrtype: c.kind.Number, Class: dns.ClassINET, Ttl: c.ttl, Rdlength: uint16(len(c.one(number))),
+		Rrtype: c.kind.Number, Class: dns.ClassINET, Ttl: c.ttl, Rdlength: uint16(len(c.recordData(number))),
 	}
-	rr, _, err := dns.UnpackRRWithHeader(header, slices.Clone(c.one(number)), 0)
+	rr, _, err := dns.UnpackRRWithHeader(header, slices.Clone(c.recordData(number)), 0)
 	return rr, err
 }
 
 // delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
 func (r *oracle) delegation(above *Zone, text string, name canonical) {
 	r.apex = above.apex
-	o := owned{text: text, name: name, owner: above.find([]byte(name))}
+	o := owned{text: text, name: name, owner: above.findOwner([]byte(name))}
 	if ds := o.owner.answers.Load().set(dns.TypeDS); ds != nil {
 		r.positive(above, o, above.declared(name, dns.TypeDS), ds.sig)
 		return
@@ -177,7 +177,7 @@ func (r *oracle) delegation(above *Zone, text string, name canonical) {
 }
 
 // onlySignatures answers for the type RRSIG as for ANY (RFC 8482 section 7).
-func (r *oracle) onlySignatures(v *View, zone *Zone, key canonical, name string, turns *Turns) {
+func (r *oracle) onlySignatures(v *View, zone *Zone, key canonical, name string, turns *Rotations) {
 	r.do = true
 	r.step(v, zone, key, name, dns.TypeANY, turns)
 	r.Answer = slices.DeleteFunc(r.Answer, func(rr dns.RR) bool { return rr.Header().Rrtype != dns.TypeRRSIG })
@@ -202,7 +202,7 @@ func (r *oracle) positive(zone *Zone, o owned, records []dns.RR, sig *Signature)
 
 // signatures returns the signatures as records. Without any, the whole answer is a failure.
 func (r *oracle) signatures(sig *Signature, owner string, ttl uint32) []dns.RR {
-	records := sig.records(owner, ttl)
+	records := sig.resourceRecords(owner, ttl)
 	if len(records) == 0 {
 		r.Kind = Failed
 	}
@@ -253,7 +253,7 @@ func (r *oracle) proveNameError(zone *Zone, o owned) {
 	}
 	r.proveEncloser(zone, o)
 	r.cover(zone, o)
-	if star := zone.noWildcard(o.encloser); star != nil {
+	if star := zone.wildcardDenial(o.encloser); star != nil {
 		r.prove(zone, star, star.full)
 	}
 }
@@ -261,7 +261,7 @@ func (r *oracle) proveNameError(zone *Zone, o owned) {
 // proveEncloser adds the proof of reply.proveEncloser.
 func (r *oracle) proveEncloser(zone *Zone, o owned) {
 	if zone.chain.hashed {
-		l := zone.chain.find(o.encloser.name)
+		l := zone.chain.findLink(o.encloser.name)
 		r.prove(zone, l, l.full)
 	}
 }
@@ -271,7 +271,7 @@ func (r *oracle) proveNoData(zone *Zone, o owned, rtype uint16) {
 	if !r.do || zone.signer == nil {
 		return
 	}
-	l, p := zone.lacks(o.owner, rtype)
+	l, p := zone.typeDenial(o.owner, rtype)
 	r.prove(zone, l, p)
 	if o.encloser == nil {
 		return
@@ -286,13 +286,13 @@ func (r *oracle) cover(zone *Zone, o owned) {
 	if zone.chain.hashed {
 		name = nextCloser(name, len(o.encloser.name))
 	}
-	l := zone.chain.coverName(name)
+	l := zone.chain.linkCoveringName(name)
 	r.prove(zone, l, l.full)
 }
 
 // declared returns the RRset of a name that the contents of the zone have.
 func (z *Zone) declared(name canonical, rtype uint16) (list []dns.RR) {
-	all, err := (&draft{zone: z}).static(z, z.contents)
+	all, err := (&draft{zone: z}).collectStatic(z, z.contents)
 	if err != nil {
 		panic(err)
 	}
@@ -301,7 +301,7 @@ func (z *Zone) declared(name canonical, rtype uint16) (list []dns.RR) {
 			list = append(list, rr)
 		}
 	}
-	if list, err = uniform(list); err != nil {
+	if list, err = packableSet(list); err != nil {
 		panic(err)
 	}
 	return list
@@ -320,7 +320,7 @@ func (z *Zone) carried() dns.RR {
 func (r *oracle) AppendTo(msg []byte) ([]byte, error) {
 	question := msg[headerSize:][:nameLength(msg[headerSize:])]
 	low := slices.Clone(question)
-	lower(low)
+	lowerCase(low)
 	known := map[canonical]int{canonical(low): headerSize}
 	p := packer{apex: r.apex, wire: msg}
 	last := canonical("")
@@ -338,12 +338,12 @@ func (r *oracle) AppendTo(msg []byte) ([]byte, error) {
 		start := len(p.wire)
 		if at, is := known[owner]; is && at <= maxPointer {
 			p.wire = binary.BigEndian.AppendUint16(p.wire, uint16(pointerFlag|at))
-		} else if p.name([]byte(owner)); owner != r.apex {
+		} else if p.appendName([]byte(owner)); owner != r.apex {
 			known[owner] = start
 		}
 		last = owner
 		data := len(p.wire) + fixedPart
-		if err := p.content(rr); err != nil {
+		if err := p.appendContent(rr); err != nil {
 			return nil, err
 		}
 		if alias, is := rr.(*dns.CNAME); is {
@@ -352,13 +352,13 @@ func (r *oracle) AppendTo(msg []byte) ([]byte, error) {
 			}
 		}
 	}
-	point(p.wire, p.pointers, len(question), len(r.apex))
+	setApexPointers(p.wire, p.pointers, len(question), len(r.apex))
 	return p.wire, nil
 }
 
 // records returns the signatures as records; nil if they cannot be made.
-func (s *Signature) records(owner string, ttl uint32) []dns.RR {
-	m := s.current()
+func (s *Signature) resourceRecords(owner string, ttl uint32) []dns.RR {
+	m := s.currentRecords()
 	if m == nil {
 		return nil
 	}

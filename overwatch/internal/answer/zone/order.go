@@ -1,14 +1,14 @@
 package zone
 
-// maxKey bounds the octets of a name's sort key: an octet of a label takes at most two.
+// maxKey is the largest length of a sort key in octets: an octet of a label takes at most two.
 const maxKey = 2 * maxName
 
-// maxLabels bounds the labels of a name.
+// maxLabels is the largest number of labels of a name.
 const maxLabels = (maxName - 1) / 2
 
-// appendKey appends a name's sort key: keys that are compared octet by octet have the canonical order of names (RFC
-// 4034 section 6.1). A key is the labels from the root down, each closed by 0. The octets 0 and 1 become 1 and the
-// octet plus 1, so that no label has a 0 inside. name is in wire form and lower case.
+// appendKey appends the sort key of a name. The byte order of keys is the canonical order of names (RFC 4034 section
+// 6.1). A key contains the labels from the root down, each terminated by 0. The octets 0 and 1 are escaped as 1
+// followed by the octet plus 1, so that labels contain no 0. name is in wire form and lower case.
 func appendKey(to, name []byte) []byte {
 	var starts [maxLabels + 1]uint8
 	n := 0

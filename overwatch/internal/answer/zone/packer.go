@@ -9,32 +9,32 @@ import (
 const (
 	headerSize   = 12
 	pointerFlag  = 0xC000
-	questionName = pointerFlag | headerSize // a pointer to the name in the question
-	maxPointer   = 1<<14 - 1                // greatest offset that a pointer can have
+	questionName = pointerFlag | headerSize // pointer to the name in the question
+	maxPointer   = 1<<14 - 1                // largest offset of a compression pointer
 	classIN      = dns.ClassINET
 )
 
-// packer writes records as answers have them. Names are compressed by a rule that needs no search: an owner that is the
-// question's name becomes a pointer to the question, other names in the zone end in a pointer to the apex, which every
-// question in the zone contains, and all other names are written out.
+// packer writes records in the form of answers. It compresses names without a search: an owner equal to the question's
+// name becomes a pointer to the question, other names in the zone end with a pointer to the apex, which is the end of
+// the question's name, and names outside the zone are uncompressed.
 type packer struct {
 	apex     canonical
 	wire     []byte
-	pointers []uint16 // offsets in wire of pointers to the apex
+	pointers []uint16 // offsets in wire of the pointers to the apex
 }
 
-// record appends rr. An empty owner stands for the question's name.
-func (p *packer) record(owner canonical, rr dns.RR) error {
+// appendRecord appends rr. An empty owner is the question's name.
+func (p *packer) appendRecord(owner canonical, rr dns.RR) error {
 	if owner == "" {
 		p.wire = binary.BigEndian.AppendUint16(p.wire, questionName)
 	} else {
-		p.name([]byte(owner))
+		p.appendName([]byte(owner))
 	}
-	return p.content(rr)
+	return p.appendContent(rr)
 }
 
-// content appends what stands behind the owner of rr.
-func (p *packer) content(rr dns.RR) error {
+// appendContent appends type, class, TTL and data of rr.
+func (p *packer) appendContent(rr dns.RR) error {
 	data, err := dataOf(rr)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (p *packer) content(rr dns.RR) error {
 	data = data[layout.skip:]
 	for range layout.names {
 		n := nameLength(data)
-		p.name(data[:n])
+		p.appendName(data[:n])
 		data = data[n:]
 	}
 	p.wire = append(p.wire, data...)
@@ -58,11 +58,11 @@ func (p *packer) content(rr dns.RR) error {
 	return nil
 }
 
-// name appends an uncompressed name in wire form, compressed by the rule; the case of what is written out stays.
-func (p *packer) name(wire []byte) {
+// appendName appends a name and compresses it. It preserves the case of uncompressed labels.
+func (p *packer) appendName(wire []byte) {
 	low := append([]byte(nil), wire...)
-	lower(low)
-	if len(p.apex) == 1 || !canonical(low).within(p.apex) {
+	lowerCase(low)
+	if len(p.apex) == 1 || !canonical(low).isWithin(p.apex) {
 		p.wire = append(p.wire, wire...)
 		return
 	}
@@ -71,9 +71,9 @@ func (p *packer) name(wire []byte) {
 	p.wire = append(p.wire, 0, 0)
 }
 
-// point fills in the pointers in wire. The apex is at the end of the question's name; question and apex are the octets
-// of both.
-func point(wire []byte, pointers []uint16, question, apex int) {
+// setApexPointers sets the pointers to the apex. The apex is the end of the question's name. question and apex are the
+// lengths of both names in octets.
+func setApexPointers(wire []byte, pointers []uint16, question, apex int) {
 	for _, at := range pointers {
 		binary.BigEndian.PutUint16(wire[at:], uint16(pointerFlag|headerSize+question-apex))
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestAppend_AllocatesNothing(t *testing.T) {
 	v := sample(t)
-	turns := NewTurns(1, 1)
+	turns := NewRotations(1, 1)
 	room := make([]byte, 0, 4096)
 	for _, name := range []string{"app.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.",
 		"www.example.org.", "down.gslb.test.", "cdn.gslb.test.", "x.cdns.gslb.test.", "www.gslb.test.", "dead.gslb.test.",
@@ -25,7 +25,7 @@ func TestAppend_AllocatesNothing(t *testing.T) {
 func TestAppend_AllocatesNothingForSignedAnswers(t *testing.T) {
 	for name, denial := range denials {
 		v, _ := signedSample(t, denial)
-		turns := NewTurns(1, 1)
+		turns := NewRotations(1, 1)
 		room := make([]byte, 0, 1<<16)
 		for _, asked := range []string{"app.gslb.test.", "dual.gslb.test.", "big.gslb.test.", "nx.gslb.test.",
 			"x.wild.gslb.test.", "gslb.test.", "v6.gslb.test.", "ent.gslb.test.", "cdn.gslb.test.",
@@ -50,12 +50,12 @@ func TestAppend_ASignedAnswerIsWholeOrNotThere(t *testing.T) {
 		"gslb.test.", "cdn.gslb.test.", "dead.gslb.test.", "x.w.gslb.test.", "tocdn.gslb.test."} {
 		msg, q := question(t, name, dns.TypeMX)
 		q.DO = true
-		whole, want := v.Append(msg, q, NewTurns(1, 1))
+		whole, want := v.Append(msg, q, NewRotations(1, 1))
 		for room := range len(whole) - len(msg) {
 			got, answer := v.Append(
 				append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room],
 				q,
-				NewTurns(1, 1),
+				NewRotations(1, 1),
 			)
 			if !answer.Truncated || answer.Kind != want.Kind || len(got) != len(msg) ||
 				answer.Answers+answer.Authority != 0 {
@@ -73,7 +73,7 @@ func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
 		got, answer := v.Append(
 			append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room],
 			q,
-			NewTurns(1, 1),
+			NewRotations(1, 1),
 		)
 		want := Answer{Truncated: true}
 		if room == 100*recordA {
@@ -84,7 +84,7 @@ func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
 		}
 	}
 	msg, q = question(t, "nx.gslb.test.", dns.TypeA)
-	if got, answer := v.Append(msg[:len(msg):len(msg)], q, NewTurns(1, 1)); !answer.Truncated ||
+	if got, answer := v.Append(msg[:len(msg):len(msg)], q, NewRotations(1, 1)); !answer.Truncated ||
 		answer.Kind != NXDomain ||
 		len(got) != len(msg) {
 		t.Errorf("no room for the SOA: %+v", answer)
@@ -113,9 +113,9 @@ func FuzzAppend(f *testing.F) {
 		if err != nil || end != len(wire) || slices.ContainsFunc(wire, func(c byte) bool { return c >= 0xC0 }) {
 			t.Skip()
 		}
-		ask(t, v, name, rtype, NewTurns(seed, 1), NewTurns(seed, 1))
-		askSigned(t, nsec, name, rtype, NewTurns(seed, 1), NewTurns(seed, 1))
-		askSigned(t, nsec3, name, rtype, NewTurns(seed, 1), NewTurns(seed, 1))
+		ask(t, v, name, rtype, NewRotations(seed, 1), NewRotations(seed, 1))
+		askSigned(t, nsec, name, rtype, NewRotations(seed, 1), NewRotations(seed, 1))
+		askSigned(t, nsec3, name, rtype, NewRotations(seed, 1), NewRotations(seed, 1))
 	})
 }
 
@@ -125,7 +125,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			msg, q := question(b, name, dns.TypeA)
 			msg = append(make([]byte, 0, 1500), msg...)
-			turns := NewTurns(1, 1)
+			turns := NewRotations(1, 1)
 			b.ReportAllocs()
 			for b.Loop() {
 				v.Append(msg, q, turns)
@@ -139,7 +139,7 @@ func BenchmarkAppend(b *testing.B) {
 				msg, q := question(b, name, dns.TypeA)
 				q.DO = true
 				msg = append(make([]byte, 0, 1500), msg...)
-				turns := NewTurns(1, 1)
+				turns := NewRotations(1, 1)
 				b.ReportAllocs()
 				for b.Loop() {
 					v.Append(msg, q, turns)

@@ -12,21 +12,22 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Probe is the answer to a question, for people.
+// Probe is the answer to a question, for operators.
 type Probe struct {
 	Kind      Kind
-	Scope     uint8 // as in Answer
-	Steered   Steered
-	Records   []string     // of the answer section, in zone-file form
-	Addresses []netip.Addr // in records of the question's type, or in the hints of HTTPS, in their order
-	TTL       uint32       // of the last of that type, or of an alias without any, seconds
+	Scope     uint8 // see Answer
+	Selection Selection
+	Records   []string     // records of the answer section in zone-file form
+	Addresses []netip.Addr // addresses of the question's type, or from HTTPS hints, in answer order
+	TTL       uint32       // TTL of the last record of the type, or of the alias, in seconds
 }
 
-// ErrName is wrapped by errors about text that is not a domain name.
+// ErrName is wrapped by errors about invalid domain names.
 var ErrName = errors.New("not a domain name")
 
-// ProbedType returns the number of a record type that steered names answer, by its name in capitals; 0 for other names.
-func ProbedType(name string) uint16 {
+// ParseProbeType returns the number of a record type that load-balanced names support. name is in capitals. It returns
+// 0 for other names.
+func ParseProbeType(name string) uint16 {
 	switch name {
 	case "A", "AAAA", "HTTPS", "SRV":
 		return dns.StringToType[name]
@@ -34,45 +35,46 @@ func ProbedType(name string) uint16 {
 	return 0
 }
 
-// Probe asks for the records of a ProbedType of a name in zone-file form, as a query from the client would. Steered is
-// of the name whose decision it is. The turns are moved on, so they should not be those of a socket.
-func (v *View) Probe(name string, rtype uint16, client netip.Addr, turns *Turns) (Probe, error) {
+// Probe resolves a name in zone-file form as a query of the client would. rtype is a result of ParseProbeType.
+// Selection belongs to the name with the decision. Probe advances rotations, so the caller must not pass the Rotations
+// of a socket.
+func (v *View) Probe(name string, rtype uint16, client netip.Addr, rotations *Rotations) (Probe, error) {
 	q := Question{Type: rtype, Client: client}
 	msg, err := q.pack(name)
 	if err != nil {
 		return Probe{}, fmt.Errorf("%w: %w", ErrName, err)
 	}
-	copy(msg[headerSize:], q.Name) // the records are shown in lower case
-	r, err := v.resolve(msg, &q, turns)
+	copy(msg[headerSize:], q.Name) // records are displayed in lower case
+	r, err := v.resolve(msg, &q, rotations)
 	if err != nil {
 		return Probe{}, err
 	}
-	p := Probe{Kind: r.Kind, Scope: r.Scope, Steered: r.Steered}
-	p.note(r.Answer, rtype)
-	if of := v.decidedBy(&q); of != nil {
-		by, err := v.Probe(of.Of, addressType(of.Family).Number, client, turns)
-		p.Steered = by.Steered
+	p := Probe{Kind: r.Kind, Scope: r.Scope, Selection: r.Selection}
+	p.addRecords(r.Answer, rtype)
+	if of := v.borrowedType(&q); of != nil {
+		by, err := v.Probe(of.DecisionOf, addressType(of.Family).Number, client, rotations)
+		p.Selection = by.Selection
 		return p, err
 	}
 	return p, nil
 }
 
-// decidedBy returns the type whose records follow from the decision for another name (Type.Of), nil if the question is
-// for none.
-func (v *View) decidedBy(q *Question) *Type {
-	_, o, exact := v.enclose(q)
+// borrowedType returns the type of the question if its records follow from the decision of another name
+// (Type.DecisionOf), otherwise nil.
+func (v *View) borrowedType(q *Question) *Type {
+	_, o, exact := v.findEnclosing(q)
 	if !exact {
 		return nil
 	}
 	a := o.answers.Load()
-	if which := a.steeredAs(q.Type); which >= 0 && a.steered[which].kind.Of != "" {
-		return a.steered[which].kind
+	if which := a.indexOfType(q.Type); which >= 0 && a.balanced[which].kind.DecisionOf != "" {
+		return a.balanced[which].kind
 	}
 	return nil
 }
 
-// note adds the records of an answer section.
-func (p *Probe) note(answer []dns.RR, rtype uint16) {
+// addRecords adds the records of an answer section.
+func (p *Probe) addRecords(answer []dns.RR, rtype uint16) {
 	for _, rr := range answer {
 		p.Records = append(p.Records, strings.ReplaceAll(rr.String(), "\t", " "))
 		if own := rr.Header().Rrtype; own == rtype || own == dns.TypeCNAME {
@@ -80,24 +82,24 @@ func (p *Probe) note(answer []dns.RR, rtype uint16) {
 		}
 		switch rr := rr.(type) {
 		case *dns.A:
-			p.has(rtype == dns.TypeA, rr.A)
+			p.addAddresses(rtype == dns.TypeA, rr.A)
 		case *dns.AAAA:
-			p.has(rtype == dns.TypeAAAA, rr.AAAA)
+			p.addAddresses(rtype == dns.TypeAAAA, rr.AAAA)
 		case *dns.HTTPS:
 			for _, param := range rr.Value {
 				switch hint := param.(type) {
 				case *dns.SVCBIPv4Hint:
-					p.has(p.Steered.Family == policy.IPv4, hint.Hint...)
+					p.addAddresses(p.Selection.Family == policy.IPv4, hint.Hint...)
 				case *dns.SVCBIPv6Hint:
-					p.has(p.Steered.Family == policy.IPv6, hint.Hint...)
+					p.addAddresses(p.Selection.Family == policy.IPv6, hint.Hint...)
 				}
 			}
 		}
 	}
 }
 
-// has adds addresses, if counts is true.
-func (p *Probe) has(counts bool, list ...net.IP) {
+// addAddresses adds addresses if include is true.
+func (p *Probe) addAddresses(counts bool, list ...net.IP) {
 	for _, ip := range list {
 		if address, ok := netip.AddrFromSlice(ip); ok && counts {
 			p.Addresses = append(p.Addresses, address.Unmap())

@@ -6,8 +6,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// compressible says where names stand in the data of the types whose names may be compressed (RFC 3597 section 4):
-// after how many octets, and how many. Data of other types is copied as it is.
+// compressible describes the data of record types with compressible names (RFC 3597 section 4): the number of octets
+// before the names, and the number of names. The data of other types is copied unchanged.
 var compressible = map[uint16]struct{ skip, names int }{
 	dns.TypeNS:    {0, 1},
 	dns.TypeCNAME: {0, 1},
@@ -27,7 +27,7 @@ func dataOf(rr dns.RR) ([]byte, error) {
 	return wire[owner+fixedPart : end], nil
 }
 
-// fixedPart is the octets of type, class, TTL and data length in a record.
+// fixedPart is the number of octets of type, class, TTL and data length of a record.
 const fixedPart = 10
 
 // nameLength returns the length of the uncompressed name at the start of wire.
@@ -39,12 +39,12 @@ func nameLength(wire []byte) int {
 	return n + 1
 }
 
-// canonicalContent returns the content of an RRset (contentOf) in canonical form.
+// canonicalContent returns the content (contentOf) of an RRset in canonical form.
 func canonicalContent(records []dns.RR) (string, error) {
 	data := make([][]byte, len(records))
 	for i, rr := range records {
 		var err error
-		if data[i], err = dataOf(canonicalCase(rr)); err != nil {
+		if data[i], err = dataOf(lowerRecordNames(rr)); err != nil {
 			return "", err
 		}
 	}
@@ -52,55 +52,55 @@ func canonicalContent(records []dns.RR) (string, error) {
 	return contentOf(header.Rrtype, header.Ttl, data), nil
 }
 
-// canonicalCase returns the record with the names in its data in lower case, where signatures need that (RFC 4034
-// section 6.2, RFC 6840 section 5.1).
-func canonicalCase(rr dns.RR) dns.RR {
+// lowerRecordNames returns a copy of the record with the names of its data in lower case, for types that require it in
+// signatures (RFC 4034 section 6.2, RFC 6840 section 5.1).
+func lowerRecordNames(rr dns.RR) dns.RR {
 	rr = dns.Copy(rr)
 	switch rr := rr.(type) {
 	case *dns.NS:
-		lowerAll(&rr.Ns)
+		lowerNames(&rr.Ns)
 	case *dns.CNAME:
-		lowerAll(&rr.Target)
+		lowerNames(&rr.Target)
 	case *dns.SOA:
-		lowerAll(&rr.Ns, &rr.Mbox)
+		lowerNames(&rr.Ns, &rr.Mbox)
 	case *dns.PTR:
-		lowerAll(&rr.Ptr)
+		lowerNames(&rr.Ptr)
 	case *dns.MX:
-		lowerAll(&rr.Mx)
+		lowerNames(&rr.Mx)
 	case *dns.SRV:
-		lowerAll(&rr.Target)
+		lowerNames(&rr.Target)
 	case *dns.NAPTR:
-		lowerAll(&rr.Replacement)
+		lowerNames(&rr.Replacement)
 	case *dns.RP:
-		lowerAll(&rr.Mbox, &rr.Txt)
+		lowerNames(&rr.Mbox, &rr.Txt)
 	case *dns.AFSDB:
-		lowerAll(&rr.Hostname)
+		lowerNames(&rr.Hostname)
 	case *dns.KX:
-		lowerAll(&rr.Exchanger)
+		lowerNames(&rr.Exchanger)
 	case *dns.PX:
-		lowerAll(&rr.Map822, &rr.Mapx400)
+		lowerNames(&rr.Map822, &rr.Mapx400)
 	case *dns.RT:
-		lowerAll(&rr.Host)
+		lowerNames(&rr.Host)
 	case *dns.MINFO:
-		lowerAll(&rr.Rmail, &rr.Email)
+		lowerNames(&rr.Rmail, &rr.Email)
 	case *dns.MB:
-		lowerAll(&rr.Mb)
+		lowerNames(&rr.Mb)
 	case *dns.MG:
-		lowerAll(&rr.Mg)
+		lowerNames(&rr.Mg)
 	case *dns.MR:
-		lowerAll(&rr.Mr)
+		lowerNames(&rr.Mr)
 	case *dns.MD:
-		lowerAll(&rr.Md)
+		lowerNames(&rr.Md)
 	case *dns.MF:
-		lowerAll(&rr.Mf)
+		lowerNames(&rr.Mf)
 	}
 	return rr
 }
 
-// lowerAll brings names into canonical form, in which letters that are written as numbers (\077) are letters, too.
-func lowerAll(names ...*string) {
+// lowerNames replaces names by their canonical form, which also lowers escaped letters (\077).
+func lowerNames(names ...*string) {
 	for _, name := range names {
-		if c, err := canonicalName(*name); err == nil { // else the record cannot be packed
+		if c, err := canonicalName(*name); err == nil { // packing reports an invalid name
 			*name = c.String()
 		}
 	}

@@ -1,44 +1,44 @@
 package zone
 
-// reply is an answer while it is appended. It stays on the stack.
+// reply is the state of Append. It stays on the stack.
 type reply struct {
-	msg   []byte
-	start int // offset of the answer section
-	q     *Question
-	view  *View
-	zone  *Zone
-	turns *Turns
+	msg       []byte
+	start     int // offset of the answer section
+	q         *Question
+	view      *View
+	zone      *Zone
+	rotations *Rotations
 
-	// The name that is answered now: the question's, then the target of each alias.
+	// The current name: the name of the question, then the target of each alias.
 	name     []byte
 	owner    uint16 // pointer to the name in the message
-	encloser *owner // of a name that a wildcard answers for, or that does not exist; else nil
+	encloser *owner // closest encloser of a name that does not exist or matches a wildcard; otherwise nil
 
-	signed         bool   // signatures and proofs go with the answer
-	onlySignatures bool   // the answer section has the signatures alone
-	denied         denied // of an answer with Kind NoData
+	signed         bool        // the answer contains signatures and proofs
+	onlySignatures bool        // the answer section contains only signatures
+	missing        missingType // set if the Kind is NoData
 	answer         Answer
 
-	full     bool // something did not fit
-	unsigned bool // a signature could not be made
+	full     bool // a record did not fit
+	unsigned bool // signing failed
 
 	proofs proofs
 }
 
-// finish returns the answer, and removes its records if some did not fit or could not be signed.
+// finish returns the message and the answer. It removes the records if a record did not fit or signing failed.
 func (r *reply) finish() ([]byte, Answer) {
 	switch {
 	case r.unsigned:
 		return r.msg[:r.start], Answer{Kind: Failed}
 	case r.answer.Kind == Failed:
-		return r.msg[:r.start], Answer{Kind: Failed, Steered: r.answer.Steered}
+		return r.msg[:r.start], Answer{Kind: Failed, Selection: r.answer.Selection}
 	case r.full:
 		return r.msg[:r.start], Answer{Kind: r.answer.Kind, Truncated: true, Scope: r.answer.Scope}
 	}
 	return r.msg, r.answer
 }
 
-// hasRoom reports whether so many octets more fit. If not, the answer is full, and nothing more is appended.
+// hasRoom reports whether octets more fit. After a false result, full is set and later calls return false.
 func (r *reply) hasRoom(octets int) bool {
 	if r.full || octets > cap(r.msg)-len(r.msg) {
 		r.full = true
@@ -47,14 +47,14 @@ func (r *reply) hasRoom(octets int) bool {
 	return true
 }
 
-// appendPacked appends the packed records of a set. Their owner is the one in the packed records.
+// appendPacked appends the packed records of a set, with the owner in the packed records.
 func (r *reply) appendPacked(s *set) {
 	at := len(r.msg)
 	r.msg = append(r.msg, s.wire...)
-	point(r.msg[at:], s.pointers, len(r.q.Name), len(r.zone.apex))
+	setApexPointers(r.msg[at:], s.pointers, len(r.q.Name), len(r.zone.apex))
 }
 
-// apexPointer returns a pointer to the zone's name, with which the question's name ends.
+// apexPointer returns a pointer to the apex, which is the end of the question's name.
 func (r *reply) apexPointer() uint16 {
 	return uint16(pointerFlag | headerSize + len(r.q.Name) - len(r.zone.apex))
 }

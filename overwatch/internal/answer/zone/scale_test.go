@@ -1,4 +1,4 @@
-package zone // inside: it uses fetchFrom and headerSize
+package zone // inside: it uses minPrefetchCells and headerSize
 
 import (
 	"bytes"
@@ -31,12 +31,12 @@ func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 		c.Signer = quickSigner{}
 	}
 	for i := range n {
-		c.Steered = append(c.Steered, fmt.Sprintf("d%06d.gslb.test.", i))
+		c.Balanced = append(c.Balanced, fmt.Sprintf("d%06d.gslb.test.", i))
 	}
 	v := newView(tb, nil, c)
-	v.SetPlaces(testPlaces(tb))
+	v.SetRegionTable(testPlaces(tb))
 	w := NewWriter()
-	for i, name := range c.Steered {
+	for i, name := range c.Balanced {
 		prefix := fmt.Sprintf("10.%d.%d.", i>>14, i>>6&0xFF)
 		var words []string
 		for j := range 4 {
@@ -53,7 +53,7 @@ func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 			tb.Fatal(err)
 		}
 	}
-	return v, c.Steered
+	return v, c.Balanced
 }
 
 // quickSigner signs with nothing but the length of a signature by P-256.
@@ -89,7 +89,7 @@ func BenchmarkAppend_ManyNames(b *testing.B) {
 				v, names := manyOf(b, n, how)
 				questions := randomQuestions(b, names)
 				msg := make([]byte, headerSize+len(questions[0].Name)+4, 1<<16)
-				turns := NewTurns(1, 1)
+				turns := NewRotations(1, 1)
 				i := 0
 				for b.Loop() {
 					q := questions[i]
@@ -105,13 +105,13 @@ func BenchmarkAppend_ManyNames(b *testing.B) {
 func TestFetch_ChangesNoAnswer(t *testing.T) {
 	for _, how := range []manner{weighted, placedly, signed} {
 		t.Run(how.String(), func(t *testing.T) {
-			v, names := manyOf(t, fetchFrom, how)
-			with, without := NewTurns(1, 1), NewTurns(1, 1)
+			v, names := manyOf(t, minPrefetchCells, how)
+			with, without := NewRotations(1, 1), NewRotations(1, 1)
 			random := rand.New(rand.NewPCG(2, 2))
 			for range 50 {
 				var batch []*Question
 				var messages [][]byte
-				for range 1 + random.IntN(MaxFetch) {
+				for range 1 + random.IntN(MaxPrefetch) {
 					name := []string{names[random.IntN(len(names))], "nothing." + names[0], "elsewhere.example."}[random.IntN(3)]
 					msg, q := question(
 						t,
@@ -121,7 +121,7 @@ func TestFetch_ChangesNoAnswer(t *testing.T) {
 					q.DO, q.Client = random.IntN(2) == 0, []netip.Addr{clientA, clientB, clientNo, {}}[random.IntN(4)]
 					batch, messages = append(batch, q), append(messages, msg)
 				}
-				v.Fetch(batch, with)
+				v.Prefetch(batch, with)
 				for i, q := range batch {
 					plain := *q
 					want, wanted := v.Append(withRoom(messages[i]), &plain, without)

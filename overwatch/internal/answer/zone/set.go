@@ -6,24 +6,24 @@ import (
 	"github.com/miekg/dns"
 )
 
-// set is an RRset that does not depend on health, packed and ready to be copied behind a question.
+// set is a packed static RRset, ready to be copied into an answer.
 type set struct {
 	rtype    uint16
 	count    uint16
 	ttl      uint32 // seconds
 	wire     []byte
-	pointers []uint16   // in wire, to the apex
-	target   []byte     // of a CNAME, in canonical form
-	sig      *Signature // nil where the zone is not signed
+	pointers []uint16   // offsets in wire of pointers to the apex
+	target   []byte     // target of a CNAME in canonical form
+	sig      *Signature // nil if the zone is not signed
 }
 
-// newSet packs records of one owner and type (uniform). An empty owner is the question's name.
+// newSet packs records with the same owner and type (see packableSet). An empty owner is the question's name.
 func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 	p := packer{apex: apex}
 	header := records[0].Header()
 	s := set{rtype: header.Rrtype, count: uint16(len(records)), ttl: header.Ttl}
 	for _, rr := range records {
-		if err := p.record(owner, rr); err != nil {
+		if err := p.appendRecord(owner, rr); err != nil {
 			return set{}, err
 		}
 	}
@@ -42,10 +42,10 @@ func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 	return s, nil
 }
 
-// uniform returns copies of records of one owner and type as an RRset. All get the lowest of their TTLs, since the TTLs
-// of an RRset must not differ (RFC 2181 section 5.2), and duplicates are removed (section 5).
-func uniform(records []dns.RR) ([]dns.RR, error) {
-	records, err := distinct(records)
+// packableSet returns copies of records with the same owner and type as an RRset: without duplicates (RFC 2181 section
+// 5), and with the lowest TTL of the records (RFC 2181 section 5.2).
+func packableSet(records []dns.RR) ([]dns.RR, error) {
+	records, err := removeDuplicates(records)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func uniform(records []dns.RR) ([]dns.RR, error) {
 	return set, nil
 }
 
-// Fits returns an error for records of one owner and type that are too long for an answer in a zone.
-func Fits(apex string, records []dns.RR) error {
+// CheckFits returns an error if records with the same owner and type exceed the size of an answer of the zone.
+func CheckFits(apex string, records []dns.RR) error {
 	name, err := canonicalName(apex)
 	if err == nil {
-		records, err = uniform(records)
+		records, err = packableSet(records)
 	}
 	if err == nil {
 		_, err = newSet(name, "", records)
@@ -73,15 +73,15 @@ func Fits(apex string, records []dns.RR) error {
 	return err
 }
 
-// distinct removes duplicates. Records whose names differ in case alone are the same: in canonical form there is one of
-// them, and a signature over two would hold for no validator (RFC 4034 section 6.3).
-func distinct(records []dns.RR) (some []dns.RR, err error) {
+// removeDuplicates removes duplicates. Records with names that differ only in case are duplicates, because their
+// canonical forms are equal (RFC 4034 section 6.3).
+func removeDuplicates(records []dns.RR) (some []dns.RR, err error) {
 	if len(records) == 1 {
 		return records, nil
 	}
 	seen := make(map[string]bool, len(records))
 	for _, rr := range records {
-		data, err := dataOf(canonicalCase(rr))
+		data, err := dataOf(lowerRecordNames(rr))
 		if err != nil {
 			return nil, err
 		}
@@ -93,12 +93,12 @@ func distinct(records []dns.RR) (some []dns.RR, err error) {
 	return some, nil
 }
 
-// MaxSet bounds the octets of an RRset, so that a message over TCP always has room for it, the question and an OPT
+// MaxSet is the largest size of an RRset in octets. A TCP message then has room for the RRset, the question and an OPT
 // record.
 const MaxSet = dns.MaxMsgSize - headerSize - maxName - 4 - maxOPT - maxSigned
 
-// maxOPT bounds the octets of an OPT record that this program sends.
+// maxOPT is the largest size in octets of an OPT record that this program sends.
 const maxOPT = 1024
 
-// maxSigned bounds the octets of the signatures and proofs of an answer, with the keys that a zone may have.
+// maxSigned is the largest size in octets of the signatures and proofs of an answer, with the largest number of keys.
 const maxSigned = 8 << 10

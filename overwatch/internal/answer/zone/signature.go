@@ -11,53 +11,54 @@ import (
 	"github.com/miekg/dns"
 )
 
-// RRset is the set of records that a signature covers, in canonical form (RFC 4034 section 6).
+// RRset is a set of records to sign, in canonical form (RFC 4034 section 6).
 type RRset struct {
-	Owner []byte // in wire form and lower case; a wildcard keeps its asterisk label
+	Owner []byte // in wire form and lower case; a wildcard has its asterisk label
 	Type  uint16
-	TTL   uint32   // seconds; the one in the signature, of which answers may carry less
-	RData [][]byte // sorted, without duplicates; names in it are not compressed
+	TTL   uint32   // original TTL of the signature in seconds; answers can have a lower TTL
+	RData [][]byte // sorted, without duplicates and without compression
 }
 
-// Signer signs the RRsets of one zone. Many goroutines call it, among them those that answer queries.
+// Signer signs the RRsets of one zone. Implementations must be safe for concurrent use: goroutines that answer queries
+// call Sign.
 type Signer interface {
-	// Sign returns the data of the RRSIG records that cover the RRset, one per key and all of one length, and when others
-	// should take their place.
+	// Sign returns the data of the RRSIG records for the RRset, one for each key and all of equal length, and the time
+	// at which the records should be replaced.
 	Sign(RRset) (records [][]byte, renew time.Time, err error)
-	// Epoch changes when nothing that was signed before may be served any more.
+	// Epoch changes when all previous signatures become unusable.
 	Epoch() uint32
 }
 
-// Signature holds the RRSIG records that cover one RRset. They are made when they are first needed, or by Prepare
-// before. A goroutine that needs them while they are made waits.
+// Signature holds the RRSIG records of one RRset. The first use or Prepare creates the records; concurrent callers
+// wait.
 type Signature struct {
 	signer  Signer
 	owner   canonical
-	content string // of the RRset: type, class, TTL, and length and data of each record
+	content string // content of the RRset; see contentOf
 
-	making sync.Mutex
-	made   atomic.Pointer[made]
+	making  sync.Mutex
+	records atomic.Pointer[signedRecords]
 }
 
-// made holds RRSIG records that exist; immutable. It is 128 octets long, two lines of the cache.
-type made struct {
-	epoch uint32
-	renew uint32  // Unix time, in seconds, as the record has it
-	far   *[]byte // the records behind their owner's name, if they are several or one that is long
-	each  uint16  // octets per record
-	near  [110]byte
+// signedRecords holds RRSIG records. It is immutable. Its size is 128 octets: two cache lines.
+type signedRecords struct {
+	epoch    uint32
+	renew    uint32  // time of renewal, in Unix seconds
+	external *[]byte // the records without their owner, if they exceed inline
+	each     uint16  // octets of each record
+	inline   [110]byte
 }
 
-// wire returns the records without their owner's name. The caller must not change the slice.
-func (m *made) wire() []byte {
-	if m.far != nil {
-		return *m.far
+// wire returns the records without their owner. The caller must not change the slice.
+func (m *signedRecords) wire() []byte {
+	if m.external != nil {
+		return *m.external
 	}
-	return m.near[:m.each]
+	return m.inline[:m.each]
 }
 
-// contentOf returns a key that tells the RRsets of one owner apart: type, class, TTL and sorted data. That of a single
-// record is the record's wire form behind the owner. It sorts data.
+// contentOf returns the content of an RRset: type, class, TTL and sorted data. It identifies an RRset of an owner. The
+// content of a single record is the wire form of the record after the owner. contentOf sorts data in place.
 func contentOf(rtype uint16, ttl uint32, data [][]byte) string {
 	slices.SortFunc(data, slices.Compare)
 	size := contentHead
@@ -79,12 +80,13 @@ func contentOf(rtype uint16, ttl uint32, data [][]byte) string {
 	return b.String()
 }
 
-// contentHead is the length of type, class and TTL.
+// contentHead is the number of octets of type, class and TTL in a content.
 const contentHead = 8
 
+// ttl returns the original TTL in seconds.
 func (s *Signature) ttl() uint32 { return binary.BigEndian.Uint32([]byte(s.content[4:contentHead])) }
 
-// rrset returns the RRset that is signed.
+// rrset returns the signed RRset.
 func (s *Signature) rrset() RRset {
 	content := []byte(s.content)
 	set := RRset{
@@ -100,42 +102,43 @@ func (s *Signature) rrset() RRset {
 	return set
 }
 
-// current returns the signatures to serve now, which it makes if need be; nil if they cannot be made.
-func (s *Signature) current() *made {
-	if m := s.made.Load(); m != nil && m.epoch == s.signer.Epoch() {
+// currentRecords returns the valid records, and creates them if necessary; nil if signing fails.
+func (s *Signature) currentRecords() *signedRecords {
+	if m := s.records.Load(); m != nil && m.epoch == s.signer.Epoch() {
 		return m
 	}
-	m, err := s.make(time.Time{})
+	m, err := s.makeRecords(time.Time{})
 	if err != nil {
 		return nil
 	}
 	return m
 }
 
-// Prepare makes signatures if there are none to serve, or new ones if they are due for renewal. signed reports whether
-// it made any.
+// Prepare creates missing signatures and replaces signatures with a renewal time before now. signed reports whether
+// Prepare created signatures.
 func (s *Signature) Prepare(now time.Time) (signed bool, err error) {
-	before := s.made.Load()
-	after, err := s.make(now)
+	before := s.records.Load()
+	after, err := s.makeRecords(now)
 	return err == nil && before != after, err
 }
 
-// Expires returns the time from which the signatures that are served are no longer valid; zero if there are none.
+// Expires returns the expiration of the current signatures; zero if there are none.
 func (s *Signature) Expires() time.Time {
-	const at = fixedPart + 8 // behind the type, algorithm, labels and TTL of the data (RFC 4034 section 3.1)
-	m := s.made.Load()
+	const at = fixedPart + 8 // offset after type, algorithm, labels and TTL of the data (RFC 4034 section 3.1)
+	m := s.records.Load()
 	if m == nil || m.epoch != s.signer.Epoch() {
 		return time.Time{}
 	}
 	return time.Unix(int64(binary.BigEndian.Uint32(m.wire()[at:])), 0)
 }
 
-// make makes signatures, unless there are some that are not due for renewal at the time now.
-func (s *Signature) make(now time.Time) (*made, error) {
+// makeRecords creates and stores signatures, unless the stored signatures are valid and their renewal time is after
+// now.
+func (s *Signature) makeRecords(now time.Time) (*signedRecords, error) {
 	s.making.Lock()
 	defer s.making.Unlock()
 	epoch := s.signer.Epoch()
-	if m := s.made.Load(); m != nil && m.epoch == epoch && now.Unix() < int64(m.renew) {
+	if m := s.records.Load(); m != nil && m.epoch == epoch && now.Unix() < int64(m.renew) {
 		return m, nil
 	}
 	set := s.rrset()
@@ -143,28 +146,28 @@ func (s *Signature) make(now time.Time) (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{epoch: epoch, renew: uint32(renew.Unix()), each: uint16(fixedPart + len(records[0]))}
+	m := &signedRecords{epoch: epoch, renew: uint32(renew.Unix()), each: uint16(fixedPart + len(records[0]))}
 	var wire []byte
 	for _, data := range records {
 		wire = append(wire, contentOf(dns.TypeRRSIG, set.TTL, [][]byte{data})...)
 	}
-	if len(records) > 1 || copy(m.near[:], wire) < len(wire) {
+	if len(records) > 1 || copy(m.inline[:], wire) < len(wire) {
 		far := wire
-		m.far = &far
+		m.external = &far
 	}
-	s.made.Store(m)
+	s.records.Store(m)
 	return m, nil
 }
 
-// signatureCache caches the signatures of a name's steered answers, by content. It keeps those of RRsets that are not
-// answered now, so that a health flap signs nothing.
+// signatureCache caches the signatures of a name's load-balanced answers by content. It also retains signatures of
+// RRsets that are currently not answered, so that a flapping backend does not cause signing.
 type signatureCache struct {
 	mu        sync.Mutex
 	byContent signatureIndex
 }
 
-// at returns the signature of an RRset of the owner, a new one if it is not known.
-func (s *signatureCache) at(signer Signer, owner canonical, content string) *Signature {
+// getOrAdd returns the signature of an RRset of the owner. It adds a new signature if the cache has none of the signer.
+func (s *signatureCache) getOrAdd(signer Signer, owner canonical, content string) *Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sig := s.byContent.get(content)
@@ -175,24 +178,25 @@ func (s *signatureCache) at(signer Signer, owner canonical, content string) *Sig
 	return sig
 }
 
-// all appends the signatures that are known now.
-func (s *signatureCache) all(into []*Signature) []*Signature {
+// appendAll appends all cached signatures.
+func (s *signatureCache) appendAll(into []*Signature) []*Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.byContent.all(into)
+	return s.byContent.appendAll(into)
 }
 
-// spareSignatures is the number of unused signatures that a name may keep, beside as many as it uses.
+// spareSignatures is the number of unused signatures that a name may cache, in addition to one for each used signature.
 const spareSignatures = 64
 
-// few reports whether there is nothing to trim, however few are in use.
-func (s *signatureCache) few() bool {
+// isSmall reports whether trim has no effect, independent of the number of used signatures.
+func (s *signatureCache) isSmall() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byContent.len() <= spareSignatures
 }
 
-// trim drops the signatures for which spare is true, if they are many more than those in use.
+// trim removes the signatures for which spare returns true, if the cache exceeds its bound. inUse is the number of used
+// signatures.
 func (s *signatureCache) trim(inUse int, spare func(*Signature) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

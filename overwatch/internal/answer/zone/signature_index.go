@@ -5,60 +5,61 @@ import (
 	"slices"
 )
 
-// signatureIndex finds signatures by what they cover. Most names have a handful, for which a list is enough: with 100
-// 000 names, maps would take 50 MiB more.
+// signatureIndex finds signatures by content. Most names have few signatures, which a list stores: with 100 000 names,
+// maps would use 50 MiB more.
 type signatureIndex struct {
-	few  []*Signature
-	many map[string]*Signature // all of them, once there are more than few is for
+	list      []*Signature
+	byContent map[string]*Signature // all signatures, once list exceeds maxListed
 }
 
-// fewContents bounds the signatures that are kept in a list.
-const fewContents = 16
+// maxListed is the largest number of signatures in a list.
+const maxListed = 16
 
-// get finds the signature of a content, nil if there is none.
+// get returns the signature of a content; nil if missing.
 func (x *signatureIndex) get(content string) *Signature {
-	if x.many != nil {
-		return x.many[content]
+	if x.byContent != nil {
+		return x.byContent[content]
 	}
-	if i := x.index(content); i >= 0 {
-		return x.few[i]
+	if i := x.indexInList(content); i >= 0 {
+		return x.list[i]
 	}
 	return nil
 }
 
-func (x *signatureIndex) index(content string) int {
-	return slices.IndexFunc(x.few, func(sig *Signature) bool { return sig.content == content })
+// indexInList returns the index in list of a content; -1 if missing.
+func (x *signatureIndex) indexInList(content string) int {
+	return slices.IndexFunc(x.list, func(sig *Signature) bool { return sig.content == content })
 }
 
-// put adds a signature, in place of another with its content.
+// put adds a signature, and replaces the signature with the same content.
 func (x *signatureIndex) put(sig *Signature) {
-	if x.many == nil {
-		if i := x.index(sig.content); i >= 0 {
-			x.few[i] = sig
+	if x.byContent == nil {
+		if i := x.indexInList(sig.content); i >= 0 {
+			x.list[i] = sig
 			return
 		}
-		if len(x.few) < fewContents {
-			x.few = append(x.few, sig)
+		if len(x.list) < maxListed {
+			x.list = append(x.list, sig)
 			return
 		}
-		x.many = make(map[string]*Signature, 2*fewContents)
-		for _, sig := range x.few {
-			x.many[sig.content] = sig
+		x.byContent = make(map[string]*Signature, 2*maxListed)
+		for _, sig := range x.list {
+			x.byContent[sig.content] = sig
 		}
-		x.few = nil
+		x.list = nil
 	}
-	x.many[sig.content] = sig
+	x.byContent[sig.content] = sig
 }
 
-// remove removes those for which gone is true.
+// remove removes the signatures for which spare returns true.
 func (x *signatureIndex) remove(gone func(*Signature) bool) {
-	x.few = slices.DeleteFunc(x.few, gone)
-	maps.DeleteFunc(x.many, func(_ string, sig *Signature) bool { return gone(sig) })
+	x.list = slices.DeleteFunc(x.list, gone)
+	maps.DeleteFunc(x.byContent, func(_ string, sig *Signature) bool { return gone(sig) })
 }
 
-// all appends all of them.
-func (x *signatureIndex) all(into []*Signature) []*Signature {
-	return slices.AppendSeq(append(into, x.few...), maps.Values(x.many))
+// appendAll appends all signatures.
+func (x *signatureIndex) appendAll(into []*Signature) []*Signature {
+	return slices.AppendSeq(append(into, x.list...), maps.Values(x.byContent))
 }
 
-func (x *signatureIndex) len() int { return len(x.few) + len(x.many) }
+func (x *signatureIndex) len() int { return len(x.list) + len(x.byContent) }

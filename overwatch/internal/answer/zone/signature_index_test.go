@@ -1,4 +1,4 @@
-package zone // inside: it uses fewContents, owner and signatureIndex
+package zone // inside: it uses maxListed, owner and signatureIndex
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 // Up to how many there are a list, from there on a map: both find, replace and forget alike.
 func TestSignatureIndex_FindsWhatWasPutLast(t *testing.T) {
-	for _, n := range []int{1, fewContents - 1, fewContents, fewContents + 1, 5 * fewContents} {
+	for _, n := range []int{1, maxListed - 1, maxListed, maxListed + 1, 5 * maxListed} {
 		var x signatureIndex
 		content := func(i int) string { return fmt.Sprintf("content %03d", i) }
 		for i := range n {
@@ -16,8 +16,8 @@ func TestSignatureIndex_FindsWhatWasPutLast(t *testing.T) {
 		for i := range n {
 			x.put(&Signature{content: content(i), owner: "after"})
 		}
-		if x.len() != n || len(x.all(nil)) != n {
-			t.Errorf("%d: %d, in all %d", n, x.len(), len(x.all(nil)))
+		if x.len() != n || len(x.appendAll(nil)) != n {
+			t.Errorf("%d: %d, in all %d", n, x.len(), len(x.appendAll(nil)))
 		}
 		for i := range n {
 			if sig := x.get(content(i)); sig == nil || sig.owner != "after" || sig.content != content(i) {

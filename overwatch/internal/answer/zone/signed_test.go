@@ -170,7 +170,7 @@ func TestSigned_EveryAnswerValidates(t *testing.T) {
 			for apex, s := range signers {
 				keys[apex] = s.key
 			}
-			fast, slow := NewTurns(1, 2), NewTurns(1, 2)
+			fast, slow := NewRotations(1, 2), NewRotations(1, 2)
 			for _, name := range questionsOfTheSample()[""] {
 				for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS,
 					dns.TypeDNSKEY, dns.TypeDS,
@@ -193,14 +193,14 @@ func TestSigned_TheProofOfAWildcardsAliasSaysWhatItsTargetLacks(t *testing.T) {
 			v, signers := signedSample(t, denial)
 			keys := map[string]*dns.DNSKEY{"gslb.test.": signers["gslb.test."].key}
 			chain := v.zones["\x04gslb\x04test\x00"].chain
-			target := chain.find("\x01a\x01w\x04gslb\x04test\x00")
+			target := chain.findLink("\x01a\x01w\x04gslb\x04test\x00")
 			for i := range 10_000 {
 				name := "b" + itoa(i) + ".w.gslb.test."
-				if key, _ := canonicalName(name); chain.coverName([]byte(key)) != target {
+				if key, _ := canonicalName(name); chain.linkCoveringName([]byte(key)) != target {
 					continue
 				}
 				for _, rtype := range []uint16{dns.TypeAAAA, dns.TypeTXT, dns.TypeA} {
-					r := askSigned(t, v, name, rtype, NewTurns(1, 1), NewTurns(1, 1))
+					r := askSigned(t, v, name, rtype, NewRotations(1, 1), NewRotations(1, 1))
 					if err := validate(name, rtype, r, keys); err != nil {
 						t.Errorf("%s %s: %v\n%v", name, dns.Type(rtype), err, r)
 					}
@@ -239,7 +239,7 @@ func TestSigned_NothingOfItWithoutDO(t *testing.T) {
 	v, _ := signedSample(t, NSEC)
 	for _, name := range questionsOfTheSample()[""] {
 		for _, rtype := range []uint16{dns.TypeA, dns.TypeTXT, dns.TypeSOA, dns.TypeANY} {
-			r := ask(t, v, name, rtype, NewTurns(1, 1), NewTurns(1, 1))
+			r := ask(t, v, name, rtype, NewRotations(1, 1), NewRotations(1, 1))
 			for _, rr := range slices.Concat(r.Answer, r.Authority) {
 				switch rr.Header().Rrtype {
 				case dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3:
@@ -253,7 +253,8 @@ func TestSigned_NothingOfItWithoutDO(t *testing.T) {
 func TestSigned_AnUnsignedZoneAnswersDOWithoutSignatures(t *testing.T) {
 	v, _ := signedSample(t, NSEC)
 	for _, name := range []string{"other.example.", "nx.other.example."} {
-		if r := askSigned(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1)); len(r.Answer)+len(r.Authority) != 1 {
+		r := askSigned(t, v, name, dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
+		if len(r.Answer)+len(r.Authority) != 1 {
 			t.Errorf("%s: %v", name, r)
 		}
 	}
@@ -261,7 +262,7 @@ func TestSigned_AnUnsignedZoneAnswersDOWithoutSignatures(t *testing.T) {
 
 func TestSigned_AskingForSignaturesGetsThoseOfOneRRset(t *testing.T) {
 	v, _ := signedSample(t, NSEC)
-	r := askSigned(t, v, "app.gslb.test.", dns.TypeRRSIG, NewTurns(1, 1), NewTurns(1, 1))
+	r := askSigned(t, v, "app.gslb.test.", dns.TypeRRSIG, NewRotations(1, 1), NewRotations(1, 1))
 	if len(r.Answer) != 1 || r.Answer[0].(*dns.RRSIG).TypeCovered != dns.TypeA {
 		t.Errorf("%v", r)
 	}
@@ -275,17 +276,17 @@ func TestSigned_WhatCannotBeSignedIsAFailure(t *testing.T) {
 			v,
 			"app.gslb.test.",
 			dns.TypeMX,
-			NewTurns(1, 1),
-			NewTurns(1, 1),
+			NewRotations(1, 1),
+			NewRotations(1, 1),
 		) // from here on it is proofs alone that are missing
 		signers["gslb.test."].broken.Store(true)
 		for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "gslb.test.", "www.gslb.test.", "x.ent.gslb.test.",
 			"q.wild.gslb.test."} {
-			r := askSigned(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+			r := askSigned(t, v, name, dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
 			if r.Kind != Failed {
 				t.Errorf("%s: %s: %v", way, name, r)
 			}
-			if r := ask(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1)); r.Kind == Failed {
+			if r := ask(t, v, name, dns.TypeA, NewRotations(1, 1), NewRotations(1, 1)); r.Kind == Failed {
 				t.Errorf("%s: %s without DO: %v", way, name, r)
 			}
 		}
@@ -296,7 +297,7 @@ func TestSigned_WhatCannotBeSignedIsAFailure(t *testing.T) {
 func TestSigned_AnAliasWithoutASignatureIsAFailure(t *testing.T) {
 	v, signers := signedSample(t, NSEC)
 	key, _ := canonicalName("www.gslb.test.")
-	_, o := v.owner(key)
+	_, o := v.findOwner(key)
 	for sig := range v.Signatures() {
 		if sig == o.answers.Load().set(dns.TypeCNAME).sig {
 			continue
@@ -306,10 +307,10 @@ func TestSigned_AnAliasWithoutASignatureIsAFailure(t *testing.T) {
 		}
 	}
 	signers["gslb.test."].broken.Store(true)
-	if r := askSigned(t, v, "app.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1)); r.Kind != Positive {
+	if r := askSigned(t, v, "app.gslb.test.", dns.TypeA, NewRotations(1, 1), NewRotations(1, 1)); r.Kind != Positive {
 		t.Fatalf("%v, want the target signed", r)
 	}
-	r := askSigned(t, v, "www.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+	r := askSigned(t, v, "www.gslb.test.", dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
 	if r.Kind != Failed || len(r.Answer)+len(r.Authority) > 0 {
 		t.Errorf("%v, want a failure without records", r)
 	}
@@ -320,7 +321,7 @@ func TestSigned_HealthFlapsSignNothing(t *testing.T) {
 	w := NewWriter()
 	const all, some = "10.0.0.1 10.0.0.2 10.0.0.3", "10.0.0.2"
 	prepare := func() {
-		for _, sig := range w.Fresh() {
+		for _, sig := range w.TakeNewSignatures() {
 			if _, err := sig.Prepare(time.Now()); err != nil {
 				t.Fatal(err)
 			}
@@ -352,7 +353,7 @@ func TestSigned_AnotherViewKeepsTheSignaturesOfWhatStaysTheSame(t *testing.T) {
 	zones := sampleZones(t)
 	zones[0].Signer = s
 	zones[0].Records = append(zones[0].Records, s.key)
-	zones[0].Steered = append(zones[0].Steered, "new.gslb.test.")
+	zones[0].Balanced = append(zones[0].Balanced, "new.gslb.test.")
 	next := newView(t, v, zones[0])
 	for sig := range next.Signatures() {
 		if _, err := sig.Prepare(time.Now()); err != nil {
@@ -363,7 +364,7 @@ func TestSigned_AnotherViewKeepsTheSignaturesOfWhatStaysTheSame(t *testing.T) {
 	if made := s.signed.Load() - before; made < 4 || made > 8 {
 		t.Errorf("%d signatures were made for one more name", made)
 	}
-	r := askSigned(t, next, "app.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+	r := askSigned(t, next, "app.gslb.test.", dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
 	if err := validate("app.gslb.test.", dns.TypeA, r, map[string]*dns.DNSKEY{"gslb.test.": s.key}); err != nil {
 		t.Error(err)
 	}
@@ -376,7 +377,7 @@ func TestSigned_AnotherSignerSignsEverythingAgain(t *testing.T) {
 	zones[0].Signer = s
 	next := newView(t, v, zones[0])
 	for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "gslb.test."} {
-		r := askSigned(t, next, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+		r := askSigned(t, next, name, dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
 		if err := validate(name, dns.TypeA, r, map[string]*dns.DNSKEY{"gslb.test.": s.key}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -408,7 +409,7 @@ func TestSignature_IsMadeAgainWhenItIsTimeOrVoid(t *testing.T) {
 	}
 	before := s.signed.Load()
 	s.epoch.Add(1)
-	if sig.current() == nil || s.signed.Load() != before+1 {
+	if sig.currentRecords() == nil || s.signed.Load() != before+1 {
 		t.Error("a void signature was served")
 	}
 }
@@ -418,16 +419,16 @@ func TestSigned_TheLastResortsShorterTTLKeepsTheSignature(t *testing.T) {
 	w := NewWriter()
 	d := decide("10.0.0.1")
 	d[policy.IPv4].FullTTL = 60
-	if _, err := w.Steer(v, "app.gslb.test.", d, 1); err != nil {
+	if _, err := w.SetAnswers(v, "app.gslb.test.", d, 1); err != nil {
 		t.Fatal(err)
 	}
-	askSigned(t, v, "app.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+	askSigned(t, v, "app.gslb.test.", dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
 	before := signers["gslb.test."].signed.Load()
 	d[policy.IPv4].TTL = 30
-	if _, err := w.Steer(v, "app.gslb.test.", d, 1); err != nil {
+	if _, err := w.SetAnswers(v, "app.gslb.test.", d, 1); err != nil {
 		t.Fatal(err)
 	}
-	r := askSigned(t, v, "app.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+	r := askSigned(t, v, "app.gslb.test.", dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
 	sig := r.Answer[1].(*dns.RRSIG)
 	if r.Answer[0].Header().Ttl != 30 || sig.Hdr.Ttl != 30 || sig.OrigTtl != 60 ||
 		signers["gslb.test."].signed.Load() != before {
@@ -446,8 +447,8 @@ func TestSigned_SpareSignaturesAreForgottenWhenThereAreMany(t *testing.T) {
 		steer(t, w, v, "app.gslb.test.", "10.9."+strings.Join([]string{itoa(i / 250), itoa(i%250 + 1)}, "."), 1)
 	}
 	key, _ := canonicalName("app.gslb.test.")
-	_, o := v.owner(key)
-	if n := len(o.cache.all(nil)); n > spareSignatures+20 {
+	_, o := v.findOwner(key)
+	if n := len(o.cache.appendAll(nil)); n > spareSignatures+20 {
 		t.Errorf("%d signatures are kept for one address", n)
 	}
 }
@@ -456,7 +457,7 @@ func TestSigned_SpareSignaturesAreForgottenWhenThereAreMany(t *testing.T) {
 func TestSigned_WhatAnotherViewTrimsIsStillRenewed(t *testing.T) {
 	v, signers := signedSample(t, NSEC)
 	zones := sampleZones(t)
-	zones[0].Signer, zones[0].Renewed = signers["gslb.test."], []string{"app.gslb.test."}
+	zones[0].Signer, zones[0].Unshared = signers["gslb.test."], []string{"app.gslb.test."}
 	next := newView(t, v, zones[0])
 	w := NewWriter()
 	steer(t, w, next, "app.gslb.test.", "10.9.1.1 2001:db8::7", 1)
@@ -468,7 +469,7 @@ func TestSigned_WhatAnotherViewTrimsIsStillRenewed(t *testing.T) {
 		known[sig] = true
 	}
 	key, _ := canonicalName("app.gslb.test.")
-	_, o := next.owner(key)
+	_, o := next.findOwner(key)
 	o.answers.Load().eachCandidates(func(in *candidates) {
 		for _, sig := range in.signatures() {
 			if !known[sig] {

@@ -9,19 +9,19 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Type is a record type that steered names answer: one record for each address, or name, that was decided for.
+// Type is a record type of load-balanced names. It has one record for each selected address or alias target.
 type Type struct {
-	Number uint16        // as in a question
-	Family policy.Family // of the addresses: the decision for this family counts
-	Length int           // octets of a record's data; 0: they differ
-	// Of is the name in zone-file form whose decision gives the records; empty: the decision of the name that has the
-	// type.
-	Of string
-	// Data appends the data of the record for an address of the family, or a name: Length octets.
+	Number uint16        // number of the type (RFC 1035 section 3.2.2)
+	Family policy.Family // address family of the decision that selects the records
+	Length int           // octets of a record's data; 0 if the length varies
+	// DecisionOf is the name, in zone-file form, with the decision that selects the records. Empty means the name that
+	// has the type.
+	DecisionOf string
+	// Data appends the data of the record for an address or alias target. Length is its number of octets.
 	Data func(to []byte, due policy.Due) []byte
 }
 
-// AddressTypes are A and AAAA: the types that a steered name has unless Contents gives it others.
+// AddressTypes are A and AAAA, the default types of a load-balanced name.
 var AddressTypes = []*Type{
 	{dns.TypeA, policy.IPv4, net.IPv4len, "", func(to []byte, due policy.Due) []byte {
 		octets := due.Address.As4()
@@ -33,28 +33,28 @@ var AddressTypes = []*Type{
 	}},
 }
 
-// AliasTypes has the one type of a name whose answers are names (policy.Rules.Names): a CNAME, whatever is asked for.
-// Such a name has no other records.
+// AliasTypes contains the only type of a name with alias targets as answers (policy.Rules.Names): a CNAME record, which
+// answers questions of all types. Such a name has no other records.
 var AliasTypes = []*Type{
 	{dns.TypeCNAME, policy.IPv4, 0, "", func(to []byte, due policy.Due) []byte {
-		name, _ := canonicalName(due.Target) // which is checked where it is configured
+		name, _ := canonicalName(due.Target) // the configuration validates the target
 		return append(to, name...)
 	}},
 }
 
-// addressType returns the type of the records that hold addresses of a family.
+// addressType returns the type of the address records of a family.
 func addressType(f policy.Family) *Type { return AddressTypes[f] }
 
-// types returns the record types of a name of Steered.
-func (c *Contents) types(name string) []*Type {
+// typesOf returns the record types of a load-balanced name.
+func (c *Contents) typesOf(name string) []*Type {
 	if types := c.Types[name]; types != nil {
 		return types
 	}
 	return AddressTypes
 }
 
-// undecided returns the candidates of types before the first decision: SERVFAIL.
-func undecided(types []*Type) []candidates {
+// newCandidates returns the candidates of types before the first decision. They answer SERVFAIL.
+func newCandidates(types []*Type) []candidates {
 	list := make([]candidates, len(types))
 	for i, t := range types {
 		list[i].kind = t
@@ -62,19 +62,19 @@ func undecided(types []*Type) []candidates {
 	return list
 }
 
-// has reports whether a name is steered with exactly these types.
-func (a *answers) has(types []*Type) bool {
-	return slices.EqualFunc(a.steered, types, func(c candidates, t *Type) bool { return c.kind == t })
+// hasTypes reports whether the load-balanced types of the name are equal to types.
+func (a *answers) hasTypes(types []*Type) bool {
+	return slices.EqualFunc(a.balanced, types, func(c candidates, t *Type) bool { return c.kind == t })
 }
 
-// steeredAs returns the index in steered of a record type, -1 where the name is not steered with it. Where each family
-// has an entry of the type, it is the first that has a record.
-func (a *answers) steeredAs(rtype uint16) int {
+// indexOfType returns the index in balanced of a record type; -1 if the name does not have the type. If both families
+// have an entry of the type, it returns the first entry with a record.
+func (a *answers) indexOfType(rtype uint16) int {
 	found := -1
-	for i := range a.steered {
+	for i := range a.balanced {
 		switch {
-		case a.steered[i].kind.Number != rtype:
-		case a.steered[i].state != noData:
+		case a.balanced[i].kind.Number != rtype:
+		case a.balanced[i].state != noData:
 			return i
 		case found < 0:
 			found = i
@@ -83,16 +83,16 @@ func (a *answers) steeredAs(rtype uint16) int {
 	return found
 }
 
-// steeredFor returns the index in steered of the first type that follows from the decision for a family, -1 if there is
-// none. An alias follows from both alike.
-func (a *answers) steeredFor(f policy.Family) int {
-	return slices.IndexFunc(a.steered, func(c candidates) bool {
+// indexOfFamily returns the index in balanced of the first type that follows from the decision of a family; -1 if
+// missing. An alias follows from both families.
+func (a *answers) indexOfFamily(f policy.Family) int {
+	return slices.IndexFunc(a.balanced, func(c candidates) bool {
 		return c.kind.Family == f || c.kind.Number == dns.TypeCNAME
 	})
 }
 
-// sameTypes reports whether two names are steered with the same types.
-func sameTypes(a, b *owner) bool {
-	return slices.EqualFunc(a.answers.Load().steered, b.answers.Load().steered,
+// equalTypes reports whether two names have the same load-balanced types.
+func equalTypes(a, b *owner) bool {
+	return slices.EqualFunc(a.answers.Load().balanced, b.answers.Load().balanced,
 		func(a, b candidates) bool { return a.kind == b.kind })
 }

@@ -35,9 +35,9 @@ func askBoth(t *testing.T, v *View, name string, rtype uint16) *dns.Msg {
 	t.Helper()
 	msg, q := question(t, name, rtype)
 	q.DO = true
-	resolved := v.oracle(name, rtype, true, netip.Addr{}, NewTurns(1, 1))
+	resolved := v.oracle(name, rtype, true, netip.Addr{}, NewRotations(1, 1))
 	long, err := resolved.AppendTo(slices.Clone(msg))
-	short, answer := v.Append(msg, q, NewTurns(1, 1))
+	short, answer := v.Append(msg, q, NewRotations(1, 1))
 	if err != nil || answer.Kind != resolved.Kind || string(long) != string(short) {
 		t.Fatalf("%s: %v %x, the oracle %v %x %v", name, answer.Kind, short, resolved.Kind, long, err)
 	}
@@ -120,16 +120,16 @@ func TestNew_ARenewedNameMayHaveOtherTypes(t *testing.T) {
 		if i%2 == 1 {
 			types = nil
 		}
-		c.Types, c.Renewed = types, []string{"app.gslb.test."}
+		c.Types, c.Unshared = types, []string{"app.gslb.test."}
 		next := newView(t, v, c)
-		if r := next.Resolve("app.gslb.test.", dns.TypeA, false, netip.Addr{}, NewTurns(1, 1)); r.Kind != Failed {
+		if r := next.Resolve("app.gslb.test.", dns.TypeA, false, netip.Addr{}, NewRotations(1, 1)); r.Kind != Failed {
 			t.Fatalf("before it is decided again the name answers %v", r)
 		}
 		steer(t, w, next, "app.gslb.test.", "10.0.0.1 10.0.0.2", 1)
-		next.InForce()
+		next.ReleasePrevious()
 		v = next
 	}
-	if n := len(v.turns.isSpare); n > 8 {
+	if n := len(v.rotations.isSpare); n > 8 {
 		t.Errorf("%d turns are taken by two names", n)
 	}
 }

@@ -17,7 +17,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // askSigned is ask with DO. It returns the answer of Append.
-func askSigned(t testing.TB, v *View, name string, rtype uint16, turns, oracleTurns *Turns) Resolution {
+func askSigned(t testing.TB, v *View, name string, rtype uint16, turns, oracleTurns *Rotations) Resolution {
 	t.Helper()
 	msg, q := question(t, name, rtype)
 	q.DO = true

@@ -23,12 +23,12 @@ func contents(t testing.TB, apex string, lines ...string) Contents {
 	c := Contents{Apex: apex}
 	for _, line := range append([]string{testSOA}, lines...) {
 		if name, ok := strings.CutPrefix(line, "steer "); ok {
-			c.Steered = append(c.Steered, dnsutil.AddOrigin(name, apex))
+			c.Balanced = append(c.Balanced, dnsutil.AddOrigin(name, apex))
 			continue
 		}
 		if name, ok := strings.CutPrefix(line, "alias "); ok {
 			name = dnsutil.AddOrigin(name, apex)
-			if c.Steered = append(c.Steered, name); c.Types == nil {
+			if c.Balanced = append(c.Balanced, name); c.Types == nil {
 				c.Types = make(map[string][]*Type)
 			}
 			c.Types[name] = AliasTypes
@@ -61,7 +61,7 @@ func newView(t testing.TB, previous *View, zones ...Contents) *View {
 // inOrder brings the steered names of zones into order.
 func inOrder(zones ...Contents) (all []*Contents) {
 	for _, c := range zones {
-		c.Steered = slices.Compact(slices.Sorted(slices.Values(c.Steered)))
+		c.Balanced = slices.Compact(slices.Sorted(slices.Values(c.Balanced)))
 		all = append(all, &c)
 	}
 	return all
@@ -90,7 +90,7 @@ func decide(words string) [2]policy.Decision {
 
 func steer(t testing.TB, w *Writer, v *View, name, words string, answers int) bool {
 	t.Helper()
-	changed, err := w.Steer(v, name, decide(words), answers)
+	changed, err := w.SetAnswers(v, name, decide(words), answers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,12 +195,12 @@ func question(t testing.TB, name string, rtype uint16) ([]byte, *Question) {
 	msg = append(msg, 0, 1)
 	msg[5] = 1
 	low := slices.Clone(wire[:n])
-	lower(low)
+	lowerCase(low)
 	return msg, &Question{Name: low, Labels: dns.CountLabel(name), Type: rtype}
 }
 
 // ask answers with Append and with the oracle, and fails if the answers differ in anything.
-func ask(t testing.TB, v *View, name string, rtype uint16, turns, oracleTurns *Turns) oracle {
+func ask(t testing.TB, v *View, name string, rtype uint16, turns, oracleTurns *Rotations) oracle {
 	t.Helper()
 	msg, q := question(t, name, rtype)
 	got, answer := v.Append(msg, q, turns)
@@ -312,7 +312,7 @@ func TestView_Answers(t *testing.T) {
 		{".", "NS", "refused"},
 		{"xgslb.test.", "A", "refused"},
 	}
-	fast, slow := NewTurns(1, 2), NewTurns(1, 2)
+	fast, slow := NewRotations(1, 2), NewRotations(1, 2)
 	for _, c := range cases {
 		rtype, ok := dns.StringToType[c.rtype]
 		if !ok {
@@ -325,7 +325,7 @@ func TestView_Answers(t *testing.T) {
 }
 
 func TestView_NegativeTTLIsTheLowerOfSOATTLAndMinimum(t *testing.T) {
-	r := sample(t).Resolve("nx.gslb.test.", dns.TypeA, false, netip.Addr{}, NewTurns(1, 1))
+	r := sample(t).Resolve("nx.gslb.test.", dns.TypeA, false, netip.Addr{}, NewRotations(1, 1))
 	if got := r.Authority[0].Header().Ttl; got != 30 {
 		t.Errorf("TTL %d, want 30", got)
 	}
@@ -333,7 +333,7 @@ func TestView_NegativeTTLIsTheLowerOfSOATTLAndMinimum(t *testing.T) {
 
 func TestView_RecordsOfOneSetGetOneTTL(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "m 60 A 10.0.0.1", "m 20 A 10.0.0.2", "m 40 A 10.0.0.2"))
-	r := ask(t, v, "m.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+	r := ask(t, v, "m.gslb.test.", dns.TypeA, NewRotations(1, 1), NewRotations(1, 1))
 	if len(r.Answer) != 2 || r.Answer[0].Header().Ttl != 20 || r.Answer[1].Header().Ttl != 20 {
 		t.Errorf("answer %v, want two records with TTL 20", r.Answer)
 	}
@@ -343,7 +343,7 @@ func TestNew_RefusesWhatHasNoPlace(t *testing.T) {
 	cases := map[string][]Contents{
 		"is outside the zone":         {contents(t, "gslb.test.", "www.example.org. A 10.0.0.1")},
 		"belongs to the zone a.test.": {contents(t, "test.", "x.a.test. A 10.0.0.1"), contents(t, "a.test.")},
-		"it is defined twice":         {contents(t, "gslb.test."), contents(t, "GSLB.test.")},
+		"defined twice":               {contents(t, "gslb.test."), contents(t, "GSLB.test.")},
 		"more than fit into one":      {contents(t, "gslb.test.", tooMuch()...)},
 	}
 	for want, zones := range cases {
@@ -368,7 +368,7 @@ func TestResolve_FollowsAsManyAliasesAsItSays(t *testing.T) {
 	}
 	v := newView(t, nil, contents(t, "gslb.test.", lines...))
 	for name, want := range map[string]Kind{"c1.gslb.test.": Positive, "c0.gslb.test.": Failed} {
-		r := v.Resolve(name, dns.TypeA, false, netip.Addr{}, NewTurns(1, 1))
+		r := v.Resolve(name, dns.TypeA, false, netip.Addr{}, NewRotations(1, 1))
 		if r.Kind != want || want == Positive && len(r.Answer) != MaxAliases+1 {
 			t.Errorf("%s: %v, %v", name, r.Kind, r.Answer)
 		}

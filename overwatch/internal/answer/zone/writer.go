@@ -7,125 +7,126 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Writer replaces the answers of steered names. It belongs to one goroutine.
+// Writer replaces the answers of load-balanced names. It must be used by one goroutine at a time.
 type Writer struct {
-	*common
-	fresh []*Signature
+	*sharedState
+	newSignatures []*Signature
 
-	// Memory for one name, used again for the next.
-	choices [2]Choices
-	some    []variant
-	steered []candidates
+	// Buffers, reused for each name.
+	decisions [2]LocationDecisions
+	variants  []variant
+	balanced  []candidates
 }
 
-// common is the state that Writers share. Names of equal shares hold one schedule, and no two answers have the same
-// edition.
-type common struct {
-	schedules *policy.Scheduler
-	editions  atomic.Uint32 // that have been given
+// sharedState is the state that Writers share. Names with equal shares use one schedule. Each set of candidates has a
+// unique generation.
+type sharedState struct {
+	schedules   *policy.Scheduler
+	generations atomic.Uint32 // last assigned generation
 }
 
-// NewWriter makes a Writer.
+// NewWriter returns a Writer.
 func NewWriter() *Writer {
-	return &Writer{common: &common{schedules: policy.NewScheduler()}}
+	return &Writer{sharedState: &sharedState{schedules: policy.NewScheduler()}}
 }
 
-// Beside returns another Writer, for another goroutine. Both may work at once, also in one view, but never on the same
-// name.
-func (w *Writer) Beside() *Writer { return &Writer{common: w.common} }
+// Fork returns another Writer for another goroutine. Both may work concurrently, also in one view, but never on the
+// same name.
+func (w *Writer) Fork() *Writer { return &Writer{sharedState: w.sharedState} }
 
-// Steer makes a steered name of the view answer by its decisions from the next query on, with answers distinct
-// addresses (at most MaxAnswers) at a time. decisions is by policy.Family. changed reports whether that made a
-// difference: decisions like the last leave every turn as it is.
-func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
+// SetAnswers replaces the answers of a load-balanced name from the next query on. decisions is indexed by
+// policy.Family. answers is the number of distinct addresses per answer, at most MaxAnswers. changed is false for
+// decisions equal to the last decisions; the rotation then continues. An invalid or static name is an error.
+func (w *Writer) SetAnswers(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
 	if decisions[0].Hashed || decisions[1].Hashed {
-		return w.place(
+		return w.setVariantAnswers(
 			v,
 			name,
-			placed{alike: true},
-			[2]Choices{{Decisions: decisions[:1]}, {Decisions: decisions[1:]}},
+			variantSet{sameForAll: true},
+			[2]LocationDecisions{{Decisions: decisions[:1]}, {Decisions: decisions[1:]}},
 			answers,
 		)
 	}
-	z, o, err := v.steered(name)
+	z, o, err := v.findBalanced(name)
 	if err != nil {
 		return false, err
 	}
 	was := o.answers.Load()
-	steered := append(w.steered[:0], was.steered...)
-	w.steered, changed = steered, was.placed != nil
-	for _, before := range was.byPlace() {
-		v.turns.release(&before, new(placed))
+	balanced := append(w.balanced[:0], was.balanced...)
+	w.balanced, changed = balanced, was.variants != nil
+	for _, before := range was.variantSets() {
+		v.rotations.freeRemoved(&before, new(variantSet))
 	}
-	for i := range steered {
-		kind := steered[i].kind
+	for i := range balanced {
+		kind := balanced[i].kind
 		decision := &decisions[kind.Family]
-		next := z.compile(kind, decision, answers, w.schedules)
-		if was.placed == nil && next.same(&steered[i]) {
+		next := z.compileCandidates(kind, decision, answers, w.schedules)
+		if was.variants == nil && next.equal(&balanced[i]) {
 			continue
 		}
 		changed = true
-		next.edition, next.turn = w.editions.Add(1), steered[i].turn
-		o.sign(z, &next, max(decision.TTL, decision.FullTTL))
-		w.note(next.signatures())
-		steered[i] = next
+		next.generation, next.rotationIndex = w.generations.Add(1), balanced[i].rotationIndex
+		o.signCandidates(z, &next, max(decision.TTL, decision.FullTTL))
+		w.addNewSignatures(next.signatures())
+		balanced[i] = next
 	}
-	basis := decisions[policy.IPv4].Basis
+	input := decisions[policy.IPv4].Basis
 	if changed {
-		w.give(z, o, steered, nil, basis)
+		w.storeChanged(z, o, balanced, nil, input)
 	} else {
-		o.steer(steered, nil, basis)
+		o.storeAnswers(balanced, nil, input)
 	}
 	return changed, nil
 }
 
-// give replaces the answers of a name by ones that it did not have, and notes the signatures of denial that they need.
-func (w *Writer) give(z *Zone, o *owner, steered []candidates, placed []placed, basis *policy.Basis) {
-	o.steer(steered, placed, basis)
+// storeChanged stores changed answers of a name, and records the denial signatures that the answers need.
+func (w *Writer) storeChanged(z *Zone, o *owner, balanced []candidates, variants []variantSet, input *policy.Basis) {
+	o.storeAnswers(balanced, variants, input)
 	if z.chain != nil {
-		w.note(z.chain.find(o.name).denials(o.answers.Load()))
+		w.addNewSignatures(z.chain.findLink(o.name).currentDenials(o.answers.Load()))
 	}
-	o.trim()
+	o.trimCache()
 }
 
-// steered finds a steered name.
-func (v *View) steered(name string) (*Zone, *owner, error) {
+// findBalanced returns a load-balanced name and its zone.
+func (v *View) findBalanced(name string) (*Zone, *owner, error) {
 	key, err := canonicalName(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	z, o := v.owner(key)
-	if o == nil || !o.steered {
-		return nil, nil, fmt.Errorf("name %s is not steered", name)
+	z, o := v.findOwner(key)
+	if o == nil || !o.balanced {
+		return nil, nil, fmt.Errorf("name %s is not load-balanced", name)
 	}
 	return z, o, nil
 }
 
-// denials returns the signatures that prove that the link's name has no record now of types that it is steered with.
-func (l *link) denials(a *answers) (found []*Signature) {
-	for i := range a.steered {
-		if number := a.steered[i].kind.Number; a.steered[i].state == noData && a.steeredAs(number) == i {
-			found = append(found, l.deny(number))
+// currentDenials returns the denial signatures for the load-balanced types that currently have no record.
+func (l *link) currentDenials(a *answers) (found []*Signature) {
+	for i := range a.balanced {
+		if number := a.balanced[i].kind.Number; a.balanced[i].state == noData && a.indexOfType(number) == i {
+			found = append(found, l.denialFor(number))
 		}
 	}
 	return found
 }
 
-// note keeps signatures for Fresh.
-func (w *Writer) note(sigs []*Signature) {
-	w.fresh = append(w.fresh, sigs...)
+// addNewSignatures records signatures for TakeNewSignatures.
+func (w *Writer) addNewSignatures(sigs []*Signature) {
+	w.newSignatures = append(w.newSignatures, sigs...)
 }
 
-// Fresh returns the signatures of answers that names were given since the last call, so that they can be prepared.
-func (w *Writer) Fresh() []*Signature {
-	fresh := w.fresh
-	w.fresh = nil
+// TakeNewSignatures returns the signatures of the answers that changed since the last call, so that the caller can
+// prepare them.
+func (w *Writer) TakeNewSignatures() []*Signature {
+	fresh := w.newSignatures
+	w.newSignatures = nil
 	return fresh
 }
 
-// trim drops the cached signatures of answers of long ago.
-func (o *owner) trim() {
-	if o.cache == nil || o.cache.few() {
+// trimCache removes the cached signatures of old answers.
+func (o *owner) trimCache() {
+	if o.cache == nil || o.cache.isSmall() {
 		return
 	}
 	a := o.answers.Load()
@@ -139,9 +140,9 @@ func (o *owner) trim() {
 	o.cache.trim(len(inUse), func(sig *Signature) bool { return !inUse[sig] })
 }
 
-// steer replaces the answers that depend on health and keeps the rest.
-func (o *owner) steer(steered []candidates, placed []placed, basis *policy.Basis) {
-	next := answersWith(steered, placed, o.answers.Load().sets)
-	next.basis, next.any = basis, next.pickAny()
+// storeAnswers replaces the load-balanced answers and retains the static records.
+func (o *owner) storeAnswers(balanced []candidates, variants []variantSet, input *policy.Basis) {
+	next := newAnswers(balanced, variants, o.answers.Load().sets)
+	next.input, next.any = input, next.pickAny()
 	o.answers.Store(next)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // count asks n times and counts the leading addresses.
-func count(t *testing.T, v *View, name string, n int, turns *Turns) map[string]int {
+func count(t *testing.T, v *View, name string, n int, turns *Rotations) map[string]int {
 	t.Helper()
 	seen := make(map[string]int)
 	for range n {
@@ -22,7 +22,7 @@ func count(t *testing.T, v *View, name string, n int, turns *Turns) map[string]i
 func TestWriter_SharesAreExactPerSocket(t *testing.T) {
 	v := sample(t)
 	for seed := range uint64(20) {
-		seen := count(t, v, "app.gslb.test.", 601, NewTurns(seed, 1))
+		seen := count(t, v, "app.gslb.test.", 601, NewRotations(seed, 1))
 		for address, due := range map[string]float64{"10.0.0.1": 300.5, "10.0.0.2": 601. / 6, "10.0.0.3": 601. / 3} {
 			if off := float64(seen[address]) - due; off > 1 || off < -1 {
 				t.Errorf("seed %d: %s led %d of 601 answers, due %.1f", seed, address, seen[address], due)
@@ -33,7 +33,7 @@ func TestWriter_SharesAreExactPerSocket(t *testing.T) {
 
 func TestWriter_TheSameDecisionLeavesEveryTurnWhereItIs(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	w, turns := NewWriter(), NewTurns(1, 1)
+	w, turns := NewWriter(), NewRotations(1, 1)
 	const addresses = "10.0.0.1 10.0.0.2 10.0.0.3"
 	if !steer(t, w, v, "app.gslb.test.", addresses, 1) {
 		t.Fatal("the first decision changed nothing")
@@ -57,7 +57,7 @@ func TestWriter_TheSameDecisionLeavesEveryTurnWhereItIs(t *testing.T) {
 
 func TestWriter_AChangedSetDoesNotAlwaysBeginWithTheSameAddress(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	w, turns := NewWriter(), NewTurns(1, 1)
+	w, turns := NewWriter(), NewRotations(1, 1)
 	seen := make(map[string]int)
 	for i := range 300 {
 		words := "10.0.0.1 10.0.0.2 10.0.0.3"
@@ -78,7 +78,7 @@ func TestWriter_AChangedSetDoesNotAlwaysBeginWithTheSameAddress(t *testing.T) {
 
 func TestWriter_ANewNameFailsUntilItIsDecided(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	if r := v.Resolve("app.gslb.test.", dns.TypeA, false, netip.Addr{}, NewTurns(1, 1)); r.Kind != Failed {
+	if r := v.Resolve("app.gslb.test.", dns.TypeA, false, netip.Addr{}, NewRotations(1, 1)); r.Kind != Failed {
 		t.Errorf("%v, want an error", r)
 	}
 }
@@ -87,12 +87,12 @@ func TestNew_PlacesOfNamesThatAreGoneGoToNewOnes(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer a", "steer b"))
 	for _, names := range []string{"steer b", "steer c"} {
 		v = newView(t, v, contents(t, "gslb.test.", "steer b", names))
-		v.InForce()
+		v.ReleasePrevious()
 	}
 	turns := map[uint32]bool{}
-	for _, o := range v.zones["\x04gslb\x04test\x00"].names.steered(nil) {
-		for _, c := range o.answers.Load().steered {
-			turns[c.turn] = true
+	for _, o := range v.zones["\x04gslb\x04test\x00"].names.appendBalanced(nil) {
+		for _, c := range o.answers.Load().balanced {
+			turns[c.rotationIndex] = true
 		}
 	}
 	if len(turns) != 4 || slices.Max(slices.Collect(maps.Keys(turns))) != 3 {
@@ -103,7 +103,7 @@ func TestNew_PlacesOfNamesThatAreGoneGoToNewOnes(t *testing.T) {
 func TestWriter_RefusesANameThatIsNotSteered(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "static A 10.0.0.1"))
 	for _, name := range []string{"static.gslb.test.", "nx.gslb.test.", "bad..name"} {
-		if _, err := NewWriter().Steer(v, name, decide("10.0.0.1"), 1); err == nil {
+		if _, err := NewWriter().SetAnswers(v, name, decide("10.0.0.1"), 1); err == nil {
 			t.Errorf("%s was steered", name)
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Server) listRoutingDecisions(c *call) (answer, error) {
 	}
 	var chosen []api.RoutingDecision
 	for _, d := range s.o.Decisions.Decisions() {
-		if !f.passes(d.At, d.Steered.Basis.Name) {
+		if !f.passes(d.At, d.Steered.Input.Name) {
 			continue
 		}
 		past := d.Past()
@@ -97,7 +97,7 @@ func (s *Server) getRoutingDecision(c *call) (answer, error) {
 		return answer{}, notFound("no sampled decision %.64q is kept: at most %d per socket are, until the node ends",
 			c.Param("id"), decisions.RingSize)
 	}
-	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."),
+	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Steered.Input.Name, "."),
 		Family: d.Steered.Family,
 		Client: d.Client.Addr()}, d.Steered)
 	if place, err := s.o.Places().ExplainFor(e.Client, e.Basis.Clients); err == nil && place.Region == e.Region {

@@ -176,7 +176,7 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 		return q, subnet, badRequest(
 			"client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7; or give place", r.ClientIP)
 	}
-	if q.Type = zone.ProbedType(r.kind()); q.Type == 0 {
+	if q.Type = zone.ParseProbeType(r.kind()); q.Type == 0 {
 		return q, subnet, badRequest("query_type is %.64q: it must be A, AAAA, HTTPS or SRV, the types that are "+
 			"steered",
 			r.QueryType)

@@ -45,7 +45,7 @@ func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string)
 			both[i][f].Group = region
 		}
 	}
-	changed, err := w.Place(v, name, both, 1)
+	changed, err := w.SetRegionAnswers(v, name, both, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string)
 }
 
 // leads counts, for each address, those of n answers to a client in which it comes first.
-func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *Turns) map[string]int {
+func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *Rotations) map[string]int {
 	t.Helper()
 	seen := make(map[string]int)
 	for range n {
@@ -68,7 +68,7 @@ func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *
 
 func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	v.SetPlaces(testPlaces(t))
+	v.SetRegionTable(testPlaces(t))
 	placeIn(
 		t,
 		NewWriter(),
@@ -78,7 +78,7 @@ func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
 		"a 10.0.0.1/1 10.0.0.2/2",
 		"b 10.0.0.3/3 10.0.0.4/1",
 	)
-	turns, seen := NewTurns(1, 1), map[string]int{}
+	turns, seen := NewRotations(1, 1), map[string]int{}
 	for n := 1; n <= 300; n++ {
 		for _, client := range []netip.Addr{clientA, clientB} {
 			for address, led := range leads(t, v, "app.gslb.test.", client, 1, turns) {
@@ -96,8 +96,8 @@ func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
 
 func TestPlace_AChangeElsewhereLeavesEveryTurnWhereItIs(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	v.SetPlaces(testPlaces(t))
-	w, turns, seen := NewWriter(), NewTurns(1, 1), map[string]int{}
+	v.SetRegionTable(testPlaces(t))
+	w, turns, seen := NewWriter(), NewRotations(1, 1), map[string]int{}
 	for i := range 60 {
 		home, other := "a 10.0.0.1 10.0.0.2 10.0.0.3", "b 10.0.0.4"
 		if i%2 == 1 {
@@ -125,7 +125,7 @@ func TestPlace_AChangeElsewhereLeavesEveryTurnWhereItIs(t *testing.T) {
 
 // Editions of two writers have the same numbers, as those of one writer do after 2^32 changes.
 func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
-	turns := NewTurns(1, 1)
+	turns := NewRotations(1, 1)
 	for _, words := range []string{"10.0.0.1/3 10.0.0.2/5", "10.0.0.1 10.0.0.2 10.0.0.3", "10.0.0.1"} {
 		v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
 		steer(t, NewWriter(), v, "app.gslb.test.", words, 1)
@@ -135,7 +135,7 @@ func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
 
 func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "www CNAME app", "alias cdn"))
-	v.SetPlaces(testPlaces(t))
+	v.SetRegionTable(testPlaces(t))
 	w := NewWriter()
 	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
 	placeIn(t, w, v, "down.gslb.test.", "a down", "a down", "b down")
@@ -159,7 +159,7 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 		name := c.name + ".gslb.test."
 		msg, q := question(t, name, c.rtype)
 		q.Client = c.client
-		_, answer := v.Append(msg, q, NewTurns(1, 1))
+		_, answer := v.Append(msg, q, NewRotations(1, 1))
 		if answer.Kind != c.kind || answer.Scope != c.scope {
 			t.Errorf(
 				"%s %s for %s: kind %d, scope %d, want %d and %d",
@@ -172,11 +172,11 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 				c.scope,
 			)
 		}
-		if r := v.oracle(name, c.rtype, false, c.client, NewTurns(1, 1)); r.Kind != c.kind || r.Scope != c.scope {
+		if r := v.oracle(name, c.rtype, false, c.client, NewRotations(1, 1)); r.Kind != c.kind || r.Scope != c.scope {
 			t.Errorf("the oracle, %s for %s: kind %d, scope %d", name, c.client, r.Kind, r.Scope)
 		}
 	}
-	if r := v.Resolve("www.gslb.test.", dns.TypeA, false, clientA, NewTurns(1, 1)); r.Scope != 24 {
+	if r := v.Resolve("www.gslb.test.", dns.TypeA, false, clientA, NewRotations(1, 1)); r.Scope != 24 {
 		t.Errorf("an alias of a placed name: scope %d, want 24", r.Scope)
 	}
 	placeIn(t, w, v, "cdn.gslb.test.", "a all.gslb.test.", "a all.gslb.test.", "b nx.gslb.test.")
@@ -184,7 +184,7 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 		kind  Kind
 		scope uint8
 	}{clientA: {Positive, 24}, clientB: {NXDomain, 48}} {
-		r := v.Resolve("cdn.gslb.test.", dns.TypeA, false, client, NewTurns(1, 1))
+		r := v.Resolve("cdn.gslb.test.", dns.TypeA, false, client, NewRotations(1, 1))
 		if r.Kind != want.kind || r.Scope != want.scope || len(r.Answer) == 0 {
 			t.Errorf("a placed alias of what is not, for %s: scope %d, want %d: %v", client, r.Scope, want.scope, r)
 		}
@@ -197,15 +197,15 @@ func TestPlace_ATurnThatTwoViewsGiveBackIsGivenToOne(t *testing.T) {
 	v := newView(t, nil, c)
 	w := NewWriter()
 	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "b 10.0.0.2")
-	c.Renewed = []string{"app.gslb.test."}
+	c.Unshared = []string{"app.gslb.test."}
 	next := newView(t, v, c)
 	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1")
-	placeIn(t, w.Beside(), next, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1")
-	placeIn(t, w.Beside(), next, "other.gslb.test.", "a 10.0.0.1", "b 10.0.0.2")
+	placeIn(t, w.Fork(), next, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1")
+	placeIn(t, w.Fork(), next, "other.gslb.test.", "a 10.0.0.1", "b 10.0.0.2")
 	seen := map[uint32]bool{}
 	key, _ := canonicalName("other.gslb.test.")
-	_, o := next.owner(key)
-	o.answers.Load().eachVariant(func(in *variant) { seen[in.turn] = true })
+	_, o := next.findOwner(key)
+	o.answers.Load().eachVariant(func(in *variant) { seen[in.rotationIndex] = true })
 	if len(seen) != 2 {
 		t.Errorf("the two groups of a name have the turns %v", seen)
 	}
@@ -214,11 +214,11 @@ func TestPlace_ATurnThatTwoViewsGiveBackIsGivenToOne(t *testing.T) {
 func TestPlace_AnotherTableIsFollowedAtOnce(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
 	placeIn(t, NewWriter(), v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
-	turns := NewTurns(1, 1)
+	turns := NewRotations(1, 1)
 	if seen := leads(t, v, "app.gslb.test.", clientB, 1, turns); seen["10.0.0.1"] != 1 {
 		t.Errorf("without a table: %v, want what clients in no region get", seen)
 	}
-	v.SetPlaces(testPlaces(t))
+	v.SetRegionTable(testPlaces(t))
 	if seen := leads(t, v, "app.gslb.test.", clientB, 1, turns); seen["10.0.0.3"] != 1 {
 		t.Errorf("with the table: %v, want what clients in b get", seen)
 	}
@@ -226,8 +226,8 @@ func TestPlace_AnotherTableIsFollowedAtOnce(t *testing.T) {
 
 func TestPlace_ANameMayStopDependingOnTheClient(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	v.SetPlaces(testPlaces(t))
-	w, turns := NewWriter(), NewTurns(1, 1)
+	v.SetRegionTable(testPlaces(t))
+	w, turns := NewWriter(), NewRotations(1, 1)
 	for range 100 {
 		placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
 		if !steer(t, w, v, "app.gslb.test.", "10.0.0.9", 1) {
@@ -237,7 +237,7 @@ func TestPlace_ANameMayStopDependingOnTheClient(t *testing.T) {
 			t.Fatalf("%v, want what everybody gets", seen)
 		}
 	}
-	if n := len(v.turns.isSpare); n > 8 {
+	if n := len(v.rotations.isSpare); n > 8 {
 		t.Errorf("%d turns are taken by one name", n)
 	}
 }

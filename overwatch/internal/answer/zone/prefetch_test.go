@@ -1,4 +1,4 @@
-package zone // inside: it uses fetchFrom and turn
+package zone // inside: it uses minPrefetchCells and turn
 
 import (
 	"fmt"
@@ -12,33 +12,33 @@ func fetchView(t *testing.T, names ...string) (*View, Contents) {
 	t.Helper()
 	c := contents(t, "gslb.test.")
 	c.Signer = quickSigner{}
-	for i := range fetchFrom {
-		c.Steered = append(c.Steered, fmt.Sprintf("d%06d.gslb.test.", i))
+	for i := range minPrefetchCells {
+		c.Balanced = append(c.Balanced, fmt.Sprintf("d%06d.gslb.test.", i))
 	}
-	c.Steered = append(c.Steered, names...)
+	c.Balanced = append(c.Balanced, names...)
 	return newView(t, nil, c), c
 }
 
 // atOne asks for addresses of a name with two of them until its turn is at position 1. It returns the turn's number.
-func atOne(t *testing.T, v *View, name string, turns *Turns) (number uint32) {
+func atOne(t *testing.T, v *View, name string, turns *Rotations) (number uint32) {
 	t.Helper()
 	key, _ := canonicalName(name)
-	_, o := v.owner(key)
-	number = o.answers.Load().steered[0].turn
+	_, o := v.findOwner(key)
+	number = o.answers.Load().balanced[0].rotationIndex
 	for range 2 {
-		if turns.peek(number).position != 1 {
+		if turns.rotationAt(number).position != 1 {
 			msg, q := question(t, name, dns.TypeA)
 			v.Append(msg, q, turns)
 		}
 	}
-	if at := turns.peek(number).position; at != 1 {
+	if at := turns.rotationAt(number).position; at != 1 {
 		t.Fatalf("the turn is at position %d, want 1", at)
 	}
 	return number
 }
 
 // fetchBoth fetches the answers to questions for both types of addresses.
-func fetchBoth(t *testing.T, v *View, name string, turns *Turns) {
+func fetchBoth(t *testing.T, v *View, name string, turns *Rotations) {
 	t.Helper()
 	var batch []*Question
 	for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
@@ -46,13 +46,13 @@ func fetchBoth(t *testing.T, v *View, name string, turns *Turns) {
 		q.DO = true
 		batch = append(batch, q)
 	}
-	v.Fetch(batch, turns)
+	v.Prefetch(batch, turns)
 }
 
 // A turn may be farther than the schedule is long that its name has now: it is of other candidates.
 func TestFetch_ATurnOfALongerScheduleDoesNotCount(t *testing.T) {
 	v, _ := fetchView(t, "app.gslb.test.")
-	w, turns := NewWriter(), NewTurns(1, 1)
+	w, turns := NewWriter(), NewRotations(1, 1)
 	for _, words := range []string{"10.0.0.3", "10.0.0.3 10.0.0.4/3", "down", "2001:db8::1"} {
 		steer(t, w, v, "app.gslb.test.", "10.0.0.1 10.0.0.2", 1)
 		atOne(t, v, "app.gslb.test.", turns)
@@ -63,19 +63,19 @@ func TestFetch_ATurnOfALongerScheduleDoesNotCount(t *testing.T) {
 
 func TestFetch_ATurnOfANameThatIsGoneDoesNotCount(t *testing.T) {
 	v, c := fetchView(t, "app.gslb.test.")
-	w, turns := NewWriter(), NewTurns(1, 1)
+	w, turns := NewWriter(), NewRotations(1, 1)
 	steer(t, w, v, "app.gslb.test.", "10.0.0.1 10.0.0.2", 1)
 	number := atOne(t, v, "app.gslb.test.", turns)
-	rest := c.Steered[:len(c.Steered)-1]
+	rest := c.Balanced[:len(c.Balanced)-1]
 	for _, names := range [][]string{rest, append(rest[:len(rest):len(rest)], "new.gslb.test.")} {
-		c.Steered = names
+		c.Balanced = names
 		v = newView(t, v, c)
-		v.InForce()
+		v.ReleasePrevious()
 	}
 	steer(t, w, v, "new.gslb.test.", "10.0.0.1 2001:db8::1", 1)
 	key, _ := canonicalName("new.gslb.test.")
-	_, o := v.owner(key)
-	if a := o.answers.Load(); a.steered[0].turn != number && a.steered[1].turn != number {
+	_, o := v.findOwner(key)
+	if a := o.answers.Load(); a.balanced[0].rotationIndex != number && a.balanced[1].rotationIndex != number {
 		t.Fatalf("the turn %d was not used again: the test shows nothing", number)
 	}
 	fetchBoth(t, v, "new.gslb.test.", turns)

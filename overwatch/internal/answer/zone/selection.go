@@ -1,0 +1,64 @@
+package zone
+
+import (
+	"net/netip"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Selection describes how the first address of a load-balanced answer was selected: the decision input, the client
+// location and the address. It is zero for other answers.
+type Selection struct {
+	Input    *policy.Basis // nil for a static answer, or if the input was not stored
+	Region   geo.RegionID  // region of the client
+	Location geo.SpotID    // location of the client, if the input has locations
+	Variant  uint16        // number of the answer for this client location; 0 if all clients receive the same answer
+	Lead     uint16        // index in Decision.Due of the first address; NoLead without an address
+	Family   policy.Family // address family of the decision
+}
+
+// NoLead is the Lead of an answer without an address.
+const NoLead = 1<<16 - 1
+
+// ClientLocation returns the location of the client. Input must not be nil.
+func (s *Selection) ClientLocation() policy.Spot {
+	return s.Input.Client(uint16(s.Region), uint16(s.Location))
+}
+
+// commonSelection returns the Selection of an answer that is the same for all clients. which is an index in balanced.
+func (a *answers) commonSelection(v *View, which int, client netip.Addr, lead int) Selection {
+	if a.input == nil {
+		return Selection{}
+	}
+	return a.selectionAt(which, clientLocation{region: v.regionOf(client)}, lead)
+}
+
+// selectionAt returns the Selection of an answer for a client location.
+func (a *answers) selectionAt(which int, at clientLocation, lead int) Selection {
+	if a.input == nil {
+		return Selection{}
+	}
+	return Selection{a.input, at.region, at.location, at.variant, uint16(lead), a.balanced[which].kind.Family}
+}
+
+// emptySelection returns the Selection of an answer without records.
+func (a *answers) emptySelection(v *View, which int, client netip.Addr) Selection {
+	return a.commonSelection(v, which, client, NoLead)
+}
+
+// locateRegion returns the region of a client, and the number of address bits that determined the region.
+func (v *View) locateRegion(client netip.Addr) (geo.RegionID, uint8) {
+	if table := v.regions.Load(); table != nil {
+		return table.Locate(client)
+	}
+	return geo.NoRegion, 0
+}
+
+// regionOf returns the region of a client.
+func (v *View) regionOf(client netip.Addr) geo.RegionID {
+	if table := v.regions.Load(); table != nil {
+		return table.Region(client)
+	}
+	return geo.NoRegion
+}
