@@ -21,10 +21,10 @@ import (
 )
 
 // unchanging are targets that never change.
-type unchanging []registry.Target
+type unchanging []registry.CheckTarget
 
-func (unchanging) TargetsGeneration() uint64    { return 1 }
-func (f unchanging) Targets() []registry.Target { return f }
+func (unchanging) CheckTargetsGeneration() uint64         { return 1 }
+func (f unchanging) CheckTargets() []registry.CheckTarget { return f }
 
 // What a node really sends for the checks of a hostile agent: nothing but a request for a path, to the backend itself,
 // and that only where it may; and the verdict is that of what is left of the check.
@@ -72,14 +72,14 @@ func TestAgentChecks_WhatIsSentForAHostileAgent(t *testing.T) {
 	}
 	var targets unchanging
 	for service, spec := range specs {
-		targets = append(targets, registry.Target{ID: registry.ID{Service: service, Address: at.Addr(), Port: at.Port()},
+		targets = append(targets, registry.CheckTarget{ID: registry.ID{Service: service, Address: at.Addr(), Port: at.Port()},
 			Spec: spec})
 	}
-	verdicts := make(chan registry.Verdict, 100)
+	verdicts := make(chan registry.CheckResult, 100)
 	v, err := validation.New(validation.Options{
 		Targets: targets, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
 		Settings: validation.Settings{Enabled: true, Interval: time.Minute, Timeout: 10 * time.Second},
-		Report:   func(_ context.Context, v registry.Verdict) error { verdicts <- v; return nil },
+		Report:   func(_ context.Context, v registry.CheckResult) error { verdicts <- v; return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

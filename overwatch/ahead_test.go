@@ -317,7 +317,7 @@ func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 	if kind := answered(); kind != zone.Positive {
 		t.Errorf("with a server of which nothing is known: %v", kind)
 	}
-	if err := n.registry.Validated(t.Context(), registry.Verdict{ID: id, Outcome: check.Failure,
+	if err := n.registry.ApplyCheckResult(t.Context(), registry.CheckResult{ID: id, Outcome: check.Failure,
 		State: check.StateUnhealthy}); err != nil {
 		t.Fatal(err)
 	}

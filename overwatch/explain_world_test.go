@@ -290,13 +290,13 @@ func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
 	}
 	if !b.MayServe {
 		b.Status, b.Reason = api.EffectiveUnhealthy, status.ReasonFailing
-		b.Validation.Err = "connection refused"
+		b.OwnCheck.LastError = "connection refused"
 		if w.flip() {
 			b.LastHealthyAt = w.now.Add(-time.Duration(w.random.IntN(300)) * time.Second)
 		}
 	}
 	if w.random.IntN(6) == 0 {
-		b.Override = &registry.Order{Healthy: w.flip(), CreatedBy: "192.0.2.9", Reason: "test"}
+		b.Override = &registry.AdminState{Healthy: w.flip(), CreatedBy: "192.0.2.9", Reason: "test"}
 		b.MayServe = b.Override.Healthy
 	}
 	return b

@@ -91,7 +91,7 @@ func (h *chronicle) heartbeat() string {
 	for _, s := range list {
 		m.Backends = append(m.Backends, s.wire())
 	}
-	_, err := h.node.registry.Heartbeat(h.t.Context(), who.agent, m)
+	_, err := h.node.registry.ApplyHeartbeat(h.t.Context(), who.agent, m)
 	h.must(err)
 	h.model.heartbeat(who, list, h.drainTime)
 	return fmt.Sprintf("%s says %v", who.name, list)
@@ -99,7 +99,7 @@ func (h *chronicle) heartbeat() string {
 
 func (h *chronicle) transition() string {
 	who, s := pick(h.random, h.agents), h.says(h.id())
-	_, err := h.node.registry.Transition(h.t.Context(), who.agent, &wire.Transition{Backend: s.wire()})
+	_, err := h.node.registry.ApplyTransition(h.t.Context(), who.agent, &wire.Transition{Backend: s.wire()})
 	h.must(err)
 	h.model.hear(who).say(h.model, who.name, s, h.drainTime)
 	return fmt.Sprintf("%s says at once %s", who.name, s)
@@ -118,7 +118,7 @@ func (h *chronicle) signal() string {
 	}
 	if h.flip() {
 		over := pick(h.random, historyTimes)
-		_, err := h.node.registry.Drain(h.t.Context(), who.agent, &wire.Drain{OverMillis: uint32(over.Milliseconds())})
+		_, err := h.node.registry.ApplyDrain(h.t.Context(), who.agent, &wire.Drain{OverMillis: uint32(over.Milliseconds())})
 		h.must(err)
 		if heard {
 			for _, c := range a.said {
@@ -142,7 +142,7 @@ func (h *chronicle) signal() string {
 			c.warns = warns
 		}
 	}
-	_, err := h.node.registry.Signal(h.t.Context(), who.agent, &m)
+	_, err := h.node.registry.ApplyWarnings(h.t.Context(), who.agent, &m)
 	h.must(err)
 	return fmt.Sprintf("%s warns of %v", who.name, list)
 }
@@ -159,10 +159,10 @@ func (h *chronicle) leave() string {
 	who := pick(h.random, h.agents)
 	delete(h.model.agents, who.name)
 	if h.flip() {
-		h.must(h.node.registry.Deregister(h.t.Context(), who.agent))
+		h.must(h.node.registry.ApplyGoodbye(h.t.Context(), who.agent))
 		return who.name + " leaves"
 	}
-	h.must(h.node.registry.DropAgent(h.t.Context(), who.name))
+	h.must(h.node.registry.RemoveAgent(h.t.Context(), who.name))
 	return who.name + " is dropped"
 }
 

@@ -68,7 +68,7 @@ func (h *chronicle) override() string {
 		o.expires = h.model.now.Add(40 * time.Second)
 	}
 	if h.flip() {
-		cleared := h.node.registry.ClearOrder(h.t.Context(), api.OrderOverride, o.service, o.address, o.port) == nil
+		cleared := h.node.registry.ClearAdminState(h.t.Context(), api.OrderOverride, o.service, o.address, o.port) == nil
 		if cleared != slices.ContainsFunc(h.model.orders, o.about) {
 			h.t.Errorf("clearing the order about %s: %v", id, cleared)
 		}
@@ -76,7 +76,7 @@ func (h *chronicle) override() string {
 		h.must(h.node.store.DeleteOrder(api.OrderOverride, o.service, o.endpoint()))
 		return fmt.Sprintf("clear the order about %s:%d of %s", o.address, o.port, o.service)
 	}
-	err := h.node.registry.SetOrder(h.t.Context(), registry.Order{Kind: api.OrderOverride, Service: o.service,
+	err := h.node.registry.SetAdminState(h.t.Context(), registry.AdminState{Kind: api.OrderOverride, Service: o.service,
 		Address: o.address, Port: o.port, Healthy: o.healthy, ExpiresAt: o.expires})
 	if err == nil {
 		h.model.orders = append(slices.DeleteFunc(h.model.orders, o.about), o)
@@ -92,9 +92,9 @@ func (h *chronicle) override() string {
 
 func (h *chronicle) drain() string {
 	id := h.id()
-	o := registry.Order{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port}
+	o := registry.AdminState{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port}
 	if h.random.IntN(3) == 0 {
-		err := h.node.registry.ClearOrder(h.t.Context(), o.Kind, o.Service, o.Address, o.Port)
+		err := h.node.registry.ClearAdminState(h.t.Context(), o.Kind, o.Service, o.Address, o.Port)
 		if (err == nil) != (h.model.ordered[id] != nil) {
 			h.t.Errorf("ending the drain of %s: %v", id, err)
 		}
@@ -103,9 +103,9 @@ func (h *chronicle) drain() string {
 		return "end the drain of " + id.String()
 	}
 	d := newDrain(id.Service, pick(h.random, historyTimes), h.model.now, h.drainTime)
-	o.Over, o.CreatedAt = d.over, d.since
+	o.Duration, o.CreatedAt = d.over, d.since
 	if h.model.backends[id] != nil { // package changes rejects drains of others
-		h.must(h.node.registry.SetOrder(h.t.Context(), o))
+		h.must(h.node.registry.SetAdminState(h.t.Context(), o))
 		h.model.ordered[id] = d
 		h.must(h.node.store.PutOrder(restore.Order(o)))
 	}

@@ -316,15 +316,15 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	var took []time.Duration
 	for _, id := range ids {
 		if h.model.backends[id] == nil {
-			h.must(h.node.registry.Validated(h.t.Context(),
-				registry.Verdict{ID: id, Outcome: outcome, State: check.StateHealthy}))
+			h.must(h.node.registry.ApplyCheckResult(h.t.Context(),
+				registry.CheckResult{ID: id, Outcome: outcome, State: check.StateHealthy}))
 			continue
 		}
 		if h.far[id] == 0 || h.random.IntN(4) == 0 {
 			h.far[id] = pick(h.random, []time.Duration{100, 100, 112, 118, 150, 900}) * time.Millisecond
 		}
 		latency := h.far[id] + time.Duration(h.random.IntN(int(5*time.Millisecond)))
-		v := registry.Verdict{ID: id, Outcome: outcome, State: check.StateHealthy, Latency: latency}
+		v := registry.CheckResult{ID: id, Outcome: outcome, State: check.StateHealthy, Latency: latency}
 		if outcome == check.Failure {
 			v.State, v.Err = check.StateUnhealthy, "refused"
 		}
@@ -344,10 +344,10 @@ func (h *chronicle) judgeNew() {
 	backends := slices.Collect(h.node.registry.View().Backends())
 	slices.SortFunc(backends, func(a, b *registry.Backend) int { return a.Compare(b.ID) })
 	for _, b := range backends {
-		if b.Source != api.SourceStatic || b.MayServe || b.Validation.State != check.StateUnknown {
+		if b.Source != api.SourceStatic || b.MayServe || b.OwnCheck.State != check.StateUnknown {
 			continue
 		}
-		v := registry.Verdict{ID: b.ID, Outcome: check.Success, State: check.StateHealthy,
+		v := registry.CheckResult{ID: b.ID, Outcome: check.Success, State: check.StateHealthy,
 			Latency: cmp.Or(h.far[b.ID], 100*time.Millisecond)}
 		if b.Port == 81 && !h.model.suspended {
 			v.Outcome, v.State, v.Err = check.Failure, check.StateUnhealthy, "refused"

@@ -22,8 +22,8 @@ import (
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/control/expiry"
-	"gslb.internal/overwatch/internal/health/brakes"
 	"gslb.internal/overwatch/internal/health/gossip"
+	"gslb.internal/overwatch/internal/health/holds"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
@@ -94,7 +94,7 @@ type health struct {
 	declared  errgroup.Group // declares servers to the registry; see openRegistry
 	servers   *inventory.Inventory
 	gossip    *gossip.Node
-	brakes    *brakes.Follower
+	brakes    *holds.Worker
 	validator *validation.Validator
 	checks    atomic.Uint64 // number of checks that this node has made
 	cycled    atomic.Bool   // the answers follow the first cycle of these checks
@@ -276,16 +276,16 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	n.changes = publish.NewChanges()
 	timed := expiry.New(n.store, n.audit, n.part("audit"))
 	n.core.run("expiry", timed.Run)
-	n.brakes = brakes.New(n.audit.Record, n.part("audit"))
+	n.brakes = holds.New(n.audit.Record, n.part("audit"))
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
-		Restored: restored, Orders: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
-		RegionName: n.state.RegionName,
-		Statuses:   n.store,
-		Changed:    n.changed,
-		Began:      timed.Began,
-		Expired:    timed.Expired,
-		Brake:      n.state.Brake, Braked: n.brakes.Note, Held: n.brakes.Held,
+		Restored: restored, AdminStates: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
+		RegionName:        n.state.RegionName,
+		Statuses:          n.store,
+		Changed:           n.changed,
+		AdminStateBegan:   timed.Began,
+		AdminStateExpired: timed.Expired,
+		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
 		DrainTime: n.state.DrainTime,
 		Logger:    n.part("registry"),
 	})
@@ -347,12 +347,12 @@ func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error)
 
 // validated takes the verdict of one of this node's own checks: it counts the check, gives the publisher the latency of
 // a success, and gives the registry the verdict.
-func (n *node) validated(ctx context.Context, v registry.Verdict) error {
+func (n *node) validated(ctx context.Context, v registry.CheckResult) error {
 	n.checks.Add(1)
 	if v.Outcome == check.Success {
 		n.publisher.Measured(v.ID, v.Latency)
 	}
-	return n.registry.Validated(ctx, v)
+	return n.registry.ApplyCheckResult(ctx, v)
 }
 
 // openJudge makes the judge of this node's state. The parts that it asks are open, but for API and notifications, which

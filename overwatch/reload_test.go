@@ -50,7 +50,7 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 				h.reloadTo(h.model.file, files[0])
 				h.model.settle()
 				who, s := h.agents[0], said{id: backendID("a.gslb.test", "10.0.0.1", 80), word: "healthy", weight: 1}
-				_, err := h.node.registry.Heartbeat(t.Context(), who.agent,
+				_, err := h.node.registry.ApplyHeartbeat(t.Context(), who.agent,
 					&wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
 				h.must(err)
 				h.model.heartbeat(who, []said{s}, h.drainTime)
@@ -89,7 +89,7 @@ func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 			synctest.Wait()
 		}()
 		who, s := h.agents[0], said{id: backendID("a.gslb.test", "10.0.0.1", 80), word: "healthy", weight: 1}
-		_, err := h.node.registry.Heartbeat(t.Context(), who.agent,
+		_, err := h.node.registry.ApplyHeartbeat(t.Context(), who.agent,
 			&wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
 		h.must(err)
 		h.settled()

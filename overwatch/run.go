@@ -144,7 +144,7 @@ func (n *node) notifyManager(state func() error) {
 // progress. Queries that a flood leaves unanswered are no reason to be killed.
 func (n *node) watchdog(ctx context.Context) error {
 	err := service.Watch(ctx, func(ctx context.Context) error {
-		return errors.Join(n.registry.Sync(ctx), n.publisher.Flush(ctx))
+		return errors.Join(n.registry.WaitForCommands(ctx), n.publisher.Flush(ctx))
 	})
 	if err != nil {
 		n.log.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")

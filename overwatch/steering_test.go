@@ -292,7 +292,7 @@ func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("127.0.0.1"), Port: 1}
-	err := n.registry.SetStatic(ctx, []registry.Declaration{
+	err := n.registry.SetStaticDeclarations(ctx, []registry.Declaration{
 		{ID: id, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP, FailureThreshold: 1, SuccessThreshold: 1})}})
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy { return s.agen
 // recheckAgents puts a configuration's rules for checks of agents' backends into force.
 func (p *Plane) recheckAgents(ctx context.Context, cfg *config.Config) error {
 	p.agentChecks.Store(newAgentChecks(cfg))
-	return p.o.Registry.RecheckPolicies(ctx)
+	return p.o.Registry.ApplyPolicies(ctx)
 }
 
 // GossipsOnLoopback reports whether only agents on this machine can reach the node.

@@ -205,7 +205,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 		}
 	}
 	if kinds.Regions { // names of backends' regions depend on them
-		if err := p.o.Registry.RecheckPolicies(ctx); err != nil {
+		if err := p.o.Registry.ApplyPolicies(ctx); err != nil {
 			return false, err
 		}
 	}

@@ -55,5 +55,5 @@ func (p *Plane) declareAhead(ctx context.Context, next *config.Config) (ahead []
 			ahead = append(ahead, d)
 		}
 	}
-	return ahead, p.o.Registry.AddStatic(ctx, ahead)
+	return ahead, p.o.Registry.AddStaticDeclarations(ctx, ahead)
 }

@@ -188,7 +188,7 @@ func (p *Plane) followRevocation(ctx context.Context, key replica.Key) error {
 	o, _ := p.store.Object(key)
 	lost, err := p.o.Trust.Follow(key.Name, o.Version.At())
 	if err == nil && lost {
-		err = p.o.Registry.DropAgent(ctx, key.Name)
+		err = p.o.Registry.RemoveAgent(ctx, key.Name)
 	}
 	return err
 }

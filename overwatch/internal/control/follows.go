@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/config"
 )
@@ -37,23 +38,23 @@ func Timing(cfg *config.Config) registry.Timing {
 	}
 }
 
-// Brake returns the settings of mass-failure protection for a service; for "", those of agents and regions.
-func (s *State) Brake(service string) registry.Brake {
+// Protection returns the settings of mass-failure protection for a service; for "", those of agents and regions.
+func (s *State) Protection(service string) status.Protection {
 	b := s.Config().BrakeOf(service)
-	return registry.Brake{Enabled: b.Enabled, Percent: b.Percent(), KeepRegion: b.KeepRegion,
-		Window: b.Window, Hold: b.Hold}
+	return status.Protection{Enabled: b.Enabled, Percent: b.Percent(), KeepRegion: b.KeepRegion,
+		Window: b.Window, HoldTime: b.Hold}
 }
 
 // Declare tells the registry the servers of a configuration, in place of all that were declared before.
 func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {
-	return r.SetStatic(ctx, t.declarations(cfg))
+	return r.SetStaticDeclarations(ctx, t.declarations(cfg))
 }
 
 // TendPins deletes the pins of agents that never report, and withdraws what these claim, until ctx ends.
 func TendPins(ctx context.Context, t *trust.Trust, r *registry.Registry) error {
 	return t.Tend(ctx, func(agentIDs []string) {
 		for _, id := range agentIDs {
-			_ = r.DropAgent(ctx, id) // fails only when the node stops
+			_ = r.RemoveAgent(ctx, id) // fails only when the node stops
 		}
 	})
 }

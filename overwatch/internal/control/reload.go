@@ -58,9 +58,9 @@ func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err erro
 // readmit withdraws the claims that an agent may no longer make. An agent without any service is forgotten.
 func (p *Plane) readmit(ctx context.Context, agent string) error {
 	if record, _ := p.o.Trust.Get(agent); len(record.Services) == 0 {
-		return p.o.Registry.DropAgent(ctx, agent)
+		return p.o.Registry.RemoveAgent(ctx, agent)
 	}
-	return p.o.Registry.Readmit(ctx, agent, func(id registry.ID) bool { return p.o.Allowed(agent, id) })
+	return p.o.Registry.WithdrawDisallowed(ctx, agent, func(id registry.ID) bool { return p.o.Allowed(agent, id) })
 }
 
 // reload puts a configuration of the file and the signing keys into force. files are the files beside it that have
@@ -105,7 +105,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	before := p.current.Swap(newCurrent(joined, p.set, time.Now()))
 	p.o.Decisions.Sample(joined.Routing.DecisionSample)
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
-	if err := p.o.Registry.Retime(ctx, longer(Timing(before.config), Timing(joined))); err != nil {
+	if err := p.o.Registry.SetTiming(ctx, longer(Timing(before.config), Timing(joined))); err != nil {
 		return nil, nil, err
 	}
 	if err := Declare(ctx, p.o.Registry, p.o.Targets, joined); err != nil {
@@ -149,7 +149,7 @@ func longer(before, after registry.Timing) registry.Timing {
 // reconfigureChecks gives the registry and the validator the check settings of a configuration. The registry comes
 // first, since it refuses verdicts that it does not expect.
 func (p *Plane) reconfigureChecks(ctx context.Context, cfg *config.Config) error {
-	if err := p.o.Registry.Retime(ctx, Timing(cfg)); err != nil {
+	if err := p.o.Registry.SetTiming(ctx, Timing(cfg)); err != nil {
 		return err
 	}
 	return p.o.Validator.Reconfigure(validation.SettingsOf(cfg))

@@ -204,7 +204,7 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 		for _, a := range addresses {
 			s.Address = a
 			d := declarationOf(s)
-			d.Part = registry.Part{Target: s.Target.Name, Of: len(addresses), Made: s.Made}
+			d.Host = registry.Host{Name: s.Target.Name, Addresses: len(addresses), FromAPI: s.Made}
 			taken[d.ID] = true
 			all = append(all, d)
 		}

@@ -69,7 +69,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 			for range 3 {
 				var got []string
 				for _, d := range targets.declarations(cfg) {
-					if d.Part.Target == "lb.test" {
+					if d.Host.Name == "lb.test" {
 						got = append(got, d.ID.Address.String())
 					} else if d.ID.Address.String() != "192.0.2.2" {
 						t.Errorf("%v is declared", d.ID)

@@ -15,7 +15,7 @@ func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
 	if !d.rules.Names {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Part().Target == "" })
+	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Host().Name == "" })
 }
 
 // steers reports whether a name of the zone has steered records of a type, beside addresses.

@@ -71,26 +71,26 @@ func (w *aliases) must(err error) {
 func (w *aliases) serve(list ...string) {
 	w.t.Helper()
 	var all []registry.Declaration
-	var verdicts []registry.Verdict
+	var verdicts []registry.CheckResult
 	for _, word := range list {
 		rest, down := strings.CutPrefix(word, "down ")
 		target, address, _ := strings.Cut(rest, "/")
 		id := registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr(address), Port: 443}
 		d := registry.Declaration{ID: id, Weight: 100}
 		if target != "" {
-			d.Part = registry.Part{Target: target, Of: 2}
+			d.Host = registry.Host{Name: target, Addresses: 2}
 		}
-		v := registry.Verdict{ID: id, State: check.StateHealthy, Outcome: check.Success}
+		v := registry.CheckResult{ID: id, State: check.StateHealthy, Outcome: check.Success}
 		if down {
 			v.State, v.Outcome = check.StateUnhealthy, check.Failure
 		}
 		all, verdicts = append(all, d), append(verdicts, v)
 	}
-	w.must(w.registry.SetStatic(w.t.Context(), all))
+	w.must(w.registry.SetStaticDeclarations(w.t.Context(), all))
 	for _, v := range verdicts {
-		w.must(w.registry.Validated(w.t.Context(), v))
+		w.must(w.registry.ApplyCheckResult(w.t.Context(), v))
 	}
-	w.must(w.registry.Sync(w.t.Context()))
+	w.must(w.registry.WaitForCommands(w.t.Context()))
 	w.p.Flush(w.t.Context())
 }
 
@@ -182,8 +182,10 @@ func TestAliases_AreExplained(t *testing.T) {
 		}
 	}
 	lines := strings.Join(explain.Lines(w.p.View(), "app.gslb.test", netip.Addr{}, false), "\n")
-	for _, want := range []string{"CNAME: success by weighted, for 10 s", "192.0.2.1:443 (a.cdn.test) in no region has 100.0%",
-		"not 192.0.2.2:443 (b.cdn.test)", "if 192.0.2.2:443 (b.cdn.test) were up: success with a.cdn.test 50.0%, b.cdn.test 50.0%"} {
+	for _, want := range []string{"CNAME: success by weighted, for 10 s",
+		"192.0.2.1:443 (a.cdn.test) in no region has 100.0%",
+		"not 192.0.2.2:443 (b.cdn.test)",
+		"if 192.0.2.2:443 (b.cdn.test) were up: success with a.cdn.test 50.0%, b.cdn.test 50.0%"} {
 		if strings.Count(lines, want) != 1 {
 			t.Errorf("%q is not once in\n%s", want, lines)
 		}

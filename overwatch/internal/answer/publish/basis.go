@@ -50,7 +50,7 @@ func (p *decider) candidates(
 		out[i] = policy.Candidate{
 			Address:     b.Address,
 			Region:      p.positions.places.region(b.Region),
-			Weight:      b.WeightInForce(),
+			Weight:      b.EffectiveWeight(),
 			Share:       b.Share,
 			MayServe:    b.MayServe,
 			Forbidden:   b.Override != nil && !b.Override.Healthy,
@@ -59,8 +59,8 @@ func (p *decider) candidates(
 			Latency:     latencies[b.ID],
 			Port:        b.Port,
 			Facts:       p.facts(b),
-			Among:       b.Part().Of,
-			Target:      b.Part().Target,
+			Among:       b.Host().Addresses,
+			Target:      b.Host().Name,
 		}
 	}
 	return out
@@ -70,7 +70,7 @@ func (p *decider) candidates(
 // drained, this is the end of the drain and not the last moment of health, which would change all the time and the
 // answers with it.
 func lastServed(b *registry.Backend) time.Time {
-	if b.Drained() {
+	if b.IsDrained() {
 		return b.DrainEndsAt
 	}
 	return b.LastHealthyAt
@@ -79,7 +79,7 @@ func lastServed(b *registry.Backend) time.Time {
 // facts returns the facts that explain a backend's state. Backends in the same state share them.
 func (p *decider) facts(b *registry.Backend) *policy.Facts {
 	f := policy.Facts{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
-	f.Order, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.WeightOrder), orderOf(b.DrainOrder)
+	f.Order, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.AdminWeight), orderOf(b.AdminDrain)
 	if f.Weight != nil {
 		f.Declared = b.Weight
 	}
@@ -105,7 +105,7 @@ func (p *decider) facts(b *registry.Backend) *policy.Facts {
 }
 
 // orderOf returns an order as explanations show it, nil for none.
-func orderOf(o *registry.Order) *policy.Order {
+func orderOf(o *registry.AdminState) *policy.Order {
 	if o == nil {
 		return nil
 	}
@@ -114,10 +114,10 @@ func orderOf(o *registry.Order) *policy.Order {
 
 // problem returns the fault that the agent or this node's own check found with a backend, empty if neither found one.
 func problem(b *registry.Backend) string {
-	if b.Validation.State == check.StateUnhealthy && b.Validation.Err != "" {
-		return b.Validation.Err
+	if b.OwnCheck.State == check.StateUnhealthy && b.OwnCheck.LastError != "" {
+		return b.OwnCheck.LastError
 	}
-	if b.Claim != nil && !*b.Claim {
+	if b.Reported != nil && !*b.Reported {
 		return b.Report().LastError
 	}
 	return ""

@@ -30,7 +30,7 @@ func (e EndAdminState) Plan(ctx context.Context, t *Transaction) error {
 	t.endAdminState(endAction(e.Kind), before)
 	if e.Kind == api.OrderDrain {
 		t.publish = append(t.publish, func(ctx context.Context) error {
-			_, err := t.c.o.Registry.EndParting(ctx, e.id())
+			_, err := t.c.o.Registry.EndLeftDrain(ctx, e.id())
 			return err
 		})
 	}
@@ -38,9 +38,9 @@ func (e EndAdminState) Plan(ctx context.Context, t *Transaction) error {
 }
 
 // endAdminState adds the steps that end an admin state.
-func (t *Transaction) endAdminState(action string, o registry.Order) {
-	t.Entry.Action, t.Entry.Before = action, o.Record()
-	t.Entry.Resource, t.Entry.ID = o.Object()
+func (t *Transaction) endAdminState(action string, o registry.AdminState) {
+	t.Entry.Action, t.Entry.Before = action, o.APIRecord()
+	t.Entry.Resource, t.Entry.ID = o.AuditObject()
 	t.EndAdminState(o)
 }
 
@@ -51,7 +51,7 @@ func (e EndAdminState) endParting(ctx context.Context, t *Transaction) error {
 		return fault.NotFoundf("no server %s is known", e.id())
 	}
 	drained := b.Draining
-	ended, err := t.c.o.Registry.EndParting(ctx, e.id())
+	ended, err := t.c.o.Registry.EndLeftDrain(ctx, e.id())
 	switch {
 	case err != nil:
 		return err

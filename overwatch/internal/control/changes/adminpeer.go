@@ -15,7 +15,7 @@ import (
 func CheckAdminState(stored *store.Order) error {
 	o, err := restore.OrderOf(*stored)
 	if err == nil {
-		err = o.Check()
+		err = o.Validate()
 	}
 	if err == nil {
 		err = checkCanonical(o, stored)
@@ -24,12 +24,12 @@ func CheckAdminState(stored *store.Order) error {
 }
 
 // checkCanonical rejects a service or an address that is not canonical: other nodes would have it under another name.
-func checkCanonical(o registry.Order, stored *store.Order) error {
+func checkCanonical(o registry.AdminState, stored *store.Order) error {
 	id, err := registry.NewID(o.Service, o.Address, max(o.Port, 1))
 	if err != nil {
 		return err
 	}
-	canonical := registry.Order{Service: id.Service, Address: id.Address, Port: o.Port}
+	canonical := registry.AdminState{Service: id.Service, Address: id.Address, Port: o.Port}
 	if canonical.Endpoint() != stored.Address || canonical.Service != stored.Service {
 		return fmt.Errorf("%s %s is not in the canonical form %s", stored.Service, stored.Address, TargetOf(canonical))
 	}
@@ -55,5 +55,5 @@ func (c *Changes) FollowAdminState(ctx context.Context, read func() (o store.Ord
 	if err := CheckAdminState(&stored); err != nil {
 		return err
 	}
-	return c.o.Registry.SetOrder(ctx, o)
+	return c.o.Registry.SetAdminState(ctx, o)
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // AdminStatesOf returns the weights and the drains of servers.
-func (c *Changes) AdminStatesOf(servers []registry.ID) (list []registry.Order) {
+func (c *Changes) AdminStatesOf(servers []registry.ID) (list []registry.AdminState) {
 	of := make(map[registry.ID]bool, len(servers))
 	for _, id := range servers {
 		of[id] = true
 	}
-	for _, o := range c.o.View.Orders() {
+	for _, o := range c.o.View.AdminStates() {
 		if o.Kind != api.OrderOverride && of[registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}] {
 			list = append(list, o)
 		}
@@ -29,21 +29,21 @@ func (c *Changes) AdminStatesOf(servers []registry.ID) (list []registry.Order) {
 // inherit them. stays reports whether something else declares a backend or reports it. The caller has called Exclusive.
 func (c *Changes) EndAdminStatesOf(ctx context.Context, deleted []registry.ID, stays func(registry.ID) bool) error {
 	var batch store.Batch
-	var ended []registry.Order
+	var ended []registry.AdminState
 	for _, o := range c.AdminStatesOf(deleted) {
 		if !stays(registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}) {
 			batch.DeleteOrder(o.Kind, o.Service, o.Endpoint())
 			ended = append(ended, o)
 		}
 	}
-	return c.storeAdminStates(&batch, ended, func(o registry.Order) error { return c.clear(ctx, o) })
+	return c.storeAdminStates(&batch, ended, func(o registry.AdminState) error { return c.clear(ctx, o) })
 }
 
 // RestoreAdminStates sets weights and drains of servers that exist again, without expired ones. The caller has called
 // Exclusive.
 func (c *Changes) RestoreAdminStates(ctx context.Context, records []api.Order) error {
 	var batch store.Batch
-	var restored []registry.Order
+	var restored []registry.AdminState
 	for _, record := range records {
 		o, known := AdminStateOf(record, c.o.Now())
 		if _, again := c.AdminState(o.Kind, TargetOf(o)); !known || again || hasEnded(o, c.o.Now()) {
@@ -52,12 +52,15 @@ func (c *Changes) RestoreAdminStates(ctx context.Context, records []api.Order) e
 		batch.PutOrder(restore.Order(o))
 		restored = append(restored, o)
 	}
-	return c.storeAdminStates(&batch, restored, func(o registry.Order) error { return c.o.Registry.SetOrder(ctx, o) })
+	return c.storeAdminStates(&batch, restored, func(o registry.AdminState) error {
+		return c.o.Registry.SetAdminState(ctx,
+			o)
+	})
 }
 
 // storeAdminStates stores a batch and then publishes each admin state of it.
-func (c *Changes) storeAdminStates(batch *store.Batch, list []registry.Order,
-	publish func(registry.Order) error) error {
+func (c *Changes) storeAdminStates(batch *store.Batch, list []registry.AdminState,
+	publish func(registry.AdminState) error) error {
 	if batch.Empty() {
 		return nil
 	}
@@ -72,6 +75,6 @@ func (c *Changes) storeAdminStates(batch *store.Batch, list []registry.Order,
 }
 
 // hasEnded reports whether an admin state has expired.
-func hasEnded(o registry.Order, now time.Time) bool {
+func hasEnded(o registry.AdminState, now time.Time) bool {
 	return !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt)
 }

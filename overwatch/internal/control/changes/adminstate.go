@@ -27,7 +27,7 @@ type Target struct {
 }
 
 // TargetOf returns the object of an admin state.
-func TargetOf(o registry.Order) Target { return Target{o.Service, o.Address, o.Port} }
+func TargetOf(o registry.AdminState) Target { return Target{o.Service, o.Address, o.Port} }
 
 // String returns service and endpoint.
 func (t Target) String() string {
@@ -59,7 +59,7 @@ type SetAdminState struct {
 	ExpiresIn      string     // counted from the start; "": no end
 
 	// State is the admin state that Plan has made of the fields.
-	State registry.Order
+	State registry.AdminState
 }
 
 // Plan implements Object.
@@ -101,14 +101,14 @@ func (s *SetAdminState) Plan(_ context.Context, t *Transaction) error {
 }
 
 // replaceAdminState adds the steps that set o in place of before, if replaces is true.
-func (t *Transaction) replaceAdminState(action string, o, before registry.Order, replaces bool) error {
+func (t *Transaction) replaceAdminState(action string, o, before registry.AdminState, replaces bool) error {
 	stored := restore.Order(o)
 	if err := CheckAdminState(&stored); err != nil {
 		return fault.FromCheck(err)
 	}
 	t.Entry.Action = action
-	t.Entry.Resource, t.Entry.ID = o.Object()
-	t.Entry.Before, t.Entry.After = recordOrNil(before, replaces), o.Record()
+	t.Entry.Resource, t.Entry.ID = o.AuditObject()
+	t.Entry.Before, t.Entry.After = recordOrNil(before, replaces), o.APIRecord()
 	if w, removes := removedBy(o); removes {
 		t.Removes(w)
 	}
@@ -117,16 +117,16 @@ func (t *Transaction) replaceAdminState(action string, o, before registry.Order,
 }
 
 // complete sets the fields that a PATCH leaves out to the values of the present admin state.
-func (s *SetAdminState) complete(before registry.Order) {
+func (s *SetAdminState) complete(before registry.AdminState) {
 	s.Healthy, s.Weight = cmp.Or(s.Healthy, &before.Healthy), cmp.Or(s.Weight, &before.Weight)
 	s.Reason, s.Source = cmp.Or(s.Reason, before.Reason), cmp.Or(s.Source, before.Source)
 }
 
 // build checks the fields and returns the admin state that they describe.
-func (s *SetAdminState) build(t *Transaction) (o registry.Order, err error) {
-	o = registry.Order{Kind: s.Kind, Service: s.Target.Service, Address: s.Target.Address, Port: s.Target.Port,
+func (s *SetAdminState) build(t *Transaction) (o registry.AdminState, err error) {
+	o = registry.AdminState{Kind: s.Kind, Service: s.Target.Service, Address: s.Target.Address, Port: s.Target.Port,
 		Reason: s.Reason, Source: cmp.Or(s.Source, sourceAPI), CreatedBy: t.change.Actor.Name, CreatedAt: stamp(t.now()),
-		Begun: true}
+		IsActive: true}
 	if err := s.buildValue(t, &o); err != nil {
 		return o, err
 	}
@@ -144,7 +144,7 @@ func (s *SetAdminState) build(t *Transaction) (o registry.Order, err error) {
 }
 
 // buildValue sets the fields of the kind.
-func (s *SetAdminState) buildValue(t *Transaction, o *registry.Order) (err error) {
+func (s *SetAdminState) buildValue(t *Transaction, o *registry.AdminState) (err error) {
 	switch s.Kind {
 	case api.OrderOverride:
 		if s.Healthy == nil {
@@ -160,9 +160,9 @@ func (s *SetAdminState) buildValue(t *Transaction, o *registry.Order) (err error
 		}
 		o.Weight = *s.Weight
 	case api.OrderDrain:
-		o.Over = t.c.o.Registry.DrainTime(o.Service)
+		o.Duration = t.c.o.Registry.DrainTime(o.Service)
 		if s.Duration != "" {
-			if o.Over, err = time.ParseDuration(s.Duration); err != nil || o.Over <= 0 || o.Over > api.MaxDrain {
+			if o.Duration, err = time.ParseDuration(s.Duration); err != nil || o.Duration <= 0 || o.Duration > api.MaxDrain {
 				return fault.Invalidf("duration is %.64q: it must be above zero and at most %s, such as 30s", s.Duration,
 					api.MaxDrain)
 			}
@@ -186,17 +186,17 @@ func (s *SetAdminState) unknownBackend() error {
 }
 
 // AdminState returns the admin state of a kind about exactly a target, in force or planned.
-func (c *Changes) AdminState(kind api.OrderKind, t Target) (registry.Order, bool) {
-	for _, o := range c.o.View.Orders() {
+func (c *Changes) AdminState(kind api.OrderKind, t Target) (registry.AdminState, bool) {
+	for _, o := range c.o.View.AdminStates() {
 		if o.Kind == kind && TargetOf(o) == t {
 			return o, true
 		}
 	}
-	return registry.Order{}, false
+	return registry.AdminState{}, false
 }
 
 // removedBy returns the backends that an admin state removes from answers; removes is false if it removes none.
-func removedBy(o registry.Order) (w impact.Withdrawal, removes bool) {
+func removedBy(o registry.AdminState) (w impact.Withdrawal, removes bool) {
 	w = impact.Withdrawal{Service: o.Service, Takes: TargetOf(o).Has, Alter: explain.MarkDrained}
 	switch o.Kind {
 	case api.OrderOverride:
@@ -210,9 +210,9 @@ func removedBy(o registry.Order) (w impact.Withdrawal, removes bool) {
 }
 
 // recordOrNil returns the record of an admin state for the audit log, nil for none.
-func recordOrNil(o registry.Order, found bool) any {
+func recordOrNil(o registry.AdminState, found bool) any {
 	if !found {
 		return nil
 	}
-	return o.Record()
+	return o.APIRecord()
 }

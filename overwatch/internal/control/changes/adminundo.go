@@ -41,7 +41,7 @@ func (u UndoAdminState) Plan(_ context.Context, t *Transaction) error {
 
 // PreviousAdminState returns the admin state that an undo of an audit entry sets. If there was none, restores is false,
 // and o is the admin state that the undo ends.
-func PreviousAdminState(e *api.AuditEntry, now time.Time) (o registry.Order, restores bool, err error) {
+func PreviousAdminState(e *api.AuditEntry, now time.Time) (o registry.AdminState, restores bool, err error) {
 	before, after, err := States[api.Order](e)
 	if err != nil {
 		return o, false, err
@@ -78,8 +78,8 @@ func RemovedByUndo(e *api.AuditEntry, now time.Time) (w impact.Withdrawal, remov
 }
 
 // AdminStateOf converts the API's record of an admin state into the registry's form.
-func AdminStateOf(r api.Order, now time.Time) (o registry.Order, ok bool) {
-	o = registry.Order{Kind: r.Kind, Service: r.Service, Reason: r.Reason, Source: r.Source, CreatedBy: r.CreatedBy,
+func AdminStateOf(r api.Order, now time.Time) (o registry.AdminState, ok bool) {
+	o = registry.AdminState{Kind: r.Kind, Service: r.Service, Reason: r.Reason, Source: r.Source, CreatedBy: r.CreatedBy,
 		CreatedAt: r.CreatedAt}
 	if address, err := netip.ParseAddr(r.Address); err == nil {
 		o.Address = address
@@ -94,7 +94,7 @@ func AdminStateOf(r api.Order, now time.Time) (o registry.Order, ok bool) {
 	if r.ExpiresAt != nil {
 		o.ExpiresAt = *r.ExpiresAt
 	}
-	o.Begun = !now.Before(o.StartsAt)
+	o.IsActive = !now.Before(o.StartsAt)
 	switch {
 	case r.Kind == api.OrderOverride && r.Healthy != nil:
 		o.Healthy = *r.Healthy
@@ -102,7 +102,7 @@ func AdminStateOf(r api.Order, now time.Time) (o registry.Order, ok bool) {
 		o.Weight = *r.Weight
 	case r.Kind == api.OrderDrain && r.Share != nil:
 		over, err := time.ParseDuration(r.Duration)
-		o.Share, o.Over = *r.Share, over
+		o.Share, o.Duration = *r.Share, over
 		return o, err == nil
 	default:
 		return o, false

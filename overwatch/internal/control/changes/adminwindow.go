@@ -9,7 +9,7 @@ import (
 )
 
 // buildWindow sets the beginning and the end of an admin state.
-func (s *SetAdminState) buildWindow(now time.Time, o *registry.Order) error {
+func (s *SetAdminState) buildWindow(now time.Time, o *registry.AdminState) error {
 	begins := now
 	if s.StartsAt != nil {
 		begins = *s.StartsAt
@@ -17,7 +17,7 @@ func (s *SetAdminState) buildWindow(now time.Time, o *registry.Order) error {
 			return fault.Invalidf("starts_at is %s: it must be after now, %s, and at most %s away", stamp(begins).Format(
 				time.RFC3339), now.UTC().Format(time.RFC3339), api.MaxExpiresIn)
 		}
-		o.StartsAt, o.Begun = stamp(begins), false
+		o.StartsAt, o.IsActive = stamp(begins), false
 	}
 	if s.ExpiresIn == "" {
 		return nil
@@ -33,40 +33,41 @@ func (s *SetAdminState) buildWindow(now time.Time, o *registry.Order) error {
 
 // keepWindow sets the beginning and the end of o to the values of the present admin state, unless the PATCH gives other
 // values. A new end counts from the present beginning, or from now if the beginning has passed.
-func keepWindow(o *registry.Order, before registry.Order, keepStart bool, expiresIn string, now time.Time) {
+func keepWindow(o *registry.AdminState, before registry.AdminState, keepStart bool, expiresIn string, now time.Time) {
 	if expiresIn == "" {
 		o.ExpiresAt = before.ExpiresAt
 	}
 	if !keepStart {
 		return
 	}
-	o.StartsAt, o.Begun = before.StartsAt, before.Begun
-	if life, err := time.ParseDuration(expiresIn); err == nil && !o.Begun {
+	o.StartsAt, o.IsActive = before.StartsAt, before.IsActive
+	if life, err := time.ParseDuration(expiresIn); err == nil && !o.IsActive {
 		o.ExpiresAt = stamp(o.StartsAt.Add(life))
 	}
 }
 
 // mayReplace rejects a planned admin state in place of an admin state in force, which would end before its time.
 // Without force it also rejects the replacement of a planned admin state by another one.
-func mayReplace(before, o registry.Order, force bool) error {
+func mayReplace(before, o registry.AdminState, force bool) error {
 	switch {
-	case before.Begun && !o.Begun:
+	case before.IsActive && !o.IsActive:
 		return fault.Conflictf("%s of %s is in force: a planned one would end it now; clear it, or let it expire, first",
 			withArticle(o.Kind), TargetOf(o))
-	case !before.Begun && !force && !sameAdminState(before, o):
+	case !before.IsActive && !force && !sameAdminState(before, o):
 		return plannedProblem(before)
 	}
 	return nil
 }
 
 // sameAdminState reports whether two admin states have the same window and value, as after a repeated request.
-func sameAdminState(a, b registry.Order) bool {
-	return a.StartsAt.Equal(b.StartsAt) && a.ExpiresAt.Equal(b.ExpiresAt) && a.Share == b.Share && a.Over == b.Over &&
+func sameAdminState(a, b registry.AdminState) bool {
+	return a.StartsAt.Equal(b.StartsAt) && a.ExpiresAt.Equal(b.ExpiresAt) && a.Share == b.Share &&
+		a.Duration == b.Duration &&
 		a.Weight == b.Weight && a.Healthy == b.Healthy
 }
 
 // plannedProblem returns the conflict error of an admin state that would replace a planned one. It names both remedies.
-func plannedProblem(o registry.Order) error {
+func plannedProblem(o registry.AdminState) error {
 	window := "from " + o.StartsAt.UTC().Format(time.RFC3339)
 	if !o.ExpiresAt.IsZero() {
 		window += " until " + o.ExpiresAt.UTC().Format(time.RFC3339)

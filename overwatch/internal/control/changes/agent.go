@@ -65,7 +65,7 @@ func (r *RevokeAgent) Plan(_ context.Context, t *Transaction) error {
 			err = fault.Fullf("the agent is refused from now on, but only until this node restarts: it could not be " +
 				"stored, the disk is full or failing")
 		}
-		return errors.Join(err, t.c.o.Registry.DropAgent(ctx, r.ID))
+		return errors.Join(err, t.c.o.Registry.RemoveAgent(ctx, r.ID))
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (u UnpinAgent) Plan(_ context.Context, t *Transaction) error {
 				return err
 			}
 			t.stored = true
-			if err := t.c.o.Registry.DropAgent(ctx, u.ID); err != nil {
+			if err := t.c.o.Registry.RemoveAgent(ctx, u.ID); err != nil {
 				return err
 			}
 			note = nil
@@ -132,7 +132,7 @@ func (r ReissueAgent) Plan(_ context.Context, t *Transaction) error {
 			err = t.c.o.Agents.Reissue(ctx, id, note)
 		}
 		if err == nil {
-			err = t.c.o.Registry.DropAgent(ctx, id)
+			err = t.c.o.Registry.RemoveAgent(ctx, id)
 		}
 		return err
 	}
@@ -158,7 +158,7 @@ func (u *UnpinAgents) Plan(_ context.Context, t *Transaction) error {
 	t.write = func(ctx context.Context, note store.Entry) (err error) {
 		u.Unpinned, err = t.c.o.Agents.UnpinSelected(ctx, u.Selection, u.IDs, note)
 		for _, id := range u.Unpinned {
-			err = errors.Join(err, t.c.o.Registry.DropAgent(ctx, id))
+			err = errors.Join(err, t.c.o.Registry.RemoveAgent(ctx, id))
 		}
 		return err
 	}

@@ -29,14 +29,14 @@ const timeout = 10 * time.Second
 // Registry is the part of package registry that a change publishes to. A call returns when readers of the view see its
 // effect.
 type Registry interface {
-	SetOrder(context.Context, registry.Order) error
-	ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
-	EndParting(ctx context.Context, id registry.ID) (ended bool, err error)
+	SetAdminState(context.Context, registry.AdminState) error
+	ClearAdminState(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
+	EndLeftDrain(ctx context.Context, id registry.ID) (ended bool, err error)
 	DrainTime(service string) time.Duration
-	DropAgent(ctx context.Context, agentID string) error
-	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
-	ReleaseAgent(ctx context.Context, agentID string) ([]registry.ID, error)
-	ReleaseRegion(ctx context.Context, name string) ([]registry.ID, error)
+	RemoveAgent(ctx context.Context, agentID string) error
+	ReleaseServiceHold(ctx context.Context, service string) ([]registry.ID, error)
+	ReleaseAgentHold(ctx context.Context, agentID string) ([]registry.ID, error)
+	ReleaseRegionHold(ctx context.Context, name string) ([]registry.ID, error)
 }
 
 // Store writes a batch and audit entries in one transaction. After an error nothing is changed.

@@ -81,7 +81,7 @@ func newWorld(t *testing.T) *world {
 		declared = append(declared, registry.Declaration{ID: id, Weight: 100,
 			Check: unique.Make(check.Spec{Type: check.TCP})})
 	}
-	w.must(w.registry.SetStatic(t.Context(), declared))
+	w.must(w.registry.SetStaticDeclarations(t.Context(), declared))
 	flush := func(context.Context) error { w.flushed.Add(1); return nil }
 	w.changes = changes.New(changes.Options{View: w.registry.View(), Registry: w.registry, Store: w,
 		Servers: w.servers, Audit: w.audit,
@@ -137,8 +137,8 @@ func TestApply_StoresTheAdminStateWithItsAuditEntry(t *testing.T) {
 		t.Errorf("audit log: %s", got)
 	}
 	w.must(w.apply(changes.EndAdminState{Kind: api.OrderWeight, Target: target("192.0.2.1")}))
-	if got := w.stored(); got != "" || len(w.registry.View().Orders()) != 0 {
-		t.Errorf("after the end: %q, %v", got, w.registry.View().Orders())
+	if got := w.stored(); got != "" || len(w.registry.View().AdminStates()) != 0 {
+		t.Errorf("after the end: %q, %v", got, w.registry.View().AdminStates())
 	}
 }
 
@@ -152,7 +152,7 @@ func TestApply_AFullDiskChangesNothing(t *testing.T) {
 			t.Errorf("%+v: %v", object, err)
 		}
 	}
-	if list := w.registry.View().Orders(); len(list) != 1 || list[0].Weight != 7 || w.stored() != "192.0.2.1:80 7" {
+	if list := w.registry.View().AdminStates(); len(list) != 1 || list[0].Weight != 7 || w.stored() != "192.0.2.1:80 7" {
 		t.Errorf("in force %+v, stored %s", list, w.stored())
 	}
 	if got := w.entries(); strings.Count(got, "failure") != 3 {
@@ -191,7 +191,7 @@ func TestApply_TwoAtATimeEndAlike(t *testing.T) {
 		})
 	}
 	group.Wait()
-	list := w.registry.View().Orders()
+	list := w.registry.View().AdminStates()
 	if len(list) != 1 || w.stored() != fmt.Sprint("192.0.2.1:80 ", list[0].Weight) {
 		t.Errorf("in force %+v, stored %s", list, w.stored())
 	}
@@ -228,8 +228,8 @@ func TestServer_IsStoredWithItsAuditEntry(t *testing.T) {
 	w.must(w.apply(drain))
 	gone := changes.DeleteServer{ID: serverID, Resource: "server", Stays: func(registry.ID) bool { return false }}
 	w.must(w.apply(gone))
-	if w.storedServers() != "" || w.registry.View().Get(serverID) != nil || len(w.registry.View().Orders()) != 0 {
-		t.Errorf("after the deletion: %q, %v", w.storedServers(), w.registry.View().Orders())
+	if w.storedServers() != "" || w.registry.View().Get(serverID) != nil || len(w.registry.View().AdminStates()) != 0 {
+		t.Errorf("after the deletion: %q, %v", w.storedServers(), w.registry.View().AdminStates())
 	}
 	const id = " app.example:192.0.2.3:80 alice success"
 	want := strings.Join([]string{"delete" + id, "drain" + id, "update" + id, "create" + id}, ", ")
@@ -296,12 +296,12 @@ func TestFollow_AnAdminStateOfAnotherNodePassesTheSameChecks(t *testing.T) {
 		}
 	}
 	w.must(follow(good, true)) // of a backend that only the other node knows
-	if list := w.registry.View().Orders(); len(list) != 1 || list[0].Weight != 5 {
+	if list := w.registry.View().AdminStates(); len(list) != 1 || list[0].Weight != 5 {
 		t.Errorf("%+v", list)
 	}
 	w.must(follow(good, false))
 	w.must(follow(good, false)) // twice, as after a lost answer
-	if list := w.registry.View().Orders(); len(list) != 0 {
+	if list := w.registry.View().AdminStates(); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
 }

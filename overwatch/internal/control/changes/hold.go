@@ -24,11 +24,11 @@ func (h ReleaseHold) Plan(_ context.Context, t *Transaction) error {
 	t.publish = append(t.publish, func(ctx context.Context) (err error) {
 		switch h.Scope {
 		case api.BrakeOfAgent:
-			_, err = t.c.o.Registry.ReleaseAgent(ctx, h.Subject)
+			_, err = t.c.o.Registry.ReleaseAgentHold(ctx, h.Subject)
 		case api.BrakeOfRegion:
-			_, err = t.c.o.Registry.ReleaseRegion(ctx, h.Subject)
+			_, err = t.c.o.Registry.ReleaseRegionHold(ctx, h.Subject)
 		default:
-			_, err = t.c.o.Registry.ReleaseBrake(ctx, h.Subject)
+			_, err = t.c.o.Registry.ReleaseServiceHold(ctx, h.Subject)
 		}
 		return err
 	})

@@ -44,21 +44,21 @@ type Transaction struct {
 
 // SetAdminState stores an admin state and puts it into force, at once or when it begins, in place of the admin state of
 // its kind and object.
-func (t *Transaction) SetAdminState(o registry.Order) {
+func (t *Transaction) SetAdminState(o registry.AdminState) {
 	t.batch.PutOrder(restore.Order(o))
-	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.o.Registry.SetOrder(ctx, o) })
+	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.o.Registry.SetAdminState(ctx, o) })
 }
 
 // EndAdminState deletes an admin state, which is in force or planned.
-func (t *Transaction) EndAdminState(o registry.Order) {
+func (t *Transaction) EndAdminState(o registry.AdminState) {
 	t.batch.DeleteOrder(o.Kind, o.Service, o.Endpoint())
 	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.clear(ctx, o) })
 }
 
 // clear ends an admin state in the registry, where the admin state may have expired meanwhile.
-func (c *Changes) clear(ctx context.Context, o registry.Order) error {
-	err := c.o.Registry.ClearOrder(ctx, o.Kind, o.Service, o.Address, o.Port)
-	if errors.Is(err, registry.ErrNoOrder) {
+func (c *Changes) clear(ctx context.Context, o registry.AdminState) error {
+	err := c.o.Registry.ClearAdminState(ctx, o.Kind, o.Service, o.Address, o.Port)
+	if errors.Is(err, registry.ErrNoAdminState) {
 		return nil
 	}
 	return err

@@ -249,7 +249,7 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 	for b := range pl.o.View.Backends() {
 		put := p.put.servers[b.ID]
 		// The addresses of a target do not count: their target stands for them.
-		if !b.Part().Made && p.gone.servers[b.ID] == nil && (put == nil || put.Region == b.Region) {
+		if !b.Host().FromAPI && p.gone.servers[b.ID] == nil && (put == nil || put.Region == b.Region) {
 			names(b.Region, "server %s is in it, and stays", b.ID)
 		}
 	}

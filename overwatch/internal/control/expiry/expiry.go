@@ -49,18 +49,18 @@ func New(s Store, a *audit.Log, log zerolog.Logger) *Log {
 }
 
 // Began takes an order that has begun. Any goroutine may call it; it never waits.
-func (l *Log) Began(o registry.Order) {
-	resource, id := o.Object()
-	l.Note(Event{audit.Change{Action: api.AuditBegin, Resource: resource, ResourceID: id, After: o.Record()},
+func (l *Log) Began(o registry.AdminState) {
+	resource, id := o.AuditObject()
+	l.Note(Event{audit.Change{Action: api.AuditBegin, Resource: resource, ResourceID: id, After: o.APIRecord()},
 		func(note store.Entry) error {
 			return l.store.BeginOrder(o.Kind, o.Service, o.Endpoint(), o.StartsAt, note)
 		}})
 }
 
 // Expired takes an order that has expired. Any goroutine may call it; it never waits.
-func (l *Log) Expired(o registry.Order) {
-	resource, id := o.Object()
-	l.Note(Event{audit.Change{Action: api.AuditExpire, Resource: resource, ResourceID: id, Before: o.Record()},
+func (l *Log) Expired(o registry.AdminState) {
+	resource, id := o.AuditObject()
+	l.Note(Event{audit.Change{Action: api.AuditExpire, Resource: resource, ResourceID: id, Before: o.APIRecord()},
 		func(note store.Entry) error {
 			return l.store.ExpireOrder(o.Kind, o.Service, o.Endpoint(), o.ExpiresAt, note)
 		}})

@@ -59,7 +59,7 @@ func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	l := expiry.New(kept, log, zerolog.Nop())
 	for _, at := range []string{"192.0.2.1:0", "192.0.2.2:80", "[2001:db8::3]:80"} {
 		endpoint := netip.MustParseAddrPort(at)
-		l.Expired(registry.Order{Kind: api.OrderOverride, Service: service, Address: endpoint.Addr(),
+		l.Expired(registry.AdminState{Kind: api.OrderOverride, Service: service, Address: endpoint.Addr(),
 			Port: endpoint.Port(), Reason: "flaky", ExpiresAt: past})
 	}
 	finish(t, l)
@@ -98,8 +98,8 @@ func TestBegan_IsKeptAndToldOf(t *testing.T) {
 	l := expiry.New(kept, log, zerolog.Nop())
 	for _, address := range []string{"192.0.2.1:80", "192.0.2.2:80"} {
 		endpoint := netip.MustParseAddrPort(address)
-		l.Began(registry.Order{Kind: api.OrderWeight, Service: service, Address: endpoint.Addr(), Port: endpoint.Port(),
-			Weight: 3, StartsAt: at, Begun: true})
+		l.Began(registry.AdminState{Kind: api.OrderWeight, Service: service, Address: endpoint.Addr(), Port: endpoint.Port(),
+			Weight: 3, StartsAt: at, IsActive: true})
 	}
 	finish(t, l)
 	list, err := kept.LoadOrders()

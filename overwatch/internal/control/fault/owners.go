@@ -27,7 +27,7 @@ func Of(err error) (e *Error, known bool) {
 		return NotFoundf("no token of that service is locked"), true
 	case errors.Is(err, registry.ErrUnknownBackend):
 		return NotFoundf("no such backend is known"), true
-	case errors.Is(err, registry.ErrNoOrder):
+	case errors.Is(err, registry.ErrNoAdminState):
 		return NotFoundf("no such override is in force"), true
 	case errors.Is(err, inventory.ErrExists): // with the server's id
 		return Invalidf("%v", err), true

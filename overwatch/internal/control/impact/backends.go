@@ -73,7 +73,7 @@ func UnderConfig(view *registry.View, cfg *config.Config) (*Backends, error) {
 		}
 		if server.Target != nil { // the addresses stay
 			for _, b := range view.Service(server.Service) {
-				if b.Part().Target == server.Target.Name && b.Port == server.Port {
+				if b.Host().Name == server.Target.Name && b.Port == server.Port {
 					puts[b.ID] = Server{server.Weight, server.Region}
 				}
 			}

@@ -43,7 +43,7 @@ func OfServer(id registry.ID) Withdrawal {
 
 // DependsOnAgent reports whether a backend serves only because of reports of an agent.
 func DependsOnAgent(b *registry.Backend, agentID string) bool {
-	return b.AgentID == agentID && (b.Source == api.SourceAgent || b.Validation.State != check.StateHealthy)
+	return b.AgentID == agentID && (b.Source == api.SourceAgent || b.OwnCheck.State != check.StateHealthy)
 }
 
 // OfAgents returns the set of the backends that depend on any of the agents.
@@ -166,6 +166,6 @@ func AddressesOf(view *registry.View, id definitions.TargetID) iter.Seq[*registr
 
 // IsAddressOf reports whether a backend is an address of a server by host name of the API.
 func IsAddressOf(b *registry.Backend, id definitions.TargetID) bool {
-	part := b.Part()
-	return part.Made && part.Target == id.Name && b.Port == id.Port && b.Service == id.Service
+	part := b.Host()
+	return part.FromAPI && part.Name == id.Name && b.Port == id.Port && b.Service == id.Service
 }

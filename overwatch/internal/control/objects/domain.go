@@ -60,7 +60,7 @@ func (e *Editor) EditDomain(d *model.Domain, req api.DomainChange, source string
 // checkNamesOnly returns an error if a declared server of a domain has an address instead of a host name.
 func (e *Editor) checkNamesOnly(domain string) error {
 	for _, b := range e.View.Service(domain) {
-		if b.Source != api.SourceAgent && b.Part().Target == "" {
+		if b.Source != api.SourceAgent && b.Host().Name == "" {
 			return fault.Invalidf("answer is cname, and server %s has an address, which would never be answered: "+
 				"remove it, and give the domain servers with a target", b.ID)
 		}

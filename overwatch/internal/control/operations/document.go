@@ -21,7 +21,7 @@ func (op *Operations) applyPlan(r *Request, p *document.Plan, ch *Change, restor
 	name := appliedName(r.Actor.RequestID, strconv.FormatUint(ch.Undoes, 10))
 	var states []api.Order
 	for _, o := range op.o.Changes.AdminStatesOf(removed) {
-		states = append(states, o.Record())
+		states = append(states, o.APIRecord())
 	}
 	state, err := p.State(states)
 	switch {

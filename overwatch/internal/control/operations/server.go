@@ -65,9 +65,9 @@ func (op *Operations) EndAdminStatesOf(ctx context.Context, deleted ...registry.
 // its successors have a verdict, and does not stay.
 func (op *Operations) stays(id registry.ID) bool {
 	b := op.o.View.Get(id)
-	if b == nil || !b.Part().Made || b.AgentID != "" {
+	if b == nil || !b.Host().FromAPI || b.AgentID != "" {
 		return b != nil
 	}
 	set, _ := op.o.Definitions.Defined()
-	return set.Target(definitions.TargetID{Service: id.Service, Name: b.Part().Target, Port: id.Port}) != nil
+	return set.Target(definitions.TargetID{Service: id.Service, Name: b.Host().Name, Port: id.Port}) != nil
 }

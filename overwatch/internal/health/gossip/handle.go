@@ -71,21 +71,21 @@ func (n *Node) applyOther(ctx context.Context, msg trust.Message) (registry.Outc
 			return registry.Outcome{}, err
 		}
 		byOurClock(&m.Backend, msg.SentAtMillis)
-		return n.options.Registry.Transition(ctx, msg.Agent, &m)
+		return n.options.Registry.ApplyTransition(ctx, msg.Agent, &m)
 	case wire.TypeSignal:
 		var m wire.Signal
 		if err := m.UnmarshalBinary(msg.Payload); err != nil {
 			return registry.Outcome{}, err
 		}
-		return n.options.Registry.Signal(ctx, msg.Agent, &m)
+		return n.options.Registry.ApplyWarnings(ctx, msg.Agent, &m)
 	case wire.TypeDrain:
 		var m wire.Drain
 		if err := m.UnmarshalBinary(msg.Payload); err != nil {
 			return registry.Outcome{}, err
 		}
-		return n.options.Registry.Drain(ctx, msg.Agent, &m)
+		return n.options.Registry.ApplyDrain(ctx, msg.Agent, &m)
 	case wire.TypeDeregister:
-		return registry.Outcome{}, n.options.Registry.Deregister(ctx, msg.Agent)
+		return registry.Outcome{}, n.options.Registry.ApplyGoodbye(ctx, msg.Agent)
 	}
 	return registry.Outcome{}, fmt.Errorf("a node takes no %s", msg.Type)
 }
@@ -103,7 +103,7 @@ func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (_ registry.Out
 	for i := range m.Backends {
 		byOurClock(&m.Backends[i], msg.SentAtMillis)
 	}
-	outcome, err := n.options.Registry.Heartbeat(ctx, msg.Agent, m)
+	outcome, err := n.options.Registry.ApplyHeartbeat(ctx, msg.Agent, m)
 	if err == nil { // else the registry may still use it
 		clear(m.Backends)
 		n.heartbeats.Put(m)

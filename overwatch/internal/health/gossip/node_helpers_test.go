@@ -71,29 +71,29 @@ type testRegistry struct {
 
 func newTestRegistry() *testRegistry { return &testRegistry{calls: make(chan call, 1<<16)} }
 
-func (r *testRegistry) Heartbeat(_ context.Context, a trust.Agent, m *wire.Heartbeat) (registry.Outcome, error) {
+func (r *testRegistry) ApplyHeartbeat(_ context.Context, a trust.Agent, m *wire.Heartbeat) (registry.Outcome, error) {
 	told := *m // whose backends the caller uses again
 	told.Backends = slices.Clone(m.Backends)
 	r.calls <- call{agent: a.ID(), heartbeat: &told, at: time.Now()}
 	return r.outcome, nil
 }
 
-func (r *testRegistry) Transition(_ context.Context, a trust.Agent, m *wire.Transition) (registry.Outcome, error) {
+func (r *testRegistry) ApplyTransition(_ context.Context, a trust.Agent, m *wire.Transition) (registry.Outcome, error) {
 	r.calls <- call{agent: a.ID(), backend: &m.Backend, at: time.Now()}
 	return r.outcome, nil
 }
 
-func (r *testRegistry) Signal(_ context.Context, a trust.Agent, m *wire.Signal) (registry.Outcome, error) {
+func (r *testRegistry) ApplyWarnings(_ context.Context, a trust.Agent, m *wire.Signal) (registry.Outcome, error) {
 	r.calls <- call{agent: a.ID(), signal: m, at: time.Now()}
 	return r.outcome, nil
 }
 
-func (r *testRegistry) Drain(_ context.Context, a trust.Agent, m *wire.Drain) (registry.Outcome, error) {
+func (r *testRegistry) ApplyDrain(_ context.Context, a trust.Agent, m *wire.Drain) (registry.Outcome, error) {
 	r.calls <- call{agent: a.ID(), drain: m, at: time.Now()}
 	return r.outcome, nil
 }
 
-func (r *testRegistry) Deregister(_ context.Context, a trust.Agent) error {
+func (r *testRegistry) ApplyGoodbye(_ context.Context, a trust.Agent) error {
 	r.calls <- call{agent: a.ID(), at: time.Now()}
 	return nil
 }

@@ -33,11 +33,11 @@ type Truster interface {
 
 // Registry takes what agents say. Calls for different agents may come at the same time.
 type Registry interface {
-	Heartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (registry.Outcome, error)
-	Transition(ctx context.Context, from trust.Agent, m *wire.Transition) (registry.Outcome, error)
-	Signal(ctx context.Context, from trust.Agent, m *wire.Signal) (registry.Outcome, error)
-	Drain(ctx context.Context, from trust.Agent, m *wire.Drain) (registry.Outcome, error)
-	Deregister(ctx context.Context, from trust.Agent) error
+	ApplyHeartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (registry.Outcome, error)
+	ApplyTransition(ctx context.Context, from trust.Agent, m *wire.Transition) (registry.Outcome, error)
+	ApplyWarnings(ctx context.Context, from trust.Agent, m *wire.Signal) (registry.Outcome, error)
+	ApplyDrain(ctx context.Context, from trust.Agent, m *wire.Drain) (registry.Outcome, error)
+	ApplyGoodbye(ctx context.Context, from trust.Agent) error
 }
 
 // Options configures a Node. Every field is required unless its comment says otherwise.

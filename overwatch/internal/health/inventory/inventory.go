@@ -30,7 +30,7 @@ var (
 
 // Registry is the part of package registry to which an Inventory declares servers.
 type Registry interface {
-	Declare(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error
+	ChangeDeclarations(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error
 	View() *registry.View
 }
 
@@ -148,7 +148,7 @@ func (inv *Inventory) declare(ctx context.Context, puts map[registry.ID]model.Se
 			Agent: s.Agent,
 			Check: unique.Make(s.OwnCheck())})
 	}
-	if err := inv.registry.Declare(context.WithoutCancel(ctx), declarations, gone); err != nil {
+	if err := inv.registry.ChangeDeclarations(context.WithoutCancel(ctx), declarations, gone); err != nil {
 		return err
 	}
 	inv.mu.Lock()

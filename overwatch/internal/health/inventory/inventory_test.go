@@ -132,7 +132,7 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 	r := running(t)
 	inv := begin(t, s, r)
 	static, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.1"), 80)
-	if err := r.SetStatic(t.Context(), []registry.Declaration{
+	if err := r.SetStaticDeclarations(t.Context(), []registry.Declaration{
 		{ID: static, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP})}}); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ type leaving struct {
 
 func (l *leaving) Declare(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error {
 	l.leave()
-	if err := l.Registry.Declare(context.WithoutCancel(ctx), puts, gone); err != nil {
+	if err := l.Registry.ChangeDeclarations(context.WithoutCancel(ctx), puts, gone); err != nil {
 		return err
 	}
 	return ctx.Err()

@@ -34,14 +34,14 @@ func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.
 	if said.Weight > api.MaxWeight {
 		return ID{}, wire.CodePolicy, wire.RuleWeight
 	}
-	rec := w.lookup(id)
-	if rec != nil && rec.claim != nil {
-		c := rec.claim
-		if c.agent != a && !w.gone(c.agent, now) && !rec.preempts(a) || c.agent == a && c.round == w.round {
+	rec := w.lookupRecord(id)
+	if rec != nil && rec.report != nil {
+		c := rec.report
+		if c.agent != a && !w.isLost(c.agent, now) && !rec.canTakeOver(a) || c.agent == a && c.round == w.reportRound {
 			return ID{}, wire.CodeConflictingClaim, 0
 		}
 	}
-	if len(a.claims) >= wire.MaxBackends && (rec == nil || rec.claim == nil || rec.claim.agent != a) {
+	if len(a.records) >= wire.MaxBackends && (rec == nil || rec.report == nil || rec.report.agent != a) {
 		return ID{}, wire.CodeLimit, 0
 	}
 	return id, 0, 0
@@ -55,19 +55,19 @@ func idOf(said *wire.Backend) ID {
 // statementOf returns the part of a wire.Backend that decisions depend on.
 func statementOf(said *wire.Backend, region string) statement {
 	return statement{
-		claim: said.Claim, weight: said.Weight, draining: said.Draining, drainMillis: said.DrainMillis,
+		state: said.Claim, weight: said.Weight, draining: said.Draining, drainMillis: said.DrainMillis,
 		warnings: said.Warnings, check: said.Check, region: region,
 	}
 }
 
-// say replaces the claim's statement, and reports whether the saved part of the claim has changed.
-func (c *claim) say(words statement) (worthKeeping bool) {
-	weight, region, asked := c.weight, c.region, c.asked
-	if c.asked == (unique.Handle[check.Spec]{}) || c.said.check != words.check {
-		c.asked = unique.Make(specOf(words.check))
+// setStatement replaces the claim's statement, and reports whether the saved part of the claim has changed.
+func (c *report) setStatement(words statement) (worthKeeping bool) {
+	weight, region, asked := c.weight, c.region, c.requestedCheck
+	if c.requestedCheck == (unique.Handle[check.Spec]{}) || c.statement.check != words.check {
+		c.requestedCheck = unique.Make(specOf(words.check))
 	}
-	c.said, c.weight, c.region = words, int(words.weight), words.region
-	return c.weight != weight || c.region != region || c.asked != asked
+	c.statement, c.weight, c.region = words, int(words.weight), words.region
+	return c.weight != weight || c.region != region || c.requestedCheck != asked
 }
 
 // specOf returns the check that an agent asks for; package reduce makes the one of this node from it.
@@ -130,13 +130,13 @@ func (b *budget) charge(units int) { b.spent += float64(units) }
 
 // deferred returns the outcome of a message that is not taken since its agent changes too much. The agent was heard.
 func (w *writer) deferred(a *agent, now time.Time) Outcome {
-	w.heard(a, now)
-	if a.listed {
-		a.noteSeen(now)
+	w.updateLastSeen(a, now)
+	if a.isPublished {
+		a.publishLastSeen(now)
 	}
 	if b := &a.budget; b.logged.IsZero() || now.Sub(b.logged) >= deferralsLogged {
 		b.logged = now
-		w.options.Logger.Warn().Str("agent_id", a.id).Int("claims", len(a.claims)).
+		w.options.Logger.Warn().Str("agent_id", a.id).Int("claims", len(a.records)).
 			Msg("an agent changes its backends more often than is taken: they follow later, with one of its heartbeats")
 	}
 	return Outcome{Deferred: true}

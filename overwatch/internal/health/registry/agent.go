@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/wire"
 )
@@ -28,8 +29,8 @@ type AgentState struct {
 	LeftAt time.Time
 }
 
-// Left reports whether the agent has said goodbye and was not heard since.
-func (a *AgentState) Left() bool { return !a.LeftAt.IsZero() }
+// HasLeft reports whether the agent has said goodbye and was not heard since.
+func (a *AgentState) HasLeft() bool { return !a.LeftAt.IsZero() }
 
 // Report is the result of an agent's own checks of one backend, as of its last message about it.
 type Report struct {
@@ -47,47 +48,47 @@ type Report struct {
 // use only id and report; the rest is the writer's.
 type agent struct {
 	id string
-	// report makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
-	report atomic.Pointer[report]
+	// details makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
+	details atomic.Pointer[agentDetails]
 
-	// seen is the time when the agent was last heard, or of this process's start if it was last heard before that.
-	seen time.Time
+	// lastSeen is the time when the agent was last heard, or of this process's start if it was last heard before that.
+	lastSeen time.Time
 	// wasStale and wasGone are the states in which its claims were last judged. writer.stale and writer.gone compute the
 	// present ones.
-	wasStale, wasGone bool
-	// listed tells that the view has it.
-	listed bool
-	timer  deadlineAt
-	region string
+	wasStale, wasLost bool
+	// isPublished tells that the view has it.
+	isPublished bool
+	timer       deadlineAt
+	region      string
 	// address is the one that the agent was last heard from, not valid where that is not proved.
 	address netip.Addr
-	// claims are in the order of its last heartbeat.
-	claims  []*record
+	// records are in the order of its last heartbeat.
+	records []*record
 	refused []wire.RefusedClaim
 	// budget counts the changes that the agent may still make.
 	budget budget
 	// refusalsLogged is the time of the last line about refused changes.
 	refusalsLogged time.Time
-	// contradicted counts the agent's claims of health that this node's own checks contradict.
-	contradicted int
-	// brake is its mass-failure protection, nil while it is off; waits tells that it is to be judged.
-	brake *brake
-	waits bool
+	// evidence counts the backends that the agent reports healthy while own checks of them fail.
+	evidence status.Tally
+	// hold is its mass-failure protection, nil while it is off; waits tells that it is to be judged.
+	hold     *hold
+	isQueued bool
 }
 
-// report is the part of an agent's messages that changes no decision. It is immutable.
-type report struct {
-	state   AgentState
-	details []detail
+// agentDetails is the part of an agent's messages that changes no decision. It is immutable.
+type agentDetails struct {
+	state    AgentState
+	backends []backendReport
 }
 
-type detail struct {
+type backendReport struct {
 	id     ID
 	report Report
 }
 
-// agent returns the agent of that id, a new one if there is none.
-func (w *writer) agent(id string) *agent {
+// getOrCreateAgent returns the agent of that id, a new one if there is none.
+func (w *writer) getOrCreateAgent(id string) *agent {
 	a := w.agents[id]
 	if a == nil {
 		a = &agent{id: id}
@@ -96,16 +97,17 @@ func (w *writer) agent(id string) *agent {
 	return a
 }
 
-// repeats reports whether m says the same as the last heartbeat, as far as decisions depend on it, and all of it may
-// still be claimed.
-func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool {
-	if !a.listed || region != a.region || a.hasMoved(from) || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
+// isUnchanged reports whether m says the same as the last heartbeat, as far as decisions depend on it, and all of it
+// may still be claimed.
+func (a *agent) isUnchanged(from trust.Agent, m *wire.Heartbeat, region string) bool {
+	if !a.isPublished || region != a.region || a.hasNewAddress(from) || len(a.refused) > 0 ||
+		len(m.Backends) != len(a.records) {
 		return false
 	}
 	for i := range m.Backends {
-		said, rec := &m.Backends[i], a.claims[i]
+		said, rec := &m.Backends[i], a.records[i]
 		if rec.id.Port != said.Port || rec.id.Address != said.Address || rec.id.Service != said.Service ||
-			rec.claim.said != statementOf(said, region) ||
+			rec.report.statement != statementOf(said, region) ||
 			!from.Allowed(rec.id.Service, netip.AddrPortFrom(rec.id.Address, rec.id.Port)) {
 			return false
 		}
@@ -113,75 +115,75 @@ func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool
 	return true
 }
 
-// forget takes rec out of the agent's claims.
-func (a *agent) forget(rec *record) {
-	if at := slices.Index(a.claims, rec); at >= 0 {
-		a.claims = slices.Delete(a.claims, at, at+1)
+// removeRecord takes rec out of the agent's claims.
+func (a *agent) removeRecord(rec *record) {
+	if at := slices.Index(a.records, rec); at >= 0 {
+		a.records = slices.Delete(a.records, at, at+1)
 	}
 }
 
-// note publishes the parts of a heartbeat that change no decision.
-func (a *agent) note(m *wire.Heartbeat, now time.Time) {
-	details := make([]detail, len(m.Backends))
+// publishHeartbeat publishes the parts of a heartbeat that change no decision.
+func (a *agent) publishHeartbeat(m *wire.Heartbeat, now time.Time) {
+	details := make([]backendReport, len(m.Backends))
 	for i := range m.Backends {
-		details[i] = detailOf(&m.Backends[i], now)
+		details[i] = backendReportOf(&m.Backends[i], now)
 	}
-	a.listed = true
-	a.report.Store(&report{details: details, state: AgentState{
+	a.isPublished = true
+	a.details.Store(&agentDetails{backends: details, state: AgentState{
 		ID: a.id, Region: a.region, Version: m.Version, LastSeen: now,
 		Interval: time.Duration(m.IntervalMillis) * time.Millisecond, MissedThreshold: int(m.MissedThreshold),
-		Uptime: uptime(m.UptimeSeconds), Backends: len(a.claims), Refused: a.refused, Figures: m.Figures,
+		Uptime: boundedUptime(m.UptimeSeconds), Backends: len(a.records), Refused: a.refused, Figures: m.Figures,
 	}})
 }
 
-// uptime returns an agent's uptime, bounded: more seconds than a Duration holds are a lie.
-func uptime(seconds uint64) time.Duration {
+// boundedUptime returns an agent's uptime, bounded: more seconds than a Duration holds are a lie.
+func boundedUptime(seconds uint64) time.Duration {
 	const most = 1 << 33 // 272 years
 	return time.Duration(min(seconds, most)) * time.Second
 }
 
-// noteTransition publishes the parts of a transition that change no decision.
-func (a *agent) noteTransition(said *wire.Backend, now time.Time) {
-	next := report{state: AgentState{ID: a.id, Region: a.region}}
-	if last := a.report.Load(); last != nil {
-		next = report{state: last.state, details: slices.Clone(last.details)}
+// publishTransition publishes the parts of a transition that change no decision.
+func (a *agent) publishTransition(said *wire.Backend, now time.Time) {
+	next := agentDetails{state: AgentState{ID: a.id, Region: a.region}}
+	if last := a.details.Load(); last != nil {
+		next = agentDetails{state: last.state, backends: slices.Clone(last.backends)}
 	}
 	next.state.LastSeen, next.state.LeftAt = now, time.Time{}
-	next.state.Backends, next.state.Refused = len(a.claims), a.refused
-	news := detailOf(said, now)
-	at := slices.IndexFunc(next.details, func(d detail) bool { return d.id == news.id })
+	next.state.Backends, next.state.Refused = len(a.records), a.refused
+	news := backendReportOf(said, now)
+	at := slices.IndexFunc(next.backends, func(d backendReport) bool { return d.id == news.id })
 	switch {
 	case at >= 0:
-		next.details[at] = news
-	case len(next.details) < wire.MaxBackends:
-		next.details = append(next.details, news)
+		next.backends[at] = news
+	case len(next.backends) < wire.MaxBackends:
+		next.backends = append(next.backends, news)
 	}
-	a.listed = true
-	a.report.Store(&next)
+	a.isPublished = true
+	a.details.Store(&next)
 }
 
-// noteSeen publishes that the agent was heard. It must have been before.
-func (a *agent) noteSeen(now time.Time) {
-	next := *a.report.Load()
+// publishLastSeen publishes that the agent was heard. It must have been before.
+func (a *agent) publishLastSeen(now time.Time) {
+	next := *a.details.Load()
 	next.state.LastSeen, next.state.LeftAt = now, time.Time{}
-	a.report.Store(&next)
+	a.details.Store(&next)
 }
 
-// farewell publishes that the agent said goodbye.
-func (a *agent) farewell(now time.Time) {
-	last := a.report.Load()
+// publishGoodbye publishes that the agent said goodbye.
+func (a *agent) publishGoodbye(now time.Time) {
+	last := a.details.Load()
 	if last == nil {
 		return
 	}
 	state := last.state
 	state.LastSeen, state.LeftAt = now, now
 	state.Backends, state.Refused = 0, nil
-	a.report.Store(&report{state: state})
+	a.details.Store(&agentDetails{state: state})
 	a.refused = nil
 }
 
-// checkedAt returns when the last check of a backend ended, not later than now. Clocks have been compared before.
-func checkedAt(said *wire.Backend, now time.Time) time.Time {
+// checkTime returns when the last check of a backend ended, not later than now. Clocks have been compared before.
+func checkTime(said *wire.Backend, now time.Time) time.Time {
 	at := time.UnixMilli(int64(said.CheckedAtMillis))
 	switch {
 	case said.CheckedAtMillis != 0:
@@ -192,9 +194,9 @@ func checkedAt(said *wire.Backend, now time.Time) time.Time {
 	return now // an agent of before 1.1
 }
 
-func detailOf(said *wire.Backend, now time.Time) detail {
-	return detail{id: idOf(said), report: Report{
-		At: now, CheckedAt: checkedAt(said, now), Latency: time.Duration(said.LatencyMicros) * time.Microsecond,
+func backendReportOf(said *wire.Backend, now time.Time) backendReport {
+	return backendReport{id: idOf(said), report: Report{
+		At: now, CheckedAt: checkTime(said, now), Latency: time.Duration(said.LatencyMicros) * time.Microsecond,
 		Failures: int(said.ConsecutiveFailures), Successes: int(said.ConsecutiveSuccesses), LastError: said.LastError,
 	}}
 }

@@ -38,12 +38,12 @@ type Backend struct {
 	DeclaredAgent string
 	// AgentID is the agent that claims this backend, "" for none.
 	AgentID string
-	// Claim is the agent's word: nil where there is no agent, or where it has not concluded anything yet.
-	Claim *bool
-	// Validation is the result of this node's own checks.
-	Validation Validation
+	// Reported is the agent's word: nil where there is no agent, or where it has not concluded anything yet.
+	Reported *bool
+	// OwnCheck is the result of this node's own checks.
+	OwnCheck OwnCheck
 	// Override, WeightOrder and DrainOrder are the operator's orders in force, nil for none.
-	Override, WeightOrder, DrainOrder *Order
+	Override, AdminWeight, AdminDrain *AdminState
 	// Draining is true from the start of a drain, by the operator or the agent. DrainEndsAt is its end, and DrainTo the
 	// share that it leaves then; both are zero when the backend is not draining.
 	Draining    bool
@@ -64,30 +64,30 @@ type Backend struct {
 	omitted reduce.Omitted
 	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
 	check unique.Handle[check.Spec]
-	part  unique.Handle[Part]
+	host  unique.Handle[Host]
 }
 
-// WeightInForce returns the weight that counts: the operator's order, or the declared one.
-func (b *Backend) WeightInForce() int {
-	if b.WeightOrder != nil {
-		return b.WeightOrder.Weight
+// EffectiveWeight returns the weight that counts: the operator's order, or the declared one.
+func (b *Backend) EffectiveWeight() int {
+	if b.AdminWeight != nil {
+		return b.AdminWeight.Weight
 	}
 	return b.Weight
 }
 
-// Part returns the host name that the backend is an address of; the zero Part if it is of none.
-func (b *Backend) Part() Part { return partOf(b.part) }
+// Host returns the host name that the backend is an address of; the zero Part if it is of none.
+func (b *Backend) Host() Host { return hostOf(b.host) }
 
-func partOf(h unique.Handle[Part]) Part {
-	if h == (unique.Handle[Part]{}) {
-		return Part{}
+func hostOf(h unique.Handle[Host]) Host {
+	if h == (unique.Handle[Host]{}) {
+		return Host{}
 	}
 	return h.Value()
 }
 
 // handle returns the zero Handle for the zero Part.
-func (p Part) handle() (h unique.Handle[Part]) {
-	if p != (Part{}) {
+func (p Host) handle() (h unique.Handle[Host]) {
+	if p != (Host{}) {
 		h = unique.Make(p)
 	}
 	return h
@@ -108,8 +108,8 @@ func (b *Backend) SuccessThreshold() int {
 	return cmp.Or(b.Check().SuccessThreshold, check.DefaultSuccessThreshold)
 }
 
-// Reduced reports whether the backend serves with a smaller share because its agent warns, or warned a while ago.
-func (b *Backend) Reduced() bool {
+// IsReduced reports whether the backend serves with a smaller share because its agent warns, or warned a while ago.
+func (b *Backend) IsReduced() bool {
 	switch b.Reason {
 	case status.ReasonWarnsOfCPU, status.ReasonWarnsOfMemory, status.ReasonWarnsOfErrors, status.ReasonWarningEnded:
 		return b.MayServe && b.Share < 1
@@ -125,33 +125,33 @@ func (b *Backend) CheckNote() string { return b.omitted.String() }
 // succeed.
 func (b *Backend) IsHealthy() bool { return b.MayServe || b.Status == api.EffectiveHealthy }
 
-// Disputed reports whether the agent and this node's own check say different things, however old they are.
-func (b *Backend) Disputed() bool {
-	return b.Claim != nil && b.Validation.State != check.StateUnknown &&
-		*b.Claim != (b.Validation.State == check.StateHealthy)
+// IsDisputed reports whether the agent and this node's own check say different things, however old they are.
+func (b *Backend) IsDisputed() bool {
+	return b.Reported != nil && b.OwnCheck.State != check.StateUnknown &&
+		*b.Reported != (b.OwnCheck.State == check.StateHealthy)
 }
 
-// Validation is the state of this node's own checks of one backend.
-type Validation struct {
+// OwnCheck is the state of this node's own checks of one backend.
+type OwnCheck struct {
 	// State is the verdict; StateUnknown before the first conclusive check.
 	State check.State
 	// At is the end of the last conclusive check.
 	At time.Time
-	// Err is the error of the last check, "" after a success.
-	Err string
+	// LastError is the error of the last check, "" after a success.
+	LastError string
 	// Latency is the duration of the last conclusive check.
 	Latency time.Duration
 	// Failures and Successes are how many conclusive checks in a row had that outcome.
 	Failures, Successes int
-	// SetAside is true for a verdict that does not count because this node itself was cut off when it was made.
-	SetAside bool
+	// IsIgnored is true for a verdict that does not count because this node itself was cut off when it was made.
+	IsIgnored bool
 	// interval is the time between two checks when the verdict was made: a shorter one in force since makes no verdict
 	// too old before the next check.
 	interval time.Duration
 }
 
-// Verdict is the outcome of one of this node's own checks.
-type Verdict struct {
+// CheckResult is the outcome of one of this node's own checks.
+type CheckResult struct {
 	ID ID
 	// State is the conclusion from the outcomes up to this one. StateUnknown means that there is none yet; then the status
 	// of the backend does not change.
@@ -175,18 +175,18 @@ type Declaration struct {
 	// Check is one handle for all backends that are checked alike: there may be 400 000. The zero Handle is that of the
 	// zero Spec.
 	Check unique.Handle[check.Spec]
-	Part  Part
+	Host  Host
 }
 
-// Part is the host name that a backend is an address of. The addresses of a host name share its weight equally.
-type Part struct {
-	Target string // the host name, "" for none
-	Of     int    // how many addresses it has
-	Made   bool   // by the API, and not by the files
+// Host is the host name that a backend is an address of. The addresses of a host name share its weight equally.
+type Host struct {
+	Name      string // the host name, "" for none
+	Addresses int    // how many addresses it has
+	FromAPI   bool   // by the API, and not by the files
 }
 
-// Target is one backend that this node should check itself. Times that its Spec lacks are the node's own.
-type Target struct {
+// CheckTarget is one backend that this node should check itself. Times that its Spec lacks are the node's own.
+type CheckTarget struct {
 	ID   ID
 	Spec check.Spec
 	// WasUnhealthy tells that the only thing known of the backend is that it was unhealthy when there last was evidence.

@@ -80,7 +80,7 @@ func newFleet(b *testing.B, r *Registry, size int) *fleet {
 			})
 		}
 		f.beats = append(f.beats, beat)
-		if outcome, err := r.Heartbeat(context.Background(), f.agents[i], beat); err != nil || len(outcome.Refused) > 0 {
+		if outcome, err := r.ApplyHeartbeat(context.Background(), f.agents[i], beat); err != nil || len(outcome.Refused) > 0 {
 			b.Fatal(outcome, err)
 		}
 	}
@@ -98,7 +98,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 			b.ResetTimer()
 			for i := range b.N {
 				n := i % size
-				if _, err := r.Heartbeat(context.Background(), f.agents[n], f.beats[n]); err != nil {
+				if _, err := r.ApplyHeartbeat(context.Background(), f.agents[n], f.beats[n]); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -116,7 +116,7 @@ func BenchmarkTransition(b *testing.B) {
 			r := runningBy(b, validating, func() time.Time {
 				return begin.Add(time.Duration(ticks.Add(1)) * time.Second / changeRate)
 			})
-			if err := r.SetStatic(context.Background(), services(names)); err != nil {
+			if err := r.SetStaticDeclarations(context.Background(), services(names)); err != nil {
 				b.Fatal(err)
 			}
 			authority := newAuthority(b)
@@ -129,7 +129,7 @@ func BenchmarkTransition(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
-				outcome, err := r.Transition(context.Background(), agent, &said[i%2])
+				outcome, err := r.ApplyTransition(context.Background(), agent, &said[i%2])
 				if err != nil || !outcome.Changed {
 					b.Fatal(outcome, err)
 				}
@@ -142,14 +142,14 @@ func BenchmarkTransition(b *testing.B) {
 func BenchmarkValidated(b *testing.B) {
 	r := running(b, validating)
 	list := services(100_000)
-	if err := r.SetStatic(context.Background(), list); err != nil {
+	if err := r.SetStaticDeclarations(context.Background(), list); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		v := Verdict{ID: list[i%len(list)].ID, State: check.StateHealthy, Outcome: check.Success}
-		if err := r.Validated(context.Background(), v); err != nil {
+		v := CheckResult{ID: list[i%len(list)].ID, State: check.StateHealthy, Outcome: check.Success}
+		if err := r.ApplyCheckResult(context.Background(), v); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func BenchmarkSetStatic(b *testing.B) {
 		for range b.N {
 			r := running(b, validating)
 			before := liveHeap()
-			if err := r.SetStatic(context.Background(), list); err != nil {
+			if err := r.SetStaticDeclarations(context.Background(), list); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(liveHeap()-before)/float64(len(list)), "B/backend")
@@ -172,7 +172,7 @@ func BenchmarkSetStatic(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		r := running(b, validating)
 		for range b.N + 1 {
-			if err := r.SetStatic(context.Background(), list); err != nil {
+			if err := r.SetStaticDeclarations(context.Background(), list); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -190,7 +190,7 @@ func liveHeap() uint64 {
 func BenchmarkView(b *testing.B) {
 	r := running(b, validating)
 	list := services(100_000)
-	if err := r.SetStatic(context.Background(), list); err != nil {
+	if err := r.SetStaticDeclarations(context.Background(), list); err != nil {
 		b.Fatal(err)
 	}
 	view := r.View()

@@ -22,7 +22,8 @@ func TestBudget_AnAgentThatFlapsAllTheTimeWaitsAndItsHeartbeatCompletesIt(t *tes
 	inWorld(t, notValidating, func(w *world) {
 		moody, sound := w.authority.agent("moody", "eu", "a.example"), w.authority.agent("sound", "eu", "b.example")
 		beat := func(state string) Outcome {
-			outcome, err := w.Heartbeat(w.ctx(), moody, &wire.Heartbeat{Region: "eu", Backends: claims(everything(state)...)})
+			outcome, err := w.ApplyHeartbeat(w.ctx(), moody, &wire.Heartbeat{Region: "eu",
+				Backends: claims(everything(state)...)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,12 +46,12 @@ func TestBudget_AnAgentThatFlapsAllTheTimeWaitsAndItsHeartbeatCompletesIt(t *tes
 		for range 10 {
 			time.Sleep(DefaultStaleThreshold / 2)
 			w.spend(moody)
-			if outcome, err := w.Transition(w.ctx(), moody, transitionOf("a.example:10.1.0.1:1 none")); err != nil ||
+			if outcome, err := w.ApplyTransition(w.ctx(), moody, transitionOf("a.example:10.1.0.1:1 none")); err != nil ||
 				!outcome.Deferred {
 				t.Fatalf("%+v, %v", outcome, err)
 			}
 		}
-		if got := w.View().Get(id("a.example:10.1.0.1:2")); got == nil || got.Claim == nil {
+		if got := w.View().Get(id("a.example:10.1.0.1:2")); got == nil || got.Reported == nil {
 			t.Errorf("what it said before is gone: %+v", got)
 		}
 		if n := strings.Count(w.log.String(), "more often than is taken"); n != 1 {
@@ -70,7 +71,7 @@ func TestBudget_AnAgentThatMovesAllTheTimeWaits(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		for i := range 100 {
 			at := id([]string{a1, a2}[i%2]).Address
-			outcome, err := w.Heartbeat(w.ctx(), agent.HeardAt(at),
+			outcome, err := w.ApplyHeartbeat(w.ctx(), agent.HeardAt(at),
 				&wire.Heartbeat{Region: "eu", Backends: claims(everything("healthy")...)})
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +93,7 @@ func TestBudget_LeavesRoomForWhatASoundAgentSays(t *testing.T) {
 		}
 		for _, state := range []string{"unhealthy", "healthy", "unhealthy"} {
 			for _, said := range everything(state) {
-				if outcome, err := w.Transition(w.ctx(), agent, transitionOf(said)); err != nil || outcome.Deferred {
+				if outcome, err := w.ApplyTransition(w.ctx(), agent, transitionOf(said)); err != nil || outcome.Deferred {
 					t.Fatalf("%s: %+v, %v", said, outcome, err)
 				}
 			}
@@ -107,7 +108,7 @@ func (w *world) spend(agent trust.Agent) {
 	w.t.Helper()
 	for i := range 1000 {
 		said := everything([]string{"healthy", "unhealthy"}[i%2])
-		outcome, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Region: "eu", Backends: claims(said...)})
+		outcome, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Region: "eu", Backends: claims(said...)})
 		if err != nil {
 			w.t.Fatal(err)
 		}

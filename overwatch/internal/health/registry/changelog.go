@@ -17,15 +17,15 @@ const (
 
 // changeLog bounds the lines about changes.
 type changeLog struct {
-	noisy      map[*record]*noise
+	noisy      map[*record]*changeCount
 	since      time.Time
 	lines      int
 	suppressed int
 	timer      deadlineAt
 }
 
-// noise counts the changes of a backend that had a line in the log a moment ago.
-type noise struct {
+// changeCount counts the changes of a backend that had a line in the log a moment ago.
+type changeCount struct {
 	record *record
 	count  int
 	timer  deadlineAt
@@ -37,49 +37,50 @@ func (w *writer) logChange(r *record, now time.Time) {
 		n.count++
 		return
 	}
-	n := &noise{record: r}
+	n := &changeCount{record: r}
 	w.changes.noisy[r] = n
-	w.wake(n, &n.timer, now.Add(quietFor))
-	if e := w.line(now); e != nil {
-		describe(e, r).Msg("backend changed")
+	w.setDeadline(n, &n.timer, now.Add(quietFor))
+	if e := w.newLogLine(now); e != nil {
+		addBackendFields(e, r).Msg("backend changed")
 	}
 }
 
-// due implements timed: quietFor has passed since the backend's last line.
-func (n *noise) due(w *writer, _ deadlineAt, now time.Time) {
-	if n.count == 0 || n.record.removed {
+// handleDeadline implements timed: quietFor has passed since the backend's last line.
+func (n *changeCount) handleDeadline(w *writer, _ deadlineAt, now time.Time) {
+	if n.count == 0 || n.record.isRemoved {
 		delete(w.changes.noisy, n.record)
 		return
 	}
-	if e := w.line(now); e != nil {
-		describe(e, n.record).Int("changes", n.count).Stringer("within", quietFor).Msg("backend changed several times")
+	if e := w.newLogLine(now); e != nil {
+		addBackendFields(e, n.record).Int("changes", n.count).Stringer("within",
+			quietFor).Msg("backend changed several times")
 	}
 	n.count, n.timer = 0, 0
-	w.wake(n, &n.timer, now.Add(quietFor))
+	w.setDeadline(n, &n.timer, now.Add(quietFor))
 }
 
-func describe(e *zerolog.Event, r *record) *zerolog.Event {
-	return e.Stringer("backend", r.id).Str("status", string(r.pub.Status)).Bool("may_serve", r.pub.MayServe).
-		Str("reason", r.pub.Reason)
+func addBackendFields(e *zerolog.Event, r *record) *zerolog.Event {
+	return e.Stringer("backend", r.id).Str("status", string(r.published.Status)).Bool("may_serve", r.published.MayServe).
+		Str("reason", r.published.Reason)
 }
 
-// line returns a log event for one line, nil if there were enough lines lately.
-func (w *writer) line(now time.Time) *zerolog.Event {
+// newLogLine returns a log event for one line, nil if there were enough lines lately.
+func (w *writer) newLogLine(now time.Time) *zerolog.Event {
 	c := &w.changes
 	if now.Sub(c.since) >= linesEvery {
 		c.since, c.lines = now, 0
 	}
 	if c.lines == linesAtOnce {
 		c.suppressed++
-		w.wake(c, &c.timer, c.since.Add(linesEvery))
+		w.setDeadline(c, &c.timer, c.since.Add(linesEvery))
 		return nil
 	}
 	c.lines++
 	return w.options.Logger.Info()
 }
 
-// due implements timed: a flood of lines was cut off a moment ago.
-func (c *changeLog) due(w *writer, at deadlineAt, _ time.Time) {
+// handleDeadline implements timed: a flood of lines was cut off a moment ago.
+func (c *changeLog) handleDeadline(w *writer, at deadlineAt, _ time.Time) {
 	if c.timer != at {
 		return
 	}

@@ -21,13 +21,16 @@ func TestWatch_RemovedBackendsLeaveTheQueueWithinAMinute(t *testing.T) {
 					said[i].Draining, said[i].Warnings = false, wire.Warnings{CPUMillis: day}
 				}
 			}
-			outcome, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Region: "eu", Backends: said})
+			outcome, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Region: "eu", Backends: said})
 			if w.must(err); outcome.Deferred || len(outcome.Refused) > 0 {
 				t.Fatalf("round %d: %+v", round, outcome)
 			}
 			w.pass(10 * time.Second)
 		}
-		waiting, err := ask(w.ctx(), w.Registry, func(w *writer, _ time.Time) (int, error) { return len(w.deadlines), nil })
+		waiting, err := runCommand(w.ctx(), w.Registry, func(w *writer, _ time.Time) (int, error) {
+			return len(w.deadlines),
+				nil
+		})
 		if w.must(err); waiting > 8*wire.MaxBackends {
 			t.Errorf("%d deadlines wait, of %d backends", waiting, len(w.View().Service("a.example")))
 		}
@@ -37,7 +40,7 @@ func TestWatch_RemovedBackendsLeaveTheQueueWithinAMinute(t *testing.T) {
 // A deadline at which nothing changes publishes nothing.
 func TestWatch_ALongDrainPublishesItsStepsAlone(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		_, err := w.SetDrain(w.ctx(), id(a1), status.MaxRampTime)
 		w.must(err)
 		before, changed := w.View().Service("a.example"), w.changed.count()

@@ -26,7 +26,7 @@ func TestByService_PutsTheDeclarationsOfAServiceTogether(t *testing.T) {
 				}
 			}
 		}
-		order, err := byService(declarations)
+		order, err := groupByService(declarations)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func (w *world) share(s string, want float64, serve bool) {
 func (w *world) asked(want ...string) {
 	w.t.Helper()
 	var got []string
-	for b := range w.View().AskedToDrain() {
+	for b := range w.View().AgentDrains() {
 		got = append(got, b.ID.String())
 	}
 	var ids []string
@@ -37,7 +37,7 @@ func (w *world) asked(want ...string) {
 
 func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		before := w.changed.count()
 		ends, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
 		w.must(err)
@@ -108,14 +108,14 @@ func TestDrain_AnotherOneGoesOnWhereTheFirstHasLedTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, notValidating, func(w *world) {
-				w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+				w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 				set := func(o ordered) {
-					order := Order{Kind: api.OrderDrain, Service: "a.example", Address: addr("10.0.0.1"), Port: 80, Share: o.to,
-						Over: o.over, CreatedAt: time.Now()}
+					order := AdminState{Kind: api.OrderDrain, Service: "a.example", Address: addr("10.0.0.1"), Port: 80, Share: o.to,
+						Duration: o.over, CreatedAt: time.Now()}
 					if o.expires > 0 {
 						order.ExpiresAt = time.Now().Add(o.expires)
 					}
-					w.must(w.SetOrder(w.ctx(), order))
+					w.must(w.SetAdminState(w.ctx(), order))
 				}
 				set(tc.first)
 				w.pass(tc.between)
@@ -133,7 +133,7 @@ func TestDrain_AnotherOneGoesOnWhereTheFirstHasLedTo(t *testing.T) {
 
 func TestDrain_ShortOneIsBoundedInPublications(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		before := w.changed.count()
 		_, err := w.SetDrain(w.ctx(), id(a1), 200*time.Millisecond)
 		w.must(err)
@@ -184,7 +184,7 @@ func TestDrain_TheOneThatIsFurtherCounts(t *testing.T) {
 
 func TestDrain_OfNothingCannotBeCleared(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		if err := w.ClearDrain(w.ctx(), id(a1)); !errors.Is(err, ErrNoOrder) {
+		if err := w.ClearDrain(w.ctx(), id(a1)); !errors.Is(err, ErrNoAdminState) {
 			t.Errorf("ClearDrain: %v", err)
 		}
 		if _, err := w.SetDrain(w.ctx(), id(a1), 25*time.Hour); err == nil {

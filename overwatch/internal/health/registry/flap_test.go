@@ -47,8 +47,8 @@ func TestFlap_ThreeStopsWithinTheWindow(t *testing.T) {
 		live(20*time.Second, "healthy")
 		want("after the window", "")
 		for range 3 { // an operator's stops are no flaps
-			w.must(w.SetOrder(w.ctx(), down("a.example", "10.0.0.1", 0)))
-			w.must(w.ClearOrder(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 0))
+			w.must(w.SetAdminState(w.ctx(), down("a.example", "10.0.0.1", 0)))
+			w.must(w.ClearAdminState(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 0))
 		}
 		want("an operator stops it", "")
 	})

@@ -22,7 +22,7 @@ type model struct {
 	api       map[ID]Declaration
 	agents    map[string]*modelAgent
 	backends  map[ID]*modelBackend // what history left behind, for as long as the backend is known
-	overrides []Order
+	overrides []AdminState
 	drains    map[ID]time.Time // when the operator's drain began
 	weights   map[ID]int       // by the operator's order
 	suspended bool
@@ -40,7 +40,7 @@ type modelAgent struct {
 }
 
 type modelBackend struct {
-	verdict     Validation
+	verdict     OwnCheck
 	remembered  check.State
 	lastHealthy time.Time
 	wasFit      bool
@@ -188,7 +188,7 @@ func (m *model) sweep() {
 		static = static || leaving
 		_, api := m.api[id]
 		if !static && !api && agent != "" && m.silence(agent) >= m.timing.RemoveAfter &&
-			!(m.verdictCounts(b) && !b.verdict.SetAside && b.verdict.State == check.StateHealthy) {
+			!(m.verdictCounts(b) && !b.verdict.IsIgnored && b.verdict.State == check.StateHealthy) {
 			delete(m.agents[agent].said, id)
 			delete(m.agents[agent].drains, id)
 			agent = ""
@@ -208,9 +208,9 @@ func (m *model) sweep() {
 		evidence := in
 		evidence.Override = check.StateUnknown
 		if in.Report != check.StateUnknown || in.Stale || in.Check != check.StateUnknown {
-			b.remembered = stateOf(status.Effective(evidence).MayServe)
+			b.remembered = stateOf(status.Conclude(evidence).MayServe)
 		}
-		fit := status.Effective(m.inputs(id, b)).MayServe
+		fit := status.Conclude(m.inputs(id, b)).MayServe
 		if fit != b.wasFit {
 			b.lastHealthy = m.now
 		}
@@ -236,7 +236,7 @@ func (m *model) inputs(id ID, b *modelBackend) status.Inputs {
 	}
 	switch {
 	case !m.verdictCounts(b):
-	case b.verdict.SetAside:
+	case b.verdict.IsIgnored:
 		in.Isolated = true
 	default:
 		in.Check = b.verdict.State
@@ -256,9 +256,9 @@ func (m *model) inputs(id ID, b *modelBackend) status.Inputs {
 	return in
 }
 
-func (m *model) override(id ID) *Order {
+func (m *model) override(id ID) *AdminState {
 	m.overrides = slices.DeleteFunc(m.overrides,
-		func(o Order) bool { return !o.ExpiresAt.IsZero() && !m.now.Before(o.ExpiresAt) })
+		func(o AdminState) bool { return !o.ExpiresAt.IsZero() && !m.now.Before(o.ExpiresAt) })
 	for _, port := range []uint16{id.Port, 0} {
 		for i := range m.overrides {
 			if o := &m.overrides[i]; o.Service == id.Service && o.Address == id.Address && o.Port == port {
@@ -269,7 +269,10 @@ func (m *model) override(id ID) *Order {
 	return nil
 }
 
-// judge applies the suspension's table to all the evidence at once, and says whether that began or ended a suspension.
+// tally counts the evidence of a region or a service.
+type tally struct{ contradicting, succeeding int }
+
+// judge applies the rules of self-isolation to all evidence, and reports whether self-isolation began or ended.
 func (m *model) judge() (changed bool) {
 	regions, services := map[string]*tally{}, map[string]*tally{}
 	agents := map[string]bool{}
@@ -317,7 +320,7 @@ func (m *model) judge() (changed bool) {
 	case cut && !m.suspended:
 		m.suspended, m.since = true, m.now
 		for _, b := range m.backends {
-			b.verdict.SetAside = b.verdict.SetAside || b.verdict.State == check.StateUnhealthy
+			b.verdict.IsIgnored = b.verdict.IsIgnored || b.verdict.State == check.StateUnhealthy
 		}
 	case !cut && m.suspended && m.now.Sub(m.since) >= m.timing.ValidationInterval:
 		m.suspended = false
@@ -361,10 +364,10 @@ func (m *model) look() map[ID]seen {
 	for _, id := range m.ids() {
 		b := m.backends[id]
 		in := m.inputs(id, b)
-		c := status.Effective(in)
+		c := status.Conclude(in)
 		s := seen{
 			Status: c.Status, MayServe: c.MayServe, Reason: c.Reason, AgentID: m.claimant(id), Share: 1,
-			State: b.verdict.State, Failures: b.verdict.Failures, Successes: b.verdict.Successes, SetAside: b.verdict.SetAside,
+			State: b.verdict.State, Failures: b.verdict.Failures, Successes: b.verdict.Successes, SetAside: b.verdict.IsIgnored,
 		}
 		s.Weight, s.Region, s.Source = m.declared(id)
 		if s.AgentID != "" {
@@ -411,20 +414,20 @@ func lookAt(v *View) map[ID]seen {
 	for b := range v.Backends() {
 		s := seen{
 			Status: b.Status, MayServe: b.MayServe, Reason: b.Reason, Source: b.Source, Region: b.Region,
-			Weight:  b.WeightInForce(),
-			AgentID: b.AgentID, Share: b.Share, Draining: b.Draining, State: b.Validation.State,
-			Failures: b.Validation.Failures, Successes: b.Validation.Successes, SetAside: b.Validation.SetAside,
+			Weight:  b.EffectiveWeight(),
+			AgentID: b.AgentID, Share: b.Share, Draining: b.Draining, State: b.OwnCheck.State,
+			Failures: b.OwnCheck.Failures, Successes: b.OwnCheck.Successes, SetAside: b.OwnCheck.IsIgnored,
 		}
 		if b.AgentID != "" {
 			s.Claim = "none"
-			if b.Claim != nil {
-				s.Claim = stateOf(*b.Claim).String()
+			if b.Reported != nil {
+				s.Claim = stateOf(*b.Reported).String()
 			}
 		}
 		if b.Override != nil {
 			s.Override = fmt.Sprint(b.Override.Port, b.Override.Healthy)
 		}
-		if !b.fit() {
+		if !b.isServable() {
 			s.LastHealthy = b.LastHealthyAt
 		}
 		all[b.ID] = s

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/state/store"
 )
 
@@ -70,21 +71,21 @@ type Options struct {
 	// are. New and the writer call it, so it must not block and must not call the Registry; see RecheckPolicies. Nil: all
 	// texts are names.
 	RegionName func(text string) string
-	// Orders are the stored orders. Those that have expired are given to Expired, those that have begun to Began.
-	Orders []Order
-	// Began is called for each order with a beginning of its own when that has come, Expired for each that ends because
-	// its time is over; both also for those in Orders. New and the writer call them, so they must not block and must not
+	// AdminStates are the stored orders. Those that have expired are given to Expired, those that have begun to Began.
+	AdminStates []AdminState
+	// AdminStateBegan is called for each order with a beginning of its own when that has come, Expired for each that ends
+	// because its time is over; both also for those in Orders. New and the writer call them, so they must not block and
+	// must not call a command. Nil: nobody is told.
+	AdminStateBegan, AdminStateExpired func(AdminState)
+	// Protection returns the brake of a service. The writer asks it, so it must be quick and must not call the Registry;
+	// see Retime. Nil: there is none.
+	Protection func(service string) status.Protection
+	// HoldChanged is called for each brake that begins or ends. The writer calls it, so it must not block and must not
 	// call a command. Nil: nobody is told.
-	Began, Expired func(Order)
-	// Brake returns the brake of a service. The writer asks it, so it must be quick and must not call the Registry; see
-	// Retime. Nil: there is none.
-	Brake func(service string) Brake
-	// Braked is called for each brake that begins or ends. The writer calls it, so it must not block and must not call a
-	// command. Nil: nobody is told.
-	Braked func(BrakeChange)
-	// Held is called for each backend that a brake begins to hold, so that this node checks it at once. It must obey the
-	// same rules as Braked. Nil: nobody is told.
-	Held func(ID)
+	HoldChanged func(HoldChange)
+	// BackendHeld is called for each backend that a brake begins to hold, so that this node checks it at once. It must
+	// obey the same rules as Braked. Nil: nobody is told.
+	BackendHeld func(ID)
 	// Statuses keeps the records that must outlive the process; nil: nothing does.
 	Statuses StatusStore
 	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime. Any
@@ -112,20 +113,20 @@ func (o *Options) complete() error {
 	if o.RegionName == nil {
 		o.RegionName = func(text string) string { return text }
 	}
-	if o.Began == nil {
-		o.Began = func(Order) {}
+	if o.AdminStateBegan == nil {
+		o.AdminStateBegan = func(AdminState) {}
 	}
-	if o.Expired == nil {
-		o.Expired = func(Order) {}
+	if o.AdminStateExpired == nil {
+		o.AdminStateExpired = func(AdminState) {}
 	}
-	if o.Brake == nil {
-		o.Brake = func(string) Brake { return Brake{} }
+	if o.Protection == nil {
+		o.Protection = func(string) status.Protection { return status.Protection{} }
 	}
-	if o.Braked == nil {
-		o.Braked = func(BrakeChange) {}
+	if o.HoldChanged == nil {
+		o.HoldChanged = func(HoldChange) {}
 	}
-	if o.Held == nil {
-		o.Held = func(ID) {}
+	if o.BackendHeld == nil {
+		o.BackendHeld = func(ID) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -15,15 +15,15 @@ func inParting(t *testing.T, timing Timing, test func(w *world, agent trust.Agen
 	t.Helper()
 	inWorld(t, timing, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
 		w.beat(agent, a1+" healthy", a2+" healthy")
 		w.verdict(a1, check.Success)
 		w.verdict(a2, check.Success)
-		_, err := w.Drain(w.ctx(), agent, &wire.Drain{OverMillis: 20_000})
+		_, err := w.ApplyDrain(w.ctx(), agent, &wire.Drain{OverMillis: 20_000})
 		w.must(err)
 		w.pass(20 * time.Second)
 		w.share(a1, 0, false)
-		w.must(w.Deregister(w.ctx(), agent))
+		w.must(w.ApplyGoodbye(w.ctx(), agent))
 		test(w, agent)
 	})
 }
@@ -34,7 +34,7 @@ func TestDeregister_ADeclaredServerStaysDrainedUntilACheckSucceeds(t *testing.T)
 		w.share(a1, 0, false)
 		w.share(a2, 1, true) // of an outsider
 		w.asked(a1)
-		w.must(w.Validated(w.ctx(), Verdict{ID: id(a1), Outcome: check.Success, State: check.StateHealthy,
+		w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(a1), Outcome: check.Success, State: check.StateHealthy,
 			Latency: time.Second, At: time.Now().Add(time.Millisecond)})) // begun before the goodbye
 		w.share(a1, 0, false)
 		w.failed(a1)
@@ -53,14 +53,14 @@ func TestDeregister_AnAgentThatComesBackEndsItsDrain(t *testing.T) {
 		w.share(a1, 0, false) // which an outsider does not
 		w.beat(agent, a1+" healthy")
 		w.share(a1, 1, true)
-		w.must(w.DropAgent(w.ctx(), "one"))
+		w.must(w.RemoveAgent(w.ctx(), "one"))
 		w.share(a1, 1, true)
 	})
 }
 
 func (w *world) endParting(text string, want bool) {
 	w.t.Helper()
-	if ended, err := w.EndParting(w.ctx(), id(text)); err != nil || ended != want {
+	if ended, err := w.EndLeftDrain(w.ctx(), id(text)); err != nil || ended != want {
 		w.t.Errorf("%s: ended %v, %v, want %v", text, ended, err, want)
 	}
 }
@@ -74,7 +74,7 @@ func TestEndParting_EndsTheDrainOfAnAgentThatHasLeft(t *testing.T) {
 		w.share(a1, 1, true)
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
 		w.share(a1, 1, true)
 	})
 }
@@ -92,7 +92,7 @@ func TestRestart_TheDrainOfAnAgentThatHasLeftGoesOn(t *testing.T) {
 	inParting(t, validating, func(w *world, _ trust.Agent) {
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
 		w.share(a1, 0, false)
 		w.share(a2, 1, true)
 		w.failed(a1)
@@ -101,7 +101,7 @@ func TestRestart_TheDrainOfAnAgentThatHasLeftGoesOn(t *testing.T) {
 		w.share(a1, 1, true)
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
 		w.share(a1, 1, true)
 	})
 }

@@ -53,7 +53,7 @@ func TestRegistry_SeesWhatTheModelSees(t *testing.T) {
 					if h.model.suspended {
 						suspensions++
 					}
-					if got := w.View().ValidationSuspended(); got != h.model.suspended {
+					if got := w.View().IsIsolated(); got != h.model.suspended {
 						w.t.Fatalf("after %s: suspended %v, want %v\nhistory:\n%s", event, got, h.model.suspended, h)
 					}
 				}
@@ -177,7 +177,7 @@ func (h *history) heartbeat() string {
 func (h *history) transition() string {
 	who := h.agents[h.random.IntN(len(h.agents))]
 	said := h.id().String() + " " + h.word()
-	_, err := h.Transition(h.ctx(), who.agent, &wire.Transition{Backend: claims(said)[0]})
+	_, err := h.ApplyTransition(h.ctx(), who.agent, &wire.Transition{Backend: claims(said)[0]})
 	h.must(err)
 	h.model.hear(who).say(h.model, who.name, said)
 	return fmt.Sprintf("%s says at once %s", who.name, said)
@@ -221,7 +221,7 @@ func (h *history) named() string {
 func (h *history) declareStatic() string {
 	list, static := h.declarations()
 	before := lookAt(h.View())
-	h.must(h.SetStatic(h.ctx(), list))
+	h.must(h.SetStaticDeclarations(h.ctx(), list))
 	h.model.declare(static)
 	h.keepsServing(before, static)
 	return fmt.Sprintf("static %v", list)
@@ -247,7 +247,7 @@ func (h *history) keepsServing(before map[ID]seen, static map[ID]Declaration) {
 
 func (h *history) addStatic() string {
 	list, static := h.declarations()
-	h.must(h.AddStatic(h.ctx(), list))
+	h.must(h.AddStaticDeclarations(h.ctx(), list))
 	h.model.declareAhead(static)
 	return fmt.Sprintf("static ahead %v", list)
 }
@@ -256,17 +256,17 @@ func (h *history) declareAPI() string {
 	d := Declaration{ID: h.id(), Weight: 7, Region: "us", Check: unique.Make(tcp), Agent: h.named()}
 	if _, there := h.model.api[d.ID]; there {
 		delete(h.model.api, d.ID)
-		h.must(h.Declare(h.ctx(), nil, []ID{d.ID}))
+		h.must(h.ChangeDeclarations(h.ctx(), nil, []ID{d.ID}))
 		return "withdraw " + d.ID.String()
 	}
 	h.model.api[d.ID] = d
-	h.must(h.Declare(h.ctx(), []Declaration{d}, nil))
+	h.must(h.ChangeDeclarations(h.ctx(), []Declaration{d}, nil))
 	return "declare " + d.ID.String()
 }
 
 func (h *history) override() string {
 	target := h.id()
-	o := Order{Kind: api.OrderOverride, Service: target.Service, Address: target.Address, Port: target.Port,
+	o := AdminState{Kind: api.OrderOverride, Service: target.Service, Address: target.Address, Port: target.Port,
 		Healthy: h.random.IntN(2) == 0}
 	if h.random.IntN(3) == 0 {
 		o.Port = 0
@@ -274,19 +274,19 @@ func (h *history) override() string {
 	if h.random.IntN(2) == 0 {
 		o.ExpiresAt = time.Now().Add(40 * time.Second)
 	}
-	same := func(other Order) bool { return other.Replaces(&o) }
+	same := func(other AdminState) bool { return other.HasSameObject(&o) }
 	if h.random.IntN(2) == 0 {
-		cleared := h.ClearOrder(h.ctx(), api.OrderOverride, o.Service, o.Address, o.Port) == nil
+		cleared := h.ClearAdminState(h.ctx(), api.OrderOverride, o.Service, o.Address, o.Port) == nil
 		if cleared != slices.ContainsFunc(h.model.overrides, same) {
 			h.t.Errorf("cleared %v", cleared)
 		}
 		h.model.overrides = slices.DeleteFunc(h.model.overrides, same)
-		return "clear " + o.target()
+		return "clear " + o.subject()
 	}
-	if h.SetOrder(h.ctx(), o) == nil {
+	if h.SetAdminState(h.ctx(), o) == nil {
 		h.model.overrides = append(slices.DeleteFunc(h.model.overrides, same), o)
 	}
-	return fmt.Sprintf("override %s %v", o.target(), o.Healthy)
+	return fmt.Sprintf("override %s %v", o.subject(), o.Healthy)
 }
 
 func (h *history) drain() string {
@@ -312,18 +312,18 @@ func (h *history) drain() string {
 }
 
 func (h *history) weigh() string {
-	o := Order{Kind: api.OrderWeight, Weight: h.random.IntN(3)}
+	o := AdminState{Kind: api.OrderWeight, Weight: h.random.IntN(3)}
 	target := h.id()
 	o.Service, o.Address, o.Port = target.Service, target.Address, target.Port
 	if h.random.IntN(2) == 0 {
 		_, ordered := h.model.weights[target]
-		if err := h.ClearOrder(h.ctx(), o.Kind, o.Service, o.Address, o.Port); (err == nil) != ordered {
+		if err := h.ClearAdminState(h.ctx(), o.Kind, o.Service, o.Address, o.Port); (err == nil) != ordered {
 			h.t.Errorf("clearing the weight of %s: %v", target, err)
 		}
 		delete(h.model.weights, target)
 		return "clear the weight of " + target.String()
 	}
-	if h.SetOrder(h.ctx(), o) == nil {
+	if h.SetAdminState(h.ctx(), o) == nil {
 		h.model.weights[target] = o.Weight
 	}
 	return fmt.Sprintf("weigh %s %d", target, o.Weight)
@@ -341,11 +341,11 @@ func (h *history) leave() string {
 			}
 		}
 		delete(h.model.agents, who.name)
-		h.must(h.Deregister(h.ctx(), who.agent))
+		h.must(h.ApplyGoodbye(h.ctx(), who.agent))
 		return who.name + " leaves"
 	}
 	delete(h.model.agents, who.name)
-	h.must(h.DropAgent(h.ctx(), who.name))
+	h.must(h.RemoveAgent(h.ctx(), who.name))
 	return who.name + " is dropped"
 }
 
@@ -413,8 +413,8 @@ func (m *model) verdict(id ID, outcome check.Outcome) {
 	v := &b.verdict
 	v.At = m.now
 	if outcome == check.Success {
-		v.State, v.Failures, v.Successes, v.SetAside = check.StateHealthy, 0, v.Successes+1, false
+		v.State, v.Failures, v.Successes, v.IsIgnored = check.StateHealthy, 0, v.Successes+1, false
 	} else {
-		v.State, v.Failures, v.Successes, v.SetAside = check.StateUnhealthy, v.Failures+1, 0, m.suspended
+		v.State, v.Failures, v.Successes, v.IsIgnored = check.StateUnhealthy, v.Failures+1, 0, m.suspended
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/check"
 )
@@ -13,7 +14,7 @@ import (
 // finds all of them healthy. More agents of eu may follow.
 type threeRegions struct {
 	*world
-	brake  Brake
+	brake  status.Protection
 	agents [3]trust.Agent
 	said   map[string]string // by backend; healthy if it has none
 }
@@ -26,7 +27,7 @@ func inThreeRegions(t *testing.T, test func(s *threeRegions)) {
 		s := &threeRegions{world: w, brake: usualBrake, said: map[string]string{}}
 		s.brake.KeepRegion = true
 		w.stop()
-		w.start(Options{Timing: validating, Brake: func(string) Brake { return s.brake }})
+		w.start(Options{Timing: validating, Protection: func(string) status.Protection { return s.brake }})
 		for i, region := range []string{"eu", "us", "ap"} {
 			s.agents[i] = w.authority.agent(fmt.Sprintf("agent%d", i), region, "a.example", "b.example", "c.example")
 		}
@@ -90,10 +91,10 @@ func (s *threeRegions) want(when string, serving, held int, subjects ...string) 
 		serves += oneIf(b.MayServe)
 		holds += oneIf(b.Held)
 	}
-	for _, state := range s.View().Brakes() {
+	for _, state := range s.View().Holds() {
 		n := 0
 		for b := range s.View().Backends() {
-			n += oneIf(state.Holds(b))
+			n += oneIf(state.Covers(b))
 		}
 		if n > 0 {
 			got = append(got, fmt.Sprintf("%s of agent %q holds %d", state.Subject(), state.Agent, n))
@@ -118,9 +119,9 @@ func TestProtection_OneAgentAloneNeverRemovesARegion(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.say("unhealthy", 0, 1, 2)
 		s.want("at once", 3, 3, ofRegion)
-		s.live(usualBrake.Hold + time.Minute)
+		s.live(usualBrake.HoldTime + time.Minute)
 		s.want("after the hold of other protections", 3, 3, ofRegion)
-		if until := s.View().Brakes()[0].Until; !until.IsZero() {
+		if until := s.View().Holds()[0].Until; !until.IsZero() {
 			t.Errorf("it ends at %s", until)
 		}
 		s.live(time.Hour)
@@ -131,7 +132,7 @@ func TestProtection_OneAgentAloneNeverRemovesARegion(t *testing.T) {
 		s.checks()
 		s.want("the agent reports healthy", 3, 0)
 		s.live(2 * time.Minute)
-		if got := s.View().Brakes(); len(got) > 0 {
+		if got := s.View().Holds(); len(got) > 0 {
 			t.Errorf("on are %+v", got)
 		}
 	})
@@ -141,7 +142,7 @@ func TestProtection_OneAgentAloneNeverRemovesARegion(t *testing.T) {
 			s.live(2 * time.Minute)
 		}
 		s.want("one after another", 3, 3, ofRegion)
-		ids, err := s.ReleaseRegion(s.ctx(), "eu")
+		ids, err := s.ReleaseRegionHold(s.ctx(), "eu")
 		if err != nil || len(ids) != 3 {
 			t.Errorf("released %v, %v", ids, err)
 		}
@@ -151,7 +152,7 @@ func TestProtection_OneAgentAloneNeverRemovesARegion(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.brake.KeepRegion = false
 		s.say("unhealthy", 0, 1, 2)
-		s.live(usualBrake.Hold + time.Minute)
+		s.live(usualBrake.HoldTime + time.Minute)
 		s.want("keep_region is off, and the agent is believed", 0, 0)
 	})
 	inThreeRegions(t, func(s *threeRegions) {
@@ -184,17 +185,17 @@ func TestProtection_AgentsAndRegionsHaveAShare(t *testing.T) {
 		s.more()
 		s.say("unhealthy", 0, 1)
 		s.want("two of three", 3, 2, `agent agent0 of agent "agent0" holds 2`)
-		s.live(usualBrake.Hold)
+		s.live(usualBrake.HoldTime)
 		s.want("believed", 1, 0)
 	})
 	inThreeRegions(t, func(s *threeRegions) {
 		s.more()
 		s.say("unhealthy", 0, 1)
-		if ids, err := s.ReleaseAgent(s.ctx(), "agent0"); err != nil || len(ids) != 2 {
+		if ids, err := s.ReleaseAgentHold(s.ctx(), "agent0"); err != nil || len(ids) != 2 {
 			t.Errorf("released %v, %v", ids, err)
 		}
 		s.want("released", 1, 0)
-		if _, err := s.ReleaseAgent(s.ctx(), "nobody"); err == nil {
+		if _, err := s.ReleaseAgentHold(s.ctx(), "nobody"); err == nil {
 			t.Error("an agent that nobody knows was released")
 		}
 	})
@@ -209,12 +210,12 @@ func TestProtection_AgentsAndRegionsHaveAShare(t *testing.T) {
 		for n := range 3 {
 			s.world.beat(more[n], fmt.Sprintf("%c.example:10.1.%d.1:80 unhealthy", 'a'+n%3, n))
 		}
-		if got := s.View().Brakes(); len(got) != 1 || got[0].Subject() != "region sa" || got[0].Agent != "" ||
-			got[0].Until.Sub(got[0].Since) != usualBrake.Hold {
+		if got := s.View().Holds(); len(got) != 1 || got[0].Subject() != "region sa" || got[0].Agent != "" ||
+			got[0].Until.Sub(got[0].Since) != usualBrake.HoldTime {
 			t.Errorf("on are %+v", got)
 		}
-		s.pass(usualBrake.Hold)
-		if got := s.View().Brakes(); len(got) != 0 {
+		s.pass(usualBrake.HoldTime)
+		if got := s.View().Holds(); len(got) != 0 {
 			t.Errorf("on are %+v after the hold", got)
 		}
 	})
@@ -224,12 +225,12 @@ func TestProtection_AgentsAndRegionsHaveAShare(t *testing.T) {
 func TestProtection_OfARegionOutlivesARestart(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.say("unhealthy", 0, 1, 2)
-		s.live(usualBrake.Hold + 2*time.Minute)
-		s.restart(Options{Timing: validating, Brake: func(string) Brake { return s.brake }})
+		s.live(usualBrake.HoldTime + 2*time.Minute)
+		s.restart(Options{Timing: validating, Protection: func(string) status.Protection { return s.brake }})
 		s.beat() // before this node's first check
 		s.want("restarted", 3, 3, `region eu of agent "agent0" holds 3`)
 		s.checks()
-		s.live(usualBrake.Hold + time.Minute)
+		s.live(usualBrake.HoldTime + time.Minute)
 		s.want("later", 3, 3, `region eu of agent "agent0" holds 3`)
 	})
 }
@@ -238,13 +239,13 @@ func TestProtection_OfARegionOutlivesARestart(t *testing.T) {
 func TestProtection_ANameIsReleasedFromAll(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.say("unhealthy", 0, 1, 2)
-		ids, err := s.ReleaseBrake(s.ctx(), "a.example")
+		ids, err := s.ReleaseServiceHold(s.ctx(), "a.example")
 		if err != nil || len(ids) != 1 {
 			t.Errorf("released %v, %v", ids, err)
 		}
 		s.live(time.Minute)
 		s.want("released", 2, 2, `region eu of agent "agent0" holds 2`)
-		s.live(usualBrake.Hold)
+		s.live(usualBrake.HoldTime)
 		s.want("later", 2, 2, `region eu of agent "agent0" holds 2`)
 	})
 }

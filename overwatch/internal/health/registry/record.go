@@ -20,13 +20,13 @@ type service struct {
 	// dirty is set when the slot must be filled anew before the command ends, notify when Changed must be told then.
 	dirty, notify bool
 	timer         deadlineAt // for verdicts that only confirm, and for backends that leave
-	evidence      tally
-	brakes        *[concerns]brake // nil while no agent ever spoke against a backend alone
+	evidence      status.Tally
+	holds         *[status.ReportKinds]hold // nil while no agent ever spoke against a backend alone
 	// round is the newest round of declarations from configuration; settling means that some declarations of an earlier
 	// round stay for a while (see settle).
-	round    uint64
-	settling bool
-	asked    bool // one of the published backends drains because its agent asks for it
+	round         uint64
+	hasReplaced   bool
+	hasAgentDrain bool // one of the published backends drains because its agent asks for it
 }
 
 // find returns where the record of id is or belongs.
@@ -41,31 +41,31 @@ type record struct {
 	// static and api are nil where that source does not declare the backend, claim where no agent claims it. A record
 	// with none of the three is removed.
 	static, api *declared
-	claim       *claim
+	report      *report
 	// leftDrain is the drain of an agent that said goodbye, nil for none.
 	leftDrain *agentDrain
 
-	// accused holds the agent's accusations, nil for none. heldBefore tells that a brake held them before the restart.
-	accused    *[concerns]accusation
-	heldBefore bool
+	// unconfirmed holds the agent's accusations, nil for none. heldBefore tells that a brake held them before the restart.
+	unconfirmed *[status.ReportKinds]status.UnconfirmedReport
+	wasHeld     bool
 	// region is the region in which r counts, and share what it counts for there.
-	region string
-	share  regionShare
-	// pub is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has it.
-	// What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
-	pub  *Backend
-	side side
+	region       string
+	contribution contribution
+	// published is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has
+	// it. What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
+	published *Backend
+	evidence  status.Evidence
 	// timer is the deadline that is in the writer's queue for this record, savedAt when it was last saved: zero for none.
 	timer, savedAt deadlineAt
-	// remembered is the status that the last evidence gave. outdated tells that this was so long before the restart that
+	// lastKnown is the status that the last evidence gave. outdated tells that this was so long before the restart that
 	// one failed check outweighs it.
-	remembered check.State
-	outdated   bool
-	draft      bool
-	// stored tells that the store has a record of this backend, unsaved that it needs a new one.
-	stored, unsaved bool
-	removed         bool
-	stops           status.Stops
+	lastKnown      check.State
+	isLastKnownOld bool
+	isNew          bool
+	// isStored tells that the store has a record of this backend, unsaved that it needs a new one.
+	isStored, isUnsaved bool
+	isRemoved           bool
+	stops               status.Stops
 }
 
 // declared holds the settings that configuration or the API has for a backend.
@@ -74,31 +74,31 @@ type declared struct {
 	region string
 	check  unique.Handle[check.Spec]
 	agent  string // id of the agent whose own it is; "" for none
-	part   unique.Handle[Part]
+	host   unique.Handle[Host]
 	// round tells a declaration of the newest SetStatic from one that is no longer made. That one ends by leavesBy, zero
 	// before settle has seen it.
 	round    uint64
-	leavesBy deadlineAt
+	removeBy deadlineAt
 }
 
-// claim is an agent's word about a backend.
-type claim struct {
-	agent  *agent
-	said   statement
-	weight int
-	region string
-	// asked is the check that the agent wants, check the one that this node makes; omitted is the difference.
-	asked, check unique.Handle[check.Spec]
-	omitted      reduce.Omitted
-	drain        *agentDrain
-	warnings     *status.Warnings // nil while no early warning has an effect
+// report is an agent's word about a backend.
+type report struct {
+	agent     *agent
+	statement statement
+	weight    int
+	region    string
+	// requestedCheck is the check that the agent wants, check the one that this node makes; omitted is the difference.
+	requestedCheck, ownCheck unique.Handle[check.Spec]
+	omitted                  reduce.Omitted
+	drain                    *agentDrain
+	warnings                 *status.Warnings // nil while no early warning has an effect
 	// round tells a claim of the newest heartbeat from one that is no longer made.
 	round uint64
 }
 
 // statement is the part of a wire.Backend that decisions depend on. It is comparable.
 type statement struct {
-	claim    wire.Claim
+	state    wire.Claim
 	weight   uint16
 	draining bool
 	// drainMillis is the duration of the drain; zero for the service's own.
@@ -112,7 +112,7 @@ type statement struct {
 // else agent.
 func (r *record) source() api.Source {
 	switch {
-	case r.static != nil && !partOf(r.static.part).Made:
+	case r.static != nil && !hostOf(r.static.host).FromAPI:
 		return api.SourceStatic
 	case r.static != nil || r.api != nil:
 		return api.SourceAPI
@@ -121,13 +121,13 @@ func (r *record) source() api.Source {
 	}
 }
 
-// declaration returns the declared fields of the source that counts.
-func (r *record) declaration() (weight int, region string, spec unique.Handle[check.Spec]) {
-	if d := r.authority(); d != nil {
+// effectiveSettings returns the declared fields of the source that counts.
+func (r *record) effectiveSettings() (weight int, region string, spec unique.Handle[check.Spec]) {
+	if d := r.effectiveDeclaration(); d != nil {
 		return d.weight, d.region, d.check
 	}
-	return r.claim.weight, r.claim.region, r.claim.check
+	return r.report.weight, r.report.region, r.report.ownCheck
 }
 
-// orphaned reports whether nothing declares or claims the backend any more.
-func (r *record) orphaned() bool { return r.static == nil && r.api == nil && r.claim == nil }
+// hasNoSource reports whether nothing declares or claims the backend any more.
+func (r *record) hasNoSource() bool { return r.static == nil && r.api == nil && r.report == nil }

@@ -53,7 +53,8 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 				beat := func(claim string, successes uint32) {
 					said := claims(a1 + " " + claim)
 					said[0].Check.SuccessThreshold, said[0].ConsecutiveSuccesses = 3, successes
-					_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3, Backends: said})
+					_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3,
+						Backends: said})
 					w.must(err)
 				}
 				test.before(w, beat)
@@ -77,7 +78,7 @@ func TestClaim_OneSuccessBringsNothingBackWhileVerdictsAreSetAside(t *testing.T)
 		s.w.beat(agent, d+" unhealthy")
 		s.round(check.Failure, 0, 1)
 		s.w.verdict(d, check.Failure)
-		if b := s.w.View().Get(id(d)); !s.w.View().ValidationSuspended() || !b.Validation.SetAside {
+		if b := s.w.View().Get(id(d)); !s.w.View().IsIsolated() || !b.OwnCheck.IsIgnored {
 			t.Fatalf("not set aside: %+v", b)
 		}
 		said := claims(d + " healthy")
@@ -86,7 +87,7 @@ func TestClaim_OneSuccessBringsNothingBackWhileVerdictsAreSetAside(t *testing.T)
 				continue
 			}
 			said[0].ConsecutiveSuccesses = uint32(successes)
-			_, err := s.w.Heartbeat(s.w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3,
+			_, err := s.w.ApplyHeartbeat(s.w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3,
 				Backends: said})
 			s.w.must(err)
 			s.w.see(d, want)

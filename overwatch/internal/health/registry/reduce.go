@@ -21,48 +21,48 @@ type CheckPolicy struct {
 	Trusted bool
 }
 
-// reduce derives this node's check of r from its agent's. The caller refreshes r.
-func (w *writer) reduce(r *record) {
-	c, policy := r.claim, w.options.CheckPolicy(r.id)
+// deriveOwnCheck derives this node's check of r from its agent's. The caller refreshes r.
+func (w *writer) deriveOwnCheck(r *record) {
+	c, policy := r.report, w.options.CheckPolicy(r.id)
 	if policy.Check != (unique.Handle[check.Spec]{}) {
-		c.check, c.omitted = policy.Check, reduce.ByPolicy
+		c.ownCheck, c.omitted = policy.Check, reduce.ByPolicy
 		return
 	}
-	made, left := reduce.Check(c.asked.Value(), policy.Trusted || c.agent.address == r.id.Address)
-	c.check, c.omitted = unique.Make(made), left
+	made, left := reduce.Check(c.requestedCheck.Value(), policy.Trusted || c.agent.address == r.id.Address)
+	c.ownCheck, c.omitted = unique.Make(made), left
 }
 
-// hasMoved reports whether a message proves that the agent is heard from another address than before.
-func (a *agent) hasMoved(from trust.Agent) bool {
+// hasNewAddress reports whether a message proves that the agent is heard from another address than before.
+func (a *agent) hasNewAddress(from trust.Agent) bool {
 	return from.Address().IsValid() && from.Address() != a.address
 }
 
-// noteAddress notes the new address of an agent, and derives the checks of its backends from it.
-func (w *writer) noteAddress(a *agent, from trust.Agent, now time.Time) {
-	if !a.hasMoved(from) {
+// updateAddress notes the new address of an agent, and derives the checks of its backends from it.
+func (w *writer) updateAddress(a *agent, from trust.Agent, now time.Time) {
+	if !a.hasNewAddress(from) {
 		return
 	}
 	a.address = from.Address()
-	a.budget.charge(len(a.claims))
-	for _, r := range slices.Clone(a.claims) { // of which refresh may remove some
-		w.reduce(r)
-		w.keep(r) // where the agent was heard from outlives the process
-		w.refresh(r, now)
+	a.budget.charge(len(a.records))
+	for _, r := range slices.Clone(a.records) { // of which refresh may remove some
+		w.deriveOwnCheck(r)
+		w.markUnsaved(r) // where the agent was heard from outlives the process
+		w.refreshBackend(r, now)
 	}
 }
 
-// RecheckPolicies derives the checks of all agents' backends anew from Options.CheckPolicy, as after a reload, and the
+// ApplyPolicies derives the checks of all agents' backends anew from Options.CheckPolicy, as after a reload, and the
 // regions of all backends from Options.RegionName.
-func (r *Registry) RecheckPolicies(ctx context.Context) error {
-	return tell(ctx, r, func(w *writer, now time.Time) error {
+func (r *Registry) ApplyPolicies(ctx context.Context) error {
+	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		for rec := range w.records() {
-			_, region, _ := rec.declaration()
-			isRenamed := rec.pub.Region != w.options.RegionName(region)
-			if rec.claim != nil {
-				w.reduce(rec)
+			_, region, _ := rec.effectiveSettings()
+			isRenamed := rec.published.Region != w.options.RegionName(region)
+			if rec.report != nil {
+				w.deriveOwnCheck(rec)
 			}
-			if rec.claim != nil || isRenamed {
-				w.refresh(rec, now)
+			if rec.report != nil || isRenamed {
+				w.refreshBackend(rec, now)
 			}
 		}
 		return nil

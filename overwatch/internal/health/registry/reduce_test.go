@@ -26,7 +26,7 @@ func (w *world) ask(from trust.Agent, c wire.Check, names ...string) {
 		b.Check = c
 		said = append(said, b)
 	}
-	_, err := w.Heartbeat(w.ctx(), from, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3, Backends: said})
+	_, err := w.ApplyHeartbeat(w.ctx(), from, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3, Backends: said})
 	w.must(err)
 }
 
@@ -52,15 +52,15 @@ func TestReduce_TheProtocolIsSpokenWhereTheAgentIsHeardFrom(t *testing.T) {
 		w.checked(a2, check.TCP, elsewhere)
 		w.ask(agent, page, a1, a2) // a message that proves no address changes nothing
 		w.checked(a1, check.HTTP, "")
-		generation := w.View().TargetsGeneration()
-		outcome, err := w.Transition(w.ctx(), agent.HeardAt(id(a2).Address),
+		generation := w.View().CheckTargetsGeneration()
+		outcome, err := w.ApplyTransition(w.ctx(), agent.HeardAt(id(a2).Address),
 			&wire.Transition{Backend: claims(b1 + " healthy")[0]})
 		if err != nil || len(outcome.Refused) != 1 {
 			t.Fatal(outcome, err)
 		}
 		w.checked(a1, check.TCP, elsewhere)
 		w.checked(a2, check.HTTP, "")
-		if w.View().TargetsGeneration() == generation {
+		if w.View().CheckTargetsGeneration() == generation {
 			t.Error("the new checks are not told")
 		}
 	})
@@ -82,7 +82,7 @@ func TestReduce_WhatIsLeftOutIsSaidAndTheAgentsWordCounts(t *testing.T) {
 		w.see(a1, agentHealthy)
 		w.beat(agent, a1+" unhealthy")
 		w.see(a1, agentUnhealthy)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.checked(a1, check.TCP, "")
 	})
 }
@@ -96,15 +96,15 @@ func TestReduce_TheOperatorsWordCounts(t *testing.T) {
 		w.ask(agent, page, a1)
 		w.checked(a1, check.TCP, elsewhere)
 		policy = CheckPolicy{Trusted: true}
-		w.must(w.RecheckPolicies(w.ctx()))
+		w.must(w.ApplyPolicies(w.ctx()))
 		w.checked(a1, check.HTTP, "")
 		mine := tcp
 		mine.Type, mine.Path, mine.Interval = check.HTTPS, "/mine", time.Hour
 		mine.Detail = check.Detail{Headers: "A: b", BodyMatches: "ok"}.Details()
 		policy.Check = unique.Make(mine)
-		w.must(w.RecheckPolicies(w.ctx()))
+		w.must(w.ApplyPolicies(w.ctx()))
 		w.checked(a1, check.HTTPS, "overwatch.agent_policies")
-		if targets := w.View().Targets(); len(targets) != 1 || targets[0].Spec != mine {
+		if targets := w.View().CheckTargets(); len(targets) != 1 || targets[0].Spec != mine {
 			t.Errorf("targets are %+v", targets)
 		}
 		w.verdict(a1, check.Success)
@@ -113,7 +113,7 @@ func TestReduce_TheOperatorsWordCounts(t *testing.T) {
 			t.Errorf("a verdict of %s ago does not count: %s", 10*time.Minute, b.Reason)
 		}
 		policy = CheckPolicy{}
-		w.must(w.RecheckPolicies(w.ctx()))
+		w.must(w.ApplyPolicies(w.ctx()))
 		w.checked(a1, check.TCP, "")
 	})
 }
@@ -123,7 +123,7 @@ func TestReduce_WhatAnOldStoreHolds(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.stop()
 		old := func(name string, spec check.Spec) store.Status {
-			s := statusOf(id(name))
+			s := emptyStatus(id(name))
 			s.AgentID, s.AgentSourced, s.Healthy, s.Weight, s.Check, s.At = "one", true, true, 1, spec, time.Now()
 			return s
 		}
@@ -157,7 +157,7 @@ func TestReduce_WhereTheAgentWasHeardFromOutlivesTheProcess(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example").HeardAt(id(a1).Address)
 		w.ask(agent, page, a1)
-		w.pass(saveEvery + tick)
+		w.pass(minSaveInterval + tick)
 		w.restart(Options{Timing: validating})
 		w.checked(a1, check.HTTP, "")
 		if saved := w.disk.all(); len(saved) != 1 || saved[0].HeardAt != id(a1).Address {

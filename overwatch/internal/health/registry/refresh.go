@@ -10,53 +10,53 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// refresh derives the Backend of r from everything known about it at now. If it has changed, it is published at the end
-// of the command. A backend that is known only by the claim of a lost agent is removed.
-func (w *writer) refresh(r *record, now time.Time) {
-	if r.removed {
+// refreshBackend derives the Backend of r from everything known about it at now. If it has changed, it is published at
+// the end of the command. A backend that is known only by the claim of a lost agent is removed.
+func (w *writer) refreshBackend(r *record, now time.Time) {
+	if r.isRemoved {
 		return
 	}
-	if w.abandoned(r, now) {
-		w.remove(r)
+	if w.isAbandoned(r, now) {
+		w.removeRecord(r)
 		return
 	}
-	w.accuse(r, now)
-	w.followWarnings(r, now)
-	w.endDrains(r, now)
-	in := w.inputs(r, now)
+	w.updateUnconfirmed(r, now)
+	w.updateWarnings(r, now)
+	w.endExpiredDrains(r, now)
+	in := w.statusInputs(r, now)
 	evidence := in
 	evidence.Override = check.StateUnknown
-	w.remember(r, evidence, status.Effective(evidence))
-	next := w.compose(r, in, now)
-	w.setSide(r, w.sideOf(r, now))
-	w.watch(r, now)
-	if next != *r.pub || r.draft {
-		w.replace(r, next, now)
-		if r.pub.FlapReason != next.FlapReason {
-			w.watch(r, now) // it flaps since this stop
+	w.updateLastKnown(r, evidence, status.Conclude(evidence))
+	next := w.composeBackend(r, in, now)
+	w.setEvidence(r, w.evidenceOf(r, now))
+	w.scheduleRefresh(r, now)
+	if next != *r.published || r.isNew {
+		w.replaceBackend(r, next, now)
+		if r.published.FlapReason != next.FlapReason {
+			w.scheduleRefresh(r, now) // it flaps since this stop
 		}
 	}
-	w.countInRegion(r)
+	w.updateContribution(r)
 }
 
-// inputs returns the inputs of the truth table for r.
-func (w *writer) inputs(r *record, now time.Time) status.Inputs {
-	in := status.Inputs{LastKnown: r.remembered, CheckOff: r.unchecked()}
-	if o := w.orderFor(api.OrderOverride, r.id, now); o != nil {
+// statusInputs returns the inputs of the truth table for r.
+func (w *writer) statusInputs(r *record, now time.Time) status.Inputs {
+	in := status.Inputs{LastKnown: r.lastKnown, CheckOff: r.isCheckOff()}
+	if o := w.adminStateFor(api.OrderOverride, r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
-	if w.validated(r, now) {
-		if in.Isolated = r.pub.Validation.SetAside; !in.Isolated {
-			in.Check = r.pub.Validation.State
+	if w.hasCurrentCheck(r, now) {
+		if in.Isolated = r.published.OwnCheck.IsIgnored; !in.Isolated {
+			in.Check = r.published.OwnCheck.State
 		}
 	}
-	if r.claim == nil {
-		in.Unmonitored = !w.checks(r)
+	if r.report == nil {
+		in.Unmonitored = !w.isChecked(r)
 		return in
 	}
-	in.Stale, in.Unauthorized = w.stale(r.claim.agent, now), r.outsider()
-	in.Held = w.holder(r, ConcernIll, now) != nil
-	switch r.claim.said.claim {
+	in.Stale, in.Unauthorized = w.isStale(r.report.agent, now), r.hasUnauthorizedReporter()
+	in.Held = w.holdOf(r, status.ReportUnhealthy, now) != nil
+	switch r.report.statement.state {
 	case wire.ClaimHealthy:
 		in.Report = check.StateHealthy
 	case wire.ClaimUnhealthy:
@@ -65,91 +65,91 @@ func (w *writer) inputs(r *record, now time.Time) status.Inputs {
 	return in
 }
 
-// unchecked reports whether this node's check of r is switched off, apart from all others.
-func (r *record) unchecked() bool {
-	_, _, spec := r.declaration()
+// isCheckOff reports whether this node's check of r is switched off, apart from all others.
+func (r *record) isCheckOff() bool {
+	_, _, spec := r.effectiveSettings()
 	return spec.Value().Off
 }
 
-// checks reports whether this node checks r.
-func (w *writer) checks(r *record) bool { return w.timing.ValidationEnabled && !r.unchecked() }
+// isChecked reports whether this node checks r.
+func (w *writer) isChecked(r *record) bool { return w.timing.ValidationEnabled && !r.isCheckOff() }
 
-// validated reports whether this node has a verdict on r that is not too old to count.
-func (w *writer) validated(r *record, now time.Time) bool {
-	return r.pub.Validation.State != check.StateUnknown && w.checks(r) && now.Before(w.verdictEnds(r))
+// hasCurrentCheck reports whether this node has a verdict on r that is not too old to count.
+func (w *writer) hasCurrentCheck(r *record, now time.Time) bool {
+	return r.published.OwnCheck.State != check.StateUnknown && w.isChecked(r) && now.Before(w.checkExpiry(r))
 }
 
-// verdictEnds returns when the verdict on r becomes too old to count: after three times the interval of its check, or
+// checkExpiry returns when the verdict on r becomes too old to count: after three times the interval of its check, or
 // the one by which the verdict was made where that was longer.
-func (w *writer) verdictEnds(r *record) time.Time {
-	v := &r.pub.Validation
+func (w *writer) checkExpiry(r *record) time.Time {
+	v := &r.published.OwnCheck
 	return v.At.Add(3 * max(w.checkInterval(r), v.interval))
 }
 
 // checkInterval returns the time between two of this node's checks of r: its own, or the node's where that is longer.
 func (w *writer) checkInterval(r *record) time.Duration {
 	interval := w.timing.ValidationInterval
-	if r.source() != api.SourceAgent || r.claim != nil && r.claim.omitted == reduce.ByPolicy {
-		_, _, spec := r.declaration()
+	if r.source() != api.SourceAgent || r.report != nil && r.report.omitted == reduce.ByPolicy {
+		_, _, spec := r.effectiveSettings()
 		interval = max(interval, spec.Value().Interval)
 	}
 	return interval
 }
 
-// remember keeps the present conclusion for a time without evidence. A backend that serves because nothing checks it
-// stays in the answers when its check is switched on, until the first check fails.
-func (w *writer) remember(r *record, evidence status.Inputs, unforced status.Conclusion) {
+// updateLastKnown keeps the present conclusion for a time without evidence. A backend that serves because nothing
+// checks it stays in the answers when its check is switched on, until the first check fails.
+func (w *writer) updateLastKnown(r *record, evidence status.Inputs, unforced status.Conclusion) {
 	none := evidence.Report == check.StateUnknown && !evidence.Stale && evidence.Check == check.StateUnknown
 	if none && !(evidence.CheckOff && evidence.Unmonitored) {
 		return
 	}
-	r.outdated = none
-	if said := stateOf(unforced.MayServe); said != r.remembered {
-		r.remembered = said
-		w.keep(r)
+	r.isLastKnownOld = none
+	if said := stateOf(unforced.MayServe); said != r.lastKnown {
+		r.lastKnown = said
+		w.markUnsaved(r)
 	}
 }
 
-// abandoned reports whether r is known only by the claim of an agent that is gone, and this node's own checks do not
+// isAbandoned reports whether r is known only by the claim of an agent that is gone, and this node's own checks do not
 // find it healthy.
-func (w *writer) abandoned(r *record, now time.Time) bool {
-	if r.source() != api.SourceAgent || r.claim == nil || !w.gone(r.claim.agent, now) {
+func (w *writer) isAbandoned(r *record, now time.Time) bool {
+	if r.source() != api.SourceAgent || r.report == nil || !w.isLost(r.report.agent, now) {
 		return false
 	}
-	return !w.validated(r, now) || r.pub.Validation.SetAside || r.pub.Validation.State != check.StateHealthy
+	return !w.hasCurrentCheck(r, now) || r.published.OwnCheck.IsIgnored || r.published.OwnCheck.State != check.StateHealthy
 }
 
-// compose returns the Backend of r for readers. It keeps the times as they are.
-func (w *writer) compose(r *record, in status.Inputs, now time.Time) Backend {
-	was := r.pub
+// composeBackend returns the Backend of r for readers. It keeps the times as they are.
+func (w *writer) composeBackend(r *record, in status.Inputs, now time.Time) Backend {
+	was := r.published
 	b := Backend{
-		ID: r.id, Source: r.source(), Validation: was.Validation,
+		ID: r.id, Source: r.source(), OwnCheck: was.OwnCheck,
 		FlapReason: r.stops.FlapReason(now, w.timing.flapWindow()), LastHealthyAt: was.LastHealthyAt,
 		CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
-	b.Weight, b.Region, b.check = r.declaration()
+	b.Weight, b.Region, b.check = r.effectiveSettings()
 	b.Region = w.options.RegionName(b.Region)
 	if in.CheckOff {
-		b.Validation = Validation{}
+		b.OwnCheck = OwnCheck{}
 	}
-	if d := r.authority(); d != nil {
-		b.DeclaredAgent, b.part = d.agent, d.part
+	if d := r.effectiveDeclaration(); d != nil {
+		b.DeclaredAgent, b.host = d.agent, d.host
 	}
-	w.applyOrders(&b, now)
-	if r.claim != nil {
-		b.AgentID, b.agent = r.claim.agent.id, r.claim.agent
+	w.showAdminStates(&b, now)
+	if r.report != nil {
+		b.AgentID, b.agent = r.report.agent.id, r.report.agent
 		if b.Source == api.SourceAgent {
-			b.omitted = r.claim.omitted
+			b.omitted = r.report.omitted
 		}
 		switch in.Report {
 		case check.StateHealthy:
-			b.Claim = w.saysHealthy
+			b.Reported = w.reportedHealthy
 		case check.StateUnhealthy:
-			b.Claim = w.saysUnhealthy
+			b.Reported = w.reportedUnhealthy
 		}
 	}
-	load := w.loadOf(r, in, now)
-	s := status.Serve(in, &load, now)
+	load := w.shareInputs(r, in, now)
+	s := status.ConcludeShare(in, &load, now)
 	b.Status, b.MayServe, b.Reason, b.Share, b.Held = s.Status, s.MayServe, s.Reason, s.Share, s.Held
 	if s.Drain != nil {
 		b.Draining, b.DrainEndsAt, b.DrainTo = true, s.Drain.End(), s.Drain.To
@@ -157,138 +157,139 @@ func (w *writer) compose(r *record, in status.Inputs, now time.Time) Backend {
 	return b
 }
 
-// loadOf returns the ramps and holds of r.
-func (w *writer) loadOf(r *record, in status.Inputs, now time.Time) status.Load {
-	l := status.Load{WarningHeld: w.holder(r, ConcernWarned, now) != nil, Drains: w.drains(r, now)}
+// shareInputs returns the ramps and holds of r.
+func (w *writer) shareInputs(r *record, in status.Inputs, now time.Time) status.ShareInputs {
+	l := status.ShareInputs{WarningHeld: w.holdOf(r, status.ReportWarning, now) != nil, Drains: w.activeDrains(r, now)}
 	if in.Held {
-		l.HeldReason = w.holder(r, ConcernIll, now).heldReason()
+		l.HeldReason = w.holdOf(r, status.ReportUnhealthy, now).heldReason()
 	}
 	if r.hasWarnings() {
-		l.Warnings = r.claim.warnings
+		l.Warnings = r.report.warnings
 	}
 	return l
 }
 
 // hasWarnings reports whether early warnings lower the share of r.
 func (r *record) hasWarnings() bool {
-	return r.claim != nil && r.claim.warnings != nil && !r.outsider()
+	return r.report != nil && r.report.warnings != nil && !r.hasUnauthorizedReporter()
 }
 
-// applyOrders shows the operator's orders in force.
-func (w *writer) applyOrders(b *Backend, now time.Time) {
+// showAdminStates shows the operator's orders in force.
+func (w *writer) showAdminStates(b *Backend, now time.Time) {
 	for _, one := range []struct {
 		kind api.OrderKind
-		to   **Order
-	}{{api.OrderOverride, &b.Override}, {api.OrderWeight, &b.WeightOrder}, {api.OrderDrain, &b.DrainOrder}} {
-		if o := w.orderFor(one.kind, b.ID, now); o != nil {
-			*one.to = &o.Order
+		to   **AdminState
+	}{{api.OrderOverride, &b.Override}, {api.OrderWeight, &b.AdminWeight}, {api.OrderDrain, &b.AdminDrain}} {
+		if o := w.adminStateFor(one.kind, b.ID, now); o != nil {
+			*one.to = &o.AdminState
 		}
 	}
 }
 
-// fit reports whether b may serve but for its drain.
-func (b *Backend) fit() bool { return b.MayServe || b.Drained() }
+// isServable reports whether b may serve but for its drain.
+func (b *Backend) isServable() bool { return b.MayServe || b.IsDrained() }
 
-// Drained reports whether b does not serve because of its drain alone.
-func (b *Backend) Drained() bool {
+// IsDrained reports whether b does not serve because of its drain alone.
+func (b *Backend) IsDrained() bool {
 	return b.Reason == status.ReasonDrained || b.Reason == status.ReasonDrainedAnyway
 }
 
-// replace publishes next as the Backend of r. It sets the times, and notes what must be told to others, logged and
-// saved.
-func (w *writer) replace(r *record, next Backend, now time.Time) {
-	previous := r.pub
+// replaceBackend publishes next as the Backend of r. It sets the times, and notes what must be told to others, logged
+// and saved.
+func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
+	previous := r.published
 	if next.Held && !previous.Held {
-		w.options.Held(r.id)
+		w.options.BackendHeld(r.id)
 	}
-	if next.fit() || previous.fit() {
+	if next.isServable() || previous.isServable() {
 		next.LastHealthyAt = now
 	}
-	if r.draft || !sameButValidation(*previous, next) {
+	if r.isNew || !equalExceptCheck(*previous, next) {
 		next.UpdatedAt = now
 	}
-	if r.draft {
-		*r.pub = next
-		r.draft = false
-		w.mark(r.service, true)
+	if r.isNew {
+		*r.published = next
+		r.isNew = false
+		w.markDirty(r.service, true)
 		w.targetsChanged = true
-		if !r.stored {
-			w.keep(r)
+		if !r.isStored {
+			w.markUnsaved(r)
 		}
 		return
 	}
-	if previous.MayServe && !next.MayServe && next.Override == nil && !next.Drained() {
-		r.stops.Add(next.Reason, now)
+	if previous.MayServe && !next.MayServe && next.Override == nil && !next.IsDrained() {
+		r.stops.AddStop(next.Reason, now)
 		next.FlapReason = r.stops.FlapReason(now, w.timing.flapWindow())
 	}
-	r.pub = new(next) // and not &next, for which the draft, above, would make one in vain
-	w.mark(r.service, !sameAnswers(*previous, next))
+	r.published = new(next) // and not &next, for which the draft, above, would make one in vain
+	w.markDirty(r.service, !haveSameAnswers(*previous, next))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
 	if previous.Status != next.Status || previous.MayServe != next.MayServe {
 		w.logChange(r, now)
 	}
-	if worthKeeping(previous, r.pub) {
-		w.keep(r)
+	if mustSave(previous, r.published) {
+		w.markUnsaved(r)
 	}
 }
 
-// sameButValidation reports whether two states of a backend differ in nothing that UpdatedAt counts.
-func sameButValidation(a, b Backend) bool {
-	a.Validation, a.LastHealthyAt, a.UpdatedAt = b.Validation, b.LastHealthyAt, b.UpdatedAt
+// equalExceptCheck reports whether two states of a backend differ in nothing that UpdatedAt counts.
+func equalExceptCheck(a, b Backend) bool {
+	a.OwnCheck, a.LastHealthyAt, a.UpdatedAt = b.OwnCheck, b.LastHealthyAt, b.UpdatedAt
 	return a == b
 }
 
-// sameAnswers reports whether two states of a backend lead to the same answers and explanations: they differ only in
-// the evidence behind the conclusion and in times. Any other field counts, so that a new field cannot be forgotten.
-func sameAnswers(a, b Backend) bool {
-	a.Validation, a.Claim, a.AgentID, a.agent, a.DeclaredAgent = b.Validation, b.Claim, b.AgentID, b.agent, b.DeclaredAgent
+// haveSameAnswers reports whether two states of a backend lead to the same answers and explanations: they differ only
+// in the evidence behind the conclusion and in times. Any other field counts, so that a new field cannot be forgotten.
+func haveSameAnswers(a, b Backend) bool {
+	a.OwnCheck, a.Reported, a.AgentID, a.agent, a.DeclaredAgent = b.OwnCheck, b.Reported, b.AgentID, b.agent,
+		b.DeclaredAgent
 	a.LastHealthyAt, a.CreatedAt, a.UpdatedAt = b.LastHealthyAt, b.CreatedAt, b.UpdatedAt
 	a.check, a.Source = b.check, b.Source
 	return a == b
 }
 
-// watch sets a deadline for the next moment at which time alone changes something about r: the earliest of those that
-// wakeBy is called with, or after longestWatch, which sets the next one and changes nothing.
-func (w *writer) watch(r *record, now time.Time) {
-	latest := now.Add(longestWatch)
+// scheduleRefresh sets a deadline for the next moment at which time alone changes something about r: the earliest of
+// those that wakeBy is called with, or after longestWatch, which sets the next one and changes nothing.
+func (w *writer) scheduleRefresh(r *record, now time.Time) {
+	latest := now.Add(maxRefreshDelay)
 	wakeBy := func(t time.Time) {
 		if t.After(latest) {
 			t = latest
 		}
-		w.wake(r, &r.timer, t)
+		w.setDeadline(r, &r.timer, t)
 	}
-	if w.validated(r, now) {
-		wakeBy(w.verdictEnds(r))
+	if w.hasCurrentCheck(r, now) {
+		wakeBy(w.checkExpiry(r))
 	}
-	for _, d := range w.drains(r, now) {
+	for _, d := range w.activeDrains(r, now) {
 		if d == nil {
 			continue
 		}
-		if next, moving := d.Next(now); moving {
+		if next, moving := d.NextStep(now); moving {
 			wakeBy(next)
 		}
 	}
 	if r.stops.FlapReason(now, w.timing.flapWindow()) != "" {
 		wakeBy(r.stops.FlapEnd(w.timing.flapWindow()))
 	}
-	if r.leftDrain != nil && !w.checks(r) {
+	if r.leftDrain != nil && !w.isChecked(r) {
 		wakeBy(r.leftDrain.leftAt.Add(w.timing.RemoveAfter))
 	}
 	if !r.hasWarnings() {
 		return
 	}
-	for kind := range r.claim.warnings {
-		if next, moving := r.claim.warnings[kind].Next(now); moving {
+	for kind := range r.report.warnings {
+		if next, moving := r.report.warnings[kind].NextStep(now); moving {
 			wakeBy(next)
 		}
 	}
 }
 
-// due implements timed.
-func (r *record) due(w *writer, at deadlineAt, now time.Time) {
-	if r.timer != at || r.removed {
+// handleDeadline implements timed.
+func (r *record) handleDeadline(w *writer, at deadlineAt, now time.Time) {
+	if r.timer != at || r.isRemoved {
 		return
 	}
 	r.timer = 0
-	w.refresh(r, now)
+	w.refreshBackend(r, now)
 }

@@ -4,184 +4,174 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"gslb.internal/overwatch/internal/health/status"
 )
 
-// region holds the writer's sums of the backends of a region, for mass-failure protection. It exists while the
-// region has a serving or an accused backend.
+// region counts the backends of a region for mass-failure protection. It exists while the region has a serving backend
+// or an unconfirmed report of unhealthy.
 type region struct {
-	id      string
-	serving int
-	accused map[*record]bool // records that their agents call unhealthy
-	brake   brake
-	waits   bool // for its brake to be judged
+	id       string
+	serving  int
+	reported map[*record]bool // records with an unconfirmed report of unhealthy
+	hold     hold
+	isQueued bool // for an update of its hold
 }
 
-// regionShare is the contribution of a record to the sums of its region.
-type regionShare struct{ serving, accused bool }
+// contribution is the part of a record in the counts of its region.
+type contribution struct{ serving, reported bool }
 
-func (g *region) accusedRecords() []*record {
-	return slices.SortedFunc(maps.Keys(g.accused), func(a, b *record) int { return a.id.Compare(b.id) })
+func (g *region) reportedRecords() []*record {
+	return slices.SortedFunc(maps.Keys(g.reported), func(a, b *record) int { return a.id.Compare(b.id) })
 }
 
-func (g *region) setSubject(state *BrakeState) {
+func (g *region) nameIn(state *HoldState) {
 	state.Region = g.id
-	if g.brake.keeps {
-		state.Agent, _ = g.accuser()
+	if g.hold.KeepsRegion {
+		state.Agent, _ = g.soleReporter()
 	}
 }
 
-// others returns the number of serving backends of g without the backends in taken.
-func (g *region) others(taken []*record) int {
+func (g *region) servingWithout(stopped []*record) int {
 	n := g.serving
-	for _, r := range taken {
-		if r.share.serving {
+	for _, r := range stopped {
+		if r.contribution.serving {
 			n--
 		}
 	}
 	return n
 }
 
-func (g *region) rejudge(w *writer) {
-	if !g.waits {
-		g.waits = true
-		w.unjudged = append(w.unjudged, g)
+func (g *region) queueHoldUpdate(w *writer) {
+	if !g.isQueued {
+		g.isQueued = true
+		w.queuedHolds = append(w.queuedHolds, g)
 	}
 }
 
-// accuser returns the only agent that accuses backends of g. ok reports whether its reports would leave no serving
-// backend in g.
-func (g *region) accuser() (id string, ok bool) {
-	var taken []*record
-	for r := range g.accused {
-		switch a := r.accusation(ConcernIll); {
-		case a == nil || a.final || !r.pub.wouldServe(ConcernIll):
+// soleReporter returns the agent of all unconfirmed reports about g, "" if there are several agents. emptiesRegion
+// reports whether its reports would stop all serving backends of g.
+func (g *region) soleReporter() (id string, emptiesRegion bool) {
+	var stopped []*record
+	for r := range g.reported {
+		switch report := r.unconfirmedReport(status.ReportUnhealthy); {
+		case report == nil || report.Final || !r.published.wouldServeWithout(status.ReportUnhealthy):
 			continue
-		case id != "" && id != r.claim.agent.id:
+		case id != "" && id != r.report.agent.id:
 			return "", false
 		default:
-			id = r.claim.agent.id
+			id = r.report.agent.id
 		}
-		taken = append(taken, r)
+		stopped = append(stopped, r)
 	}
-	return id, len(taken) >= leastKept && g.others(taken) == 0
+	return id, status.EmptiesRegion(len(stopped), g.servingWithout(stopped))
 }
 
-// judge switches the brake of g on or off.
-func (g *region) judge(w *writer, now time.Time) {
-	g.waits = false
-	settings := w.options.Brake("")
-	before := g.brake.keeps
-	_, alone := g.accuser()
-	g.brake.keeps = alone && settings.Enabled && settings.KeepRegion
-	w.judgeBrake(&g.brake, settings, now)
-	if !g.brake.on() {
-		g.brake.keeps = false
-	} else if g.brake.keeps != before {
-		w.showBrakes()
+// updateHold begins or ends the hold of g.
+func (g *region) updateHold(w *writer, now time.Time) {
+	g.isQueued = false
+	settings := w.options.Protection("")
+	before := g.hold.KeepsRegion
+	_, emptiesRegion := g.soleReporter()
+	g.hold.KeepsRegion = emptiesRegion && settings.Enabled && settings.KeepRegion
+	w.updateHold(&g.hold, settings, now)
+	if !g.hold.IsActive() {
+		g.hold.KeepsRegion = false
+	} else if g.hold.KeepsRegion != before {
+		w.publishHolds()
 	}
-	if g.serving == 0 && len(g.accused) == 0 && !g.brake.on() {
+	if g.serving == 0 && len(g.reported) == 0 && !g.hold.IsActive() {
 		delete(w.regions, g.id)
 	}
 }
 
-// accusedRecords returns the backends that the agent reports as unhealthy.
-func (a *agent) accusedRecords() []*record { return slices.Clone(a.claims) }
-func (a *agent) setSubject(s *BrakeState)  { s.Agent = a.id }
+func (a *agent) reportedRecords() []*record { return slices.Clone(a.records) }
+func (a *agent) nameIn(s *HoldState)        { s.Agent = a.id }
 
-func (a *agent) others(taken []*record) (n int) {
-	for _, r := range a.claims {
-		if r.pub.MayServe && !r.outsider() && !slices.Contains(taken, r) {
+func (a *agent) servingWithout(stopped []*record) (n int) {
+	for _, r := range a.records {
+		if r.published.MayServe && !r.hasUnauthorizedReporter() && !slices.Contains(stopped, r) {
 			n++
 		}
 	}
 	return n
 }
 
-func (a *agent) rejudge(w *writer) {
-	if !a.waits {
-		a.waits = true
-		w.unjudged = append(w.unjudged, a)
+func (a *agent) queueHoldUpdate(w *writer) {
+	if !a.isQueued {
+		a.isQueued = true
+		w.queuedHolds = append(w.queuedHolds, a)
 	}
 }
 
-// judge switches the brake of a on or off.
-func (a *agent) judge(w *writer, now time.Time) {
-	a.waits = false
-	if a.brake == nil {
-		a.brake = &brake{of: a}
+// updateHold begins or ends the hold of a.
+func (a *agent) updateHold(w *writer, now time.Time) {
+	a.isQueued = false
+	if a.hold == nil {
+		a.hold = &hold{subject: a}
 	}
-	w.judgeBrake(a.brake, w.options.Brake(""), now)
-	if !a.brake.on() {
-		a.brake = nil
-	}
-}
-
-// endProtection ends the brake of an agent that is forgotten.
-func (w *writer) endProtection(a *agent, now time.Time) {
-	if a.brake != nil && a.brake.on() {
-		w.endBrake(a.brake, nil, brakeNothingHeld, now)
+	w.updateHold(a.hold, w.options.Protection(""), now)
+	if !a.hold.IsActive() {
+		a.hold = nil
 	}
 }
 
-// countInRegion updates the sums of the region of r, and has the brakes of its agent and its region judged if an
-// agent accuses a backend there.
-func (w *writer) countInRegion(r *record) {
-	next := regionShare{}
+// endAgentHold ends the hold of an agent that is removed.
+func (w *writer) endAgentHold(a *agent, now time.Time) {
+	if a.hold != nil && a.hold.IsActive() {
+		w.endHold(a.hold, nil, status.HoldEmpty, now)
+	}
+}
+
+// updateContribution updates the counts of the region of r. It queues updates of the holds of the agent and the region
+// if the region has unconfirmed reports.
+func (w *writer) updateContribution(r *record) {
+	next := contribution{}
 	to := r.region
-	if !r.removed {
-		next = regionShare{serving: r.pub.MayServe, accused: r.accusation(ConcernIll) != nil}
-		to = r.pub.Region
+	if !r.isRemoved {
+		next = contribution{serving: r.published.MayServe, reported: r.unconfirmedReport(status.ReportUnhealthy) != nil}
+		to = r.published.Region
 	}
-	if g := w.regions[r.region]; g != nil && (r.region != to || r.share != next) {
-		g.count(r, regionShare{})
-		w.rejudgeIfAccused(g)
+	if g := w.regions[r.region]; g != nil && (r.region != to || r.contribution != next) {
+		g.setContribution(r, contribution{})
+		w.queueRegionUpdate(g)
 	}
-	if r.region != to || r.share != next {
+	if r.region != to || r.contribution != next {
 		r.region = to
-		if next != (regionShare{}) {
+		if next != (contribution{}) {
 			g := w.regions[to]
 			if g == nil {
-				g = &region{id: to, accused: map[*record]bool{}}
-				g.brake.of = g
+				g = &region{id: to, reported: map[*record]bool{}}
+				g.hold.subject = g
 				w.regions[to] = g
 			}
-			g.count(r, next)
+			g.setContribution(r, next)
 		}
 	}
-	if next.accused {
-		w.regions[to].rejudge(w)
-		r.claim.agent.rejudge(w)
+	if next.reported {
+		w.regions[to].queueHoldUpdate(w)
+		r.report.agent.queueHoldUpdate(w)
 	}
 }
 
-// count replaces what r counts for in g, which is its region.
-func (g *region) count(r *record, next regionShare) {
-	if r.share.serving {
+// setContribution replaces the contribution of r, which is in g.
+func (g *region) setContribution(r *record, next contribution) {
+	if r.contribution.serving {
 		g.serving--
 	}
 	if next.serving {
 		g.serving++
 	}
-	delete(g.accused, r)
-	if next.accused {
-		g.accused[r] = true
+	delete(g.reported, r)
+	if next.reported {
+		g.reported[r] = true
 	}
-	r.share = next
+	r.contribution = next
 }
 
-// rejudgeIfAccused has the brake of g judged if agents accuse its backends, or did until now.
-func (w *writer) rejudgeIfAccused(g *region) {
-	if len(g.accused) > 0 || g.brake.on() || g.serving == 0 {
-		g.rejudge(w)
+// queueRegionUpdate queues an update of g if its hold may change, or if g may be removed.
+func (w *writer) queueRegionUpdate(g *region) {
+	if len(g.reported) > 0 || g.hold.IsActive() || g.serving == 0 {
+		g.queueHoldUpdate(w)
 	}
-}
-
-// judgeProtection judges the brakes of the agents and regions that changed.
-func (w *writer) judgeProtection(now time.Time) {
-	for len(w.unjudged) > 0 {
-		next := w.unjudged[0]
-		w.unjudged = w.unjudged[1:]
-		next.judge(w, now)
-	}
-	w.unjudged = nil
 }

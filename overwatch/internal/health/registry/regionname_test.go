@@ -20,7 +20,7 @@ func TestRegionName_BackendsAndAgentsTakeTheSpellingOfTheRegion(t *testing.T) {
 		agent := w.authority.agent("one", "EU", "a.example")
 		declared := static(a2)
 		declared.Region = "Eu"
-		w.must(w.SetStatic(w.ctx(), []Declaration{declared}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{declared}))
 		w.beat(agent, a1+" healthy")
 		wantRegion := func(region string) {
 			t.Helper()
@@ -35,7 +35,7 @@ func TestRegionName_BackendsAndAgentsTakeTheSpellingOfTheRegion(t *testing.T) {
 		}
 		wantRegion("eu")
 		name = "EU"
-		w.must(w.RecheckPolicies(w.ctx()))
+		w.must(w.ApplyPolicies(w.ctx()))
 		w.beat(agent, a1+" healthy")
 		wantRegion("EU")
 	})

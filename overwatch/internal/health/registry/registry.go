@@ -19,9 +19,9 @@ type Registry struct {
 	commands chan command
 	stopped  chan struct{}
 	writer   *writer
-	// bulk lets one SetStatic run at a time: it takes many commands. round is the number of the newest.
-	bulk  sync.Mutex
-	round uint64
+	// staticLock lets one SetStatic run at a time: it takes many commands. round is the number of the newest.
+	staticLock sync.Mutex
+	round      uint64
 }
 
 // command is one change, made by the writer's goroutine.
@@ -36,7 +36,7 @@ func New(o Options) (*Registry, error) {
 		return nil, err
 	}
 	w := newWriter(o)
-	w.restore(w.start)
+	w.restoreState(w.start)
 	return &Registry{view: w.view, commands: make(chan command), stopped: make(chan struct{}), writer: w}, nil
 }
 
@@ -49,7 +49,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	defer close(r.stopped)
 	w := r.writer
 	saver := startSaver(w.options.Statuses)
-	defer w.finish(saver)
+	defer w.saveRemaining(saver)
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {
@@ -57,25 +57,25 @@ func (r *Registry) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case c := <-r.commands:
-			now := w.awake()
+			now := w.currentTime()
 			c.apply(w, now)
-			w.publish(now)
+			w.publishChanges(now)
 			close(c.done)
 		case <-alarm.C:
-			now := w.awake()
-			w.expire(now)
-			w.publish(now)
+			now := w.currentTime()
+			w.handleDeadlines(now)
+			w.publishChanges(now)
 		case result := <-saver.results:
-			w.saved(result, w.awake())
+			w.handleSaveResult(result, w.currentTime())
 		}
-		now := w.awake()
-		w.save(saver, now)
-		alarm.Reset(w.rest(now))
+		now := w.currentTime()
+		w.sendBatch(saver, now)
+		alarm.Reset(w.sleepTime(now))
 	}
 }
 
-// ask has the writer's goroutine make a change and waits until it is published. What change returns is returned.
-func ask[T any](ctx context.Context, r *Registry, change func(w *writer, now time.Time) (T, error)) (T, error) {
+// runCommand has the writer's goroutine make a change and waits until it is published. What change returns is returned.
+func runCommand[T any](ctx context.Context, r *Registry, change func(w *writer, now time.Time) (T, error)) (T, error) {
 	var reply struct {
 		value T
 		err   error
@@ -98,60 +98,60 @@ func ask[T any](ctx context.Context, r *Registry, change func(w *writer, now tim
 	}
 }
 
-// tell is ask for a change that returns only an error.
-func tell(ctx context.Context, r *Registry, change func(w *writer, now time.Time) error) error {
-	_, err := ask(ctx, r, func(w *writer, now time.Time) (struct{}, error) { return struct{}{}, change(w, now) })
+// runChange is ask for a change that returns only an error.
+func runChange(ctx context.Context, r *Registry, change func(w *writer, now time.Time) error) error {
+	_, err := runCommand(ctx, r, func(w *writer, now time.Time) (struct{}, error) { return struct{}{}, change(w, now) })
 	return err
 }
 
-// Retime puts other timing in force, as a reload of the configuration may bring it, and asks for the brakes' settings
-// again.
-func (r *Registry) Retime(ctx context.Context, t Timing) error {
+// SetTiming puts other timing in force, as a reload of the configuration may bring it, and asks for the brakes'
+// settings again.
+func (r *Registry) SetTiming(ctx context.Context, t Timing) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	return tell(ctx, r, func(w *writer, now time.Time) error {
+	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		for _, s := range w.services {
-			if s.brakes != nil {
-				w.mark(s, false) // its settings may be others now
+			if s.holds != nil {
+				w.markDirty(s, false) // its settings may be others now
 			}
 		}
 		for _, a := range w.agents {
-			if a.brake != nil {
-				a.rejudge(w)
+			if a.hold != nil {
+				a.queueHoldUpdate(w)
 			}
 		}
 		for _, g := range w.regions {
-			w.rejudgeIfAccused(g)
+			w.queueRegionUpdate(g)
 		}
 		if t == w.timing {
 			return nil
 		}
 		if t.ValidationEnabled && !w.timing.ValidationEnabled {
-			w.believeUnwatched()
+			w.keepUnmonitored()
 		}
 		w.timing = t
 		for _, a := range w.agents {
-			w.judgeAgent(a, now)
+			w.updateAgentState(a, now)
 		}
 		for rec := range w.records() {
-			w.refresh(rec, now)
+			w.refreshBackend(rec, now)
 		}
 		return nil
 	})
 }
 
-// believeUnwatched keeps backends that nothing watches in the answers when checks are switched on, until their first
+// keepUnmonitored keeps backends that nothing watches in the answers when checks are switched on, until their first
 // check fails. Those that are switched on with a restart are kept by what snapshot saves of such backends.
-func (w *writer) believeUnwatched() {
+func (w *writer) keepUnmonitored() {
 	for rec := range w.records() {
-		if rec.claim == nil {
-			rec.remembered, rec.outdated = check.StateHealthy, true
+		if rec.report == nil {
+			rec.lastKnown, rec.isLastKnownOld = check.StateHealthy, true
 		}
 	}
 }
 
-// Sync returns when everything that was asked before is done, or with the error of ctx. It needs Run.
-func (r *Registry) Sync(ctx context.Context) error {
-	return tell(ctx, r, func(*writer, time.Time) error { return nil })
+// WaitForCommands returns when everything that was asked before is done, or with the error of ctx. It needs Run.
+func (r *Registry) WaitForCommands(ctx context.Context) error {
+	return runChange(ctx, r, func(*writer, time.Time) error { return nil })
 }

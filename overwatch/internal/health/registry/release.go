@@ -7,30 +7,29 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gslb.internal/overwatch/internal/health/status"
 )
 
-// ReleaseBrake ends the holds of a service's backends, so that reports of its agents count, and returns the
-// released backends: nil if there was no hold.
-func (r *Registry) ReleaseBrake(ctx context.Context, name string) ([]ID, error) {
-	return ask(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
+// ReleaseServiceHold ends the holds of a service's backends, so that the node accepts the reports of its agents. It
+// returns the released backends, nil if there was no hold.
+func (r *Registry) ReleaseServiceHold(ctx context.Context, name string) ([]ID, error) {
+	return runCommand(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
 		s := w.services[name]
 		if s == nil {
-			return nil, fmt.Errorf("releasing the brake of %s: %w", name, ErrUnknownBackend)
+			return nil, fmt.Errorf("releasing the hold of %s: %w", name, ErrUnknownBackend)
 		}
 		var ids []ID
-		for c := range concerns {
-			if s.brakes == nil || !s.brakes[c].on() {
-				continue
+		for kind := range status.ReportKinds {
+			if s.holds != nil {
+				ids = append(ids, w.releaseHold(&s.holds[kind], now)...)
 			}
-			held := w.heldBy(&s.brakes[c], now)
-			ids = append(ids, idsOf(held)...)
-			w.endBrake(&s.brakes[c], held, "", now)
 		}
 		for _, rec := range slices.Clone(s.records) { // backends in the hold of an agent or a region
-			if w.holder(rec, ConcernIll, now) != nil {
-				a := rec.accusation(ConcernIll)
-				a.believed, a.final = true, true
-				w.refresh(rec, now)
+			if w.holdOf(rec, status.ReportUnhealthy, now) != nil {
+				report := rec.unconfirmedReport(status.ReportUnhealthy)
+				report.Accepted, report.Final = true, true
+				w.refreshBackend(rec, now)
 				ids = append(ids, rec.id)
 			}
 		}
@@ -38,67 +37,67 @@ func (r *Registry) ReleaseBrake(ctx context.Context, name string) ([]ID, error) 
 	})
 }
 
-// ReleaseAgent ends the hold of an agent's reports, and returns the released backends.
-func (r *Registry) ReleaseAgent(ctx context.Context, id string) ([]ID, error) {
-	return ask(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
+// ReleaseAgentHold ends the hold of an agent's reports, and returns the released backends.
+func (r *Registry) ReleaseAgentHold(ctx context.Context, id string) ([]ID, error) {
+	return runCommand(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
 		if a := w.agents[id]; a != nil {
-			return w.releaseOne(a.brake, now), nil
+			return w.releaseHold(a.hold, now), nil
 		}
 		return nil, fmt.Errorf("releasing the hold of agent %s: %w", id, ErrUnknownBackend)
 	})
 }
 
-// ReleaseRegion ends the hold of the reports about a region, and returns the released backends.
-func (r *Registry) ReleaseRegion(ctx context.Context, name string) ([]ID, error) {
-	return ask(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
+// ReleaseRegionHold ends the hold of the reports about a region, and returns the released backends.
+func (r *Registry) ReleaseRegionHold(ctx context.Context, name string) ([]ID, error) {
+	return runCommand(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
 		if g := w.regions[name]; g != nil {
-			return w.releaseOne(&g.brake, now), nil
+			return w.releaseHold(&g.hold, now), nil
 		}
 		return nil, fmt.Errorf("releasing the hold of region %s: %w", name, ErrUnknownBackend)
 	})
 }
 
-// releaseOne ends a brake, which may be nil or off, and returns the released backends.
-func (w *writer) releaseOne(b *brake, now time.Time) []ID {
-	if b == nil || !b.on() {
+// releaseHold ends a hold, which may be nil or inactive, and returns the released backends.
+func (w *writer) releaseHold(h *hold, now time.Time) []ID {
+	if h == nil || !h.IsActive() {
 		return nil
 	}
-	held := w.heldBy(b, now)
-	w.endBrake(b, held, "", now)
+	held := w.recordsHeldBy(h, now)
+	w.endHold(h, held, "", now)
 	return idsOf(held)
 }
 
-// showBrakes publishes which brakes are on.
-func (w *writer) showBrakes() {
-	var list []BrakeState
-	show := func(b *brake, service string) {
-		if b != nil && b.on() {
-			list = append(list, b.state(w.options.Brake(service)))
+// publishHolds publishes the active holds.
+func (w *writer) publishHolds() {
+	var list []HoldState
+	add := func(h *hold, service string) {
+		if h != nil && h.IsActive() {
+			list = append(list, h.state(w.options.Protection(service)))
 		}
 	}
 	for _, s := range w.services {
-		for c := range concerns {
-			if s.brakes != nil {
-				show(&s.brakes[c], s.name)
+		for kind := range status.ReportKinds {
+			if s.holds != nil {
+				add(&s.holds[kind], s.name)
 			}
 		}
 	}
 	for _, a := range w.agents {
-		show(a.brake, "")
+		add(a.hold, "")
 	}
 	for _, g := range w.regions {
-		show(&g.brake, "")
+		add(&g.hold, "")
 	}
-	slices.SortFunc(list, func(a, b BrakeState) int {
+	slices.SortFunc(list, func(a, b HoldState) int {
 		return cmp.Or(strings.Compare(a.Service, b.Service), strings.Compare(a.Region, b.Region),
-			strings.Compare(a.Agent, b.Agent), cmp.Compare(a.Concern, b.Concern))
+			strings.Compare(a.Agent, b.Agent), cmp.Compare(a.Kind, b.Kind))
 	})
-	w.view.brakes.Store(&list)
+	w.view.holds.Store(&list)
 }
 
-// Brakes returns the brakes that are on, ordered by service, region and agent.
-func (v *View) Brakes() []BrakeState {
-	if list := v.brakes.Load(); list != nil {
+// Holds returns the active holds, ordered by service, region and agent.
+func (v *View) Holds() []HoldState {
+	if list := v.holds.Load(); list != nil {
 		return *list
 	}
 	return nil

@@ -59,10 +59,10 @@ func (w *world) hear(tr *trust.Trust, raw []byte) (believed bool) {
 	case wire.TypeHeartbeat:
 		var beat wire.Heartbeat
 		w.must(beat.UnmarshalBinary(m.Payload))
-		_, err := w.Heartbeat(w.t.Context(), m.Agent, &beat)
+		_, err := w.ApplyHeartbeat(w.t.Context(), m.Agent, &beat)
 		w.must(err)
 	case wire.TypeDeregister:
-		w.must(w.Deregister(w.t.Context(), m.Agent))
+		w.must(w.ApplyGoodbye(w.t.Context(), m.Agent))
 	}
 	return true
 }

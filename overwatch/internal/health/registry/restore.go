@@ -4,23 +4,24 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
-// restore takes over the state of before the restart. Agents' claims are there at once, as if their agents had been
-// heard when this process began but had concluded nothing; the state of other backends waits until they are declared.
-// Orders that have expired meanwhile are left out, and Expired is called for them. A bad record is left out and logged:
-// it is no reason not to answer.
-func (w *writer) restore(now time.Time) {
-	m := &w.memory
-	m.gone, m.waiting = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
+// restoreState takes over the state of before the restart. Agents' claims are there at once, as if their agents had
+// been heard when this process began but had concluded nothing; the state of other backends waits until they are
+// declared. Orders that have expired meanwhile are left out, and Expired is called for them. A bad record is left out
+// and logged: it is no reason not to answer.
+func (w *writer) restoreState(now time.Time) {
+	m := &w.saving
+	m.deleted, m.unused = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
 	m.restored = w.options.Restored
-	for _, o := range w.options.Orders {
-		if err := o.normalise(); err != nil {
+	for _, o := range w.options.AdminStates {
+		if err := o.normalize(); err != nil {
 			w.options.Logger.Error().Err(err).Msg("a stored order is left out")
 			continue
 		}
-		w.restoreOrder(o, now)
+		w.restoreAdminState(o, now)
 	}
 	for i := range m.restored {
 		id, err := NewID(m.restored[i].Service, m.restored[i].Address, m.restored[i].Port)
@@ -28,92 +29,93 @@ func (w *writer) restore(now time.Time) {
 			w.options.Logger.Error().Err(err).Msg("a stored status is left out")
 			continue
 		}
-		m.waiting[id] = i
+		m.unused[id] = i
 	}
 	for i := range m.restored {
 		r := &m.restored[i]
-		if id, err := NewID(r.Service, r.Address, r.Port); err == nil && r.AgentSourced && w.allowed(r.AgentID, id) {
-			w.refresh(w.obtain(id, now), now)
+		if id, err := NewID(r.Service, r.Address, r.Port); err == nil && r.AgentSourced && w.isAllowed(r.AgentID, id) {
+			w.refreshBackend(w.getOrCreateRecord(id, now), now)
 		}
 	}
-	if len(m.waiting) > 0 {
-		w.wake(&forgetting{}, new(deadlineAt), now.Add(w.timing.RemoveAfter))
+	if len(m.unused) > 0 {
+		w.setDeadline(&unusedExpiry{}, new(deadlineAt), now.Add(w.timing.RemoveAfter))
 	}
-	w.options.Restored, w.options.Orders = nil, nil
-	w.publish(now)
+	w.options.Restored, w.options.AdminStates = nil, nil
+	w.publishChanges(now)
 }
 
-func (w *writer) allowed(agentID string, id ID) bool {
+func (w *writer) isAllowed(agentID string, id ID) bool {
 	return agentID != "" && w.options.Allowed(agentID, id)
 }
 
-// recall sets up a new record from the saved one of its id, if there is one.
-func (w *writer) recall(r *record, now time.Time) {
-	at, found := w.memory.waiting[r.id]
+// restoreRecord sets up a new record from the saved one of its id, if there is one.
+func (w *writer) restoreRecord(r *record, now time.Time) {
+	at, found := w.saving.unused[r.id]
 	if !found {
 		return
 	}
-	delete(w.memory.waiting, r.id)
-	m := &w.memory.restored[at]
-	r.stored, r.savedAt = true, w.at(now)
+	delete(w.saving.unused, r.id)
+	m := &w.saving.restored[at]
+	r.isStored, r.savedAt = true, w.deadlineFor(now)
 	if !m.Unknown {
-		r.remembered = stateOf(m.Healthy)
+		r.lastKnown = stateOf(m.Healthy)
 	}
-	r.outdated = now.Sub(m.At).Abs() > latencyAge+w.timing.RemoveAfter
-	r.pub.LastHealthyAt, r.pub.Validation.Latency = m.LastHealthyAt, m.Latency
+	r.isLastKnownOld = now.Sub(m.At).Abs() > latencyAge+w.timing.RemoveAfter
+	r.published.LastHealthyAt, r.published.OwnCheck.Latency = m.LastHealthyAt, m.Latency
 	if !m.CreatedAt.IsZero() {
-		r.pub.CreatedAt = restoredSince(m.CreatedAt, now)
+		r.published.CreatedAt = restoredSince(m.CreatedAt, now)
 	}
-	w.recallBrake(r, ConcernIll, m.HeldSince, now)
-	w.recallBrake(r, ConcernWarned, m.WarningHeldSince, now)
+	w.restoreHold(r, status.ReportUnhealthy, m.HeldSince, now)
+	w.restoreHold(r, status.ReportWarning, m.WarningHeldSince, now)
 	drain := restoredDrain(m.AgentDrainSince, m.AgentDrainOver, m.AgentLeftAt, now)
 	if drain != nil && !drain.leftAt.IsZero() {
 		r.leftDrain, drain = drain, nil
 	}
-	if !w.allowed(m.AgentID, r.id) {
+	if !w.isAllowed(m.AgentID, r.id) {
 		return
 	}
-	a := w.agent(m.AgentID)
-	if !a.listed {
-		a.seen = now
-		w.wake(a, &a.timer, now.Add(w.timing.StaleThreshold))
+	a := w.getOrCreateAgent(m.AgentID)
+	if !a.isPublished {
+		a.lastSeen = now
+		w.setDeadline(a, &a.timer, now.Add(w.timing.StaleThreshold))
 	}
 	if m.HeardAt.IsValid() {
 		a.address = m.HeardAt
 	}
-	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, asked: unique.Make(m.Check)}
-	r.claim.drain = drain
-	r.claim.warnings, r.claim.said.warnings = restoredWarnings(m.Bleeds, now)
-	w.reduce(r)
-	a.claims = append(a.claims, r)
+	r.report = &report{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region,
+		requestedCheck: unique.Make(m.Check)}
+	r.report.drain = drain
+	r.report.warnings, r.report.statement.warnings = restoredWarnings(m.Bleeds, now)
+	w.deriveOwnCheck(r)
+	a.records = append(a.records, r)
 }
 
-// recallBrake goes on with a brake that held r before the restart. Until this node has checked r itself, the saved hold
+// restoreHold goes on with a brake that held r before the restart. Until this node has checked r itself, the saved hold
 // stands for a successful check.
-func (w *writer) recallBrake(r *record, c Concern, since, now time.Time) {
-	settings := w.options.Brake(r.service.name)
+func (w *writer) restoreHold(r *record, kind status.ReportKind, since, now time.Time) {
+	settings := w.options.Protection(r.service.name)
 	if since.IsZero() || !settings.Enabled {
 		return
 	}
-	r.heldBefore = true
-	if now.Sub(since) >= settings.Hold { // by one without an end by time
+	r.wasHeld = true
+	if now.Sub(since) >= settings.HoldTime { // by one without an end by time
 		return
 	}
-	b := &w.brakesOf(r.service)[c]
-	if !b.on() {
-		b.since = restoredSince(since, now)
-		w.mark(r.service, false)
-		w.showBrakes()
+	b := &w.holdsOf(r.service)[kind]
+	if !b.IsActive() {
+		b.Begin(restoredSince(since, now))
+		w.markDirty(r.service, false)
+		w.publishHolds()
 	}
 }
 
-// forgetting is the deadline after which restored backends are forgotten that nothing has declared.
-type forgetting struct{}
+// unusedExpiry is the deadline after which restored backends are forgotten that nothing has declared.
+type unusedExpiry struct{}
 
-// due implements timed.
-func (*forgetting) due(w *writer, _ deadlineAt, _ time.Time) {
-	for id := range w.memory.waiting {
-		w.forgetID(id)
+// handleDeadline implements timed.
+func (*unusedExpiry) handleDeadline(w *writer, _ deadlineAt, _ time.Time) {
+	for id := range w.saving.unused {
+		w.queueDeletion(id)
 	}
-	w.memory.restored, w.memory.waiting = nil, nil
+	w.saving.restored, w.saving.unused = nil, nil
 }

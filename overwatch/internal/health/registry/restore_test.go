@@ -21,14 +21,14 @@ var (
 
 func TestRestart_BackendsWereCreatedWhenTheyWere(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		created := w.View().Get(id(b1)).CreatedAt
 		w.pass(time.Minute)
 		w.restart(Options{Timing: validating})
 		w.pass(time.Minute)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		w.beat(agent, a1+" healthy")
 		for _, text := range []string{b1, a1} {
 			if got := w.View().Get(id(text)).CreatedAt; !got.Equal(created) {
@@ -49,7 +49,7 @@ func TestReport_TellsWhenTheLastCheckEnded(t *testing.T) {
 			if !tc.said.IsZero() {
 				said.CheckedAtMillis = uint64(tc.said.UnixMilli())
 			}
-			_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Region: "eu", Backends: []wire.Backend{said}})
+			_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Region: "eu", Backends: []wire.Backend{said}})
 			w.must(err)
 			if got := w.View().Get(id(a1)).Report().CheckedAt; got.Sub(tc.want).Abs() > time.Millisecond {
 				t.Errorf("checked at %s, said %s, is shown as %s", tc.want, tc.said, got)
@@ -60,7 +60,7 @@ func TestReport_TellsWhenTheLastCheckEnded(t *testing.T) {
 
 func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"),
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"),
 			static("b.example:10.0.0.3:80")}))
 		agent := w.authority.agent("one", "eu", "a.example", "c.example")
 		w.beat(agent, a1+" healthy", a2+" unhealthy", "c.example:10.0.0.1:80 healthy")
@@ -75,7 +75,7 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 		w.see(a2, rememberedDown)
 		w.see("c.example:10.0.0.1:80", rememberedDown)
 		b := w.View().Get(id(a1))
-		if b.Weight != 100 || b.Region != "eu" || b.Check() != tcp || b.AgentID != "one" || b.Claim != nil ||
+		if b.Weight != 100 || b.Region != "eu" || b.Check() != tcp || b.AgentID != "one" || b.Reported != nil ||
 			!b.Report().At.IsZero() {
 			t.Errorf("restored as %+v", b)
 		}
@@ -83,12 +83,12 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 			t.Error("an agent that this process has not heard is listed")
 		}
 		w.seeNone(b1)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"),
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"),
 			static("b.example:10.0.0.3:80")}))
 		w.see(b1, remembered)
 		w.see("b.example:10.0.0.2:80", rememberedDown)
 		w.see("b.example:10.0.0.3:80", unknown)
-		if got := w.View().Get(id(b1)).Validation.Latency; got != time.Millisecond {
+		if got := w.View().Get(id(b1)).OwnCheck.Latency; got != time.Millisecond {
 			t.Errorf("latency restored as %v", got)
 		}
 
@@ -103,14 +103,14 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 // not count among those of whom min_healthy asks for a part, and the first success of its agent is enough.
 func TestRestart_WhatNobodyHadJudgedIsUnknown(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		_, err := w.SetDrain(w.ctx(), id(b1), time.Minute)
 		w.must(err)
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" none")
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		w.see(a1, unknown)
 		w.see(b1, unknown)
 		if w.View().Get(id(b1)).DrainEndsAt.IsZero() {
@@ -122,26 +122,26 @@ func TestRestart_WhatNobodyHadJudgedIsUnknown(t *testing.T) {
 // failed reports a failed check that is one of fewer than the thresholds ask for.
 func (w *world) failed(s string) {
 	w.t.Helper()
-	w.must(w.Validated(w.ctx(), Verdict{ID: id(s), Outcome: check.Failure, Err: "timeout"}))
+	w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(s), Outcome: check.Failure, Err: "timeout"}))
 }
 
 func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.verdict(b1, check.Success)
 		w.verdict(a1, check.Success)
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		for range 2 {
 			w.failed(b1)
 			w.failed(a1)
 			w.see(b1, remembered)
 			w.see(a1, remembered)
 		}
-		if got := w.View().Get(id(b1)).Validation; got.Failures != 2 || got.Err != "timeout" ||
+		if got := w.View().Get(id(b1)).OwnCheck; got.Failures != 2 || got.LastError != "timeout" ||
 			got.State != check.StateUnknown {
 			t.Errorf("the failures are shown as %+v", got)
 		}
@@ -153,9 +153,9 @@ func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) 
 		w.verdict(b1, check.Failure)
 		w.see(b1, failing)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		w.see(b1, rememberedDown)
-		for _, target := range w.View().Targets() {
+		for _, target := range w.View().CheckTargets() {
 			if target.WasUnhealthy != (target.ID == id(b1)) {
 				t.Errorf("%s: was unhealthy %v", target.ID, target.WasUnhealthy)
 			}
@@ -174,14 +174,14 @@ func TestRestart_OldMemoryEndsAtTheFirstFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, validating, func(w *world) {
-				w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80")}))
+				w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80")}))
 				w.verdict(b1, check.Success)
 				w.verdict("b.example:10.0.0.2:80", check.Success)
 				w.pass(10 * time.Second)
 				w.stop()
 				time.Sleep(c.away)
 				w.restart(Options{Timing: validating})
-				w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80")}))
+				w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80")}))
 				w.see(b1, remembered)
 				w.failed(b1)
 				w.see(b1, c.want)
@@ -197,13 +197,13 @@ func TestRestart_OldMemoryEndsAtTheFirstFailure(t *testing.T) {
 func TestRestart_ThatSwitchesChecksOnTakesNothingOut(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		other := "b.example:10.0.0.2:80"
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static(other), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1), static(other), static(a2)}))
 		w.verdict(other, check.Failure)
 		w.beat(w.authority.agent("one", "eu", "a.example"), a2+" unhealthy")
-		w.must(w.Retime(w.ctx(), notValidating))
+		w.must(w.SetTiming(w.ctx(), notValidating))
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static(other), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1), static(other), static(a2)}))
 		w.see(b1, remembered)
 		w.see(other, remembered)
 		w.see(a2, rememberedDown)
@@ -239,7 +239,7 @@ func TestRestart_ARevokedAgentsBackendsStayAway(t *testing.T) {
 		w.beat(agent, a1+" healthy", a2+" healthy")
 		w.restart(Options{Timing: notValidating, Allowed: func(agent string, _ ID) bool { return agent != "one" }})
 		w.seeNone(a1)
-		w.pass(DefaultRemoveAfter + saveEvery + tick)
+		w.pass(DefaultRemoveAfter + minSaveInterval + tick)
 		if left := w.disk.all(); len(left) != 0 {
 			t.Errorf("still stored: %v", left)
 		}
@@ -256,7 +256,7 @@ func TestRestart_AClaimThatMayBeMadeNoMoreStaysAway(t *testing.T) {
 		}})
 		w.seeNone(a1)
 		w.see(b1, remembered)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		if b := w.View().Get(id(a1)); b.AgentID != "" {
 			t.Errorf("%s is claimed by %s", a1, b.AgentID)
 		}
@@ -268,15 +268,15 @@ func TestReadmit_WithdrawsWhatMayBeClaimedNoMoreAndNothingElse(t *testing.T) {
 		one, two := w.authority.agent("one", "eu", "a.example", "b.example"), w.authority.agent("two", "eu", "a.example")
 		w.beat(one, a1+" healthy", b1+" healthy")
 		w.beat(two, a2+" healthy")
-		w.must(w.Readmit(w.ctx(), "one", func(backend ID) bool { return backend.Service == "b.example" }))
-		w.must(w.Readmit(w.ctx(), "nobody", func(ID) bool { return false }))
+		w.must(w.WithdrawDisallowed(w.ctx(), "one", func(backend ID) bool { return backend.Service == "b.example" }))
+		w.must(w.WithdrawDisallowed(w.ctx(), "nobody", func(ID) bool { return false }))
 		w.seeNone(a1)
 		w.see(b1, agentHealthy)
 		w.see(a2, agentHealthy)
 		if got := w.beat(two, a1+" healthy", a2+" healthy"); got != nil {
 			t.Errorf("what was withdrawn is refused to another: %v", got)
 		}
-		w.must(w.Deregister(w.ctx(), one)) // which takes nothing of another's with it
+		w.must(w.ApplyGoodbye(w.ctx(), one)) // which takes nothing of another's with it
 		w.seeNone(b1)
 		w.see(a1, agentHealthy)
 	})
@@ -327,17 +327,17 @@ func TestRestart_ADrainThatTookNoTimeGoesOn(t *testing.T) {
 func TestRestart_WhatTheFileOverruledIsTheNewestThatTheAgentSaid(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		declared := []Declaration{{ID: id(a1), Weight: 7, Region: "eu", Check: unique.Make(tcp)}}
-		w.must(w.SetStatic(w.ctx(), declared))
+		w.must(w.SetStaticDeclarations(w.ctx(), declared))
 		one := w.authority.agent("one", "us", "a.example")
 		w.beat(one, a1+" healthy")
-		w.pass(saveEvery + tick)
+		w.pass(minSaveInterval + tick)
 		said := claims(a1 + " healthy")
 		said[0].Weight = 3
-		_, err := w.Heartbeat(w.ctx(), one, &wire.Heartbeat{Region: "ap", Backends: said})
+		_, err := w.ApplyHeartbeat(w.ctx(), one, &wire.Heartbeat{Region: "ap", Backends: said})
 		w.must(err)
 		w.restart(Options{Timing: notValidating})
-		w.must(w.SetStatic(w.ctx(), declared))
-		w.must(w.SetStatic(w.ctx(), nil))
+		w.must(w.SetStaticDeclarations(w.ctx(), declared))
+		w.must(w.SetStaticDeclarations(w.ctx(), nil))
 		if b := w.View().Get(id(a1)); b == nil || b.Weight != 3 || b.Region != "ap" {
 			t.Errorf("after the restart it is %+v", b)
 		}
@@ -349,10 +349,10 @@ func TestRestart_WhatTheFileGaveUpIsTheAgentsAlone(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
 		w.beat(one, a1+" healthy")
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
-		w.pass(saveEvery + tick)
-		w.must(w.SetStatic(w.ctx(), nil))
-		w.pass(saveEvery + tick)
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
+		w.pass(minSaveInterval + tick)
+		w.must(w.SetStaticDeclarations(w.ctx(), nil))
+		w.pass(minSaveInterval + tick)
 		w.restart(Options{Timing: notValidating})
 		w.see(a1, remembered)
 	})
@@ -361,13 +361,13 @@ func TestRestart_WhatTheFileGaveUpIsTheAgentsAlone(t *testing.T) {
 // An operator's drain is of the backend, whoever may speak for it after the restart.
 func TestRestart_AnOperatorsDrainGoesOnWithoutTheAgent(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
 		_, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
 		w.must(err)
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: notValidating, Allowed: func(string, ID) bool { return false }})
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.share(a1, 0.9, true)
 	})
 }
@@ -377,7 +377,7 @@ func TestRestart_AnAgentIsHeardWithItsHeartbeat(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
 		w.beat(one, a1+" healthy")
-		w.pass(saveEvery + tick)
+		w.pass(minSaveInterval + tick)
 		w.restart(Options{Timing: notValidating})
 		if outcome := w.signal(one, wire.Warnings{CPUMillis: 1000}, a1); outcome.Changed {
 			t.Error("a warning of an agent that was not heard since the restart counts")
@@ -392,7 +392,7 @@ func TestRestart_AnAgentsDrainGoesOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
 		w.beat(one, a1+" healthy")
-		_, err := w.Drain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
+		_, err := w.ApplyDrain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
 		w.must(err)
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: notValidating})
@@ -451,10 +451,10 @@ func TestRestart_TheWarningOfALostAgentEnds(t *testing.T) {
 func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: unique.Make(tcp),
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: unique.Make(tcp),
 			Agent: "one"}}))
 		w.beat(one, a1+" healthy")
-		_, err := w.Drain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
+		_, err := w.ApplyDrain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
 		w.must(err)
 		for range 9 {
 			w.pass(30 * time.Second)
@@ -470,12 +470,12 @@ func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 func TestRestart_OneBadRecordIsNoReasonNotToStart(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.stop()
-		good := statusOf(id(a1))
+		good := emptyStatus(id(a1))
 		good.AgentID, good.AgentSourced, good.Healthy = "one", true, true
 		w.start(Options{
-			Timing:   notValidating,
-			Orders:   []Order{{Kind: api.OrderOverride, Service: "a.example"}},
-			Restored: []store.Status{{Service: "bad:name", AgentID: "one", AgentSourced: true}, good},
+			Timing:      notValidating,
+			AdminStates: []AdminState{{Kind: api.OrderOverride, Service: "a.example"}},
+			Restored:    []store.Status{{Service: "bad:name", AgentID: "one", AgentSourced: true}, good},
 		})
 		w.see(a1, remembered)
 		if got := w.View().Get(id(a1)).Check(); got != tcp {
@@ -509,11 +509,11 @@ func TestRestart_OverridesAreInForceUnlessExpired(t *testing.T) {
 		short.ExpiresAt = time.Now().Add(time.Minute).Round(0)
 		long.ExpiresAt = time.Now().Add(time.Hour).Round(0)
 		w.pass(2 * time.Minute)
-		w.restart(Options{Timing: notValidating, Orders: []Order{short, long}})
+		w.restart(Options{Timing: notValidating, AdminStates: []AdminState{short, long}})
 		if e := w.ended(); len(e) != 1 || e[0].Address != short.Address {
 			t.Errorf("told of what has expired meanwhile: %+v", e)
 		}
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(a2)}))
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		w.see(a2, forcedDown)
 		w.pass(58*time.Minute + time.Second)
@@ -523,14 +523,14 @@ func TestRestart_OverridesAreInForceUnlessExpired(t *testing.T) {
 
 func TestRestart_LastHealthyIsRemembered(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.verdict(a1, check.Success)
 		w.pass(time.Minute)
 		w.verdict(a1, check.Failure)
 		at := time.Now()
 		w.pass(time.Minute)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.see(a1, rememberedDown)
 		if got := w.View().Get(id(a1)).LastHealthyAt; !got.Equal(at) {
 			t.Errorf("last healthy at %v, want %v", got, at)

@@ -6,8 +6,8 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// saveErrorEvery is the least time between two lines about a store that does not take what should be saved.
-const saveErrorEvery = time.Minute
+// minErrorInterval is the least time between two lines about a store that does not take what should be saved.
+const minErrorInterval = time.Minute
 
 // saver writes batches to the store while the writer goes on. At most one batch is under way.
 type saver struct {
@@ -37,48 +37,49 @@ func startSaver(statuses StatusStore) saver {
 	return s
 }
 
-// save sends the next batch on its way if there is one and its time has come.
-func (w *writer) save(s saver, now time.Time) {
-	m := &w.memory
+// sendBatch sends the next batch on its way if there is one and its time has come.
+func (w *writer) sendBatch(s saver, now time.Time) {
+	m := &w.saving
 	if !m.ready || m.busy || s.batches == nil {
 		return
 	}
 	m.ready = false
-	batch := w.batch(now)
+	batch := w.nextBatch(now)
 	if len(batch) == 0 {
 		return
 	}
 	m.busy = true
 	s.batches <- batch
-	if len(m.unsaved)+len(m.gone) > 0 {
-		w.askToSave()
+	if len(m.unsaved)+len(m.deleted) > 0 {
+		w.scheduleSave()
 	}
 }
 
-// saved takes the result of a batch.
-func (w *writer) saved(result saveResult, now time.Time) {
-	w.memory.busy = false
+// handleSaveResult takes the result of a batch.
+func (w *writer) handleSaveResult(result saveResult, now time.Time) {
+	w.saving.busy = false
 	if result.err == nil {
 		return
 	}
-	w.failed(result.batch)
-	if last := w.memory.lastError; last.IsZero() || now.Sub(last) >= saveErrorEvery {
-		w.memory.lastError = now
+	w.requeueBatch(result.batch)
+	if last := w.saving.lastError; last.IsZero() || now.Sub(last) >= minErrorInterval {
+		w.saving.lastError = now
 		w.options.Logger.Error().Err(result.err).Int("backends", len(result.batch)).
 			Msg("saving the last known status of backends; answers are not affected, and it is tried again")
 	}
 }
 
-// finish saves what is left and waits until it is stored. A batch that fails is not tried again: the process is ending.
-func (w *writer) finish(s saver) {
+// saveRemaining saves what is left and waits until it is stored. A batch that fails is not tried again: the process is
+// ending.
+func (w *writer) saveRemaining(s saver) {
 	if s.batches == nil {
 		return
 	}
-	if w.memory.busy {
-		w.saved(<-s.results, w.options.Now())
+	if w.saving.busy {
+		w.handleSaveResult(<-s.results, w.options.Now())
 	}
 	for {
-		batch := w.batch(w.options.Now())
+		batch := w.nextBatch(w.options.Now())
 		if len(batch) == 0 {
 			break
 		}

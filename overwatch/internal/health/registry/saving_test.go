@@ -21,14 +21,14 @@ func TestSaving_IsBatchedAndFollowsWhatIsGone(t *testing.T) {
 			t.Errorf("%d batches in four seconds", w.disk.batchCount())
 		}
 		w.beat(agent)
-		w.pass(saveEvery + tick)
+		w.pass(minSaveInterval + tick)
 		if left := w.disk.all(); len(left) != 0 {
 			t.Errorf("stored although gone: %v", left)
 		}
 		w.beat(agent, a1+" healthy")
 		w.beat(agent)
 		w.beat(agent, a1+" healthy")
-		w.pass(saveEvery + tick)
+		w.pass(minSaveInterval + tick)
 		if left := w.disk.all(); len(left) != 1 || !left[0].Healthy {
 			t.Errorf("gone and back between two batches, stored as %v", left)
 		}
@@ -37,7 +37,7 @@ func TestSaving_IsBatchedAndFollowsWhatIsGone(t *testing.T) {
 
 func TestSaving_UnchangedStateCostsNothing(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.pass(10 * time.Second)
 		if w.disk.batchCount() != 1 {
 			t.Errorf("%d batches for one new backend", w.disk.batchCount())
@@ -45,7 +45,7 @@ func TestSaving_UnchangedStateCostsNothing(t *testing.T) {
 		w.verdict(a1, check.Success)
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		batches := w.disk.batchCount()
 		for range 19 {
 			w.pass(30 * time.Second)
@@ -73,7 +73,7 @@ func TestSaving_AFullDiskTouchesNothingElseAndIsCaughtUpWith(t *testing.T) {
 			t.Errorf("said %d times in two minutes that the disk is full", n)
 		}
 		w.disk.fill(nil)
-		w.pass(3 * saveEvery)
+		w.pass(3 * minSaveInterval)
 		if got := w.disk.all(); len(got) != 1 || savedID(got[0]) != id(a2) {
 			t.Errorf("stored %v", got)
 		}
@@ -83,19 +83,19 @@ func TestSaving_AFullDiskTouchesNothingElseAndIsCaughtUpWith(t *testing.T) {
 func TestSaving_ManyAreSavedInBoundedBatchesAndOnStop(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		var all []Declaration
-		for i := range 3 * saveAtMost {
+		for i := range 3 * maxBatch {
 			all = append(all, static(fmt.Sprintf("s%d:10.0.0.1:80", i)))
 		}
-		w.must(w.SetStatic(w.ctx(), all))
+		w.must(w.SetStaticDeclarations(w.ctx(), all))
 		for _, d := range all {
-			w.must(w.Validated(w.ctx(), Verdict{ID: d.ID, State: check.StateHealthy, Outcome: check.Success}))
+			w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: d.ID, State: check.StateHealthy, Outcome: check.Success}))
 		}
-		w.pass(saveEvery + tick)
-		if n := len(w.disk.all()); n != saveAtMost {
+		w.pass(minSaveInterval + tick)
+		if n := len(w.disk.all()); n != maxBatch {
 			t.Errorf("the first batch has %d", n)
 		}
-		w.pass(saveEvery + tick)
-		if n := len(w.disk.all()); n != 2*saveAtMost {
+		w.pass(minSaveInterval + tick)
+		if n := len(w.disk.all()); n != 2*maxBatch {
 			t.Errorf("the first two batches have %d: the rest waits until something changes", n)
 		}
 		w.stop()

@@ -38,7 +38,7 @@ func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) 
 		w.see(a1, staleUnknown)
 		w.pass(detectionBound)
 		w.seeNone(a1)
-		if s, ok := w.View().Agent("one"); !ok || s.Left() {
+		if s, ok := w.View().Agent("one"); !ok || s.HasLeft() {
 			t.Errorf("the silent agent is %+v, %v", s, ok)
 		}
 	})
@@ -61,12 +61,12 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
 			w.see(a1, agentHealthy)
 		}
 		slept.Add(int64(DefaultRemoveAfter))
-		w.pass(DefaultStaleThreshold - detectionBound - longestRest)
+		w.pass(DefaultStaleThreshold - detectionBound - maxSleep)
 		w.see(a1, agentHealthy)
-		w.pass(2 * (detectionBound + longestRest))
+		w.pass(2 * (detectionBound + maxSleep))
 		w.see(a1, staleUnknown)
 		slept.Add(int64(DefaultRemoveAfter)) // one that was silent before stays so
-		w.pass(longestRest)
+		w.pass(maxSleep)
 		w.see(a1, staleUnknown)
 	})
 }
@@ -80,11 +80,11 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStillAtWork(t *testing.T) {
 				time.Duration(slept.Load()))
 		}})
 		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
-		w.must(tell(w.ctx(), w.Registry, func(*writer, time.Time) error {
+		w.must(runChange(w.ctx(), w.Registry, func(*writer, time.Time) error {
 			slept.Add(int64(2 * DefaultStaleThreshold))
 			return nil
 		}))
-		w.pass(longestRest)
+		w.pass(maxSleep)
 		w.see(a1, agentHealthy)
 		w.pass(DefaultStaleThreshold)
 		w.see(a1, staleUnknown)
@@ -100,10 +100,10 @@ func TestSilence_CountsThoughThisNodeIsOftenALittleLate(t *testing.T) {
 				time.Duration(slept.Load()))
 		}})
 		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
-		for range DefaultStaleThreshold / (2 * longestRest) {
-			w.pass(longestRest)
+		for range DefaultStaleThreshold / (2 * maxSleep) {
+			w.pass(maxSleep)
 			slept.Add(int64(maxLateness) / 2)
-			w.pass(longestRest)
+			w.pass(maxSleep)
 			slept.Add(int64(maxLateness) / 2)
 		}
 		w.see(a1, staleUnknown)
@@ -128,7 +128,7 @@ func TestSilence_EndsWithTheNextMessage(t *testing.T) {
 
 func TestSilence_ValidationDecidesMeanwhile(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		agent := w.authority.agent("one", "eu", "a.example", "b.example")
 		w.beat(agent, a1+" healthy", a2+" healthy", b1+" healthy")
 		for range 12 { // six minutes: past remove_after
@@ -178,8 +178,8 @@ func TestVerdict_CountsForThreeOfItsOwnIntervals(t *testing.T) {
 		spec := tcp
 		spec.Interval = 3 * DefaultValidationInterval
 		rare.Check = unique.Make(spec)
-		w.must(w.SetStatic(w.ctx(), []Declaration{rare}))
-		if got := w.View().Targets(); len(got) != 1 || got[0].Spec != spec {
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{rare}))
+		if got := w.View().CheckTargets(); len(got) != 1 || got[0].Spec != spec {
 			t.Errorf("targets are %+v", got)
 		}
 		w.verdict(a1, check.Failure)
@@ -192,17 +192,17 @@ func TestVerdict_CountsForThreeOfItsOwnIntervals(t *testing.T) {
 
 func TestVerdict_OwnTroubleIsNotBackendTrouble(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.see(a1, unknown)
 		w.verdict(a1, check.Success)
 		w.see(a1, validated)
 		for range 10 {
 			w.pass(30 * time.Second)
-			w.must(w.Validated(w.ctx(), Verdict{ID: id(a1), State: check.StateHealthy, Outcome: check.Unknown,
+			w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(a1), State: check.StateHealthy, Outcome: check.Unknown,
 				Err: "no file descriptors"}))
 		}
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
-		if v := w.View().Get(id(a1)).Validation; v.Err != "no file descriptors" || v.Successes != 1 {
+		if v := w.View().Get(id(a1)).OwnCheck; v.LastError != "no file descriptors" || v.Successes != 1 {
 			t.Errorf("validation is %+v", v)
 		}
 		w.verdict(a1, check.Failure)
@@ -219,7 +219,7 @@ func TestVerdict_OnWhatIsNotKnownChangesNothing(t *testing.T) {
 		}
 	})
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.verdict(a1, check.Failure)
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 	})
@@ -227,7 +227,7 @@ func TestVerdict_OnWhatIsNotKnownChangesNothing(t *testing.T) {
 
 func TestVerdict_ThatConfirmsTellsNobody(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.verdict(a1, check.Success)
 		told, updated := w.changed.count(), w.View().Get(id(a1)).UpdatedAt
 		w.pass(30 * time.Second)
@@ -236,8 +236,8 @@ func TestVerdict_ThatConfirmsTellsNobody(t *testing.T) {
 		if w.changed.count() != told || !b.UpdatedAt.Equal(updated) {
 			t.Error("a verdict that only confirms counts as a change")
 		}
-		if b.Validation.Successes != 2 || !b.Validation.At.Equal(time.Now()) {
-			t.Errorf("validation is %+v", b.Validation)
+		if b.OwnCheck.Successes != 2 || !b.OwnCheck.At.Equal(time.Now()) {
+			t.Errorf("validation is %+v", b.OwnCheck)
 		}
 	})
 }
@@ -248,7 +248,7 @@ func TestVerdict_ThatConfirmsInALargeServiceIsShownSoon(t *testing.T) {
 		for i := range smallService + 1 {
 			list = append(list, static(fmt.Sprintf("a.example:10.0.%d.%d:80", i/200, i%200+1)))
 		}
-		w.must(w.SetStatic(w.ctx(), list))
+		w.must(w.SetStaticDeclarations(w.ctx(), list))
 		one := list[0].ID.String()
 		w.verdict(one, check.Success)
 		w.see(one, validated) // a change is shown at once
@@ -259,7 +259,7 @@ func TestVerdict_ThatConfirmsInALargeServiceIsShownSoon(t *testing.T) {
 			t.Error("the list was published for a verdict that only confirms")
 		}
 		w.pass(confirmSoon + tick)
-		if n := w.View().Get(id(one)).Validation.Successes; n != 3 {
+		if n := w.View().Get(id(one)).OwnCheck.Successes; n != 3 {
 			t.Errorf("%d successes are shown, want 3", n)
 		}
 	})
@@ -267,7 +267,7 @@ func TestVerdict_ThatConfirmsInALargeServiceIsShownSoon(t *testing.T) {
 
 func TestRetime_AppliesToWhatIsKnown(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.verdict(a1, check.Failure)
@@ -275,12 +275,12 @@ func TestRetime_AppliesToWhatIsKnown(t *testing.T) {
 		w.pass(10 * time.Second)
 		w.see(a1, contradicted)
 		t1 := Timing{StaleThreshold: 5 * time.Second, RemoveAfter: 20 * time.Second}
-		w.must(w.Retime(w.ctx(), t1))
+		w.must(w.SetTiming(w.ctx(), t1))
 		w.see(a1, staleUnknown)
 		w.see(b1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		w.pass(11 * time.Second)
 		w.seeNone(a1)
-		if err := w.Retime(w.ctx(), Timing{StaleThreshold: time.Minute, RemoveAfter: time.Second}); err == nil {
+		if err := w.SetTiming(w.ctx(), Timing{StaleThreshold: time.Minute, RemoveAfter: time.Second}); err == nil {
 			t.Error("remove after below the stale threshold was taken")
 		}
 	})
@@ -296,7 +296,7 @@ func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
 		w.verdict(a1, check.Success)
 		w.pass(29 * time.Second)
 		w.see(a1, staleValidated)
-		w.must(w.Retime(w.ctx(), shorter))
+		w.must(w.SetTiming(w.ctx(), shorter))
 		w.see(a1, staleValidated)
 		w.verdict(a1, check.Success) // by the new interval
 		w.pass(3*shorter.ValidationInterval - time.Second)
@@ -308,7 +308,7 @@ func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.verdict(a1, check.Failure)
-		w.must(w.Retime(w.ctx(), shorter))
+		w.must(w.SetTiming(w.ctx(), shorter))
 		w.beatFor(3*DefaultValidationInterval-time.Second, agent, a1+" healthy")
 		w.see(a1, contradicted)
 		w.beatFor(2*time.Second, agent, a1+" healthy")
@@ -319,9 +319,9 @@ func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
 // Checks that are switched on take nothing out of the answers before they have found something.
 func TestRetime_ChecksThatAreSwitchedOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(b1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(b1)}))
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
-		w.must(w.Retime(w.ctx(), validating))
+		w.must(w.SetTiming(w.ctx(), validating))
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
 		w.verdict(a1, check.Success)
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonValidated))
@@ -329,14 +329,14 @@ func TestRetime_ChecksThatAreSwitchedOn(t *testing.T) {
 		if b := w.View().Get(id(b1)); b.MayServe {
 			t.Errorf("after a failed check: %s", b.Reason)
 		}
-		w.must(w.Retime(w.ctx(), notValidating))
+		w.must(w.SetTiming(w.ctx(), notValidating))
 		w.see(b1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 	})
 }
 
 func TestLastHealthyAt_IsTheLastMomentOfBeingFit(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(a2)}))
 		if b := w.View().Get(id(a1)); !b.LastHealthyAt.IsZero() {
 			t.Errorf("never healthy, and yet %v", b.LastHealthyAt)
 		}

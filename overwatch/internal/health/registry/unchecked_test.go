@@ -29,24 +29,24 @@ func off(s string) Declaration {
 func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		inWorld(t, validating, func(w *world) {
-			w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+			w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 			w.verdict(b1, check.Failure)
 			w.see(b1, concluded(api.EffectiveUnhealthy, false, status.ReasonFailing))
-			w.must(w.SetStatic(w.ctx(), []Declaration{off(b1)}))
+			w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{off(b1)}))
 			w.see(b1, uncheckedServes)
 			w.verdict(b1, check.Failure) // of a check that was under way
 			w.see(b1, uncheckedServes)
-			if b := w.View().Get(id(b1)); b.Validation != (Validation{}) || len(w.View().Targets()) != 0 {
-				t.Errorf("%+v, targets %v", b.Validation, w.View().Targets())
+			if b := w.View().Get(id(b1)); b.OwnCheck != (OwnCheck{}) || len(w.View().CheckTargets()) != 0 {
+				t.Errorf("%+v, targets %v", b.OwnCheck, w.View().CheckTargets())
 			}
 			if restart {
 				w.pass(DefaultRemoveAfter)
 				w.restart(Options{Timing: validating})
 			}
-			w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+			w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
 			w.see(b1, remembered)
-			isB1 := func(target Target) bool { return target.ID == id(b1) && !target.WasUnhealthy }
-			if targets := w.View().Targets(); !slices.ContainsFunc(targets, isB1) {
+			isB1 := func(target CheckTarget) bool { return target.ID == id(b1) && !target.WasUnhealthy }
+			if targets := w.View().CheckTargets(); !slices.ContainsFunc(targets, isB1) {
 				t.Errorf("targets %v", targets)
 			}
 			w.verdict(b1, check.Failure)
@@ -61,7 +61,7 @@ func TestUnchecked_TheAgentDecidesAlone(t *testing.T) {
 		agent := w.authority.agent("one", "eu", id(b1).Service)
 		d := off(b1)
 		d.Agent = "one"
-		w.must(w.SetStatic(w.ctx(), []Declaration{d}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{d}))
 		w.beat(agent, b1+" healthy")
 		w.see(b1, uncheckedClaimed)
 		w.beat(agent, b1+" unhealthy")

@@ -17,15 +17,15 @@ import (
 // state: the result of one call to Service is consistent in itself, two calls may lie before and after a change.
 // Results are shared and must not be changed.
 type View struct {
-	services byName[slot]
-	agents   byName[agent]
-	orders   atomic.Pointer[[]Order]
+	services    byName[slot]
+	agents      byName[agent]
+	adminStates atomic.Pointer[[]AdminState]
 	// of the backends, by statusNumber; moved on as slots are filled, so off by what is being published
-	counts     [3]atomic.Int64
-	generation atomic.Uint64 // of the set of targets
-	suspended  atomic.Bool
-	brakes     atomic.Pointer[[]BrakeState]
-	asked      sync.Map // of the services with a backend for which AskedToDrain holds, by name; without values
+	counts           [3]atomic.Int64
+	generation       atomic.Uint64 // of the set of targets
+	isIsolated       atomic.Bool
+	holds            atomic.Pointer[[]HoldState]
+	drainingServices sync.Map // of the services with a backend for which AskedToDrain holds, by name; without values
 }
 
 // statusNumber returns the place of a status in View.counts.
@@ -89,12 +89,12 @@ func (v *View) Backends() iter.Seq[*Backend] {
 	}
 }
 
-// AskedToDrain yields the backends that drain because their agents ask for it, without looking at the others.
-func (v *View) AskedToDrain() iter.Seq[*Backend] {
+// AgentDrains yields the backends that drain because their agents ask for it, without looking at the others.
+func (v *View) AgentDrains() iter.Seq[*Backend] {
 	return func(yield func(*Backend) bool) {
-		v.asked.Range(func(name, _ any) bool {
+		v.drainingServices.Range(func(name, _ any) bool {
 			for _, b := range v.Service(name.(string)) {
-				if b.askedToDrain() && !yield(b) {
+				if b.isDrainedByAgent() && !yield(b) {
 					return false
 				}
 			}
@@ -103,8 +103,8 @@ func (v *View) AskedToDrain() iter.Seq[*Backend] {
 	}
 }
 
-// askedToDrain reports whether the backend drains because its agent asks for it, and not by an operator's order.
-func (b *Backend) askedToDrain() bool { return b.Draining && b.DrainOrder == nil }
+// isDrainedByAgent reports whether the backend drains because its agent asks for it, and not by an operator's order.
+func (b *Backend) isDrainedByAgent() bool { return b.Draining && b.AdminDrain == nil }
 
 // Count returns the number of backends with the status, without looking at each.
 func (v *View) Count(status api.EffectiveStatus) int {
@@ -121,33 +121,33 @@ func (v *View) Get(id ID) *Backend {
 	return list[at]
 }
 
-// Orders returns every order that has not expired, those that have not begun too, whether or not its backend is known,
-// ordered by service, address, port and kind.
-func (v *View) Orders() []Order {
-	if list := v.orders.Load(); list != nil {
+// AdminStates returns every order that has not expired, those that have not begun too, whether or not its backend is
+// known, ordered by service, address, port and kind.
+func (v *View) AdminStates() []AdminState {
+	if list := v.adminStates.Load(); list != nil {
 		return *list
 	}
 	return nil
 }
 
-// CountInForce returns how many orders of a kind are in force.
-func (v *View) CountInForce(kind api.OrderKind) (n int) {
-	for _, o := range v.Orders() {
-		if o.Kind == kind && o.Begun {
+// CountActive returns how many orders of a kind are in force.
+func (v *View) CountActive(kind api.OrderKind) (n int) {
+	for _, o := range v.AdminStates() {
+		if o.Kind == kind && o.IsActive {
 			n++
 		}
 	}
 	return n
 }
 
-// Targets returns every backend that has a check, with it, in no order, in a new slice.
-func (v *View) Targets() []Target {
-	var targets []Target
+// CheckTargets returns every backend that has a check, with it, in no order, in a new slice.
+func (v *View) CheckTargets() []CheckTarget {
+	var targets []CheckTarget
 	for b := range v.Backends() {
 		if b.Check().Off {
 			continue
 		}
-		t := Target{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == status.ReasonRememberedUnhealthy}
+		t := CheckTarget{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == status.ReasonRememberedUnhealthy}
 		if b.Source == api.SourceAgent && b.omitted != reduce.ByPolicy {
 			t.Spec.Interval, t.Spec.Timeout = 0, 0 // they are the agent's, for which it is at hand
 		}
@@ -156,14 +156,14 @@ func (v *View) Targets() []Target {
 	return targets
 }
 
-// TargetsGeneration changes whenever Targets would return something else; it never goes back.
-func (v *View) TargetsGeneration() uint64 { return v.generation.Load() }
+// CheckTargetsGeneration changes whenever Targets would return something else; it never goes back.
+func (v *View) CheckTargetsGeneration() uint64 { return v.generation.Load() }
 
 // Agents returns every agent that was heard and has not been dropped since, ordered by id, in a new slice.
 func (v *View) Agents() []AgentState {
 	var states []AgentState
 	for _, a := range v.agents.all() {
-		states = append(states, a.report.Load().state)
+		states = append(states, a.details.Load().state)
 	}
 	slices.SortFunc(states, func(a, b AgentState) int { return strings.Compare(a.ID, b.ID) })
 	return states
@@ -175,7 +175,7 @@ func (v *View) Agent(id string) (state AgentState, ok bool) {
 	if a == nil {
 		return AgentState{}, false
 	}
-	return a.report.Load().state, true
+	return a.details.Load().state, true
 }
 
 // Report returns the newest details of the agent's claim. They move on without the backend being published anew.
@@ -183,13 +183,13 @@ func (b *Backend) Report() Report {
 	if b.agent == nil {
 		return Report{}
 	}
-	last := b.agent.report.Load()
+	last := b.agent.details.Load()
 	if last == nil {
 		return Report{}
 	}
-	at := slices.IndexFunc(last.details, func(d detail) bool { return d.id == b.ID })
+	at := slices.IndexFunc(last.backends, func(d backendReport) bool { return d.id == b.ID })
 	if at < 0 {
 		return Report{}
 	}
-	return last.details[at].report
+	return last.backends[at].report
 }

@@ -19,7 +19,7 @@ import (
 
 func TestView_ServicesInStableOrderAndByAnySpelling(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{
 			static("b:10.0.0.9:80"), static("a:10.0.0.10:80"), static("a:10.0.0.9:81"), static("a:10.0.0.9:80"),
 			static("a:::1:80"),
 		}))
@@ -41,42 +41,42 @@ func TestView_ServicesInStableOrderAndByAnySpelling(t *testing.T) {
 
 func TestView_TargetsGenerationMovesWithTheTargetsOnly(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		last := w.View().TargetsGeneration()
+		last := w.View().CheckTargetsGeneration()
 		moves := func(want bool, what string) {
 			t.Helper()
-			now := w.View().TargetsGeneration()
+			now := w.View().CheckTargetsGeneration()
 			if (now != last) != want {
 				t.Errorf("%s: generation %d after %d", what, now, last)
 			}
 			last = now
 		}
 		d := static(a1)
-		w.must(w.SetStatic(w.ctx(), []Declaration{d}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{d}))
 		moves(true, "a new backend")
 		w.verdict(a1, check.Success)
 		moves(false, "a verdict")
 		d.Weight = 5
-		w.must(w.SetStatic(w.ctx(), []Declaration{d}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{d}))
 		moves(false, "a weight")
 		spec := tcp
 		spec.Timeout = time.Second
 		d.Check = unique.Make(spec)
-		w.must(w.SetStatic(w.ctx(), []Declaration{d}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{d}))
 		moves(true, "another check")
-		w.must(w.SetStatic(w.ctx(), nil))
+		w.must(w.SetStaticDeclarations(w.ctx(), nil))
 		moves(true, "a backend that is gone")
 	})
 }
 
 func TestView_PublishedRecordsNeverChange(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		list := w.View().Service("a.example")
 		before := *list[0]
 		w.verdict(a1, check.Success)
 		_, err := w.SetDrain(w.ctx(), id(a1), time.Second)
 		w.must(err)
-		w.must(w.SetStatic(w.ctx(), nil))
+		w.must(w.SetStaticDeclarations(w.ctx(), nil))
 		if *list[0] != before {
 			t.Error("a record that a reader holds was changed")
 		}
@@ -109,7 +109,7 @@ func TestView_ReadersAndWriterTogether(t *testing.T) {
 					_ = b.Report()
 					_ = v.Get(b.ID)
 				}
-				_, _, _ = v.Agents(), v.Services(), v.Targets()
+				_, _, _ = v.Agents(), v.Services(), v.CheckTargets()
 			}
 		})
 	}
@@ -119,10 +119,11 @@ func TestView_ReadersAndWriterTogether(t *testing.T) {
 			for i := range 300 {
 				said := claims(fmt.Sprintf("%s:10.0.0.%d:80 %s", a.service, i%3+1,
 					[]string{"healthy", "unhealthy", "draining"}[i%3]))
-				if _, err := registry.Heartbeat(ctx, from, &wire.Heartbeat{Backends: said}); err != nil {
+				if _, err := registry.ApplyHeartbeat(ctx, from, &wire.Heartbeat{Backends: said}); err != nil {
 					t.Error(err)
 				}
-				_ = registry.Validated(ctx, Verdict{ID: idOf(&said[0]), State: check.StateHealthy, Outcome: check.Success})
+				_ = registry.ApplyCheckResult(ctx, CheckResult{ID: idOf(&said[0]), State: check.StateHealthy,
+					Outcome: check.Success})
 			}
 		})
 	}
@@ -141,7 +142,7 @@ func TestReading_AllocatesNothing(t *testing.T) {
 		w.disk.records = make(map[ID]store.Status)
 		w.start(Options{Timing: notValidating})
 		defer func() { w.stop() }()
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(a2)}))
 		view, one := w.View(), id(a1)
 		if n := testing.AllocsPerRun(100, func() {
 			if len(view.Service("a.example")) != 2 || view.Get(one) == nil {

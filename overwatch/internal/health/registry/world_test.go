@@ -33,11 +33,11 @@ type world struct {
 	disk      disk
 	stop      func()
 
-	kept []Order // what a store would have
+	kept []AdminState // what a store would have
 
 	mu      sync.Mutex
-	expired []Order // what Expired was told of
-	began   []Order // what Began was told of
+	expired []AdminState // what Expired was told of
+	began   []AdminState // what Began was told of
 }
 
 // SetDrain drains a backend to nothing and keeps the order for a restart; over 0 is the service's time.
@@ -45,9 +45,9 @@ func (w *world) SetDrain(ctx context.Context, id ID, over time.Duration) (ends t
 	if over == 0 {
 		over = w.DrainTime(id.Service)
 	}
-	o := Order{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port, Over: over,
+	o := AdminState{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port, Duration: over,
 		CreatedAt: time.Now()}
-	if err := w.SetOrder(ctx, o); err != nil {
+	if err := w.SetAdminState(ctx, o); err != nil {
 		return ends, err
 	}
 	w.keep(o)
@@ -59,26 +59,26 @@ func (w *world) SetDrain(ctx context.Context, id ID, over time.Duration) (ends t
 
 // ClearDrain ends the operator's drain of a backend.
 func (w *world) ClearDrain(ctx context.Context, id ID) error {
-	o := Order{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port}
-	w.kept = slices.DeleteFunc(w.kept, func(other Order) bool { return other.Replaces(&o) })
-	return w.ClearOrder(ctx, o.Kind, o.Service, o.Address, o.Port)
+	o := AdminState{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port}
+	w.kept = slices.DeleteFunc(w.kept, func(other AdminState) bool { return other.HasSameObject(&o) })
+	return w.ClearAdminState(ctx, o.Kind, o.Service, o.Address, o.Port)
 }
 
 // keep makes the next restart find an order.
-func (w *world) keep(o Order) {
+func (w *world) keep(o AdminState) {
 	o.CreatedAt = o.CreatedAt.Round(0)
-	w.kept = append(slices.DeleteFunc(w.kept, func(other Order) bool { return other.Replaces(&o) }), o)
+	w.kept = append(slices.DeleteFunc(w.kept, func(other AdminState) bool { return other.HasSameObject(&o) }), o)
 }
 
 // begun returns the orders that Began was called with.
-func (w *world) begun() []Order {
+func (w *world) begun() []AdminState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.began)
 }
 
 // ended returns the orders that Expired was called with.
-func (w *world) ended() []Order {
+func (w *world) ended() []AdminState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.expired)
@@ -191,12 +191,12 @@ func inWorld(t *testing.T, timing Timing, test func(w *world)) {
 func (w *world) start(o Options) {
 	w.t.Helper()
 	o.Changed = w.changed.add
-	o.Expired = func(o Order) {
+	o.AdminStateExpired = func(o AdminState) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.expired = append(w.expired, o)
 	}
-	o.Began = func(o Order) {
+	o.AdminStateBegan = func(o AdminState) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.began = append(w.began, o)
@@ -229,8 +229,8 @@ func (w *world) restart(o Options) {
 	w.t.Helper()
 	w.stop()
 	o.Restored = w.disk.all()
-	if o.Orders == nil {
-		o.Orders = w.kept
+	if o.AdminStates == nil {
+		o.AdminStates = w.kept
 	}
 	w.start(o)
 }
@@ -302,7 +302,7 @@ func claims(said ...string) []wire.Backend {
 func (w *world) beat(from trust.Agent, said ...string) (codes []string) {
 	w.t.Helper()
 	m := &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: claims(said...)}
-	outcome, err := w.Heartbeat(w.ctx(), from, m)
+	outcome, err := w.ApplyHeartbeat(w.ctx(), from, m)
 	w.must(err)
 	for _, r := range outcome.Refused {
 		codes = append(codes, r.Code.String())
@@ -322,11 +322,11 @@ func (w *world) beatFor(d time.Duration, from trust.Agent, said ...string) {
 // verdict reports one of this node's checks; the state is that of a threshold of one.
 func (w *world) verdict(s string, outcome check.Outcome) {
 	w.t.Helper()
-	v := Verdict{ID: id(s), Outcome: outcome, State: check.StateHealthy, Latency: time.Millisecond}
+	v := CheckResult{ID: id(s), Outcome: outcome, State: check.StateHealthy, Latency: time.Millisecond}
 	if outcome == check.Failure {
 		v.State, v.Err = check.StateUnhealthy, "refused"
 	}
-	w.must(w.Validated(w.ctx(), v))
+	w.must(w.ApplyCheckResult(w.ctx(), v))
 }
 
 // concluded returns a Conclusion.

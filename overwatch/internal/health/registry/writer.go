@@ -5,23 +5,24 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/check"
 )
 
 // writer holds all state that changes. Only the goroutine of Run touches it, and New before that.
 type writer struct {
-	options Options
-	timing  Timing
-	view    *View
-	start   time.Time
-	wakes   time.Time // when rest ends; zero before the first
+	options  Options
+	timing   Timing
+	view     *View
+	start    time.Time
+	sleepEnd time.Time // when rest ends; zero before the first
 
-	services  map[string]*service
-	agents    map[string]*agent
-	orders    map[string][]*order // by service
-	deadlines deadlines
-	round     uint64 // of claims
-	declaring bool   // configuration is being declared
+	services    map[string]*service
+	agents      map[string]*agent
+	adminStates map[string][]*scheduledState // by service
+	deadlines   deadlines
+	reportRound uint64 // of claims
+	isDeclaring bool   // configuration is being declared
 
 	// dirty lists the services with something to publish. index and agentIndex are the entries that the view must get or,
 	// where nil, lose. targetsChanged tells that a Target has come, gone or changed.
@@ -31,32 +32,31 @@ type writer struct {
 	targetsChanged bool
 
 	// regions holds the sums of each region; unjudged lists the agents and regions whose brakes are to be judged.
-	regions  map[string]*region
-	unjudged []interface{ judge(*writer, time.Time) }
+	regions     map[string]*region
+	queuedHolds []interface{ updateHold(*writer, time.Time) }
 
-	suspension suspension
-	memory     memory
-	changes    changeLog
+	isolation isolation
+	saving    saving
+	changes   changeLog
 
-	// saysHealthy and saysUnhealthy are the two values that Backend.Claim points to.
-	saysHealthy, saysUnhealthy *bool
+	// reportedHealthy and saysUnhealthy are the two values that Backend.Claim points to.
+	reportedHealthy, reportedUnhealthy *bool
 }
 
 func newWriter(o Options) *writer {
 	healthy, unhealthy := true, false
 	return &writer{
 		options: o, timing: o.Timing, view: new(View), start: o.Now(),
-		services: make(map[string]*service), agents: make(map[string]*agent), orders: make(map[string][]*order),
+		services: make(map[string]*service), agents: make(map[string]*agent), adminStates: make(map[string][]*scheduledState),
 		index: make(map[string]*slot), agentIndex: make(map[string]*agent),
-		regions:     make(map[string]*region),
-		changes:     changeLog{noisy: make(map[*record]*noise)},
-		suspension:  suspension{regions: make(map[string]*tally)},
-		saysHealthy: &healthy, saysUnhealthy: &unhealthy,
+		regions:         make(map[string]*region),
+		changes:         changeLog{noisy: make(map[*record]*changeCount)},
+		reportedHealthy: &healthy, reportedUnhealthy: &unhealthy,
 	}
 }
 
-// lookup returns the record of id, nil if there is none.
-func (w *writer) lookup(id ID) *record {
+// lookupRecord returns the record of id, nil if there is none.
+func (w *writer) lookupRecord(id ID) *record {
 	s := w.services[id.Service]
 	if s == nil {
 		return nil
@@ -68,8 +68,8 @@ func (w *writer) lookup(id ID) *record {
 	return s.records[at]
 }
 
-// service returns the service of that name, a new one if there is none.
-func (w *writer) service(name string) *service {
+// getOrCreateService returns the service of that name, a new one if there is none.
+func (w *writer) getOrCreateService(name string) *service {
 	s := w.services[name]
 	if s == nil {
 		s = &service{name: name, slot: &slot{}}
@@ -79,48 +79,49 @@ func (w *writer) service(name string) *service {
 	return s
 }
 
-// obtain returns the record of id, a new one if there is none. A new one must be given a source before it is refreshed.
-func (w *writer) obtain(id ID, now time.Time) *record {
-	return w.obtainOf(w.service(id.Service), id, now)
+// getOrCreateRecord returns the record of id, a new one if there is none. A new one must be given a source before it is
+// refreshed.
+func (w *writer) getOrCreateRecord(id ID, now time.Time) *record {
+	return w.getOrCreateIn(w.getOrCreateService(id.Service), id, now)
 }
 
-// obtainOf is obtain for a caller that has the service already.
-func (w *writer) obtainOf(s *service, id ID, now time.Time) *record {
+// getOrCreateIn is obtain for a caller that has the service already.
+func (w *writer) getOrCreateIn(s *service, id ID, now time.Time) *record {
 	at, found := s.find(id)
 	if found {
 		return s.records[at]
 	}
 	id.Service = s.name // one string for all of them
-	r := &record{id: id, service: s, draft: true, pub: &Backend{ID: id, CreatedAt: now}}
+	r := &record{id: id, service: s, isNew: true, published: &Backend{ID: id, CreatedAt: now}}
 	s.records = slices.Insert(s.records, at, r)
-	w.recall(r, now)
+	w.restoreRecord(r, now)
 	return r
 }
 
-// remove removes a record, with its claim if it has one.
-func (w *writer) remove(r *record) {
+// removeRecord removes a record, with its claim if it has one.
+func (w *writer) removeRecord(r *record) {
 	s := r.service
 	if at, found := s.find(r.id); found {
 		s.records = slices.Delete(s.records, at, at+1)
 	}
-	if r.claim != nil {
-		r.claim.agent.forget(r)
+	if r.report != nil {
+		r.report.agent.removeRecord(r)
 	}
-	r.removed, r.accused = true, nil
-	w.setSide(r, side{})
-	w.countInRegion(r)
-	w.forgetStored(r)
+	r.isRemoved, r.unconfirmed = true, nil
+	w.setEvidence(r, status.Evidence{})
+	w.updateContribution(r)
+	w.deleteStored(r)
 	w.targetsChanged = true
-	w.mark(s, true)
+	w.markDirty(s, true)
 }
 
-// release removes r if nothing declares or claims it any more, and refreshes it otherwise.
-func (w *writer) release(r *record, now time.Time) {
-	if r.orphaned() {
-		w.remove(r)
+// removeOrRefresh removes r if nothing declares or claims it any more, and refreshes it otherwise.
+func (w *writer) removeOrRefresh(r *record, now time.Time) {
+	if r.hasNoSource() {
+		w.removeRecord(r)
 		return
 	}
-	w.refresh(r, now)
+	w.refreshBackend(r, now)
 }
 
 // records yields every record. Those that it comes to later may be removed meanwhile.
@@ -136,8 +137,8 @@ func (w *writer) records() iter.Seq[*record] {
 	}
 }
 
-// mark notes that the slot of s must be filled anew.
-func (w *writer) mark(s *service, notify bool) {
+// markDirty notes that the slot of s must be filled anew.
+func (w *writer) markDirty(s *service, notify bool) {
 	if !s.dirty {
 		s.dirty = true
 		w.dirty = append(w.dirty, s)
@@ -145,21 +146,21 @@ func (w *writer) mark(s *service, notify bool) {
 	s.notify = s.notify || notify
 }
 
-// publish shows readers everything that has changed since the last call, slots first and then the index. Then it calls
-// Options.Changed for the services whose answers may change.
-func (w *writer) publish(now time.Time) {
-	w.judgeSuspension(now)
+// publishChanges shows readers everything that has changed since the last call, slots first and then the index. Then it
+// calls Options.Changed for the services whose answers may change.
+func (w *writer) publishChanges(now time.Time) {
+	w.updateIsolation(now)
 	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
-		w.judgeBrakes(w.dirty[i], now)
+		w.updateServiceHolds(w.dirty[i], now)
 	}
-	w.judgeProtection(now)
+	w.updateQueuedHolds(now)
 	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
 		s := w.dirty[i]
-		w.judgeBrakes(s, now)
-		if s.settling {
-			w.settle(s, now)
+		w.updateServiceHolds(s, now)
+		if s.hasReplaced {
+			w.removeReplaced(s, now)
 		}
-		s.fill(w.view)
+		s.publishBackends(w.view)
 		if len(s.records) == 0 && w.services[s.name] == s {
 			delete(w.services, s.name)
 			w.index[s.name] = nil
@@ -192,18 +193,18 @@ func (w *writer) publishIndexes() {
 	}
 }
 
-// fill publishes the records of s.
-func (s *service) fill(v *View) {
+// publishBackends publishes the records of s.
+func (s *service) publishBackends(v *View) {
 	list := make([]*Backend, len(s.records))
 	for i, r := range s.records {
-		list[i] = r.pub
+		list[i] = r.published
 	}
 	before := s.slot.backends.Swap(&list)
-	if asked := slices.ContainsFunc(list, (*Backend).askedToDrain); asked != s.asked {
-		if s.asked = asked; asked {
-			v.asked.Store(s.name, nil)
+	if asked := slices.ContainsFunc(list, (*Backend).isDrainedByAgent); asked != s.hasAgentDrain {
+		if s.hasAgentDrain = asked; asked {
+			v.drainingServices.Store(s.name, nil)
 		} else {
-			v.asked.Delete(s.name)
+			v.drainingServices.Delete(s.name)
 		}
 	}
 	for _, b := range list {

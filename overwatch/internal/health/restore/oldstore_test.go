@@ -45,7 +45,7 @@ func checkOld(t *testing.T, status, server []byte) {
 		t.Fatalf("%s stops the start: %v", status, err)
 	}
 	specs := []check.Spec{}
-	for _, target := range r.View().Targets() {
+	for _, target := range r.View().CheckTargets() {
 		if d := target.Spec.Detail.Detail(); d.Headers+d.Send+d.BodyMatches+d.BodyContains+d.Expect != "" ||
 			target.Spec.Address.IsValid() {
 			t.Errorf("%+v is made for an agent", target.Spec)

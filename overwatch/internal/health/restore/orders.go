@@ -11,10 +11,10 @@ import (
 )
 
 // Order converts an order into the store's form.
-func Order(o registry.Order) store.Order {
+func Order(o registry.AdminState) store.Order {
 	return store.Order{
 		Kind: o.Kind, Service: o.Service, Address: o.Endpoint(), Healthy: o.Healthy, Weight: o.Weight, Share: o.Share,
-		Over: o.Over, Reason: o.Reason, Source: o.Source, CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy,
+		Over: o.Duration, Reason: o.Reason, Source: o.Source, CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy,
 		StartsAt: momentOrNil(o.StartsAt), ExpiresAt: momentOrNil(o.ExpiresAt),
 	}
 }
@@ -27,10 +27,10 @@ func momentOrNil(t time.Time) *time.Time {
 }
 
 // OrderOf converts a stored order into the registry's form.
-func OrderOf(o store.Order) (registry.Order, error) {
-	r := registry.Order{
-		Kind: o.Kind, Service: o.Service, Healthy: o.Healthy, Weight: o.Weight, Share: o.Share, Over: o.Over,
-		Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, Begun: o.Begun,
+func OrderOf(o store.Order) (registry.AdminState, error) {
+	r := registry.AdminState{
+		Kind: o.Kind, Service: o.Service, Healthy: o.Healthy, Weight: o.Weight, Share: o.Share, Duration: o.Over,
+		Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, IsActive: o.Begun,
 	}
 	if o.StartsAt != nil {
 		r.StartsAt = *o.StartsAt

@@ -19,7 +19,7 @@ import (
 
 // Backends reads the saved backends and the orders, expired ones too. An order that cannot be read is left out, with a
 // line in the log.
-func Backends(s *store.Store, log zerolog.Logger) ([]store.Status, []registry.Order, error) {
+func Backends(s *store.Store, log zerolog.Logger) ([]store.Status, []registry.AdminState, error) {
 	statuses, err := s.LoadStatuses()
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the last known status: %w", err)
@@ -28,7 +28,7 @@ func Backends(s *store.Store, log zerolog.Logger) ([]store.Status, []registry.Or
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading orders: %w", err)
 	}
-	orders := make([]registry.Order, 0, len(kept))
+	orders := make([]registry.AdminState, 0, len(kept))
 	for _, o := range kept {
 		order, err := OrderOf(o)
 		if err != nil {

@@ -96,8 +96,8 @@ var table = [...]row{
 	{none, none, none, none, Conclusion{isUnhealthy, false, ReasonUnknown}},
 }
 
-// Effective returns the effective status by the truth table.
-func Effective(in Inputs) Conclusion {
+// Conclude returns the effective status by the truth table.
+func Conclude(in Inputs) Conclusion {
 	return table[matchedRow(&in)].Conclusion
 }
 

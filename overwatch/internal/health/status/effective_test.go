@@ -62,7 +62,7 @@ func TestEffective_IsTheTableOfTheManualForEveryInput(t *testing.T) {
 				continue
 			}
 			matched = true
-			if got := Effective(in); got.Status != row.status || got.MayServe != row.serve {
+			if got := Conclude(in); got.Status != row.status || got.MayServe != row.serve {
 				t.Errorf("%+v is %s, %v; the table says %s, %v", in, got.Status, got.MayServe, row.status, row.serve)
 			}
 			break
@@ -104,7 +104,7 @@ func TestEffective_EveryRowDecides(t *testing.T) {
 	for in := range everyInput() {
 		decides[matchedRow(&in)] = true
 		last := table[len(table)-1]
-		if c := Effective(in); c == last.Conclusion && (in.Override != check.StateUnknown || in.Stale ||
+		if c := Conclude(in); c == last.Conclusion && (in.Override != check.StateUnknown || in.Stale ||
 			in.Report != check.StateUnknown || in.Check != check.StateUnknown || in.LastKnown != check.StateUnknown) {
 			t.Errorf("%+v matches no row but the last", in)
 		}
@@ -172,7 +172,7 @@ func TestEffective_TheReasonNamesTheEvidence(t *testing.T) {
 		{Inputs{LastKnown: no}, ReasonRememberedUnhealthy},
 		{Inputs{LastKnown: nothing}, ReasonUnknown},
 	} {
-		if got := Effective(tc.in).Reason; got != tc.want {
+		if got := Conclude(tc.in).Reason; got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.in, got, tc.want)
 		}
 	}

@@ -2,9 +2,9 @@ package status
 
 import "time"
 
-// flapStops is the number of stops within a window from which a backend flaps. A stop is a change from serving to not
-// serving that no operator made.
-const flapStops = 3
+// minFlapStops is the number of stops within a window from which a backend flaps. A stop is a change from serving to
+// not serving that no operator made.
+const minFlapStops = 3
 
 // Stops are the last stops of a backend.
 type Stops struct {
@@ -12,9 +12,9 @@ type Stops struct {
 	reason string      // of the last stop
 }
 
-// Add adds a stop with its reason.
-func (s *Stops) Add(reason string, now time.Time) {
-	if len(s.times) == flapStops {
+// AddStop adds a stop with its reason.
+func (s *Stops) AddStop(reason string, now time.Time) {
+	if len(s.times) == minFlapStops {
 		s.times = append(s.times[:0], s.times[1:]...)
 	}
 	s.times, s.reason = append(s.times, now), reason
@@ -22,7 +22,7 @@ func (s *Stops) Add(reason string, now time.Time) {
 
 // FlapReason returns the reason of the last stop while the backend flaps, and "" otherwise.
 func (s *Stops) FlapReason(now time.Time, window time.Duration) string {
-	if len(s.times) < flapStops || now.Sub(s.times[0]) >= window {
+	if len(s.times) < minFlapStops || now.Sub(s.times[0]) >= window {
 		return ""
 	}
 	return s.reason

@@ -37,11 +37,11 @@ func Drain(since time.Time, over time.Duration, to float64) Ramp {
 	return Ramp{Since: since, Over: min(max(over, 0), MaxRampTime), To: to, steps: DrainSteps}
 }
 
-// Active reports whether r is a ramp.
-func (r *Ramp) Active() bool { return r.steps > 0 }
+// IsActive reports whether r is a ramp.
+func (r *Ramp) IsActive() bool { return r.steps > 0 }
 
-// depth returns the depth at now.
-func (r *Ramp) depth(now time.Time) time.Duration {
+// depthAt returns the depth at now.
+func (r *Ramp) depthAt(now time.Time) time.Duration {
 	elapsed := min(max(now.Sub(r.Since), 0), r.Over)
 	if r.Rising {
 		return max(r.Depth-elapsed, 0)
@@ -49,9 +49,9 @@ func (r *Ramp) depth(now time.Time) time.Duration {
 	return min(r.Depth+elapsed, r.Over)
 }
 
-// step returns the number of steps below a share of 1 at now. A falling ramp rounds down and a rising ramp up.
-func (r *Ramp) step(now time.Time) int {
-	depth, steps := r.depth(now), time.Duration(r.steps)
+// stepAt returns the number of steps below a share of 1 at now. A falling ramp rounds down and a rising ramp up.
+func (r *Ramp) stepAt(now time.Time) int {
+	depth, steps := r.depthAt(now), time.Duration(r.steps)
 	switch {
 	case r.Rising:
 		return int((depth*steps + r.Over - 1) / r.Over)
@@ -61,30 +61,30 @@ func (r *Ramp) step(now time.Time) int {
 	return int(depth * steps / r.Over)
 }
 
-// takes returns the depth of so many steps.
-func (r *Ramp) takes(steps int) time.Duration {
+// depthOfStep returns the depth of so many steps.
+func (r *Ramp) depthOfStep(steps int) time.Duration {
 	return (r.Over*time.Duration(steps) + time.Duration(r.steps) - 1) / time.Duration(r.steps)
 }
 
 // Share returns the share at now.
 func (r *Ramp) Share(now time.Time) float64 {
-	if !r.Active() {
+	if !r.IsActive() {
 		return 1
 	}
-	return 1 - (1-r.To)*float64(r.step(now))/float64(r.steps)
+	return 1 - (1-r.To)*float64(r.stepAt(now))/float64(r.steps)
 }
 
-// Next returns the time of the step after now. moving is false after the last step.
-func (r *Ramp) Next(now time.Time) (at time.Time, moving bool) {
-	if !r.Active() {
+// NextStep returns the time of the step after now. moving is false after the last step.
+func (r *Ramp) NextStep(now time.Time) (at time.Time, moving bool) {
+	if !r.IsActive() {
 		return time.Time{}, false
 	}
-	step := r.step(now)
+	step := r.stepAt(now)
 	switch {
 	case r.Rising && step > 0:
 		return r.Since.Add(r.Depth - time.Duration(step-1)*r.Over/time.Duration(r.steps)), true
 	case !r.Rising && step < int(r.steps):
-		return r.Since.Add(r.takes(step+1) - r.Depth), true
+		return r.Since.Add(r.depthOfStep(step+1) - r.Depth), true
 	}
 	return time.Time{}, false
 }
@@ -100,43 +100,43 @@ func (r *Ramp) ContinueFrom(before *Ramp, now time.Time) {
 	}
 	const rounding = 1e-9
 	steps := math.Ceil((1-before.Share(now))/(1-r.To)*float64(r.steps) - rounding)
-	if since := now.Add(-r.takes(int(min(steps, float64(r.steps))))); since.Before(r.Since) {
+	if since := now.Add(-r.depthOfStep(int(min(steps, float64(r.steps))))); since.Before(r.Since) {
 		r.Since = since
 	}
 }
 
-// lowerThan reports whether r ends at a lower share than other, or at the same share earlier.
-func (r *Ramp) lowerThan(other *Ramp) bool {
+// isLowerThan reports whether r ends at a lower share than other, or at the same share earlier.
+func (r *Ramp) isLowerThan(other *Ramp) bool {
 	return r.To < other.To || r.To == other.To && r.End().Before(other.End())
 }
 
 // Lowest returns the drain that ends at the lowest share, nil for none. Drains may be nil.
 func Lowest(drains ...*Ramp) (lowest *Ramp) {
 	for _, d := range drains {
-		if d != nil && (lowest == nil || d.lowerThan(lowest)) {
+		if d != nil && (lowest == nil || d.isLowerThan(lowest)) {
 			lowest = d
 		}
 	}
 	return lowest
 }
 
-// warn makes r follow an early warning: r falls over the given time while the warning lasts, and rises after its end,
-// for 0.
-func (r *Ramp) warn(over time.Duration, now time.Time) {
+// updateWarning makes r follow an early warning: r falls over the given time while the warning lasts, and rises after
+// its end, for 0.
+func (r *Ramp) updateWarning(over time.Duration, now time.Time) {
 	switch {
-	case over > 0 && !r.Active():
-		*r = warning(now, over, 0)
+	case over > 0 && !r.IsActive():
+		*r = newWarning(now, over, 0)
 	case over > 0 && (r.Rising || over != r.Over):
-		done := float64(r.depth(now)) / float64(r.Over)
-		*r = warning(now, over, time.Duration(done*float64(over)))
-	case over == 0 && r.Active() && !r.Rising:
-		r.Depth, r.Since, r.Rising = r.depth(now), now, true
+		done := float64(r.depthAt(now)) / float64(r.Over)
+		*r = newWarning(now, over, time.Duration(done*float64(over)))
+	case over == 0 && r.IsActive() && !r.Rising:
+		r.Depth, r.Since, r.Rising = r.depthAt(now), now, true
 	}
-	if r.Rising && r.depth(now) == 0 {
+	if r.Rising && r.depthAt(now) == 0 {
 		*r = Ramp{}
 	}
 }
 
-func warning(since time.Time, over, depth time.Duration) Ramp {
+func newWarning(since time.Time, over, depth time.Duration) Ramp {
 	return Ramp{Since: since, Over: over, Depth: depth, To: LeastShare, steps: WarningSteps}
 }

@@ -31,7 +31,7 @@ func TestRamp_ShareAndNextStepOfADrain(t *testing.T) {
 		{0, 48 * time.Hour, 12 * time.Hour, 0.5, 12*time.Hour + status.MaxRampTime/status.DrainSteps}, // of 24 hours
 	} {
 		r, now := status.Drain(begin, tc.over, tc.to), begin.Add(tc.after)
-		next, moving := r.Next(now)
+		next, moving := r.NextStep(now)
 		if share := r.Share(now); math.Abs(share-tc.share) > 1e-9 || moving != (tc.next > 0) ||
 			moving && !next.Equal(begin.Add(tc.next)) {
 			t.Errorf("to %v over %v after %v: share %v, next step %v, %v; want %v, %v", tc.to, tc.over, tc.after, share,
@@ -88,7 +88,7 @@ func TestWarnings_TheLowestShareCountsAndALastingWarningPrecedes(t *testing.T) {
 		{wire.Warnings{}, 47, 0.1, status.ReasonWarningEnded},
 		{wire.Warnings{}, 200, 1, ""},
 	} {
-		w.Follow(step.reported, at(step.at))
+		w.Update(step.reported, at(step.at))
 		if share, reason := w.Share(at(step.at)); math.Abs(share-step.share) > 1e-9 || reason != step.reason {
 			t.Errorf("%+v at %d s: %v, %q; want %v, %q", step.reported, step.at, share, reason, step.share, step.reason)
 		}
@@ -108,13 +108,13 @@ func TestRestoredWarning_IsWithinItsBounds(t *testing.T) {
 		"rising":       status.RestoredWarning(begin, 1<<62, 1<<61, true),
 		"before epoch": status.RestoredWarning(time.Time{}, time.Minute, 0, true),
 	} {
-		if share := r.Share(begin); !r.Active() || share < status.LeastShare-1e-9 || share > 1 ||
+		if share := r.Share(begin); !r.IsActive() || share < status.LeastShare-1e-9 || share > 1 ||
 			r.Over > status.MaxRampTime || r.Depth < 0 || r.Depth > r.Over {
 			t.Errorf("%s: share %v of %+v", name, share, r)
 		}
 	}
 	for _, over := range []time.Duration{0, -time.Minute, time.Microsecond} {
-		if r := status.RestoredWarning(begin, over, 5, false); r.Active() {
+		if r := status.RestoredWarning(begin, over, 5, false); r.IsActive() {
 			t.Errorf("a ramp over %v is restored", over)
 		}
 	}
@@ -129,13 +129,13 @@ func FuzzWarnings_StayWithinTheirBoundsAndEnd(f *testing.F) {
 		r := &w[status.WarningCPU]
 		for _, turn := range []struct{ over, wait uint32 }{{over, first}, {0, second}, {other, first}, {over, second},
 			{0, 0}} {
-			w.Follow(wire.Warnings{CPUMillis: turn.over}, now)
+			w.Update(wire.Warnings{CPUMillis: turn.over}, now)
 			for range status.WarningSteps + 1 {
 				share := r.Share(now)
 				if share < status.LeastShare-1e-9 || share > 1 || math.IsNaN(share) {
 					t.Fatalf("share %v of %+v", share, r)
 				}
-				next, moving := r.Next(now)
+				next, moving := r.NextStep(now)
 				if !moving || next.After(now.Add(time.Duration(turn.wait)*time.Millisecond)) {
 					break
 				}
@@ -144,7 +144,7 @@ func FuzzWarnings_StayWithinTheirBoundsAndEnd(f *testing.F) {
 				}
 			}
 		}
-		w.Follow(wire.Warnings{}, now.Add(48*time.Hour))
+		w.Update(wire.Warnings{}, now.Add(48*time.Hour))
 		if w != (status.Warnings{}) {
 			t.Errorf("%+v never ends", w)
 		}

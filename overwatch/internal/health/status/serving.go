@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Load has the ramps and holds that change the share of a backend, beside its Inputs.
-type Load struct {
+// ShareInputs has the ramps and holds that change the share of a backend, beside its Inputs.
+type ShareInputs struct {
 	// HeldReason is the reason of a held report of unhealthy.
 	HeldReason string
 	// Warnings are the early warnings that count, nil for none. WarningHeld tells that others are held.
@@ -26,10 +26,10 @@ type Serving struct {
 	Drain *Ramp
 }
 
-// Serve returns the effective status by the truth table, lowered by early warnings and drains. An override precedes the
-// reasons of early warnings, and a drain precedes an override.
-func Serve(in Inputs, l *Load, now time.Time) Serving {
-	s := Serving{Conclusion: Effective(in), Share: 1}
+// ConcludeShare returns the effective status by the truth table, lowered by early warnings and drains. An override
+// precedes the reasons of early warnings, and a drain precedes an override.
+func ConcludeShare(in Inputs, l *ShareInputs, now time.Time) Serving {
+	s := Serving{Conclusion: Conclude(in), Share: 1}
 	if s.Held = s.Reason == ReasonHeld; s.Held {
 		s.Reason = l.HeldReason
 	}

@@ -13,15 +13,15 @@ import (
 func TestServe_SharesHoldsAndDrainsLowerTheConclusion(t *testing.T) {
 	now := begin.Add(time.Hour)
 	drained, half := status.Drain(begin, time.Second, 0), status.Drain(begin, time.Second, 0.5)
-	drains := func(a, b *status.Ramp) status.Load { return status.Load{Drains: [2]*status.Ramp{a, b}} }
-	warned := status.Load{Warnings: new(status.Warnings)}
-	warned.Warnings.Follow(wire.Warnings{CPUMillis: 1000}, begin)
-	held, warningHeld := status.Load{HeldReason: status.ReasonHeldAgent}, status.Load{WarningHeld: true}
-	none := status.Load{}
+	drains := func(a, b *status.Ramp) status.ShareInputs { return status.ShareInputs{Drains: [2]*status.Ramp{a, b}} }
+	warned := status.ShareInputs{Warnings: new(status.Warnings)}
+	warned.Warnings.Update(wire.Warnings{CPUMillis: 1000}, begin)
+	held, warningHeld := status.ShareInputs{HeldReason: status.ReasonHeldAgent}, status.ShareInputs{WarningHeld: true}
+	none := status.ShareInputs{}
 	const yes, no = check.StateHealthy, check.StateUnhealthy
 	for name, tc := range map[string]struct {
 		in     status.Inputs
-		load   status.Load
+		load   status.ShareInputs
 		serves bool
 		share  float64
 		held   bool
@@ -52,7 +52,7 @@ func TestServe_SharesHoldsAndDrainsLowerTheConclusion(t *testing.T) {
 		"drained, down": {
 			status.Inputs{Report: no}, drains(&drained, nil), false, 0, false, status.ReasonAgentUnhealthy},
 	} {
-		got := status.Serve(tc.in, &tc.load, now)
+		got := status.ConcludeShare(tc.in, &tc.load, now)
 		if got.MayServe != tc.serves || math.Abs(got.Share-tc.share) > 1e-9 || got.Held != tc.held ||
 			got.Reason != tc.reason {
 			t.Errorf("%s: %+v; want %v, %v, held %v, %q", name, got, tc.serves, tc.share, tc.held, tc.reason)
@@ -65,12 +65,12 @@ func TestStops_ThreeWithinTheWindowAreFlapping(t *testing.T) {
 	var s status.Stops
 	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
 	for _, minute := range []int{0, 4, 11} {
-		s.Add("down", at(minute))
+		s.AddStop("down", at(minute))
 		if got := s.FlapReason(at(minute), window); got != "" {
 			t.Errorf("after the stop at %d minutes it flaps: %q", minute, got)
 		}
 	}
-	s.Add("again", at(12))
+	s.AddStop("again", at(12))
 	if got := s.FlapReason(at(12), window); got != "again" || !s.FlapEnd(window).Equal(at(14)) {
 		t.Errorf("%q until %v", got, s.FlapEnd(window))
 	}

@@ -23,22 +23,22 @@ func RestoredWarning(since time.Time, over, depth time.Duration, rising bool) Ra
 	if over == 0 {
 		return Ramp{}
 	}
-	r := warning(since, over, min(max(depth, 0), over))
+	r := newWarning(since, over, min(max(depth, 0), over))
 	r.Rising = rising
 	return r
 }
 
-// Follow updates the ramps to the warnings that an agent reports now.
-func (w *Warnings) Follow(reported wire.Warnings, now time.Time) {
+// Update updates the ramps to the warnings that an agent reports now.
+func (w *Warnings) Update(reported wire.Warnings, now time.Time) {
 	for kind, millis := range [...]uint32{reported.CPUMillis, reported.MemoryMillis, reported.ErrorRateMillis} {
-		w[kind].warn(min(time.Duration(millis)*time.Millisecond, MaxRampTime), now)
+		w[kind].updateWarning(min(time.Duration(millis)*time.Millisecond, MaxRampTime), now)
 	}
 }
 
 // Reported returns the warnings that last.
 func (w *Warnings) Reported() (r wire.Warnings) {
 	for kind, to := range [...]*uint32{&r.CPUMillis, &r.MemoryMillis, &r.ErrorRateMillis} {
-		if ramp := &w[kind]; ramp.Active() && !ramp.Rising {
+		if ramp := &w[kind]; ramp.IsActive() && !ramp.Rising {
 			*to = uint32(ramp.Over.Milliseconds())
 		}
 	}
@@ -51,7 +51,7 @@ func (w *Warnings) Share(now time.Time) (share float64, reason string) {
 	share = 1
 	for kind := range w {
 		ramp := &w[kind]
-		if !ramp.Active() {
+		if !ramp.IsActive() {
 			continue
 		}
 		if s := ramp.Share(now); s < share || reason == "" || reason == ReasonWarningEnded && s == share {

@@ -13,7 +13,7 @@ import (
 // everything else, and all of it at other times, to Run. A node may have several hundred thousand, so it holds no
 // prober: making one costs a hundredth of a check and keeping one would cost more than all the rest.
 type entry struct {
-	target  registry.Target // the check under way may be made by the one before
+	target  registry.CheckTarget // the check under way may be made by the one before
 	tracker check.Tracker
 	former  *check.Spec // what tracker counts by, where target became another during the check under way
 
@@ -36,7 +36,7 @@ type entry struct {
 }
 
 // newEntry returns the entry of a target that is not scheduled yet.
-func newEntry(t registry.Target) *entry {
+func newEntry(t registry.CheckTarget) *entry {
 	e := &entry{target: t, tracker: *t.Spec.Tracker(), index: -1, spread: true}
 	if t.WasUnhealthy {
 		e.tracker.Wary()
@@ -54,27 +54,28 @@ func (e *entry) replaceTracker(former check.Spec) {
 // finding is the result of a check that has ended.
 type finding struct {
 	entry   *entry
-	verdict registry.Verdict // without an ID if the check was stopped
+	verdict registry.CheckResult // without an ID if the check was stopped
 }
 
 // check makes one attempt at t, which is its target at the time, and draws the conclusion. ok is false if the attempt
 // was stopped.
-func (e *entry) check(ctx context.Context, t registry.Target, v *Validator) (verdict registry.Verdict, ok bool) {
+func (e *entry) check(ctx context.Context, t registry.CheckTarget, v *Validator) (verdict registry.CheckResult,
+	ok bool) {
 	r := attempt(ctx, t, v.newProber)
 	if ctx.Err() != nil {
-		return registry.Verdict{}, false
+		return registry.CheckResult{}, false
 	}
 	r = e.tracker.Weigh(r)
 	v.metrics.count(r)
 	e.tracker.Observe(r.Outcome)
-	return registry.Verdict{
+	return registry.CheckResult{
 		ID: t.ID, State: e.tracker.State(), Outcome: r.Outcome, Err: r.Err, Latency: r.Latency, At: r.At,
 	}, true
 }
 
 // attempt makes a check once. A check that this version cannot make, such as one of a newer agent, has the outcome
 // Unknown and the reason as its error: it says nothing about the backend.
-func attempt(ctx context.Context, t registry.Target, newProber proberMaker) check.Result {
+func attempt(ctx context.Context, t registry.CheckTarget, newProber proberMaker) check.Result {
 	p, err := newProber(t)
 	if err != nil {
 		return check.Result{Outcome: check.Unknown, Err: "this node cannot make the check: " + err.Error(), At: time.Now()}
@@ -103,15 +104,15 @@ type follower struct {
 func (f *follower) follow(s *schedule) {
 	start, settings := time.Now(), *f.settings.Load()
 	// The generation first: a change between the two calls is then noticed later.
-	generation := f.targets.TargetsGeneration()
+	generation := f.targets.CheckTargetsGeneration()
 	if s.initial >= 0 && settings == s.settings && (generation == f.generation || start.Before(f.earliest)) {
 		return
 	}
 	f.generation = generation
 	s.set(settings)
-	var targets []registry.Target
+	var targets []registry.CheckTarget
 	if settings.Enabled {
-		targets = f.targets.Targets()
+		targets = f.targets.CheckTargets()
 	}
 	s.follow(targets, start)
 	f.earliest = start.Add(followShare * time.Since(start))

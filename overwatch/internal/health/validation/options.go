@@ -24,9 +24,9 @@ func matchers() int { return max(runtime.GOMAXPROCS(0)/4, 1) }
 
 // Targets lists the backends to check; registry.View is one. Neither method may block.
 type Targets interface {
-	// TargetsGeneration changes whenever Targets would return something else.
-	TargetsGeneration() uint64
-	Targets() []registry.Target
+	// CheckTargetsGeneration changes whenever Targets would return something else.
+	CheckTargetsGeneration() uint64
+	CheckTargets() []registry.CheckTarget
 }
 
 // Options configures a Validator. Targets, Report and Registerer are required.
@@ -34,7 +34,7 @@ type Options struct {
 	Targets Targets
 	// Report takes the verdict of each check. It may block, which delays the next check of that backend, and is called by
 	// several goroutines at once, for one backend by one at a time.
-	Report func(context.Context, registry.Verdict) error
+	Report func(context.Context, registry.CheckResult) error
 	// Settings are those in force until Reconfigure changes them.
 	Settings Settings
 	// UserAgent is sent with http checks.
@@ -57,9 +57,9 @@ type prober interface {
 }
 
 // proberMaker makes the prober of a target; any goroutine may call it.
-type proberMaker func(registry.Target) (prober, error)
+type proberMaker func(registry.CheckTarget) (prober, error)
 
 // networkProber is the proberMaker of the real network.
-func (v *Validator) networkProber(t registry.Target) (prober, error) {
+func (v *Validator) networkProber(t registry.CheckTarget) (prober, error) {
 	return v.patterns.NewProber(t.Spec, netip.AddrPortFrom(t.ID.Address, t.ID.Port), v.options.UserAgent)
 }

@@ -72,7 +72,7 @@ func (l *pool) overdue(now time.Time) (late, wait time.Duration, ok bool) {
 type batch struct {
 	wants    func(registry.ID) bool
 	missing  int
-	verdicts []registry.Verdict
+	verdicts []registry.CheckResult
 	done     chan struct{}
 }
 
@@ -83,7 +83,7 @@ func (b *batch) finishIfComplete() {
 }
 
 // release gives the entry's verdict to everyone who waits for it; nil if there will be none.
-func (e *entry) release(v *registry.Verdict) {
+func (e *entry) release(v *registry.CheckResult) {
 	for _, b := range e.waiting {
 		if v != nil {
 			b.verdicts = append(b.verdicts, *v)

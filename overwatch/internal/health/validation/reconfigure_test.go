@@ -34,7 +34,7 @@ func TestReconfigure_ChecksEndAndBeginAgain(t *testing.T) {
 		w.set(targets(30)...)
 		reconfigure(t, v, settingsOf(0))
 		after(interval)
-		for _, target := range w.Targets() {
+		for _, target := range w.CheckTargets() {
 			if n := len(w.started(target.ID)); n < 1 {
 				t.Errorf("%s was not checked after checks were switched on", target.ID)
 			}

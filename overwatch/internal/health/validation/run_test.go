@@ -20,7 +20,7 @@ func TestRun_ChecksEveryTargetOncePerInterval(t *testing.T) {
 		w.run(t, 0)
 		begin := time.Now()
 		after(10 * interval)
-		for _, target := range w.Targets() {
+		for _, target := range w.CheckTargets() {
 			starts := w.started(target.ID)
 			if first := starts[0].Sub(begin); first > 500*time.Millisecond {
 				t.Fatalf("%s was first checked after %s", target.ID, first)
@@ -46,7 +46,7 @@ func TestRun_SpreadsTargetsThatCameTogether(t *testing.T) {
 		w.run(t, 0)
 		after(5 * interval)
 		perSecond := map[time.Time]int{}
-		for _, target := range w.Targets() {
+		for _, target := range w.CheckTargets() {
 			starts := w.started(target.ID)
 			perSecond[starts[len(starts)-1].Truncate(time.Second)]++
 		}
@@ -105,7 +105,7 @@ func TestRun_NeverHasMoreChecksUnderWayThanAllowed(t *testing.T) {
 		if _, most := w.load(); most != 10 {
 			t.Errorf("%d checks at once, want 10", most)
 		}
-		for _, target := range w.Targets() {
+		for _, target := range w.CheckTargets() {
 			if n := len(w.started(target.ID)); n < 1 {
 				t.Errorf("%s starved", target.ID)
 			}
@@ -404,7 +404,7 @@ func TestRun_StopsWithinAChecksTimeAndReportsNothingHalf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.newProber = func(target registry.Target) (prober, error) { return fake{w, target.ID}, nil }
+		v.newProber = func(target registry.CheckTarget) (prober, error) { return fake{w, target.ID}, nil }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := v.Run(ctx); err != nil {
@@ -431,7 +431,7 @@ func TestReconfigure_IsInForceFromTheNextCheckOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		after(5 * short)
-		for _, target := range w.Targets() {
+		for _, target := range w.CheckTargets() {
 			var since []time.Time
 			for _, at := range w.started(target.ID) {
 				if at.After(changed) {
@@ -454,7 +454,7 @@ func TestReconfigure_IsInForceFromTheNextCheckOn(t *testing.T) {
 }
 
 // matching returns a target whose check matches a pattern.
-func matching(n int) registry.Target {
+func matching(n int) registry.CheckTarget {
 	t := target(n)
 	t.Spec.Type, t.Spec.Path, t.Spec.Detail = check.HTTP, "/", check.Detail{BodyMatches: "ok"}.Details()
 	return t
@@ -502,7 +502,7 @@ func TestRun_ACheckThatGetsAPatternIsStillMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1))
 		w.run(t, 0)
-		for _, next := range []registry.Target{matching(1), target(1), matching(1)} {
+		for _, next := range []registry.CheckTarget{matching(1), target(1), matching(1)} {
 			after(interval)
 			before := len(w.started(next.ID))
 			w.set(next)

@@ -64,7 +64,7 @@ func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 // follow replaces the targets by the given ones, with the settings in force. Targets that were there keep their state,
 // and keep their time if they are checked as before, unless their interval is shorter now. New targets, and those that
 // are checked in another way, are due soon.
-func (s *schedule) follow(targets []registry.Target, now time.Time) {
+func (s *schedule) follow(targets []registry.CheckTarget, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
 	for _, t := range targets {
@@ -97,7 +97,7 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 
 // change replaces the check of an entry; one under way ends as it was. soon tells that the new check is made in another
 // way, so that the caller should have it made soon.
-func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool) {
+func (s *schedule) change(e *entry, t registry.CheckTarget, now time.Time) (soon bool) {
 	former := e.target.Spec
 	another := !former.SameAttempt(t.Spec)
 	e.target = t

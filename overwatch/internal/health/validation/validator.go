@@ -69,7 +69,7 @@ func (v *Validator) FirstCycle() <-chan struct{} { return v.cycled }
 
 // CheckNow checks every target that wants asks for, now, and returns their verdicts ordered by id when all have ended.
 // The verdicts are reported like any other. wants must not block. Targets dropped meanwhile are left out.
-func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
+func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error) {
 	b := &batch{wants: wants, done: make(chan struct{})}
 	select {
 	case v.requests <- b:
@@ -80,7 +80,7 @@ func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) 
 	}
 	select {
 	case <-b.done:
-		slices.SortFunc(b.verdicts, func(x, y registry.Verdict) int { return x.ID.Compare(y.ID) })
+		slices.SortFunc(b.verdicts, func(x, y registry.CheckResult) int { return x.ID.Compare(y.ID) })
 		return b.verdicts, nil
 	case <-v.stopped:
 		return nil, ErrStopped
@@ -130,7 +130,7 @@ func (v *Validator) Run(ctx context.Context) error {
 }
 
 // check runs in its own goroutine.
-func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
+func (v *Validator) check(ctx context.Context, e *entry, t registry.CheckTarget) {
 	verdict, ok := e.check(ctx, t, v)
 	if ok && !e.gone.Load() {
 		if err := v.options.Report(ctx, verdict); err != nil && ctx.Err() == nil {

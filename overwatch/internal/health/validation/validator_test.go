@@ -73,7 +73,7 @@ func TestCheckNow_ReturnsVerdictsOfChecksThatBeganAfterTheCall(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 		after(interval)
-		for _, target := range w.Targets() {
+		for _, target := range w.CheckTargets() {
 			starts := w.started(target.ID)
 			if last := starts[len(starts)-1]; time.Since(last) > interval {
 				t.Errorf("%s is no longer checked", target.ID)

@@ -30,27 +30,27 @@ func settingsOf(concurrency int) Settings {
 type world struct {
 	mu         sync.Mutex
 	generation atomic.Uint64
-	targets    []registry.Target
+	targets    []registry.CheckTarget
 	listing    time.Duration // that it takes to list them
 	// answer returns the result of a probe of a backend; nil means success at once.
 	answer func(ctx context.Context, id registry.ID) check.Result
 
 	starts  map[registry.ID][]time.Time
-	reports []registry.Verdict
+	reports []registry.CheckResult
 	running int
 	most    int // checks under way at once
 }
 
-func (w *world) TargetsGeneration() uint64 { return w.generation.Load() }
+func (w *world) CheckTargetsGeneration() uint64 { return w.generation.Load() }
 
-func (w *world) Targets() []registry.Target {
+func (w *world) CheckTargets() []registry.CheckTarget {
 	time.Sleep(w.listing) // virtual
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.targets
 }
 
-func (w *world) set(targets ...registry.Target) {
+func (w *world) set(targets ...registry.CheckTarget) {
 	w.mu.Lock()
 	w.targets = targets
 	w.mu.Unlock()
@@ -66,17 +66,17 @@ func (w *world) fail() {
 	}
 }
 
-func (w *world) report(_ context.Context, v registry.Verdict) error {
+func (w *world) report(_ context.Context, v registry.CheckResult) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reports = append(w.reports, v)
 	return nil
 }
 
-func (w *world) verdicts(id registry.ID) []registry.Verdict {
+func (w *world) verdicts(id registry.ID) []registry.CheckResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var found []registry.Verdict
+	var found []registry.CheckResult
 	for _, v := range w.reports {
 		if v.ID == id {
 			found = append(found, v)
@@ -129,7 +129,7 @@ func (f fake) Probe(ctx context.Context) check.Result {
 	return answer(ctx, f.id)
 }
 
-func newWorld(targets ...registry.Target) *world {
+func newWorld(targets ...registry.CheckTarget) *world {
 	w := &world{starts: map[registry.ID][]time.Time{}}
 	w.set(targets...)
 	return w
@@ -145,7 +145,7 @@ func (w *world) run(t *testing.T, concurrency int) *Validator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.newProber = func(target registry.Target) (prober, error) {
+	v.newProber = func(target registry.CheckTarget) (prober, error) {
 		if _, err := v.networkProber(target); err != nil {
 			return nil, err
 		}
@@ -163,8 +163,8 @@ func (w *world) run(t *testing.T, concurrency int) *Validator {
 	return v
 }
 
-func target(n int) registry.Target {
-	return registry.Target{
+func target(n int) registry.CheckTarget {
+	return registry.CheckTarget{
 		ID: registry.ID{Service: "app.example.org",
 			Address: netip.AddrFrom4([4]byte{192, byte(n >> 16), byte(n >> 8), byte(n)}), Port: 80},
 		Spec: check.Spec{Type: check.TCP, FailureThreshold: 3, SuccessThreshold: 2},
@@ -172,7 +172,7 @@ func target(n int) registry.Target {
 }
 
 // evenTarget is a target without a faster interval.
-func evenTarget(n int) registry.Target {
+func evenTarget(n int) registry.CheckTarget {
 	t := target(n)
 	t.Spec.FastInterval = interval
 	return t
@@ -194,8 +194,8 @@ func (w *world) failedGaps(id registry.ID) (gaps []time.Duration) {
 	return gaps
 }
 
-func targets(n int) []registry.Target {
-	list := make([]registry.Target, n)
+func targets(n int) []registry.CheckTarget {
+	list := make([]registry.CheckTarget, n)
 	for i := range list {
 		list[i] = target(i)
 	}

@@ -10,12 +10,12 @@ import (
 
 // OwnCheck describes the verdict of this node's own checks, with the last error.
 func OwnCheck(b *registry.Backend) string {
-	v := &b.Validation
+	v := &b.OwnCheck
 	said := "nothing yet"
 	switch {
 	case v.State == check.StateHealthy && v.Failures > 0:
 		said = fmt.Sprintf("failing (%d of %d)", v.Failures, b.FailureThreshold())
-	case v.State == check.StateHealthy && v.Err != "":
+	case v.State == check.StateHealthy && v.LastError != "":
 		said = "healthy, the last check could not be made"
 	case v.State == check.StateHealthy:
 		said = string(api.EffectiveHealthy)
@@ -24,11 +24,11 @@ func OwnCheck(b *registry.Backend) string {
 	case v.State == check.StateUnhealthy:
 		said = string(api.EffectiveUnhealthy)
 	}
-	if v.SetAside {
+	if v.IsIgnored {
 		said += ", set aside"
 	}
-	if v.Err != "" {
-		said += ": " + v.Err
+	if v.LastError != "" {
+		said += ": " + v.LastError
 	}
 	return said
 }

@@ -110,7 +110,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	j.walkSignatures(to)
 	j.walkKeyMismatches(to)
 	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
-	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
+	public(api.VerdictsSetAside, j.o.View.IsIsolated(), "gslbctl backends list")
 	j.walkBrakes(to)
 	j.walkTroubles(to)
 	j.walkRejected(to)
@@ -174,7 +174,7 @@ func (d Domain) answering(all []*registry.Backend) []*registry.Backend {
 	if !d.Names {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Part().Target == "" })
+	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Host().Name == "" })
 }
 
 // judgeName returns api.NameUnanswered, api.NameOnLastResort, or nothing for a name that enough backends may serve.
@@ -276,7 +276,7 @@ func whyNot(d Domain, backends []*registry.Backend) string {
 // because describes a backend's status in a few words.
 func because(b *registry.Backend) string {
 	switch {
-	case b.Drained():
+	case b.IsDrained():
 		return "drained"
 	case b.Override != nil:
 		return fmt.Sprintf("called unhealthy by %s (%s)", b.Override.CreatedBy, b.Override.Reason)
@@ -289,7 +289,7 @@ func describeUnwell(b *registry.Backend) (sentence, command string) {
 	if problem := b.Report().LastError; problem != "" {
 		sentence += "; agent: " + problem
 	}
-	if b.Validation.Err != "" {
+	if b.OwnCheck.LastError != "" {
 		sentence += "; own check: " + OwnCheck(b)
 	}
 	return sentence, "gslbctl backends list --service " + b.Service

@@ -77,7 +77,7 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.ChecksIncomplete: func(n *node) { n.checked = false },
 		api.OverrideInForce:  func(n *node) { n.override("a.example", 1, true) },
 		api.WeightInForce: func(n *node) {
-			n.must(n.registry.SetOrder(n.t.Context(), registry.Order{Kind: api.OrderWeight, Service: "a.example",
+			n.must(n.registry.SetAdminState(n.t.Context(), registry.AdminState{Kind: api.OrderWeight, Service: "a.example",
 				Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 7, CreatedBy: "somebody", Reason: "r",
 				ExpiresAt: time.Now().Add(time.Hour)}))
 		},
@@ -212,11 +212,12 @@ func TestConditions_DescribeOrders(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.have("a.example 1 h", "b.example 2 h")
 		n.drain("a.example", 1, time.Hour, 0)
-		elsewhere := registry.Order{Kind: api.OrderWeight, Service: "a.example", Address: netip.MustParseAddr("192.0.2.9"),
-			Port: 80, Weight: 7, CreatedBy: "ops", ExpiresAt: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}
-		n.must(n.registry.SetOrder(n.t.Context(), elsewhere)) // of another node, which knows the backend
-		elsewhere.Kind, elsewhere.Over = api.OrderDrain, time.Hour
-		n.must(n.registry.SetOrder(n.t.Context(), elsewhere))
+		elsewhere := registry.AdminState{Kind: api.OrderWeight, Service: "a.example",
+			Address: netip.MustParseAddr("192.0.2.9"),
+			Port:    80, Weight: 7, CreatedBy: "ops", ExpiresAt: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}
+		n.must(n.registry.SetAdminState(n.t.Context(), elsewhere)) // of another node, which knows the backend
+		elsewhere.Kind, elsewhere.Duration = api.OrderDrain, time.Hour
+		n.must(n.registry.SetAdminState(n.t.Context(), elsewhere))
 		var said []string
 		for _, c := range n.Conditions() {
 			if c.Kind == api.DrainInForce || c.Kind == api.WeightInForce {

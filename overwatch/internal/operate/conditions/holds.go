@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 )
 
@@ -11,10 +12,10 @@ import (
 // their backends. A name has one condition for both concerns.
 func (j *Judge) walkBrakes(to report) {
 	backends, names := map[string]int{}, map[string]map[string]bool{}
-	var subjects []registry.BrakeState
-	for _, state := range j.o.View.Brakes() {
+	var subjects []registry.HoldState
+	for _, state := range j.o.View.Holds() {
 		subject := state.Subject()
-		for b := range state.Held(j.o.View) {
+		for b := range state.HeldBackends(j.o.View) {
 			if names[subject] == nil {
 				names[subject] = map[string]bool{}
 				subjects = append(subjects, state)
@@ -31,7 +32,7 @@ func (j *Judge) walkBrakes(to report) {
 }
 
 // describeHold describes a hold, with its numbers of backends and of names.
-func describeHold(state registry.BrakeState, backends, names int) (sentence, command string) {
+func describeHold(state registry.HoldState, backends, names int) (sentence, command string) {
 	what := "agents call most backends of " + state.Subject() + " unhealthy at once"
 	command = "gslbctl brakes release " + state.Service
 	switch {
@@ -43,7 +44,7 @@ func describeHold(state registry.BrakeState, backends, names int) (sentence, com
 	case state.Agent != "":
 		what = fmt.Sprintf("agent %s calls most of its backends unhealthy at once", state.Agent)
 		command = "gslbctl brakes release --agent " + state.Agent
-	case state.Concern == registry.ConcernWarned:
+	case state.Kind == status.ReportWarning:
 		what = "agents warn early of most backends of " + state.Service + " at once"
 	}
 	until := "until the agent or the checks change"

@@ -72,14 +72,14 @@ func (j *Judge) findLosses() *losses {
 		refused: j.troubledAgents(), reduced: map[string]*reduced{}, full: map[string]bool{},
 		flapping: map[string][]*registry.Backend{}}
 	for _, a := range j.o.View.Agents() {
-		if !a.Left() && AgentStatus(a, began) == api.GossipDead {
+		if !a.HasLeft() && AgentStatus(a, began) == api.GossipDead {
 			l.silent[a.ID] = a
 		}
 	}
 	for _, d := range j.o.Domains() {
 		for _, b := range j.o.View.Service(d.Name) {
 			switch {
-			case b.Override == nil && !b.Drained():
+			case b.Override == nil && !b.IsDrained():
 				l.count(b)
 			case b.MayServe:
 				l.full[b.Region] = true
@@ -134,7 +134,7 @@ func (g *group) add(b *registry.Backend) {
 		g.unknown++
 		return
 	}
-	v := &b.Validation
+	v := &b.OwnCheck
 	if !b.MayServe {
 		g.down = append(g.down, b)
 	} else if g.serving++; v.State == check.StateHealthy && v.Failures >= max(1, b.FailureThreshold()-1) {
@@ -336,5 +336,5 @@ func problemOf(b *registry.Backend) string {
 	if b.Reason == status.ReasonAgentUnhealthy {
 		return cmp.Or(b.Report().LastError, b.Reason)
 	}
-	return cmp.Or(b.Validation.Err, b.Report().LastError, b.Reason)
+	return cmp.Or(b.OwnCheck.LastError, b.Report().LastError, b.Reason)
 }

@@ -26,7 +26,7 @@ func inRegions(t *testing.T, test func(n *node)) {
 			all = append(all, registry.Declaration{ID: id, Weight: 1, Region: region,
 				Check: unique.Make(check.Spec{Type: check.TCP})})
 		}
-		n.must(n.registry.SetStatic(n.t.Context(), all))
+		n.must(n.registry.SetStaticDeclarations(n.t.Context(), all))
 		for i := range all {
 			n.check(i, check.Success, check.StateHealthy)
 		}
@@ -46,11 +46,11 @@ func regionIDs() (ids []registry.ID) {
 
 func (n *node) check(i int, outcome check.Outcome, state check.State) {
 	n.t.Helper()
-	v := registry.Verdict{ID: regionIDs()[i], State: state, Outcome: outcome, At: time.Now()}
+	v := registry.CheckResult{ID: regionIDs()[i], State: state, Outcome: outcome, At: time.Now()}
 	if outcome == check.Failure {
 		v.Err = "connection refused"
 	}
-	n.must(n.registry.Validated(n.t.Context(), v))
+	n.must(n.registry.ApplyCheckResult(n.t.Context(), v))
 	time.Sleep(statusAge) // virtual
 }
 
@@ -59,7 +59,7 @@ func (n *node) fail(i, failures int) {
 	n.t.Helper()
 	for range failures {
 		state := check.StateHealthy
-		if n.registry.View().Get(regionIDs()[i]).Validation.Failures >= 2 {
+		if n.registry.View().Get(regionIDs()[i]).OwnCheck.Failures >= 2 {
 			state = check.StateUnhealthy
 		}
 		n.check(i, check.Failure, state)
@@ -204,7 +204,7 @@ func TestOwnCheck_DescribesTheLastChecks(t *testing.T) {
 		want("recovering (1 of 2)")
 		n.check(0, check.Success, check.StateHealthy)
 		want("healthy")
-		n.must(n.registry.Validated(n.t.Context(), registry.Verdict{ID: regionIDs()[0], State: check.StateHealthy,
+		n.must(n.registry.ApplyCheckResult(n.t.Context(), registry.CheckResult{ID: regionIDs()[0], State: check.StateHealthy,
 			Err: "too many open files"}))
 		want("healthy, the last check could not be made: too many open files")
 	})

@@ -11,8 +11,8 @@ import (
 
 // walkOrders reports the operators' orders in force and the drains that agents ask for.
 func (j *Judge) walkOrders(to report) {
-	for _, o := range j.o.View.Orders() {
-		if !o.Begun {
+	for _, o := range j.o.View.AdminStates() {
+		if !o.IsActive {
 			continue
 		}
 		switch o.Kind {
@@ -31,7 +31,7 @@ func (j *Judge) walkOrders(to report) {
 			to(api.DrainInForce, backendOf(&o).String(), func() (string, string) { return j.describeDrain(&o) })
 		}
 	}
-	for b := range j.o.View.AskedToDrain() {
+	for b := range j.o.View.AgentDrains() {
 		to(api.DrainInForce, b.ID.String(), func() (string, string) {
 			if b.Source != api.SourceAgent && (b.AgentID == "" || b.AgentID != b.DeclaredAgent) {
 				return b.ID.String() + " " + draining(b) + ": its agent requested the drain and has stopped since",
@@ -44,22 +44,22 @@ func (j *Judge) walkOrders(to report) {
 }
 
 // Place returns the subject of the condition of an override.
-func Place(o *registry.Order) string { return o.Service + " " + endpoint(o) }
+func Place(o *registry.AdminState) string { return o.Service + " " + endpoint(o) }
 
 // endpoint returns an order's address, with its port as in the id of a backend.
-func endpoint(o *registry.Order) string {
+func endpoint(o *registry.AdminState) string {
 	if o.Port == 0 {
 		return o.Address.String()
 	}
 	return strings.TrimPrefix(backendOf(o).String(), o.Service+":")
 }
 
-func backendOf(o *registry.Order) registry.ID {
+func backendOf(o *registry.AdminState) registry.ID {
 	return registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
 }
 
 // author describes an order's author, expiry and reason.
-func author(o *registry.Order) string {
+func author(o *registry.AdminState) string {
 	expiry := "without expiry"
 	if !o.ExpiresAt.IsZero() {
 		expiry = "expires " + moment(o.ExpiresAt)
@@ -74,7 +74,7 @@ func author(o *registry.Order) string {
 // noBackend follows an order about a backend that no source reports now.
 const noBackend = ", but no agent, file or API declares this backend"
 
-func (j *Judge) describeWeight(o *registry.Order) (sentence, command string) {
+func (j *Judge) describeWeight(o *registry.AdminState) (sentence, command string) {
 	declared := noBackend
 	if b := j.o.View.Get(backendOf(o)); b != nil {
 		declared = fmt.Sprintf(" instead of %d", b.Weight)
@@ -83,7 +83,7 @@ func (j *Judge) describeWeight(o *registry.Order) (sentence, command string) {
 		"gslbctl weight " + o.Service + " " + o.Endpoint() + " --clear"
 }
 
-func (j *Judge) describeDrain(o *registry.Order) (sentence, command string) {
+func (j *Judge) describeDrain(o *registry.AdminState) (sentence, command string) {
 	doing := "has a drain" + noBackend
 	if b := j.o.View.Get(backendOf(o)); b != nil {
 		doing = draining(b)
@@ -94,7 +94,7 @@ func (j *Judge) describeDrain(o *registry.Order) (sentence, command string) {
 // draining describes the progress of a backend's drain.
 func draining(b *registry.Backend) string {
 	switch {
-	case b.Drained():
+	case b.IsDrained():
 		return "is drained since " + moment(b.DrainEndsAt)
 	case b.DrainTo > 0:
 		return fmt.Sprintf("drains to %.0f %% of its weight until %s", 100*b.DrainTo, moment(b.DrainEndsAt))

@@ -80,7 +80,7 @@ func (j *Judge) walkRegions(to report) {
 	known := j.o.Regions()
 	for _, a := range j.o.View.Agents() {
 		isOwn := func(id string) bool { return strings.EqualFold(id, a.Region) }
-		if a.Region == "" || a.Left() || slices.ContainsFunc(known, isOwn) {
+		if a.Region == "" || a.HasLeft() || slices.ContainsFunc(known, isOwn) {
 			continue
 		}
 		to(api.RegionUnknown, a.ID, func() (string, string) {

@@ -83,27 +83,27 @@ func (n *node) must(err error) {
 func (n *node) have(backends ...string) {
 	n.t.Helper()
 	var declarations []registry.Declaration
-	var verdicts []registry.Verdict
+	var verdicts []registry.CheckResult
 	for _, text := range backends {
 		words := strings.Fields(text)
 		id := registry.ID{Service: words[0], Address: netip.MustParseAddr("192.0.2." + words[1]), Port: 80}
 		declared := registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})}
 		if len(words) > 3 {
-			declared.Part = registry.Part{Target: words[3], Of: 1}
+			declared.Host = registry.Host{Name: words[3], Addresses: 1}
 		}
 		declarations = append(declarations, declared)
 		if words[2] == "n" {
 			continue
 		}
-		v := registry.Verdict{ID: id, State: check.StateHealthy, Outcome: check.Success, At: time.Now()}
+		v := registry.CheckResult{ID: id, State: check.StateHealthy, Outcome: check.Success, At: time.Now()}
 		if words[2] == "u" {
 			v.State, v.Outcome = check.StateUnhealthy, check.Failure
 		}
 		verdicts = append(verdicts, v)
 	}
-	n.must(n.registry.SetStatic(n.t.Context(), declarations))
+	n.must(n.registry.SetStaticDeclarations(n.t.Context(), declarations))
 	for _, v := range verdicts {
-		n.must(n.registry.Validated(n.t.Context(), v))
+		n.must(n.registry.ApplyCheckResult(n.t.Context(), v))
 	}
 	time.Sleep(statusAge) // virtual: what was judged before is too old now
 }
@@ -212,7 +212,7 @@ func TestName_IsJudgedByWhatAnswersIt(t *testing.T) {
 
 func (n *node) override(service string, octet byte, healthy bool) {
 	n.t.Helper()
-	n.must(n.registry.SetOrder(n.t.Context(), registry.Order{
+	n.must(n.registry.SetAdminState(n.t.Context(), registry.AdminState{
 		Kind:    api.OrderOverride,
 		Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Healthy: healthy, Reason: "r",
 		CreatedBy: "somebody",
@@ -222,8 +222,8 @@ func (n *node) override(service string, octet byte, healthy bool) {
 // drain orders the drain of a backend to a share.
 func (n *node) drain(service string, octet byte, over time.Duration, share float64) {
 	n.t.Helper()
-	n.must(n.registry.SetOrder(n.t.Context(), registry.Order{
-		Kind: api.OrderDrain, Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80, Over: over,
+	n.must(n.registry.SetAdminState(n.t.Context(), registry.AdminState{
+		Kind: api.OrderDrain, Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80, Duration: over,
 		Share: share, CreatedBy: "somebody", CreatedAt: time.Now(), Reason: "r",
 	}))
 }

@@ -22,7 +22,7 @@ type reduced struct {
 
 // countShare adds a serving backend to the reduced ones of its agent, or notes that its region has a full one.
 func (l *losses) countShare(b *registry.Backend) {
-	if !b.Reduced() {
+	if !b.IsReduced() {
 		l.full[b.Region] = l.full[b.Region] || b.MayServe
 		return
 	}

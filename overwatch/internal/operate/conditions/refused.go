@@ -73,7 +73,7 @@ func (j *Judge) troubledAgents() map[string]bool {
 func (j *Judge) walkRefused(to report) {
 	for _, a := range j.o.View.Agents() {
 		for _, r := range a.Refused {
-			if !lasts(r) || a.Left() {
+			if !lasts(r) || a.HasLeft() {
 				continue
 			}
 			to(api.BackendRefused, refusedBackend(r), func() (string, string) {
@@ -116,7 +116,7 @@ func (j *Judge) refusedOf(name string) string {
 	var texts []string
 	for _, a := range j.o.View.Agents() {
 		for _, r := range a.Refused {
-			if r.Service == name && lasts(r) && !a.Left() {
+			if r.Service == name && lasts(r) && !a.HasLeft() {
 				texts = append(texts, DescribeRefused(a.ID, r))
 			}
 		}

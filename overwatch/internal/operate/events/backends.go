@@ -65,7 +65,7 @@ func (w *watch) backend(b *registry.Backend) {
 		return
 	}
 	agent, own := agentSays(b), conditions.OwnCheck(b)
-	holds := !b.MayServe && !b.Drained()
+	holds := !b.MayServe && !b.IsDrained()
 	e := api.Event{Kind: api.EventBackend, State: string(b.Status), Severity: api.EventWarning, Subject: b.ID.String(),
 		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agent, Check: own}
 	_, held := w.held[journal.Key(e.Kind, e.Subject)]
@@ -76,7 +76,7 @@ func (w *watch) backend(b *registry.Backend) {
 	switch {
 	case b.FlapReason != "":
 		e.State, does, holds = flapping, does+" and flaps (3 stops within overwatch.flapping.window)", true
-	case held && b.Reduced(): // it is not resolved before it serves in full
+	case held && b.IsReduced(): // it is not resolved before it serves in full
 		e.State, does, holds = shrunk, fmt.Sprintf("serves with %.0f %% of its weight", 100*b.Share), true
 	}
 	if b.Override != nil { // somebody wants it so
@@ -115,9 +115,9 @@ func agentSays(b *registry.Backend) string {
 	switch {
 	case b.AgentID == "":
 		return "none"
-	case b.Claim == nil:
+	case b.Reported == nil:
 		return "nothing yet"
-	case *b.Claim:
+	case *b.Reported:
 		return string(api.EffectiveHealthy)
 	}
 	if problem := b.Report().LastError; problem != "" {

@@ -226,7 +226,7 @@ type order struct{ state, cause string }
 // orders returns the orders in force by journal.Key.
 func (w *watch) orders() map[string]order {
 	all := map[string]order{}
-	for _, o := range w.o.View.Orders() {
+	for _, o := range w.o.View.AdminStates() {
 		id := registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
 		by := order{cause: "ordered by " + cmp.Or(o.CreatedBy, "an operator")}
 		if o.Reason != "" {
@@ -244,7 +244,7 @@ func (w *watch) orders() map[string]order {
 			all[journal.Key(api.EventWeight, id.String())] = by
 		case api.OrderDrain:
 			by.state = "draining"
-			if b := w.o.View.Get(id); b != nil && b.Drained() {
+			if b := w.o.View.Get(id); b != nil && b.IsDrained() {
 				by.state = "drained"
 			}
 			all[journal.Key(api.EventDrain, id.String())] = by

@@ -13,7 +13,7 @@ import (
 // silence of an agent is a condition instead.
 func (w *watch) lookAtAgents() {
 	for _, a := range w.o.View.Agents() {
-		left := a.Left()
+		left := a.HasLeft()
 		before, known := w.agents[a.ID]
 		w.agents[a.ID] = left
 		switch {

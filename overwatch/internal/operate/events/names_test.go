@@ -203,7 +203,7 @@ func viewOfBroken(t *testing.T) *registry.View {
 		all = append(all, registry.Declaration{Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP}),
 			ID: registry.ID{Service: "a.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80}})
 	}
-	if err := errors.Join(r.SetStatic(ctx, all), r.Validated(ctx, registry.Verdict{ID: all[1].ID,
+	if err := errors.Join(r.SetStaticDeclarations(ctx, all), r.ApplyCheckResult(ctx, registry.CheckResult{ID: all[1].ID,
 		State: check.StateHealthy, Outcome: check.Success, At: time.Now()})); err != nil {
 		t.Fatal(err)
 	}

@@ -152,14 +152,14 @@ func (s *Sources) Region(id string) (m api.RegionMetrics, found bool) {
 		if b.IsHealthy() {
 			m.HealthyServers++
 		}
-		if b.Validation.State == check.StateUnknown {
+		if b.OwnCheck.State == check.StateUnknown {
 			continue
 		}
 		checked++
-		if b.Validation.Err != "" {
+		if b.OwnCheck.LastError != "" {
 			failed++
 		} else {
-			times.Add(b.Validation.Latency, 1)
+			times.Add(b.OwnCheck.Latency, 1)
 		}
 	}
 	if cfg, _ := s.Config(); m.TotalServers == 0 && objects.CheckRegion(cfg, id) != nil {
@@ -211,9 +211,9 @@ func (s *Sources) Backends() api.Stats {
 	cfg, _ := s.Config()
 	stats := api.Stats{
 		ClusterName:         cfg.Overwatch.Gossip.ClusterName,
-		ActiveOverrides:     s.View.CountInForce(api.OrderOverride),
+		ActiveOverrides:     s.View.CountActive(api.OrderOverride),
 		ValidationEnabled:   cfg.Overwatch.Validation.Enabled,
-		ValidationSuspended: s.View.ValidationSuspended(),
+		ValidationSuspended: s.View.IsIsolated(),
 		BackendsByService:   map[string]int{},
 		BackendsByRegion:    map[string]int{},
 		GeneratedAt:         api.Stamp(now),
@@ -248,11 +248,11 @@ func countBackend(stats *api.Stats, b *registry.Backend) {
 	if b.Draining {
 		stats.DrainingBackends++
 	}
-	if b.Validation.State == check.StateUnknown {
+	if b.OwnCheck.State == check.StateUnknown {
 		return
 	}
 	stats.ValidatedBackends++
-	if b.Disputed() {
+	if b.IsDisputed() {
 		stats.DisagreementCount++
 	}
 }

@@ -11,11 +11,11 @@ import (
 
 // listAdminStates answers GET /overwatch/orders.
 func (s *Server) listAdminStates(c *call) (answer, error) {
-	matching := filtered(slices.Values(s.o.View.Orders()), func(o registry.Order) bool {
+	matching := filtered(slices.Values(s.o.View.AdminStates()), func(o registry.AdminState) bool {
 		return matches(c.query["kind"], o.Kind)
 	})
 	list := api.OrderList{GeneratedAt: stamp(s.o.Now())}
-	list.Orders, list.Total = pageOf(matching, c.page, func(o registry.Order) api.Order { return o.Record() })
+	list.Orders, list.Total = pageOf(matching, c.page, func(o registry.AdminState) api.Order { return o.APIRecord() })
 	return ok(list), nil
 }
 
@@ -25,13 +25,13 @@ func (s *Server) change(c *call, object changes.Object) error {
 }
 
 // adminStateView shows an admin state as the path of its kind does. Its ETag is made from that.
-func adminStateView(o registry.Order) any {
+func adminStateView(o registry.AdminState) any {
 	if o.Kind == api.OrderOverride {
 		return overrideRecord(o)
 	}
-	return o.Record()
+	return o.APIRecord()
 }
 
-func adminStateAnswer(c *call, o registry.Order) answer {
+func adminStateAnswer(c *call, o registry.AdminState) answer {
 	return tagged(c, http.StatusOK, adminStateView(o), adminStateView(o))
 }

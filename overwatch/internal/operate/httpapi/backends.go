@@ -63,33 +63,33 @@ func backendView(b *registry.Backend) api.Backend {
 		AgentID:             b.AgentID,
 		Region:              b.Region,
 		Weight:              b.Weight,
-		Share:               b.Share / float64(max(b.Part().Of, 1)),
-		Target:              b.Part().Target,
+		Share:               b.Share / float64(max(b.Host().Addresses, 1)),
+		Target:              b.Host().Name,
 		Draining:            b.Draining,
 		EffectiveStatus:     b.Status,
 		MayServe:            b.MayServe,
 		Held:                b.Held,
 		Reason:              b.Reason,
-		AgentHealthy:        b.Claim,
+		AgentHealthy:        b.Reported,
 		AgentLastSeen:       api.MomentOrNull(b.Report().At),
-		ValidationLastCheck: api.MomentOrNull(b.Validation.At),
+		ValidationLastCheck: api.MomentOrNull(b.OwnCheck.At),
 	}
 	if o := b.Override; o != nil {
 		view.Override = &api.ActiveOverride{Healthy: o.Healthy, ActiveOrder: activeOrder(o)}
 	}
-	if o := b.WeightOrder; o != nil {
+	if o := b.AdminWeight; o != nil {
 		view.WeightOverride = &api.ActiveWeight{Weight: o.Weight, ActiveOrder: activeOrder(o)}
 	}
-	if o := b.DrainOrder; o != nil {
+	if o := b.AdminDrain; o != nil {
 		view.Drain = &api.ActiveDrain{Share: o.Share, EndsAt: stamp(b.DrainEndsAt), ActiveOrder: activeOrder(o)}
 	}
-	if v := b.Validation; v.State != check.StateUnknown {
+	if v := b.OwnCheck; v.State != check.StateUnknown {
 		passed := v.State == check.StateHealthy
 		latency := figures.Milliseconds(v.Latency)
 		view.ValidationHealthy, view.ValidationLatencyMS = &passed, &latency
 	}
-	if b.Validation.Err != "" {
-		view.ValidationError = &b.Validation.Err
+	if b.OwnCheck.LastError != "" {
+		view.ValidationError = &b.OwnCheck.LastError
 	}
 	if note := b.CheckNote(); note != "" {
 		view.ValidationNote = &note
@@ -97,7 +97,7 @@ func backendView(b *registry.Backend) api.Backend {
 	return view
 }
 
-func activeOrder(o *registry.Order) api.ActiveOrder {
+func activeOrder(o *registry.AdminState) api.ActiveOrder {
 	return api.ActiveOrder{Reason: o.Reason, By: o.CreatedBy, At: stamp(o.CreatedAt),
 		ExpiresAt: api.MomentOrNull(o.ExpiresAt)}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -34,14 +35,14 @@ func brakeOperations() []Operation {
 // listBrakes answers GET /overwatch/brakes.
 func (s *Server) listBrakes(c *call) (answer, error) {
 	list := api.BrakeList{GeneratedAt: stamp(s.o.Now())}
-	list.Brakes, list.Total = pageOf(slices.Values(s.o.View.Brakes()), c.page, s.brakeRecord)
+	list.Brakes, list.Total = pageOf(slices.Values(s.o.View.Holds()), c.page, s.brakeRecord)
 	return ok(list), nil
 }
 
 // hold is a hold that an operator releases.
 type hold struct {
 	scope, subject string // as api.Brake.Scope has them
-	states         []registry.BrakeState
+	states         []registry.HoldState
 }
 
 // holdOf returns the hold that a request names.
@@ -54,11 +55,11 @@ func (s *Server) holdOf(c *call) (hold, error) {
 		h.subject = s.regionNames().Of(h.subject)
 	}
 	backends := s.o.View.Service(h.subject)
-	for _, state := range s.o.View.Brakes() {
+	for _, state := range s.o.View.Holds() {
 		b := api.Brake{Service: state.Service, Agent: state.Agent, Region: state.Region}
 		scope, subject := b.Scope()
 		if scope == h.scope && subject == h.subject ||
-			h.scope == api.BrakeOfName && slices.ContainsFunc(backends, state.Holds) {
+			h.scope == api.BrakeOfName && slices.ContainsFunc(backends, state.Covers) {
 			h.states = append(h.states, state)
 		}
 	}
@@ -75,8 +76,8 @@ func (s *Server) holdOf(c *call) (hold, error) {
 
 // takes reports whether the release of the hold stops traffic to b.
 func (h hold) takes(b *registry.Backend) bool {
-	return b.Held && b.HeldFor() == registry.ConcernIll && (h.scope != api.BrakeOfName || b.Service == h.subject) &&
-		slices.ContainsFunc(h.states, func(s registry.BrakeState) bool { return s.Holds(b) })
+	return b.Held && b.HeldKind() == status.ReportUnhealthy && (h.scope != api.BrakeOfName || b.Service == h.subject) &&
+		slices.ContainsFunc(h.states, func(s registry.HoldState) bool { return s.Covers(b) })
 }
 
 // of names the subject in a sentence.
@@ -106,10 +107,10 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 }
 
 // brakeRecord returns a hold with its backends.
-func (s *Server) brakeRecord(b registry.BrakeState) api.Brake {
-	record := api.Brake{Service: b.Service, Agent: b.Agent, Region: b.Region, Concern: b.Concern.Word(),
+func (s *Server) brakeRecord(b registry.HoldState) api.Brake {
+	record := api.Brake{Service: b.Service, Agent: b.Agent, Region: b.Region, Concern: b.Kind.Concern(),
 		Since: stamp(b.Since), Until: stamp(b.Until), Backends: []string{}}
-	for backend := range b.Held(s.o.View) {
+	for backend := range b.HeldBackends(s.o.View) {
 		record.Backends = append(record.Backends, backend.ID.String())
 	}
 	slices.Sort(record.Backends)

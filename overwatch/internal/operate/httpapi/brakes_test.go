@@ -48,7 +48,7 @@ func (w *world) say(agent trust.Agent, claim wire.Claim, warnings wire.Warnings)
 		m.Backends = append(m.Backends, wire.Backend{Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, last}),
 			Port: 80, Weight: 50, Claim: claim, Warnings: warnings, Check: wire.Check{Type: "tcp"}})
 	}
-	_, err := w.registry.Heartbeat(w.t.Context(), agent, m)
+	_, err := w.registry.ApplyHeartbeat(w.t.Context(), agent, m)
 	w.must(err)
 }
 
@@ -115,7 +115,7 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 
 func TestBrakes_WarningsAreReleasedWithoutLoss(t *testing.T) {
 	w, agent := brakedWorld(t)
-	_, err := w.registry.ReleaseBrake(t.Context(), service)
+	_, err := w.registry.ReleaseServiceHold(t.Context(), service)
 	w.must(err)
 	w.say(agent, wire.ClaimHealthy, wire.Warnings{})
 	w.say(agent, wire.ClaimHealthy, wire.Warnings{MemoryMillis: 60_000})
@@ -133,7 +133,7 @@ func TestBrakes_WarningsAreReleasedWithoutLoss(t *testing.T) {
 // The hold of a region that one agent alone would take has one condition, and it is released as a region.
 func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
 	w, agent := brakedWorld(t)
-	_, err := w.registry.ReleaseBrake(t.Context(), service)
+	_, err := w.registry.ReleaseServiceHold(t.Context(), service)
 	w.must(err)
 	w.share.Store(100) // no share is above
 	w.say(agent, wire.ClaimHealthy, wire.Warnings{})

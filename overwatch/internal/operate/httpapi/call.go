@@ -60,7 +60,7 @@ func (c *call) request() *operations.Request {
 			Force: c.Request.Method == http.MethodPatch || len(c.condition.match) > 0 ||
 				c.query.flag("replace_planned"),
 			Condition: func(now any) error {
-				if o, is := now.(registry.Order); is {
+				if o, is := now.(registry.AdminState); is {
 					now = adminStateView(o)
 				}
 				return c.condition.holds(now)

@@ -117,7 +117,7 @@ func TestConditions_ASilentAgentIncludesItsBackends(t *testing.T) {
 	for _, last := range []string{"11", "12", "13"} {
 		w.validate(service+":192.0.2."+last+":80", check.StateHealthy, "")
 	}
-	w.must(w.registry.Retime(t.Context(), registry.Timing{StaleThreshold: time.Nanosecond, RemoveAfter: time.Hour,
+	w.must(w.registry.SetTiming(t.Context(), registry.Timing{StaleThreshold: time.Nanosecond, RemoveAfter: time.Hour,
 		ValidationEnabled: true, ValidationInterval: time.Minute}))
 	list := readOf[api.ConditionList](w, "/overwatch/conditions")
 	if list.Total != 1 || list.Conditions[0].Kind != api.AgentLost || list.Status != api.ServiceDegraded ||
@@ -168,7 +168,7 @@ func TestConditions_OfReducedSharesAndFlaps(t *testing.T) {
 	w.say(agent, wire.ClaimHealthy, wire.Warnings{ErrorRateMillis: 1})
 	var list api.ConditionList
 	for list = readOf[api.ConditionList](w, "/overwatch/conditions"); list.Total == 0; { // until the share falls
-		w.must(w.registry.Sync(t.Context()))
+		w.must(w.registry.WaitForCommands(t.Context()))
 		list = readOf[api.ConditionList](w, "/overwatch/conditions")
 	}
 	if c := list.Conditions[0]; list.Total != 1 || c.Severity != api.SeverityDegraded || c.Kind != api.DegradedShare ||

@@ -213,8 +213,8 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 				Priority:  explain.RegionPriority(d.Regions, b.Region),
 				Region:    b.Region,
 				Healthy:   b.IsHealthy(),
-				Enabled:   b.WeightInForce() > 0 && (!b.Draining || b.DrainTo > 0),
-				LastCheck: api.MomentOrNull(later(b.Report().CheckedAt, b.Validation.At)),
+				Enabled:   b.EffectiveWeight() > 0 && (!b.Draining || b.DrainTo > 0),
+				LastCheck: api.MomentOrNull(later(b.Report().CheckedAt, b.OwnCheck.At)),
 			}
 		})
 	return ok(list), nil

@@ -30,12 +30,12 @@ func serverHealth(b *registry.Backend) api.ServerHealth {
 		Region:               b.Region,
 		Healthy:              b.IsHealthy(),
 		Status:               checkStatus(b),
-		LastCheck:            api.MomentOrNull(later(report.CheckedAt, b.Validation.At)),
+		LastCheck:            api.MomentOrNull(later(report.CheckedAt, b.OwnCheck.At)),
 		LastHealthy:          api.MomentOrNull(b.LastHealthyAt),
-		ConsecutiveFailures:  b.Validation.Failures,
-		ConsecutiveSuccesses: b.Validation.Successes,
+		ConsecutiveFailures:  b.OwnCheck.Failures,
+		ConsecutiveSuccesses: b.OwnCheck.Successes,
 	}
-	if b.Claim != nil {
+	if b.Reported != nil {
 		record.ConsecutiveFailures, record.ConsecutiveSuccesses = report.Failures, report.Successes
 	}
 	if !record.Healthy {
@@ -62,7 +62,7 @@ func lastError(b *registry.Backend, report registry.Report) string {
 	case status.ReasonAgentUnhealthy:
 		return cmp.Or(report.LastError, b.Reason)
 	case status.ReasonFailing, status.ReasonStaleFailing, status.ReasonValidationUnhealthy:
-		return cmp.Or(b.Validation.Err, b.Reason)
+		return cmp.Or(b.OwnCheck.LastError, b.Reason)
 	}
 	return b.Reason
 }

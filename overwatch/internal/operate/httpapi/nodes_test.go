@@ -84,7 +84,7 @@ func TestAgentNode_HasTheAddressItIsHeardFrom(t *testing.T) {
 func TestAgentNode_IsOfflineAtOnceAfterItsGoodbye(t *testing.T) {
 	w := newWorld(t)
 	agent := w.agent("192.0.2.50", wire.ClaimHealthy)
-	w.must(w.registry.Deregister(t.Context(), agent))
+	w.must(w.registry.ApplyGoodbye(t.Context(), agent))
 	if list, err := w.client.AgentNodes(t.Context()); err != nil || list.Nodes[0].Status != api.AgentOffline ||
 		list.Nodes[0].LeftAt == nil || list.Nodes[0].ActiveChecks != 0 {
 		t.Errorf("%+v %v", list, err)

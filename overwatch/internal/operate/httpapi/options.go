@@ -88,7 +88,7 @@ type Options struct {
 	// Pins holds the pinned agents.
 	Pins Pins
 	// CheckNow checks every backend that wants accepts, waits for all, and returns the verdicts ordered by id.
-	CheckNow func(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
+	CheckNow func(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error)
 	// Places returns the table by which DNS places clients.
 	Places func() *geo.Table
 	// DNSView returns the view that DNS answers from now.

@@ -43,7 +43,7 @@ func backendTarget(c *call) (changes.Target, error) {
 // listOverrides answers GET /overrides.
 func (s *Server) listOverrides(c *call) (answer, error) {
 	list := api.OverrideList{GeneratedAt: stamp(s.o.Now())}
-	overrides := filtered(slices.Values(s.o.View.Orders()), func(o registry.Order) bool {
+	overrides := filtered(slices.Values(s.o.View.AdminStates()), func(o registry.AdminState) bool {
 		return o.Kind == api.OrderOverride
 	})
 	list.Overrides, list.Total = pageOf(overrides, c.page, overrideRecord)
@@ -101,7 +101,7 @@ func (s *Server) postBackendOverride(c *call) (answer, error) {
 		verdict = "healthy"
 	}
 	message := fmt.Sprintf("%s is %s by override", t, verdict)
-	if !o.Begun {
+	if !o.IsActive {
 		message = fmt.Sprintf("%s will be %s by override from %s on", t, verdict, o.StartsAt.UTC().Format(time.RFC3339))
 	}
 	if id, err := registry.NewID(t.Service, t.Address, t.Port); err == nil && o.Healthy {
@@ -124,10 +124,10 @@ func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 }
 
 // setOverride sets the override of a request, at once or later.
-func (s *Server) setOverride(c *call, t changes.Target) (registry.Order, error) {
+func (s *Server) setOverride(c *call, t changes.Target) (registry.AdminState, error) {
 	var req api.OverrideRequest
 	if err := c.decode(&req); err != nil {
-		return registry.Order{}, err
+		return registry.AdminState{}, err
 	}
 	set := &changes.SetAdminState{Kind: api.OrderOverride, Target: t, Patch: c.Request.Method == http.MethodPatch,
 		Healthy: req.Healthy, Reason: req.Reason, Source: req.Source, StartsAt: req.StartsAt, ExpiresIn: req.ExpiresIn}
@@ -135,10 +135,10 @@ func (s *Server) setOverride(c *call, t changes.Target) (registry.Order, error) 
 	return set.State, err
 }
 
-func overrideRecord(o registry.Order) api.Override {
+func overrideRecord(o registry.AdminState) api.Override {
 	return api.Override{
 		Service: o.Service, Address: o.Endpoint(), Healthy: o.Healthy,
 		Reason: o.Reason, Source: o.Source, CreatedAt: stamp(o.CreatedAt), CreatedBy: o.CreatedBy,
-		StartsAt: api.MomentOrNull(o.StartsAt), ExpiresAt: api.MomentOrNull(o.ExpiresAt), InForce: o.Begun,
+		StartsAt: api.MomentOrNull(o.StartsAt), ExpiresAt: api.MomentOrNull(o.ExpiresAt), InForce: o.IsActive,
 	}
 }

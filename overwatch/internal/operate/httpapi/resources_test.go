@@ -26,7 +26,8 @@ func TestHealth_TellsTheJudgementAndTheUptime(t *testing.T) {
 		w.fitness.status = status
 		h, err := w.client.Health(t.Context())
 		w.must(err)
-		if h.Status != status || h.Version != "1.2.3" || h.UptimeSeconds < 90 || h.UptimeSeconds > 90+int64(deadline.Seconds()) ||
+		if h.Status != status || h.Version != "1.2.3" || h.UptimeSeconds < 90 ||
+			h.UptimeSeconds > 90+int64(deadline.Seconds()) ||
 			time.Since(h.Timestamp) > deadline || h.Timestamp.Location() != time.UTC {
 			t.Errorf("got %+v", h)
 		}
@@ -273,7 +274,7 @@ func TestValidate_ChecksWhatWasNamed(t *testing.T) {
 	for _, text := range []string{first, second, "other.example:2001:db8::1:80"} {
 		id, err := registry.ParseID(text)
 		w.must(err)
-		v := registry.Verdict{ID: id, State: check.StateHealthy, Outcome: check.Success, Latency: 2500 * time.Microsecond}
+		v := registry.CheckResult{ID: id, State: check.StateHealthy, Outcome: check.Success, Latency: 2500 * time.Microsecond}
 		if text == second {
 			v.Outcome, v.Err = check.Failure, "timeout"
 		}

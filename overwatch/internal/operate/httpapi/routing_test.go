@@ -69,13 +69,13 @@ func geoWorld(t *testing.T, adjust ...func(*Options)) *world {
 		backendAt("10.0.0.1:443", "eu", nil),
 		backendAt("10.0.0.2:443", "eu", func(b *registry.Backend) { b.Weight = 300 }),
 		backendAt("10.0.0.3:443", "us", func(b *registry.Backend) {
-			b.Status, b.MayServe, b.Reason, b.Validation.Err = api.EffectiveUnhealthy, false, status.ReasonFailing,
+			b.Status, b.MayServe, b.Reason, b.OwnCheck.LastError = api.EffectiveUnhealthy, false, status.ReasonFailing,
 				"connection refused"
-			b.Validation.State = check.StateUnhealthy
+			b.OwnCheck.State = check.StateUnhealthy
 		}),
 		backendAt("10.0.0.4:443", "us", func(b *registry.Backend) {
 			b.Status, b.MayServe, b.Reason = api.EffectiveUnhealthy, false, status.ReasonOverrideUnhealthy
-			b.Override = &registry.Order{CreatedBy: "198.51.100.1", Reason: "kernel update", ExpiresAt: noon}
+			b.Override = &registry.AdminState{CreatedBy: "198.51.100.1", Reason: "kernel update", ExpiresAt: noon}
 		}),
 		backendAt("10.0.0.5:443", "eu", func(b *registry.Backend) { b.Weight = 0 }),
 		backendAt("10.0.0.6:443", "eu", func(b *registry.Backend) { b.Draining, b.DrainEndsAt, b.Share = true, noon, 0 }),

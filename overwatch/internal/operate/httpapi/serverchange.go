@@ -196,8 +196,8 @@ func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 	switch {
 	case b == nil:
 		return id, notFound("no server %s is known", id)
-	case b.Part().Made:
-		t := definitions.TargetID{Service: id.Service, Name: b.Part().Target, Port: id.Port}
+	case b.Host().FromAPI:
+		t := definitions.TargetID{Service: id.Service, Name: b.Host().Name, Port: id.Port}
 		return id, badRequest("server %s is an address of %s: only that can be %s", id, t, done)
 	case b.Source != api.SourceAPI:
 		return id, badRequest("server %s comes from the %s source: only servers of the api source can be %s here", id,

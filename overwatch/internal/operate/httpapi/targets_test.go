@@ -22,8 +22,8 @@ func (w *world) resolved(address string) {
 	w.t.Helper()
 	id, err := registry.ParseID("app.example:" + address + ":443")
 	w.must(err)
-	w.must(w.registry.AddStatic(w.t.Context(), []registry.Declaration{{ID: id, Weight: 100, Region: "eu",
-		Part: registry.Part{Target: "lb.example.net", Of: 1, Made: true}}}))
+	w.must(w.registry.AddStaticDeclarations(w.t.Context(), []registry.Declaration{{ID: id, Weight: 100, Region: "eu",
+		Host: registry.Host{Name: "lb.example.net", Addresses: 1, FromAPI: true}}}))
 }
 
 // A server by host name is made, shown, changed and deleted as one with an address is.

@@ -68,7 +68,7 @@ func validateFilter(c *call) (wants func(registry.ID) bool, all bool, err error)
 	}, service == "" && !address.IsValid() && port == 0, nil
 }
 
-func validationResult(v registry.Verdict) api.ValidationResult {
+func validationResult(v registry.CheckResult) api.ValidationResult {
 	result := api.ValidationResult{
 		Service:   v.ID.Service,
 		Address:   v.ID.Address.String(),

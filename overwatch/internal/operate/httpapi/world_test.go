@@ -29,6 +29,7 @@ import (
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/operate/nodes"
@@ -109,12 +110,12 @@ func (f *fitness) Status() api.ServiceStatus {
 
 // checks makes checks with prepared verdicts.
 type checks struct {
-	verdicts []registry.Verdict
+	verdicts []registry.CheckResult
 	err      error
 }
 
-func (v *checks) CheckNow(_ context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
-	var found []registry.Verdict
+func (v *checks) CheckNow(_ context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error) {
+	var found []registry.CheckResult
 	for _, verdict := range v.verdicts {
 		if wants(verdict.ID) {
 			found = append(found, verdict)
@@ -357,9 +358,9 @@ func (w *world) openOwners() {
 	timing := registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true,
 		ValidationInterval: time.Minute}
 	w.registry, err = registry.New(registry.Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop(),
-		Brake: func(string) registry.Brake {
-			return registry.Brake{Enabled: true, Percent: int(w.share.Load()), KeepRegion: true, Window: time.Minute,
-				Hold: 10 * time.Minute}
+		Protection: func(string) status.Protection {
+			return status.Protection{Enabled: true, Percent: int(w.share.Load()), KeepRegion: true, Window: time.Minute,
+				HoldTime: 10 * time.Minute}
 		}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -403,7 +404,7 @@ func (w *world) declare(ids ...string) {
 		declarations = append(declarations, registry.Declaration{ID: id, Weight: 100, Region: "eu",
 			Check: unique.Make(check.Spec{Type: check.TCP})})
 	}
-	w.must(w.registry.SetStatic(w.t.Context(), declarations))
+	w.must(w.registry.SetStaticDeclarations(w.t.Context(), declarations))
 }
 
 // validate reports a verdict of the node's own checks.
@@ -415,7 +416,7 @@ func (w *world) validate(id string, state check.State, problem string) {
 	if state != check.StateHealthy {
 		outcome = check.Failure
 	}
-	w.must(w.registry.Validated(w.t.Context(), registry.Verdict{ID: parsed, State: state, Outcome: outcome,
+	w.must(w.registry.ApplyCheckResult(w.t.Context(), registry.CheckResult{ID: parsed, State: state, Outcome: outcome,
 		Err:     problem,
 		Latency: 1500 * time.Microsecond, At: time.Now()}))
 }
@@ -437,7 +438,7 @@ func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 	if refusal != nil {
 		w.t.Fatal(refusal)
 	}
-	_, err = w.registry.Heartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
+	_, err = w.registry.ApplyHeartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
 		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100,
 		Figures: wire.Figures{ChecksTotal: 250, ChecksFailed: 25, Cores: 4, RTTMicros: 2100},
 		Backends: []wire.Backend{{

@@ -64,7 +64,7 @@ func (from Sources) collect(s scrape) {
 		truth(from.Fitness.Readiness().Ready))
 	s.gauge("dnssec_enabled", "1 when answers are signed.", truth(from.DNSSECEnabled))
 	s.gauge("overwatch_validation_suspended", "1 while the node sets its own verdicts aside because it seems cut off.",
-		truth(from.View.ValidationSuspended()))
+		truth(from.View.IsIsolated()))
 	s.gauge("overwatch_clock_jump_seconds",
 		"How far the clock jumped, for 5 minutes after it did; certificates are judged by the time before.",
 		from.ClockJump().Seconds())
@@ -92,7 +92,7 @@ func (from Sources) collectBackends(s scrape) {
 		if b.Draining {
 			draining++
 		}
-		if b.Disputed() {
+		if b.IsDisputed() {
 			disputed++
 		}
 		if b.Held {
@@ -107,12 +107,12 @@ func (from Sources) collectBackends(s scrape) {
 	s.gauge("overwatch_backends_draining", "Backends that drain or have drained.", float64(draining))
 	s.gauge("overwatch_disagreements", "Backends of which the agent and the node's own check say different things.",
 		float64(disputed))
-	s.gauge("overwatch_overrides", "Overrides in force.", float64(from.View.CountInForce(api.OrderOverride)))
+	s.gauge("overwatch_overrides", "Overrides in force.", float64(from.View.CountActive(api.OrderOverride)))
 	s.gauge("overwatch_backends_held",
 		"Backends that are served although their agent speaks against them, since too many did at once.", float64(held))
 	braked := map[api.BrakeConcern]int{}
-	for _, b := range from.View.Brakes() {
-		braked[b.Concern.Word()]++
+	for _, b := range from.View.Holds() {
+		braked[b.Kind.Concern()]++
 	}
 	for _, concern := range []api.BrakeConcern{api.BrakeUnhealthy, api.BrakeWarning} {
 		s.gauge("overwatch_brakes", "Mass-failure protections that are on: of names, regions and agents.",
@@ -131,7 +131,7 @@ func (from Sources) collectAgents(s scrape) {
 		switch {
 		case conditions.AgentStatus(a, now) != api.GossipDead:
 			active++
-		case !a.Left():
+		case !a.HasLeft():
 			stale++
 		}
 	}

@@ -54,10 +54,10 @@ func sources(t *testing.T) Sources {
 		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu",
 			Check: unique.Make(check.Spec{Type: check.TCP})})
 	}
-	must(t, r.SetStatic(t.Context(), declarations))
-	must(t, r.Validated(t.Context(), registry.Verdict{ID: declarations[0].ID, State: check.StateHealthy,
+	must(t, r.SetStaticDeclarations(t.Context(), declarations))
+	must(t, r.ApplyCheckResult(t.Context(), registry.CheckResult{ID: declarations[0].ID, State: check.StateHealthy,
 		Outcome: check.Success, At: time.Now()}))
-	must(t, r.SetOrder(t.Context(), registry.Order{Kind: api.OrderOverride, Service: "a.example",
+	must(t, r.SetAdminState(t.Context(), registry.AdminState{Kind: api.OrderOverride, Service: "a.example",
 		Address: netip.MustParseAddr("192.0.2.2"),
 		Reason:  "r"}))
 	return Sources{

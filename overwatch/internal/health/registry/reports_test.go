@@ -37,7 +37,7 @@ func TestHeartbeat_IsTheWholeState(t *testing.T) {
 		w.see(a2, agentUnhealthy)
 		w.see(b1, unknown)
 		if b := w.View().Get(id(a1)); b.AgentID != "one" || b.Region != "eu" || b.Source != api.SourceAgent ||
-			b.Claim == nil || !*b.Claim {
+			b.Reported == nil || !*b.Reported {
 			t.Errorf("the record does not show its agent: %+v", b)
 		}
 		w.beat(agent, a2+" healthy")
@@ -54,7 +54,7 @@ func TestTransition_ChangesOneBackend(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy", a2+" healthy")
-		outcome, err := w.Transition(w.ctx(), agent, &wire.Transition{Backend: claims(a1 + " unhealthy")[0]})
+		outcome, err := w.ApplyTransition(w.ctx(), agent, &wire.Transition{Backend: claims(a1 + " unhealthy")[0]})
 		if err != nil || !outcome.Changed {
 			t.Fatalf("%+v, %v", outcome, err)
 		}
@@ -63,7 +63,7 @@ func TestTransition_ChangesOneBackend(t *testing.T) {
 		if r := w.View().Get(id(a1)).Report(); r.Failures != 1 || r.LastError != "refused" {
 			t.Errorf("the details of the transition are not shown: %+v", r)
 		}
-		outcome, err = w.Transition(w.ctx(), agent, &wire.Transition{Backend: claims(d1 + " healthy")[0]})
+		outcome, err = w.ApplyTransition(w.ctx(), agent, &wire.Transition{Backend: claims(d1 + " healthy")[0]})
 		if err != nil || len(outcome.Refused) != 1 {
 			t.Errorf("a foreign service in a transition: %+v, %v", outcome, err)
 		}
@@ -92,7 +92,7 @@ func TestHeartbeat_RefusesByCode(t *testing.T) {
 			{"a weight out of range", heavy, wire.CodePolicy},
 			{"another live agent's backend", claims(a2 + " unhealthy"), wire.CodeConflictingClaim},
 		} {
-			outcome, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: append(c.said, claims(d1+" healthy")...)})
+			outcome, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: append(c.said, claims(d1+" healthy")...)})
 			w.must(err)
 			if len(outcome.Refused) != 1 || outcome.Refused[0].Code != c.want ||
 				outcome.Refused[0].Address != c.said[0].Address {
@@ -127,7 +127,7 @@ func TestTransition_LimitOfBackends(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		for i := range wire.MaxBackends + 1 {
 			said := claims(fmt.Sprintf("a.example:10.0.1.%d:80 healthy", i+1))[0]
-			outcome, err := w.Transition(w.ctx(), agent, &wire.Transition{Backend: said})
+			outcome, err := w.ApplyTransition(w.ctx(), agent, &wire.Transition{Backend: said})
 			w.must(err)
 			if refused := len(outcome.Refused) > 0; refused != (i == wire.MaxBackends) {
 				t.Fatalf("backend %d: refused %+v", i+1, outcome.Refused)
@@ -158,7 +158,7 @@ func TestHeartbeat_ThatWaitedThroughARevocationChangesNothing(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.must(w.authority.trust.Revoke(w.ctx(), "one", "test"))
-		w.must(w.DropAgent(w.ctx(), "one"))
+		w.must(w.RemoveAgent(w.ctx(), "one"))
 		w.seeNone(a1)
 		if got := w.beat(agent, a1+" healthy"); !slices.Equal(got, []string{"not_enrolled"}) {
 			t.Errorf("refused %v", got)
@@ -172,17 +172,17 @@ func TestHeartbeat_ThatWaitedThroughARevocationChangesNothing(t *testing.T) {
 
 func TestDeregister_BackendsLeaveAtOnceAndTheAgentStaysListed(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a2)}))
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy", a2+" healthy")
-		w.must(w.Deregister(w.ctx(), agent))
+		w.must(w.ApplyGoodbye(w.ctx(), agent))
 		w.seeNone(a1)
 		w.see(a2, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
 		if s, ok := w.View().Agent("one"); !ok || !s.LeftAt.Equal(time.Now()) || s.Backends != 0 {
 			t.Errorf("the agent is %+v, %v", s, ok)
 		}
 		w.beat(agent, a1+" healthy")
-		if s, _ := w.View().Agent("one"); s.Left() {
+		if s, _ := w.View().Agent("one"); s.HasLeft() {
 			t.Error("an agent that is heard again still counts as gone")
 		}
 	})
@@ -190,7 +190,7 @@ func TestDeregister_BackendsLeaveAtOnceAndTheAgentStaysListed(t *testing.T) {
 
 func TestClaim_OthersMayTakeItWhenTheAgentIsGone(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		one, two := w.authority.agent("one", "eu", "a.example"), w.authority.agent("two", "us", "a.example")
 		w.beat(one, a1+" healthy", a2+" healthy")
 		w.beatFor(DefaultRemoveAfter-time.Second, two)
@@ -210,7 +210,7 @@ func TestClaim_OthersMayTakeItWhenTheAgentIsGone(t *testing.T) {
 			[]string{"conflicting_claim", "conflicting_claim"}) {
 			t.Errorf("the old agent, returned: refused %v", got)
 		}
-		w.must(w.DropAgent(w.ctx(), "two"))
+		w.must(w.RemoveAgent(w.ctx(), "two"))
 		if got := w.beat(one, a1+" healthy", a2+" healthy"); got != nil {
 			t.Errorf("after the new one was unpinned: refused %v", got)
 		}
@@ -223,35 +223,37 @@ func TestSources_StaticBeforeAPIBeforeAgent(t *testing.T) {
 		sees := func(source api.Source, weight int, region string) {
 			t.Helper()
 			b := w.View().Get(id(a1))
-			if b.Source != source || b.Weight != weight || b.Region != region || b.Claim == nil || !*b.Claim {
+			if b.Source != source || b.Weight != weight || b.Region != region || b.Reported == nil || !*b.Reported {
 				t.Errorf("source %s, weight %d, region %s, claim %v; want %s, %d, %s and a claim", b.Source, b.Weight, b.Region,
-					b.Claim, source, weight, region)
+					b.Reported, source, weight, region)
 			}
 		}
 		w.beat(agent, a1+" healthy")
 		sees("agent", 100, "agents")
-		w.must(w.Declare(w.ctx(), []Declaration{{ID: id(a1), Weight: 7, Region: "api", Check: unique.Make(tcp)}}, nil))
+		w.must(w.ChangeDeclarations(w.ctx(), []Declaration{{ID: id(a1), Weight: 7, Region: "api", Check: unique.Make(tcp)}},
+			nil))
 		sees("api", 7, "api")
-		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 3, Region: "file", Check: unique.Make(tcp)}}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{{ID: id(a1), Weight: 3, Region: "file",
+			Check: unique.Make(tcp)}}))
 		sees("static", 3, "file")
-		w.must(w.SetStatic(w.ctx(), nil))
+		w.must(w.SetStaticDeclarations(w.ctx(), nil))
 		sees("api", 7, "api")
-		w.must(w.Declare(w.ctx(), nil, []ID{id(a1)}))
+		w.must(w.ChangeDeclarations(w.ctx(), nil, []ID{id(a1)}))
 		sees("agent", 100, "agents")
-		w.must(w.Deregister(w.ctx(), agent))
+		w.must(w.ApplyGoodbye(w.ctx(), agent))
 		w.seeNone(a1)
-		w.must(w.Declare(w.ctx(), nil, []ID{id(a1)})) // nothing is there to be withdrawn
+		w.must(w.ChangeDeclarations(w.ctx(), nil, []ID{id(a1)})) // nothing is there to be withdrawn
 		w.seeNone(a1)
 	})
 }
 
 func TestSetStatic_ErrorLeavesEverythingAsItWas(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		heavy := static(a2)
 		heavy.Weight = 1001
 		for _, bad := range [][]Declaration{{static(a2), static(a2)}, {static(a2), heavy}, {{ID: ID{Service: "x"}}}} {
-			if err := w.SetStatic(w.ctx(), bad); err == nil {
+			if err := w.SetStaticDeclarations(w.ctx(), bad); err == nil {
 				t.Errorf("%v was taken", bad)
 			}
 		}
@@ -264,19 +266,20 @@ func TestSetStatic_ErrorLeavesEverythingAsItWas(t *testing.T) {
 func TestSetStatic_LargeOneIsAppliedServiceByService(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		list := []Declaration{static("big:10.9.9.9:80")}
-		for i := range 3 * staticAtOnce {
+		for i := range 3 * declarationsPerCommand {
 			list = append(list, static(fmt.Sprintf("s%d:10.0.0.%d:80", i/3, i%3+1)),
 				static(fmt.Sprintf("big:10.1.%d.%d:80", i/250, i%250+1)))
 		}
-		w.must(w.SetStatic(w.ctx(), list))
+		w.must(w.SetStaticDeclarations(w.ctx(), list))
 		changed := w.changed.sorted()
-		if distinct := len(slices.Compact(slices.Clone(changed))); distinct != staticAtOnce+1 || distinct != len(changed) {
+		if distinct := len(slices.Compact(slices.Clone(changed))); distinct != declarationsPerCommand+1 ||
+			distinct != len(changed) {
 			t.Errorf("told %d times of %d services", len(changed), distinct)
 		}
 		if n := len(slices.Collect(w.View().Backends())); n != len(list) {
 			t.Errorf("%d backends, want %d", n, len(list))
 		}
-		w.must(w.SetStatic(w.ctx(), list[:1]))
+		w.must(w.SetStaticDeclarations(w.ctx(), list[:1]))
 		if got := slices.Collect(w.View().Backends()); len(got) != 1 || got[0].ID != id("big:10.9.9.9:80") {
 			t.Errorf("left are %d", len(got))
 		}
@@ -285,7 +288,7 @@ func TestSetStatic_LargeOneIsAppliedServiceByService(t *testing.T) {
 
 func TestStatic_UnwatchedIsHealthyOnlyWhileNoAgentWatches(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" none", a2+" none")
@@ -301,15 +304,15 @@ func TestHeartbeat_WithNothingNewReplacesNothing(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy", a2+" unhealthy")
 		before := w.View().Service("a.example")
-		changed, generation := w.changed.count(), w.View().TargetsGeneration()
+		changed, generation := w.changed.count(), w.View().CheckTargetsGeneration()
 		w.pass(10 * time.Second)
 		said := claims(a1+" healthy", a2+" unhealthy")
 		said[0].LatencyMicros, said[0].ConsecutiveSuccesses, said[1].LastError = 700, 2, "timeout"
-		outcome, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
+		outcome, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		after := w.View().Service("a.example")
 		if outcome.Changed || &before[0] != &after[0] || w.changed.count() != changed ||
-			w.View().TargetsGeneration() != generation {
+			w.View().CheckTargetsGeneration() != generation {
 			t.Error("a heartbeat that only moved figures published something")
 		}
 		r := after[0].Report()
@@ -326,7 +329,7 @@ func TestCheck_DetailsOfTheAgentsCheckAreFollowed(t *testing.T) {
 		said := claims(a1+" healthy", a2+" healthy")
 		said[0].Check = wire.Check{Type: "grpc", GRPCService: "shop.v1.Orders", Counting: "leaky"}
 		said[1].Check = wire.Check{Type: "http", Path: "/", Method: "DELETE"} // a check that would change something
-		_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
+		_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		want := check.Detail{GRPCService: "shop.v1.Orders", Counting: check.Leaky}
 		if got := w.View().Get(id(a1)).Check(); got.Type != check.GRPC || got.Detail.Detail() != want {
@@ -345,7 +348,7 @@ func TestCheck_OfALaterVersionBecomesAConnection(t *testing.T) {
 		said[0].Check = wire.Check{Type: "icmp"}
 		said[1].Check = wire.Check{Type: "http", Path: "/up", Host: "h", TimeoutMillis: 1500, IntervalMillis: 4000,
 			FailureThreshold: 4, SuccessThreshold: 5}
-		_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
+		_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		if got := w.View().Get(id(a1)).Check(); got != tcp {
 			t.Errorf("icmp became %+v", got)
@@ -356,7 +359,7 @@ func TestCheck_OfALaterVersionBecomesAConnection(t *testing.T) {
 			t.Errorf("the check is %+v, want %+v", got, want)
 		}
 		want.Interval, want.Timeout = 0, 0 // they are for who is at hand: the node checks at its own
-		if targets := w.View().Targets(); len(targets) != 2 || targets[1].Spec != want {
+		if targets := w.View().CheckTargets(); len(targets) != 2 || targets[1].Spec != want {
 			t.Errorf("targets are %+v", targets)
 		}
 	})
@@ -389,7 +392,7 @@ func TestRefusals_AreLoggedOnceAMinute(t *testing.T) {
 func TestCommands_EndWithTheRegistry(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.stop()
-		if err := w.SetStatic(w.ctx(), nil); !errors.Is(err, ErrStopped) {
+		if err := w.SetStaticDeclarations(w.ctx(), nil); !errors.Is(err, ErrStopped) {
 			t.Errorf("after the end: %v", err)
 		}
 	})
@@ -409,7 +412,7 @@ func TestTransition_KeepsTheRefusalsOfOtherBackends(t *testing.T) {
 		}
 		say := func(backend wire.Backend) Outcome {
 			t.Helper()
-			o, err := w.Transition(w.ctx(), agent, &wire.Transition{Backend: backend})
+			o, err := w.ApplyTransition(w.ctx(), agent, &wire.Transition{Backend: backend})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,8 +17,8 @@ var (
 
 func TestOutsider_ItsUnhealthyIsShownAndDoesNotDecideAgainstAnOwnCheck(t *testing.T) {
 	declare := map[string]func(*world, Declaration){
-		"file": func(w *world, d Declaration) { w.must(w.SetStatic(w.ctx(), []Declaration{d})) },
-		"API":  func(w *world, d Declaration) { w.must(w.Declare(w.ctx(), []Declaration{d}, nil)) },
+		"file": func(w *world, d Declaration) { w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{d})) },
+		"API":  func(w *world, d Declaration) { w.must(w.ChangeDeclarations(w.ctx(), []Declaration{d}, nil)) },
 	}
 	for by, declare := range declare {
 		t.Run(by, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestOutsider_ItsUnhealthyIsShownAndDoesNotDecideAgainstAnOwnCheck(t *testin
 				w.verdict(a1, check.Success)
 				w.beat(agent, a1+" unhealthy")
 				w.see(a1, outsiderUnhealthy)
-				if b := w.View().Get(id(a1)); b.Claim == nil || *b.Claim || b.AgentID != "one" || !b.Disputed() {
+				if b := w.View().Get(id(a1)); b.Reported == nil || *b.Reported || b.AgentID != "one" || !b.IsDisputed() {
 					t.Errorf("the claim is not shown: %+v", b)
 				}
 				w.verdict(a1, check.Failure)
@@ -49,7 +49,7 @@ func TestOutsider_ItsUnhealthyIsShownAndDoesNotDecideAgainstAnOwnCheck(t *testin
 
 func TestOutsider_ItsUnhealthyDecidesWhereTheNodeDoesNotCheck(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" unhealthy")
 		w.see(a1, agentUnhealthy)
 	})
@@ -58,23 +58,23 @@ func TestOutsider_ItsUnhealthyDecidesWhereTheNodeDoesNotCheck(t *testing.T) {
 func TestOutsider_ItsDrainAndWarningsDoNotCountUntilItIsNamed(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.beatWarned(agent, wire.Warnings{CPUMillis: 1000}, a1+" healthy")
 		w.pass(2 * time.Second)
 		w.share(a1, 1, true)
 		w.see(a1, agentHealthy)
-		_, err := w.Drain(w.ctx(), agent, &wire.Drain{OverMillis: 4000})
+		_, err := w.ApplyDrain(w.ctx(), agent, &wire.Drain{OverMillis: 4000})
 		w.must(err)
 		w.pass(2 * time.Second)
 		w.share(a1, 1, true)
 		if w.View().Get(id(a1)).Draining {
 			t.Error("it is shown as draining")
 		}
-		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one")}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "one")}))
 		w.share(a1, 0.1, true) // by the warning, which is further than the drain
 		w.pass(2 * time.Second)
 		w.share(a1, 0, false)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 		w.share(a1, 1, true)
 	})
 }
@@ -82,7 +82,7 @@ func TestOutsider_ItsDrainAndWarningsDoNotCountUntilItIsNamed(t *testing.T) {
 func TestOutsider_MakesWayForTheNamedAgent(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one, two := w.authority.agent("one", "eu", "a.example"), w.authority.agent("two", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "two")}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "two")}))
 		w.verdict(a1, check.Success)
 		if got := w.beat(one, a1+" unhealthy", a2+" healthy"); got != nil {
 			t.Errorf("refused %v", got)
@@ -98,9 +98,9 @@ func TestOutsider_MakesWayForTheNamedAgent(t *testing.T) {
 		}
 		w.see(a1, agentUnhealthy)
 		w.see(a2, agentHealthy)
-		w.must(w.DropAgent(w.ctx(), "one"))
+		w.must(w.RemoveAgent(w.ctx(), "one"))
 		w.see(a1, agentUnhealthy)
-		w.must(w.Deregister(w.ctx(), two))
+		w.must(w.ApplyGoodbye(w.ctx(), two))
 		w.see(a1, validated)
 	})
 }

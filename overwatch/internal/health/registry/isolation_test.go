@@ -74,17 +74,17 @@ func TestSuspension_TwoRegionsAtOnceMeanThatThisNodeIsCutOff(t *testing.T) {
 		s.round(check.Failure, 0)
 		s.w.see(s.backend(0), contradicted)
 		s.round(check.Failure, 1)
-		if !s.w.View().ValidationSuspended() {
+		if !s.w.View().IsIsolated() {
 			t.Fatal("not suspended")
 		}
 		s.round(check.Failure, 2)
 		for site := range 3 {
 			s.w.see(s.backend(site), agentHealthyAside)
 		}
-		if v := s.w.View().Get(id(s.backend(0))).Validation; !v.SetAside || v.State != check.StateUnhealthy {
+		if v := s.w.View().Get(id(s.backend(0))).OwnCheck; !v.IsIgnored || v.State != check.StateUnhealthy {
 			t.Errorf("the verdict that was set aside is not shown: %+v", v)
 		}
-		if n := strings.Count(s.w.log.String(), "cut off"); n != 1 {
+		if n := strings.Count(s.w.log.String(), "self-isolation began"); n != 1 {
 			t.Errorf("said %d times that the node is cut off", n)
 		}
 
@@ -95,7 +95,7 @@ func TestSuspension_TwoRegionsAtOnceMeanThatThisNodeIsCutOff(t *testing.T) {
 		s.round(check.Success, 1)
 		s.w.see(s.backend(2), agentHealthyAside)
 		s.round(check.Success, 2)
-		if s.w.View().ValidationSuspended() {
+		if s.w.View().IsIsolated() {
 			t.Error("still suspended")
 		}
 		s.round(check.Failure, 2)
@@ -106,7 +106,7 @@ func TestSuspension_TwoRegionsAtOnceMeanThatThisNodeIsCutOff(t *testing.T) {
 func TestSuspension_TheOnlyRegion(t *testing.T) {
 	inSites(t, func(s *sites) {
 		s.round(check.Failure, 0, 1)
-		if !s.w.View().ValidationSuspended() {
+		if !s.w.View().IsIsolated() {
 			t.Error("not suspended")
 		}
 		s.w.see(s.backend(0), agentHealthyAside)
@@ -117,7 +117,7 @@ func TestSuspension_OneRegionOfTwoIsThatRegion(t *testing.T) {
 	inSites(t, func(s *sites) {
 		s.round(check.Success, 2)
 		s.round(check.Failure, 0, 1)
-		if s.w.View().ValidationSuspended() {
+		if s.w.View().IsIsolated() {
 			t.Error("suspended")
 		}
 		s.w.see(s.backend(0), contradicted)
@@ -135,7 +135,7 @@ func TestSuspension_NoSingleAgentAndNoSingleServiceCanCauseIt(t *testing.T) {
 		inSites(t, func(s *sites) {
 			s.round(check.Success, 2, 3)
 			s.round(check.Failure, 0, 1)
-			if s.w.View().ValidationSuspended() {
+			if s.w.View().IsIsolated() {
 				t.Error("suspended")
 			}
 			s.w.see(s.backend(0), contradicted)
@@ -151,7 +151,7 @@ func TestSuspension_AgentsThatAgreeAreNoContradiction(t *testing.T) {
 			}
 		}
 		s.round(check.Failure, 0, 1)
-		if s.w.View().ValidationSuspended() {
+		if s.w.View().IsIsolated() {
 			t.Error("suspended")
 		}
 	}, "eu a.example", "us b.example")
@@ -161,11 +161,11 @@ func TestSuspension_EndsNotBeforeOneInterval(t *testing.T) {
 	inSites(t, func(s *sites) {
 		s.round(check.Failure, 0, 1)
 		s.round(check.Success, 0, 1)
-		if !s.w.View().ValidationSuspended() {
+		if !s.w.View().IsIsolated() {
 			t.Error("a suspension flaps")
 		}
 		s.pass(DefaultValidationInterval + tick)
-		if s.w.View().ValidationSuspended() {
+		if s.w.View().IsIsolated() {
 			t.Error("still suspended although every check succeeded")
 		}
 	}, "eu a.example", "us b.example")
@@ -173,7 +173,7 @@ func TestSuspension_EndsNotBeforeOneInterval(t *testing.T) {
 
 func TestSuspension_AStaticBackendStaysAsItWas(t *testing.T) {
 	inSites(t, func(s *sites) {
-		s.w.must(s.w.SetStatic(s.w.ctx(), []Declaration{static(d1)}))
+		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), []Declaration{static(d1)}))
 		s.w.verdict(d1, check.Success)
 		s.round(check.Failure, 0, 1)
 		s.w.verdict(d1, check.Failure)
@@ -195,20 +195,20 @@ func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
 		const p, q = "p.example:10.0.0.1:80", "q.example:10.0.0.2:80"
 		a, b := s.backend(0), s.backend(1)
 		s.said[0], s.said[1] = s.said[0][:1], s.said[1][:1]
-		s.w.must(s.w.SetStatic(s.w.ctx(), []Declaration{in(a, "eu"), in(p, "eu"), in(b, "us"), in(q, "us")}))
+		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), []Declaration{in(a, "eu"), in(p, "eu"), in(b, "us"), in(q, "us")}))
 		s.w.verdict(p, check.Success)
 		s.w.verdict(q, check.Success)
 		s.round(check.Failure, 0, 1)
 		s.w.see(a, contradicted)
-		s.w.must(s.w.SetStatic(s.w.ctx(), []Declaration{in(p, "ap"), in(q, "ap")}))
+		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), []Declaration{in(p, "ap"), in(q, "ap")}))
 		s.w.see(a, contradicted)
 		s.w.see(b, contradicted)
-		if s.w.View().ValidationSuspended() {
+		if s.w.View().IsIsolated() {
 			t.Error("suspended")
 		}
 		// What it comes to is evidence.
-		s.w.must(s.w.SetStatic(s.w.ctx(), []Declaration{in(a, "eu"), in(b, "us"), in(p, "ap"), in(q, "ap")}))
-		if !s.w.View().ValidationSuspended() {
+		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), []Declaration{in(a, "eu"), in(b, "us"), in(p, "ap"), in(q, "ap")}))
+		if !s.w.View().IsIsolated() {
 			t.Error("not suspended when the servers are where they are to be")
 		}
 	}, "ap a.example", "ap b.example")
@@ -217,14 +217,14 @@ func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
 // A reload that ends midway does not keep the node from noticing that it is cut off.
 func TestSuspension_IsNoticedAfterAReloadThatEndedMidway(t *testing.T) {
 	inSites(t, func(s *sites) {
-		s.w.must(s.w.SetStatic(s.w.ctx(), nil))
+		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), nil))
 		ctx, cancel := context.WithCancel(s.w.ctx())
 		cancel()
 		for range 20 { // the first command may be taken all the same
-			_ = s.w.SetStatic(ctx, []Declaration{static(d1)})
+			_ = s.w.SetStaticDeclarations(ctx, []Declaration{static(d1)})
 		}
 		s.round(check.Failure, 0, 1)
-		if !s.w.View().ValidationSuspended() {
+		if !s.w.View().IsIsolated() {
 			t.Error("not suspended")
 		}
 	}, "eu a.example", "us b.example")

@@ -14,7 +14,7 @@ func storedWarnings(w *status.Warnings) (stored [status.WarningKinds]store.Bleed
 		return stored
 	}
 	for kind := range w {
-		if r := &w[kind]; r.Active() {
+		if r := &w[kind]; r.IsActive() {
 			stored[kind] = store.Bleed{Over: r.Over, Depth: r.Depth, Since: r.Since.Round(0), Ended: r.Rising}
 		}
 	}
@@ -34,15 +34,15 @@ func restoredWarnings(stored [status.WarningKinds]store.Bleed, now time.Time) (*
 	return &all, all.Reported()
 }
 
-// followWarnings updates the ramps of r to its agent's early warnings. Held warnings and warnings of a silent agent do
+// updateWarnings updates the ramps of r to its agent's early warnings. Held warnings and warnings of a silent agent do
 // not count.
-func (w *writer) followWarnings(r *record, now time.Time) {
-	c := r.claim
+func (w *writer) updateWarnings(r *record, now time.Time) {
+	c := r.report
 	if c == nil {
 		return
 	}
-	reported := c.said.warnings
-	if w.stale(c.agent, now) || w.holder(r, ConcernWarned, now) != nil {
+	reported := c.statement.warnings
+	if w.isStale(c.agent, now) || w.holdOf(r, status.ReportWarning, now) != nil {
 		reported = wire.Warnings{}
 	}
 	if c.warnings == nil {
@@ -52,9 +52,9 @@ func (w *writer) followWarnings(r *record, now time.Time) {
 		c.warnings = new(status.Warnings)
 	}
 	before := *c.warnings
-	c.warnings.Follow(reported, now)
+	c.warnings.Update(reported, now)
 	if *c.warnings != before {
-		w.keep(r)
+		w.markUnsaved(r)
 	}
 	if *c.warnings == (status.Warnings{}) {
 		c.warnings = nil

@@ -1,4 +1,4 @@
-package registry // inside: it uses brakeHeldEnough and its like
+package registry // inside: it uses status.HoldExpired and its like
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 var (
 	held       = concluded(api.EffectiveHealthy, true, status.ReasonHeld)
 	calledIll  = concluded(api.EffectiveUnhealthy, false, status.ReasonAgentUnhealthy)
-	usualBrake = Brake{Enabled: true, Percent: 50, Window: time.Minute, Hold: 10 * time.Minute}
+	usualBrake = status.Protection{Enabled: true, Percent: 50, Window: time.Minute, HoldTime: 10 * time.Minute}
 )
 
 // crowd is agents with a backend each of one service, which this node finds well.
@@ -25,8 +25,8 @@ type crowd struct {
 	*world
 	agents  []trust.Agent
 	said    []string // healthy or unhealthy, by agent
-	brake   Brake
-	changes []BrakeChange
+	brake   status.Protection
+	changes []HoldChange
 	asked   []string // backends to be checked at once
 }
 
@@ -51,9 +51,9 @@ func inCrowd(t *testing.T, size int, test func(c *crowd)) {
 }
 
 func (c *crowd) options() Options {
-	return Options{Timing: validating, Brake: func(string) Brake { return c.brake },
-		Braked: func(change BrakeChange) { c.changes = append(c.changes, change) },
-		Held:   func(id ID) { c.asked = append(c.asked, id.String()) }}
+	return Options{Timing: validating, Protection: func(string) status.Protection { return c.brake },
+		HoldChanged: func(change HoldChange) { c.changes = append(c.changes, change) },
+		BackendHeld: func(id ID) { c.asked = append(c.asked, id.String()) }}
 }
 
 func (c *crowd) id(i int) string { return fmt.Sprintf("a.example:10.0.0.%d:80", i+1) }
@@ -109,27 +109,6 @@ func (c *crowd) seeHeld(want string, serving int) {
 	}
 }
 
-func TestTrips_MoreThanTheShareOfAtLeastThree(t *testing.T) {
-	for _, tc := range []struct {
-		percent, taken, others int
-		want                   bool
-	}{
-		{50, 1, 0, false}, {50, 2, 0, false}, {50, 1, 1, false}, {50, 1, 2, false}, {50, 2, 1, true}, {50, 3, 0, true},
-		{50, 2, 2, false}, {50, 3, 2, true}, {50, 0, 9, false}, {25, 1, 3, false}, {25, 2, 3, true}, {99, 3, 0, true},
-		{50, 5000, 5000, false}, {50, 5001, 4999, true},
-	} {
-		b := usualBrake
-		b.Percent = tc.percent
-		if got := b.trips(tc.taken, tc.others); got != tc.want {
-			t.Errorf("%d taken and %d others at %d%%: %t", tc.taken, tc.others, tc.percent, got)
-		}
-		b.Enabled = false
-		if b.trips(tc.taken, tc.others) {
-			t.Error("a brake that is off trips")
-		}
-	}
-}
-
 func TestBrake_HoldsWhatAgentsAloneWouldTakeAtOnce(t *testing.T) {
 	inCrowd(t, 5, func(c *crowd) {
 		c.say("unhealthy", 0, 1)
@@ -145,8 +124,8 @@ func TestBrake_HoldsWhatAgentsAloneWouldTakeAtOnce(t *testing.T) {
 		if want := []string{c.id(0), c.id(1), c.id(2), c.id(3), c.id(4)}; !slices.Equal(c.asked, want) {
 			t.Errorf("to be checked are %v", c.asked)
 		}
-		if got := c.View().Brakes(); len(got) != 1 || got[0].Service != "a.example" ||
-			got[0].Until.Sub(got[0].Since) != usualBrake.Hold {
+		if got := c.View().Holds(); len(got) != 1 || got[0].Service != "a.example" ||
+			got[0].Until.Sub(got[0].Since) != usualBrake.HoldTime {
 			t.Errorf("brakes are %+v", got)
 		}
 		c.live(4*time.Minute + 50*time.Second)
@@ -156,8 +135,8 @@ func TestBrake_HoldsWhatAgentsAloneWouldTakeAtOnce(t *testing.T) {
 		c.see(c.id(0), calledIll)
 		c.live(20 * time.Minute) // and the same word is not held again
 		c.seeHeld("", 0)
-		if len(c.changes) != 2 || !c.changes[0].On || len(c.changes[0].Held) != 3 || c.changes[1].On ||
-			len(c.changes[1].Held) != 5 || c.changes[1].Why != brakeHeldEnough || len(c.View().Brakes()) != 0 {
+		if len(c.changes) != 2 || !c.changes[0].Began || len(c.changes[0].Backends) != 3 || c.changes[1].Began ||
+			len(c.changes[1].Backends) != 5 || c.changes[1].EndReason != status.HoldExpired || len(c.View().Holds()) != 0 {
 			t.Errorf("told of %+v", c.changes)
 		}
 		c.say("healthy", 0, 1, 2, 3, 4)
@@ -201,8 +180,8 @@ func TestBrake_TwoWitnessesThatAgreeAreNeverHeld(t *testing.T) {
 		c.say("unhealthy", 0, 1, 2)
 		c.seeHeld("1 2", 3)
 		for _, i := range []int{1, 2} { // one failed check is enough
-			v := Verdict{ID: id(c.id(i)), Outcome: check.Failure, State: check.StateHealthy, Err: "refused"}
-			c.must(c.Validated(c.ctx(), v))
+			v := CheckResult{ID: id(c.id(i)), Outcome: check.Failure, State: check.StateHealthy, Err: "refused"}
+			c.must(c.ApplyCheckResult(c.ctx(), v))
 		}
 		c.seeHeld("", 1)
 		c.verdict(c.id(1), check.Success) // and it stays released
@@ -216,7 +195,7 @@ func TestBrake_TwoWitnessesThatAgreeAreNeverHeld(t *testing.T) {
 func TestBrake_WithoutAWitnessNothingIsHeld(t *testing.T) {
 	inWorld(t, validating, func(w *world) { // this node's check is less than the agents'
 		w.stop()
-		w.start(Options{Timing: validating, Brake: func(string) Brake { return usualBrake }})
+		w.start(Options{Timing: validating, Protection: func(string) status.Protection { return usualBrake }})
 		var agents []trust.Agent
 		for n := range 4 {
 			agents = append(agents, w.authority.agent(fmt.Sprintf("agent%d", n), "eu", "a.example"))
@@ -225,7 +204,7 @@ func TestBrake_WithoutAWitnessNothingIsHeld(t *testing.T) {
 			for n, agent := range agents {
 				said := claims(fmt.Sprintf("a.example:10.0.0.%d:80 %s", n+1, word))
 				said[0].Check = wire.Check{Type: "http", Path: "/", BodyContains: "ok"}
-				_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
+				_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 				w.must(err)
 				w.verdict(fmt.Sprintf("a.example:10.0.0.%d:80", n+1), check.Success)
 			}
@@ -237,7 +216,7 @@ func TestBrake_WithoutAWitnessNothingIsHeld(t *testing.T) {
 		}
 	})
 	inCrowd(t, 4, func(c *crowd) { // it does not check at all
-		c.must(c.Retime(c.ctx(), notValidating))
+		c.must(c.SetTiming(c.ctx(), notValidating))
 		c.say("unhealthy", 0, 1, 2, 3)
 		c.seeHeld("", 0)
 	})
@@ -250,21 +229,22 @@ func TestBrake_DeclaredWithoutACheckIsWorthAConnection(t *testing.T) {
 	}{{wire.Check{Type: "tcp"}, held}, {wire.Check{Type: "http", Path: "/health"}, calledIll}} {
 		inWorld(t, validating, func(w *world) {
 			w.stop()
-			w.start(Options{Timing: validating, Brake: func(string) Brake { return usualBrake }})
+			w.start(Options{Timing: validating, Protection: func(string) status.Protection { return usualBrake }})
 			name := func(n int) string { return fmt.Sprintf("a.example:10.0.0.%d:80", n+1) }
 			var all []Declaration
 			for n := range 3 {
 				d := Declaration{ID: id(name(n)), Weight: 1, Region: "eu", Agent: fmt.Sprintf("agent%d", n)}
 				all = append(all, d)
 			}
-			w.must(w.SetStatic(w.ctx(), all))
+			w.must(w.SetStaticDeclarations(w.ctx(), all))
 			for n := range 3 {
 				w.verdict(name(n), check.Success)
 			}
 			for n := range 3 {
 				said := claims(name(n) + " unhealthy")
 				said[0].Check = tc.asked
-				_, err := w.Heartbeat(w.ctx(), w.authority.agent(all[n].Agent, "eu", "a.example"), &wire.Heartbeat{Backends: said})
+				_, err := w.ApplyHeartbeat(w.ctx(), w.authority.agent(all[n].Agent, "eu", "a.example"),
+					&wire.Heartbeat{Backends: said})
 				w.must(err)
 			}
 			w.see(name(2), tc.want)
@@ -276,27 +256,27 @@ func TestBrake_OperatorsComeFirst(t *testing.T) {
 	inCrowd(t, 4, func(c *crowd) {
 		c.say("unhealthy", 0, 1, 2)
 		c.seeHeld("0 1 2", 4)
-		c.must(c.SetOrder(c.ctx(), down("a.example", "10.0.0.1", 0)))
+		c.must(c.SetAdminState(c.ctx(), down("a.example", "10.0.0.1", 0)))
 		c.see(c.id(0), concluded(api.EffectiveUnhealthy, false, status.ReasonOverrideUnhealthy))
 		c.seeHeld("1 2", 3)
 		_, err := c.SetDrain(c.ctx(), id(c.id(1)), time.Millisecond)
 		c.must(err)
 		c.pass(time.Second)
 		c.seeHeld("2", 2)
-		c.must(c.ClearOrder(c.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 0))
+		c.must(c.ClearAdminState(c.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 0))
 		c.must(c.ClearDrain(c.ctx(), id(c.id(1))))
 		c.seeHeld("0 1 2", 4)
-		ids, err := c.ReleaseBrake(c.ctx(), "a.example")
+		ids, err := c.ReleaseServiceHold(c.ctx(), "a.example")
 		if err != nil || !slices.Equal(ids, []ID{id(c.id(0)), id(c.id(1)), id(c.id(2))}) {
 			t.Errorf("released %v, %v", ids, err)
 		}
 		c.seeHeld("", 1)
 		c.live(time.Minute)
 		c.seeHeld("", 1)
-		if ids, err = c.ReleaseBrake(c.ctx(), "a.example"); err != nil || len(ids) != 0 {
+		if ids, err = c.ReleaseServiceHold(c.ctx(), "a.example"); err != nil || len(ids) != 0 {
 			t.Errorf("released %v again, %v", ids, err)
 		}
-		if _, err := c.ReleaseBrake(c.ctx(), "other"); err == nil {
+		if _, err := c.ReleaseServiceHold(c.ctx(), "other"); err == nil {
 			t.Error("a service that nobody knows was released")
 		}
 	})
@@ -304,7 +284,7 @@ func TestBrake_OperatorsComeFirst(t *testing.T) {
 
 func TestBrake_WhatIsOverriddenOrDrainedIsNotTakenByAgents(t *testing.T) {
 	inCrowd(t, 5, func(c *crowd) {
-		c.must(c.SetOrder(c.ctx(), down("a.example", "10.0.0.1", 0)))
+		c.must(c.SetAdminState(c.ctx(), down("a.example", "10.0.0.1", 0)))
 		_, err := c.SetDrain(c.ctx(), id(c.id(1)), time.Millisecond)
 		c.must(err)
 		c.pass(time.Second)
@@ -327,7 +307,7 @@ func TestBrake_SilenceAndGoodbyeAreNoWord(t *testing.T) {
 		c.seeHeld("0 1 2", 4)
 		for i := range 2 {
 			c.said[i] = ""
-			c.must(c.Deregister(c.ctx(), c.agents[i]))
+			c.must(c.ApplyGoodbye(c.ctx(), c.agents[i]))
 		}
 		c.seeHeld("2", 2)
 		c.said[2] = ""
@@ -355,7 +335,7 @@ func TestBrake_EndsAWindowAfterNothingIsHeld(t *testing.T) {
 		}
 		c.say("healthy", 0, 1, 2)
 		c.live(90 * time.Second)
-		if len(c.changes) != 2 || c.changes[1].Why != brakeNothingHeld {
+		if len(c.changes) != 2 || c.changes[1].EndReason != status.HoldEmpty {
 			t.Errorf("told of %+v", c.changes)
 		}
 		c.say("unhealthy", 0)
@@ -366,9 +346,10 @@ func TestBrake_EndsAWindowAfterNothingIsHeld(t *testing.T) {
 func TestBrake_WhatDidNotServeIsNotTaken(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.stop()
-		w.start(Options{Timing: validating, Brake: func(string) Brake { return usualBrake }})
+		w.start(Options{Timing: validating, Protection: func(string) status.Protection { return usualBrake }})
 		for n := range 4 { // agents that come with backends that they find ill
-			w.beat(w.authority.agent(fmt.Sprintf("agent%d", n), "eu", "a.example"), fmt.Sprintf("a.example:10.0.0.%d:80 unhealthy", n+1))
+			w.beat(w.authority.agent(fmt.Sprintf("agent%d", n), "eu", "a.example"),
+				fmt.Sprintf("a.example:10.0.0.%d:80 unhealthy", n+1))
 			w.verdict(fmt.Sprintf("a.example:10.0.0.%d:80", n+1), check.Success)
 		}
 		for n := range 4 {
@@ -407,9 +388,9 @@ func TestBrake_FollowsItsSettings(t *testing.T) {
 		c.say("unhealthy", 0, 1, 2)
 		c.seeHeld("0 1 2", 4)
 		c.brake.Enabled = false
-		c.must(c.Retime(c.ctx(), validating))
+		c.must(c.SetTiming(c.ctx(), validating))
 		c.seeHeld("", 1)
-		if last := c.changes[len(c.changes)-1]; last.On || last.Why != brakeSwitchedOff {
+		if last := c.changes[len(c.changes)-1]; last.Began || last.EndReason != status.HoldDisabled {
 			t.Errorf("told of %+v", last)
 		}
 	})
@@ -418,7 +399,7 @@ func TestBrake_FollowsItsSettings(t *testing.T) {
 func TestBrake_EachNameHasItsOwn(t *testing.T) {
 	inCrowd(t, 3, func(c *crowd) {
 		for _, agent := range c.agents {
-			c.must(c.Deregister(c.ctx(), agent))
+			c.must(c.ApplyGoodbye(c.ctx(), agent))
 		}
 		other := func(i int) string { return strings.Replace(c.id(i), "a.example", "b.example", 1) }
 		for i := range c.agents {
@@ -442,7 +423,7 @@ func TestBrake_HoldsEarlyWarnings(t *testing.T) {
 			for _, i := range agents {
 				said := claims(c.id(i) + " healthy")
 				said[0].Warnings = wire.Warnings{CPUMillis: millis}
-				_, err := c.Heartbeat(c.ctx(), c.agents[i], &wire.Heartbeat{Backends: said})
+				_, err := c.ApplyHeartbeat(c.ctx(), c.agents[i], &wire.Heartbeat{Backends: said})
 				c.must(err)
 			}
 		}
@@ -464,7 +445,7 @@ func TestBrake_HoldsEarlyWarnings(t *testing.T) {
 			t.Errorf("the shares are %g and %g", share(0), share(2))
 		}
 		warn(10_000, 0, 1, 2)
-		if _, err := c.ReleaseBrake(c.ctx(), "a.example"); err != nil {
+		if _, err := c.ReleaseServiceHold(c.ctx(), "a.example"); err != nil {
 			t.Error(err)
 		}
 		c.pass(10 * time.Second)

@@ -26,21 +26,21 @@ func TestSetStatic_ServersThatServeStayUntilThoseInTheirPlaceAreJudged(t *testin
 		{"what was to leave became unhealthy", func(w *world) { w.verdict(a1, check.Failure) }, false},
 		{"the same declared again after a while", func(w *world) {
 			w.pass(DefaultValidationInterval / 2)
-			w.must(w.SetStatic(w.ctx(), []Declaration{static(a3)}))
+			w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a3)}))
 			w.pass(DefaultValidationInterval / 2)
 		}, false},
 		{"declared as before", func(w *world) {
-			w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+			w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
 			w.pass(2 * DefaultValidationInterval)
 		}, true},
-		{"nothing declared", func(w *world) { w.must(w.SetStatic(w.ctx(), nil)) }, false},
+		{"nothing declared", func(w *world) { w.must(w.SetStaticDeclarations(w.ctx(), nil)) }, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, validating, func(w *world) {
-				w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+				w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(a2)}))
 				w.verdict(a1, check.Success)
 				w.verdict(a2, check.Failure)
-				w.must(w.SetStatic(w.ctx(), []Declaration{static(a3)}))
+				w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a3)}))
 				if w.View().Get(id(a2)) != nil {
 					t.Error("one that might not serve stayed")
 				}
@@ -57,12 +57,12 @@ func TestSetStatic_ServersThatServeStayUntilThoseInTheirPlaceAreJudged(t *testin
 func TestSetStatic_TwoReloadsInARowLeaveNoMomentWithoutAServer(t *testing.T) {
 	const a3, a4 = "a.example:10.0.0.3:80", "a.example:10.0.0.4:80"
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(a2)}))
 		w.verdict(a1, check.Success)
 		w.verdict(a2, check.Success)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a3)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(a3)}))
 		w.pass(DefaultValidationInterval - time.Second)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a4)}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a4)}))
 		w.pass(2 * time.Second)
 		w.seeNone(a2)
 		w.seeNone(a3)
@@ -100,12 +100,12 @@ func TestSetStatic_AMoveOfAllServersLeavesNoMomentWithoutOne(t *testing.T) {
 					}
 					return nil
 				}
-				w.must(w.SetStatic(w.ctx(), before))
+				w.must(w.SetStaticDeclarations(w.ctx(), before))
 				for _, d := range before {
 					w.verdict(d.ID.String(), check.Success)
 				}
 				var gaps []error
-				w.must(w.SetStatic(w.ctx(), after))
+				w.must(w.SetStaticDeclarations(w.ctx(), after))
 				gaps = append(gaps, look())
 				for _, d := range after {
 					w.verdict(d.ID.String(), check.Success)

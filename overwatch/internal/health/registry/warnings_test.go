@@ -23,7 +23,7 @@ func (w *world) beatWarned(from trust.Agent, warnings wire.Warnings, said ...str
 	for i := range m.Backends {
 		m.Backends[i].Warnings = warnings
 	}
-	_, err := w.Heartbeat(w.ctx(), from, m)
+	_, err := w.ApplyHeartbeat(w.ctx(), from, m)
 	w.must(err)
 }
 
@@ -36,7 +36,7 @@ func (w *world) signal(from trust.Agent, warnings wire.Warnings, named ...string
 		m.Backends = append(m.Backends, wire.Warned{Service: id.Service, Address: id.Address, Port: id.Port,
 			Warnings: warnings})
 	}
-	outcome, err := w.Signal(w.ctx(), from, m)
+	outcome, err := w.ApplyWarnings(w.ctx(), from, m)
 	w.must(err)
 	return outcome
 }
@@ -137,11 +137,11 @@ func TestBleed_OfASilentAgentEnds(t *testing.T) {
 func TestBleed_EndsWithTheClaim(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one")}))
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "one")}))
 		w.beatWarned(agent, wire.Warnings{CPUMillis: 1000}, a1+" healthy")
 		w.pass(2 * time.Second)
 		w.share(a1, 0.1, true)
-		w.must(w.Deregister(w.ctx(), agent))
+		w.must(w.ApplyGoodbye(w.ctx(), agent))
 		w.share(a1, 1, true)
 		w.signal(agent, wire.Warnings{CPUMillis: 1000}, a1) // claims nothing any more
 		w.pass(2 * time.Second)
@@ -166,7 +166,7 @@ func TestDrain_ByMessageTakesTheTimeThatTheAgentGives(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy", a2+" healthy")
-		outcome, err := w.Drain(w.ctx(), agent, &wire.Drain{OverMillis: 10_000})
+		outcome, err := w.ApplyDrain(w.ctx(), agent, &wire.Drain{OverMillis: 10_000})
 		w.must(err)
 		if !outcome.Changed {
 			t.Error("nothing changed")
@@ -181,7 +181,7 @@ func TestDrain_ByMessageTakesTheTimeThatTheAgentGives(t *testing.T) {
 		for i := range m.Backends {
 			m.Backends[i].DrainMillis = 10_000
 		}
-		_, err = w.Heartbeat(w.ctx(), agent, m) // repeats it: the drain goes on
+		_, err = w.ApplyHeartbeat(w.ctx(), agent, m) // repeats it: the drain goes on
 		w.must(err)
 		w.pass(5 * time.Second)
 		w.share(a1, 0, false)

@@ -1,4 +1,4 @@
-package brakes_test
+package holds_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/health/brakes"
+	"gslb.internal/overwatch/internal/health/holds"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 )
@@ -21,19 +21,19 @@ func idOf(octet byte) registry.ID {
 	return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80}
 }
 
-// What is held is checked at once, and only that; beginning and end are in the audit log but for an operator's release,
-// which the API writes. A check that hangs holds up nothing, nor does an audit log that fails.
-func TestFollower_ChecksWhatIsHeldAndWritesWhatBrakesDo(t *testing.T) {
+// Held backends are checked, and only these. Beginning and end are in the audit log, except for the end by an operator,
+// which the API writes. A check that hangs, or an audit log that fails, delays nothing.
+func TestWorker_ChecksHeldBackendsAndWritesHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		state := registry.BrakeState{Service: "app.gslb.test", Since: since, Until: since.Add(10 * time.Minute)}
+		state := registry.HoldState{Service: "app.gslb.test", Since: since, Until: since.Add(10 * time.Minute)}
 		var written []audit.Change
-		f := brakes.New(func(c audit.Change) error {
+		f := holds.New(func(c audit.Change) error {
 			written = append(written, c)
 			return errors.New("the disk is full")
 		}, zerolog.Nop())
 		checked := make(chan []registry.ID, 9)
-		check := func(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
+		check := func(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error) {
 			var ids []registry.ID
 			for octet := range byte(5) {
 				if wants(idOf(octet)) {
@@ -47,12 +47,12 @@ func TestFollower_ChecksWhatIsHeldAndWritesWhatBrakesDo(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- f.Run(ctx, check) }()
-		f.Held(idOf(1))
-		f.Held(idOf(3))
-		f.Note(registry.BrakeChange{BrakeState: state, On: true, Held: []registry.ID{idOf(1), idOf(3)}})
+		f.CheckBackend(idOf(1))
+		f.CheckBackend(idOf(3))
+		f.RecordChange(registry.HoldChange{HoldState: state, Began: true, Backends: []registry.ID{idOf(1), idOf(3)}})
 		synctest.Wait()
-		f.Held(idOf(4))
-		f.Note(registry.BrakeChange{BrakeState: state, Held: []registry.ID{idOf(1)}})
+		f.CheckBackend(idOf(4))
+		f.RecordChange(registry.HoldChange{HoldState: state, Backends: []registry.ID{idOf(1)}})
 		synctest.Wait()
 		var all []registry.ID
 		for range len(checked) {
@@ -62,7 +62,7 @@ func TestFollower_ChecksWhatIsHeldAndWritesWhatBrakesDo(t *testing.T) {
 		if !slices.Equal(all, []registry.ID{idOf(1), idOf(3), idOf(4)}) {
 			t.Errorf("checked %v", all)
 		}
-		f.Note(registry.BrakeChange{BrakeState: state, Why: "over"})
+		f.RecordChange(registry.HoldChange{HoldState: state, EndReason: "over"})
 		end()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -77,7 +77,8 @@ func TestFollower_ChecksWhatIsHeldAndWritesWhatBrakesDo(t *testing.T) {
 				`"until":"2026-03-01T12:10:00Z","backends":[],"reason":"over"}`,
 		} {
 			text, err := json.Marshal([]any{written[0].After, written[1].Before}[i])
-			if err != nil || string(text) != want || written[i].ResourceID != "app.gslb.test" || written[i].Actor != audit.ActorNode {
+			if err != nil || string(text) != want || written[i].ResourceID != "app.gslb.test" ||
+				written[i].Actor != audit.ActorNode {
 				t.Errorf("%s, %v", text, err)
 			}
 		}

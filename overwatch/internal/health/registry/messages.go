@@ -1,0 +1,55 @@
+package registry
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/wire"
+)
+
+// ApplyWarnings sets the early warnings of an agent's backends; backends that it does not name have none. Backends that
+// the agent does not claim are skipped: the next heartbeat repeats the warning together with the claim.
+func (r *Registry) ApplyWarnings(ctx context.Context, from trust.Agent, m *wire.Signal) (Outcome, error) {
+	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
+		warnings := make(map[ID]wire.Warnings, len(m.Backends))
+		for i := range m.Backends {
+			said := &m.Backends[i]
+			warnings[ID{Service: said.Service, Address: said.Address.Unmap(), Port: said.Port}] = said.Warnings
+		}
+		return w.changeReports(from, now, func(rec *record) { rec.report.statement.warnings = warnings[rec.id] }), nil
+	})
+}
+
+// ApplyDrain begins to drain all backends that an agent claims. Its next heartbeats repeat it.
+func (r *Registry) ApplyDrain(ctx context.Context, from trust.Agent, m *wire.Drain) (Outcome, error) {
+	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
+		return w.changeReports(from, now, func(rec *record) {
+			rec.report.statement.draining, rec.report.statement.drainMillis = true, m.OverMillis
+			w.updateAgentDrain(rec, now)
+		}), nil
+	})
+}
+
+// changeReports changes the last statement of an agent about each of its backends. It does nothing for an agent that
+// has not been heard since the restart: its next heartbeat says the same.
+func (w *writer) changeReports(from trust.Agent, now time.Time, change func(*record)) Outcome {
+	a := w.agents[from.ID()]
+	if a == nil || !a.isPublished || len(from.Services()) == 0 {
+		return Outcome{}
+	}
+	if !a.budget.spare(now) {
+		return w.deferred(a, now)
+	}
+	a.budget.charge(len(a.records))
+	w.updateLastSeen(a, now)
+	for _, rec := range slices.Clone(a.records) {
+		if from.Speaks(rec.id.Service) { // what it speaks for no more is being withdrawn
+			change(rec)
+			w.refreshBackend(rec, now)
+		}
+	}
+	a.publishLastSeen(now)
+	return Outcome{Changed: len(w.dirty) > 0}
+}

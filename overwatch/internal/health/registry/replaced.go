@@ -1,0 +1,56 @@
+package registry
+
+import (
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/status"
+	"gslb.internal/shared/check"
+)
+
+// endDeclarationsBefore settles s, which may be nil, after a round that has declared all that configuration declares of
+// it.
+func (w *writer) endDeclarationsBefore(s *service, round uint64, now time.Time) {
+	if s != nil {
+		s.round = round
+		w.removeReplaced(s, now)
+	}
+}
+
+// removeReplaced ends the static declarations of s that its newest round does not repeat. A replaced server that may
+// serve stays until the new ones have a verdict, for one interval each at most. The first round, at the start, waits
+// for nothing.
+func (w *writer) removeReplaced(s *service, now time.Time) {
+	s.hasReplaced = false
+	awaits := s.round > 1 && s.awaitsFirstCheck()
+	for i := len(s.records) - 1; i >= 0; i-- { // backwards: release may remove the one at i
+		rec := s.records[i]
+		d := rec.static
+		if d == nil || d.round == s.round {
+			continue
+		}
+		if d.removeBy == 0 {
+			d.removeBy = w.deadlineFor(now.Add(w.timing.ValidationInterval))
+		}
+		if awaits && rec.published.MayServe && w.deadlineFor(now) < d.removeBy {
+			s.hasReplaced = true
+			w.setDeadline(s, &s.timer, w.start.Add(time.Duration(d.removeBy)))
+			continue
+		}
+		rec.static = nil
+		w.removeOrRefresh(rec, now)
+	}
+}
+
+// awaitsFirstCheck reports whether nothing is known of a backend that the newest round declares.
+func (s *service) awaitsFirstCheck() bool {
+	return slices.ContainsFunc(s.records, func(rec *record) bool {
+		return rec.static != nil && rec.static.round == s.round && rec.published.hasNoStatus()
+	})
+}
+
+// hasNoStatus reports whether nothing is known of b since the restart.
+func (b *Backend) hasNoStatus() bool {
+	return b.Reason == status.ReasonUnknown ||
+		b.Reason == status.ReasonRememberedUnhealthy && b.OwnCheck.State == check.StateUnknown
+}
