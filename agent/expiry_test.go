@@ -16,6 +16,7 @@ import (
 	"gslb.internal/shared/logging/logtest"
 )
 
+// Fault 22.
 func TestExpiry_IsToldInTimeOnceADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &logtest.Buffer{}
@@ -48,6 +49,8 @@ func TestExpiry_IsToldInTimeOnceADay(t *testing.T) {
 }
 
 // The agent warns as early as the nodes do, by their API, their metrics and the runbook.
+//
+// Fault 22.
 func TestExpiry_AgentAndNodesWarnAlike(t *testing.T) {
 	if expiryWarning != api.DefaultExpiringDays*24*time.Hour {
 		t.Errorf("the agent warns %s before the end, nodes %d days", expiryWarning, api.DefaultExpiringDays)

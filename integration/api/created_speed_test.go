@@ -67,6 +67,8 @@ func signedThere(n *harness.Node, name string) error {
 
 // Many clients at once create servers and domains of a signed zone, each with its entry in the audit log, on disk and
 // in the answers, with their signatures, when the call returns.
+//
+// Fault 14: A node is killed with SIGKILL during writes. Each confirmed change is on disk after the restart.
 func TestCreated_ManyClientsAtOnce(t *testing.T) {
 	s := testbed.NewSite(t, 1, 1)
 	n := s.Nodes[0]

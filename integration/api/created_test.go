@@ -13,6 +13,8 @@ import (
 )
 
 // What the API acknowledged is in the answers at once, and is there after the node was killed and started again.
+//
+// Fault 14.
 func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 1)

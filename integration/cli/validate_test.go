@@ -29,6 +29,8 @@ domains:
 `
 
 // Each mistake is told at once, with its key, the value that was found and the line or remedy.
+//
+// Fault 35.
 func TestValidate_TellsEveryMistakeOfAnOverwatchFileAtOnce(t *testing.T) {
 	path := testbed.File(t, "overwatch.yaml", brokenOverwatch)
 	mistakes := []string{
@@ -58,6 +60,7 @@ agent:
   heartbeat: {intervall: 10s}
 `
 
+// Fault 35.
 func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
 	path := testbed.File(t, "agent.yaml", brokenAgent)
 	mistakes := []string{"port", "weight", "5000", "1000", "ping", "http", "tcp", "overwatch_nodes", "intervall",
@@ -70,6 +73,8 @@ func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
 }
 
 // Starting with a bad file says what validating it says, and starts nothing.
+//
+// Fault 35.
 func TestValidate_BadFileStopsTheStartInTheSameWords(t *testing.T) {
 	path := testbed.File(t, "overwatch.yaml", brokenOverwatch)
 	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", path).Want(t, testbed.ExitBadInput, "encryption_key",
@@ -77,6 +82,8 @@ func TestValidate_BadFileStopsTheStartInTheSameWords(t *testing.T) {
 }
 
 // A good file is called good and nothing is left in the directory that it names.
+//
+// Fault 35.
 func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 	s := newSite(t, 1, 1)
 	testbed.Start(t, s.Nodes[0])
@@ -108,6 +115,7 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 	}
 }
 
+// Fault 35.
 func TestValidate_FileThatOthersCanReadIsRefusedByName(t *testing.T) {
 	for _, u := range secretFiles(t) {
 		t.Run(filepath.Base(u.program)+" "+filepath.Base(u.path), func(t *testing.T) {
@@ -121,6 +129,8 @@ func TestValidate_FileThatOthersCanReadIsRefusedByName(t *testing.T) {
 }
 
 // A file that only includes a secret is refused for the included file, by that file's name.
+//
+// Fault 35.
 func TestValidate_IncludedFileThatOthersCanReadIsRefusedByName(t *testing.T) {
 	dir := t.TempDir()
 	main := filepath.Join(dir, "overwatch.yaml")
@@ -131,6 +141,7 @@ func TestValidate_IncludedFileThatOthersCanReadIsRefusedByName(t *testing.T) {
 		"chmod")
 }
 
+// Fault 35.
 func TestValidate_IncludeCycleIsToldWithItsChain(t *testing.T) {
 	dir := t.TempDir()
 	testbed.Write(t, filepath.Join(dir, "a.yaml"), 0o600, "mode: overwatch\nincludes: [b.yaml]\n")

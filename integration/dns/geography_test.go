@@ -15,8 +15,11 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Row 33: without a database, and with files that are none or mean ill, clients are placed by what was known before,
+// Without a database, and with files that are none or mean ill, clients are placed by what was known before,
 // and nobody goes without an answer, also while the file is replaced again and again.
+//
+// Fault 33: The geolocation database is missing, truncated, malicious, or replaced during reads. Lookups continue
+// with the previous database.
 func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	t.Parallel()
 	r := startRouted(t)

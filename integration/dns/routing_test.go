@@ -145,6 +145,8 @@ func (r *routedSite) answers(t *testing.T, name, client, want string, bound time
 
 // Where a client is decides who answers it, the scope says for whom that holds, and a database that is replaced is
 // followed; a broken one is not.
+//
+// Fault 33.
 func TestRouting_GeolocationByARealDatabase(t *testing.T) {
 	t.Parallel()
 	r := startRouted(t)

@@ -40,8 +40,12 @@ func keySite(t *testing.T) (*testbed.Site, *recorder) {
 	return s, tap
 }
 
-// Three nodes, from nothing through all that may become of one of them (row 32 of the fault matrix among it).
+// Three nodes, from nothing through all that may become of one of them.
 // Validators that know the first DS, and remember keys, believe every answer all along.
+//
+// Fault 16.
+// Fault 31.
+// Fault 32: Two nodes without keys start at the same time. All nodes end with one key, and no answer is bogus.
 func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"unbound", "delv", "dnssec-keygen"} {

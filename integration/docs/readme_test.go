@@ -47,16 +47,12 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 	}
 }
 
-// Every test that this module's README names is there, in this module or in a package of another: a name may be cut off
-// with "..." or "*".
+// Every test that the pages of this module name exists in this module or in another. "..." or "*" can end a name.
 func TestReadme_NamedTestsAreThere(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := testbed.Read(t, "../README.md") + testbed.Read(t, "../coverage.md")
 	var tests []string
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	err = filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -69,13 +65,13 @@ func TestReadme_NamedTestsAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`Test[A-Z]\w*`).FindAllString(string(readme), -1)
+	named := regexp.MustCompile(`Test[A-Z]\w*`).FindAllString(pages, -1)
 	for _, name := range named {
 		if !slices.ContainsFunc(tests, func(test string) bool { return strings.HasPrefix(test, name) }) {
-			t.Errorf("README.md names %s, which is nowhere", name)
+			t.Errorf("a page names %s, which does not exist", name)
 		}
 	}
 	if len(named) < 50 {
-		t.Errorf("README.md names %d tests", len(named))
+		t.Errorf("the pages name %d tests", len(named))
 	}
 }

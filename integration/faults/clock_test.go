@@ -23,9 +23,12 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Row 12: an agent whose clock is a day ahead or behind, when it makes its certificate and in all that it says, is
+// An agent whose clock is a day ahead or behind, when it makes its certificate and in all that it says, is
 // taken like any other, and the node tells of it once, and by how much. So it is with one whose clock is set while it
 // runs.
+//
+// Fault 12: The clock of an agent is wrong by a day, or is set while the agent runs. Nodes accept its reports; the
+// log has the difference.
 func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -95,10 +98,13 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 // clockLook is the interval at which a node looks whether its wall clock was set.
 const clockLook = 5 * time.Second
 
-// Row 11: the wall clocks of four nodes are set, each by another time, and back again. No message is refused, not even
+// The wall clocks of four nodes are set, each by another time, and back again. No message is refused, not even
 // the first one of an agent that comes meanwhile; a backend that dies or returns is noticed as soon as ever, nobody is
 // silent, an order with an end goes on, and each node says what happened. Answers never fail, and soon all signatures
 // hold by the node's own clock.
+//
+// Fault 11: The clock of a node jumps by +1 h, -1 h, +400 days or -10 years. No message is rejected, no agent is
+// stale, and signatures stay valid.
 func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

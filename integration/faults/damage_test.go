@@ -51,9 +51,12 @@ func spoil(t *testing.T, path string, damage func([]byte) []byte) {
 	}
 }
 
-// Row 15: whatever became of its store, a node that was killed answers within a second of its start as before, from the
+// Whatever became of its store, a node that was killed answers within a second of its start as before, from the
 // copy that was verified: pins, names of the API and what agents said. It sets the file aside, says so in log and
 // metric, and the start after that is like any other. Without a copy it begins anew, and says that.
+//
+// Fault 15: The store is truncated, damaged, empty, locked or read-only. The node starts with the verified copy, or
+// reports the path.
 func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)
@@ -127,7 +130,9 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	}
 }
 
-// Row 15, read-only: a node that cannot write its store says so by the path and ends; what is there stays as it was.
+// A node that cannot write its store says so by the path and ends; what is there stays as it was.
+//
+// Fault 15.
 func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "a disk of its own needs root")
@@ -167,9 +172,11 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Row 16 without a peer: whatever becomes of a key's files, the node that runs goes on with the key that it has, over a
+// Without a peer: whatever becomes of a key's files, the node that runs goes on with the key that it has, over a
 // reload too, and what it signs is believed. The next start ends with the name of the file that is wrong; no key is
 // made and nothing is changed, and with the files as they were all is as before.
+//
+// Fault 16: A file of a signing key is damaged or missing. A node never creates a new key without a report.
 func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 	t.Parallel()
 	signing, n := signed.Site(t, "nsec")

@@ -59,6 +59,8 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 // A disk that hangs, full or not, is waited for by nothing but what must be durable: DNS, health, agents and what the
 // API tells go on, and a change through the API is answered in words within a bounded time. When the disk goes on, so
 // does everything.
+//
+// Fault 13.
 func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	testbed.OnlyInFull(t) // until the disk resumes, every sync(2) on this machine waits for it
 	t.Parallel()

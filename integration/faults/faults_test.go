@@ -40,7 +40,9 @@ func relayed(t *testing.T, backends int) (*testbed.Site, []*relay.Relay) {
 	return s, relays
 }
 
-// Row 6, UDP only: agents that cannot send a packet say what they have to say over TCP, and nobody is taken for silent.
+// UDP only: agents that cannot send a packet say what they have to say over TCP, and nobody is taken for silent.
+//
+// Fault 6.
 func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 2)
@@ -55,8 +57,11 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 9: without any agent the answers stay, by the node's own checks; without any backend the answer is the declared
+// Without any agent the answers stay, by the node's own checks; without any backend the answer is the declared
 // last resort and never that the name does not exist.
+//
+// Fault 9: All agents fail, then all backends. Answers stay while backends live. Then the answer is SERVFAIL, never
+// NXDOMAIN.
 func TestAllAgentsGone_AnswersStay(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 3)
@@ -94,8 +99,11 @@ func TestAllAgentsGone_AnswersStay(t *testing.T) {
 	}
 }
 
-// Row 13: on a full disk DNS and health go on, what must be durable is refused and in words, a new agent is not
+// On a full disk DNS and health go on, what must be durable is refused and in words, a new agent is not
 // acknowledged; with room again everything recovers by itself.
+//
+// Fault 13: The disk is full, or does not respond. DNS and health continue, and changes are rejected with 507 or
+// 503.
 func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "a small disk of its own needs root")
@@ -174,7 +182,10 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// Row 27: a node that can open nothing more answers over UDP and holds it against no backend; then it recovers.
+// A node that can open nothing more answers over UDP and holds it against no backend; then it recovers.
+//
+// Fault 27: The process has no free file descriptors. DNS over UDP continues, and no backend is reported as
+// unhealthy for this reason.
 func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -210,8 +221,10 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 }
 
-// Row 34: whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the
+// Whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the
 // checkers' memory stays.
+//
+// Fault 34: Backends send hostile responses to checks. Each backend is unhealthy with its reason.
 func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 1)
@@ -300,7 +313,10 @@ func endless(c net.Conn, first, then string) {
 	}
 }
 
-// Row 20, on the agent's side: garbage on the way back from the node does not end an agent, and it is counted.
+// Garbage on the way back from the node does not end an agent, and it is counted.
+//
+// Fault 20: Malformed messages are encrypted with the correct gossip key. Each message is counted with its reason;
+// agents and nodes continue.
 func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 1)

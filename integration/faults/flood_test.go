@@ -25,8 +25,11 @@ const (
 	floodP99     = 100 * time.Millisecond // of DNS answers meanwhile; the client shares the machine with flood and node
 )
 
-// Garbage on the gossip port, over TCP and UDP, is dropped and counted: DNS, agents and memory do not notice (rows 18
-// and 19 of the fault matrix).
+// Garbage on the gossip port, over TCP and UDP, is dropped and counted: DNS, agents and memory do not notice.
+//
+// Fault 18: Packets without the gossip key flood the gossip port. No lookup fails, memory is bounded, and the drops
+// are counted.
+// Fault 19: Idle and large connections occupy the gossip port. Agents still reach the node, and memory is bounded.
 func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]

@@ -16,9 +16,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the
+// However often a node is killed, at whatever moment of its start or later, it answers within a second of the
 // next start as before, is ready only after it has checked every backend, and its agents come back to it with the pins
 // that they had. GSLB_FULL=1 makes it a hundred times.
+//
+// Fault 10: A node is killed with SIGKILL at any time and restarted. It answers as before within a second.
 func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -80,9 +82,11 @@ func anyMoment(t *testing.T, most time.Duration) {
 	testbed.Pause(t.Context(), rand.N(most)) // no state says when: any
 }
 
-// Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was
+// A node that is killed while the API creates and changes domains has, when it is back, every domain that was
 // acknowledged, in the API and in the answers, and its store is whole. GSLB_FULL=1 makes it a hundred kills; those
 // of the store alone are in overwatch/internal/state/store.
+//
+// Fault 14.
 func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	n := s.Nodes[0]

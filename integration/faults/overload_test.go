@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// tightMemory is the limit under which the Go runtime of a node is to stay while it is attacked (row 28), and
+// tightMemory is the limit under which the Go runtime of a node is to stay while it is attacked (fault 28), and
 // tightBound what the process may have then: the limit is not held to the byte, and what the kernel holds for it
 // counts.
 const (
@@ -25,8 +25,11 @@ const (
 	tightBound  = 128 << 20
 )
 
-// Row 24: malformed messages, names that nobody ever asked for and questions for all types, at once: a steady client
+// Malformed messages, names that nobody ever asked for and questions for all types, at once: a steady client
 // gets every answer, in time.
+//
+// Fault 24: Malformed queries, random names and queries for ANY flood the DNS port. Other clients receive all
+// answers.
 func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -41,8 +44,10 @@ func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 	s.Status(t, n, s.Backends[0], time.Second, testbed.WantSound)
 }
 
-// Row 25: TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an
+// TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an
 // answer, over UDP or over a new connection.
+//
+// Fault 25: 3 000 TCP clients on the DNS port are idle, slow, or read no answer. Other clients receive all answers.
 func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -71,7 +76,7 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 // node keeps: 4096.
 const manyConnections = 10_000
 
-// Row 25 with 10 000: those that a node has no room for take the place of those that have waited longest, so that a
+// With 10 000 connections: those that a node has no room for take the place of those that have waited longest, so that a
 // client that asks is served, and the room that the crowd takes is bounded.
 func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	var files syscall.Rlimit
@@ -108,8 +113,10 @@ func tcpCrowd(t *testing.T, n *harness.Node, count int) {
 	attack.Crowd(t, n.DNS, deafs, attack.Deaf)
 }
 
-// Row 26: connections to the API that stop in mid-request or drip keep neither others from their answers within a
+// Connections to the API that stop in mid-request or drip keep neither others from their answers within a
 // second nor DNS.
+//
+// Fault 26: 600 connections to the API send slow or incomplete requests. Other clients receive all answers.
 func TestCrowd_OnTheAPIKeepsNobodyOut(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -140,9 +147,11 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 	return longest
 }
 
-// Row 28, and garbage on every port at once: under a tight memory limit a node that has rows 18, 19, 24, 25 and 26 all
+// Garbage arrives on every port at once: under a tight memory limit a node that has faults 18, 19, 24, 25 and 26 all
 // together answers every lookup, hears its agents, follows the death of a backend, and stays within its memory.
 // GSLB_FULL has as much of each as its own row.
+//
+// Fault 28: All ports are flooded at the same time, with `GOMEMLIMIT=64MiB`. No lookup fails.
 func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	s := testbed.NewSite(t, 1, 2)
 	n := s.Nodes[0]

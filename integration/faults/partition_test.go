@@ -18,6 +18,9 @@ import (
 
 // A node that its agents cannot reach goes on with its own checks: what lives is answered, what dies is not, and when
 // the way is open again everything is as before without anybody's doing. The other node notices nothing.
+//
+// Fault 6: The network between an agent and a node is cut in both directions, in one direction, or for UDP only.
+// Answers stay correct, and reports continue after the cut.
 func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 2, 3)
@@ -138,6 +141,8 @@ func behindDoors(t *testing.T, s *testbed.Site) (seen []*harness.Backend, doors 
 
 // A node whose own checks fail all at once, while the agents see no trouble, is the one that is cut off: it sets its
 // verdicts aside and believes the agents, the death of a backend included, until its checks come through again.
+//
+// Fault 6.
 func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 3)
@@ -198,6 +203,9 @@ func startSeen(t *testing.T, s *testbed.Site, seen []*harness.Backend) {
 
 // An agent that says healthy whatever happens keeps its dead backend in the answers no longer than the node's own
 // checks take, which the node shows; nobody else's backend is touched by it.
+//
+// Fault 3: An agent reports a dead backend as healthy. The own check removes the backend within the detection time
+// of the node.
 func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)
@@ -262,6 +270,9 @@ func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 
 // A backend that goes up and down once a second costs a bounded number of publications and a few lines in the log, and
 // no client an answer.
+//
+// Fault 4: The reports of an agent flap. Publications, log lines and CPU time are bounded, and only the backends of
+// the agent change.
 func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	t.Parallel()
 	const seconds = 12

@@ -15,6 +15,8 @@ import (
 
 // A node that decides alone, and is restarted with a wrong wall clock for a moment, loses none of its decisions when
 // its peer returns, whichever way the clock was wrong.
+//
+// Fault 11.
 func TestClock_ARestartByAWrongClockUndoesNoDecision(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 2, 0)

@@ -30,6 +30,9 @@ func ends(t *testing.T, s *testbed.Site, p interface{ Start() error }, u *harnes
 }
 
 // Each listener of a node whose port somebody else has ends the start with a message that names the address.
+//
+// Fault 35: A port is in use, the process may not bind port 53, or the machine has no IPv6. The start fails with
+// exit code 1 or 2 and the address.
 func TestStartup_PortInUseIsToldByItsAddress(t *testing.T) {
 	for _, listener := range []string{"dns tcp", "dns udp", "gossip tcp", "gossip udp", "api tcp", "metrics tcp"} {
 		t.Run(listener, func(t *testing.T) {
@@ -66,6 +69,8 @@ func occupy(t *testing.T, network string) string {
 }
 
 // A data_dir that cannot be made or written is told by its path, for both roles.
+//
+// Fault 15.
 func TestStartup_UnwritableDataDirIsToldByItsPath(t *testing.T) {
 	// Below a file no directory can be made, not even by root.
 	dir := filepath.Join(testbed.File(t, "file", ""), "data")
@@ -82,6 +87,8 @@ func TestStartup_UnwritableDataDirIsToldByItsPath(t *testing.T) {
 }
 
 // A second process on the data_dir of a running one ends with a clear message, and the first goes on.
+//
+// Fault 15.
 func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 	s := testbed.NewSite(t, 2, 1)
 	first, second := s.Nodes[0], s.Nodes[1]
@@ -93,8 +100,11 @@ func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 	s.Ready(t, first)
 }
 
-// Row 17: an agent whose key or certificate is missing, damaged, another's or open to others says so by the file and
+// An agent whose key or certificate is missing, damaged, another's or open to others says so by the file and
 // ends. It makes no new identity and leaves the files as they are; with those of before it is who it was.
+//
+// Fault 17: The key or certificate of an agent is damaged, missing or foreign. The agent reports the file and
+// creates no new identity.
 func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)

@@ -26,8 +26,10 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Row 4: an agent whose word about its own backend changes ten times a second costs a bounded number of publications, a
+// An agent whose word about its own backend changes ten times a second costs a bounded number of publications, a
 // few lines of log and little processor time, and nobody else's backend notices.
+//
+// Fault 4.
 func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	const over = 6 * time.Second
 	s := testbed.NewSite(t, 1, 2)
@@ -129,8 +131,10 @@ const (
 	agentRate  = 50
 )
 
-// Row 4, by a program that keeps to no interval: an agent with the right token that calls its own backend well and
+// An agent with the right token that calls its own backend well and
 // unwell as fast as the node takes it.
+//
+// Fault 4.
 func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	const over = 4 * time.Second
 	s := testbed.NewSite(t, 1, 3)
@@ -184,8 +188,10 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 8: nodes that cannot reach one another answer as before with the keys that they have, and say so in status and
+// Nodes that cannot reach one another answer as before with the keys that they have, and say so in status and
 // metric; with the way back they agree again.
+//
+// Fault 8: The network between nodes is cut. Keys and answers stay, and the nodes report the cut.
 func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 2, 2)
@@ -243,9 +249,11 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	}
 }
 
-// Row 22, the documented ways back: after --reset-identity an agent whose certificate was reissued on the node comes
+// The documented ways back: after --reset-identity an agent whose certificate was reissued on the node comes
 // back by itself, and one that was revoked when its entry is deleted. Its backend is answered again each time, the
 // other's all along.
+//
+// Fault 22.
 func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)
@@ -290,8 +298,10 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 35: without the right to bind port 53, and without IPv6, the message names the address and what is missing, the
+// Without the right to bind port 53, and without IPv6, the message names the address and what is missing, the
 // exit code is 1, and --validate finds it.
+//
+// Fault 35.
 func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "this test makes a network namespace: run it as root")

@@ -70,9 +70,12 @@ func (s *threeSites) synced(t *testing.T, want bool) {
 	})
 }
 
-// Rows 6 and 8: a whole site is cut off from all others, its node too. The other site's node answers without its
+// A whole site is cut off from all others, its node too. The other site's node answers without its
 // backend in time, shows it as the table says, and fails no client; in the site that is alone, clients are answered all
 // along. Both nodes say that they exchange no keys, and keep theirs. When the way is back, all is as before by itself.
+//
+// Fault 6.
+// Fault 8.
 func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newThreeSites(t, n)
@@ -129,9 +132,13 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 	})
 }
 
-// Rows 6 and 7: with 30 or 60 of a hundred packets lost at random on the way, or all in one direction, nobody is taken
+// With 30 or 60 of a hundred packets lost at random on the way, or all in one direction, nobody is taken
 // for silent. With 60 of a hundred lost of the streams too, agents are heard too seldom; the nodes' own checks keep
 // every answer as it was.
+//
+// Fault 6.
+// Fault 7: 30 % or 60 % of the gossip packets are lost. No agent is stale. If TCP segments are lost too, answers
+// stay.
 func TestNetwork_GossipThatIsLost(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newThreeSites(t, n)

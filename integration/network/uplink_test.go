@@ -10,6 +10,8 @@ import (
 
 // The first of two uplinks of a site with agents dies, and comes back: from one moment to the next they have other
 // addresses, of IPv4 and IPv6. No node takes them for silent, and a backend's death is followed in time meanwhile.
+//
+// Fault 6.
 func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newBranch(t, n, 3)

@@ -21,6 +21,9 @@ import (
 )
 
 // A file that is wrong is told, and changes nothing: neither what is answered nor what a later, right file can do.
+//
+// Fault 29: A reload has an invalid file, signals arrive during a flood, or a signal arrives during the start. No
+// lookup fails.
 func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -43,6 +46,9 @@ func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
 }
 
 // A right file changes the names that are served, without a lookup of the others failing meanwhile.
+//
+// Fault 30: A reload removes a domain, a token or a network. The objects leave the answers immediately, and other
+// names are not affected.
 func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
@@ -69,6 +75,8 @@ func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
 }
 
 // Many signals at once are no more than the last of them.
+//
+// Fault 29.
 func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -105,9 +113,11 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 30: with the reload that takes a token or a network away, what agents claimed by it is gone, and nothing else is,
+// With the reload that takes a token or a network away, what agents claimed by it is gone, and nothing else is,
 // neither of others nor of the same agent; with one that gives it back the agents prove it again by themselves. A
 // restart does not bring back what the file forbids. Heartbeats are rare here, so that it is the reload that does it.
+//
+// Fault 30.
 func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 3)
@@ -217,8 +227,10 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	soon("those of the other service to be back", first, second)
 }
 
-// Row 29: a signal that comes while a program starts is no end of it: it reads its file again when it has started.
+// A signal that comes while a program starts is no end of it: it reads its file again when it has started.
 // Nobody can promise that before the program runs at all, so it comes with the first word that it says.
+//
+// Fault 29.
 func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 1)

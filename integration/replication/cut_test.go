@@ -102,6 +102,9 @@ func (s *sites) again(t *testing.T, i int) {
 // have acknowledged it. Each side answers by its own decisions meanwhile, and by both when the way is back: the later
 // one of two stands, the audit log of the other's node names it, and nothing that was deleted returns. The node that is
 // not killed fails no lookup.
+//
+// Fault 8.
+// Fault 14.
 func TestReplication_SitesThatAreCutOffAndKilled(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		const kept, gone, ours, theirs = "one.test.gslb.test", "two.test.gslb.test", "eu.test.gslb.test",
@@ -172,6 +175,8 @@ func TestReplication_SitesThatAreCutOffAndKilled(t *testing.T) {
 
 // A peer whose disk is full keeps what it has, answers, and says that it cannot store what others decide; the others do
 // not wait for it. With room it has everything by itself.
+//
+// Fault 13.
 func TestReplication_APeerWhoseDiskIsFull(t *testing.T) {
 	disk := testbed.SmallDisk(t)
 	s := site(t)

@@ -36,6 +36,8 @@ domains: [{name: app.gslb.test, regions: [eu]}]
 
 // A service manager that keeps the sockets open loses no query over a restart: those that come while nobody reads wait
 // in the socket. Two processes follow one another here under a steady load, over UDP and TCP.
+//
+// Fault 37.
 func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 	const rate, senders = 20_000, 8
 	tcp, udp := keptSockets(t)

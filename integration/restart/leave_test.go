@@ -22,6 +22,8 @@ import (
 const endBound = 5 * time.Second
 
 // An agent that is asked to stop leads traffic away first: its backend's share falls while it goes on answering.
+//
+// Fault 37.
 func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)
@@ -45,6 +47,7 @@ func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
+// Fault 37.
 func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 	s := testbed.NewSite(t, 1, 2)
 	leaving, b := s.Agents[0], s.Backends[0]

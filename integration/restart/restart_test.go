@@ -21,6 +21,8 @@ import (
 
 // An overwatch node that crashed answers within a second as before, and every agent finds it again by itself, with the
 // pin it had.
+//
+// Fault 10.
 func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T) {
 	s := testbed.StartSite(t, 2, 2)
 	n, other := s.Nodes[0], s.Nodes[1]
@@ -49,6 +51,9 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 
 // Without its agent a backend is stale, and the node's own checks keep it in the answers: losing an agent changes no
 // answer by itself (I7). The agent comes back with the pin it had.
+//
+// Fault 1: An agent is killed with SIGKILL. Its backends become stale after `stale.threshold`, and the own checks of
+// the node decide. The agent returns within 3 s with the same pin.
 func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 2, 2)
@@ -74,6 +79,8 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 }
 
 // When the backend dies while its agent is gone, the node's own checks alone take it out.
+//
+// Fault 1.
 func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)
@@ -86,8 +93,10 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 2: a frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes
+// A frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes
 // nothing. GSLB_FULL has it frozen for a minute.
+//
+// Fault 2: An agent is frozen and continues later. Its backends are stale and then healthy, without flapping.
 func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)
@@ -109,6 +118,8 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 }
 
 // An agent that is asked to stop says goodbye: nobody has to wait for the stale threshold.
+//
+// Fault 37.
 func TestAgentStop_SaysGoodbye(t *testing.T) {
 	s := testbed.StartSite(t, 2, 2)
 	b := s.Backends[0]
@@ -120,7 +131,7 @@ func TestAgentStop_SaysGoodbye(t *testing.T) {
 	}
 }
 
-// exitBound is the promised time from SIGTERM to the end of a program (row 37).
+// exitBound is the promised time from SIGTERM to the end of a program (fault 37).
 const exitBound = 5 * time.Second
 
 // exits waits until a program that was asked to end has done so, in time and with exit code 0.
@@ -139,8 +150,10 @@ func exits(t *testing.T, s *testbed.Site, u *harness.Unit) {
 	})
 }
 
-// Row 37: a node that is asked to end finishes what it was asked before, whoever else is connected and says nothing,
+// A node that is asked to end finishes what it was asked before, whoever else is connected and says nothing,
 // and ends in time.
+//
+// Fault 37: Programs receive SIGTERM. No query is lost, and the programs end in time.
 func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)
@@ -203,8 +216,10 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	}
 }
 
-// Row 37, the agent: it ends in time also where a node hangs, which then learns of it by the silence; those that hear
+// An agent: it ends in time also where a node hangs, which then learns of it by the silence; those that hear
 // the goodbye act on it.
+//
+// Fault 37.
 func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 2, 2)

@@ -11,10 +11,12 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Row 38 between sites: random faults from a seed against two nodes and four backends on networks of their own, and
+// Random faults from a seed against two nodes and four backends on networks of their own, and
 // against the ways between them: sites are cut off, gossip is lost, a way becomes longer, and agents behind a NAT that
 // forgets them change their uplink. The invariants are those of TestSoak_InvariantsHoldUnderRandomFaults. -soak is
 // its duration.
+//
+// Fault 38: Random faults, repeatable by a seed. The invariants hold.
 func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 	if *soakLength == 0 {
 		t.Skip("-soak=2m runs this test, as make test-long does: it takes minutes")

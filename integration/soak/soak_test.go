@@ -16,9 +16,11 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the
+// Random faults from a seed against two nodes, four agents and four backends, with the
 // invariants held against every answer that a client gets meanwhile. -soak is its duration (30s), with another seed
 // each time; -seed gives the seed.
+//
+// Fault 38.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	length, random := soakOf(t, 30*time.Second)

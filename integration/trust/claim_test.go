@@ -10,6 +10,8 @@ import (
 
 // An agent with the token of a service cannot take out of the answers a server that the node's file declares and
 // that names no agent, while the node's own check succeeds. What it says is shown.
+//
+// Fault 5.
 func TestClaim_AgainstAServerOfTheFileDecidesNothing(t *testing.T) {
 	s := newStand(t)
 	s.start(t)

@@ -82,6 +82,7 @@ func (g *guarded) audited(t *testing.T, code string) {
 	testbed.Command(t, testbed.Binaries(t).Control, "--api", n.API.String(), "audit", "verify").Want(t, testbed.ExitOK)
 }
 
+// Fault 23: An agent has another gossip key than the nodes. The agent reports the key.
 func TestTrust_WrongGossipKeyIsNamedOnBothSides(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -91,6 +92,8 @@ func TestTrust_WrongGossipKeyIsNamedOnBothSides(t *testing.T) {
 	testbed.Counts(t, g.Nodes[0], "what its key does not open", `gslb_gossip_dropped_total{reason="key"}`)
 }
 
+// Fault 5: An agent reports backends or services that it has not proved. Nodes reject, count and audit the reports,
+// and no answer changes.
 func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
 	g := newGuarded(t)
 	g.intruder.File.Agent.Identity.ServiceTokens[testbed.AppName] = harness.NewToken()
@@ -102,6 +105,8 @@ func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
 }
 
 // An agent of one service, with that service's own token, has no say in another (I5).
+//
+// Fault 5.
 func TestTrust_AnotherServicesTokenGivesNoSay(t *testing.T) {
 	g := newGuarded(t)
 	g.intruder.File.Agent.Identity.ServiceTokens[testbed.AppName] = g.Tokens[testbed.OtherName]
@@ -111,6 +116,8 @@ func TestTrust_AnotherServicesTokenGivesNoSay(t *testing.T) {
 }
 
 // A service that the nodes have no token for is refused by name.
+//
+// Fault 5.
 func TestTrust_UnknownServiceIsRefusedAndNamed(t *testing.T) {
 	g := newGuarded(t)
 	const unknown = "unknown.test.gslb.test"
@@ -122,6 +129,8 @@ func TestTrust_UnknownServiceIsRefusedAndNamed(t *testing.T) {
 }
 
 // A second agent cannot take over the backends of one that is alive, even with the right token.
+//
+// Fault 5.
 func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 	g := newGuarded(t)
 	g.intruder.File.Agent.Backends[0].Address = g.Backends[0].At.Addr()
@@ -135,6 +144,9 @@ func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 }
 
 // A new certificate under a known agent id is refused until an operator deletes the pin, and then it is pinned.
+//
+// Fault 22: The certificate of an agent expired, or was revoked, unpinned or renewed. The documented procedures let
+// the agent return.
 func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)
@@ -165,6 +177,8 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 }
 
 // Revoking takes an agent's backends out of the answers at once, and a restart of either side changes nothing.
+//
+// Fault 22.
 func TestTrust_RevokedAgentLeavesAtOnceAndStaysOut(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)

@@ -12,7 +12,9 @@ import (
 )
 
 // Whoever records what an agent sends, and sends it again, keeps no backend alive: neither in the same process of the
-// node nor in a later one (row 21).
+// node nor in a later one.
+//
+// Fault 21: Recorded messages are replayed to the same or a later process. All are rejected and counted.
 func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)

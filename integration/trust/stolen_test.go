@@ -13,6 +13,8 @@ import (
 
 // Whoever has the gossip key, and no service token, is heard and changes nothing: neither by enrolling, nor by claims
 // about backends of his own or of others.
+//
+// Fault 5.
 func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)

@@ -83,7 +83,9 @@ func TestProbe_LeavesNoDescriptorAndNoGoroutine(t *testing.T) {
 	}
 }
 
-// Row 27 of the fault matrix, with the real limit of the process.
+// The test uses the real limit of the process.
+//
+// Fault 27.
 func TestProbe_WithoutDescriptorsSaysNothingAndRecovers(t *testing.T) {
 	server := rawServer(t, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 	wantSuccess(t, probe(t, check.HTTP, addrOf(server), nil))

@@ -58,8 +58,10 @@ func drip(c net.Conn) {
 	}
 }
 
-// Row 34 of the fault matrix. The bubble ends only when every goroutine of the
+// The bubble ends only when every goroutine of the
 // probe and of the backend has ended, so each case shows as well that nothing leaks.
+//
+// Fault 34.
 func TestProbe_MisbehavingBackendFailsInTimeWithItsReason(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for _, c := range []struct {

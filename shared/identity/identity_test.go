@@ -37,6 +37,7 @@ func made(t testing.TB, name string) (id *Identity, cert, key string) {
 	return id, cert, key
 }
 
+// Fault 17.
 func TestLoadOrCreate_KeepsTheIdentityAndItsName(t *testing.T) {
 	first, cert, key := made(t, "eu-web-1")
 	again, created, err := LoadOrCreate(cert, key, "another-name", noon.AddDate(5, 0, 0))
@@ -51,6 +52,7 @@ func TestLoadOrCreate_KeepsTheIdentityAndItsName(t *testing.T) {
 	}
 }
 
+// Fault 17.
 func TestLoadOrCreate_CertificateIsAsSpecified(t *testing.T) {
 	id, cert, key := made(t, "eu-web-1")
 	if d := id.NotAfter.Sub(id.NotBefore); d != 365*24*time.Hour {
@@ -74,6 +76,8 @@ func TestLoadOrCreate_CertificateIsAsSpecified(t *testing.T) {
 }
 
 // Killed between two writes, the next start goes on.
+//
+// Fault 17.
 func TestLoadOrCreate_CompletesACreationThatWasInterrupted(t *testing.T) {
 	for name, c := range map[string]struct {
 		keyWritten bool
@@ -107,6 +111,8 @@ func TestLoadOrCreate_CompletesACreationThatWasInterrupted(t *testing.T) {
 }
 
 // A name that leaves no room for that of a file under way stands for a full disk.
+//
+// Fault 17.
 func TestLoadOrCreate_AFailureToWriteStopsNoLaterStart(t *testing.T) {
 	long := strings.Repeat("x", 250)
 	for name, full := range map[string]struct{ cert, key string }{
@@ -126,6 +132,7 @@ func TestLoadOrCreate_AFailureToWriteStopsNoLaterStart(t *testing.T) {
 	}
 }
 
+// Fault 17.
 func TestLoadOrCreate_MakesTheDirectoryForTheOwnerOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if _, _, err := LoadOrCreate(filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key"), "a", noon); err != nil {
@@ -136,6 +143,7 @@ func TestLoadOrCreate_MakesTheDirectoryForTheOwnerOnly(t *testing.T) {
 	}
 }
 
+// Fault 17.
 func TestLoadOrCreate_NeverReplacesWhatItCannotUse(t *testing.T) {
 	rewrite := func(change func(text []byte) []byte) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {
@@ -262,6 +270,7 @@ func snapshot(t *testing.T, dir string) string {
 	return all.String()
 }
 
+// Fault 17.
 func TestLoadOrCreate_KeyThatOthersCanReadIsRefusedWithTheCommandThatHelps(t *testing.T) {
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o644} {
 		_, cert, key := made(t, "eu-web-1")
@@ -275,6 +284,7 @@ func TestLoadOrCreate_KeyThatOthersCanReadIsRefusedWithTheCommandThatHelps(t *te
 	}
 }
 
+// Fault 17.
 func TestLoadOrCreate_ReportsWhatCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

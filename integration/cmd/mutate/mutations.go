@@ -10,7 +10,7 @@ type mutation struct {
 
 const inside = "overwatch/internal/"
 
-// mutations are the mutations of "Promises broken on purpose" in integration/README.md.
+// mutations are the promises that the command breaks on purpose.
 var mutations = []mutation{
 	{
 		"a stale backend with failing checks is not in answers",

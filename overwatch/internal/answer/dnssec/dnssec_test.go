@@ -120,6 +120,7 @@ func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 	}
 }
 
+// Fault 16.
 func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 	for want, damage := range map[string]func(base string) error{
 		"is missing, but its other half is there": func(base string) error { return os.Remove(base + ".key") },

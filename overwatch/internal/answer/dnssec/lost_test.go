@@ -8,6 +8,7 @@ import (
 	"testing"
 )
 
+// Fault 16.
 func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	a, b := apart(t)
 	lost := a.only(t)
@@ -68,7 +69,7 @@ func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	}
 }
 
-// Row 16 of the fault matrix.
+// Fault 16.
 func TestMerge_APeersCopyMendsDamagedFiles(t *testing.T) {
 	a, b := apart(t)
 	key := a.only(t)

@@ -273,7 +273,9 @@ func TestMerge_BoundsTheKeysOfAZone(t *testing.T) {
 	}
 }
 
-// Row 31 of the fault matrix, as far as keys go: one thing that is wrong spoils the whole answer of a peer.
+// One thing that is wrong spoils the whole answer of a peer.
+//
+// Fault 31.
 func TestCheck_TakesNothingOfAnAnswerWithOneBadKey(t *testing.T) {
 	a, b := apart(t)
 	good, err := b.Export()

@@ -164,6 +164,7 @@ func TestSign_ValidForFourteenDaysAndRenewedFromTheSeventh(t *testing.T) {
 	}
 }
 
+// Fault 11.
 func TestClock_JumpsThatVoidSignaturesAreNoticed(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
@@ -197,6 +198,7 @@ func TestClock_JumpsThatVoidSignaturesAreNoticed(t *testing.T) {
 	}
 }
 
+// Fault 11.
 func TestCheckClock_AJumpVoidsEverySignature(t *testing.T) {
 	w := open(t, t.TempDir())
 	s := w.signer(t)
@@ -211,6 +213,8 @@ func TestCheckClock_AJumpVoidsEverySignature(t *testing.T) {
 
 // However the clock jumps, by hours or days and several times: what is signed before or after holds by the node's
 // clock, and after jumps of up to 11 hours by the clock of a validator that did not jump. Each with hours to spare.
+//
+// Fault 11.
 func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
 	const margin = time.Hour
 	set := zone.RRset{Owner: wire(t, "app.gslb.test."), Type: dns.TypeA, TTL: 30, RData: [][]byte{{192, 0, 2, 1}}}
@@ -257,6 +261,7 @@ func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
 	}
 }
 
+// Fault 16.
 func TestOpen_NamesADamagedFile(t *testing.T) {
 	dir := t.TempDir()
 	key := open(t, dir).signer(t).active[0]

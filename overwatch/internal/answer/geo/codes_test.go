@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// Fault 33.
 func TestReadDatabase_RefusesOneWithoutPlaces(t *testing.T) {
 	for file, want := range map[string]error{"GeoLite2-ASN-Test.mmdb": ErrNoPlaces, "GeoLite2-Country-Test.mmdb": nil,
 		"GeoIP2-City-Test.mmdb": nil} {

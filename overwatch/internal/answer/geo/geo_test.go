@@ -169,6 +169,7 @@ func within(rng *rand.Rand, p netip.Prefix) netip.Addr {
 	return a
 }
 
+// Fault 33.
 func TestReadDatabase_RefusesDamagedFiles(t *testing.T) {
 	for _, file := range []string{
 		"GeoIP2-City-Test-Invalid-Node-Count.mmdb", "MaxMind-DB-test-broken-pointers-24.mmdb",

@@ -430,7 +430,7 @@ func TestSigning_SignaturesAreRenewedInTime(t *testing.T) {
 	})
 }
 
-// Row 11 of the fault matrix.
+// Fault 11.
 func TestSigning_AnswersHoldAfterTheClockWasSet(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, move := range []time.Duration{time.Hour, -time.Hour, 400 * day, -3650 * day} {

@@ -43,6 +43,7 @@ func (n *node) again(t *testing.T) *node {
 	return n.net.start(n.name, n.dir, peers...)
 }
 
+// Fault 8.
 func TestSync_ANodeCutOffForADayCatchesUp(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b", "c")
@@ -208,8 +209,10 @@ func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 	})
 }
 
-// Row 16: a damaged file stops the start by name, unless a peer has a copy. That the zone has another key, too, changes
+// A damaged file stops the start by name, unless a peer has a copy. That the zone has another key, too, changes
 // nothing.
+//
+// Fault 16.
 func TestRow16_ADamagedKeyIsMendedFromAPeerOrStopsTheStart(t *testing.T) {
 	for keys := 1; keys <= 2; keys++ {
 		test(t, func(t *testing.T, n *network) {

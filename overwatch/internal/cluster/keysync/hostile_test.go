@@ -79,8 +79,10 @@ func answering(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// Row 31 of the fault matrix: whatever a peer answers, its reason is in the status, and keys and answers stay as they
+// Whatever a peer answers, its reason is in the status, and keys and answers stay as they
 // are.
+//
+// Fault 31: A peer sends invalid keys. The status has the reason, and keys and answers do not change.
 func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 	changed := func(change func(*dnssec.Portable)) func(*testing.T) http.Handler {
 		return func(t *testing.T) http.Handler {

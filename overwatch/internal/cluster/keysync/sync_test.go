@@ -80,7 +80,9 @@ func watched(t *testing.T, ds []uint16, nodes func() []*node) (end func()) {
 	}
 }
 
-// Row 32 of the fault matrix, and its like for three.
+// Two or three nodes start without keys.
+//
+// Fault 32.
 func TestRow32_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
 	for _, names := range [][]string{{"a", "b"}, {"a", "b", "c"}} {
 		test(t, func(t *testing.T, n *network) {

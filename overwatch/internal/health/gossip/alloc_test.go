@@ -9,6 +9,8 @@ import (
 )
 
 // Whoever has the gossip key can ping as fast as the network carries it, so nothing may be allocated for a ping.
+//
+// Fault 19.
 func TestDoor_APingAllocatesNothing(t *testing.T) {
 	d := idleTransport(t)
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

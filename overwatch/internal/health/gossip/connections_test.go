@@ -19,6 +19,7 @@ func pipe(t *testing.T) net.Conn {
 // alive reports whether a pipe's end has not been closed by us.
 func alive(c net.Conn) bool { return c.SetDeadline(time.Time{}) == nil }
 
+// Fault 19.
 func TestSlots_AtTheLimitOfAnAddress(t *testing.T) {
 	host, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	s, start := newConnections(), time.Now()
@@ -56,6 +57,7 @@ func TestSlots_AtTheLimitOfAnAddress(t *testing.T) {
 	}
 }
 
+// Fault 19.
 func TestSlots_AtTheLimitOfAll(t *testing.T) {
 	s, start := newConnections(), time.Now()
 	addr := netip.MustParseAddr("192.0.2.0")

@@ -78,6 +78,8 @@ var malformed = map[string][]byte{
 	"empty user message":    {8},
 }
 
+// Fault 19.
+// Fault 20.
 func TestDoor_MalformedFromAHolderOfTheKeyHarmsNobody(t *testing.T) {
 	n := startNode(t, nil)
 	a := newTestAgent(t, "a1", gossipKey, n.Addr())
@@ -108,6 +110,7 @@ func TestDoor_MalformedFromAHolderOfTheKeyHarmsNobody(t *testing.T) {
 	a.ack()
 }
 
+// Fault 19.
 func TestDoor_GarbageLeavesMemoryFlatAndAgentsServed(t *testing.T) {
 	total := 100 << 20
 	if testing.Short() {
@@ -204,6 +207,7 @@ func heapInUse() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
+// Fault 19.
 func TestDoor_IdleAndLargeAnnouncingConnectionsDoNotKeepAgentsOut(t *testing.T) {
 	for _, try := range []struct {
 		name string

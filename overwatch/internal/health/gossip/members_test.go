@@ -145,6 +145,7 @@ func FuzzParseMeta(f *testing.F) {
 	})
 }
 
+// Fault 12.
 func TestSkews_AreMentionedOnceUntilTheClockIsRight(t *testing.T) {
 	var logged logtest.Buffer
 	s, now := newSkews(zerolog.New(&logged)), time.Now()

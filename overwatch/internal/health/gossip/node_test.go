@@ -256,6 +256,7 @@ func TestNode_SeedsThatAreNeverReachedAreNamed(t *testing.T) {
 	}
 }
 
+// Fault 19.
 func TestDoor_DropsNothingThatMemberlistSends(t *testing.T) {
 	quick := func(o *Options) {
 		o.ProbeInterval, o.ProbeTimeout, o.GossipInterval = 50*time.Millisecond, 25*time.Millisecond, 10*time.Millisecond

@@ -8,6 +8,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
+// Fault 4.
 func TestPaces_ABurstAndThenTheRateForEachAgentAndKindAlone(t *testing.T) {
 	p, now := newPaces(), time.Now()
 	taken := func(agent string, kind wire.Type, tries int) (count int) {

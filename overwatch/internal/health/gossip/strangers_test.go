@@ -52,6 +52,8 @@ func (s *stranger) peer(t *testing.T, n *testNode, edit func(*memberlist.Config)
 
 // Peers of the upstream library that send what is legal among them and odd to a node leave it as it was: it has the
 // members that it had, hears its agents, refuses and counts, and its memory and goroutines stay bounded.
+//
+// Fault 20.
 func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
 	overwatch := []byte(roleLine + "\nus\n1")
 	many := func(size, count int) (list [][]byte) {
@@ -133,6 +135,8 @@ func wantSound(t *testing.T, n *testNode, a *testAgent) {
 // A crowd of peers that take each other for dead, call the node itself dead, take its name, leave and come again: the
 // node that has seeds, and so takes members, keeps its name and hears its agents, lists no more members than it may,
 // and logs within bounds.
+//
+// Fault 20.
 func TestNode_StaysWellInACrowdThatGossipsAboutOthers(t *testing.T) {
 	var said logtest.Buffer
 	quick := func(o *Options) {

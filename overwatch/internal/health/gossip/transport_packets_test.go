@@ -20,6 +20,7 @@ func idleTransport(t *testing.T) *transport {
 	return n.transport
 }
 
+// Fault 19.
 func TestDoor_AnswersAnAgentsPingItself(t *testing.T) {
 	d := idleTransport(t)
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

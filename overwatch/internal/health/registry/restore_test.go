@@ -246,6 +246,7 @@ func TestRestart_ARevokedAgentsBackendsStayAway(t *testing.T) {
 	})
 }
 
+// Fault 30.
 func TestRestart_AClaimThatMayBeMadeNoMoreStaysAway(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example", "b.example")
@@ -263,6 +264,7 @@ func TestRestart_AClaimThatMayBeMadeNoMoreStaysAway(t *testing.T) {
 	})
 }
 
+// Fault 30.
 func TestReadmit_WithdrawsWhatMayBeClaimedNoMoreAndNothingElse(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		one, two := w.authority.agent("one", "eu", "a.example", "b.example"), w.authority.agent("two", "eu", "a.example")

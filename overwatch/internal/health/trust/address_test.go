@@ -92,6 +92,7 @@ func TestAgent_AllowedAddresses(t *testing.T) {
 	}
 }
 
+// Fault 30.
 func TestSetTokens_ALoopbackAddressIsAllowedWhileThePolicyContainsIt(t *testing.T) {
 	r := newRig(t)
 	a, at := r.agent("eu-web-1").enrol("app.test").Agent, netip.MustParseAddrPort("127.0.0.1:80")

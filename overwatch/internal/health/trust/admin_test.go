@@ -188,6 +188,7 @@ func TestUnpin_RemembersABoundedNumber(t *testing.T) {
 	}
 }
 
+// Fault 30.
 func TestSetTokens_AChangedTokenMustBeProvedAgain(t *testing.T) {
 	r := newRig(t)
 	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
@@ -209,6 +210,7 @@ func TestSetTokens_AChangedTokenMustBeProvedAgain(t *testing.T) {
 	r.speaks(held, "app.test", "db.test")
 }
 
+// Fault 30.
 func TestSetTokens_APreviousTokenCountsUntilItIsDropped(t *testing.T) {
 	const next = "another token, 0123456789 0123456789"
 	r := newRig(t)
@@ -239,6 +241,7 @@ func TestSetTokens_APreviousTokenCountsUntilItIsDropped(t *testing.T) {
 	r.told(late.again().enrolment("app.test"), wire.CodeWrongToken)
 }
 
+// Fault 30.
 func TestSetTokens_APolicyThatChangedIsToldOfTheAgentsThatItConcerns(t *testing.T) {
 	r := newRig(t)
 	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
@@ -265,6 +268,8 @@ func TestSetTokens_APolicyThatChangedIsToldOfTheAgentsThatItConcerns(t *testing.
 		t.Errorf("%d lines tell of tokens, none changed", lines)
 	}
 }
+
+// Fault 30.
 func TestSetTokens_ARemovedTokenSilencesItsAgentsUntilItIsBack(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -282,6 +287,7 @@ func TestSetTokens_ARemovedTokenSilencesItsAgentsUntilItIsBack(t *testing.T) {
 	r.speaks(r.taken(a.again().again().beat()).Agent, "app.test")
 }
 
+// Fault 30.
 func TestSetTokens_WithTheSameTokensChangesNothing(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -337,6 +343,7 @@ func TestNew_APinThatCannotBeReadStaysPinnedForNobody(t *testing.T) {
 	r.agent("eu-web-1").enrol("app.test")
 }
 
+// Fault 11.
 func TestClock_AJumpIsNotBelievedForFiveMinutes(t *testing.T) {
 	for _, jump := range []time.Duration{400 * 24 * time.Hour, -10 * 365 * 24 * time.Hour} {
 		t.Run(jump.String(), func(t *testing.T) {
@@ -366,6 +373,7 @@ func TestClock_AJumpIsNotBelievedForFiveMinutes(t *testing.T) {
 	}
 }
 
+// Fault 11.
 func TestClock_AJumpThereAndBackChangesNothing(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")

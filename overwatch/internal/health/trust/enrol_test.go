@@ -204,6 +204,7 @@ func TestEnrol_AtMost16Services(t *testing.T) {
 	}
 }
 
+// Fault 13.
 func TestEnrol_WithoutRoomOnTheDiskIsNotAcknowledgedAndWorksLater(t *testing.T) {
 	r := newRig(t)
 	known, fresh := r.agent("eu-web-1"), r.agent("eu-web-2")

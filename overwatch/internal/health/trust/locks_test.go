@@ -71,6 +71,8 @@ func TestRevokeAndLock_TheTokenAdmitsNobodyUntilItIsChanged(t *testing.T) {
 }
 
 // A disk that hangs while the lifted locks are stored holds up no message.
+//
+// Fault 30.
 func TestSetTokens_LiftsALockWithoutHoldingUpMessages(t *testing.T) {
 	r := newRig(t)
 	r.agent("bad").enrol("app.test")

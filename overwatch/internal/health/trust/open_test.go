@@ -72,6 +72,7 @@ func TestOpen_RefusesGarbage(t *testing.T) {
 	}
 }
 
+// Fault 21.
 func TestOpen_RefusesAReplayInTheSameProcess(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -87,6 +88,7 @@ func TestOpen_RefusesAReplayInTheSameProcess(t *testing.T) {
 	r.untold(a.beat(), ReasonReplay) // from the agent's process before
 }
 
+// Fault 21.
 func TestOpen_RefusesARecordingInALaterProcess(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -106,6 +108,7 @@ func TestOpen_RefusesARecordingInALaterProcess(t *testing.T) {
 	r.taken(a.beat())
 }
 
+// Fault 21.
 func TestOpen_RefusesARecordingAtAnotherNode(t *testing.T) {
 	here, there := newRig(t), newRig(t)
 	a := here.agent("eu-web-1")
@@ -117,6 +120,7 @@ func TestOpen_RefusesARecordingAtAnotherNode(t *testing.T) {
 	there.told(a.beat(), wire.CodeBootNonce)
 }
 
+// Fault 21.
 func TestOpen_RefusesAMessageSealedByAnotherKey(t *testing.T) {
 	r := newRig(t)
 	a, other := r.agent("eu-web-1"), r.agent("eu-web-2")
@@ -129,6 +133,7 @@ func TestOpen_RefusesAMessageSealedByAnotherKey(t *testing.T) {
 	r.taken(a.beat()) // and its sequence was not used up
 }
 
+// Fault 21.
 func TestOpen_RefusesAMessageOfTheOtherDirection(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -147,6 +152,7 @@ func TestOpen_RefusesWhatNoAgentSends(t *testing.T) {
 	}
 }
 
+// Fault 21.
 func TestOpen_RefusesAnotherMajorVersionWithAReasonAndTakesAnotherMinor(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -162,11 +168,15 @@ func TestOpen_RefusesAnotherMajorVersionWithAReasonAndTakesAnotherMinor(t *testi
 	}
 }
 
+// Fault 21.
 func TestOpen_RefusesAnUnknownKey(t *testing.T) {
 	r := newRig(t)
 	r.untold(r.agent("eu-web-1").beat(), ReasonUnknownKey)
 }
 
+// Fault 12.
+// Fault 21.
+// Fault 22.
 func TestOpen_RefusesACertificateThatExpiredOrIsNotYetValid(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")

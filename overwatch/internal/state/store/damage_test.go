@@ -34,6 +34,7 @@ func filled(t testing.TB) (dir string) {
 	return dir
 }
 
+// Fault 15.
 func TestOpen_DamagedFileIsSetAsideAndTheCopyTakesItsPlace(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, path string){
 		"truncated to nothing":      truncate(0),
@@ -73,6 +74,7 @@ func TestOpen_DamagedFileIsSetAsideAndTheCopyTakesItsPlace(t *testing.T) {
 	}
 }
 
+// Fault 15.
 func TestOpen_DamagedFileAndCopyStartEmptyRatherThanFail(t *testing.T) {
 	for name, copyDamage := range map[string]func(t *testing.T, path string){
 		"copy damaged": overwrite(8192, make([]byte, 12<<12)),
@@ -94,6 +96,7 @@ func TestOpen_DamagedFileAndCopyStartEmptyRatherThanFail(t *testing.T) {
 	}
 }
 
+// Fault 15.
 func TestOpen_MissingFileWithDamagedCopyStartsEmptyAndSaysSo(t *testing.T) {
 	dir := filled(t)
 	remove(t, filepath.Join(dir, fileName))
@@ -104,6 +107,7 @@ func TestOpen_MissingFileWithDamagedCopyStartsEmptyAndSaysSo(t *testing.T) {
 	}
 }
 
+// Fault 15.
 func TestOpen_OneDamagedMetaIsNoLossUnlessTheCopyIsNewer(t *testing.T) {
 	for meta := range 2 {
 		t.Run(fmt.Sprint(meta), func(t *testing.T) {
@@ -121,6 +125,8 @@ func TestOpen_OneDamagedMetaIsNoLossUnlessTheCopyIsNewer(t *testing.T) {
 }
 
 // Whatever octet changes, in whatever way: verify finds it, or it makes no difference.
+//
+// Fault 15.
 func TestVerify_FindsEveryChangeThatMatters(t *testing.T) {
 	dir := filled(t)
 	sound, err := os.ReadFile(filepath.Join(dir, fileName))
@@ -149,6 +155,8 @@ func TestVerify_FindsEveryChangeThatMatters(t *testing.T) {
 }
 
 // What verify lets pass, bbolt can open and read, and it reads what verify read.
+//
+// Fault 15.
 func TestOpen_WhatPassesIsReadAsStored(t *testing.T) {
 	dir := filled(t)
 	path := filepath.Join(dir, fileName)
@@ -276,6 +284,8 @@ func mendMeta(b []byte) {
 }
 
 // A database of many pages, branches among them, is walked like a small one.
+//
+// Fault 15.
 func TestVerify_LargeFile(t *testing.T) {
 	dir, records := t.TempDir(), 20000
 	if testing.Short() {

@@ -82,7 +82,9 @@ const killsPerStore = 50
 
 var kills = flag.Int("kills", 0, "number of kills of a writer; 0: 20, or 4 with -short")
 
-// Row 14 of the fault matrix. -kills=1000 makes it a thousand kills.
+// -kills=1000 makes it a thousand kills.
+//
+// Fault 14.
 func TestKill_NoAcknowledgedPinIsLost(t *testing.T) {
 	rounds := 20
 	if testing.Short() {
@@ -136,6 +138,7 @@ func killWriters(t *testing.T, dir string, rounds int) {
 	}
 }
 
+// Fault 15.
 func TestSecondProcess_IsAClearErrorNamingTheFirst(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)
@@ -203,6 +206,7 @@ func playFullDisk(dir string) int {
 	return 0
 }
 
+// Fault 13.
 func TestFullDisk_RefusesTheWriteAndNothingElse(t *testing.T) {
 	dir := filled(t)
 	if out, err := part(t, "full disk", dir).CombinedOutput(); err != nil {
@@ -245,6 +249,7 @@ func publicDir(t *testing.T) string {
 	return dir
 }
 
+// Fault 15.
 func TestOpen_WhatIsNotWritableIsAClearErrorAndNothingIsSetAside(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, dir string){
 		"directory read-only": func(t *testing.T, dir string) { chmod(t, dir, 0o555) },

@@ -44,6 +44,8 @@ func releasedStore(t testing.TB) (dir string) {
 
 // A store of version 0.9.0 has all its records, and its objects have the versions that 0.9.0 gave them. Opening the
 // store changes no octet of the file.
+//
+// Fault 15.
 func TestOpen_AStoreOfVersion090OpensUnchanged(t *testing.T) {
 	dir := releasedStore(t)
 	before := marks(t, dir)
@@ -136,6 +138,7 @@ func TestSchema_IsThatOfVersion090(t *testing.T) {
 	}
 }
 
+// Fault 15.
 func TestOpen_AnOlderSchemaIsRefusedWithTheRemedyAndLeftAlone(t *testing.T) {
 	for found := uint32(1); found < schema; found++ {
 		s := open(t, t.TempDir())
@@ -154,6 +157,7 @@ func TestOpen_AnOlderSchemaIsRefusedWithTheRemedyAndLeftAlone(t *testing.T) {
 	}
 }
 
+// Fault 15.
 func TestOpen_AStoreWithoutSchemaIsRefused(t *testing.T) {
 	s := open(t, t.TempDir())
 	if err := s.update(func(w *writer) { w.delete(bucketMeta, schemaKey) }); err != nil {
@@ -252,6 +256,7 @@ func marks(t testing.TB, dir string) (text string) {
 	return text
 }
 
+// Fault 15.
 func TestOpen_ANewerSchemaIsRefusedWithTheWayOutAndLeftAlone(t *testing.T) {
 	s := newerStore(t)
 	left(t, s)
@@ -262,6 +267,8 @@ func TestOpen_ANewerSchemaIsRefusedWithTheWayOutAndLeftAlone(t *testing.T) {
 }
 
 // A newer program may write records of another form: that is not damage, for which its store would be set aside.
+//
+// Fault 15.
 func TestOpen_ANewerSchemaOfAnotherFormIsNotTakenForDamage(t *testing.T) {
 	s := newerStore(t)
 	if err := s.db.Update(func(tx *bolt.Tx) error {
@@ -275,6 +282,8 @@ func TestOpen_ANewerSchemaOfAnotherFormIsNotTakenForDamage(t *testing.T) {
 }
 
 // The copy stands in for a damaged store; when a newer program made it, this one must not go on without it.
+//
+// Fault 15.
 func TestOpen_ANewerCopyOfADamagedStoreIsNotSetAside(t *testing.T) {
 	s := newerStore(t)
 	left(t, s)
@@ -302,6 +311,8 @@ func TestCheckSchema_SaysNothingOfWhatItCanRead(t *testing.T) {
 }
 
 // Files that a process was writing when it was killed do not fill the disk.
+//
+// Fault 15.
 func TestOpen_DeletesWhatWasHalfWritten(t *testing.T) {
 	dir := t.TempDir()
 	closed(t, open(t, dir))

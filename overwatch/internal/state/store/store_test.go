@@ -175,6 +175,7 @@ func TestWrites_AtTheSameTimeAllArrive(t *testing.T) {
 	}
 }
 
+// Fault 15.
 func TestOpen_FilesAreForTheOwnerOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s := open(t, dir)
@@ -194,6 +195,7 @@ func TestOpen_FilesAreForTheOwnerOnly(t *testing.T) {
 	}
 }
 
+// Fault 15.
 func TestOpen_SecondTimeIsAClearError(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)
