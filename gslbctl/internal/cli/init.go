@@ -29,26 +29,33 @@ type initNode struct {
 func (a *app) initCommand() *cobra.Command {
 	var plan pair.Plan
 	var nodes, services []string
+	var join string
 	cmd := &cobra.Command{
 		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port> --node <name>=<ip>",
-		Short: "Create the configuration of a new cluster",
+		Short: "Create the configuration of a new cluster, or of another node",
 		Long: "init writes the configuration of each overwatch node of a zone, and agent.yaml for an agent that\n" +
 			"reports backends to all nodes, with new keys. Several nodes exchange their signing keys. admin.token\n" +
-			"has all rights; gslbctl gets a context with this token, named by --context or the zone. init sends\n" +
-			"no request and overwrites no configuration.",
+			"has all rights; gslbctl gets a context with this token, named by --context or the zone.\n\n" +
+			"With --join, init writes the configuration of another node of an existing cluster, and prints the\n" +
+			"changes for the other nodes, the agents and the parent zone.\n\n" +
+			"init sends no request and overwrites no configuration.",
 		Example: "  gslbctl init ./try --local --zone gslb.example.com --service app=127.0.0.1:8000\n" +
 			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node " +
 			"ns2=198.51.100.10,2001:db8::10 \\\n" +
 			"      --service app=192.0.2.10:8080,192.0.2.11:8080 --service shop=192.0.2.12:443 --check http:/health " +
-			"--region eu",
+			"--region eu\n" +
+			"  gslbctl init ./new --join /etc/gslb/overwatch.yaml --node ns3=192.0.2.53",
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, text := range nodes {
 				n, err := pair.ParseNode(text)
 				if err != nil {
 					return err
 				}
 				plan.Nodes = append(plan.Nodes, n)
+			}
+			if join != "" {
+				return a.join(cmd, args[0], join, plan)
 			}
 			for _, text := range services {
 				s, err := pair.ParseService(text)
@@ -103,7 +110,9 @@ func (a *app) initCommand() *cobra.Command {
 	flags.BoolVar(&plan.Local, "local", false,
 		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name "+
 			"is enough")
-	cmdline.Require(cmd, [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
+	flags.StringVar(&join, "join", "",
+		"add a node to a cluster: the `file` with the configuration of an existing node; requires one --node")
+	cmdline.RequireUnless(cmd, "join", [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
 		[2]string{"service", "a name in the zone with its backends, such as --service app=192.0.2.10:8080"})
 	return cmd
 }

@@ -102,3 +102,32 @@ func TestInit_WithoutAContext(t *testing.T) {
 		t.Errorf("an API that is not on loopback: %+v", r)
 	}
 }
+
+// init --join prints the changes for each machine and needs neither a zone nor a service.
+func TestInit_JoinPrintsTheStepsOfEachMachine(t *testing.T) {
+	sys, _ := home(t)
+	dir := t.TempDir()
+	if r := call(t, sys, nil, initLine(dir, "--node", "ns1=203.0.113.10")...); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	join := []string{"init", dir, "--join", filepath.Join(dir, "overwatch.yaml"), "--node", "ns2=192.0.2.53"}
+	for flag, words := range map[string]string{"--local": "--local: not available with --join",
+		"--node=ns3=192.0.2.54": "2 nodes are given"} {
+		if r := call(t, sys, nil, append(join, flag)...); r.code != 2 || !strings.Contains(r.errors, words) {
+			t.Errorf("%s: %+v", flag, r)
+		}
+	}
+	r := call(t, sys, nil, join...)
+	for _, words := range []string{
+		"secret: # copy the line from overwatch-ns2.yaml",
+		`peers: ["http://203.0.113.10:8080", "http://192.0.2.53:8080"]`,
+		"-m 600 " + dir + "/overwatch-ns2.yaml /etc/gslb/overwatch.yaml",
+		`overwatch_nodes: ["203.0.113.10:7946", "192.0.2.53:7946"]`,
+		`nameservers: ["ns1.gslb.example.com", "ns2.gslb.example.com"]`,
+		"gslb.example.com. 3600 IN NS ns2.gslb.example.com.\n",
+	} {
+		if r.code != 0 || !strings.Contains(r.out, words) {
+			t.Errorf("%q is not in\n%s%s", words, r.out, r.errors)
+		}
+	}
+}

@@ -17,7 +17,8 @@ func YesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVarP(yes, "yes", "y", false, "skip the confirmation")
 }
 
-// required is the annotation of a required flag. Its value describes the flag's value, with an example.
+// required is the annotation of a required flag. Its value describes the flag's value, with an example. A second value
+// is the name of a flag that makes it optional.
 const required = "needed"
 
 // Require marks flags as required. Each is a pair of the flag's name and a description of its value, with an example.
@@ -27,11 +28,22 @@ func Require(cmd *cobra.Command, flags ...[2]string) {
 	}
 }
 
+// RequireUnless marks flags as required if another flag is not given.
+func RequireUnless(cmd *cobra.Command, other string, flags ...[2]string) {
+	for _, f := range flags {
+		_ = cmd.Flags().SetAnnotation(f[0], required, []string{f[1], other})
+	}
+}
+
 // checkRequired returns an error that lists the missing or empty required flags.
 func checkRequired(cmd *cobra.Command) error {
 	var missing []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if what := f.Annotations[required]; len(what) > 0 && (!f.Changed || f.Value.String() == "") {
+		what := f.Annotations[required]
+		if len(what) > 1 && cmd.Flags().Changed(what[1]) {
+			return
+		}
+		if len(what) > 0 && (!f.Changed || f.Value.String() == "") {
 			missing = append(missing, "--"+f.Name+" is missing: "+what[0])
 		}
 	})

@@ -152,13 +152,19 @@ func (p Plan) Nameservers() (list []string) {
 // Glue returns the address records of the nodes' names.
 func (p Plan) Glue() (list []string) {
 	for i, name := range p.Nameservers() {
-		for _, address := range p.Nodes[i].Addresses {
-			kind := "A"
-			if address.Is6() {
-				kind = "AAAA"
-			}
-			list = append(list, fmt.Sprintf("%s. 3600 IN %s %s", name, kind, address))
+		list = append(list, glue(name, p.Nodes[i].Addresses)...)
+	}
+	return list
+}
+
+// glue returns the address records of a name.
+func glue(name string, addresses []netip.Addr) (list []string) {
+	for _, address := range addresses {
+		kind := "A"
+		if address.Is6() {
+			kind = "AAAA"
 		}
+		list = append(list, fmt.Sprintf("%s. 3600 IN %s %s", name, kind, address))
 	}
 	return list
 }
