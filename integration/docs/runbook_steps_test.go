@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,10 +75,48 @@ func (r *runbook) section(t *testing.T, under string) {
 				r.othersServe(t)
 				r.do(t, s, a.Path, nil, a)
 			}
+		case "every":
+			for _, n := range r.all() {
+				r.do(t, s, n.Path, n, nil)
+			}
+		case "new", "old":
+			r.doOnOne(t, s)
+		case "all":
+			r.shell(t, fill(s.text, r.words), nil)
 		default:
-			t.Fatalf("%s: a block for %q: expected once, first, node or agent", r.path, s.where)
+			t.Fatalf("%s: a block for %q: expected once, first, node, agent, every, new, old or all", r.path, s.where)
 		}
 	}
+}
+
+// doOnOne executes a block on the machine that joins or leaves.
+func (r *runbook) doOnOne(t *testing.T, s step) {
+	t.Helper()
+	n, a := r.joining, r.joiningAgent
+	if s.where == "old" {
+		n, a = r.leaving, r.leavingAgent
+	}
+	if n != nil {
+		r.do(t, s, n.Path, n, nil)
+	} else {
+		r.do(t, s, a.Path, nil, a)
+	}
+}
+
+// all returns the nodes of the site and the node that joins.
+func (r *runbook) all() []*harness.Node {
+	if r.joining == nil {
+		return r.Nodes
+	}
+	return append(slices.Clone(r.Nodes), r.joining)
+}
+
+// fill replaces the words of a document.
+func fill(text string, words map[string]string) string {
+	for word, is := range words {
+		text = regexp.MustCompile(`\b`+word+`\b`).ReplaceAllLiteralString(text, is)
+	}
+	return text
 }
 
 // othersServe waits until every backend serves on every node, so that one of them may go.
@@ -125,10 +164,7 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 		words["AGENT"] = a.Name
 	}
 	for line := range strings.Lines(strings.TrimSpace(s.text)) {
-		line = strings.NewReplacer(places...).Replace(strings.TrimSpace(line))
-		for word, is := range words {
-			line = regexp.MustCompile(`\b`+word+`\b`).ReplaceAllLiteralString(line, is)
-		}
+		line = fill(strings.NewReplacer(places...).Replace(strings.TrimSpace(line)), words)
 		switch fields := strings.Fields(line); fields[0] {
 		case "systemctl":
 			r.systemctl(t, fields[1], unit[fields[2]], n)
@@ -136,6 +172,9 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 		default:
 			r.shell(t, line, n)
 		}
+	}
+	if s.where == "new" || s.where == "old" {
+		return // the document says when to wait
 	}
 	if n != nil {
 		r.Ready(t, n)
@@ -198,13 +237,14 @@ func (r *runbook) shell(t *testing.T, text string, at *harness.Node) string {
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", text)
-	var nodes []string
-	for _, n := range r.Nodes {
+	var nodes, answering []string
+	for _, n := range r.all() {
 		if at == nil || at == n {
-			nodes = append(nodes, n.API.String())
+			nodes, answering = append(nodes, n.API.String()), append(answering, n.DNS.String())
 		}
 	}
-	cmd.Env = append(os.Environ(), "PATH="+r.words["PATH"]+":"+os.Getenv("PATH"), "GSLB_API="+strings.Join(nodes, ","))
+	cmd.Env = append(os.Environ(), "PATH="+r.words["PATH"]+":"+os.Getenv("PATH"), "GSLB_API="+strings.Join(nodes, ","),
+		"GSLB_DNS="+strings.Join(answering, ","))
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
@@ -217,9 +257,7 @@ func (r *runbook) shell(t *testing.T, text string, at *harness.Node) string {
 // lay puts a block of the document over a configuration file, as whoever edits it would.
 func (r *runbook) lay(t *testing.T, path, text string) {
 	t.Helper()
-	for word, is := range r.words {
-		text = regexp.MustCompile(`\b`+word+`\b`).ReplaceAllLiteralString(text, is)
-	}
+	text = fill(text, r.words)
 	var over, file map[string]any
 	if err := yaml.Unmarshal([]byte(text), &over); err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -19,15 +19,22 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// runbook is a document whose blocks are executed: "```sh node" on each overwatch node, "agent" on each agent, "first"
-// on the first node, "once NAME" anywhere, what it prints being NAME from then on; "```yaml node" and "agent" are laid
-// over the configuration.
+// runbook is a document with executed blocks. The word after the language of a block selects the machines:
+//   - "node", "agent": each node or agent, one after the other; "first": the first node
+//   - "new", "old": the machine that joins or leaves the cluster; "every": each node, also the one that joins
+//   - "all": any machine, with the addresses of all nodes
+//   - "once NAME": any machine; the output of the block replaces NAME in later blocks
+//
+// A yaml block is merged into the configuration file of the machine.
 type runbook struct {
 	*testbed.Site
 	path  string
 	words map[string]string // what stands for a word of the document
 	away  map[*harness.Node][]span
 	ran   *int // blocks
+
+	joining, leaving           *harness.Node // nil without one
+	joiningAgent, leavingAgent *harness.Agent
 }
 
 // span is a time in which a node was told to be away.

@@ -47,8 +47,11 @@ func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentB
 
 // Start writes the configuration as File has it now and starts the agent.
 func (a *Agent) Start() error {
-	if err := writeFile(a.Path, a.File); err != nil {
+	if err := a.WriteFile(); err != nil {
 		return err
 	}
 	return a.Unit.Start()
 }
+
+// WriteFile writes the configuration as File has it now.
+func (a *Agent) WriteFile() error { return writeFile(a.Path, a.File) }
