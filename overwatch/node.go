@@ -21,6 +21,7 @@ import (
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/control/drain"
 	"gslb.internal/overwatch/internal/control/expiry"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/holds"
@@ -406,6 +407,8 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 	if !cfg.API.Enabled {
 		return nil
 	}
+	drains := drain.NewTracker(drain.Options{View: n.registry.View(), DNSView: n.view})
+	n.core.run("drains", drains.Run)
 	o := httpapi.Options{
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.state.InForce, CreatedAt: n.state.CreatedAt, Definitions: n.control,
@@ -418,7 +421,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		Events: n.journal, Notifier: n.notifier,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.HeardFrom, Self: n.self,
-		Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow,
+		Drains: drains, Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow,
 		Logger: n.part("api"),
 	}
 	if cfg.OneListener() {

@@ -75,37 +75,32 @@ func TestConsole_ClearsAnOverrideOfAllPorts(t *testing.T) {
 	p.reads("main", "4 of 4 serve")
 }
 
-// A backend that was drained is safe to stop only when resolvers have forgotten the last answer with it, which may have
-// come after the end of the drain, and by the name of its target. What is not known yet is no such answer.
-func TestConsole_CountsFromTheLastAnswer(t *testing.T) {
+// The page of a name shows the stage of a drain and the time as the node reports them.
+func TestConsole_ShowsTheStageOfADrain(t *testing.T) {
 	t.Parallel()
-	const ttl, target = 3600, "eu.example.net"
-	node, f, p := fronted(t)
-	if _, err := node.Client.ChangeDomain(t.Context(), webName, api.DomainChange{"ttl": ttl}); err != nil {
-		t.Fatal(err)
-	}
-	ended := time.Now().Add(-2 * ttl * time.Second)
-	drained := api.Backend{ID: webName + ":192.0.2.1:80", Service: webName, Address: "192.0.2.1", Port: 80, Target: target,
-		EffectiveStatus: api.EffectiveHealthy, Draining: true, Drain: &api.ActiveDrain{EndsAt: ended,
-			ActiveOrder: api.ActiveOrder{By: "ada", At: ended.Add(-time.Minute)}}}
-	f.answers("/api/v1/overwatch/backends", func() (int, any) {
-		return http.StatusOK, api.BackendList{Backends: []api.Backend{drained}, Total: 1, GeneratedAt: time.Now()}
-	})
-	answered := func(with string) {
-		f.answers("/api/v1/routing/answers", func() (int, any) {
-			return http.StatusOK, api.RoutingAnswerList{Answers: []api.RoutingAnswer{{Everybody: true,
-				Decision: api.RoutingSuccess, Addresses: []api.RoutingShare{{Address: with, Share: 1}}}}, Total: 1}
+	_, f, p := fronted(t)
+	drain := api.ActiveDrain{EndsAt: time.Now().Add(time.Minute),
+		ActiveOrder: api.ActiveOrder{By: "ada", At: time.Now().Add(-time.Minute)}}
+	reports := func(stage api.DrainStage, safeAt *time.Time) {
+		drain := drain
+		drain.Stage, drain.SafeAt = stage, safeAt
+		b := api.Backend{ID: webName + ":192.0.2.1:80", Service: webName, Address: "192.0.2.1", Port: 80,
+			EffectiveStatus: api.EffectiveHealthy, Draining: true, Drain: &drain}
+		f.answers("/api/v1/overwatch/backends", func() (int, any) {
+			return http.StatusOK, api.BackendList{Backends: []api.Backend{b}, Total: 1, GeneratedAt: time.Now()}
 		})
 	}
-	f.fails("/api/v1/routing/answers", http.StatusInternalServerError, "not now")
+	reports(api.DrainDraining, new(time.Now().Add(2*time.Hour)))
 	p.open(f.URL, "names/"+webName)
-	p.reads(".drains", "asking")
-	answered("192.0.2.9")
-	p.reads(".drains", "safe to stop") // nothing else is known
-	answered(target)
-	p.reads(".drains", "still answered")
-	answered("192.0.2.9")
-	p.reads(".drains", "answered to nobody", "safe to stop in")
+	p.reads(".drains", "draining", "safe to stop in 1")
+	reports(api.DrainAnswered, nil)
+	p.reads(".drains", "still answered", "not safe to stop")
+	reports(api.DrainCached, new(time.Now().Add(time.Hour)))
+	p.reads(".drains", "in no answer", "safe to stop in")
+	reports(api.DrainReduced, nil)
+	p.reads(".drains", "keeps 0% of its weight")
+	reports(api.DrainSafe, new(time.Now().Add(-time.Hour)))
+	p.reads(".drains .status.good", "safe to stop")
 }
 
 // A name that is switched off is not shown as well, however well its backends are, and counts nowhere.

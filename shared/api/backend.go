@@ -55,13 +55,30 @@ type ActiveWeight struct {
 	ActiveOrder
 }
 
-// ActiveDrain is an operator's drain of a backend in force. It has come to Share, the part of the weight that it
-// leaves, at EndsAt, and is over at ExpiresAt.
+// ActiveDrain is an operator's drain of a backend in force. The weight falls to Share, a part of it, until EndsAt. The
+// drain expires at ExpiresAt.
 type ActiveDrain struct {
 	Share  float64   `json:"share"`
 	EndsAt time.Time `json:"ends_at"`
+	// Stage is empty in answers of version 0.9.0.
+	Stage DrainStage `json:"stage,omitempty"`
+	// SafeAt is the time from which the backend is safe to stop, if nothing else changes; null: unknown.
+	SafeAt *time.Time `json:"safe_at"`
 	ActiveOrder
 }
+
+// DrainStage tells how far a drain is.
+type DrainStage string
+
+// The stages of a drain.
+const (
+	DrainPlanned  DrainStage = "planned"  // starts later
+	DrainDraining DrainStage = "draining" // the share of the backend falls
+	DrainReduced  DrainStage = "reduced"  // has left the backend a share: the backend stays in answers
+	DrainAnswered DrainStage = "answered" // has ended, and the node still answers with the backend
+	DrainCached   DrainStage = "cached"   // no answer has the backend, and resolvers may still cache one
+	DrainSafe     DrainStage = "safe"     // no answer has the backend, and the TTL of the last one has expired
+)
 
 // BackendList is the answer of GET /api/v1/overwatch/backends.
 type BackendList struct {

@@ -73,13 +73,16 @@ type DrainRequest struct {
 	ExpiresIn string     `json:"expires_in,omitempty"` // from the start, such as "1h"; empty: no end
 }
 
-// Drain says whether a server is drained, and when its traffic has come to Share, the part that the drain leaves.
+// Drain tells whether a server is drained, and when its traffic has fallen to Share, the part that the drain leaves.
 type Drain struct {
 	Draining    bool       `json:"draining"`
 	DrainEndsAt *time.Time `json:"drain_ends_at"` // null when not draining
-	Share       float64    `json:"share"`
-	StartsAt    *time.Time `json:"starts_at"`  // null: not planned
-	ExpiresAt   *time.Time `json:"expires_at"` // null: it ends when it is taken back
+	// Stage and SafeAt are as in ActiveDrain. They are about a drain by an operator, in force or planned.
+	Stage     DrainStage `json:"stage,omitempty"`
+	SafeAt    *time.Time `json:"safe_at"`
+	Share     float64    `json:"share"`
+	StartsAt  *time.Time `json:"starts_at"`  // null: not planned
+	ExpiresAt *time.Time `json:"expires_at"` // null: it ends when it is taken back
 }
 
 // CreateServer registers a server. DNS has changed when it returns.

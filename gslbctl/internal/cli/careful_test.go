@@ -93,7 +93,8 @@ func TestCareful_ANodeRefusesWhatIsNoLongerSafe(t *testing.T) {
 
 func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
 	leaving, sibling := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-1", "eu")
-	leaving.Share, leaving.MayServe, leaving.Target, sibling.Target = 0, false, "a.example.net", "a.example.net"
+	leaving = drainedAt(leaving, "", 0)
+	leaving.MayServe, leaving.Target, sibling.Target = false, "a.example.net", "a.example.net"
 	const url = "http://127.0.0.1:18080"
 	const still = "not drained: " + url + " still answers app.example.com with 192.0.2.10 (a.example.net)"
 	for name, tc := range map[string]struct {

@@ -91,9 +91,9 @@ func (a *app) drainCommand() *cobra.Command {
 		Short: "Drain backends before maintenance",
 		Long: "drain reduces the traffic of backends to zero on every node: one backend, all at an address, all of\n" +
 			"an agent, or all in a region. First, every node checks which names would have too few backends.\n\n" +
-			"With --wait, drain returns when it is safe to stop the backends: no node answers with them, in its\n" +
-			"API and its DNS, the TTL of previous answers has expired, and every name still has an answer.\n" +
-			"gslbctl undrain restores the traffic.",
+			"With --wait, drain returns when every node reports that the backends are safe to stop: the node does\n" +
+			"not answer with them, and the TTL of previous answers has expired. It ends with 1 if a name has no\n" +
+			"answer. gslbctl undrain restores the traffic.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
 		Args:              cobra.ExactArgs(1),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -15,31 +14,9 @@ import (
 )
 
 // drainNode is a node with an API and a DNS server that drainWait queries.
-type drainNode struct{ fleet.Node }
-
-// answered reports whether a node's DNS answers with a server's address or host name.
-func (n drainNode) answered(ctx context.Context, s api.Backend, timeout time.Duration) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	address, err := netip.ParseAddr(s.Address)
-	if err != nil {
-		return false, err
-	}
-	conn, err := dnsask.Dial(ctx, n.DNS)
-	if err != nil {
-		return false, err
-	}
-	defer conn.Close()
-	for range drainQuestions {
-		answer, err := conn.Ask(ctx, concrete(s.Service), address.Is6())
-		if err != nil {
-			return false, err
-		}
-		if slices.Contains(answer.Addresses, address) || answer.Alias != "" && sameName(answer.Alias, s.Target) {
-			return true, nil
-		}
-	}
-	return false, nil
+type drainNode struct {
+	fleet.Node
+	old *oldDrains // nil until the node turns out to be of version 0.9.0
 }
 
 // concrete returns a name that a wildcard covers.

@@ -36,6 +36,21 @@ func fakeBackend(address string, port int, agent, region string) api.Backend {
 		MayServe: true, Share: 1, EffectiveStatus: api.EffectiveHealthy}
 }
 
+// drainedAt returns a drained backend as a node reports it at a stage, without a stage as version 0.9.0. A node of a
+// later version reports safeIn as the time until the backend is safe to stop.
+func drainedAt(b api.Backend, stage api.DrainStage, safeIn time.Duration) api.Backend {
+	b.Drain = &api.ActiveDrain{EndsAt: now, Stage: stage, SafeAt: pointer(now.Add(safeIn))}
+	if stage != api.DrainDraining {
+		b.Share = 0
+	}
+	return b
+}
+
+// backendsOf returns the answer of a node that has backends.
+func backendsOf(backends ...api.Backend) api.BackendList {
+	return api.BackendList{Backends: backends, Total: len(backends), GeneratedAt: now}
+}
+
 // answersTo returns the routing answers of a domain that gives the clients of each region one address.
 func answersTo(byRegion map[string]string) (list api.RoutingAnswerList) {
 	for region, address := range byRegion {
@@ -201,8 +216,9 @@ func (n *node) looked(t *testing.T, drains, times int) {
 	}
 }
 
-func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
+func TestDrainWait_OnOldNodesEndsWhenNoneAnswersAndTheTTLHasPassed(t *testing.T) {
 	leaving, staying := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-2", "eu")
+	leaving.Drain = &api.ActiveDrain{EndsAt: now}
 	n, dns := drainingNode(t, leaving, staying)
 	changed := make(chan time.Time, 1)
 	go func() {
@@ -229,15 +245,69 @@ func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
 		t.Error("it ended before DNS had changed")
 	}
 	if !strings.Contains(r.errors, "still has 100% of its share") || !strings.Contains(r.errors,
-		"cached answers expire") {
+		"cached answers expire") || strings.Count(r.errors, "does not report when a server is safe to stop") != 1 {
 		t.Errorf("progress: %s", r.errors)
+	}
+}
+
+// A node of a later version than 0.9.0 reports the stage; gslbctl derives nothing from answers, DNS and TTL.
+func TestDrainWait_EndsWhenAllNodesReportSafe(t *testing.T) {
+	leaving, staying := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-2", "eu")
+	at := func(n *node, stage api.DrainStage) {
+		n.set("GET /api/v1/overwatch/backends", backendsOf(drainedAt(leaving, stage, time.Hour), staying))
+	}
+	first, dns := drainingNode(t, leaving, staying)
+	second, _ := drainingNode(t, leaving, staying)
+	at(first, api.DrainSafe)
+	at(second, api.DrainDraining)
+	changed := make(chan time.Time, 1)
+	go func() {
+		second.looked(t, 1, 2)
+		at(second, api.DrainCached)
+		second.looked(t, 1, 4)
+		changed <- time.Now()
+		at(second, api.DrainSafe)
+	}()
+	r := call(t, cmdline.System{}, []*node{first, second}, "drain", leaving.ID, "--wait", "--within", "1m", "--api",
+		documented(0), "--api", documented(1), "--dns", dns.at, "--dns", dns.at)
+	if r.code != 0 || !strings.Contains(r.out, "no longer has traffic") ||
+		!strings.Contains(r.errors, "still has 100% of its share at http://"+documented(1)) ||
+		!strings.Contains(r.errors, "cached answers expire in 1h") || strings.Contains(r.errors, "does not report") {
+		t.Errorf("%+v", r)
+	}
+	if len(changed) == 0 {
+		t.Error("it ended before all nodes had reported that the server is safe to stop")
+	}
+}
+
+func TestDrainWait_SaysWhyANodeReportsTraffic(t *testing.T) {
+	leaving := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
+	for name, tc := range map[string]struct {
+		backend api.Backend
+		words   string
+	}{
+		"answered": {drainedAt(leaving, api.DrainAnswered, 0), "to clients in eu, because no other backend of the name"},
+		"cached":   {drainedAt(leaving, api.DrainCached, time.Minute), "resolvers may use it for another 1m"},
+		"ended":    {leaving, leaving.ID + " is no longer drained at http://"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, dns := drainingNode(t)
+			n.set("GET /api/v1/overwatch/backends", backendsOf(tc.backend))
+			n.set("POST /api/v1/servers/"+leaving.ID+"/drain", api.Drain{Draining: true})
+			n.set("GET /api/v1/routing/answers", answersTo(map[string]string{"eu": "192.0.2.10"}))
+			r := ask(t, "drain "+leaving.ID+" --wait --within 10ms --dns "+dns.at, n)
+			if r.code != 1 || !strings.Contains(r.errors, "not drained: ") || !strings.Contains(r.errors, tc.words) {
+				t.Errorf("%+v", r)
+			}
+		})
 	}
 }
 
 // The nodes' DNS, asked from here, answers with others; clients elsewhere still get the address.
 func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 	leaving, staying := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-2", "eu")
-	leaving.Share = 0
+	leaving = drainedAt(leaving, "", 0)
 	first, dns := drainingNode(t, leaving, staying)
 	second, _ := drainingNode(t, leaving, staying)
 	dns.answer("app.example.com", [4]byte{192, 0, 2, 11})
@@ -279,8 +349,8 @@ func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 
 func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 	leaving := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
-	drained := leaving
-	drained.Share = 0
+	leaving.Drain = &api.ActiveDrain{EndsAt: now}
+	drained := drainedAt(leaving, "", 0)
 	sibling := fakeBackend("192.0.2.10", 444, "eu-1", "eu")
 	for name, tc := range map[string]struct {
 		backends []api.Backend

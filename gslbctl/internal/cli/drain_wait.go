@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gslb.internal/gslbctl/internal/fleet"
@@ -17,23 +18,26 @@ import (
 const (
 	// drainLook is the time between two looks while waiting.
 	drainLook = time.Second
-	// drainQuestions is the number of queries for one name at a node in each look: a server with a
-	// small share is not in every answer.
-	drainQuestions = 8
 	// drainMargin is the time that waiting may take beyond the drain and the TTL.
 	drainMargin = time.Minute
 )
 
-// drainWait waits until servers get no more traffic.
+// drainWait waits until all nodes report that servers are safe to stop.
 type drainWait struct {
 	app     *app
 	nodes   []drainNode
 	servers []api.Backend
-	ttl     time.Duration // the longest known time that resolvers cache an answer with a server
+	ttl     time.Duration // the longest TTL of the names of the servers
 	until   time.Time     // when waiting ends without success
-	quiet   time.Time     // since when no node answers with a server; zero while one does
-	reason  string        // why a node still does
 	said    string        // topic of the last progress line: traffic or ttl
+	note    sync.Mutex    // for writing about one of several nodes
+}
+
+// drainState is the state of servers on one node or on all nodes.
+type drainState struct {
+	safe   bool          // safe to stop
+	reason string        // a sentence: why the servers may still have traffic; "" if only cached answers have them
+	left   time.Duration // until cached answers have expired
 }
 
 // drained is the outcome of waiting.
@@ -53,7 +57,7 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 	}
 	nodes := make([]drainNode, len(list))
 	for i, n := range list {
-		nodes[i] = drainNode{n}
+		nodes[i] = drainNode{Node: n}
 	}
 	w := &drainWait{app: a, nodes: nodes, servers: servers}
 	ttls, failed := make([]time.Duration, len(nodes)), make([]error, len(nodes))
@@ -101,33 +105,26 @@ func (w *drainWait) prepared(ctx context.Context, n drainNode) (ttl time.Duratio
 	return ttl, nil
 }
 
-// run looks until no node has answered with a server for the time that resolvers cache answers.
+// run looks until all nodes report that the servers are safe to stop.
 func (w *drainWait) run(ctx context.Context) error {
 	began := time.Now()
 	tick := time.NewTicker(drainLook)
 	defer tick.Stop()
 	for {
-		w.reason = w.look(ctx)
-		switch {
-		case w.reason != "":
-			w.quiet = time.Time{}
-		case w.quiet.IsZero():
-			w.quiet = time.Now() // until now, one may have done so since the look before
-		}
-		left := w.ttl - time.Since(w.quiet)
+		state := w.look(ctx)
 		switch {
 		case ctx.Err() != nil:
 			w.clear()
 			return &fleet.Error{Code: fleet.Degraded, Message: "stopped waiting; the drain continues, gslbctl " +
 				"undrain reverts it"}
-		case w.reason == "" && left <= 0:
+		case state.safe:
 			w.clear()
 			return w.report(drained{Drained: true, Unanswered: w.unanswered(ctx)}, began)
 		case time.Now().After(w.until):
 			w.clear()
-			return w.report(drained{Reason: w.timedOut(left)}, began)
+			return w.report(drained{Reason: state.timedOut()}, began)
 		}
-		w.tell(left)
+		w.tell(state)
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -135,49 +132,82 @@ func (w *drainWait) run(ctx context.Context) error {
 	}
 }
 
-// look asks all nodes concurrently. It returns the reason why a server can still receive traffic, or "".
-func (w *drainWait) look(ctx context.Context) string {
-	reasons := make([]string, len(w.nodes))
-	fleet.ForEach(len(w.nodes), func(i int) { reasons[i] = w.lookAt(ctx, w.nodes[i]) })
-	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
-	return strings.Join(reasons, "; ")
+// look asks all nodes concurrently and returns the least safe state.
+func (w *drainWait) look(ctx context.Context) drainState {
+	states := make([]drainState, len(w.nodes))
+	fleet.ForEach(len(w.nodes), func(i int) { states[i] = w.lookAt(ctx, &w.nodes[i]) })
+	return joined(states)
 }
 
-func (w *drainWait) lookAt(ctx context.Context, n drainNode) string {
+// joined returns the least safe of states, with all reasons.
+func joined(states []drainState) drainState {
+	all := drainState{safe: true}
+	var reasons []string
+	for _, s := range states {
+		all.safe, all.left = all.safe && s.safe, max(all.left, s.left)
+		if s.reason != "" {
+			reasons = append(reasons, s.reason)
+		}
+	}
+	all.reason = strings.Join(reasons, "; ")
+	return all
+}
+
+// lookAt returns the state of the servers as one node reports it.
+func (w *drainWait) lookAt(ctx context.Context, n *drainNode) drainState {
+	states := make([]drainState, 0, len(w.servers))
 	for _, s := range w.servers {
 		list, err := n.Backends(ctx, api.BackendFilter{Service: s.Service})
 		if err != nil {
 			_, sentence := fleet.Explain(err)
-			return sentence
+			return drainState{reason: sentence}
 		}
 		i := slices.IndexFunc(list.Backends, func(b api.Backend) bool { return b.ID == s.ID })
-		if i >= 0 && list.Backends[i].MayServe && list.Backends[i].Share > 0 {
-			return fmt.Sprintf("%s still has %.0f%% of its share at %s", s.ID, 100*list.Backends[i].Share,
-				n.Client.Node())
+		state := drainState{safe: true} // the node does not know it
+		switch {
+		case i < 0:
+		case list.Backends[i].Drain == nil:
+			state = drainState{reason: fmt.Sprintf("%s is no longer drained at %s", s.ID, n.Client.Node())}
+		case list.Backends[i].Drain.Stage == "":
+			state = w.stateOfOld(ctx, n, s, list.Backends)
+		default:
+			state = w.stateOf(ctx, n, &list.Backends[i], list)
 		}
-		switch clients, err := n.clientsAnswered(ctx, s); {
-		case err != nil:
-			_, sentence := fleet.Explain(err)
-			return sentence
-		case clients != "":
-			return w.stillAnswered(n, s, clients, list.Backends)
-		}
-		switch yes, err := n.answered(ctx, s, w.app.Timeout); {
-		case err != nil:
-			return fleet.ExplainDNS(err, n.DNS)
-		case yes:
-			return w.stillAnswered(n, s, "", list.Backends)
+		if states = append(states, state); state.reason != "" {
+			break
 		}
 	}
-	return ""
+	return joined(states)
+}
+
+// stateOf returns the state of a drained server that a node reports in a list.
+func (w *drainWait) stateOf(ctx context.Context, n *drainNode, b *api.Backend, list api.BackendList) drainState {
+	switch b.Drain.Stage {
+	case api.DrainSafe:
+		return drainState{safe: true}
+	case api.DrainCached:
+		state := drainState{}
+		if b.Drain.SafeAt != nil {
+			state.left = b.Drain.SafeAt.Sub(list.GeneratedAt)
+		}
+		return state
+	case api.DrainAnswered:
+		clients, err := n.clientsAnswered(ctx, *b)
+		if err != nil {
+			_, sentence := fleet.Explain(err)
+			return drainState{reason: sentence}
+		}
+		return drainState{reason: w.stillAnswered(*n, *b, clients, list.Backends)}
+	}
+	return drainState{reason: fmt.Sprintf("%s still has %.0f%% of its share at %s", b.ID, 100*b.Share, n.Client.Node())}
 }
 
 // timedOut returns why waiting ended, and the next step.
-func (w *drainWait) timedOut(left time.Duration) string {
-	if w.reason != "" {
-		return w.reason + "; the drain continues, gslbctl undrain reverts it"
+func (s drainState) timedOut() string {
+	if s.reason != "" {
+		return s.reason + "; the drain continues, gslbctl undrain reverts it"
 	}
-	return fmt.Sprintf("resolvers may use it for another %s; repeat the command", render.Span(left))
+	return fmt.Sprintf("resolvers may use it for another %s; repeat the command", render.Span(s.left))
 }
 
 // unanswered returns a sentence for each node and name of the servers without an address of their family, and
@@ -198,18 +228,18 @@ func (w *drainWait) unanswered(ctx context.Context) []string {
 }
 
 // tell shows progress: one changing line on a terminal, else a new line whenever the text changes.
-func (w *drainWait) tell(left time.Duration) {
-	text, state := w.reason, "traffic"
+func (w *drainWait) tell(s drainState) {
+	text, topic := s.reason, "traffic"
 	if text == "" {
-		text, state = "no node answers with it; cached answers expire in "+render.Span(left), "ttl"
+		text, topic = "no node answers with it; cached answers expire in "+render.Span(s.left), "ttl"
 	}
 	switch {
 	case w.app.Tells:
 		fmt.Fprintf(w.app.Err, "\r\x1b[K%s", render.Printable(text))
-	case w.said != state:
+	case w.said != topic:
 		fmt.Fprintln(w.app.Err, render.Printable(text))
 	}
-	w.said = state
+	w.said = topic
 }
 
 func (w *drainWait) clear() {

@@ -104,6 +104,14 @@ const (
 	IPv6
 )
 
+// FamilyOf returns the family of an address.
+func FamilyOf(a netip.Addr) Family {
+	if a.Is4() {
+		return IPv4
+	}
+	return IPv6
+}
+
 // QueryType returns the DNS type of the family: A or AAAA.
 func (f Family) QueryType() string {
 	if f == IPv6 {

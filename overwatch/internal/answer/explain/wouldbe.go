@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"net/netip"
 	"slices"
 
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -63,15 +64,26 @@ type RegionAnswer struct {
 // ByRegion returns the answers of a steered domain to all clients, region by region, with addresses of one family. A
 // wildcard's name has its asterisk. The result is empty for a name that is not steered.
 func ByRegion(view *zone.View, name string, family policy.Family) ([]RegionAnswer, error) {
-	audiences, err := view.ClientGroups(name, family)
+	groups, err := view.ClientGroups(name, family)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]RegionAnswer, len(audiences))
-	for i := range audiences {
-		a := &audiences[i]
-		client := a.ClientLocation()
-		list[i] = RegionAnswer{client.Region, a.AllClients, a.Input.Decide(family, client)}
+	list := make([]RegionAnswer, len(groups))
+	for i := range groups {
+		list[i] = AnswerOf(&groups[i], family)
 	}
 	return list, nil
+}
+
+// AnswerOf returns the answer to a group of clients, with addresses of the family.
+func AnswerOf(g *zone.ClientGroup, family policy.Family) RegionAnswer {
+	client := g.ClientLocation()
+	return RegionAnswer{client.Region, g.AllClients, g.Input.Decide(family, client)}
+}
+
+// Has reports whether the answer has an address, or a host name other than "".
+func (g *RegionAnswer) Has(address netip.Addr, target string) bool {
+	return slices.ContainsFunc(g.Decision.Due, func(d policy.Due) bool {
+		return d.Target == "" && d.Address == address || d.Target != "" && d.Target == target
+	})
 }

@@ -32,7 +32,7 @@ func (s *Server) listBackends(c *call) (answer, error) {
 			matches(c.query["status"], b.Status)
 	})
 	list := api.BackendList{GeneratedAt: stamp(s.o.Now())}
-	list.Backends, list.Total = pageOf(matching, c.page, backendView)
+	list.Backends, list.Total = pageOf(matching, c.page, s.backendView)
 	return ok(list), nil
 }
 
@@ -46,7 +46,7 @@ func (s *Server) getBackend(c *call) (answer, error) {
 	if b == nil {
 		return answer{}, notFound("no backend %s is known", id)
 	}
-	return ok(backendView(b)), nil
+	return ok(s.backendView(b)), nil
 }
 
 // backendID reads the id that a path spreads over three segments.
@@ -54,7 +54,7 @@ func backendID(c *call) (registry.ID, error) {
 	return objects.ParseID(c.Param("service") + ":" + c.Param("address") + ":" + c.Param("port"))
 }
 
-func backendView(b *registry.Backend) api.Backend {
+func (s *Server) backendView(b *registry.Backend) api.Backend {
 	view := api.Backend{
 		ID:                  b.ID.String(),
 		Service:             b.Service,
@@ -81,7 +81,9 @@ func backendView(b *registry.Backend) api.Backend {
 		view.WeightOverride = &api.ActiveWeight{Weight: o.Weight, ActiveOrder: activeOrder(o)}
 	}
 	if o := b.AdminDrain; o != nil {
-		view.Drain = &api.ActiveDrain{Share: o.Share, EndsAt: stamp(b.DrainEndsAt), ActiveOrder: activeOrder(o)}
+		stage, safeAt := s.o.Drains.Stage(b)
+		view.Drain = &api.ActiveDrain{Share: o.Share, EndsAt: stamp(b.DrainEndsAt), Stage: stage,
+			SafeAt: api.MomentOrNull(safeAt), ActiveOrder: activeOrder(o)}
 	}
 	if v := b.OwnCheck; v.State != check.StateUnknown {
 		passed := v.State == check.StateHealthy

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"time"
 
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/objects"
@@ -37,15 +38,24 @@ func targetOfServer(id registry.ID) changes.Target {
 
 // drainOf returns the drain of a server, in force or planned.
 func (s *Server) drainOf(id registry.ID) (d api.Drain) {
-	if b := s.o.View.Get(id); b != nil && b.Draining {
+	b := s.o.View.Get(id)
+	if b != nil && b.Draining {
 		d.Draining, d.DrainEndsAt, d.Share = true, api.MomentOrNull(b.DrainEndsAt), b.DrainTo
 	}
+	var safeAt time.Time
 	if o, found := s.o.Changes.AdminState(api.OrderDrain, targetOfServer(id)); found {
 		d.StartsAt, d.ExpiresAt = api.MomentOrNull(o.StartsAt), api.MomentOrNull(o.ExpiresAt)
 		if !d.Draining {
 			d.Share = o.Share
 		}
+		if !o.IsActive {
+			d.Stage, safeAt = s.o.Drains.Planned(o)
+		}
 	}
+	if b != nil && b.AdminDrain != nil {
+		d.Stage, safeAt = s.o.Drains.Stage(b)
+	}
+	d.SafeAt = api.MomentOrNull(safeAt)
 	return d
 }
 

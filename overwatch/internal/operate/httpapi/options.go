@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/document"
+	"gslb.internal/overwatch/internal/control/drain"
 	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -87,6 +88,8 @@ type Options struct {
 	Flush func(context.Context) error
 	// Pins holds the pinned agents.
 	Pins Pins
+	// Drains tells when drained backends are safe to stop.
+	Drains *drain.Tracker
 	// CheckNow checks every backend that wants accepts, waits for all, and returns the verdicts ordered by id.
 	CheckNow func(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error)
 	// Places returns the table by which DNS places clients.
@@ -171,8 +174,8 @@ func (o *Options) complete() error {
 		"ValidateConfig": o.ValidateConfig == nil, "Reload": o.Reload == nil, "Inventory": o.Inventory == nil,
 		"Changes": o.Changes == nil, "Applied": o.Applied == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Events": o.Events == nil, "Refused": o.Refused == nil, "History": o.History == nil,
-		"Notifier": o.Notifier == nil,
-		"Members":  o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
+		"Notifier": o.Notifier == nil, "Drains": o.Drains == nil,
+		"Members": o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
 		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {

@@ -25,6 +25,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/drain"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
@@ -311,6 +312,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Flush: o.Flush, Logger: o.Logger,
 		Impact: impact.New(impact.Options{View: o.View, DNSView: o.DNSView, Flush: o.Flush, Decisions: o.Decisions,
 			Now: time.Now})})
+	o.Drains = drain.NewTracker(drain.Options{View: o.View, DNSView: o.DNSView, Now: o.Now})
 	server, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,5 @@
 // Drains of a name: how much is left, and when the backend may be stopped.
 import { html, useEffect, useRef, useState } from '../dom.js';
-import { useLive } from '../api.js';
 import { endpoint, percent, span } from '../format.js';
 import { Panel, Status } from '../parts.js';
 
@@ -16,42 +15,37 @@ function useClock(stamp) {
   return Date.now() + base.current.ahead;
 }
 
-// lastAnswered has the time of the newest answer that is known to have had a backend, in ms by the node's clock, by the
-// id of the backend. It outlives the view, as resolvers remember the answer whether somebody looks or not.
-const lastAnswered = new Map();
-
-// forgottenAt returns the time in ms at which resolvers have forgotten a backend that is drained. Its last answer may
-// have been after the end of the drain, where nothing else could serve.
-const forgottenAt = (b, ttl) => Math.max(Date.parse(b.drain.ends_at), lastAnswered.get(b.id) || 0) + 1000 * ttl;
-
-// stageOf describes how far a drain is. answered tells whether the node still answers with the backend; undefined, that
-// this is not known.
-function stageOf(b, ttl, answered, now) {
-  const forgotten = forgottenAt(b, ttl);
-  if (b.drain.share > 0) return { word: `keeps ${percent(b.drain.share, 0)} of its weight`, tone: 'warn' };
-  if (now < Date.parse(b.drain.ends_at)) return {
-    word: 'draining',
-    rest: `safe to stop in ${span((forgotten - now) / 1000)}`,
-    tone: 'warn',
-  };
-  if (answered === undefined) return { word: 'asking', rest: 'whether the node still answers with it', tone: 'warn' };
-  if (answered) return {
-    word: 'still answered',
-    rest: 'nothing else of this name may serve those clients: not safe to stop',
-    tone: 'bad',
-  };
-  if (now < forgotten) return {
-    word: 'answered to nobody',
-    rest: `resolvers forget it; safe to stop in ${span((forgotten - now) / 1000)}`,
-    tone: 'warn',
-  };
-  return { word: 'safe to stop', rest: 'no answer has it any more, and none is remembered', tone: 'good' };
+// stageOf describes the stage that the node reports for a drain. now is the node's time in ms.
+function stageOf(b, now) {
+  const left = () => span(Math.max(0, Date.parse(b.drain.safe_at) - now) / 1000);
+  switch (b.drain.stage) {
+    case 'draining':
+      return { word: 'draining', rest: b.drain.safe_at ? `safe to stop in ${left()}` : '', tone: 'warn' };
+    case 'reduced':
+      return { word: `keeps ${percent(b.drain.share, 0)} of its weight`, tone: 'warn' };
+    case 'answered':
+      return {
+        word: 'still answered',
+        rest: 'no other backend of this name can serve those clients: not safe to stop',
+        tone: 'bad',
+      };
+    case 'cached':
+      return {
+        word: 'in no answer',
+        rest: `cached answers expire; safe to stop in ${left()}`,
+        tone: 'warn',
+      };
+    case 'safe':
+      return { word: 'safe to stop', rest: 'no answer has it, and cached answers have expired', tone: 'good' };
+  }
+  return { word: b.drain.stage, tone: 'warn' };
 }
 
 // Curve draws the share over time. It falls to the share that the drain leaves. The box behind it is the time in which
-// resolvers still remember the backend.
-function Curve({ b, ttl, now }) {
-  const from = Date.parse(b.drain.at), ends = Date.parse(b.drain.ends_at), last = forgottenAt(b, ttl);
+// resolvers still cache answers with the backend.
+function Curve({ b, now }) {
+  const from = Date.parse(b.drain.at), ends = Date.parse(b.drain.ends_at);
+  const last = Math.max(ends, Date.parse(b.drain.safe_at) || 0);
   const x = (t) => 4 + 212 * Math.min(1, Math.max(0, (t - from) / Math.max(1, last - from)));
   const y = (share) => 44 - 38 * share;
   return html`
@@ -63,35 +57,19 @@ function Curve({ b, ttl, now }) {
     </svg>`;
 }
 
-// useAnswered returns a function that tells whether a domain is answered with a backend now: with its address, or with
-// the name of its target. Of a domain that is off nothing is. The function returns undefined as long as that is not
-// known, or not known any more.
-function useAnswered(domain, asked) {
-  const lists = ['A', 'AAAA'].map((kind) => useLive(asked && domain.enabled
-    ? `/v1/routing/answers?domain=${encodeURIComponent(domain.name)}&query_type=${kind}`
-    : ''));
-  const known = !domain.enabled || lists.every((live) => live.data && !live.error);
-  const given = new Set(lists
-    .flatMap((live) => live.data?.answers || [])
-    .flatMap((a) => a.addresses.map((s) => s.address)));
-  return (b) => (given.has(b.address) || given.has(b.target) || (known ? false : undefined));
-}
-
-export function Drains({ domain, backends, stamp }) {
+export function Drains({ backends, stamp }) {
   const draining = backends.filter((b) => b.drain);
   const now = useClock(stamp);
-  const answered = useAnswered(domain, draining.length > 0);
   if (!draining.length) return null;
-  draining.filter(answered).forEach((b) => lastAnswered.set(b.id, now));
   return html`
     <${Panel} title="Drains" id="drains">
       <ul class="plain drains">
         ${draining.map((b) => {
-          const stage = stageOf(b, domain.ttl, answered(b), now);
+          const stage = stageOf(b, now);
           return html`
             <li key=${b.id}>
               <span class="mono">${endpoint(b.address, b.port)}</span>
-              <${Curve} b=${b} ttl=${domain.ttl} now=${now} />
+              <${Curve} b=${b} now=${now} />
               <span>
                 <${Status} tone=${stage.tone} word=${stage.word} /> <span>${stage.rest}</span>
                 <br />

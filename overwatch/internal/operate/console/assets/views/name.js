@@ -131,7 +131,7 @@ function Backends({ name, domain }) {
   const live = useList(`/v1/overwatch/backends?service=${encodeURIComponent(name)}`, 'backends');
   const chosen = live.data?.backends.find((b) => b.id === ordered);
   return html`
-    ${live.data && html`<${Drains} domain=${domain} backends=${live.data.backends} stamp=${live.data.generated_at} />`}
+    ${live.data && html`<${Drains} backends=${live.data.backends} stamp=${live.data.generated_at} />`}
     ${chosen && html`<${Orders} b=${chosen} close=${() => order('')} />`}
     <${Panel} title="Backends" id="backends">
       <${Waiting} live=${live} />

@@ -1,0 +1,44 @@
+// Package drain computes how far a drain is, and when the drained backend is safe to stop.
+package drain
+
+import (
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// State is what the stage of a drain depends on.
+type State struct {
+	Share            float64       // the part of the weight that the drain leaves
+	StartsAt, EndsAt time.Time     // the time in which the share falls
+	TTL              time.Duration // the time that resolvers cache an answer
+	Answered         bool          // the published answers of the name have the backend
+	// LastAnswered is the last time at which the published answers had the backend, zero if it is before EndsAt.
+	LastAnswered time.Time
+}
+
+// Stage returns the stage at a time, and the time from which the backend is safe to stop. This time is zero if it is
+// unknown: the drain leaves a share, or the name is still answered with the backend.
+func (s State) Stage(now time.Time) (api.DrainStage, time.Time) {
+	safeAt := s.EndsAt
+	if s.LastAnswered.After(safeAt) {
+		safeAt = s.LastAnswered
+	}
+	safeAt = safeAt.Add(s.TTL)
+	if s.Share > 0 {
+		safeAt = time.Time{}
+	}
+	switch {
+	case now.Before(s.StartsAt):
+		return api.DrainPlanned, safeAt
+	case now.Before(s.EndsAt):
+		return api.DrainDraining, safeAt
+	case s.Share > 0:
+		return api.DrainReduced, safeAt
+	case s.Answered:
+		return api.DrainAnswered, time.Time{}
+	case now.Before(safeAt):
+		return api.DrainCached, safeAt
+	}
+	return api.DrainSafe, safeAt
+}
