@@ -10,21 +10,22 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The configurations that the README shows are valid once a reader has put secrets in.
+// The configurations that the README shows are valid with secrets: a node, an agent, and the node with the added block.
 func TestReadme_ConfigurationsValidate(t *testing.T) {
 	b := testbed.Binaries(t)
 	text := testbed.Read(t, "../../README.md")
-	blocks := regexp.MustCompile("(?s)```yaml\n# (overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(text,
-		-1)
-	if len(blocks) != 3 || strings.Count(text, "```yaml") != 3 {
-		t.Fatalf("the README shows %d whole configurations, want two of a node, one of an agent, and no fragment", len(blocks))
+	blocks := regexp.MustCompile("(?s)```yaml\n# (added to )?(overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(text, -1)
+	if len(blocks) != 3 || strings.Count(text, "```yaml") != 3 || blocks[2][1] == "" {
+		t.Fatalf("the README shows %d configurations, want a node, an agent, and a block added to the node", len(blocks))
 	}
-	if !strings.Contains(blocks[2][2], "key_sync:") {
-		t.Errorf("the last configuration does not exchange keys:\n%s", blocks[2][2])
+	if !strings.Contains(blocks[2][3], "key_sync:") {
+		t.Errorf("the added block does not exchange keys:\n%s", blocks[2][3])
 	}
 	dir := t.TempDir()
 	fill := strings.NewReplacer(
@@ -35,10 +36,20 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 		"{enabled: true}        # on", "{enabled: true, address: 127.0.0.1:0} # on", "{enabled: true}    # on",
 		"{enabled: true, address: 127.0.0.1:0} # on",
 	)
+	configs := map[string]map[string]any{"overwatch": {}, "agent": {}}
 	for _, block := range blocks {
-		role, config := block[1], fill.Replace(block[2])
+		role := block[2]
+		var part map[string]any
+		if err := yaml.Unmarshal([]byte(fill.Replace(block[3])), &part); err != nil {
+			t.Fatalf("%v in\n%s", err, block[3])
+		}
+		merge(configs[role], part)
+		config, err := yaml.Marshal(configs[role])
+		if err != nil {
+			t.Fatal(err)
+		}
 		path := filepath.Join(dir, role+".yaml")
-		testbed.Write(t, path, 0o600, config)
+		testbed.Write(t, path, 0o600, string(config))
 		program := map[string]string{"overwatch": b.Overwatch, "agent": b.Agent}[role]
 		if out, err := exec.CommandContext(t.Context(), program, "--config", path,
 			"--validate").CombinedOutput(); err != nil {
