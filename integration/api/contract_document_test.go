@@ -10,11 +10,11 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 		"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},
 		"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m"},"fallback_algorithm":"client-hash",
 		"min_healthy":"1","proximity_tolerance_km":10,"client_hash_ipv4_prefix":24,"client_hash_ipv6_prefix":56,
-		"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],"dnssec_enabled":true,"enabled":true,"description":"for a test","regions":["plan"],"tags":["x"],"owner":"test"},
+		"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],"dnssec_enabled":true,
+		"enabled":true,"description":"for a test","regions":["plan"],"tags":["x"],"owner":"test"},
 		{"name":"name.test.gslb.test","routing_algorithm":"weighted","answer":"cname"}],
 	"servers":[{"service":"plan.test.gslb.test","address":"192.0.2.77","port":80,"weight":9,"region":"plan",
-		"agent":"nobody","owner":"test","health_check":{"enabled":true,"type":"http","path":"/x","interval":"30s",
-		"timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"200"}},
+		"agent":"nobody","owner":"test","host":"h.example","health_check":` + checkHTTPS + `},
 		{"service":"name.test.gslb.test","target":"lb.invalid","port":80,"region":"plan","allowed_cidrs":["10.0.0.0/8"]}],
 	"mappings":[{"cidr":"203.0.113.64/26","region":"plan","comment":"for a test","owner":"test"}],
 	"agents":[{"name":"plan-agent","address":"192.0.2.78","port":7946,"region":"plan","version":"1","owner":"test"}],
@@ -34,8 +34,9 @@ domains: [{name: app.test.gslb.test, regions: [eu]}]
 var (
 	shapePlan = "applied:b changes:a unchanged:i force:a generated_at:t answers.counted:i answers.total:i " +
 		"answers.elsewhere_percent:n answers.unused:a" + optional("changes[].action:s{create|update|delete} "+
-		"changes[].kind:s{region|domain|server|mapping|agent|settings|key} changes[].id:s changes[].owner:s changes[].fields[].name:s "+
-		"changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i restart_required:a "+
+		"changes[].kind:s{region|domain|server|mapping|agent|settings|key} changes[].id:s changes[].owner:s "+
+		"changes[].fields[].name:s changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i "+
+		"restart_required:a "+
 		each("answers.losses[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")+" "+
 		each("answers.moves[].", "from:s to:s percent:n")+" "+
 		each("answers.names[].", "name:s query_type:s{A|AAAA} client_region:s counted:i elsewhere_percent:n "+
@@ -49,7 +50,8 @@ var (
 		"description:s regions:a tags:a owner:s") + " " +
 		each("servers[].", "service:s address:s target:s allowed_cidrs:a port:i weight:i region:s agent:s owner:s "+
 			"health_check.enabled:b health_check.type:s health_check.path:s health_check.interval:s health_check.timeout:s "+
-			"health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s") + " " +
+			"health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s host:s "+
+			shapeHealthCheck) + " " +
 		each("regions[].", "id:s name:s code:s description:s latitude:n longitude:n continent:s countries:a enabled:b "+
 			"priority:i routing_algorithm:s proximity_bias:i owner:s") + " " +
 		each("mappings[].", "cidr:s region:s comment:s owner:s") + " " +

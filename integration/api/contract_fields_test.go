@@ -4,12 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"gslb.internal/shared/model"
 )
 
 // schemaFields lists the fields of a schema of a document in the words of row.shape, without their types:
@@ -95,20 +92,6 @@ func bodyFields(body map[string]any, prefix string, into map[string]bool) {
 	}
 }
 
-// hasServer reports whether an operation reads or writes settings of servers.
-func hasServer(operation string) bool {
-	return strings.Contains(operation, "/servers") || strings.Contains(operation, "/document") ||
-		strings.HasSuffix(operation, "/backends")
-}
-
-// isServerSetting reports whether shared/model declares a field as a setting of a server or of its health check. All
-// operations share the declaration, so that a row for each operation and setting shows nothing more.
-func isServerSetting(field string) bool {
-	name := field[strings.LastIndex(field, ".")+1:]
-	return model.FieldsOf(reflect.TypeFor[model.Server]()).Find(name) != nil ||
-		model.FieldsOf(reflect.TypeFor[model.HealthCheck]()).Find(name) != nil
-}
-
 // checkFields compares the fields of every answer and body of the node's document with those that the rows promise.
 func checkFields(t *testing.T, document any, rows []row) {
 	t.Helper()
@@ -133,7 +116,7 @@ func checkFields(t *testing.T, document any, rows []row) {
 				for _, field := range slices.Sorted(maps.Keys(fields[0])) {
 					// "replication" is of nodes with peers: see the tests in ../replication.
 					top, _, _ := strings.Cut(field, ".")
-					if !fields[1][field] && top != "replication" && !(hasServer(name) && isServerSetting(field)) {
+					if !fields[1][field] && top != "replication" {
 						missing = append(missing, field)
 					}
 				}
