@@ -28,6 +28,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/service"
 )
 
@@ -204,7 +205,8 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 
 // watched is a backend at one of its addresses, with its part of the weight.
 func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
-	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec()}
+	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec(),
+		WatchSocket: b.HealthCheck.Watch != model.WatchOff}
 }
 
 // monitored returns those of the configured backends that have an address.

@@ -40,6 +40,31 @@ func TestFailover_AgentProbeToDNSAnswerAndBack(t *testing.T) {
 	}
 }
 
+// The agent notices the end of a listening socket between two checks (health_check.watch). Checks alone would take three
+// minutes.
+func TestFailover_AClosedSocketIsDetectedBetweenChecks(t *testing.T) {
+	s := testbed.NewSite(t, 2, 3)
+	for _, a := range s.Agents {
+		for i := range a.File.Agent.Backends {
+			h := &a.File.Agent.Backends[i].HealthCheck
+			h.Interval, h.FailureThreshold = time.Minute, 3
+		}
+	}
+	for _, n := range s.Nodes {
+		n.File.Overwatch.Validation.CheckInterval = time.Minute
+	}
+	s.StartAll(t)
+	victim := s.Backends[0]
+	for _, n := range s.Nodes {
+		s.Answered(t, n, victim.At.Addr(), s.Began, time.Second)
+	}
+	killed := testbed.Kill(t, victim)
+	for _, n := range s.Nodes {
+		last := s.Gone(t, n, victim.At.Addr(), killed, 10*time.Second)
+		t.Logf("%s: last answer %s after kill -9", n.Name, last.Sub(killed).Round(time.Millisecond))
+	}
+}
+
 // A backend that lives but says that it is not well leaves the answers like a dead one, and its error is shown.
 func TestFailover_BackendThatCallsItselfUnwellLeavesAndReturns(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)

@@ -62,6 +62,7 @@ func (a *attempt) judge(r Result, err error, timeout time.Duration) Result {
 	}
 	if !isTimeout(err) {
 		r.Outcome, r.Err = Failure, clip(reason(err, a.reached()))
+		r.Refused = errors.Is(err, syscall.ECONNREFUSED)
 		return r
 	}
 	r.Err = "timeout after " + timeout.String() + " " + a.reached().String()

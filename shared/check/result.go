@@ -34,6 +34,8 @@ type Result struct {
 	// no processor time. The outcome is then Unknown, until Tracker.Weigh has seen too many in a
 	// row.
 	HeldUp bool
+	// Refused is true for a Failure because nothing listens at the address and port.
+	Refused bool
 	// Err is the reason of an outcome other than Success, in at most MaxReason octets of printable
 	// UTF-8; empty for Success. It may quote the backend.
 	Err string

@@ -38,6 +38,10 @@ type HealthCheck struct {
 	Timeout settings.Duration `key:"timeout" json:"timeout" usage:"maximum time of one check, such as 2s" default:"2s" zero:"unset"`
 	// Failed checks in a row that make the backend unhealthy: 1 to 1000.
 	FailureThreshold int `key:"failure_threshold" json:"unhealthy_threshold" usage:"failures in a row that make the server unhealthy" default:"3" zero:"unset"`
+	// Only for an agent's backends. `auto`: if the listening socket of a backend on this machine disappears, the agent
+	// checks the backend immediately, and repeats the check every 50 ms while connections are refused (Linux). `off`:
+	// checks follow their intervals only. Default: `auto`.
+	Watch string `key:"watch" json:"-"`
 	// Successful checks in a row that make it healthy again: 1 to 1000.
 	SuccessThreshold int `key:"success_threshold" json:"healthy_threshold" usage:"successes in a row that make the server healthy" default:"2" zero:"unset"`
 	// https, grpcs: the name the certificate must be valid for; default: `host` without port, else the address.
@@ -71,6 +75,12 @@ type HealthCheck struct {
 	// until 10 successes in a row; this finds what fails every now and then.
 	Counting string `key:"counting" json:"counting,omitempty" usage:"how failures count: consecutive or leaky" default:"consecutive" zero:"unset"`
 }
+
+// The values of HealthCheck.Watch. Empty means WatchAuto.
+const (
+	WatchAuto = "auto"
+	WatchOff  = "off"
+)
 
 // NewHealthCheck returns a health check with the defaults of a configuration file.
 func NewHealthCheck() *HealthCheck {

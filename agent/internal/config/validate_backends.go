@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -121,6 +122,9 @@ func (v *validator) resolver() {
 // check checks the health check of a backend.
 func (v *validator) check(key string, check *HealthCheck) {
 	check.Validate(v.Report, key)
+	if check.Watch != "" && check.Watch != model.WatchAuto && check.Watch != model.WatchOff {
+		v.Add(key+".watch", check.Watch, "use auto or off")
+	}
 	if check.Off() {
 		v.Add(key+".enabled", "false", "an agent has nothing to say of a backend that it does not check: "+
 			"remove the key or the backend")

@@ -66,6 +66,7 @@ func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 		m.begin(w)
 	}
 	m.mu.Unlock()
+	m.watchSockets(ctx)
 	<-ctx.Done()
 	m.mu.Lock()
 	defer m.mu.Unlock()

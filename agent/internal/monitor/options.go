@@ -21,6 +21,8 @@ type Backend struct {
 	Port    uint16
 	Weight  int
 	Check   check.Spec
+	// WatchSocket requests a check when the listening socket of a backend on this machine disappears.
+	WatchSocket bool
 }
 
 // String returns the id of the backend, as the API spells it.

@@ -35,6 +35,8 @@ type watch struct {
 	failed    atomic.Uint64                // checks that failed, since the start
 	state     atomic.Pointer[wire.Backend] // never edited
 
+	hurried chan struct{} // holds a value while a check must start immediately
+
 	stop func() // nil before begin
 	done chan struct{}
 }
@@ -46,6 +48,7 @@ func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger)
 		tracker: b.Check.Tracker(),
 		count:   count,
 		journal: journal{log: log},
+		hurried: make(chan struct{}, 1),
 	}
 	said := onWireBackend(b)
 	w.state.Store(&said)
@@ -87,16 +90,31 @@ func (w *watch) inherit(old *watch) {
 	w.state.Store(&b)
 }
 
+// hurry starts a check immediately. If the backend refuses the connection, checks follow every refusedInterval until
+// the backend is unhealthy or accepts a connection. Any goroutine may call hurry.
+func (w *watch) hurry() {
+	select {
+	case w.hurried <- struct{}{}:
+	default: // a check is requested already
+	}
+}
+
+// refusedInterval is the interval of checks after hurry while the backend refuses connections.
+const refusedInterval = check.MinInterval
+
 // run makes a check per interval, measured from start to start. Results that contradict the state of the backend
-// shorten the interval to the fast interval.
+// shorten the interval to the fast interval, see also hurry.
 func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 	due := time.Now().Add(rand.N(min(w.backend.Check.Interval, startSpread)))
 	timer := time.NewTimer(time.Until(due))
 	defer timer.Stop()
+	hurried := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.hurried:
+			hurried, due = true, time.Now()
 		case <-timer.C:
 		}
 		r := w.prober.Probe(ctx)
@@ -104,8 +122,12 @@ func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 			return
 		}
 		w.observe(r, changed)
+		gap := w.backend.Check.IntervalAfter(w.tracker)
+		if hurried = hurried && r.Refused && w.tracker.State() != check.StateUnhealthy; hurried {
+			gap = min(gap, refusedInterval)
+		}
 		now := time.Now()
-		if due = due.Add(w.backend.Check.IntervalAfter(w.tracker)); due.Before(now) {
+		if due = due.Add(gap); due.Before(now) {
 			due = now // a late check delays the following ones, it does not bunch them
 		}
 		timer.Reset(due.Sub(now))

@@ -40,9 +40,17 @@ func (v *validator) servers() {
 	}
 }
 
+// healthCheck checks a block health_check.
+func (v *validator) healthCheck(key string, h *HealthCheck) {
+	h.Validate(v.Report, key)
+	if h.Watch != "" {
+		v.Add(key+".watch", h.Watch, "an overwatch node watches no sockets: remove the key, or set it for a backend of an agent")
+	}
+}
+
 // sharedCheck checks a health_check that several backends share.
 func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
-	h.Validate(v.Report, key)
+	v.healthCheck(key, h)
 	if h.Address.IsValid() {
 		v.Addf(key+".address", h.Address.String(),
 			"all %s would be probed at this one address: give it to a server's own health_check", all)
@@ -67,7 +75,7 @@ func (v *validator) server(at serverPlace, s *Server) (domain int32) {
 		domain = v.serverService(at, s)
 	}
 	if s.HealthCheck != nil {
-		s.HealthCheck.Validate(v.Report, at.String()+".health_check")
+		v.healthCheck(at.String()+".health_check", s.HealthCheck)
 	}
 	if s.Host != "" {
 		v.serverHost(at, s)

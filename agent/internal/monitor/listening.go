@@ -1,0 +1,101 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"gslb.internal/agent/internal/sockets"
+)
+
+// socketInterval is the interval between two lists of the listening sockets.
+const socketInterval = 100 * time.Millisecond
+
+// lister lists the listening sockets of this machine. *sockets.Lister implements it.
+type lister interface {
+	List() (sockets.Set, error)
+}
+
+// watchSockets lists the listening sockets until ctx ends, and hurries the checks of backends without a socket since
+// the previous list. It returns at once if this system has no such list; failures are then found by checks alone.
+func (m *Monitor) watchSockets(ctx context.Context) {
+	l, err := sockets.Open()
+	if err != nil {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			m.options.Logger.Warn().Err(err).Msg("the agent cannot watch listening sockets (health_check.watch): " +
+				"checks alone detect a failure")
+		}
+		return
+	}
+	defer l.Close()
+	tick := time.NewTicker(socketInterval)
+	defer tick.Stop()
+	p := presence{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := p.update(l, m.list(), isLocal); err != nil {
+				m.options.Logger.Warn().Err(err).Msg("the agent no longer watches listening sockets (health_check.watch): " +
+					"checks alone detect a failure")
+				return
+			}
+		}
+	}
+}
+
+// presence has the watches with a listening socket in the last list.
+type presence map[*watch]bool
+
+// update lists the sockets if a watch needs the list, and hurries the watches of local backends that lost their socket.
+func (p *presence) update(l lister, watches []*watch, local func(netip.Addr) bool) error {
+	next := presence{}
+	var set sockets.Set
+	for _, w := range watches {
+		if !w.backend.WatchSocket {
+			continue
+		}
+		if set == nil {
+			var err error
+			if set, err = l.List(); err != nil {
+				return err
+			}
+		}
+		at := w.backend.socket()
+		if set.Has(at) {
+			next[w] = true
+		} else if (*p)[w] && local(at.Addr()) {
+			w.hurry()
+		}
+	}
+	*p = next
+	return nil
+}
+
+// socket returns the address and port of the backend's health check.
+func (b *Backend) socket() netip.AddrPort {
+	if b.Check.Address.IsValid() {
+		return netip.AddrPortFrom(b.Check.Address, b.Port)
+	}
+	return netip.AddrPortFrom(b.Address, b.Port)
+}
+
+// isLocal reports whether an address belongs to this machine. A remote backend may have the port of a local socket.
+func isLocal(addr netip.Addr) bool {
+	if addr.IsLoopback() {
+		return true
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return true // a check of a remote backend does no harm
+	}
+	for _, one := range all {
+		if n, ok := one.(*net.IPNet); ok && n.IP.Equal(addr.AsSlice()) {
+			return true
+		}
+	}
+	return false
+}
