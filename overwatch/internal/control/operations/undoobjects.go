@@ -42,7 +42,7 @@ func (op *Operations) undoServer(r *Request, e *api.AuditEntry, ch *Change) erro
 		return err
 	}}
 	if before.Region != "" {
-		edit.InRegion = op.RegionExists(before.Region)
+		edit.InRegion = op.regionExists(before.Region)
 	}
 	err = op.Apply(r, edit, e.ID)
 	if errors.Is(err, inventory.ErrUnknown) {
@@ -71,7 +71,7 @@ func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, before mo
 	}
 	create := changes.CreateServer{Server: before, Resource: e.Resource}
 	if before.Region != "" {
-		create.InRegion = op.RegionExists(before.Region)
+		create.InRegion = op.regionExists(before.Region)
 	}
 	err = op.Apply(r, create, e.ID)
 	if errors.Is(err, inventory.ErrExists) {
@@ -232,9 +232,9 @@ func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change, id d
 		return d.PutTarget(&back)
 	}
 	if before != nil {
-		return op.DefineTarget(r, ch, before.Region, back)
+		return op.defineTarget(r, ch, before.Region, back)
 	}
-	return op.RemoveTarget(r, ch, id, back)
+	return op.removeTarget(r, ch, id, back)
 }
 
 // targetStates returns the server by host name of an audit entry before and after the change; nil if it did not exist.
