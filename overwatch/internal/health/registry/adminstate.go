@@ -11,32 +11,32 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// AdminState is an operator's order about a backend or an address: an override, a weight or a drain, at once or for a
-// window of time. There is at most one of a kind about the same service, address and port.
+// AdminState is an override, a weight or a drain that an operator sets for a backend or an address, optionally for a
+// time window. A kind and object has at most one admin state.
 type AdminState struct {
 	Kind    api.OrderKind
 	Service string
 	Address netip.Addr
-	// Port is 0 for all ports of the address, which only an override may be about.
+	// Port is 0 for all ports of the address. Only an override may have port 0.
 	Port uint16
 
 	Healthy  bool          // of an override
-	Weight   int           // of a weight, in the place of the declared one
-	Share    float64       // what a drain leaves, from 0 to below 1
-	Duration time.Duration // how long a drain takes to get there
+	Weight   int           // of a weight; it replaces the declared weight
+	Share    float64       // final share of a drain, from 0 to below 1
+	Duration time.Duration // the time in which a drain reaches Share
 
 	Reason string
-	// Source is the way in which it was set, CreatedBy its author.
+	// Source is the interface that set it, CreatedBy the user.
 	Source, CreatedBy string
 	CreatedAt         time.Time
-	// StartsAt is zero for an order that began when it was made, ExpiresAt for one without an end.
+	// StartsAt is zero for an admin state that began when it was set. ExpiresAt is zero for an admin state without an end.
 	StartsAt, ExpiresAt time.Time
-	// IsActive is true once the order is in force. Of a stored order it tells whether its beginning is in this node's
-	// audit log.
+	// IsActive is true after the begin. For a stored admin state it tells whether the begin is in the audit log of this
+	// node.
 	IsActive bool
 }
 
-// startTime returns when the order begins, or began, by the wall clock.
+// startTime returns the begin, by the wall clock.
 func (o *AdminState) startTime() time.Time {
 	if o.StartsAt.IsZero() {
 		return o.CreatedAt
@@ -44,7 +44,7 @@ func (o *AdminState) startTime() time.Time {
 	return o.StartsAt
 }
 
-// Endpoint returns the order's address, with its port unless the order is about all ports.
+// Endpoint returns the address, with the port if there is one.
 func (o *AdminState) Endpoint() string {
 	if o.Port == 0 {
 		return o.Address.String()
@@ -52,7 +52,7 @@ func (o *AdminState) Endpoint() string {
 	return netip.AddrPortFrom(o.Address, o.Port).String()
 }
 
-// AuditObject returns the type and the id of the order's object as the audit log names it.
+// AuditObject returns the type and id of the object in the audit log.
 func (o *AdminState) AuditObject() (resource, id string) {
 	if o.Kind == api.OrderOverride {
 		return "override", o.Service + " " + o.Endpoint()
@@ -60,7 +60,7 @@ func (o *AdminState) AuditObject() (resource, id string) {
 	return "server", ID{o.Service, o.Address, o.Port}.String()
 }
 
-// APIRecord returns the order as the API shows it.
+// APIRecord returns the admin state in the form of the API.
 func (o *AdminState) APIRecord() api.Order {
 	r := api.Order{Kind: o.Kind, Service: o.Service, Address: o.Endpoint(), Reason: o.Reason, Source: o.Source,
 		CreatedAt: api.Moment(o.CreatedAt).Truncate(time.Millisecond), CreatedBy: o.CreatedBy,
@@ -76,7 +76,7 @@ func (o *AdminState) APIRecord() api.Order {
 	return r
 }
 
-// normalize brings service and address into their one form, and returns an error for values that an order cannot have.
+// normalize converts service and address to canonical form, and returns an error for invalid values.
 func (o *AdminState) normalize() error {
 	id, err := NewID(o.Service, o.Address, max(o.Port, 1))
 	if err != nil {
@@ -85,9 +85,9 @@ func (o *AdminState) normalize() error {
 	o.Service, o.Address = id.Service, id.Address
 	switch {
 	case o.Kind != api.OrderOverride && o.Kind != api.OrderWeight && o.Kind != api.OrderDrain:
-		return fmt.Errorf("order of kind %q about %s: it must be override, weight or drain", o.Kind, o.subject())
+		return fmt.Errorf("admin state of %s: kind %q is unknown: want override, weight or drain", o.subject(), o.Kind)
 	case o.Kind != api.OrderOverride && o.Port == 0:
-		return fmt.Errorf("%s of %s: it must be about one port", o.Kind, o.subject())
+		return fmt.Errorf("%s of %s: the port is missing", o.Kind, o.subject())
 	case o.Weight < 0 || o.Weight > api.MaxWeight:
 		return fmt.Errorf("weight of %s: %d: want 0 to %d", o.subject(), o.Weight, api.MaxWeight)
 	case !(o.Share >= 0 && o.Share < 1):
@@ -95,18 +95,18 @@ func (o *AdminState) normalize() error {
 	case o.Duration < 0 || o.Duration > status.MaxRampTime:
 		return fmt.Errorf("drain time %v of %s: want 0 to %v", o.Duration, o.subject(), status.MaxRampTime)
 	case !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.StartsAt):
-		return fmt.Errorf("%s of %s: it ends %s, before it begins", o.Kind, o.subject(), o.ExpiresAt.Format(time.RFC3339))
+		return fmt.Errorf("%s of %s: the end %s is before the begin", o.Kind, o.subject(), o.ExpiresAt.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// Validate returns the first fault of an order.
+// Validate returns the first error of an admin state.
 func (o *AdminState) Validate() error {
 	trial := *o
 	return trial.normalize()
 }
 
-// subject names the order's object in messages.
+// subject returns the object for error messages.
 func (o *AdminState) subject() string {
 	if o.Port == 0 {
 		return o.Service + ":" + o.Address.String()
@@ -114,12 +114,12 @@ func (o *AdminState) subject() string {
 	return ID{o.Service, o.Address, o.Port}.String()
 }
 
-// AppliesTo reports whether the order applies to a backend.
+// AppliesTo reports whether the admin state applies to a backend.
 func (o *AdminState) AppliesTo(id ID) bool {
 	return o.Service == id.Service && o.Address == id.Address && (o.Port == 0 || o.Port == id.Port)
 }
 
-// HasSameObject reports whether both orders are of one kind and about the same, so that there can be only one of them.
+// HasSameObject reports whether both admin states have the same kind and object, so that one replaces the other.
 func (o *AdminState) HasSameObject(other *AdminState) bool {
 	return o.Kind == other.Kind && o.Service == other.Service && o.Address == other.Address && o.Port == other.Port
 }

@@ -13,25 +13,24 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// ErrNoAdminState is wrapped by ClearOrder when there is nothing to clear.
-var ErrNoAdminState = errors.New("no such order")
+// ErrNoAdminState is the error of ClearAdminState for an admin state that does not exist.
+var ErrNoAdminState = errors.New("no such admin state")
 
-// ErrUnknownBackend is wrapped by commands about a backend that the registry does not have.
+// ErrUnknownBackend is the error of commands for an unknown backend.
 var ErrUnknownBackend = errors.New("no such backend")
 
-// scheduledState is an order that is in force or waits for its beginning.
+// scheduledState is an active or scheduled admin state.
 type scheduledState struct {
 	AdminState
-	// from and until are its beginning and its end by the monotonic clock, so that a jump of the wall clock moves neither;
-	// until is zero for no end.
+	// from and until are its begin and end by the monotonic clock, so that a step of the wall clock does not move them.
+	// until is zero for an admin state without an end.
 	from, until time.Time
 	timer       deadlineAt
-	drain       *status.Ramp // of an order to drain
+	drain       *status.Ramp // of a drain
 }
 
-// SetAdminState puts an admin state into force, at once or when it begins, in the place of the admin state of its kind
-// and object. No backend needs to be known for it. An expired admin state ends the one that it would replace. SetOrder
-// stores nothing: the caller has stored the admin state.
+// SetAdminState applies an admin state, now or at its begin, and replaces the admin state of the same kind and object.
+// The backend may be unknown. An expired admin state only ends the replaced one. The caller stores the admin state.
 func (r *Registry) SetAdminState(ctx context.Context, o AdminState) error {
 	if err := o.normalize(); err != nil {
 		return err
@@ -46,8 +45,8 @@ func (r *Registry) SetAdminState(ctx context.Context, o AdminState) error {
 	})
 }
 
-// ClearAdminState ends an order, or takes back one that has not begun. Port 0 names the order for all ports of the
-// address, not each of them.
+// ClearAdminState ends an active or scheduled admin state. Port 0 selects the override for all ports of the address,
+// and no override for a single port.
 func (r *Registry) ClearAdminState(ctx context.Context, kind api.OrderKind, service string, address netip.Addr,
 	port uint16) error {
 	o := AdminState{Kind: kind, Service: service, Address: address, Port: port}
@@ -62,11 +61,11 @@ func (r *Registry) ClearAdminState(ctx context.Context, kind api.OrderKind, serv
 	})
 }
 
-// adminStateFor returns the order of a kind in force on a backend, nil for none: one for its port before one for all
-// ports.
+// adminStateFor returns the active admin state of a kind for a backend, or nil. An override for the port
+// has precedence over an override for all ports.
 func (w *writer) adminStateFor(kind api.OrderKind, id ID, now time.Time) *scheduledState {
 	if len(w.adminStates) == 0 {
-		return nil // as on most nodes, and refreshing asks often
+		return nil // fast path: most nodes have no admin states
 	}
 	var found *scheduledState
 	for _, o := range w.adminStates[id.Service] {
@@ -81,7 +80,7 @@ func (o *scheduledState) expired(now time.Time) bool {
 	return !o.until.IsZero() && !now.Before(o.until)
 }
 
-// affectedRecords returns the records that an order applies to.
+// affectedRecords returns the records to which an admin state applies.
 func (w *writer) affectedRecords(o AdminState) []*record {
 	s := w.services[wire.CanonicalService(o.Service)]
 	if s == nil {
@@ -102,32 +101,32 @@ func (w *writer) refreshAffected(o AdminState, now time.Time) {
 	}
 }
 
-// activateAdminState puts o in force, now or when it begins. The caller refreshes the records.
+// activateAdminState applies o, now or at its begin. The caller refreshes the records.
 func (w *writer) activateAdminState(o AdminState, now time.Time) {
 	before := w.replacedDrain(&o, now)
 	w.adminStates[o.Service] = slices.DeleteFunc(w.adminStates[o.Service],
 		func(other *scheduledState) bool { return other.HasSameObject(&o) })
 	o.IsActive = !now.Before(o.StartsAt)
-	taken := &scheduledState{AdminState: o, from: now.Add(o.startTime().Sub(now))}
-	if o.IsActive && taken.from.After(now) {
-		taken.from = now // made by a clock that is ahead
+	next := &scheduledState{AdminState: o, from: now.Add(o.startTime().Sub(now))}
+	if o.IsActive && next.from.After(now) {
+		next.from = now // set by a node with a fast clock
 	}
 	if !o.ExpiresAt.IsZero() {
-		taken.until = now.Add(o.ExpiresAt.Sub(now))
+		next.until = now.Add(o.ExpiresAt.Sub(now))
 	}
 	if o.Kind == api.OrderDrain {
-		drain := status.Drain(taken.from, o.Duration, o.Share)
+		drain := status.Drain(next.from, o.Duration, o.Share)
 		if o.IsActive {
 			drain.ContinueFrom(before, now)
 		}
-		taken.drain = &drain
+		next.drain = &drain
 	}
-	w.adminStates[o.Service] = append(w.adminStates[o.Service], taken)
-	w.scheduleAdminState(taken)
+	w.adminStates[o.Service] = append(w.adminStates[o.Service], next)
+	w.scheduleAdminState(next)
 	w.publishAdminStates()
 }
 
-// replacedDrain returns the drain in force that o takes the place of, nil for none.
+// replacedDrain returns the active drain that o replaces, or nil.
 func (w *writer) replacedDrain(o *AdminState, now time.Time) *status.Ramp {
 	for _, other := range w.adminStates[o.Service] {
 		if other.HasSameObject(o) && other.IsActive && !other.expired(now) {
@@ -137,7 +136,7 @@ func (w *writer) replacedDrain(o *AdminState, now time.Time) *status.Ramp {
 	return nil
 }
 
-// scheduleAdminState asks to be woken when o begins or ends.
+// scheduleAdminState sets the deadline for the begin or the end of o.
 func (w *writer) scheduleAdminState(o *scheduledState) {
 	switch {
 	case !o.IsActive:
@@ -147,7 +146,7 @@ func (w *writer) scheduleAdminState(o *scheduledState) {
 	}
 }
 
-// removeAdminState ends the order that o would replace, and reports whether there was one.
+// removeAdminState ends the admin state of the same kind and object as o, and reports whether there was one.
 func (w *writer) removeAdminState(o AdminState, now time.Time) bool {
 	before := w.adminStates[o.Service]
 	after := slices.DeleteFunc(slices.Clone(before), func(other *scheduledState) bool { return other.HasSameObject(&o) })
@@ -163,7 +162,7 @@ func (w *writer) removeAdminState(o AdminState, now time.Time) bool {
 	return true
 }
 
-// handleDeadline implements timed: the order begins, or has expired.
+// handleDeadline implements deadlineHandler: the admin state begins or expires.
 func (o *scheduledState) handleDeadline(w *writer, at deadlineAt, now time.Time) {
 	if o.timer != at || !slices.Contains(w.adminStates[o.Service], o) {
 		return
@@ -183,17 +182,17 @@ func (o *scheduledState) handleDeadline(w *writer, at deadlineAt, now time.Time)
 	w.scheduleAdminState(o)
 }
 
-// restoreAdminState takes a stored order. It calls Began for one that has begun meanwhile, and Expired for one that has
-// expired.
+// restoreAdminState applies a stored admin state. It calls AdminStateBegan if the admin state began meanwhile, and
+// AdminStateExpired if it expired.
 func (w *writer) restoreAdminState(o AdminState, now time.Time) {
-	told := o.IsActive || o.StartsAt.IsZero()
+	isRecorded := o.IsActive || o.StartsAt.IsZero()
 	if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {
-		o.IsActive = told
+		o.IsActive = isRecorded
 		w.options.AdminStateExpired(o)
 		return
 	}
 	w.activateAdminState(o, now)
-	if !told && !now.Before(o.StartsAt) {
+	if !isRecorded && !now.Before(o.StartsAt) {
 		o.IsActive = true
 		w.options.AdminStateBegan(o)
 	}

@@ -11,15 +11,13 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// admit decides whether an agent may claim a backend, and returns the code of the refusal if not, with the rule of
-// agent_policies that applied:
+// admit returns the ID of a reported backend, or the code of its rejection with the rule of agent_policies:
 //
-//	not_enrolled       the agent has not proved the service, or is no longer trusted
-//	policy             the address is not one that a backend can have, or agent_policies do not allow it; a port or a
-//	                   weight out of range; a service whose name cannot be one
-//	conflicting_claim  another agent claims it and has not been silent for remove_after, unless the
-//	                   declaration of the backend names this agent and not that one; or this message names it twice
-//	limit              the agent claims as many backends as it may
+//	not_enrolled       the agent has not proved the service, or is no longer pinned
+//	policy             agent_policies or the rules of IDs forbid the address, port, weight or service name
+//	conflicting_claim  another agent reports the backend and is not lost, and the declaration does not give
+//	                   precedence to this agent; or the message has the backend twice
+//	limit              the agent reports the maximum number of backends
 func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode, wire.Rule) {
 	if !from.Speaks(said.Service) {
 		return ID{}, wire.CodeNotEnrolled, 0
@@ -47,12 +45,12 @@ func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.
 	return id, 0, 0
 }
 
-// idOf returns the ID that said would have if it were admitted.
+// idOf returns the ID of a reported backend without validation.
 func idOf(said *wire.Backend) ID {
 	return ID{Service: said.Service, Address: said.Address.Unmap(), Port: said.Port}
 }
 
-// statementOf returns the part of a wire.Backend that decisions depend on.
+// statementOf returns the part of a wire.Backend on which decisions depend.
 func statementOf(said *wire.Backend, region string) statement {
 	return statement{
 		state: said.Claim, weight: said.Weight, draining: said.Draining, drainMillis: said.DrainMillis,
@@ -60,7 +58,7 @@ func statementOf(said *wire.Backend, region string) statement {
 	}
 }
 
-// setStatement replaces the claim's statement, and reports whether the saved part of the claim has changed.
+// setStatement replaces the statement, and reports whether the stored part of the report has changed.
 func (c *report) setStatement(words statement) (worthKeeping bool) {
 	weight, region, asked := c.weight, c.region, c.requestedCheck
 	if c.requestedCheck == (unique.Handle[check.Spec]{}) || c.statement.check != words.check {
@@ -70,7 +68,7 @@ func (c *report) setStatement(words statement) (worthKeeping bool) {
 	return c.weight != weight || c.region != region || c.requestedCheck != asked
 }
 
-// specOf returns the check that an agent asks for; package reduce makes the one of this node from it.
+// specOf returns the check that an agent requests. Package reduce derives the own check from it.
 func specOf(c wire.Check) check.Spec {
 	spec := check.Spec{
 		Type: check.Type(c.Type), Path: c.Path, Host: c.Host,

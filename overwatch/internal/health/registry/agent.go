@@ -11,67 +11,68 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// AgentState describes one agent that this process has heard from.
+// AgentState describes an agent that this process has seen.
 type AgentState struct {
 	ID, Region, Version string
-	// LastSeen is the time when the agent's last message was applied.
+	// LastSeen is the time at which the agent's last message was applied.
 	LastSeen time.Time
-	// Interval is the time between its heartbeats, MissedThreshold of which it may miss before it counts as dead.
+	// Interval is the time between its heartbeats. The agent is stale after MissedThreshold missing heartbeats.
 	Interval        time.Duration
 	MissedThreshold int
 	Uptime          time.Duration
-	// Backends counts the agent's claims that stand after its last message.
+	// Backends is the number of the agent's reported backends.
 	Backends int
-	// Refused lists its backends that this node has refused.
+	// Refused lists the backends that this node rejected.
 	Refused []wire.RefusedClaim
 	Figures wire.Figures
-	// LeftAt is the time of its goodbye; zero before it, and once the agent is heard again.
+	// LeftAt is the time of its goodbye. It is zero before the goodbye, and after a later message.
 	LeftAt time.Time
 }
 
-// HasLeft reports whether the agent has said goodbye and was not heard since.
+// HasLeft reports whether the last message of the agent was its goodbye.
 func (a *AgentState) HasLeft() bool { return !a.LeftAt.IsZero() }
 
-// Report is the result of an agent's own checks of one backend, as of its last message about it.
+// Report is the result of an agent's checks of a backend, by its last message.
 type Report struct {
-	// At is the time of that message, CheckedAt that of its last check by the clock of this node; zero: it made none.
+	// At is the time of the message. CheckedAt is the time of the last check by the clock of this node, zero if there was
+	// none.
 	At, CheckedAt time.Time
-	// Latency is that of its last check, 0 when unknown.
+	// Latency is the duration of the last check, 0 if it is unknown.
 	Latency time.Duration
-	// Failures and Successes are how many of its checks in a row had that outcome.
+	// Failures and Successes count consecutive checks with this outcome.
 	Failures, Successes int
-	// LastError is the error of its last failed check, as the agent words it.
+	// LastError is the error of the last failed check.
 	LastError string
 }
 
-// agent is one agent that has claims or was heard. Readers, who reach it through the view or through a *Backend, may
-// use only id and report; the rest is the writer's.
+// agent is the writer's state of an agent. Readers, with a pointer from the view or a *Backend, may use only id and
+// details.
 type agent struct {
 	id string
-	// details makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
+	// details are published without a new Backend, so that an unchanged heartbeat is cheap.
 	details atomic.Pointer[agentDetails]
 
-	// lastSeen is the time when the agent was last heard, or of this process's start if it was last heard before that.
+	// lastSeen is the time of the agent's last message, at least the start of this process.
 	lastSeen time.Time
-	// wasStale and wasGone are the states in which its claims were last judged. writer.stale and writer.gone compute the
-	// present ones.
+	// wasStale and wasLost are the states at the last refresh of its records. writer.isStale and writer.isLost return the
+	// current states.
 	wasStale, wasLost bool
-	// isPublished tells that the view has it.
+	// isPublished is true if the view contains the agent.
 	isPublished bool
 	timer       deadlineAt
 	region      string
-	// address is the one that the agent was last heard from, not valid where that is not proved.
+	// address is the proved source address of the agent's last message, invalid if no address is proved.
 	address netip.Addr
-	// records are in the order of its last heartbeat.
+	// records are in the order of the agent's last heartbeat.
 	records []*record
 	refused []wire.RefusedClaim
-	// budget counts the changes that the agent may still make.
+	// budget limits the changes by the agent.
 	budget budget
-	// refusalsLogged is the time of the last line about refused changes.
+	// refusalsLogged is the time of the last log line about rejected reports.
 	refusalsLogged time.Time
 	// evidence counts the backends that the agent reports healthy while own checks of them fail.
 	evidence status.Tally
-	// hold is its mass-failure protection, nil while it is off; waits tells that it is to be judged.
+	// hold is the active mass-failure hold of the agent, or nil. isQueued is true if it is in queuedHolds.
 	hold     *hold
 	isQueued bool
 }
@@ -87,7 +88,7 @@ type backendReport struct {
 	report Report
 }
 
-// getOrCreateAgent returns the agent of that id, a new one if there is none.
+// getOrCreateAgent returns the agent of an id.
 func (w *writer) getOrCreateAgent(id string) *agent {
 	a := w.agents[id]
 	if a == nil {
@@ -97,8 +98,8 @@ func (w *writer) getOrCreateAgent(id string) *agent {
 	return a
 }
 
-// isUnchanged reports whether m says the same as the last heartbeat, as far as decisions depend on it, and all of it
-// may still be claimed.
+// isUnchanged reports whether m requires the same decisions as the last heartbeat, and the agent may still report all
+// its backends.
 func (a *agent) isUnchanged(from trust.Agent, m *wire.Heartbeat, region string) bool {
 	if !a.isPublished || region != a.region || a.hasNewAddress(from) || len(a.refused) > 0 ||
 		len(m.Backends) != len(a.records) {
@@ -115,14 +116,14 @@ func (a *agent) isUnchanged(from trust.Agent, m *wire.Heartbeat, region string) 
 	return true
 }
 
-// removeRecord takes rec out of the agent's claims.
+// removeRecord removes rec from the agent's records.
 func (a *agent) removeRecord(rec *record) {
 	if at := slices.Index(a.records, rec); at >= 0 {
 		a.records = slices.Delete(a.records, at, at+1)
 	}
 }
 
-// publishHeartbeat publishes the parts of a heartbeat that change no decision.
+// publishHeartbeat publishes the details of a heartbeat.
 func (a *agent) publishHeartbeat(m *wire.Heartbeat, now time.Time) {
 	details := make([]backendReport, len(m.Backends))
 	for i := range m.Backends {
@@ -136,13 +137,13 @@ func (a *agent) publishHeartbeat(m *wire.Heartbeat, now time.Time) {
 	}})
 }
 
-// boundedUptime returns an agent's uptime, bounded: more seconds than a Duration holds are a lie.
+// boundedUptime returns an uptime, at most the largest Duration.
 func boundedUptime(seconds uint64) time.Duration {
-	const most = 1 << 33 // 272 years
-	return time.Duration(min(seconds, most)) * time.Second
+	const maxSeconds = 1 << 33 // 272 years
+	return time.Duration(min(seconds, maxSeconds)) * time.Second
 }
 
-// publishTransition publishes the parts of a transition that change no decision.
+// publishTransition publishes the details of a transition.
 func (a *agent) publishTransition(said *wire.Backend, now time.Time) {
 	next := agentDetails{state: AgentState{ID: a.id, Region: a.region}}
 	if last := a.details.Load(); last != nil {
@@ -162,14 +163,14 @@ func (a *agent) publishTransition(said *wire.Backend, now time.Time) {
 	a.details.Store(&next)
 }
 
-// publishLastSeen publishes that the agent was heard. It must have been before.
+// publishLastSeen publishes the last-seen time. The agent must have published details.
 func (a *agent) publishLastSeen(now time.Time) {
 	next := *a.details.Load()
 	next.state.LastSeen, next.state.LeftAt = now, time.Time{}
 	a.details.Store(&next)
 }
 
-// publishGoodbye publishes that the agent said goodbye.
+// publishGoodbye publishes that the agent has left.
 func (a *agent) publishGoodbye(now time.Time) {
 	last := a.details.Load()
 	if last == nil {
@@ -182,7 +183,7 @@ func (a *agent) publishGoodbye(now time.Time) {
 	a.refused = nil
 }
 
-// checkTime returns when the last check of a backend ended, not later than now. Clocks have been compared before.
+// checkTime returns the end of the last check of a backend, at most now. The caller has verified that the clocks agree.
 func checkTime(said *wire.Backend, now time.Time) time.Time {
 	at := time.UnixMilli(int64(said.CheckedAtMillis))
 	switch {
@@ -191,7 +192,7 @@ func checkTime(said *wire.Backend, now time.Time) time.Time {
 	case said.Claim == wire.ClaimNone:
 		return time.Time{}
 	}
-	return now // an agent of before 1.1
+	return now // agents older than 1.1 send no time
 }
 
 func backendReportOf(said *wire.Backend, now time.Time) backendReport {

@@ -11,63 +11,62 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Backend is the state of one backend at one moment: its declaration, claim, verdict and orders, and the status that
-// follows. It is immutable: a change publishes a new one.
+// Backend is the published state of a backend: declaration, agent report, own check, admin states, and the resulting
+// status. It is immutable. A change publishes a new Backend.
 type Backend struct {
 	ID
-	// Weight is the declared one, from 0 to api.MaxWeight.
+	// Weight is the declared weight, from 0 to api.MaxWeight.
 	Weight int
 	Region string
-	// Source is the kind of declaration that Weight, Region and Check come from: static for one of the configuration, api
-	// for one made by the API, else agent.
+	// Source is the place where Weight, Region and Check are declared: static for the configuration, api for the API,
+	// agent for an agent report.
 	Source api.Source
 
-	// Status, MayServe and Reason are the conclusion; Reason is one of a closed set of sentences.
+	// Status, MayServe and Reason are the conclusion of package status.
 	Status   api.EffectiveStatus
 	MayServe bool
 	Reason   string
-	// FlapReason is the reason of the last stop while the backend flaps: it stopped serving several times within minutes.
-	// It is "" otherwise.
+	// FlapReason is the reason of the last stop of a flapping backend, "" for other backends. A flapping backend has
+	// stopped serving several times within the flapping window.
 	FlapReason string
-	// Held tells that its agent speaks against it and that the brake of its service holds that.
+	// Held is true if a mass-failure hold covers the report of the agent.
 	Held bool
-	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains or its agent warns.
+	// Share is the effective part of Weight, from 0 to 1. It is below 1 during a drain or an early warning.
 	Share float64
 
-	// DeclaredAgent is the agent that the declaration names, "" for none: see Declaration.
+	// DeclaredAgent is the agent that the declaration names, "" if it names none. See Declaration.Agent.
 	DeclaredAgent string
-	// AgentID is the agent that claims this backend, "" for none.
+	// AgentID is the agent that reports this backend, "" without an agent.
 	AgentID string
-	// Reported is the agent's word: nil where there is no agent, or where it has not concluded anything yet.
+	// Reported is the state that the agent reports, nil without an agent and before the agent's first result.
 	Reported *bool
 	// OwnCheck is the result of this node's own checks.
 	OwnCheck OwnCheck
-	// Override, WeightOrder and DrainOrder are the operator's orders in force, nil for none.
+	// Override, AdminWeight and AdminDrain are the active admin states, nil if there are none.
 	Override, AdminWeight, AdminDrain *AdminState
-	// Draining is true from the start of a drain, by the operator or the agent. DrainEndsAt is its end, and DrainTo the
-	// share that it leaves then; both are zero when the backend is not draining.
+	// Draining is true from the start of a drain, by an operator or the agent. DrainEndsAt is the time of its last step,
+	// and DrainTo the final share. Both are zero without a drain.
 	Draining    bool
 	DrainEndsAt time.Time
 	DrainTo     float64
 
-	// LastHealthyAt is the last known moment at which the backend was fit to serve, recent if it still is; zero if
-	// it never was.
+	// LastHealthyAt is the last time at which the backend could serve, with a precision of the last change for a serving
+	// backend. It is zero for a backend that never served.
 	LastHealthyAt time.Time
-	// CreatedAt is the time when this node learned of the backend; it outlives the process.
+	// CreatedAt is the time at which this node first knew the backend. It is stored across restarts.
 	CreatedAt time.Time
-	// UpdatedAt is the time of the last change of anything but Validation.
+	// UpdatedAt is the time of the last change of a field other than OwnCheck.
 	UpdatedAt time.Time
 
 	agent *agent
-	// omitted is the set of parts of the agent's check that check leaves out; 0 where configuration or the API declares
-	// the backend.
+	// omitted is the difference between the agent's check and the own check. It is 0 for a declared backend.
 	omitted reduce.Omitted
-	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
+	// check is shared by all backends with the same check, to save memory.
 	check unique.Handle[check.Spec]
 	host  unique.Handle[Host]
 }
 
-// EffectiveWeight returns the weight that counts: the operator's order, or the declared one.
+// EffectiveWeight returns the weight of the admin state, or the declared weight.
 func (b *Backend) EffectiveWeight() int {
 	if b.AdminWeight != nil {
 		return b.AdminWeight.Weight
@@ -75,7 +74,7 @@ func (b *Backend) EffectiveWeight() int {
 	return b.Weight
 }
 
-// Host returns the host name that the backend is an address of; the zero Part if it is of none.
+// Host returns the host name from which the backend was resolved, the zero Host for a backend with a declared address.
 func (b *Backend) Host() Host { return hostOf(b.host) }
 
 func hostOf(h unique.Handle[Host]) Host {
@@ -85,7 +84,7 @@ func hostOf(h unique.Handle[Host]) Host {
 	return h.Value()
 }
 
-// handle returns the zero Handle for the zero Part.
+// handle returns the handle of h, the zero Handle for the zero Host.
 func (p Host) handle() (h unique.Handle[Host]) {
 	if p != (Host{}) {
 		h = unique.Make(p)
@@ -93,22 +92,20 @@ func (p Host) handle() (h unique.Handle[Host]) {
 	return h
 }
 
-// Check returns this node's own check of the backend. It may be called only on a Backend that a View returned.
+// Check returns this node's own check of the backend. The Backend must be from a View.
 func (b *Backend) Check() check.Spec { return b.check.Value() }
 
-// FailureThreshold returns the number of failed checks in a row that make the backend unhealthy. Check has the rule for
-// b.
+// FailureThreshold returns the number of consecutive failed checks after which the backend is unhealthy.
 func (b *Backend) FailureThreshold() int {
 	return cmp.Or(b.Check().FailureThreshold, check.DefaultFailureThreshold)
 }
 
-// SuccessThreshold returns the number of successful checks in a row that make the backend healthy. Check has the rule
-// for b.
+// SuccessThreshold returns the number of consecutive successful checks after which the backend is healthy.
 func (b *Backend) SuccessThreshold() int {
 	return cmp.Or(b.Check().SuccessThreshold, check.DefaultSuccessThreshold)
 }
 
-// IsReduced reports whether the backend serves with a smaller share because its agent warns, or warned a while ago.
+// IsReduced reports whether early warnings lower the share of a serving backend.
 func (b *Backend) IsReduced() bool {
 	switch b.Reason {
 	case status.ReasonWarnsOfCPU, status.ReasonWarnsOfMemory, status.ReasonWarnsOfErrors, status.ReasonWarningEnded:
@@ -117,23 +114,22 @@ func (b *Backend) IsReduced() bool {
 	return false
 }
 
-// CheckNote returns a sentence about the difference between Check and the agent's check, with the reason; "" if there
-// is none.
+// CheckNote returns a sentence about the difference between the agent's check and the own check, "" if there is no
+// difference.
 func (b *Backend) CheckNote() string { return b.omitted.String() }
 
-// IsHealthy reports whether the backend works: its status is healthy, or its agent is silent and the node's own checks
-// succeed.
+// IsHealthy reports whether the backend works: its status is healthy, or own checks succeed while its agent is silent.
 func (b *Backend) IsHealthy() bool { return b.MayServe || b.Status == api.EffectiveHealthy }
 
-// IsDisputed reports whether the agent and this node's own check say different things, however old they are.
+// IsDisputed reports whether the agent's report and the own check differ, at any age.
 func (b *Backend) IsDisputed() bool {
 	return b.Reported != nil && b.OwnCheck.State != check.StateUnknown &&
 		*b.Reported != (b.OwnCheck.State == check.StateHealthy)
 }
 
-// OwnCheck is the state of this node's own checks of one backend.
+// OwnCheck is the result of this node's own checks of a backend.
 type OwnCheck struct {
-	// State is the verdict; StateUnknown before the first conclusive check.
+	// State is the result by the thresholds. It is StateUnknown before the first conclusive check.
 	State check.State
 	// At is the end of the last conclusive check.
 	At time.Time
@@ -141,22 +137,22 @@ type OwnCheck struct {
 	LastError string
 	// Latency is the duration of the last conclusive check.
 	Latency time.Duration
-	// Failures and Successes are how many conclusive checks in a row had that outcome.
+	// Failures and Successes count consecutive conclusive checks with this outcome.
 	Failures, Successes int
-	// IsIgnored is true for a verdict that does not count because this node itself was cut off when it was made.
+	// IsIgnored is true if a failed check is ignored because of self-isolation.
 	IsIgnored bool
-	// interval is the time between two checks when the verdict was made: a shorter one in force since makes no verdict
-	// too old before the next check.
+	// interval is the time between two checks at the time of this check. The result stays current until the next check
+	// if the configured interval becomes shorter.
 	interval time.Duration
 }
 
-// CheckResult is the outcome of one of this node's own checks.
+// CheckResult is the result of an own check.
 type CheckResult struct {
 	ID ID
-	// State is the conclusion from the outcomes up to this one. StateUnknown means that there is none yet; then the status
-	// of the backend does not change.
+	// State is the result by the thresholds after this check. StateUnknown means that the thresholds are not reached; the
+	// status of the backend then stays.
 	State check.State
-	// Outcome is that of this check alone. Unknown leaves everything but Validation.Err as it was.
+	// Outcome is the outcome of this check. Unknown changes only OwnCheck.LastError.
 	Outcome check.Outcome
 	Err     string
 	Latency time.Duration
@@ -164,32 +160,32 @@ type CheckResult struct {
 	At time.Time
 }
 
-// Declaration is a backend as configuration or the API declares it.
+// Declaration is a backend that configuration or the API declares.
 type Declaration struct {
 	ID     ID
 	Weight int
 	Region string
-	// Agent is the id of the agent whose own server this is, "" for none: without it, what an agent says about the server
-	// does not count against this node's own checks that succeed.
+	// Agent is the id of the agent that is authorized to report the server, "" if no agent is. Reports of other agents
+	// that contradict successful own checks are ignored.
 	Agent string
-	// Check is one handle for all backends that are checked alike: there may be 400 000. The zero Handle is that of the
-	// zero Spec.
+	// Check is shared by all backends with the same check; there may be 400 000 backends. The zero Handle means the zero
+	// Spec.
 	Check unique.Handle[check.Spec]
 	Host  Host
 }
 
-// Host is the host name that a backend is an address of. The addresses of a host name share its weight equally.
+// Host is a host name that resolves to backends. Its addresses share its weight equally.
 type Host struct {
-	Name      string // the host name, "" for none
-	Addresses int    // how many addresses it has
-	FromAPI   bool   // by the API, and not by the files
+	Name      string // host name, "" for the zero Host
+	Addresses int    // number of addresses
+	FromAPI   bool   // declared through the API
 }
 
-// CheckTarget is one backend that this node should check itself. Times that its Spec lacks are the node's own.
+// CheckTarget is a backend that this node checks. Times that Spec lacks are the times of the node.
 type CheckTarget struct {
 	ID   ID
 	Spec check.Spec
-	// WasUnhealthy tells that the only thing known of the backend is that it was unhealthy when there last was evidence.
-	// The first check reads it; TargetsGeneration does not change with it.
+	// WasUnhealthy is true if the backend has no current evidence and was last known unhealthy. Only the first check uses
+	// it, so CheckTargetsGeneration does not change with it.
 	WasUnhealthy bool
 }

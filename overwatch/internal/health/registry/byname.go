@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// byName is a map from names to pointers that any number of goroutines read while one changes it. A read of a name is
-// atomic; two reads may see different states. The zero byName is empty.
+// byName is a map from names to pointers with one writer and any number of concurrent readers. A read of one name is
+// atomic. Two reads may see different states. The zero byName is empty.
 type byName[V any] struct{ entries sync.Map }
 
-// get returns the entry of a name, nil for none.
+// get returns the entry of a name, or nil.
 func (m *byName[V]) get(name string) *V {
 	if v, there := m.entries.Load(name); there {
 		return v.(*V)
@@ -17,14 +17,14 @@ func (m *byName[V]) get(name string) *V {
 	return nil
 }
 
-// all yields every entry, in no order.
+// all yields all entries, in no order.
 func (m *byName[V]) all() iter.Seq2[string, *V] {
 	return func(yield func(string, *V) bool) {
 		m.entries.Range(func(name, v any) bool { return yield(name.(string), v.(*V)) })
 	}
 }
 
-// update stores every entry of changes and deletes those that are nil.
+// update stores the non-nil entries of changes and deletes the nil entries.
 func (m *byName[V]) update(changes map[string]*V) {
 	for name, v := range changes {
 		if v == nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The log has a line for each change of a status, but a flapping backend and the death of a site must not flood it.
+// The log has a line for each change of a status, within these limits.
 const (
-	// quietFor is the time after a line about a backend during which its changes are only counted.
+	// quietFor is the time after a line about a backend in which further changes are counted and not logged.
 	quietFor = 30 * time.Second
-	// linesAtOnce bounds the lines of one linesEvery; one more line counts the rest.
+	// linesAtOnce is the maximum number of lines within linesEvery. One further line has the number of suppressed lines.
 	linesAtOnce = 20
 	linesEvery  = time.Second
 )
 
-// changeLog bounds the lines about changes.
+// changeLog limits the log lines about changes.
 type changeLog struct {
 	noisy      map[*record]*changeCount
 	since      time.Time
@@ -24,14 +24,14 @@ type changeLog struct {
 	timer      deadlineAt
 }
 
-// changeCount counts the changes of a backend that had a line in the log a moment ago.
+// changeCount counts the changes of a backend that was logged recently.
 type changeCount struct {
 	record *record
 	count  int
 	timer  deadlineAt
 }
 
-// logChange logs a change of r's status, or of whether it may serve, within the bounds of lines.
+// logChange logs a change of the status or of the serving state of r, within the limits.
 func (w *writer) logChange(r *record, now time.Time) {
 	if n := w.changes.noisy[r]; n != nil {
 		n.count++
@@ -45,7 +45,7 @@ func (w *writer) logChange(r *record, now time.Time) {
 	}
 }
 
-// handleDeadline implements timed: quietFor has passed since the backend's last line.
+// handleDeadline implements deadlineHandler: it logs the number of changes within quietFor.
 func (n *changeCount) handleDeadline(w *writer, _ deadlineAt, now time.Time) {
 	if n.count == 0 || n.record.isRemoved {
 		delete(w.changes.noisy, n.record)
@@ -64,7 +64,7 @@ func addBackendFields(e *zerolog.Event, r *record) *zerolog.Event {
 		Str("reason", r.published.Reason)
 }
 
-// newLogLine returns a log event for one line, nil if there were enough lines lately.
+// newLogLine returns a log event, nil if the limit of lines is reached.
 func (w *writer) newLogLine(now time.Time) *zerolog.Event {
 	c := &w.changes
 	if now.Sub(c.since) >= linesEvery {
@@ -79,17 +79,17 @@ func (w *writer) newLogLine(now time.Time) *zerolog.Event {
 	return w.options.Logger.Info()
 }
 
-// handleDeadline implements timed: a flood of lines was cut off a moment ago.
+// handleDeadline implements deadlineHandler: it logs the number of suppressed lines.
 func (c *changeLog) handleDeadline(w *writer, at deadlineAt, _ time.Time) {
 	if c.timer != at {
 		return
 	}
 	c.timer = 0
-	w.options.Logger.Info().Int("backends", c.suppressed).Msg("more backends changed, one line each would be too many")
+	w.options.Logger.Info().Int("backends", c.suppressed).Msg("more backends changed; their log lines are suppressed")
 	c.suppressed = 0
 }
 
-// logRefusals logs an agent's refused claims, at most once a minute for each agent.
+// logRefusals logs an agent's rejected backends, at most once a minute for each agent.
 func (w *writer) logRefusals(a *agent, now time.Time) {
 	const every = time.Minute
 	if len(a.refused) == 0 || !a.refusalsLogged.IsZero() && now.Sub(a.refusalsLogged) < every {
@@ -99,5 +99,5 @@ func (w *writer) logRefusals(a *agent, now time.Time) {
 	first := a.refused[0]
 	w.options.Logger.Warn().Str("agent", a.id).Int("refused", len(a.refused)).Str("service", first.Service).
 		Stringer("address", first.Address).Uint16("port", first.Port).Stringer("code", first.Code).
-		Str("rule", first.Rule.String()).Msg("claims of an agent were refused; the first one is shown")
+		Str("rule", first.Rule.String()).Msg("backends of an agent were rejected; this is the first")
 }

@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// tick is the grain of the writer's timers: deadlines within one tick are met together, so ten thousand agents that
-// fall silent in one second wake it ten times. Whatever depends on time happens at most this late.
+// tick is the resolution of deadlines. Deadlines within one tick are handled together: 10 000 agents that become silent
+// in one second wake the writer ten times. A deadline is handled at most one tick late.
 const tick = 100 * time.Millisecond
 
-// maxRefreshDelay bounds how far ahead the deadline of a record is set. A record that is removed stays in the queue
-// until its deadline: of an agent that claims ever new backends, the removed ones of a minute are in memory, and not
-// those of the hour that may pass between two steps of a drain.
+// maxRefreshDelay bounds the time to the deadline of a record. A removed record stays in the queue until its deadline.
+// The bound limits this memory if an agent reports new backends continuously.
 const maxRefreshDelay = time.Minute
 
-// deadlineAt is a moment as the time since the registry's start, never zero for a deadline that is set.
+// deadlineAt is a time since the start of the registry. It is never zero for a deadline that is set.
 type deadlineAt time.Duration
 
-// deadlineHandler is something of the writer's that depends on time.
+// deadlineHandler is an object of the writer with deadlines.
 type deadlineHandler interface {
-	// handleDeadline is called when the deadline at has come. Deadlines that were replaced come too; due ignores them.
+	// handleDeadline is called at a deadline. Replaced deadlines are delivered too, and handleDeadline ignores them.
 	handleDeadline(w *writer, at deadlineAt, now time.Time)
 }
 
@@ -29,7 +28,7 @@ type deadline struct {
 	handler deadlineHandler
 }
 
-// deadlines is a heap with the next deadline first, for container/heap.
+// deadlines is a heap with the earliest deadline first, for container/heap.
 type deadlines []deadline
 
 func (q deadlines) Len() int           { return len(q) }
@@ -46,24 +45,24 @@ func (q *deadlines) Pop() any {
 	return d
 }
 
-// deadlineFor returns the deadline for t: the next whole tick that is not before it.
+// deadlineFor returns the deadline for t, rounded up to a whole tick.
 func (w *writer) deadlineFor(t time.Time) deadlineAt {
 	since := t.Sub(w.start)
 	return max(deadlineAt((since+tick-1)/tick*tick), 1)
 }
 
-// setDeadline has the due method of its first argument called at t. set holds the deadline already set for it, zero for
-// none: an earlier one stays, a later one is replaced.
-func (w *writer) setDeadline(what deadlineHandler, set *deadlineAt, t time.Time) {
+// setDeadline calls handleDeadline of handler at t. set is the deadline that is already set, zero if there is none. An
+// earlier deadline stays, a later one is replaced.
+func (w *writer) setDeadline(handler deadlineHandler, set *deadlineAt, t time.Time) {
 	at := w.deadlineFor(t)
 	if *set != 0 && *set <= at {
 		return
 	}
 	*set = at
-	heap.Push(&w.deadlines, deadline{at, what})
+	heap.Push(&w.deadlines, deadline{at, handler})
 }
 
-// handleDeadlines calls due for every deadline that has come.
+// handleDeadlines handles all deadlines until now.
 func (w *writer) handleDeadlines(now time.Time) {
 	since := deadlineAt(now.Sub(w.start))
 	for len(w.deadlines) > 0 && w.deadlines[0].at <= since {
@@ -73,13 +72,13 @@ func (w *writer) handleDeadlines(now time.Time) {
 }
 
 const (
-	// maxSleep bounds the writer's sleep, so that it notices when it was kept from running.
+	// maxSleep bounds the writer's sleep, so that the writer notices a pause of the process.
 	maxSleep = time.Second
-	// maxLateness is the delay in waking, or the time at work, from which on the writer counts as kept from running.
+	// maxLateness is the delay after which the process is considered to have been paused.
 	maxLateness = time.Second
 )
 
-// sleepTime returns how long the writer may sleep from now on.
+// sleepTime returns the time until the next deadline, at most maxSleep.
 func (w *writer) sleepTime(now time.Time) time.Duration {
 	wait := maxSleep
 	if len(w.deadlines) > 0 {
@@ -89,9 +88,8 @@ func (w *writer) sleepTime(now time.Time) time.Duration {
 	return wait
 }
 
-// currentTime returns the time, after rest or after work. If that is far too late, this process or its machine has
-// stood still: the agents could not be heard, so the delay does not count as their silence. What they have sent
-// meanwhile waits to be read.
+// currentTime returns the time after sleep or work. If the process or the machine was paused, it adds the delay to the
+// last-seen time of all agents: messages that arrived meanwhile are still unread.
 func (w *writer) currentTime() time.Time {
 	now, due := w.options.Now(), w.sleepEnd
 	w.sleepEnd = now
@@ -103,20 +101,21 @@ func (w *writer) currentTime() time.Time {
 		a.lastSeen = a.lastSeen.Add(late)
 	}
 	w.options.Logger.Warn().Stringer("for", late.Round(time.Millisecond)).Int("agents", len(w.agents)).
-		Msg("this process, or its machine, has stood still: that time does not count as silence of agents")
+		Msg("this process or its machine was paused; the pause is not counted as silence of agents")
 	return now
 }
 
-// isStale reports whether an agent has been silent for the stale threshold, gone whether for remove_after.
+// isStale reports whether an agent has been silent for the stale threshold.
 func (w *writer) isStale(a *agent, now time.Time) bool {
 	return !now.Before(a.lastSeen.Add(w.timing.StaleThreshold))
 }
+
+// isLost reports whether an agent has been silent for remove_after.
 func (w *writer) isLost(a *agent, now time.Time) bool {
 	return !now.Before(a.lastSeen.Add(w.timing.RemoveAfter))
 }
 
-// updateLastSeen notes that an agent has spoken: its claims are fresh again. If they were not, the caller looks at
-// each.
+// updateLastSeen sets the last-seen time of an agent to now. If the agent was stale, the caller refreshes its records.
 func (w *writer) updateLastSeen(a *agent, now time.Time) {
 	a.lastSeen = now
 	a.wasStale = false
@@ -126,8 +125,8 @@ func (w *writer) updateLastSeen(a *agent, now time.Time) {
 	w.setDeadline(a, &a.timer, now.Add(w.timing.StaleThreshold))
 }
 
-// handleDeadline implements timed: the agent has perhaps been silent for too long. A heartbeat does not move the
-// deadline, it is looked at when it comes.
+// handleDeadline implements deadlineHandler: it checks whether the agent is silent. A heartbeat does not move the
+// deadline.
 func (a *agent) handleDeadline(w *writer, at deadlineAt, now time.Time) {
 	if a.timer != at || w.agents[a.id] != a {
 		return
@@ -136,8 +135,7 @@ func (a *agent) handleDeadline(w *writer, at deadlineAt, now time.Time) {
 	w.updateAgentState(a, now)
 }
 
-// updateAgentState refreshes an agent's claims if it has become stale or gone, and sets the deadline for the next of
-// the two.
+// updateAgentState refreshes the records of an agent that became stale or lost, and sets the next deadline.
 func (w *writer) updateAgentState(a *agent, now time.Time) {
 	stale, gone := w.isStale(a, now), w.isLost(a, now)
 	switch {
@@ -153,7 +151,7 @@ func (w *writer) updateAgentState(a *agent, now time.Time) {
 	w.refreshReports(a, now)
 }
 
-// refreshReports derives everything that the agent claims anew. Those that are removed by that leave the agent's list.
+// refreshReports refreshes all records of an agent. Removed records leave its list.
 func (w *writer) refreshReports(a *agent, now time.Time) {
 	for _, rec := range slices.Clone(a.records) {
 		w.refreshBackend(rec, now)

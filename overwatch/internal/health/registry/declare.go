@@ -12,15 +12,14 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// declarationsPerCommand is about how many declarations one command applies: few enough that a change of health does
-// not wait behind a large configuration. The declarations of one service are never divided.
+// declarationsPerCommand is the approximate number of declarations that a command applies, so that health changes do
+// not wait for a large configuration. A command applies all declarations of a service.
 const declarationsPerCommand = 2048
 
-// SetStaticDeclarations makes the given declarations, which must each name another backend, all that configuration
-// declares: backends that only configuration declared before are removed, the healthy ones of a service not before
-// those that come to it have been judged (see settle). Readers see the change service by service. A declaration that
-// cannot be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was. The IDs
-// in the slice are brought into their one form.
+// SetStaticDeclarations replaces the declarations by configuration. The IDs must be distinct; they are converted to
+// canonical form. Removed servers that are healthy serve until the new servers of the service have a result (see
+// removeReplaced). Readers see the change service by service. An invalid declaration is an error without a change. If
+// ctx ends, the remaining services are unchanged.
 func (r *Registry) SetStaticDeclarations(ctx context.Context, declarations []Declaration) (err error) {
 	order, err := groupByService(declarations)
 	if err != nil {
@@ -36,12 +35,12 @@ func (r *Registry) SetStaticDeclarations(ctx context.Context, declarations []Dec
 				now)
 		})
 	}
-	if round == 1 { // at the start nobody waits, and nothing was declared before
+	if round == 1 { // at the start no other command waits
 		return declare(order)
 	}
-	defer func() { // also where ctx ended
-		if whole := r.setDeclaring(context.WithoutCancel(ctx), false); err == nil {
-			err = whole
+	defer func() { // also after the end of ctx
+		if endErr := r.setDeclaring(context.WithoutCancel(ctx), false); err == nil {
+			err = endErr
 		}
 	}()
 	if err := r.setDeclaring(ctx, true); err != nil {
@@ -57,16 +56,16 @@ func (r *Registry) SetStaticDeclarations(ctx context.Context, declarations []Dec
 	return r.endUndeclared(ctx, round)
 }
 
-// setDeclaring tells the writer whether a SetStatic is under way. Then some declarations are old and some new, so no
-// suspension begins or ends.
+// setDeclaring sets whether SetStaticDeclarations is running. Self-isolation begins or ends only with complete
+// declarations.
 func (r *Registry) setDeclaring(ctx context.Context, is bool) error {
 	return runChange(ctx, r, func(w *writer, _ time.Time) error { w.isDeclaring = is; return nil })
 }
 
-// AddStaticDeclarations declares backends ahead of a later SetStatic, so that new names have their backends from the
-// beginning. It skips those that configuration declares already. Changes and removals are left to that SetStatic, which
-// also drops what it does not repeat. It must not come before the first SetStatic. An invalid declaration is an error
-// that names it, and then nothing has changed.
+// AddStaticDeclarations adds backends before the next SetStaticDeclarations, so that new names have backends from the
+// beginning. It skips backends that configuration declares already. The next SetStaticDeclarations makes changes and
+// removals, and removes backends that it does not repeat. The first SetStaticDeclarations must precede it. An invalid
+// declaration is an error without a change.
 func (r *Registry) AddStaticDeclarations(ctx context.Context, declarations []Declaration) error {
 	order, err := groupByService(declarations)
 	if err != nil {
@@ -88,7 +87,7 @@ func (r *Registry) AddStaticDeclarations(ctx context.Context, declarations []Dec
 	return nil
 }
 
-// undeclared returns the keys of part that configuration does not declare.
+// undeclared returns the indexes in part of backends that configuration does not declare.
 func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(part), func(i int32) bool {
 		rec := w.lookupRecord(declarations[i].ID)
@@ -96,11 +95,11 @@ func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
 	})
 }
 
-// groupByService brings declarations into their one form and finds the order in which those of a service are together,
-// by their endpoints. There may be 400 000, so none is copied.
+// groupByService converts declarations to canonical form, and returns their indexes grouped by service and sorted by
+// endpoint. There may be 400 000 declarations, so it copies none.
 func groupByService(declarations []Declaration) (order []int32, err error) {
-	numbers := make(map[string]int)               // of the services, as they come up
-	begins := make([]int, 1, len(declarations)+1) // where each begins; until they are summed, how many the one before has
+	numbers := make(map[string]int)               // of the services, in order of appearance
+	begins := make([]int, 1, len(declarations)+1) // start of each service; before the sum: sizes
 	of := make([]int32, len(declarations))
 	var firsts []int32 // by service: its first declaration
 	number := -1
@@ -109,7 +108,7 @@ func groupByService(declarations []Declaration) (order []int32, err error) {
 		if err := d.normalize(); err != nil {
 			return nil, err
 		}
-		// The services of a region mostly come in the order of those of the region before.
+		// Each region usually declares the services in the same order.
 		if number++; number >= len(firsts) || declarations[firsts[number]].ID.Service != d.ID.Service {
 			var known bool
 			if number, known = numbers[d.ID.Service]; !known {
@@ -143,7 +142,7 @@ func groupByService(declarations []Declaration) (order []int32, err error) {
 	return order, nil
 }
 
-// nextPart returns how many of the declarations in the order the next command takes.
+// nextPart returns the number of declarations for the next command.
 func nextPart(declarations []Declaration, order []int32) int {
 	n := min(declarationsPerCommand, len(order))
 	for n < len(order) && declarations[order[n]].ID.Service == declarations[order[n-1]].ID.Service {
@@ -152,7 +151,7 @@ func nextPart(declarations []Declaration, order []int32) int {
 	return n
 }
 
-// endUndeclared ends the static declarations of services of which the given round declared nothing.
+// endUndeclared ends the static declarations of services without a declaration in the round.
 func (r *Registry) endUndeclared(ctx context.Context, round uint64) error {
 	names, err := runCommand(ctx, r, func(w *writer, _ time.Time) ([]string, error) {
 		return slices.Collect(maps.Keys(w.services)), nil
@@ -171,7 +170,7 @@ func (r *Registry) endUndeclared(ctx context.Context, round uint64) error {
 	return nil
 }
 
-// normalize brings the id into its one form and checks d.
+// normalize converts the id to canonical form and validates d.
 func (d *Declaration) normalize() error {
 	id, err := NewID(d.ID.Service, d.ID.Address, d.ID.Port)
 	if err != nil {
@@ -187,8 +186,7 @@ func (d *Declaration) normalize() error {
 	return nil
 }
 
-// declareStatic applies the declarations that part lists, and ends those of their services that the round does not
-// repeat. SetStatic has checked them.
+// declareStatic applies the declarations with the indexes in part, and ends older declarations of their services.
 func (w *writer) declareStatic(declarations []Declaration, part []int32, round uint64, now time.Time) error {
 	var s *service
 	for _, i := range part {
@@ -210,7 +208,7 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 	return nil
 }
 
-// endDeclarationsOf ends the older static declarations of the services for which the given round declared nothing.
+// endDeclarationsOf ends the static declarations of services without a declaration in the round.
 func (w *writer) endDeclarationsOf(services []string, round uint64, now time.Time) error {
 	for _, name := range services {
 		if s := w.services[name]; s != nil && s.round != round {
@@ -220,8 +218,8 @@ func (w *writer) endDeclarationsOf(services []string, round uint64, now time.Tim
 	return nil
 }
 
-// ChangeDeclarations adds or replaces the API's declarations of puts and removes those of gone, in one turn of the
-// writer: a service changes once. A backend of gone without such a declaration is left as it is.
+// ChangeDeclarations adds or replaces declarations by the API, and removes the declarations of the IDs in gone. It is
+// one command, so a service changes once. It ignores IDs without such a declaration.
 func (r *Registry) ChangeDeclarations(ctx context.Context, puts []Declaration, gone []ID) error {
 	puts = slices.Clone(puts)
 	for i := range puts {

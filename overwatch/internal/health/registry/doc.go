@@ -1,11 +1,10 @@
-// Package registry owns the backends: their declarations, the claims of agents, the verdicts of this node's own checks,
-// the orders of operators, and the effective status that follows from all of it.
+// Package registry owns the backends of this node: declarations, agent reports, results of own checks, admin states,
+// and the effective status that package status derives from them.
 //
-// Messages of agents come in from gossip, verdicts from validation, orders from httpapi, and declarations from control
-// and inventory, all as calls. State that must outlive the process goes out through StatusStore. The package does no
-// I/O of its own, and knows nothing about DNS names, routing or HTTP.
+// Package gossip passes agent reports, validation passes results of own checks, control/changes passes admin states,
+// and control and inventory pass declarations. StatusStore receives the state that must survive a restart. The package
+// does no I/O itself. It must not know DNS names, routing or HTTP.
 //
-// Concurrency: one goroutine, Run, owns everything that changes. Each command is sent to it and returns when it has
-// been applied and published. Readers use View, which takes no lock and never waits: every *Backend and every slice
-// that it hands out is immutable.
+// Concurrency: the goroutine of Run makes all changes. A command is sent to it and returns after the change is
+// published. Readers use View, which never locks or waits. A published *Backend or slice is immutable.
 package registry

@@ -12,19 +12,18 @@ import (
 // maxService is the length of the longest DNS name in text form without its trailing dot (RFC 1035 section 3.1).
 const maxService = 253
 
-// ID names one backend. Two backends are the same exactly if their IDs are equal, so only NewID and ParseID should
-// make one: they bring service and address into their one form.
+// ID identifies a backend. NewID and ParseID return IDs in canonical form, which can be compared with ==.
 type ID struct {
-	// Service is in lower case, without a trailing dot.
+	// Service is a lower-case name without a trailing dot.
 	Service string
-	// Address is unmapped and has no zone.
+	// Address has no zone and is not IPv4-mapped.
 	Address netip.Addr
 	// Port is from 1 to 65535.
 	Port uint16
 }
 
-// NewID returns the ID of a backend in its one form: service in lower case and without a trailing dot, an IPv4-mapped
-// IPv6 address as IPv4. It refuses what cannot be a service's address.
+// NewID returns the canonical ID of a backend: a lower-case service without a trailing dot, and an IPv4 address for an
+// IPv4-mapped IPv6 address. It rejects names and addresses that a backend cannot have.
 func NewID(service string, address netip.Addr, port uint16) (ID, error) {
 	canonical, err := canonicalService(service)
 	if err != nil {
@@ -40,8 +39,8 @@ func NewID(service string, address netip.Addr, port uint16) (ID, error) {
 	return ID{Service: canonical, Address: address, Port: port}, nil
 }
 
-// ParseID reads "<service>:<address>:<port>". The service ends at the first colon and the port begins after the last,
-// so an IPv6 address needs no brackets; they are accepted.
+// ParseID parses "<service>:<address>:<port>". The service ends at the first colon and the port begins after the last
+// colon, so an IPv6 address needs no brackets. Brackets are accepted.
 func ParseID(s string) (ID, error) {
 	service, rest, found := strings.Cut(s, ":")
 	last := strings.LastIndexByte(rest, ':')
@@ -63,7 +62,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// String returns the id as the API spells it; ParseID reads it back.
+// String returns the id in the form of the API, which ParseID parses.
 func (id ID) String() string {
 	return id.Service + ":" + id.Address.String() + ":" + strconv.Itoa(int(id.Port))
 }
@@ -83,7 +82,7 @@ func parseAddress(s string) (netip.Addr, error) {
 	if len(s) >= 2 && s[0] == '[' && s[len(s)-1] == ']' {
 		bare = s[1 : len(s)-1]
 		if !strings.Contains(bare, ":") {
-			return netip.Addr{}, fmt.Errorf("address %q: only an IPv6 address may stand in brackets", s)
+			return netip.Addr{}, fmt.Errorf("address %q: only an IPv6 address may have brackets", s)
 		}
 	}
 	address, err := netip.ParseAddr(bare)
@@ -93,7 +92,7 @@ func parseAddress(s string) (netip.Addr, error) {
 	return address, nil
 }
 
-// parsePort accepts the one way to write a port: no sign, no leading zero.
+// parsePort parses a port without a sign or leading zeros.
 func parsePort(s string) (uint16, error) {
 	port, err := strconv.ParseUint(s, 10, 16)
 	if err != nil || port == 0 || s[0] == '0' || s[0] == '+' {
@@ -102,24 +101,24 @@ func parsePort(s string) (uint16, error) {
 	return uint16(port), nil
 }
 
-// broadcast is the one IPv4 address that is neither multicast nor a host's (RFC 919).
+// broadcast is the limited broadcast address (RFC 919).
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
-// checkAddress refuses an address to which no client can be sent.
+// checkAddress rejects an address that is not a unicast address of a host.
 func checkAddress(a netip.Addr) error {
 	switch {
 	case !a.IsValid():
 		return errors.New("no address: want an IPv4 or IPv6 address")
 	case a.Zone() != "":
-		return fmt.Errorf("address %s: a zone means nothing to a client elsewhere", a)
+		return fmt.Errorf("address %s: a zone is valid only on this host", a)
 	case a.IsUnspecified(), a.IsMulticast(), a == broadcast:
-		return fmt.Errorf("address %s: not the address of one host: want one such as 192.0.2.10 or 2001:db8::10", a)
+		return fmt.Errorf("address %s: not a unicast address: want an address such as 192.0.2.10 or 2001:db8::10", a)
 	}
 	return nil
 }
 
-// canonicalService checks a service's name and returns it in lower case without a trailing dot. It allocates only when
-// that changes something.
+// canonicalService validates a service name and returns it in lower case without a trailing dot. It allocates only if
+// the name changes.
 func canonicalService(s string) (string, error) {
 	name := strings.TrimSuffix(s, ".")
 	if name == "" || len(name) > maxService {

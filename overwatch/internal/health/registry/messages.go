@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// ApplyWarnings sets the early warnings of an agent's backends; backends that it does not name have none. Backends that
-// the agent does not claim are skipped: the next heartbeat repeats the warning together with the claim.
+// ApplyWarnings replaces the early warnings of all backends of an agent. Backends that m omits have no warning.
+// Backends that the agent has not reported yet are skipped, since the next heartbeat repeats the warning.
 func (r *Registry) ApplyWarnings(ctx context.Context, from trust.Agent, m *wire.Signal) (Outcome, error) {
 	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		warnings := make(map[ID]wire.Warnings, len(m.Backends))
@@ -22,7 +22,7 @@ func (r *Registry) ApplyWarnings(ctx context.Context, from trust.Agent, m *wire.
 	})
 }
 
-// ApplyDrain begins to drain all backends that an agent claims. Its next heartbeats repeat it.
+// ApplyDrain begins a drain of all backends of an agent. The next heartbeats repeat it.
 func (r *Registry) ApplyDrain(ctx context.Context, from trust.Agent, m *wire.Drain) (Outcome, error) {
 	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		return w.changeReports(from, now, func(rec *record) {
@@ -32,8 +32,8 @@ func (r *Registry) ApplyDrain(ctx context.Context, from trust.Agent, m *wire.Dra
 	})
 }
 
-// changeReports changes the last statement of an agent about each of its backends. It does nothing for an agent that
-// has not been heard since the restart: its next heartbeat says the same.
+// changeReports changes the reports of all backends of an agent. It does nothing for an agent that this process has not
+// seen, since the next heartbeat repeats the message.
 func (w *writer) changeReports(from trust.Agent, now time.Time, change func(*record)) Outcome {
 	a := w.agents[from.ID()]
 	if a == nil || !a.isPublished || len(from.Services()) == 0 {
@@ -45,7 +45,7 @@ func (w *writer) changeReports(from trust.Agent, now time.Time, change func(*rec
 	a.budget.charge(len(a.records))
 	w.updateLastSeen(a, now)
 	for _, rec := range slices.Clone(a.records) {
-		if from.Speaks(rec.id.Service) { // what it speaks for no more is being withdrawn
+		if from.Speaks(rec.id.Service) { // others are being withdrawn
 			change(rec)
 			w.refreshBackend(rec, now)
 		}

@@ -12,33 +12,33 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Timing has the durations of the configuration's overwatch.stale, overwatch.validation and overwatch.flapping.
+// Timing has the durations of overwatch.stale, overwatch.validation and overwatch.flapping of the configuration.
 type Timing struct {
-	// StaleThreshold is the silence after which an agent's claims are stale.
+	// StaleThreshold is the silence after which the reports of an agent are stale.
 	StaleThreshold time.Duration
-	// RemoveAfter is the silence after which an agent's backends are removed and others may claim them.
+	// RemoveAfter is the silence after which the backends of an agent are removed and other agents may report them.
 	RemoveAfter time.Duration
-	// ValidationEnabled tells that verdicts of this node's own checks are expected.
+	// ValidationEnabled is true if this node makes own checks.
 	ValidationEnabled bool
-	// ValidationInterval is the time between two checks of one backend: a verdict older than three of them counts as none.
+	// ValidationInterval is the time between two own checks of a backend. A result expires after three intervals.
 	ValidationInterval time.Duration
-	// FlapWindow is the time within which the last three stops of a flapping backend are. 0: DefaultFlapWindow.
+	// FlapWindow is the window in which the last three stops of a flapping backend are. Zero means DefaultFlapWindow.
 	FlapWindow time.Duration
 }
 
 func (t *Timing) flapWindow() time.Duration { return cmp.Or(t.FlapWindow, DefaultFlapWindow) }
 
-// The reference values of the specification.
+// The defaults of the specification.
 const (
 	DefaultStaleThreshold     = 30 * time.Second
 	DefaultRemoveAfter        = 5 * time.Minute
 	DefaultValidationInterval = 30 * time.Second
 	DefaultFlapWindow         = 10 * time.Minute
-	// DefaultDrainTime is the duration of a drain where nothing says otherwise: the default TTL of answers.
+	// DefaultDrainTime is the default duration of a drain: the default TTL of answers.
 	DefaultDrainTime = 30 * time.Second
 )
 
-// check returns an error that names the first setting that cannot work.
+// check returns an error for the first invalid setting.
 func (t Timing) check() error {
 	switch {
 	case t.StaleThreshold <= 0:
@@ -51,52 +51,47 @@ func (t Timing) check() error {
 	return nil
 }
 
-// Options configures a Registry.
+// Options configures a Registry. The writer calls the functions, so they must not block and must not call the Registry.
 type Options struct {
 	Timing
-	// Changed is called with a service whenever something that its answers may depend on has changed and is published: its
-	// backends, which of them may serve, their weights, regions and shares. The writer calls it, so it must not block and
-	// must not call a command. Required.
+	// Changed is called after a change of a service that may change its answers is published: backends, serving state,
+	// weights, regions and shares. Required.
 	Changed func(service string)
-	// Restored holds the store's records. The registry keeps it, so the caller must not change it.
+	// Restored has the stored records. The registry keeps the slice, so the caller must not change it.
 	Restored []store.Status
-	// Allowed reports whether an agent may claim a backend at present: restored claims that nobody may make any more are
-	// not believed. New calls it, and the writer for backends that are declared later; it must not call the Registry. It
-	// may be nil if Restored is empty.
+	// Allowed reports whether an agent may report a backend. Restored reports of other agents are ignored. Required if
+	// Restored is set.
 	Allowed func(agentID string, id ID) bool
-	// CheckPolicy returns how this node may check an agent's backend. It is asked by New and by the writer, so it must be
-	// quick and must not call the Registry; see RecheckPolicies. Nil means the zero CheckPolicy for all.
+	// CheckPolicy returns how this node may check an agent's backend. ApplyPolicies applies a change. Nil means the zero
+	// CheckPolicy for all backends.
 	CheckPolicy func(ID) CheckPolicy
-	// RegionName returns the name of the region that a declaration or an agent names in any case, and other texts as they
-	// are. New and the writer call it, so it must not block and must not call the Registry; see RecheckPolicies. Nil: all
-	// texts are names.
+	// RegionName returns the configured spelling of a region, and an unknown region as it is. ApplyPolicies applies a
+	// change. Nil means the identity.
 	RegionName func(text string) string
-	// AdminStates are the stored orders. Those that have expired are given to Expired, those that have begun to Began.
+	// AdminStates are the stored admin states. AdminStateExpired is called for expired admin states, AdminStateBegan for
+	// admin states that began meanwhile.
 	AdminStates []AdminState
-	// AdminStateBegan is called for each order with a beginning of its own when that has come, Expired for each that ends
-	// because its time is over; both also for those in Orders. New and the writer call them, so they must not block and
-	// must not call a command. Nil: nobody is told.
+	// AdminStateBegan is called when a scheduled admin state begins, AdminStateExpired when an admin state expires.
+	// Optional.
 	AdminStateBegan, AdminStateExpired func(AdminState)
-	// Protection returns the brake of a service. The writer asks it, so it must be quick and must not call the Registry;
-	// see Retime. Nil: there is none.
+	// Protection returns the settings of mass-failure protection of a service, for "" of agents and regions. SetTiming
+	// applies a change. Nil disables mass-failure protection.
 	Protection func(service string) status.Protection
-	// HoldChanged is called for each brake that begins or ends. The writer calls it, so it must not block and must not
-	// call a command. Nil: nobody is told.
+	// HoldChanged is called for each hold that begins or ends. Optional.
 	HoldChanged func(HoldChange)
-	// BackendHeld is called for each backend that a brake begins to hold, so that this node checks it at once. It must
-	// obey the same rules as Braked. Nil: nobody is told.
+	// BackendHeld is called for each backend that a hold begins to cover, so that this node checks it. Optional.
 	BackendHeld func(ID)
-	// Statuses keeps the records that must outlive the process; nil: nothing does.
+	// Statuses stores the records that must survive a restart. Nil disables storage.
 	Statuses StatusStore
-	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime. Any
-	// goroutine may call it.
+	// DrainTime returns the default duration of a drain of a service's backends. Any goroutine may call it. Nil means
+	// DefaultDrainTime.
 	DrainTime func(service string) time.Duration
-	// Now is the clock, with a monotonic reading; nil means time.Now.
+	// Now is the clock, with a monotonic reading. Nil means time.Now.
 	Now    func() time.Time
 	Logger zerolog.Logger
 }
 
-// complete checks o and fills in what may be left out.
+// complete checks o and sets the defaults of unset functions.
 func (o *Options) complete() error {
 	if err := o.Timing.check(); err != nil {
 		return err

@@ -7,17 +7,16 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// A verdict that changes no status is shown by publishing the whole list of its service anew. In a service with more
-// than smallService backends that waits until confirmSoon has passed, so that its cost does not grow with the square of
-// the size.
+// Publication copies the list of all backends of a service. In a service with more than smallService backends,
+// publication of a result that changes no status is delayed by publishDelay, so that the total cost is not quadratic.
 const (
 	smallService = 256
-	confirmSoon  = 250 * time.Millisecond
+	publishDelay = 250 * time.Millisecond
 )
 
-// ApplyCheckResult takes the outcome of one of this node's own checks. A verdict on a backend that is no longer known,
-// or not checked any more, changes nothing. What a verdict changes is visible on return; of a large service, the time
-// and figures of one that changes nothing may be a little later.
+// ApplyCheckResult applies the result of an own check. It ignores results of unknown backends and of backends that are
+// no longer checked. Changes are published on return, except that the times of an unchanged result in a large service
+// follow within publishDelay.
 func (r *Registry) ApplyCheckResult(ctx context.Context, v CheckResult) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.lookupRecord(v.ID)
@@ -37,9 +36,8 @@ func (r *Registry) ApplyCheckResult(ctx context.Context, v CheckResult) error {
 	})
 }
 
-// dropOldLastKnown drops an outdated memory of health at the first failed check. Until a check, the answers are those
-// of before the restart; but only what was known a short time ago takes as many as failure_threshold failed checks to
-// change.
+// dropOldLastKnown replaces an old last known state of healthy by the first failed check. A recent state needs
+// failure_threshold failed checks.
 func (w *writer) dropOldLastKnown(r *record) {
 	if r.isLastKnownOld && r.lastKnown == check.StateHealthy {
 		r.lastKnown, r.isLastKnownOld = check.StateUnhealthy, false
@@ -47,7 +45,7 @@ func (w *writer) dropOldLastKnown(r *record) {
 	}
 }
 
-// publishOwnCheck publishes v as the Validation of r. The caller refreshes r, which derives the status from it.
+// publishOwnCheck replaces the OwnCheck of r. The caller refreshes r.
 func (w *writer) publishOwnCheck(r *record, v OwnCheck, now time.Time) {
 	next := *r.published
 	next.OwnCheck = v
@@ -56,14 +54,13 @@ func (w *writer) publishOwnCheck(r *record, v OwnCheck, now time.Time) {
 	}
 	r.published = &next
 	if s := r.service; len(s.records) > smallService {
-		w.setDeadline(s, &s.timer, now.Add(confirmSoon))
+		w.setDeadline(s, &s.timer, now.Add(publishDelay))
 	} else {
 		w.markDirty(s, false)
 	}
 }
 
-// handleDeadline implements timed: verdicts that only confirmed, or a service that is to settle, have waited for long
-// enough.
+// handleDeadline implements deadlineHandler: it publishes delayed results, and removes replaced servers.
 func (s *service) handleDeadline(w *writer, at deadlineAt, _ time.Time) {
 	if s.timer != at {
 		return
@@ -74,13 +71,13 @@ func (s *service) handleDeadline(w *writer, at deadlineAt, _ time.Time) {
 	}
 }
 
-// nextOwnCheck returns the Validation of r that follows from the one before and the verdict v.
+// nextOwnCheck returns the OwnCheck of r after the result v.
 func (w *writer) nextOwnCheck(r *record, v CheckResult) OwnCheck {
 	before := r.published.OwnCheck
 	next := before
 	next.LastError = v.Err
 	if v.Outcome == check.Unknown {
-		return next // the check could not be made: that says nothing about the backend
+		return next // the check could not run, so the state of the backend is unchanged
 	}
 	next.State, next.At, next.Latency, next.interval = v.State, v.At, v.Latency, w.checkInterval(r)
 	if v.Outcome == check.Success {

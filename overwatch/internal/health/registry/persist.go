@@ -9,40 +9,40 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Saving is batched: nothing waits for the disk, and a status that is lost with a crash is learned again in seconds.
+// The registry stores records in batches. No command waits for the disk: a status that is lost by a crash is derived
+// again within seconds.
 const (
-	// minSaveInterval is the least time between two batches.
+	// minSaveInterval is the minimum time between two batches.
 	minSaveInterval = 2 * time.Second
-	// maxBatch bounds a batch, so that one transaction stays in the milliseconds.
+	// maxBatch bounds a batch, so that a transaction takes milliseconds.
 	maxBatch = 4096
-	// latencyAge is the age at which a saved latency is worth a write of its own.
+	// latencyAge is the age after which a latency is stored without another change.
 	latencyAge = 10 * time.Minute
-	// maxDeletions bounds what is remembered for deletion while the disk is full. A record that is then left behind
-	// is deleted after the next restart.
+	// maxDeletions bounds the queue of deletions, for a full disk. Remaining records are deleted after the next restart.
 	maxDeletions = 1 << 16
 )
 
-// StatusStore keeps the records that must outlive the process.
+// StatusStore stores the records that must survive a restart.
 type StatusStore interface {
-	// SaveStatuses stores each record in the place of the one of the same backend, in one transaction. It may block; calls
-	// do not overlap. On error nothing was stored, and the records will be passed again.
+	// SaveStatuses stores records in one transaction, each replacing the record of the same backend. It may block; calls
+	// do not overlap. After an error, no record is stored, and the registry retries.
 	SaveStatuses([]store.Status) error
 }
 
-// saving holds the records that wait to be saved, and those restored that nobody has asked for yet.
+// saving has the queues of records to store, and the restored records that no source has used.
 type saving struct {
 	unsaved []*record
 	deleted map[ID]struct{}
-	// restored holds the records that New was given; waiting finds those in it that nobody has asked for.
+	// restored are the records of Options.Restored; unused has the indexes of the records that no source has used.
 	restored []store.Status
 	unused   map[ID]int
 	timer    deadlineAt
-	// ready tells that a batch may be sent, busy that one is under way.
+	// ready is true if a batch may be sent, busy that a batch is being stored.
 	ready, busy bool
 	lastError   time.Time
 }
 
-// markUnsaved notes that r should be saved.
+// markUnsaved queues r for storage.
 func (w *writer) markUnsaved(r *record) {
 	if r.isUnsaved || r.isRemoved || w.options.Statuses == nil {
 		return
@@ -52,7 +52,7 @@ func (w *writer) markUnsaved(r *record) {
 	w.scheduleSave()
 }
 
-// scheduleSave asks for a batch, not before the time has come.
+// scheduleSave schedules the next batch after minSaveInterval.
 func (w *writer) scheduleSave() {
 	if !w.saving.ready && w.saving.timer == 0 {
 		w.setDeadline(&w.saving, &w.saving.timer, w.options.Now().Add(minSaveInterval))
@@ -66,22 +66,22 @@ func (m *saving) handleDeadline(_ *writer, at deadlineAt, _ time.Time) {
 	}
 }
 
-// saveOldLatency saves a backend now and then although nothing but its latency changes.
+// saveOldLatency queues r for storage if its stored latency is old.
 func (w *writer) saveOldLatency(r *record, now time.Time) {
 	if r.savedAt == 0 || w.deadlineFor(now)-r.savedAt >= deadlineAt(latencyAge) {
 		w.markUnsaved(r)
 	}
 }
 
-// mustSave reports whether next must be saved because it differs from previous. What remember and claim.say save is
-// not compared.
+// mustSave reports whether next must be stored because it differs from previous. Other fields are queued by
+// updateLastKnown and report.setStatement.
 func mustSave(previous, next *Backend) bool {
 	return previous.AgentID != next.AgentID || previous.Source != next.Source ||
 		previous.isServable() != next.isServable() ||
 		previous.Held != next.Held
 }
 
-// deleteStored notes that the saved record of r is to be deleted.
+// deleteStored queues the deletion of the stored record of r.
 func (w *writer) deleteStored(r *record) {
 	if r.isStored && w.options.Statuses != nil {
 		w.queueDeletion(r.id)
@@ -100,8 +100,8 @@ func emptyStatus(id ID) store.Status {
 	return store.Status{Service: id.Service, Address: id.Address, Port: id.Port}
 }
 
-// storedStatus returns the record of r to save. What nothing watches is saved as healthy: it serves, and so it does
-// after a restart that switches checks on.
+// storedStatus returns the record of r to store. An unmonitored backend is stored as healthy, so that it serves after a
+// restart that enables own checks.
 func (w *writer) storedStatus(r *record, now time.Time) store.Status {
 	m := emptyStatus(r.id)
 	m.Healthy, m.Unknown = r.lastKnown == check.StateHealthy, r.lastKnown == check.StateUnknown
@@ -134,7 +134,8 @@ func (w *writer) storedStatus(r *record, now time.Time) store.Status {
 	return m
 }
 
-// nextBatch takes the next records to be saved. Deletions come first, so that a backend that came back meanwhile stays.
+// nextBatch removes the next records from the queues. Deletions precede records, so that a backend that returned is
+// stored.
 func (w *writer) nextBatch(now time.Time) (out []store.Status) {
 	m := &w.saving
 	for id := range m.deleted {
@@ -146,12 +147,12 @@ func (w *writer) nextBatch(now time.Time) (out []store.Status) {
 		out = append(out, gone)
 		delete(m.deleted, id)
 	}
-	taken := 0
+	done := 0
 	for _, r := range m.unsaved {
 		if len(out) >= maxBatch {
 			break
 		}
-		taken++
+		done++
 		r.isUnsaved = false
 		if r.isRemoved {
 			continue
@@ -159,14 +160,14 @@ func (w *writer) nextBatch(now time.Time) (out []store.Status) {
 		r.isStored, r.savedAt = true, w.deadlineFor(now)
 		out = append(out, w.storedStatus(r, now))
 	}
-	m.unsaved = m.unsaved[taken:]
+	m.unsaved = m.unsaved[done:]
 	if len(m.unsaved) == 0 {
-		m.unsaved = nil // or its memory would never be let go
+		m.unsaved = nil // releases the memory
 	}
 	return out
 }
 
-// requeueBatch takes a batch back that could not be stored.
+// requeueBatch returns a failed batch to the queues.
 func (w *writer) requeueBatch(batch []store.Status) {
 	for _, m := range batch {
 		id := ID{m.Service, m.Address, m.Port}

@@ -38,7 +38,7 @@ func (w *writer) updateHold(h *hold, settings status.Protection, now time.Time) 
 }
 
 // recordsToHold returns the records that h covers if it begins now, nil if it stays inactive. Records of other holds
-// are not counted, except that a hold that keeps a region replaces the holds of agents.
+// are not counted, except that a hold that preserves a region replaces the holds of agents.
 func (w *writer) recordsToHold(h *hold, settings status.Protection, now time.Time) (held []*record) {
 	var stopped []*record
 	for _, r := range h.subject.reportedRecords() {
@@ -57,7 +57,7 @@ func (w *writer) recordsToHold(h *hold, settings status.Protection, now time.Tim
 	return held
 }
 
-// beginHold begins h. Reports that are older than the window stay accepted, unless h keeps a region.
+// beginHold begins h. Reports that are older than the window stay accepted, unless h preserves a region.
 func (w *writer) beginHold(h *hold, settings status.Protection, held []*record, now time.Time) {
 	for _, r := range h.subject.reportedRecords() {
 		report := r.unconfirmedReport(h.kind)
@@ -72,7 +72,7 @@ func (w *writer) beginHold(h *hold, settings status.Protection, held []*record, 
 	w.setDeadline(h, &h.timer, now.Add(settings.HoldTime))
 	ids, state := idsOf(held), h.state(settings)
 	w.options.Logger.Warn().Str("subject", state.Subject()).Int("held", len(ids)).Stringer("for", settings.HoldTime).
-		Msg("mass-failure protection: hold began, agents report too many backends unhealthy and own checks of them " +
+		Msg("mass-failure protection: hold began, agents report many backends unhealthy, but own checks of them " +
 			"succeed; check the agents")
 	w.publishHolds()
 	w.options.HoldChanged(HoldChange{HoldState: state, Began: true, Backends: ids})
@@ -122,7 +122,7 @@ func (w *writer) endHold(h *hold, held []*record, reason string, now time.Time) 
 	w.options.HoldChanged(HoldChange{HoldState: state, Backends: idsOf(held), EndReason: reason})
 }
 
-// holdOf returns the hold that covers the unconfirmed report about r, nil if there is none. The hold of the service has
+// holdOf returns the hold that covers the unconfirmed report about r, or nil. The hold of the service has
 // precedence over the region, and the region over the agent. The holds of regions and agents cover no early warnings.
 func (w *writer) holdOf(r *record, kind status.ReportKind, now time.Time) *hold {
 	report := r.unconfirmedReport(kind)
@@ -144,7 +144,7 @@ func (w *writer) holdOf(r *record, kind status.ReportKind, now time.Time) *hold 
 	return nil
 }
 
-// isHeldByOther reports whether a hold other than h covers r. A hold that keeps a region may replace the hold of an
+// isHeldByOther reports whether a hold other than h covers r. A hold that preserves a region may replace the hold of an
 // agent.
 func (w *writer) isHeldByOther(r *record, h *hold, now time.Time) bool {
 	other := w.holdOf(r, h.kind, now)

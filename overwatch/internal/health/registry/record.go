@@ -11,105 +11,107 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// service is the writer's side of a slot.
+// service is the writer's state of a service.
 type service struct {
 	name string
 	slot *slot
-	// records are in the order that readers see them in.
+	// records are ordered by address and port.
 	records []*record
-	// dirty is set when the slot must be filled anew before the command ends, notify when Changed must be told then.
+	// dirty is true if the backends must be published before the command ends, notify if Options.Changed must then be
+	// called.
 	dirty, notify bool
-	timer         deadlineAt // for verdicts that only confirm, and for backends that leave
+	timer         deadlineAt // for delayed publication of own checks, and for replaced servers
 	evidence      status.Tally
-	holds         *[status.ReportKinds]hold // nil while no agent ever spoke against a backend alone
-	// round is the newest round of declarations from configuration; settling means that some declarations of an earlier
-	// round stay for a while (see settle).
+	holds         *[status.ReportKinds]hold // nil before the first unconfirmed report
+	// round is the round of the last declarations of the service by configuration. hasReplaced is true if servers of an
+	// earlier round still serve (see removeReplaced).
 	round         uint64
 	hasReplaced   bool
-	hasAgentDrain bool // one of the published backends drains because its agent asks for it
+	hasAgentDrain bool // a published backend is drained by its agent
 }
 
-// find returns where the record of id is or belongs.
+// find returns the index of the record of id, or the index at which it must be inserted.
 func (s *service) find(id ID) (int, bool) {
 	return slices.BinarySearchFunc(s.records, id, func(r *record, id ID) int { return r.id.compareEndpoint(id) })
 }
 
-// record is everything the writer knows about one backend. What readers see of it is pub.
+// record is the writer's state of a backend. Readers see published.
 type record struct {
 	id      ID
 	service *service
-	// static and api are nil where that source does not declare the backend, claim where no agent claims it. A record
-	// with none of the three is removed.
+	// static and api are the declarations by configuration and the API, report is the agent report, or nil.
+	// A record without any of the three is removed.
 	static, api *declared
 	report      *report
-	// leftDrain is the drain of an agent that said goodbye, nil for none.
+	// leftDrain is the drain of an agent that has left, or nil.
 	leftDrain *agentDrain
 
-	// unconfirmed holds the agent's accusations, nil for none. heldBefore tells that a brake held them before the restart.
+	// unconfirmed has the unconfirmed reports, nil if there are none. wasHeld is true if a hold covered them before the
+	// restart.
 	unconfirmed *[status.ReportKinds]status.UnconfirmedReport
 	wasHeld     bool
-	// region is the region in which r counts, and share what it counts for there.
+	// region is the region to which contribution is added.
 	region       string
 	contribution contribution
-	// published is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has
-	// it. What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
+	// published is never nil. A change replaces it; while isNew is set, it is not published and may be changed. OwnCheck,
+	// LastHealthyAt and the times have no other copy.
 	published *Backend
 	evidence  status.Evidence
-	// timer is the deadline that is in the writer's queue for this record, savedAt when it was last saved: zero for none.
+	// timer is the deadline of the record in the queue, and savedAt the time of the last save. Zero means none.
 	timer, savedAt deadlineAt
-	// lastKnown is the status that the last evidence gave. outdated tells that this was so long before the restart that
-	// one failed check outweighs it.
+	// lastKnown is the state by the last evidence. isLastKnownOld is true if the evidence is so old that a single failed
+	// check replaces it.
 	lastKnown      check.State
 	isLastKnownOld bool
 	isNew          bool
-	// isStored tells that the store has a record of this backend, unsaved that it needs a new one.
+	// isStored is true if the store has a record of the backend, isUnsaved if the record is outdated.
 	isStored, isUnsaved bool
 	isRemoved           bool
 	stops               status.Stops
 }
 
-// declared holds the settings that configuration or the API has for a backend.
+// declared has the settings of a backend by configuration or the API.
 type declared struct {
 	weight int
 	region string
 	check  unique.Handle[check.Spec]
-	agent  string // id of the agent whose own it is; "" for none
+	agent  string // id of the authorized agent; "" if there is none
 	host   unique.Handle[Host]
-	// round tells a declaration of the newest SetStatic from one that is no longer made. That one ends by leavesBy, zero
-	// before settle has seen it.
+	// round is the round of SetStaticDeclarations that declared the backend. A declaration of an earlier round ends at
+	// removeBy, zero before removeReplaced has set it.
 	round    uint64
 	removeBy deadlineAt
 }
 
-// report is an agent's word about a backend.
+// report is an agent's report of a backend.
 type report struct {
 	agent     *agent
 	statement statement
 	weight    int
 	region    string
-	// requestedCheck is the check that the agent wants, check the one that this node makes; omitted is the difference.
+	// requestedCheck is the check that the agent requests, ownCheck the check that this node makes, and omitted the
+	// difference.
 	requestedCheck, ownCheck unique.Handle[check.Spec]
 	omitted                  reduce.Omitted
 	drain                    *agentDrain
-	warnings                 *status.Warnings // nil while no early warning has an effect
-	// round tells a claim of the newest heartbeat from one that is no longer made.
+	warnings                 *status.Warnings // nil if no early warning lowers the share
+	// round is the number of the agent's last message with this report. Reports with an older number are withdrawn.
 	round uint64
 }
 
-// statement is the part of a wire.Backend that decisions depend on. It is comparable.
+// statement is the part of a wire.Backend on which decisions depend. It is comparable.
 type statement struct {
 	state    wire.Claim
 	weight   uint16
 	draining bool
-	// drainMillis is the duration of the drain; zero for the service's own.
+	// drainMillis is the duration of the drain, zero for the default of the service.
 	drainMillis uint32
 	warnings    wire.Warnings
 	check       wire.Check
 	region      string
 }
 
-// source returns the kind of declaration that counts: static for one of the configuration, api for one made by the API,
-// else agent.
+// source returns the source with precedence: static for the configuration, api for the API, otherwise agent.
 func (r *record) source() api.Source {
 	switch {
 	case r.static != nil && !hostOf(r.static.host).FromAPI:
@@ -121,7 +123,7 @@ func (r *record) source() api.Source {
 	}
 }
 
-// effectiveSettings returns the declared fields of the source that counts.
+// effectiveSettings returns the settings of the source with precedence.
 func (r *record) effectiveSettings() (weight int, region string, spec unique.Handle[check.Spec]) {
 	if d := r.effectiveDeclaration(); d != nil {
 		return d.weight, d.region, d.check
@@ -129,5 +131,5 @@ func (r *record) effectiveSettings() (weight int, region string, spec unique.Han
 	return r.report.weight, r.report.region, r.report.ownCheck
 }
 
-// hasNoSource reports whether nothing declares or claims the backend any more.
+// hasNoSource reports whether the backend is neither declared nor reported.
 func (r *record) hasNoSource() bool { return r.static == nil && r.api == nil && r.report == nil }

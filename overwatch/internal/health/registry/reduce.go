@@ -11,17 +11,17 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// CheckPolicy is the operator's rule for this node's checks of an agent's backend.
+// CheckPolicy is the operator's rule for own checks of an agent's backend.
 type CheckPolicy struct {
-	// Check, if set, is the node's check whatever the agent asks for. With the zero Handle, the agent's check counts as
-	// far as package reduce allows.
+	// Check replaces the check that the agent requests. With the zero Handle, the agent's check applies as far as package
+	// reduce allows.
 	Check unique.Handle[check.Spec]
-	// Trusted tells that the operator named the backend's address. At others, a node speaks the check's protocol only
-	// where the agent is heard from.
+	// Trusted is true if the operator lists the backend's address. For other addresses, the node speaks the protocol of
+	// the check only if the agent's messages come from the address.
 	Trusted bool
 }
 
-// deriveOwnCheck derives this node's check of r from its agent's. The caller refreshes r.
+// deriveOwnCheck derives the own check of r from its agent's check. The caller refreshes r.
 func (w *writer) deriveOwnCheck(r *record) {
 	c, policy := r.report, w.options.CheckPolicy(r.id)
 	if policy.Check != (unique.Handle[check.Spec]{}) {
@@ -32,27 +32,27 @@ func (w *writer) deriveOwnCheck(r *record) {
 	c.ownCheck, c.omitted = unique.Make(made), left
 }
 
-// hasNewAddress reports whether a message proves that the agent is heard from another address than before.
+// hasNewAddress reports whether a message proves a new source address of the agent.
 func (a *agent) hasNewAddress(from trust.Agent) bool {
 	return from.Address().IsValid() && from.Address() != a.address
 }
 
-// updateAddress notes the new address of an agent, and derives the checks of its backends from it.
+// updateAddress stores a new source address of an agent, and derives the own checks of its backends.
 func (w *writer) updateAddress(a *agent, from trust.Agent, now time.Time) {
 	if !a.hasNewAddress(from) {
 		return
 	}
 	a.address = from.Address()
 	a.budget.charge(len(a.records))
-	for _, r := range slices.Clone(a.records) { // of which refresh may remove some
+	for _, r := range slices.Clone(a.records) { // refreshBackend may remove records
 		w.deriveOwnCheck(r)
-		w.markUnsaved(r) // where the agent was heard from outlives the process
+		w.markUnsaved(r) // the address is stored
 		w.refreshBackend(r, now)
 	}
 }
 
-// ApplyPolicies derives the checks of all agents' backends anew from Options.CheckPolicy, as after a reload, and the
-// regions of all backends from Options.RegionName.
+// ApplyPolicies applies changes of Options.CheckPolicy to the own checks of agents' backends, and of Options.RegionName
+// to all backends. It is used for a reload of the configuration.
 func (r *Registry) ApplyPolicies(ctx context.Context) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		for rec := range w.records() {

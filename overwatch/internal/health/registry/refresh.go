@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// refreshBackend derives the Backend of r from everything known about it at now. If it has changed, it is published at
-// the end of the command. A backend that is known only by the claim of a lost agent is removed.
+// refreshBackend derives the Backend of r from its sources, checks and admin states. A change is published at the end
+// of the command. It removes the backend if only a lost agent reports it.
 func (w *writer) refreshBackend(r *record, now time.Time) {
 	if r.isRemoved {
 		return
@@ -33,7 +33,7 @@ func (w *writer) refreshBackend(r *record, now time.Time) {
 	if next != *r.published || r.isNew {
 		w.replaceBackend(r, next, now)
 		if r.published.FlapReason != next.FlapReason {
-			w.scheduleRefresh(r, now) // it flaps since this stop
+			w.scheduleRefresh(r, now) // for the end of flapping
 		}
 	}
 	w.updateContribution(r)
@@ -65,7 +65,7 @@ func (w *writer) statusInputs(r *record, now time.Time) status.Inputs {
 	return in
 }
 
-// isCheckOff reports whether this node's check of r is switched off, apart from all others.
+// isCheckOff reports whether the declaration disables this node's check of r.
 func (r *record) isCheckOff() bool {
 	_, _, spec := r.effectiveSettings()
 	return spec.Value().Off
@@ -74,19 +74,20 @@ func (r *record) isCheckOff() bool {
 // isChecked reports whether this node checks r.
 func (w *writer) isChecked(r *record) bool { return w.timing.ValidationEnabled && !r.isCheckOff() }
 
-// hasCurrentCheck reports whether this node has a verdict on r that is not too old to count.
+// hasCurrentCheck reports whether r has a result of an own check that has not expired.
 func (w *writer) hasCurrentCheck(r *record, now time.Time) bool {
 	return r.published.OwnCheck.State != check.StateUnknown && w.isChecked(r) && now.Before(w.checkExpiry(r))
 }
 
-// checkExpiry returns when the verdict on r becomes too old to count: after three times the interval of its check, or
-// the one by which the verdict was made where that was longer.
+// checkExpiry returns the time at which the result of the own check of r expires: three intervals after the check. The
+// interval is the longer of the present interval and the interval at the time of the check.
 func (w *writer) checkExpiry(r *record) time.Time {
 	v := &r.published.OwnCheck
 	return v.At.Add(3 * max(w.checkInterval(r), v.interval))
 }
 
-// checkInterval returns the time between two of this node's checks of r: its own, or the node's where that is longer.
+// checkInterval returns the time between two own checks of r: the longer of the node's interval and the interval of the
+// check.
 func (w *writer) checkInterval(r *record) time.Duration {
 	interval := w.timing.ValidationInterval
 	if r.source() != api.SourceAgent || r.report != nil && r.report.omitted == reduce.ByPolicy {
@@ -96,22 +97,21 @@ func (w *writer) checkInterval(r *record) time.Duration {
 	return interval
 }
 
-// updateLastKnown keeps the present conclusion for a time without evidence. A backend that serves because nothing
-// checks it stays in the answers when its check is switched on, until the first check fails.
+// updateLastKnown stores the present conclusion as last known if there is evidence. An unmonitored backend is last
+// known healthy, so that it serves until the first failed check when its check is enabled.
 func (w *writer) updateLastKnown(r *record, evidence status.Inputs, unforced status.Conclusion) {
 	none := evidence.Report == check.StateUnknown && !evidence.Stale && evidence.Check == check.StateUnknown
 	if none && !(evidence.CheckOff && evidence.Unmonitored) {
 		return
 	}
 	r.isLastKnownOld = none
-	if said := stateOf(unforced.MayServe); said != r.lastKnown {
-		r.lastKnown = said
+	if state := stateOf(unforced.MayServe); state != r.lastKnown {
+		r.lastKnown = state
 		w.markUnsaved(r)
 	}
 }
 
-// isAbandoned reports whether r is known only by the claim of an agent that is gone, and this node's own checks do not
-// find it healthy.
+// isAbandoned reports whether only a lost agent reports r, and no own check finds it healthy.
 func (w *writer) isAbandoned(r *record, now time.Time) bool {
 	if r.source() != api.SourceAgent || r.report == nil || !w.isLost(r.report.agent, now) {
 		return false
@@ -119,7 +119,7 @@ func (w *writer) isAbandoned(r *record, now time.Time) bool {
 	return !w.hasCurrentCheck(r, now) || r.published.OwnCheck.IsIgnored || r.published.OwnCheck.State != check.StateHealthy
 }
 
-// composeBackend returns the Backend of r for readers. It keeps the times as they are.
+// composeBackend returns the new Backend of r. It copies the times of the previous Backend.
 func (w *writer) composeBackend(r *record, in status.Inputs, now time.Time) Backend {
 	was := r.published
 	b := Backend{
@@ -174,7 +174,7 @@ func (r *record) hasWarnings() bool {
 	return r.report != nil && r.report.warnings != nil && !r.hasUnauthorizedReporter()
 }
 
-// showAdminStates shows the operator's orders in force.
+// showAdminStates sets the active admin states of b.
 func (w *writer) showAdminStates(b *Backend, now time.Time) {
 	for _, one := range []struct {
 		kind api.OrderKind
@@ -186,16 +186,15 @@ func (w *writer) showAdminStates(b *Backend, now time.Time) {
 	}
 }
 
-// isServable reports whether b may serve but for its drain.
+// isServable reports whether b serves, or would serve without its drain.
 func (b *Backend) isServable() bool { return b.MayServe || b.IsDrained() }
 
-// IsDrained reports whether b does not serve because of its drain alone.
+// IsDrained reports whether only the drain of b stops it.
 func (b *Backend) IsDrained() bool {
 	return b.Reason == status.ReasonDrained || b.Reason == status.ReasonDrainedAnyway
 }
 
-// replaceBackend publishes next as the Backend of r. It sets the times, and notes what must be told to others, logged
-// and saved.
+// replaceBackend replaces the Backend of r. It sets the times, adds to the log, and queues publication and storage.
 func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 	previous := r.published
 	if next.Held && !previous.Held {
@@ -221,7 +220,7 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 		r.stops.AddStop(next.Reason, now)
 		next.FlapReason = r.stops.FlapReason(now, w.timing.flapWindow())
 	}
-	r.published = new(next) // and not &next, for which the draft, above, would make one in vain
+	r.published = new(next) // &next would allocate also for a new record, above
 	w.markDirty(r.service, !haveSameAnswers(*previous, next))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
 	if previous.Status != next.Status || previous.MayServe != next.MayServe {
@@ -232,14 +231,14 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 	}
 }
 
-// equalExceptCheck reports whether two states of a backend differ in nothing that UpdatedAt counts.
+// equalExceptCheck compares the fields whose change sets UpdatedAt.
 func equalExceptCheck(a, b Backend) bool {
 	a.OwnCheck, a.LastHealthyAt, a.UpdatedAt = b.OwnCheck, b.LastHealthyAt, b.UpdatedAt
 	return a == b
 }
 
-// haveSameAnswers reports whether two states of a backend lead to the same answers and explanations: they differ only
-// in the evidence behind the conclusion and in times. Any other field counts, so that a new field cannot be forgotten.
+// haveSameAnswers reports whether two Backends lead to the same answers and explanations. It ignores only evidence and
+// times. Other fields, including future fields, are compared.
 func haveSameAnswers(a, b Backend) bool {
 	a.OwnCheck, a.Reported, a.AgentID, a.agent, a.DeclaredAgent = b.OwnCheck, b.Reported, b.AgentID, b.agent,
 		b.DeclaredAgent
@@ -248,8 +247,8 @@ func haveSameAnswers(a, b Backend) bool {
 	return a == b
 }
 
-// scheduleRefresh sets a deadline for the next moment at which time alone changes something about r: the earliest of
-// those that wakeBy is called with, or after longestWatch, which sets the next one and changes nothing.
+// scheduleRefresh sets a deadline for the next change of r by time: the earliest of the times passed to wakeBy, at most
+// maxRefreshDelay from now.
 func (w *writer) scheduleRefresh(r *record, now time.Time) {
 	latest := now.Add(maxRefreshDelay)
 	wakeBy := func(t time.Time) {

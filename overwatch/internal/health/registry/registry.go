@@ -9,28 +9,29 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// ErrStopped is returned by commands once Run has ended.
+// ErrStopped is the error of commands after the end of Run.
 var ErrStopped = errors.New("the registry has stopped")
 
-// Registry holds the backends. Its commands may be called from any goroutine. They return when Run has applied them and
-// the view shows their effect, or with the error of their context; then they may still be applied.
+// Registry holds the backends. Any goroutine may call its commands. A command returns when Run has applied and
+// published the change. If its context ends first, it returns the error of the context, and the change may still be
+// applied.
 type Registry struct {
 	view     *View
 	commands chan command
 	stopped  chan struct{}
 	writer   *writer
-	// staticLock lets one SetStatic run at a time: it takes many commands. round is the number of the newest.
+	// staticLock serializes SetStaticDeclarations, which sends several commands. round counts its calls.
 	staticLock sync.Mutex
 	round      uint64
 }
 
-// command is one change, made by the writer's goroutine.
+// command is a change that the goroutine of Run applies.
 type command struct {
 	apply func(w *writer, now time.Time)
 	done  chan struct{}
 }
 
-// New returns a Registry whose view already has the restored state. Commands wait until Run is called.
+// New returns a Registry with the restored state in its view. Commands block until Run is called.
 func New(o Options) (*Registry, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -40,10 +41,10 @@ func New(o Options) (*Registry, error) {
 	return &Registry{view: w.view, commands: make(chan command), stopped: make(chan struct{}), writer: w}, nil
 }
 
-// View returns the readers' side of the registry. It is the same for the life of the Registry.
+// View returns the view of the registry, which is the same for the lifetime of the Registry.
 func (r *Registry) View() *View { return r.view }
 
-// Run applies commands and lets time pass until ctx ends; then it saves what has not been saved. It must be called
+// Run applies commands and handles deadlines until ctx ends, and then saves the unsaved records. It must be called
 // once.
 func (r *Registry) Run(ctx context.Context) error {
 	defer close(r.stopped)
@@ -74,7 +75,8 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// runCommand has the writer's goroutine make a change and waits until it is published. What change returns is returned.
+// runCommand lets the goroutine of Run make a change, waits until the change is published, and returns the results of
+// change.
 func runCommand[T any](ctx context.Context, r *Registry, change func(w *writer, now time.Time) (T, error)) (T, error) {
 	var reply struct {
 		value T
@@ -94,18 +96,18 @@ func runCommand[T any](ctx context.Context, r *Registry, change func(w *writer, 
 	case <-c.done:
 		return reply.value, reply.err
 	case <-ctx.Done():
-		return none, ctx.Err() // the writer may still be at it, so reply must not be read
+		return none, ctx.Err() // the writer may still write reply
 	}
 }
 
-// runChange is ask for a change that returns only an error.
+// runChange is runCommand for a change without a result.
 func runChange(ctx context.Context, r *Registry, change func(w *writer, now time.Time) error) error {
 	_, err := runCommand(ctx, r, func(w *writer, now time.Time) (struct{}, error) { return struct{}{}, change(w, now) })
 	return err
 }
 
-// SetTiming puts other timing in force, as a reload of the configuration may bring it, and asks for the brakes'
-// settings again.
+// SetTiming replaces the timing, and reads the settings of mass-failure protection again. It is used for a reload of
+// the configuration.
 func (r *Registry) SetTiming(ctx context.Context, t Timing) error {
 	if err := t.check(); err != nil {
 		return err
@@ -113,7 +115,7 @@ func (r *Registry) SetTiming(ctx context.Context, t Timing) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		for _, s := range w.services {
 			if s.holds != nil {
-				w.markDirty(s, false) // its settings may be others now
+				w.markDirty(s, false) // updates the holds with the new settings
 			}
 		}
 		for _, a := range w.agents {
@@ -141,8 +143,8 @@ func (r *Registry) SetTiming(ctx context.Context, t Timing) error {
 	})
 }
 
-// keepUnmonitored keeps backends that nothing watches in the answers when checks are switched on, until their first
-// check fails. Those that are switched on with a restart are kept by what snapshot saves of such backends.
+// keepUnmonitored sets unmonitored backends to last known healthy when own checks are enabled by a reload, so that they
+// serve until their first check fails. For a restart, storedStatus does the same.
 func (w *writer) keepUnmonitored() {
 	for rec := range w.records() {
 		if rec.report == nil {
@@ -151,7 +153,7 @@ func (w *writer) keepUnmonitored() {
 	}
 }
 
-// WaitForCommands returns when everything that was asked before is done, or with the error of ctx. It needs Run.
+// WaitForCommands returns when all earlier commands are applied, or with the error of ctx.
 func (r *Registry) WaitForCommands(ctx context.Context) error {
 	return runChange(ctx, r, func(*writer, time.Time) error { return nil })
 }

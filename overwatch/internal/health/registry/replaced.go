@@ -8,8 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// endDeclarationsBefore settles s, which may be nil, after a round that has declared all that configuration declares of
-// it.
+// endDeclarationsBefore ends declarations of s that are older than a complete round. s may be nil.
 func (w *writer) endDeclarationsBefore(s *service, round uint64, now time.Time) {
 	if s != nil {
 		s.round = round
@@ -17,13 +16,13 @@ func (w *writer) endDeclarationsBefore(s *service, round uint64, now time.Time) 
 	}
 }
 
-// removeReplaced ends the static declarations of s that its newest round does not repeat. A replaced server that may
-// serve stays until the new ones have a verdict, for one interval each at most. The first round, at the start, waits
-// for nothing.
+// removeReplaced ends the static declarations of s that its last round does not repeat. A replaced server that serves
+// stays until the new servers have a result, at most one interval. The first round, at the start, ends them without
+// delay.
 func (w *writer) removeReplaced(s *service, now time.Time) {
 	s.hasReplaced = false
 	awaits := s.round > 1 && s.awaitsFirstCheck()
-	for i := len(s.records) - 1; i >= 0; i-- { // backwards: release may remove the one at i
+	for i := len(s.records) - 1; i >= 0; i-- { // backwards, since removeOrRefresh may remove the record
 		rec := s.records[i]
 		d := rec.static
 		if d == nil || d.round == s.round {
@@ -42,14 +41,14 @@ func (w *writer) removeReplaced(s *service, now time.Time) {
 	}
 }
 
-// awaitsFirstCheck reports whether nothing is known of a backend that the newest round declares.
+// awaitsFirstCheck reports whether a backend of the last round has no status.
 func (s *service) awaitsFirstCheck() bool {
 	return slices.ContainsFunc(s.records, func(rec *record) bool {
 		return rec.static != nil && rec.static.round == s.round && rec.published.hasNoStatus()
 	})
 }
 
-// hasNoStatus reports whether nothing is known of b since the restart.
+// hasNoStatus reports whether there was no evidence about b since the restart.
 func (b *Backend) hasNoStatus() bool {
 	return b.Reason == status.ReasonUnknown ||
 		b.Reason == status.ReasonRememberedUnhealthy && b.OwnCheck.State == check.StateUnknown

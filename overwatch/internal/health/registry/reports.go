@@ -13,17 +13,17 @@ import (
 
 // Outcome is the effect of an agent's message.
 type Outcome struct {
-	// Refused lists the parts that were not taken, for the Ack. It is shared and must not be changed.
+	// Refused lists the rejected backends of the message, for the Ack. Callers must not change it.
 	Refused []wire.RefusedClaim
-	// Changed tells that readers see something else now, beside the agent's own times and figures.
+	// Changed is true if the view has changed, except for the agent's times and figures.
 	Changed bool
-	// Deferred tells that the message changed nothing, because its agent changes its backends too often. That the agent
-	// was heard counts.
+	// Deferred is true if the reports were ignored because the agent exceeds its budget of changes. Its last-seen time is
+	// updated.
 	Deferred bool
 }
 
-// ApplyHeartbeat takes an agent's whole state: claims that it no longer makes are withdrawn. Messages of one agent must
-// be handed over in the order of their sequence numbers. Of m, nothing is kept but its texts.
+// ApplyHeartbeat replaces all reports of an agent, and withdraws backends that the heartbeat omits. The caller passes
+// the messages of an agent in the order of their sequence numbers. The registry retains only the strings of m.
 func (r *Registry) ApplyHeartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (Outcome, error) {
 	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		return w.applyHeartbeat(from, m, now),
@@ -31,7 +31,7 @@ func (r *Registry) ApplyHeartbeat(ctx context.Context, from trust.Agent, m *wire
 	})
 }
 
-// ApplyTransition takes an agent's new claim of one backend; its other claims stay.
+// ApplyTransition replaces an agent's report of a backend.
 func (r *Registry) ApplyTransition(ctx context.Context, from trust.Agent, m *wire.Transition) (Outcome, error) {
 	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		return w.applyTransition(from, &m.Backend,
@@ -39,8 +39,8 @@ func (r *Registry) ApplyTransition(ctx context.Context, from trust.Agent, m *wir
 	})
 }
 
-// ApplyGoodbye withdraws everything that an agent claims, at once: its goodbye. The agent stays listed. A server
-// that the agent drained and that is also declared stays drained until this node's check of it succeeds.
+// ApplyGoodbye withdraws all reports of an agent without delay. The agent stays in the view. A declared server that the
+// agent drained stays drained until an own check succeeds.
 func (r *Registry) ApplyGoodbye(ctx context.Context, from trust.Agent) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		if a := w.agents[from.ID()]; a != nil {
@@ -52,8 +52,7 @@ func (r *Registry) ApplyGoodbye(ctx context.Context, from trust.Agent) error {
 	})
 }
 
-// RemoveAgent forgets an agent that was revoked or unpinned; everything that it claims is withdrawn at once. An agent
-// that is not known is no error.
+// RemoveAgent removes a revoked or unpinned agent and withdraws its reports. It ignores an unknown agent.
 func (r *Registry) RemoveAgent(ctx context.Context, agentID string) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		a := w.agents[agentID]
@@ -68,8 +67,7 @@ func (r *Registry) RemoveAgent(ctx context.Context, agentID string) error {
 	})
 }
 
-// WithdrawDisallowed withdraws at once the claims of an agent that allowed refuses. An agent that is not known is no
-// error.
+// WithdrawDisallowed withdraws the reports of an agent for which allowed returns false. It ignores an unknown agent.
 func (r *Registry) WithdrawDisallowed(ctx context.Context, agentID string, allowed func(ID) bool) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		a := w.agents[agentID]
@@ -126,7 +124,8 @@ func (w *writer) applyHeartbeat(from trust.Agent, m *wire.Heartbeat, now time.Ti
 	return Outcome{Refused: a.refused, Changed: len(w.dirty) > 0}
 }
 
-// refuseAll returns the answer to an agent that was revoked or unpinned after its message had been opened.
+// refuseAll returns the outcome for an agent that is no longer enrolled: an operator revoked or unpinned it after the
+// verification of the message.
 func refuseAll(said []wire.Backend) Outcome {
 	var o Outcome
 	for i := range said {
@@ -139,7 +138,7 @@ func refusedClaim(said *wire.Backend, code wire.RejectCode) wire.RefusedClaim {
 	return wire.RefusedClaim{Service: said.Service, Address: said.Address, Port: said.Port, Code: code}
 }
 
-// isRefusalOf reports whether a refusal status.ReportKinds a reported backend.
+// isRefusalOf reports whether a rejection is about a reported backend.
 func isRefusalOf(r wire.RefusedClaim, said *wire.Backend) bool {
 	return r.Port == said.Port && r.Address == said.Address && r.Service == said.Service
 }
@@ -174,9 +173,9 @@ func (w *writer) applyTransition(from trust.Agent, said *wire.Backend, now time.
 	return o
 }
 
-// applyReport adds an agent's claim of one backend to its claims, or adds the refusal to a.refused. A claim that is
-// refused now may have stood before; then the caller withdraws it.
-func (w *writer) applyReport(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (taken bool) {
+// applyReport applies an agent's report of a backend, or adds the rejection to a.refused. After a rejection, the
+// caller withdraws an earlier report of the backend.
+func (w *writer) applyReport(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (isApplied bool) {
 	id, code, rule := w.admit(a, from, said, now)
 	if code != 0 {
 		a.budget.charge(1)
@@ -221,10 +220,9 @@ func (w *writer) applyReport(a *agent, from trust.Agent, said *wire.Backend, now
 	return true
 }
 
-// isRecovering reports whether an agent calls a backend healthy after fewer successes in a row than success_threshold,
-// which it does when it has just begun and knows nothing of before, although the backend was unhealthy as last known
-// here, and this node has no verdict of its own that decides. It is then as if the agent had not concluded anything. An
-// agent that does not say how many successes there were is believed.
+// isRecovering reports whether an agent reports a backend healthy after fewer successes than success_threshold,
+// although the backend was last known unhealthy and no own check decides. An agent that has just started does so. The
+// report then has no state. A report without a number of successes is accepted.
 func (w *writer) isRecovering(rec *record, said *wire.Backend, now time.Time) bool {
 	if said.Claim != wire.ClaimHealthy || rec.lastKnown != check.StateUnhealthy ||
 		w.hasCurrentCheck(rec, now) && !rec.published.OwnCheck.IsIgnored {
@@ -234,7 +232,7 @@ func (w *writer) isRecovering(rec *record, said *wire.Backend, now time.Time) bo
 		check.DefaultSuccessThreshold))
 }
 
-// withdrawReport ends the claim on rec. The caller takes rec out of the agent's list.
+// withdrawReport removes the report of rec. The caller removes rec from the agent's records.
 func (w *writer) withdrawReport(rec *record, now time.Time) {
 	if a := rec.report.agent; a.hold != nil {
 		a.queueHoldUpdate(w)
@@ -243,7 +241,7 @@ func (w *writer) withdrawReport(rec *record, now time.Time) {
 	w.removeOrRefresh(rec, now)
 }
 
-// withdrawReportOf ends the agent's claim on the backend that said names, if it has one.
+// withdrawReportOf removes the agent's report of a backend, if it exists.
 func (w *writer) withdrawReportOf(a *agent, said *wire.Backend, now time.Time) {
 	rec := w.lookupRecord(idOf(said))
 	if rec != nil && rec.report != nil && rec.report.agent == a {

@@ -8,17 +8,16 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// restoreState takes over the state of before the restart. Agents' claims are there at once, as if their agents had
-// been heard when this process began but had concluded nothing; the state of other backends waits until they are
-// declared. Orders that have expired meanwhile are left out, and Expired is called for them. A bad record is left out
-// and logged: it is no reason not to answer.
+// restoreState restores the stored state. Agents are restored with reports without a state, as if they had been seen
+// now. The state of other backends waits for their declarations. AdminStateExpired is called for expired admin states.
+// An invalid record is logged and skipped.
 func (w *writer) restoreState(now time.Time) {
 	m := &w.saving
 	m.deleted, m.unused = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
 	m.restored = w.options.Restored
 	for _, o := range w.options.AdminStates {
 		if err := o.normalize(); err != nil {
-			w.options.Logger.Error().Err(err).Msg("a stored order is left out")
+			w.options.Logger.Error().Err(err).Msg("restoring an admin state failed, it is skipped")
 			continue
 		}
 		w.restoreAdminState(o, now)
@@ -26,7 +25,7 @@ func (w *writer) restoreState(now time.Time) {
 	for i := range m.restored {
 		id, err := NewID(m.restored[i].Service, m.restored[i].Address, m.restored[i].Port)
 		if err != nil {
-			w.options.Logger.Error().Err(err).Msg("a stored status is left out")
+			w.options.Logger.Error().Err(err).Msg("restoring a backend status failed, it is skipped")
 			continue
 		}
 		m.unused[id] = i
@@ -48,7 +47,7 @@ func (w *writer) isAllowed(agentID string, id ID) bool {
 	return agentID != "" && w.options.Allowed(agentID, id)
 }
 
-// restoreRecord sets up a new record from the saved one of its id, if there is one.
+// restoreRecord sets up a new record from its stored record, if it exists.
 func (w *writer) restoreRecord(r *record, now time.Time) {
 	at, found := w.saving.unused[r.id]
 	if !found {
@@ -90,7 +89,7 @@ func (w *writer) restoreRecord(r *record, now time.Time) {
 	a.records = append(a.records, r)
 }
 
-// restoreHold goes on with a brake that held r before the restart. Until this node has checked r itself, the saved hold
+// restoreHold continues a hold that covered r before the restart. Until the first own check of r, the stored hold
 // stands for a successful check.
 func (w *writer) restoreHold(r *record, kind status.ReportKind, since, now time.Time) {
 	settings := w.options.Protection(r.service.name)
@@ -98,7 +97,7 @@ func (w *writer) restoreHold(r *record, kind status.ReportKind, since, now time.
 		return
 	}
 	r.wasHeld = true
-	if now.Sub(since) >= settings.HoldTime { // by one without an end by time
+	if now.Sub(since) >= settings.HoldTime { // it was a hold without a time limit
 		return
 	}
 	b := &w.holdsOf(r.service)[kind]
@@ -109,7 +108,7 @@ func (w *writer) restoreHold(r *record, kind status.ReportKind, since, now time.
 	}
 }
 
-// unusedExpiry is the deadline after which restored backends are forgotten that nothing has declared.
+// unusedExpiry is the deadline at which unused restored records are deleted.
 type unusedExpiry struct{}
 
 // handleDeadline implements timed.

@@ -483,8 +483,8 @@ func TestRestart_OneBadRecordIsNoReasonNotToStart(t *testing.T) {
 		if got := w.View().Get(id(a1)).Check(); got != tcp {
 			t.Errorf("a check that was not stored became %+v", got)
 		}
-		if n := strings.Count(w.log.String(), "left out"); n != 2 {
-			t.Errorf("%d lines about what was left out", n)
+		if n := strings.Count(w.log.String(), "skipped"); n != 2 {
+			t.Errorf("%d lines about what was skipped", n)
 		}
 	})
 }

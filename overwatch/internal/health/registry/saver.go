@@ -6,23 +6,23 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// minErrorInterval is the least time between two lines about a store that does not take what should be saved.
+// minErrorInterval is the minimum time between two log lines about failed storage.
 const minErrorInterval = time.Minute
 
-// saver writes batches to the store while the writer goes on. At most one batch is under way.
+// saver stores batches in its own goroutine, one at a time.
 type saver struct {
 	batches chan []store.Status
 	results chan saveResult
 }
 
-// saveResult is the outcome of saving a batch.
+// saveResult is the result of storing a batch.
 type saveResult struct {
 	batch []store.Status
 	err   error
 }
 
-// startSaver starts the goroutine that writes; closing batches ends it, and it closes results then. Without a store
-// there is nothing to start, and results never yields.
+// startSaver starts the goroutine of a saver. Closing batches ends it, and it then closes results. Without a store, it
+// starts no goroutine, and results never yields.
 func startSaver(statuses StatusStore) saver {
 	if statuses == nil {
 		return saver{}
@@ -37,7 +37,7 @@ func startSaver(statuses StatusStore) saver {
 	return s
 }
 
-// sendBatch sends the next batch on its way if there is one and its time has come.
+// sendBatch sends the next batch to the saver, if it is time and the saver is idle.
 func (w *writer) sendBatch(s saver, now time.Time) {
 	m := &w.saving
 	if !m.ready || m.busy || s.batches == nil {
@@ -55,7 +55,7 @@ func (w *writer) sendBatch(s saver, now time.Time) {
 	}
 }
 
-// handleSaveResult takes the result of a batch.
+// handleSaveResult logs and requeues a failed batch.
 func (w *writer) handleSaveResult(result saveResult, now time.Time) {
 	w.saving.busy = false
 	if result.err == nil {
@@ -65,12 +65,12 @@ func (w *writer) handleSaveResult(result saveResult, now time.Time) {
 	if last := w.saving.lastError; last.IsZero() || now.Sub(last) >= minErrorInterval {
 		w.saving.lastError = now
 		w.options.Logger.Error().Err(result.err).Int("backends", len(result.batch)).
-			Msg("saving the last known status of backends; answers are not affected, and it is tried again")
+			Msg("storing the status of backends failed; answers are not affected, the node retries")
 	}
 }
 
-// saveRemaining saves what is left and waits until it is stored. A batch that fails is not tried again: the process is
-// ending.
+// saveRemaining stores all queued records and waits for the result. It does not retry a failed batch, since the process
+// ends.
 func (w *writer) saveRemaining(s saver) {
 	if s.batches == nil {
 		return
@@ -85,7 +85,7 @@ func (w *writer) saveRemaining(s saver) {
 		}
 		s.batches <- batch
 		if result := <-s.results; result.err != nil {
-			w.options.Logger.Error().Err(result.err).Msg("saving the last known status of backends on stop")
+			w.options.Logger.Error().Err(result.err).Msg("storing the status of backends at shutdown failed")
 			break
 		}
 	}

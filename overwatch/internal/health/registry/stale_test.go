@@ -1,4 +1,4 @@
-package registry // inside: it uses confirmSoon, longestRest and maxLateness
+package registry // inside: it uses publishDelay, longestRest and maxLateness
 
 import (
 	"fmt"
@@ -258,7 +258,7 @@ func TestVerdict_ThatConfirmsInALargeServiceIsShownSoon(t *testing.T) {
 		if after := w.View().Service("a.example"); &after[0] != &before[0] {
 			t.Error("the list was published for a verdict that only confirms")
 		}
-		w.pass(confirmSoon + tick)
+		w.pass(publishDelay + tick)
 		if n := w.View().Get(id(one)).OwnCheck.Successes; n != 3 {
 			t.Errorf("%d successes are shown, want 3", n)
 		}

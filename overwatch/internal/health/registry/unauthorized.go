@@ -10,7 +10,7 @@ package registry
 //	weight, region, check        none, from any agent: the declaration decides
 //	the report itself            is shown, and is replaced by the report of the agent that the declaration names
 
-// effectiveDeclaration returns the declaration of r with precedence, nil if there is none.
+// effectiveDeclaration returns the declaration of r with precedence, or nil.
 func (r *record) effectiveDeclaration() *declared {
 	if r.static != nil {
 		return r.static

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// unconfirmedReport returns the unconfirmed report of a kind about r, nil if there is none.
+// unconfirmedReport returns the unconfirmed report of a kind about r, or nil.
 func (r *record) unconfirmedReport(kind status.ReportKind) *status.UnconfirmedReport {
 	if r.unconfirmed == nil || r.unconfirmed[kind].Since.IsZero() {
 		return nil

@@ -13,22 +13,21 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// View is the readers' side of a Registry. No method waits for anything or takes a lock. It always shows the newest
-// state: the result of one call to Service is consistent in itself, two calls may lie before and after a change.
-// Results are shared and must not be changed.
+// View has the published state of a Registry for readers. Its methods never lock or wait. The result of a call is
+// consistent; two calls may return the state before and after a change. Callers must not change results.
 type View struct {
 	services    byName[slot]
 	agents      byName[agent]
 	adminStates atomic.Pointer[[]AdminState]
-	// of the backends, by statusNumber; moved on as slots are filled, so off by what is being published
+	// numbers of backends by statusNumber, updated during publication
 	counts           [3]atomic.Int64
-	generation       atomic.Uint64 // of the set of targets
+	generation       atomic.Uint64 // of the check targets
 	isIsolated       atomic.Bool
 	holds            atomic.Pointer[[]HoldState]
-	drainingServices sync.Map // of the services with a backend for which AskedToDrain holds, by name; without values
+	drainingServices sync.Map // names of the services with AgentDrains, without values
 }
 
-// statusNumber returns the place of a status in View.counts.
+// statusNumber returns the index of a status in View.counts.
 func statusNumber(status api.EffectiveStatus) int {
 	switch status {
 	case api.EffectiveHealthy:
@@ -39,13 +38,13 @@ func statusNumber(status api.EffectiveStatus) int {
 	return 2
 }
 
-// slot holds the backends of one service, in the order of their addresses and ports.
+// slot has the backends of a service, ordered by address and port.
 type slot struct {
 	backends atomic.Pointer[[]*Backend]
 }
 
-// Service returns the backends of a service ordered by address and port, nil for a service without any. The name is
-// taken in any case and with or without trailing dot.
+// Service returns the backends of a service ordered by address and port, nil for an unknown service. The name may have
+// any case and a trailing dot.
 func (v *View) Service(name string) []*Backend {
 	s := v.services.get(wire.CanonicalService(name))
 	if s == nil {
@@ -54,7 +53,7 @@ func (v *View) Service(name string) []*Backend {
 	return *s.backends.Load()
 }
 
-// Services returns the names of all services that have backends, sorted, in a new slice.
+// Services returns the names of all services with backends, sorted, in a new slice.
 func (v *View) Services() []string {
 	var names []string
 	for name := range v.services.all() {
@@ -64,8 +63,8 @@ func (v *View) Services() []string {
 	return names
 }
 
-// All yields the backends of each service, as Service returns them, in no order of the services. While nothing of a
-// service is published anew, the slice is the same.
+// All yields each service with its backends, in no order of the services. The slice of a service is the same until a
+// change of the service is published.
 func (v *View) All() iter.Seq2[string, []*Backend] {
 	return func(yield func(string, []*Backend) bool) {
 		for name, s := range v.services.all() {
@@ -76,7 +75,7 @@ func (v *View) All() iter.Seq2[string, []*Backend] {
 	}
 }
 
-// Backends yields every backend, service by service in no order, in a service ordered by address and port.
+// Backends yields all backends, in no order of the services, and in the order of Service within a service.
 func (v *View) Backends() iter.Seq[*Backend] {
 	return func(yield func(*Backend) bool) {
 		for _, list := range v.All() {
@@ -89,7 +88,8 @@ func (v *View) Backends() iter.Seq[*Backend] {
 	}
 }
 
-// AgentDrains yields the backends that drain because their agents ask for it, without looking at the others.
+// AgentDrains yields the backends that drain at the request of their agents. Its cost does not depend on other
+// services.
 func (v *View) AgentDrains() iter.Seq[*Backend] {
 	return func(yield func(*Backend) bool) {
 		v.drainingServices.Range(func(name, _ any) bool {
@@ -103,15 +103,15 @@ func (v *View) AgentDrains() iter.Seq[*Backend] {
 	}
 }
 
-// isDrainedByAgent reports whether the backend drains because its agent asks for it, and not by an operator's order.
+// isDrainedByAgent reports whether the backend drains at the request of its agent.
 func (b *Backend) isDrainedByAgent() bool { return b.Draining && b.AdminDrain == nil }
 
-// Count returns the number of backends with the status, without looking at each.
+// Count returns the number of backends with a status in constant time.
 func (v *View) Count(status api.EffectiveStatus) int {
 	return int(v.counts[statusNumber(status)].Load())
 }
 
-// Get returns one backend, nil if there is none of that id.
+// Get returns a backend, nil for an unknown id.
 func (v *View) Get(id ID) *Backend {
 	list := v.Service(id.Service)
 	at, found := slices.BinarySearchFunc(list, id, func(b *Backend, id ID) int { return b.ID.compareEndpoint(id) })
@@ -121,8 +121,8 @@ func (v *View) Get(id ID) *Backend {
 	return list[at]
 }
 
-// AdminStates returns every order that has not expired, those that have not begun too, whether or not its backend is
-// known, ordered by service, address, port and kind.
+// AdminStates returns all active and scheduled admin states, also of unknown backends, ordered by service, address,
+// port and kind.
 func (v *View) AdminStates() []AdminState {
 	if list := v.adminStates.Load(); list != nil {
 		return *list
@@ -130,7 +130,7 @@ func (v *View) AdminStates() []AdminState {
 	return nil
 }
 
-// CountActive returns how many orders of a kind are in force.
+// CountActive returns the number of active admin states of a kind.
 func (v *View) CountActive(kind api.OrderKind) (n int) {
 	for _, o := range v.AdminStates() {
 		if o.Kind == kind && o.IsActive {
@@ -140,7 +140,7 @@ func (v *View) CountActive(kind api.OrderKind) (n int) {
 	return n
 }
 
-// CheckTargets returns every backend that has a check, with it, in no order, in a new slice.
+// CheckTargets returns all backends that have an own check, in no order, in a new slice.
 func (v *View) CheckTargets() []CheckTarget {
 	var targets []CheckTarget
 	for b := range v.Backends() {
@@ -149,17 +149,17 @@ func (v *View) CheckTargets() []CheckTarget {
 		}
 		t := CheckTarget{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == status.ReasonRememberedUnhealthy}
 		if b.Source == api.SourceAgent && b.omitted != reduce.ByPolicy {
-			t.Spec.Interval, t.Spec.Timeout = 0, 0 // they are the agent's, for which it is at hand
+			t.Spec.Interval, t.Spec.Timeout = 0, 0 // the agent's times are for its local check
 		}
 		targets = append(targets, t)
 	}
 	return targets
 }
 
-// CheckTargetsGeneration changes whenever Targets would return something else; it never goes back.
+// CheckTargetsGeneration returns a number that increases when the result of CheckTargets changes.
 func (v *View) CheckTargetsGeneration() uint64 { return v.generation.Load() }
 
-// Agents returns every agent that was heard and has not been dropped since, ordered by id, in a new slice.
+// Agents returns all agents that this process has seen and not removed, ordered by id, in a new slice.
 func (v *View) Agents() []AgentState {
 	var states []AgentState
 	for _, a := range v.agents.all() {
@@ -169,7 +169,7 @@ func (v *View) Agents() []AgentState {
 	return states
 }
 
-// Agent returns one agent; ok is false if it was not heard or was dropped.
+// Agent returns an agent. ok is false for an agent that this process has not seen or has removed.
 func (v *View) Agent(id string) (state AgentState, ok bool) {
 	a := v.agents.get(id)
 	if a == nil {
@@ -178,7 +178,7 @@ func (v *View) Agent(id string) (state AgentState, ok bool) {
 	return a.details.Load().state, true
 }
 
-// Report returns the newest details of the agent's claim. They move on without the backend being published anew.
+// Report returns the latest details of the agent's report. They change without a new Backend.
 func (b *Backend) Report() Report {
 	if b.agent == nil {
 		return Report{}

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// storedWarnings returns the ramps of early warnings as they are stored, with times of the wall clock. w may be nil.
+// storedWarnings returns the stored form of early warnings, with wall clock times. w may be nil.
 func storedWarnings(w *status.Warnings) (stored [status.WarningKinds]store.Bleed) {
 	if w == nil {
 		return stored
@@ -21,7 +21,7 @@ func storedWarnings(w *status.Warnings) (stored [status.WarningKinds]store.Bleed
 	return stored
 }
 
-// restoredWarnings returns stored ramps, which continue at their depth, and the warnings that count as reported until
+// restoredWarnings returns stored early warnings, which continue at their share, and the warnings that are used until
 // the agent reports again.
 func restoredWarnings(stored [status.WarningKinds]store.Bleed, now time.Time) (*status.Warnings, wire.Warnings) {
 	var all status.Warnings
@@ -34,8 +34,8 @@ func restoredWarnings(stored [status.WarningKinds]store.Bleed, now time.Time) (*
 	return &all, all.Reported()
 }
 
-// updateWarnings updates the ramps of r to its agent's early warnings. Held warnings and warnings of a silent agent do
-// not count.
+// updateWarnings updates the ramps of r to its agent's early warnings. Held warnings, and warnings of a stale agent,
+// are treated as ended.
 func (w *writer) updateWarnings(r *record, now time.Time) {
 	c := r.report
 	if c == nil {

@@ -9,29 +9,29 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// writer holds all state that changes. Only the goroutine of Run touches it, and New before that.
+// writer holds the mutable state. Only New and the goroutine of Run use it.
 type writer struct {
 	options  Options
 	timing   Timing
 	view     *View
 	start    time.Time
-	sleepEnd time.Time // when rest ends; zero before the first
+	sleepEnd time.Time // end of the last sleep; zero before the first
 
 	services    map[string]*service
 	agents      map[string]*agent
 	adminStates map[string][]*scheduledState // by service
 	deadlines   deadlines
-	reportRound uint64 // of claims
-	isDeclaring bool   // configuration is being declared
+	reportRound uint64 // number of the last message with reports
+	isDeclaring bool   // SetStaticDeclarations is running
 
-	// dirty lists the services with something to publish. index and agentIndex are the entries that the view must get or,
-	// where nil, lose. targetsChanged tells that a Target has come, gone or changed.
+	// dirty lists the services with changes to publish. index and agentIndex have the entries to add to the view, or nil
+	// to delete an entry. targetsChanged is true if a CheckTarget was added, removed or changed.
 	dirty          []*service
 	index          map[string]*slot
 	agentIndex     map[string]*agent
 	targetsChanged bool
 
-	// regions holds the sums of each region; unjudged lists the agents and regions whose brakes are to be judged.
+	// regions has the counts of each region. queuedHolds lists the agents and regions with holds to update.
 	regions     map[string]*region
 	queuedHolds []interface{ updateHold(*writer, time.Time) }
 
@@ -39,7 +39,7 @@ type writer struct {
 	saving    saving
 	changes   changeLog
 
-	// reportedHealthy and saysUnhealthy are the two values that Backend.Claim points to.
+	// reportedHealthy and reportedUnhealthy are the values of Backend.Reported.
 	reportedHealthy, reportedUnhealthy *bool
 }
 
@@ -55,7 +55,7 @@ func newWriter(o Options) *writer {
 	}
 }
 
-// lookupRecord returns the record of id, nil if there is none.
+// lookupRecord returns the record of id, or nil.
 func (w *writer) lookupRecord(id ID) *record {
 	s := w.services[id.Service]
 	if s == nil {
@@ -68,7 +68,7 @@ func (w *writer) lookupRecord(id ID) *record {
 	return s.records[at]
 }
 
-// getOrCreateService returns the service of that name, a new one if there is none.
+// getOrCreateService returns the service of a name.
 func (w *writer) getOrCreateService(name string) *service {
 	s := w.services[name]
 	if s == nil {
@@ -79,26 +79,26 @@ func (w *writer) getOrCreateService(name string) *service {
 	return s
 }
 
-// getOrCreateRecord returns the record of id, a new one if there is none. A new one must be given a source before it is
-// refreshed.
+// getOrCreateRecord returns the record of id. The caller must give a new record a source before it refreshes the
+// record.
 func (w *writer) getOrCreateRecord(id ID, now time.Time) *record {
 	return w.getOrCreateIn(w.getOrCreateService(id.Service), id, now)
 }
 
-// getOrCreateIn is obtain for a caller that has the service already.
+// getOrCreateIn is getOrCreateRecord for a known service.
 func (w *writer) getOrCreateIn(s *service, id ID, now time.Time) *record {
 	at, found := s.find(id)
 	if found {
 		return s.records[at]
 	}
-	id.Service = s.name // one string for all of them
+	id.Service = s.name // shares the string
 	r := &record{id: id, service: s, isNew: true, published: &Backend{ID: id, CreatedAt: now}}
 	s.records = slices.Insert(s.records, at, r)
 	w.restoreRecord(r, now)
 	return r
 }
 
-// removeRecord removes a record, with its claim if it has one.
+// removeRecord removes a record and its agent report.
 func (w *writer) removeRecord(r *record) {
 	s := r.service
 	if at, found := s.find(r.id); found {
@@ -115,7 +115,7 @@ func (w *writer) removeRecord(r *record) {
 	w.markDirty(s, true)
 }
 
-// removeOrRefresh removes r if nothing declares or claims it any more, and refreshes it otherwise.
+// removeOrRefresh removes r if it has no source, and refreshes it otherwise.
 func (w *writer) removeOrRefresh(r *record, now time.Time) {
 	if r.hasNoSource() {
 		w.removeRecord(r)
@@ -124,7 +124,7 @@ func (w *writer) removeOrRefresh(r *record, now time.Time) {
 	w.refreshBackend(r, now)
 }
 
-// records yields every record. Those that it comes to later may be removed meanwhile.
+// records yields all records. It may yield a removed record.
 func (w *writer) records() iter.Seq[*record] {
 	return func(yield func(*record) bool) {
 		for _, s := range w.services {
@@ -137,7 +137,7 @@ func (w *writer) records() iter.Seq[*record] {
 	}
 }
 
-// markDirty notes that the slot of s must be filled anew.
+// markDirty makes publishChanges publish the backends of s. With notify, it also calls Options.Changed.
 func (w *writer) markDirty(s *service, notify bool) {
 	if !s.dirty {
 		s.dirty = true
@@ -146,15 +146,15 @@ func (w *writer) markDirty(s *service, notify bool) {
 	s.notify = s.notify || notify
 }
 
-// publishChanges shows readers everything that has changed since the last call, slots first and then the index. Then it
-// calls Options.Changed for the services whose answers may change.
+// publishChanges publishes all changes since the last call: first the backends of services, then the indexes. Then it
+// calls Options.Changed for the services with changed answers.
 func (w *writer) publishChanges(now time.Time) {
 	w.updateIsolation(now)
-	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
+	for i := 0; i < len(w.dirty); i++ { // updates of holds may append to it
 		w.updateServiceHolds(w.dirty[i], now)
 	}
 	w.updateQueuedHolds(now)
-	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
+	for i := 0; i < len(w.dirty); i++ { // updates of holds may append to it
 		s := w.dirty[i]
 		w.updateServiceHolds(s, now)
 		if s.hasReplaced {

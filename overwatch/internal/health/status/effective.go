@@ -11,20 +11,20 @@ type Inputs struct {
 	Override check.State
 	// Report is the state that the agent reports.
 	Report check.State
-	// Stale tells that the agent has been silent for longer than the stale threshold, with or without a reported state.
+	// Stale is true if the agent has been silent for longer than the stale threshold, with or without a reported state.
 	Stale bool
-	// Held tells that mass-failure protection holds a report of unhealthy.
+	// Held is true if mass-failure protection holds a report of unhealthy.
 	Held bool
-	// Unauthorized tells that the backend is declared and its declaration does not name the agent.
+	// Unauthorized is true if the backend is declared and its declaration does not name the agent.
 	Unauthorized bool
 	// Check is the state that the node's own check found. It is StateUnknown if it is too old, or ignored during
 	// self-isolation.
 	Check check.State
-	// Isolated tells that a failed own check is ignored because of self-isolation.
+	// Isolated is true if a failed own check is ignored because of self-isolation.
 	Isolated bool
-	// CheckOff tells that the node's own check of this backend is switched off.
+	// CheckOff is true if the node's own check of this backend is switched off.
 	CheckOff bool
-	// Unmonitored tells that own checks are switched off for the node or the backend, and that no agent reports the
+	// Unmonitored is true if own checks are switched off for the node or the backend, and that no agent reports the
 	// backend.
 	Unmonitored bool
 	// LastKnown is the state that the last evidence gave. At first it is the state from before the restart.

@@ -2,8 +2,8 @@ package status
 
 import "time"
 
-// minFlapStops is the number of stops within a window from which a backend flaps. A stop is a change from serving to
-// not serving that no operator made.
+// minFlapStops is the number of stops within a window after which a backend flaps. A stop is a change from serving to
+// not serving without an operator's action.
 const minFlapStops = 3
 
 // Stops are the last stops of a backend.

@@ -62,10 +62,10 @@ func (k ReportKind) Concern() api.BrakeConcern {
 // means that there is no report.
 type UnconfirmedReport struct {
 	Since time.Time
-	// Accepted tells that no hold with a time limit covers the report: the backend did not serve when the report arrived,
+	// Accepted is true if no hold with a time limit covers the report: the backend did not serve when the report arrived,
 	// the report was older than the window when a hold began, or a hold has ended.
 	Accepted bool
-	// Final tells that no hold covers the report: the backend did not serve when the report arrived, or an operator
+	// Final is true if no hold covers the report: the backend did not serve when the report arrived, or an operator
 	// released the hold.
 	Final bool
 }
@@ -80,7 +80,7 @@ type UnconfirmedReport struct {
 type Hold struct {
 	// Since is the time at which the hold began.
 	Since time.Time
-	// KeepsRegion tells that the reports of an agent would stop all serving backends of the region.
+	// KeepsRegion is true if the reports of an agent would stop all serving backends of the region.
 	KeepsRegion bool
 	emptySince  time.Time // zero while the hold has reports
 }

@@ -32,7 +32,7 @@ type Ramp struct {
 	steps  int8 // 0: no ramp
 }
 
-// Drain returns the ramp of a drain to a share. A drain over 0 has its final share at once.
+// Drain returns the ramp of a drain to a share. A drain over 0 has its final share immediately.
 func Drain(since time.Time, over time.Duration, to float64) Ramp {
 	return Ramp{Since: since, Over: min(max(over, 0), MaxRampTime), To: to, steps: DrainSteps}
 }
@@ -61,7 +61,7 @@ func (r *Ramp) stepAt(now time.Time) int {
 	return int(depth * steps / r.Over)
 }
 
-// depthOfStep returns the depth of so many steps.
+// depthOfStep returns the depth after a number of steps.
 func (r *Ramp) depthOfStep(steps int) time.Duration {
 	return (r.Over*time.Duration(steps) + time.Duration(r.steps) - 1) / time.Duration(r.steps)
 }
@@ -92,7 +92,7 @@ func (r *Ramp) NextStep(now time.Time) (at time.Time, moving bool) {
 // End returns the time of the last step of a falling ramp.
 func (r *Ramp) End() time.Time { return r.Since.Add(r.Over - r.Depth) }
 
-// ContinueFrom makes a drain begin at the share that the drain before had at now, so that a new drain never raises the
+// ContinueFrom makes a drain begin at the share of the previous drain at now, so that a new drain never raises the
 // share. before may be nil.
 func (r *Ramp) ContinueFrom(before *Ramp, now time.Time) {
 	if before == nil {
@@ -110,7 +110,7 @@ func (r *Ramp) isLowerThan(other *Ramp) bool {
 	return r.To < other.To || r.To == other.To && r.End().Before(other.End())
 }
 
-// Lowest returns the drain that ends at the lowest share, nil for none. Drains may be nil.
+// Lowest returns the drain that ends at the lowest share, or nil. Drains may be nil.
 func Lowest(drains ...*Ramp) (lowest *Ramp) {
 	for _, d := range drains {
 		if d != nil && (lowest == nil || d.isLowerThan(lowest)) {
@@ -120,8 +120,8 @@ func Lowest(drains ...*Ramp) (lowest *Ramp) {
 	return lowest
 }
 
-// updateWarning makes r follow an early warning: r falls over the given time while the warning lasts, and rises after
-// its end, for 0.
+// updateWarning updates the ramp of an early warning. r falls over the given time while the warning lasts. The time 0
+// means that the warning has ended; r then rises.
 func (r *Ramp) updateWarning(over time.Duration, now time.Time) {
 	switch {
 	case over > 0 && !r.IsActive():

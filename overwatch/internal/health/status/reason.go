@@ -28,7 +28,7 @@ const (
 	ReasonStaleUnchecked      = "its agent is silent, this node's own check of it is switched off"
 	ReasonHeld                = "held: its agent says unhealthy, and so do agents of most of the name's backends at " +
 		"once; this node's own checks succeed"
-	// ReasonHeldAgent and ReasonHeldRegion replace ReasonHeld if the hold is of the agent or of the region.
+	// ReasonHeldAgent and ReasonHeldRegion replace ReasonHeld for the hold of an agent or a region.
 	ReasonHeldAgent = "held: its agent says unhealthy, and so it does of most of its backends at once; this node's " +
 		"own checks succeed"
 	ReasonHeldRegion = "held: its agent says unhealthy, and agents alone would take its region; this node's own " +
@@ -41,8 +41,8 @@ const (
 	ReasonWarnsOfMemory = "serves less: its agent warns of memory running out"
 	ReasonWarnsOfErrors = "serves less: its agent warns of failing checks"
 	ReasonWarningEnded  = "serves less: its agent's warning has ended, its share comes back"
-	// ReasonDrained replaces the reason of a backend that only its drain keeps from serving, ReasonDrainedAnyway if an
-	// override says healthy.
+	// ReasonDrained replaces the reason of a backend that only its drain stops, ReasonDrainedAnyway if an override is
+	// healthy.
 	ReasonDrained       = "drained"
 	ReasonDrainedAnyway = "drained, which an operator's override of healthy does not end"
 )

@@ -6,14 +6,14 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// ShareInputs has the ramps and holds that change the share of a backend, beside its Inputs.
+// ShareInputs has the ramps and holds that change the share of a backend, in addition to Inputs.
 type ShareInputs struct {
 	// HeldReason is the reason of a held report of unhealthy.
 	HeldReason string
-	// Warnings are the early warnings that count, nil for none. WarningHeld tells that others are held.
+	// Warnings are the early warnings that count, nil for none. WarningHeld is true if others are held.
 	Warnings    *Warnings
 	WarningHeld bool
-	// Drains are the drains of an operator and of an agent, nil for none.
+	// Drains are the drains of an operator and of an agent, or nil.
 	Drains [2]*Ramp
 }
 
@@ -21,8 +21,8 @@ type ShareInputs struct {
 type Serving struct {
 	Conclusion
 	Share float64 // from 0 to 1
-	Held  bool    // it serves because of a hold
-	// Drain is the drain that ends at the lowest share, nil for none.
+	Held  bool    // a hold keeps it serving
+	// Drain is the drain that ends at the lowest share, or nil.
 	Drain *Ramp
 }
 
