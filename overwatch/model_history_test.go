@@ -125,7 +125,7 @@ func (h *chronicle) start(path string) {
 		configPath: path, log: zerolog.Nop(), logging: level, started: time.Now(), boot: identity.NewNonce(),
 		registerer: prometheus.NewRegistry(),
 	}}
-	h.must(errors.Join(h.node.openStore(cfg), h.node.openState(cfg)))
+	h.must(errors.Join(h.node.openStore(cfg), h.node.openState(cfg, nil)))
 	halfway := func(context.Context, *config.Config) error { time.Sleep(startTime / 2); return nil }
 	for _, open := range []func(context.Context, *config.Config) error{
 		h.node.openIdentity, h.node.openTrust, h.node.openRegistry, h.node.openDNSSEC, halfway, h.node.openDNS, halfway,

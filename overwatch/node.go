@@ -126,13 +126,15 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 			n.close()
 		}
 	}()
+	database := control.StartReadingDatabase(cfg.Overwatch.Geolocation.DatabasePath)
+	n.closers = append(n.closers, database.Wait)
 	// The DNS sockets come first, so that queries of a restart wait in them. If another process has their addresses,
 	// the store tells whether it is one of this data_dir, and openDNS binds them again.
 	if err = n.bindDNS(cfg); err == nil || errors.Is(err, syscall.EADDRINUSE) {
 		err = n.openStore(cfg)
 	}
 	if err == nil {
-		err = n.openState(cfg)
+		err = n.openState(cfg, database)
 	}
 	if err == nil {
 		for _, open := range []func(context.Context, *config.Config) error{
@@ -185,9 +187,10 @@ func (n *node) openStore(cfg *config.Config) (err error) {
 }
 
 // openState joins the API's definitions with the configuration file; the result is the configuration in force.
-func (n *node) openState(file *config.Config) (err error) {
+func (n *node) openState(file *config.Config, database *control.DatabaseReading) (err error) {
 	n.state, err = control.OpenState(control.StateOptions{
-		File: file, Started: n.started, Store: n.store, Logging: n.logging, Registerer: n.registerer, Logger: n.log,
+		File: file, Started: n.started, Store: n.store, Logging: n.logging, Database: database,
+		Registerer: n.registerer, Logger: n.log,
 	})
 	return err
 }

@@ -31,6 +31,7 @@ type geography struct {
 
 	problem atomic.Pointer[string] // why the file cannot be used; nil: no fault
 
+	early    *DatabaseReading // nil: none, or used
 	tried    attempt
 	database *geo.Database // the last that could be read; nil: none
 
@@ -103,7 +104,7 @@ func (g *geography) read(path string) {
 		return
 	}
 	g.tried = now
-	database, err := geo.ReadDatabase(path)
+	database, err := g.readFile(now)
 	if err != nil {
 		g.failures.Inc()
 		g.logUnusable(err)
@@ -113,6 +114,51 @@ func (g *geography) read(path string) {
 	g.problem.Store(nil)
 	g.loaded.Set(1)
 	g.log.Info().Str("path", path).Msg("geolocation database read")
+}
+
+// readFile reads the database file, or returns the result of the early reading if it read the same file.
+func (g *geography) readFile(now attempt) (*geo.Database, error) {
+	if early := g.early; early != nil {
+		g.early = nil
+		early.Wait()
+		database := early.database
+		early.database = nil // the root keeps the reading
+		if early.same(now) {
+			return database, early.err
+		}
+	}
+	return geo.ReadDatabase(now.path)
+}
+
+// DatabaseReading reads a geolocation database in the background, so that a start opens the store meanwhile.
+type DatabaseReading struct {
+	attempt
+	done     chan struct{}
+	database *geo.Database
+	err      error
+}
+
+// StartReadingDatabase starts to read the database file at path. It returns nil for an empty path.
+func StartReadingDatabase(path string) *DatabaseReading {
+	if path == "" {
+		return nil
+	}
+	r := &DatabaseReading{attempt: attempt{path: path}, done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		if info, err := os.Stat(path); err == nil {
+			r.info = info
+		}
+		r.database, r.err = geo.ReadDatabase(path)
+	}()
+	return r
+}
+
+// Wait returns at the end of the reading. It accepts a nil r.
+func (r *DatabaseReading) Wait() {
+	if r != nil {
+		<-r.done
+	}
 }
 
 // logUnusable logs why the database file cannot be used.

@@ -189,3 +189,34 @@ func TestValidate_RefusesMappingsOfOneNetworkInTwoSpellings(t *testing.T) {
 		t.Errorf("problems %v, want one", problems)
 	}
 }
+
+// The early reading counts for the file that it read, and only once.
+func TestGeography_UsesTheEarlyReadingOfTheSameFile(t *testing.T) {
+	content, err := os.ReadFile(databases + "GeoLite2-Country-Test.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, replaced := range []bool{false, true} {
+		w := newGeographyWorld(t)
+		w.replace(t, content)
+		w.early = StartReadingDatabase(w.cfg.Overwatch.Geolocation.DatabasePath)
+		w.early.Wait()
+		early := w.early.database
+		if replaced {
+			w.replace(t, content)
+		}
+		if got := w.region(t); got != "eu" {
+			t.Errorf("a client in the United Kingdom is in %q", got)
+		}
+		if used := w.geography.database == early; used == replaced || early == nil {
+			t.Errorf("file replaced: %v, early reading used: %v", replaced, used)
+		}
+		w.replace(t, content)
+		if w.region(t); w.geography.database == early {
+			t.Error("a later file was not read")
+		}
+	}
+	if StartReadingDatabase("") != nil {
+		t.Error("there is a reading without a file")
+	}
+}

@@ -68,6 +68,7 @@ type StateOptions struct {
 	Started    time.Time
 	Store      *store.Store
 	Logging    *logging.Control
+	Database   *DatabaseReading // nil: the geolocation database is read when it is needed
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }
@@ -86,6 +87,7 @@ func OpenState(o StateOptions) (*State, error) {
 	if s.geography, err = newGeography(o.Registerer, o.Logger); err != nil {
 		return nil, err
 	}
+	s.geography.early = o.Database
 	times, err := o.Store.LoadCreationTimes()
 	if err != nil {
 		return nil, fmt.Errorf("loading when domains came into the configuration: %w", err)

@@ -44,11 +44,14 @@ type Sources struct {
 // one network, for a database that cannot be read to its end, and for more than MaxRegions rankings.
 func New(s Sources) (*Table, error) {
 	if len(s.Regions) > MaxRegions {
-		return nil, fmt.Errorf("%d regions: at most %d can be told apart", len(s.Regions), MaxRegions)
+		return nil, fmt.Errorf("%d regions: at most %d are possible", len(s.Regions), MaxRegions)
 	}
 	b := newBuilder(s)
 	var err error
 	if b.fallback, err = b.region(s.DefaultRegion, "default_region"); err != nil {
+		return nil, err
+	}
+	if err = b.addMappings(); err != nil {
 		return nil, err
 	}
 	v4, v6, err := b.compile(layer{placed: b.byPlace, mapped: b.mapped})
@@ -86,7 +89,8 @@ type builder struct {
 	ids                   map[string]uint16  // index of the region
 	countries, continents map[string]ranking // the regions that name the code
 	fallback              ranking            // the default region, or none
-	v4, v6                *trie
+	chains                []chain
+	over4, over6          []block // the chain of mappings of all addresses
 
 	rankings []ranking // by number; the first is empty
 	numbers  map[string]uint16
@@ -117,7 +121,7 @@ func newBuilder(s Sources) *builder {
 	return b
 }
 
-// region returns the ranking of one region, the empty one for no name.
+// region returns the ranking with a single region. The ranking is empty for an empty name.
 func (b *builder) region(name, key string) (ranking, error) {
 	if name == "" {
 		return nil, nil
@@ -178,26 +182,60 @@ type layer struct {
 }
 
 // compile returns the largest blocks of addresses that have one value in a layer, for both families.
-func (b *builder) compile(l layer) (v4, v6 []block, err error) {
-	b.v4, b.v6 = newTrie(l.placed(Place{})), newTrie(l.placed(Place{}))
-	if b.sources.Database != nil {
-		for network, at := range b.sources.Database.networks() {
-			if at.err != nil {
-				return nil, nil, at.err
-			}
-			b.of(network).set(network, l.placed(at.Place))
+func (b *builder) compile(l layer) (v4, v6 blocks, err error) {
+	add := func(to *blocks, over []block) func(block) {
+		return func(network block) {
+			over = network.overlay(over, func(part block, chain uint32) {
+				part.value = uint32(b.withMappings(l, chain, uint16(part.value)))
+				to.add(part)
+			})
 		}
 	}
-	if err := b.addMappings(l); err != nil {
+	add4, add6 := add(&v4, b.over4), add(&v6, b.over6)
+	d := b.sources.Database
+	if d == nil {
+		everywhere := block{value: uint32(l.placed(Place{}))}
+		add4(everywhere)
+		add6(everywhere)
+		return v4, v6, nil
+	}
+	v4, v6 = make(blocks, 0, len(d.placeOf4)), make(blocks, 0, len(d.placeOf6))
+	values := make([]uint16, len(d.places))
+	for i, p := range d.places {
+		values[i] = l.placed(p)
+	}
+	if err := d.blocks(values, add4, add6); err != nil {
 		return nil, nil, err
 	}
-	for _, c := range carriers {
-		b.v6.set(c, carrier)
-	}
-	return b.v4.blocks(), b.v6.blocks(), nil
+	return v4, v6, nil
 }
 
-// byPlace returns the ranking of a client at a place of the database.
+// chain is a custom mapping of a network, and the chain of the mappings of larger networks that contain it.
+type chain struct {
+	region uint16
+	under  uint32 // an index of builder.chains
+}
+
+// The first chains.
+const (
+	noMapping      uint32 = iota // no mapping contains the network
+	carriesMapping               // the network carries IPv4 addresses: the mappings of the IPv4 addresses apply
+	firstMapping
+)
+
+// withMappings returns the value of addresses in a layer to which a chain of mappings applies.
+func (b *builder) withMappings(l layer, id uint32, value uint16) uint16 {
+	switch id {
+	case noMapping:
+		return value
+	case carriesMapping:
+		return carrier
+	}
+	c := b.chains[id]
+	return l.mapped(c.region, b.withMappings(l, c.under, value))
+}
+
+// byPlace returns the ranking of a client with a place in the database.
 func (b *builder) byPlace(p Place) uint16 {
 	key := [2]string{p.Country, p.Continent}
 	number, known := b.places[key]
@@ -219,7 +257,8 @@ func (b *builder) mapped(region, under uint16) uint16 {
 	return number
 }
 
-func (b *builder) addMappings(l layer) error {
+// addMappings sets the chain of mappings of all addresses.
+func (b *builder) addMappings() error {
 	ordered := slices.Clone(b.sources.Mappings)
 	for i, m := range ordered {
 		if !m.CIDR.IsValid() {
@@ -231,6 +270,8 @@ func (b *builder) addMappings(l layer) error {
 	slices.SortStableFunc(ordered, func(x, y Mapping) int {
 		return cmp.Or(cmp.Compare(x.CIDR.Bits(), y.CIDR.Bits()), x.CIDR.Addr().Compare(y.CIDR.Addr()))
 	})
+	b.chains = make([]chain, firstMapping)
+	v4, v6 := newTrie(noMapping), newTrie(noMapping)
 	for i, m := range ordered {
 		if i > 0 && ordered[i-1].CIDR == m.CIDR {
 			return fmt.Errorf("custom mapping %s: given twice", m.CIDR)
@@ -239,19 +280,23 @@ func (b *builder) addMappings(l layer) error {
 		if err != nil {
 			return err
 		}
-		if len(to) > 0 {
-			b.of(m.CIDR).update(m.CIDR, func(under uint16) uint16 { return l.mapped(to[0], under) })
+		if len(to) == 0 {
+			continue
 		}
+		t := v6
+		if m.CIDR.Addr().Is4() {
+			t = v4
+		}
+		t.update(m.CIDR, func(under uint32) uint32 {
+			b.chains = append(b.chains, chain{to[0], under})
+			return uint32(len(b.chains) - 1)
+		})
 	}
+	for _, c := range carriers {
+		v6.set(c, carriesMapping)
+	}
+	b.over4, b.over6 = v4.blocks(), v6.blocks()
 	return nil
-}
-
-// of returns the trie of a prefix's family.
-func (b *builder) of(p netip.Prefix) *trie {
-	if p.Addr().Is4() {
-		return b.v4
-	}
-	return b.v6
 }
 
 // canonical masks a network, and turns one of IPv4-mapped addresses into an IPv4 network.

@@ -1,14 +1,11 @@
 package geo
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"iter"
-	"math"
 	"net/netip"
 	"os"
-	"strings"
+	"slices"
 
 	"github.com/oschwald/maxminddb-golang/v2"
 )
@@ -25,11 +22,14 @@ type Place struct {
 
 // Database is an MMDB file in MaxMind's layout (country.iso_code, continent.code) or a flat one (country_code or
 // country, continent_code or continent). Positions are in location.latitude and location.longitude, or in latitude
-// and longitude. It holds the whole file in memory, so that the file may be replaced or cut short meanwhile.
+// and longitude. It holds the whole file in memory, so that the file may be replaced or truncated meanwhile.
 type Database struct {
 	reader  *maxminddb.Reader
+	tree    searchTree
 	samples samples
-	places  map[uintptr]Place // by the record's offset: many networks share one, and they are gone through more than once
+	places  []Place // of the different records, in the order of the first network; the first place is unknown
+	// placeOf4 and placeOf6 have the index of the place for each network of the tree, in the order of addresses.
+	placeOf4, placeOf6 []uint32
 }
 
 // ErrNoPlaces is the error of a database that can be read and places no client, such as one of networks' owners.
@@ -63,71 +63,67 @@ func ReadDatabase(path string) (*Database, error) {
 	return d, nil
 }
 
-// parseDatabase checks that content is an MMDB file whose networks can all be read. It keeps content.
+// parseDatabase checks that content is an MMDB file whose networks can all be read. The database retains content.
 func parseDatabase(content []byte) (*Database, error) {
 	reader, err := maxminddb.OpenBytes(content)
 	if err != nil {
 		return nil, err
 	}
-	// Each node takes two records of the file, so no file has more nodes than octets.
-	if reader.Metadata.NodeCount > uint(len(content)) {
-		return nil, fmt.Errorf("promises %d nodes in %d octets", reader.Metadata.NodeCount, len(content))
+	d := &Database{reader: reader, samples: make(samples), places: []Place{{}}}
+	if d.tree, err = newSearchTree(content, reader.Metadata); err != nil {
+		return nil, err
 	}
-	d := &Database{reader: reader, places: make(map[uintptr]Place), samples: make(samples)}
-	for r := range reader.Networks() {
-		if err := d.learn(r); err != nil {
-			return nil, err
-		}
+	known := map[uint32]uint32{0: 0} // the index of the place by the reference to the record
+	if d.placeOf4, err = d.readPlaces(known, d.tree.walk4, prefix4); err != nil {
+		return nil, err
+	}
+	if d.placeOf6, err = d.readPlaces(known, d.tree.walk6, prefix6); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
 
-// hasPlaces reports whether any record has a place.
-func (d *Database) hasPlaces() bool {
-	for _, p := range d.places {
-		if p != (Place{}) {
-			return true
+// readPlaces returns the index of the place for each network of a walk. It decodes each record once: many networks
+// share a record.
+func (d *Database) readPlaces(known map[uint32]uint32, walk func(func(block) error) error,
+	prefixOf func(block) netip.Prefix) (placeOf []uint32, err error) {
+	err = walk(func(n block) error {
+		place, isKnown := known[n.value]
+		if !isKnown {
+			p, err := placeOfRecord(d.reader.LookupOffset(d.tree.offset(n.value)))
+			if err != nil {
+				return fmt.Errorf("record of %s: %w", prefixOf(n), err)
+			}
+			place = uint32(len(d.places))
+			known[n.value], d.places = place, append(d.places, p)
+			d.samples.add(prefixOf(n), p.Position)
 		}
-	}
-	return false
+		placeOf = append(placeOf, place)
+		return nil
+	})
+	return placeOf, err
 }
 
-// learn decodes the record of a network, once for all networks that share it.
-func (d *Database) learn(r maxminddb.Result) error {
-	if err := r.Err(); err != nil {
+// blocks calls add4 and add6 with the networks of the database in the order of addresses. The value of a network is
+// the entry of its place in values. Together the networks cover all addresses.
+func (d *Database) blocks(values []uint16, add4, add6 func(block)) error {
+	visit := func(placeOf []uint32, add func(block)) func(block) error {
+		return func(n block) error {
+			n.value = uint32(values[placeOf[0]])
+			placeOf = placeOf[1:]
+			add(n)
+			return nil
+		}
+	}
+	if err := d.tree.walk4(visit(d.placeOf4, add4)); err != nil {
 		return err
 	}
-	if _, known := d.places[r.Offset()]; known {
-		return nil
-	}
-	p, err := placeOf(r)
-	if err != nil {
-		return fmt.Errorf("record of %s: %w", r.Prefix(), err)
-	}
-	d.places[r.Offset()] = p
-	d.samples.add(r.Prefix(), p.Position)
-	return nil
+	return d.tree.walk6(visit(d.placeOf6, add6))
 }
 
-// entry is a network's place, or the reason why it cannot be read.
-type entry struct {
-	Place
-	err error
-}
-
-// networks yields each network of the database once, IPv4 networks as IPv4. It ends after the first error.
-func (d *Database) networks() iter.Seq2[netip.Prefix, entry] {
-	return func(yield func(netip.Prefix, entry) bool) {
-		for r := range d.reader.Networks() {
-			if err := r.Err(); err != nil {
-				yield(netip.Prefix{}, entry{err: err})
-				return
-			}
-			if !yield(canonical(r.Prefix()), entry{Place: d.places[r.Offset()]}) {
-				return
-			}
-		}
-	}
+// hasPlaces reports whether any record has a place.
+func (d *Database) hasPlaces() bool {
+	return slices.ContainsFunc(d.places, func(p Place) bool { return p != (Place{}) })
 }
 
 // lookup returns the place of an address and the network of its record, none of an IPv6 address in a file of IPv4.
@@ -139,54 +135,6 @@ func (d *Database) lookup(a netip.Addr) (Place, netip.Prefix, error) {
 	if err := r.Err(); err != nil || !r.Found() {
 		return Place{}, netip.Prefix{}, err
 	}
-	p, err := placeOf(r)
+	p, err := placeOfRecord(r)
 	return p, r.Prefix(), err
-}
-
-func placeOf(r maxminddb.Result) (Place, error) {
-	var country struct {
-		Code string `maxminddb:"iso_code"`
-	}
-	var continent struct {
-		Code string `maxminddb:"code"`
-	}
-	var location struct {
-		Latitude  *float64 `maxminddb:"latitude"`
-		Longitude *float64 `maxminddb:"longitude"`
-	}
-	var flat [4]string
-	var latitude, longitude *float64
-	for _, part := range []struct {
-		at   string
-		into any
-	}{
-		{"country", &country}, {"country_code", &flat[0]}, {"country", &flat[1]},
-		{"continent", &continent}, {"continent_code", &flat[2]}, {"continent", &flat[3]},
-		{"location", &location}, {"latitude", &latitude}, {"longitude", &longitude},
-	} {
-		// A field of another type counts as absent, because layouts differ.
-		var other maxminddb.UnmarshalTypeError
-		if err := r.DecodePath(part.into, part.at); err != nil && !errors.As(err, &other) {
-			return Place{}, err
-		}
-	}
-	code := cmp.Or(country.Code, flat[0], flat[1])
-	p := Place{
-		Country:   presentCountry(code),
-		Continent: strings.ToUpper(cmp.Or(continent.Code, flat[2], flat[3])),
-		Position:  cmp.Or(positionOf(location.Latitude, location.Longitude), positionOf(latitude, longitude)),
-	}
-	if p.Continent == "" {
-		p.Continent = continentOf(code)
-	}
-	return p, nil
-}
-
-// positionOf returns nil for coordinates that are no point on the earth.
-func positionOf(latitude, longitude *float64) *Position {
-	// Not-a-number fails these comparisons too.
-	if latitude != nil && longitude != nil && math.Abs(*latitude) <= 90 && math.Abs(*longitude) <= 180 {
-		return &Position{*latitude, *longitude}
-	}
-	return nil
 }

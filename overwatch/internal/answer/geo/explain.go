@@ -49,7 +49,7 @@ func (t *Table) explain(client netip.Addr, regionOf func(RegionID) string) (Expl
 	id, scope := t.Locate(client)
 	e := Explanation{Client: client.WithZone(""), Match: ByDefault, Scope: scope, Region: regionOf(id)}
 	if v4, _, ok := embedded(client); ok {
-		e.Client = netip.AddrFrom4([4]byte{byte(v4 >> 24), byte(v4 >> 16), byte(v4 >> 8), byte(v4)})
+		e.Client = ipv4(v4)
 	}
 	var network netip.Prefix
 	if t.sources.Database != nil {

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"sync"
 	"testing"
+
+	"gslb.internal/overwatch/internal/answer/geo/geotest"
 )
 
 var regions = []Region{
@@ -253,15 +256,13 @@ func TestContinentOf_KnowsEachCountryOnce(t *testing.T) {
 // The country derived from the continent table agrees with what MaxMind's file says itself.
 func TestContinentOf_AgreesWithTheDatabase(t *testing.T) {
 	d := mustRead(t, "GeoIP2-Country-Test.mmdb")
-	n := 0
-	for network, at := range d.networks() {
-		if c := continentOf(at.Country); at.Country != "" && c != at.Continent {
-			t.Errorf("%s: %s is in %s, the database says %s", network, at.Country, c, at.Continent)
+	for _, p := range d.places {
+		if c := continentOf(p.Country); p.Country != "" && c != p.Continent {
+			t.Errorf("%s is in %s, the database says %s", p.Country, c, p.Continent)
 		}
-		n++
 	}
-	if n < 100 {
-		t.Errorf("only %d networks", n)
+	if len(d.places) < 20 {
+		t.Errorf("only %d places", len(d.places))
 	}
 }
 
@@ -308,4 +309,30 @@ func BenchmarkLocate(b *testing.B) {
 			table.Locate(clients[i%len(clients)])
 		}
 	})
+}
+
+// largeDatabase returns the content of a file of a million networks.
+var largeDatabase = sync.OnceValue(func() []byte { return geotest.Database(geotest.Large(1_000_000)) })
+
+// BenchmarkLarge measures what a start does with a database of a million networks.
+func BenchmarkLarge(b *testing.B) {
+	content := largeDatabase()
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := parseDatabase(content); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	d, err := parseDatabase(content)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, spots := range []bool{false, true} {
+		b.Run(fmt.Sprintf("compile/spots=%v", spots), func(b *testing.B) {
+			for b.Loop() {
+				mustNew(b, Sources{Regions: regions, DefaultRegion: "us", Database: d, Spots: spots})
+			}
+		})
+	}
 }

@@ -56,11 +56,8 @@ func (b *builder) compileSpots() (*Spots, error) {
 		c.id(cell{}, nil)
 		c.placed(Place{})
 		if b.sources.Database != nil {
-			for _, at := range b.sources.Database.networks() {
-				if at.err != nil {
-					return nil, at.err
-				}
-				if c.placed(at.Place); c.full {
+			for _, p := range b.sources.Database.places {
+				if c.placed(p); c.full {
 					break
 				}
 			}

@@ -3,7 +3,6 @@ package geo
 import (
 	"encoding/binary"
 	"net/netip"
-	"sort"
 )
 
 // RegionID numbers the regions that a client may be in: NoRegion, or an index of Table.Rankings. A name takes the first
@@ -119,10 +118,9 @@ type ranges6 struct {
 
 // newRanges6 is newRanges4 for IPv6 addresses.
 func newRanges6(blocks []block, values []uint16) ranges6 {
-	r := ranges6{first: index(blocks)}
-	for _, b := range blocks {
-		r.starts = append(r.starts, [2]uint64{b.hi, b.lo})
-		r.places = append(r.places, placeOfBlock(b, values))
+	r := ranges6{first: index(blocks), starts: make([][2]uint64, len(blocks)), places: make([]place, len(blocks))}
+	for i, b := range blocks {
+		r.starts[i], r.places[i] = [2]uint64{b.hi, b.lo}, placeOfBlock(b, values)
 	}
 	return r
 }
@@ -141,24 +139,24 @@ func (r *ranges6) find(hi, lo uint64) (value uint16, bits uint8) {
 }
 
 func placeOfBlock(b block, values []uint16) place {
-	if values != nil && b.value != carrier {
-		b.value = values[b.value]
+	value := uint16(b.value)
+	if values != nil && value != carrier {
+		value = values[value]
 	}
-	return place{b.value, b.bits}
+	return place{value, b.bits}
 }
 
 // index returns the block with the first address of each front, and the last block behind them.
 func index(blocks []block) []uint32 {
 	first := make([]uint32, 1<<front+1)
-	for i := range first {
+	last := 0
+	for i := range first[:1<<front] {
 		start := uint64(i) << (64 - front)
-		if i == 1<<front {
-			first[i] = uint32(len(blocks) - 1)
-			break
+		for last+1 < len(blocks) && (blocks[last+1].hi < start || blocks[last+1].hi == start && blocks[last+1].lo == 0) {
+			last++
 		}
-		first[i] = uint32(sort.Search(len(blocks), func(j int) bool {
-			return blocks[j].hi > start || blocks[j].hi == start && blocks[j].lo > 0
-		}) - 1)
+		first[i] = uint32(last)
 	}
+	first[1<<front] = uint32(len(blocks) - 1)
 	return first
 }

@@ -30,9 +30,11 @@ func Located(country, continent string, latitude, longitude float64) map[string]
 	return record
 }
 
-// Database returns the content of a file. Later networks overwrite what they have in common with earlier ones.
+// Database returns the content of a file. Later networks replace the parts of earlier networks that they contain.
+// Networks with equal records share one, as in the files of publishers.
 func Database(networks []Network) []byte {
 	b := &builder{nodes: make([][2]node, 1)}
+	offsets := make(map[string]int) // by the encoded record
 	for _, n := range networks {
 		prefix, offset := n.CIDR, 0
 		if prefix.Addr().Is4() {
@@ -42,8 +44,15 @@ func Database(networks []Network) []byte {
 		if prefix.Addr().Is4() {
 			copy(octets[:12], make([]byte, 12))
 		}
-		b.set(octets, prefix.Bits()+offset, node{data: b.data.Len() + 1})
+		at := b.data.Len()
 		b.value(n.Record)
+		record := string(b.data.Bytes()[at:])
+		if shared, known := offsets[record]; known {
+			b.data.Truncate(at)
+			at = shared
+		}
+		offsets[record] = at
+		b.set(octets, prefix.Bits()+offset, node{data: at + 1})
 	}
 	return b.file()
 }

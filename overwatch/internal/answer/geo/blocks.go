@@ -1,0 +1,67 @@
+package geo
+
+// block is an aligned range of addresses with one value.
+type block struct {
+	hi, lo uint64 // the first address; an IPv4 address is in front of 96 zero bits
+	bits   uint8  // the prefix length
+	value  uint32
+}
+
+// contains reports whether the range of b contains the first address of other.
+func (b *block) contains(other *block) bool {
+	return common(b.hi^other.hi, b.lo^other.lo) >= b.bits
+}
+
+// halves returns the two blocks that make up b.
+func (b block) halves() (left, right block) {
+	b.bits++
+	left = b
+	if b.bits <= 64 {
+		b.hi |= 1 << (64 - b.bits)
+	} else {
+		b.lo |= 1 << (128 - b.bits)
+	}
+	return left, b
+}
+
+// blocks lists the largest blocks with one value, in the order of addresses.
+type blocks []block
+
+// add appends a block that begins behind the last one. It joins blocks that make up a larger block with one value.
+func (l *blocks) add(b block) {
+	list := *l
+	for n := len(list); n > 0; n-- {
+		left := &list[n-1]
+		if left.value != b.value || left.bits != b.bits || common(left.hi^b.hi, left.lo^b.lo) != b.bits-1 {
+			break
+		}
+		b, list = *left, list[:n-1]
+		b.bits--
+	}
+	*l = append(list, b)
+}
+
+// overlay calls visit with the parts into which the blocks of an overlay divide b, and with the value of the overlay
+// for each part. Both the blocks of the overlay and the calls are in the order of addresses. The overlay covers all
+// addresses. overlay returns the blocks of the overlay from the last part on.
+func (b block) overlay(over []block, visit func(part block, value uint32)) []block {
+	for len(over) > 1 && !after(&over[1], &b) {
+		over = over[1:]
+	}
+	if over[0].bits <= b.bits {
+		visit(b, over[0].value)
+		return over
+	}
+	for {
+		part := over[0]
+		part.value = b.value
+		visit(part, over[0].value)
+		if len(over) == 1 || !b.contains(&over[1]) {
+			return over
+		}
+		over = over[1:]
+	}
+}
+
+// after reports whether a begins behind the first address of b.
+func after(a, b *block) bool { return a.hi > b.hi || a.hi == b.hi && a.lo > b.lo }
