@@ -1,6 +1,9 @@
 package logging
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Bounds of Lines: at most linesMost lines in a LinesSpan. That is enough for a person who repairs something, and few
 // for a thing that flaps.
@@ -27,4 +30,17 @@ func (l *Lines) Take(now time.Time) (ok, last bool) {
 	}
 	l.count++
 	return true, l.count == linesMost
+}
+
+// SharedLines is a Lines for concurrent use.
+type SharedLines struct {
+	mu    sync.Mutex
+	lines Lines
+}
+
+// Take is Lines.Take.
+func (l *SharedLines) Take(now time.Time) (ok, last bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.Take(now)
 }

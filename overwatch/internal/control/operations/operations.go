@@ -47,7 +47,7 @@ type AppliedStore interface {
 	DeleteApplied(name string) error
 }
 
-// Options holds the parts that operations call. Every field is required.
+// Options holds the parts that operations call. Every field is required, except Rolls.
 type Options struct {
 	Changes     *changes.Changes
 	Edit        *objects.Editor
@@ -56,6 +56,7 @@ type Options struct {
 	Definitions Definitions
 	Inventory   Inventory
 	Applied     AppliedStore
+	Rolls       Rolls // nil if the node does not sign
 	View        *registry.View
 	Audit       *audit.Log
 	// Flush returns when all changes made before the call are in the answers of DNS.

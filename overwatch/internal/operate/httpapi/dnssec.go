@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
-	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/shared/api"
 )
@@ -67,16 +67,9 @@ type KeySync interface {
 	Status() api.DNSSECSyncState
 	// About returns a peer's last description of itself, and the time at which it came.
 	About(peer string) (keysync.About, time.Time)
-	// Rolls lists the changes of keys. The methods after it change one, and return when it is in the answers.
+	operations.Rolls
+	// Rolls returns the key rollovers and signing transitions.
 	Rolls() []dnssec.RollState
-	BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
-	PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
-	CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error)
-	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
-	// ForceRoll lets a change go on although nothing is heard of some nodes, which it returns.
-	ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error)
-	BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
-	PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
 	// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
 	// them.
 	Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error)
@@ -156,10 +149,10 @@ func (s *Server) getParentDS(c *call) (answer, error) {
 		return answer{}, problemf(http.StatusServiceUnavailable, "%.260s: other requests to the parent's servers are "+
 			"under way: retry in a few seconds", apex)
 	case err != nil:
-		return answer{}, rollProblem(apex, err)
+		return answer{}, objects.RollFault(apex, err)
 	}
 	list := api.ParentDS{Zone: apex, DSRecords: []api.DSRecord{}, Configured: configured,
-		Problem: wordsOrNull(found.Why)}
+		Problem: objects.NonDefault(found.Why, "")}
 	for _, ds := range found.DS {
 		r := api.DSRecord{Zone: apex, KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm),
 			DigestType: int(ds.DigestType),

@@ -97,9 +97,7 @@ func (s *Server) seal(c *call, door interface{ Challenge() string }, answer func
 // logUnsealed logs that a request of another node was refused, but not often: any client can make one. The audit log
 // has them too, and counts the rest.
 func (s *Server) logUnsealed(c *call, reason error) {
-	s.sealing.Lock()
 	ok, last := s.unsealed.Take(s.o.Now())
-	s.sealing.Unlock()
 	if !ok {
 		return
 	}

@@ -1,14 +1,10 @@
 package httpapi
 
 import (
-	"context"
-	"errors"
 	"time"
 
-	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
-	"gslb.internal/overwatch/internal/control/fault"
-	"gslb.internal/overwatch/internal/control/operations"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/shared/api"
 )
 
@@ -69,7 +65,7 @@ func rolloverOperations() []Operation {
 				"was not seen.",
 			Status: 200, Errors: []int{conflict}, Answer: offered},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/unsign", Changes: KindNode,
-			handle:  signing(goWay(api.AuditUnsign, roll.ToUnsigned)),
+			handle:  signing((*Server).unsignZone),
 			Role:    api.RoleOperate,
 			Summary: "Begin to take a zone's signatures away",
 			Description: "The zone asks its parent by CDS and CDNSKEY records to have no DS record (RFC 8078 " +
@@ -77,7 +73,7 @@ func rolloverOperations() []Operation {
 				"is signed until no cache has one. Keys are kept.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: unsign},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/sign", Changes: KindNode,
-			handle:  signing(goWay(api.AuditSign, roll.ToSigned)),
+			handle:  signing((*Server).signZone),
 			Role:    api.RoleOperate,
 			Summary: "Begin to sign a zone again that has gone without signatures",
 			Description: "The zone is signed at once. It offers DS records to its parent when unsigned answers have " +
@@ -104,7 +100,7 @@ func (s *Server) listRolls(*call) (answer, error) {
 	list := api.Rolls{Enabled: s.o.SigningKeys != nil, Rolls: []api.Roll{}}
 	if s.o.KeySync != nil {
 		for _, r := range s.o.KeySync.Rolls() {
-			list.Rolls = append(list.Rolls, rollRecord(r))
+			list.Rolls = append(list.Rolls, objects.RollRecord(r))
 		}
 	}
 	return ok(list), nil
@@ -116,86 +112,42 @@ func (s *Server) postRoll(c *call) (answer, error) {
 	if err := c.decode(&body); err != nil {
 		return answer{}, err
 	}
-	if body.Zone == "" {
-		return answer{}, badRequest("zone is missing: name a zone that this node signs")
-	}
-	o := dnssec.RollOptions{Emergency: body.Emergency, TakeOver: body.TakeOver, Algorithm: dnssec.Named(body.Algorithm)}
-	if body.Algorithm != "" && o.Algorithm == 0 {
-		return answer{}, badRequest("algorithm is %.64q: it must be %s or %s", body.Algorithm, dnssec.ECDSAP256SHA256,
-			dnssec.ED25519)
-	}
-	if body.TakeOver && !body.Emergency {
-		return answer{}, badRequest("take_over is true: only an emergency change replaces a change that is under " +
-			"way: set " +
-			"emergency to true")
-	}
-	begin := s.o.KeySync.BeginRoll
-	if c.query.flag("dry_run") {
-		begin = s.o.KeySync.PreviewRoll
-	}
-	return s.changeRoll(c, api.AuditRoll, body.Zone, func(ctx context.Context, apex string) (dnssec.RollState, error) {
-		return begin(ctx, apex, o)
-	})
+	return okOr(s.op.BeginRoll(c.request(), body, isDryRun(c)))
 }
 
 // deleteRoll answers DELETE /dnssec/rollover/{zone}.
 func (s *Server) deleteRoll(c *call) (answer, error) {
-	return s.changeRoll(c, api.AuditCancel, c.Param("zone"), s.o.KeySync.CancelRoll)
+	return okOr(s.op.CancelRoll(c.request(), c.Param("zone")))
 }
 
 // confirmRoll answers POST /dnssec/rollover/{zone}/confirm.
 func (s *Server) confirmRoll(c *call) (answer, error) {
-	return s.changeRoll(c, api.AuditConfirm, c.Param("zone"), s.o.KeySync.ConfirmDS)
+	return okOr(s.op.ConfirmDS(c.request(), c.Param("zone")))
 }
 
-// goWay returns the handler of POST /dnssec/rollover/{zone}/unsign and sign.
-func goWay(action string, way roll.Way) handler {
-	return func(s *Server, c *call) (answer, error) {
-		begin := s.o.KeySync.BeginWay
-		if c.query.flag("dry_run") {
-			begin = s.o.KeySync.PreviewWay
-		}
-		return s.changeRoll(c, action, c.Param("zone"), func(ctx context.Context, apex string) (dnssec.RollState,
-			error) {
-			return begin(ctx, apex, way)
-		})
-	}
+// signZone answers POST /dnssec/rollover/{zone}/sign.
+func (s *Server) signZone(c *call) (answer, error) {
+	return okOr(s.op.SignZone(c.request(), c.Param("zone"), isDryRun(c)))
+}
+
+// unsignZone answers POST /dnssec/rollover/{zone}/unsign.
+func (s *Server) unsignZone(c *call) (answer, error) {
+	return okOr(s.op.UnsignZone(c.request(), c.Param("zone"), isDryRun(c)))
 }
 
 // forceRoll answers POST /dnssec/rollover/{zone}/force.
 func (s *Server) forceRoll(c *call) (answer, error) {
-	began, apex := time.Now(), c.Param("zone")
-	state, without, err := s.o.KeySync.ForceRoll(c.Request.Context(), apex, c.query.flag("dry_run"))
-	forced := api.RollForce{Zone: state.Zone, Way: rollWays[state.Way], Stage: api.RollStage(state.Name(state.Stage)),
-		Without: []api.RollSilent{}, Risk: state.Risk()}
-	for _, peer := range without {
-		forced.Without = append(forced.Without, api.RollSilent{Peer: peer.Name, Reason: peer.Why})
-	}
-	return s.rollChanged(c, api.AuditForce, apex, began, forced, err)
+	return okOr(s.op.ForceRoll(c.request(), c.Param("zone"), isDryRun(c)))
 }
 
-// changeRoll makes one change of a roll, or with dry_run only looks at it.
-func (s *Server) changeRoll(c *call, action, apex string,
-	do func(ctx context.Context, apex string) (dnssec.RollState, error)) (answer, error) {
-	began := time.Now()
-	state, err := do(c.Request.Context(), apex)
-	return s.rollChanged(c, action, apex, began, rollRecord(state), err)
-}
+func isDryRun(c *call) bool { return c.query.flag("dry_run") }
 
-// rollChanged notes a change of a roll in the audit log, unless it was a dry run, and answers with what came of it.
-func (s *Server) rollChanged(c *call, action, apex string, began time.Time, after any, err error) (answer, error) {
-	err = rollProblem(apex, err)
-	if !c.query.flag("dry_run") {
-		ch := &operations.Change{Action: action, Resource: "dnssec", ID: apex}
-		if err == nil {
-			ch.After = after
-		}
-		s.op.Note(c.request(), ch, began, err)
-	}
+// okOr returns an answer with a body, or an error.
+func okOr[T any](body T, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(after), nil
+	return ok(body), nil
 }
 
 // signing returns a handler that calls h on a node that signs.
@@ -207,50 +159,4 @@ func signing(h handler) handler {
 		}
 		return h(s, c)
 	}
-}
-
-// rollProblem is the answer to a failure of a method that changes rolls.
-func rollProblem(apex string, err error) error {
-	switch {
-	case errors.Is(err, dnssec.ErrNotSigned) || errors.Is(err, dnssec.ErrNoRoll):
-		return notFound("%.260s: %v", apex, err)
-	case err != nil:
-		return fault.Conflictf("%.260s: %v", apex, err)
-	}
-	return nil
-}
-
-var rollWays = map[roll.Way]api.RollWay{roll.ToKey: api.RollToKey, roll.ToUnsigned: api.RollToUnsigned,
-	roll.ToSigned: api.RollToSigned}
-
-func wordsOrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-func rollRecord(r dnssec.RollState) api.Roll {
-	stage := func(s roll.Stage) api.RollStage { return api.RollStage(r.Name(s)) }
-	record := api.Roll{Zone: r.Zone, Way: rollWays[r.Way], Stage: stage(r.Stage), Since: stamp(r.Since),
-		StartedAt: stamp(r.Started), StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{},
-		WaitsFor: wordsOrNull(r.Wait.For), WaitsUntil: api.MomentOrNull(r.Wait.Until),
-		ParentSince: api.MomentOrNull(r.ParentSince), ConfirmedAt: api.MomentOrNull(r.Confirmed),
-		Schedule: []api.RollStep{},
-		Advice:   []api.RollAdvice{}}
-	if r.Target != nil {
-		record.KeyTag, record.DSRecord = int(r.Target.Tag()), r.Target.DSLine()
-	}
-	for _, k := range r.Old {
-		record.OldKeys = append(record.OldKeys, int(k.Tag()))
-	}
-	for _, c := range r.Schedule {
-		record.Schedule = append(record.Schedule, api.RollStep{Stage: stage(c.Stage), NotBefore: stamp(c.NotBefore),
-			WaitsFor: wordsOrNull(c.WaitsFor)})
-	}
-	for _, a := range r.Advice {
-		record.Advice = append(record.Advice, api.RollAdvice{Act: api.RollAct(a.Act), Safe: a.Safe,
-			Until: api.MomentOrNull(a.Until), Reason: wordsOrNull(a.Reason)})
-	}
-	return record
 }

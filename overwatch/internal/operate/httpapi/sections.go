@@ -1,13 +1,12 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"runtime"
-	"slices"
-
-	"encoding/json"
 
 	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -153,15 +152,9 @@ type sectionAnswer struct {
 }
 
 func (s *Server) sectionView(section string) sectionAnswer {
-	set, over := s.o.Definitions.Defined()
-	restart := []string{}
-	for _, key := range s.o.RestartRequired() {
-		if definitions.Concerns(section, key) {
-			restart = append(restart, key)
-		}
-	}
-	state := api.ConfigState{Overlay: definitions.Fields(set.Settings[section]), RestartRequired: restart}
-	return sectionAnswer{Config: definitions.View(section, over), ConfigState: state}
+	set, file := s.o.Definitions.Defined()
+	return sectionAnswer{Config: definitions.View(section, file),
+		ConfigState: objects.SectionState(set, section, s.o.RestartRequired())}
 }
 
 // putSection answers PUT and PATCH on a section of the configuration. A setting that the body omits takes the value of
@@ -195,26 +188,7 @@ func (s *Server) getSystemConfig(*call) (answer, error) {
 			BuildDate: b.BuildDate,
 			Platform:  runtime.GOOS + "/" + runtime.GOARCH},
 		Mode: config.Mode, NodeID: s.o.NodeID, NodeName: s.o.NodeID, Region: cfg.Overwatch.Identity.Region,
-		Features:  s.features(cfg),
+		Features:  objects.Features(cfg, s.o.SigningKeys != nil),
 		StartTime: stamp(s.o.StartedAt), ConfigPath: s.o.ConfigPath, DataDir: cfg.DataDir,
 	}}), nil
-}
-
-// features names the features that are switched on.
-func (s *Server) features(cfg *config.Config) []string {
-	list := []string{"dns", "gossip", "api"}
-	add := func(on bool, name string) {
-		if on {
-			list = append(list, name)
-		}
-	}
-	g := cfg.Overwatch.Geolocation
-	add(s.o.SigningKeys != nil, "dnssec")
-	add(cfg.Overwatch.Validation.Enabled, "validation")
-	add(g.ECSEnabled, "ecs")
-	add(g.DatabasePath != "", "geolocation-database")
-	add(cfg.Metrics.Enabled, "metrics")
-	add(cfg.API.EnableCORS, "cors")
-	slices.Sort(list)
-	return list
 }

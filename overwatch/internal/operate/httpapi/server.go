@@ -59,8 +59,7 @@ type Server struct {
 	checking  chan struct{} // has an entry while a configuration is checked
 	documents turns         // of requests that plan or apply a document
 
-	sealing  sync.Mutex    // guards unsealed
-	unsealed logging.Lines // bounds the log lines about refused requests of other nodes
+	unsealed logging.SharedLines // bounds the log lines about refused requests of other nodes
 }
 
 // New opens the listener; nothing is answered before Run.
@@ -98,7 +97,7 @@ func New(o Options) (*Server, error) {
 	s.planner = document.New(document.Options{Edit: s.edit, Impact: s.impact, Definitions: o.Definitions,
 		Inventory: o.Inventory, View: o.View, Flush: o.Flush, Now: o.Now})
 	s.op = operations.New(operations.Options{Changes: o.Changes, Edit: s.edit, Impact: s.impact, Planner: s.planner,
-		Definitions: o.Definitions, Inventory: o.Inventory, Applied: o.Applied,
+		Definitions: o.Definitions, Inventory: o.Inventory, Applied: o.Applied, Rolls: o.KeySync,
 		View: o.View, Audit: o.Audit,
 		Flush: o.Flush, Logger: o.Logger, Now: o.Now})
 	s.figures = &figures.Sources{NodeID: o.NodeID, StartedAt: o.StartedAt, Config: o.Config, View: o.View,
