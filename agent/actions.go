@@ -7,6 +7,7 @@ import "gslb.internal/shared/command"
 func Actions() []command.Action {
 	return []command.Action{
 		{Flag: "status", Summary: "tell how the process that runs is doing", Do: Status},
+		notifyAction(),
 		{Flag: "reset-identity", Summary: "delete certificate and key of an agent that does not run", Do: ResetIdentity},
 	}
 }

@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	view := &outlook{checks: watched, warnings: warnings}
+	view := &outlook{checks: watched, warnings: warnings, noticeOver: cfg.Agent.DrainTime}
 	// The parts go on while the agent drains.
 	running, finish := context.WithCancel(context.WithoutCancel(ctx))
 	defer finish()
@@ -139,8 +139,10 @@ func Run(ctx context.Context, o Options) error {
 	}
 	again := &reload{
 		path: o.ConfigPath, started: cfg, found: found, view: view, reporter: reporter, outcomes: newReloads(),
-		logger: part(logger, "reload"),
+		notices: noticeFile{path: filepath.Join(cfg.DataDir, noticesName)},
+		logger:  part(logger, "reload"),
 	}
+	again.readNotices() // before the first report
 	figures.MustRegister(registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes, found.count)
 	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends",
 		len(all)).Msg("agent started")

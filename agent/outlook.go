@@ -21,6 +21,9 @@ type outlook struct {
 	draining atomic.Uint32
 	// leaving are single backends that drain, each for good, and the time over which.
 	leaving atomic.Pointer[map[predict.Target]uint32]
+	// notices are the backends that drain by --notify, over noticeOver.
+	notices    atomic.Pointer[notices]
+	noticeOver time.Duration // agent.drain_time; set before the first use
 }
 
 // backends returns the current report about all backends.
@@ -33,6 +36,9 @@ func (o *outlook) backends() []wire.Backend {
 		over := every
 		if leaving != nil && over == 0 {
 			over = (*leaving)[targetOf(b)]
+		}
+		if n := o.notices.Load(); over == 0 && n != nil && n.has(b) {
+			over = max(wire.Millis(o.noticeOver), 1) // 0 would mean no drain
 		}
 		b.Draining, b.DrainMillis = over > 0, over
 	}

@@ -27,6 +27,7 @@ type reload struct {
 	view     *outlook
 	reporter *report.Reporter
 	outcomes *prometheus.CounterVec
+	notices  noticeFile
 	logger   zerolog.Logger
 }
 
@@ -50,6 +51,9 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 			return nil
 		case <-looks.C:
 			r.look()
+			if r.readNotices() {
+				r.reporter.Renew(r.found.config.Tokens(), false)
+			}
 			continue
 		case <-asked:
 		}

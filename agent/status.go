@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -65,7 +64,7 @@ func takeStatus(id *identity.Identity, backends []wire.Backend, nodes []report.N
 			state = "unknown"
 		}
 		s.Backends = append(s.Backends, backendStatus{
-			ID: b.Service + ":" + b.Address.String() + ":" + strconv.Itoa(int(b.Port)), State: state, LastError: b.LastError,
+			ID: backendID(&b), State: state, LastError: b.LastError,
 			Warnings: b.Warnings != (wire.Warnings{}), Draining: b.Draining,
 		})
 	}

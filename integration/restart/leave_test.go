@@ -47,6 +47,49 @@ func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
+// The hook of an application's service drains its backend before the application stops, and returns it after the start.
+// The drain survives a restart of the agent.
+//
+// Fault 37.
+func TestLeave_TheHookOfAnApplicationDrainsItsBackend(t *testing.T) {
+	t.Parallel()
+	s := testbed.NewSite(t, 1, 2)
+	a, b := s.Agents[0], s.Backends[0]
+	a.File.Agent.DrainTime = 2 * time.Second
+	s.StartAll(t)
+	n := s.Nodes[0]
+	notify := func(args ...string) {
+		t.Helper()
+		testbed.Command(t, append([]string{testbed.Binaries(t).Agent, "notify"}, args...)...).Want(t, testbed.ExitOK)
+	}
+	drained := func(v api.Backend) error {
+		if !v.Draining || v.MayServe {
+			return fmt.Errorf("draining %t, may serve %t", v.Draining, v.MayServe)
+		}
+		return nil
+	}
+	asked := time.Now()
+	notify("draining", "--wait", "--config", a.Path, "--backend", testbed.AppName+":"+b.At.String())
+	if took := time.Since(asked); took < a.File.Agent.DrainTime {
+		t.Errorf("the hook returned after %s, before the end of the drain", took)
+	}
+	s.Gone(t, n, b.At.Addr(), asked, a.File.Agent.DrainTime+2*time.Second)
+	testbed.Signal(t, a, syscall.SIGUSR2)
+	testbed.Ends(t, a, endBound)
+	restarted := time.Now()
+	testbed.Start(t, a)
+	s.Status(t, n, b, testbed.StartBound, func(v api.Backend) error {
+		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(restarted) {
+			return errors.New("the agent has not reported")
+		}
+		return drained(v)
+	})
+	ready := time.Now()
+	notify("ready", "--config", a.Path)
+	s.Answered(t, n, b.At.Addr(), ready, testbed.StartBound)
+	s.NoFailures(t, n, s.Began)
+}
+
 // Fault 37.
 func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 	s := testbed.NewSite(t, 1, 2)

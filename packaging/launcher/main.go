@@ -69,6 +69,7 @@ func main() {
 		of := slices.Sorted(maps.Keys(byMode))
 		either.Actions = append(either.Actions, command.Action{
 			Flag: flag, Summary: "of mode " + strings.Join(of, " or ") + ": " + byMode[of[0]].Summary,
+			Value: byMode[of[0]].Value, Flags: byMode[of[0]].Flags,
 			Do: func(path string, out io.Writer) error {
 				mode, err := settings.Mode(path, modes)
 				if err != nil {

@@ -37,11 +37,16 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	flags.BoolVar(&o.validate, "validate", false, "")
 	flags.BoolVar(&o.version, "version", false, "")
 	flags.IntVar(&o.reload, "reload", 0, "")
-	asked := make([]bool, len(role.Actions))
-	for i, a := range role.Actions {
-		flags.BoolVar(&asked[i], a.Flag, false, "")
+	isAction := map[string]bool{}
+	for _, a := range role.Actions {
+		isAction[a.Flag] = true
+		if a.Flags != nil {
+			a.Flags(flags)
+		} else {
+			flags.Bool(a.Flag, false, "")
+		}
 	}
-	if len(args) > 0 && (args[0] == "help" || isSwitch(flags.Lookup(args[0]))) {
+	if len(args) > 0 && (args[0] == "help" || isAction[args[0]] || isSwitch(flags.Lookup(args[0]))) {
 		args = append([]string{"--" + args[0]}, args[1:]...) // an action may be given as a first word, without hyphens
 	}
 	err := flags.Parse(args)
@@ -52,10 +57,10 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	if isSet(flags, "reload") {
 		wanted = append(wanted, "--reload")
 	}
-	for i := range asked {
-		if asked[i] {
+	for i, a := range role.Actions {
+		if isSet(flags, a.Flag) && flags.Lookup(a.Flag).Value.String() != "false" {
 			o.action = &role.Actions[i]
-			wanted = append(wanted, "--"+role.Actions[i].Flag)
+			wanted = append(wanted, "--"+a.Flag)
 		}
 	}
 	switch {
@@ -107,7 +112,8 @@ func isSwitch(f *flag.Flag) bool {
 func actionUsage(name string, actions []Action) string {
 	var lines strings.Builder
 	for _, a := range actions {
-		fmt.Fprintf(&lines, "  %s --config FILE --%-8s  %s, and exit\n", name, a.Flag, a.Summary)
+		flag := strings.TrimSpace(a.Flag + " " + a.Value)
+		fmt.Fprintf(&lines, "  %s --config FILE --%-8s  %s, and exit\n", name, flag, a.Summary)
 	}
 	return lines.String()
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"flag"
 	"io"
 )
 
@@ -35,6 +36,10 @@ type Role struct {
 type Action struct {
 	// Flag is the action's flag, without the hyphens. Summary describes the action in a few words.
 	Flag, Summary string
+	// Value is the placeholder of the flag's value in --help; "" for an action without a value.
+	Value string
+	// Flags registers Flag, if the action has a value, and further flags of the action. nil: Flag is a switch.
+	Flags func(*flag.FlagSet)
 	// Do executes the action and writes its result to out.
 	Do func(configPath string, out io.Writer) error
 }
