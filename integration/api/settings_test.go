@@ -42,22 +42,22 @@ func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 	if must(err); own.HealthCheck.FailureThreshold != 1000 || own.HealthCheck.SuccessThreshold != 7 {
 		t.Errorf("the check of a server without one of its own: %+v", own)
 	}
-	testbed.Until(t, testbed.StartBound, "a server without a verdict", reason(n, dead.ID, "no verdict yet"))
+	testbed.Until(t, testbed.StartBound, "a server without a verdict", reason(n, dead.ID, "no check result yet"))
 	set(api.HealthCheckConfigChange{UnhealthyThreshold: ptr(2)})
-	testbed.Until(t, testbed.StartBound, "the lower threshold", reason(n, dead.ID, "this node's own checks fail"))
+	testbed.Until(t, testbed.StartBound, "the lower threshold", reason(n, dead.ID, "own checks fail"))
 
 	set(api.HealthCheckConfigChange{ValidationEnabled: ptr(false)})
-	must(reason(n, dead.ID, "nothing watches it")(t.Context()))
+	must(reason(n, dead.ID, "unmonitored: own checks are disabled and it has no agent")(t.Context()))
 	testbed.Kill(t, n)
 	testbed.Start(t, n)
-	testbed.Until(t, testbed.StartBound, "checks that are off", reason(n, dead.ID, "nothing watches it"))
+	testbed.Until(t, testbed.StartBound, "checks that are off", reason(n, dead.ID, "unmonitored: own checks are disabled and it has no agent"))
 	kept, err := n.Client.HealthCheckConfig(t.Context())
 	must(err)
 	if c := kept.Config; c.ValidationEnabled || c.MaxConcurrentChecks != 9 || c.UnhealthyThreshold != 2 {
 		t.Errorf("after a kill: %+v", kept)
 	}
 	set(api.HealthCheckConfigChange{ValidationEnabled: ptr(true)})
-	testbed.Until(t, testbed.StartBound, "checks that are on again", reason(n, dead.ID, "this node's own checks fail"))
+	testbed.Until(t, testbed.StartBound, "checks that are on again", reason(n, dead.ID, "own checks fail"))
 	must(n.Client.ResetConfig(t.Context(), "health-check"))
 	reset, err := n.Client.HealthCheckConfig(t.Context())
 	must(err)

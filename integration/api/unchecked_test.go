@@ -44,7 +44,7 @@ func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
 		t.Helper()
 		testbed.Until(t, testbed.StartBound, id, reason(n, id, want))
 	}
-	const off, fails = "its check is switched off and it has no agent", "this node's own checks fail"
+	const off, fails = "its check is switched off and it has no agent", "own checks fail"
 	becomes(made.ID, fails)
 	change(false)
 	for range 2 {

@@ -167,7 +167,7 @@ func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	s.StartAll(t)
 	n := s.Nodes[0]
 	s.Status(t, n, s.Backends[0], testbed.StartBound, func(v api.Backend) error {
-		if v.Share > 0.11 || v.Reason != "serves less: its agent warns of memory running out" {
+		if v.Share > 0.11 || v.Reason != "reduced share: early warning of memory" {
 			return fmt.Errorf("%+v", v)
 		}
 		return testbed.WantStatus(v, api.EffectiveHealthy, true)

@@ -97,7 +97,7 @@ func ConditionTypes() []ConditionType {
 		{DegradedShare, SeverityDegraded, "a backend of a domain serves with a reduced share, since its agent warns",
 			"GslbShareReduced"},
 		{AgentsHeld, SeverityDegraded,
-			"agents call too many backends unhealthy at once, this node's own checks succeed: the backends are served",
+			"agents call too many backends unhealthy at once, own checks succeed: the backends are served",
 			"GslbAgentsHeld"},
 		{AgentDuplicate, SeverityDegraded, "two agents use the same identity, so some of their backends are not served",
 			"GslbAgentDuplicate"},

@@ -329,12 +329,12 @@ func TestKeygen_MakesFreshSecretsWithoutANode(t *testing.T) {
 
 // What a node leaves out of an agent's check stands behind the reason of the backend's status.
 func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
-	b := api.Backend{Reason: "its agent says unhealthy", ValidationError: pointer("refused")}
-	if got := reason(b); got != "its agent says unhealthy: refused" {
+	b := api.Backend{Reason: "the agent reports unhealthy", ValidationError: pointer("refused")}
+	if got := reason(b); got != "the agent reports unhealthy: refused" {
 		t.Error(got)
 	}
 	b.ValidationNote = pointer("its agent alone judges expect")
-	if got := reason(b); got != "its agent says unhealthy: refused; its agent alone judges expect" {
+	if got := reason(b); got != "the agent reports unhealthy: refused; its agent alone judges expect" {
 		t.Error(got)
 	}
 }

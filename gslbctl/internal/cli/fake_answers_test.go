@@ -20,7 +20,7 @@ func wellAnswers() map[string]any {
 		AgentID: "us-1",
 		Region:  "us", Weight: 100, Share: 1,
 		EffectiveStatus: api.EffectiveStale, MayServe: true,
-		Reason:       "its agent is silent, this node's own checks succeed",
+		Reason:       "the agent is silent; own checks succeed",
 		AgentHealthy: pointer(true), AgentLastSeen: ago(95 * time.Second), ValidationHealthy: pointer(true),
 		ValidationLastCheck: ago(9 * time.Second), ValidationLatencyMS: pointer(81.25),
 	}
@@ -235,7 +235,7 @@ func fakeBackends() (healthy []api.Backend, unhealthy api.Backend) {
 		AgentID: "eu-1",
 		Region:  "eu", Weight: 100, Share: 1,
 		EffectiveStatus: api.EffectiveHealthy, MayServe: true,
-		Reason:       "its agent and this node's own checks say healthy",
+		Reason:       "the agent reports healthy and own checks succeed",
 		AgentHealthy: pointer(true), AgentLastSeen: ago(4 * time.Second), ValidationHealthy: pointer(true),
 		ValidationLastCheck: ago(11 * time.Second), ValidationLatencyMS: pointer(2.125),
 	}
@@ -244,7 +244,7 @@ func fakeBackends() (healthy []api.Backend, unhealthy api.Backend) {
 		"192.0.2.11", 50, true, 0.25
 	down.ID, down.Address, down.AgentID, down.Region = "app.example.com:198.51.100.20:443", "198.51.100.20", "us-1",
 		"us"
-	down.EffectiveStatus, down.MayServe, down.Reason = api.EffectiveUnhealthy, false, "its agent says unhealthy"
+	down.EffectiveStatus, down.MayServe, down.Reason = api.EffectiveUnhealthy, false, "the agent reports unhealthy"
 	down.AgentHealthy, down.AgentLastSeen = pointer(false), ago(2*time.Second)
 	down.ValidationHealthy, down.ValidationError, down.ValidationLatencyMS = pointer(false),
 		pointer("connection refused"),
@@ -313,7 +313,7 @@ func fakeConditions() (list api.ConditionList) {
 	list.Status, list.GeneratedAt = api.ServiceDegraded, now
 	list.Conditions = []api.Condition{
 		{Kind: api.BackendUnwell, Severity: api.SeverityDegraded,
-			Sentence: "app.example.com:198.51.100.20:443 in us is unhealthy: its agent says unhealthy: connection refused",
+			Sentence: "app.example.com:198.51.100.20:443 in us is unhealthy: the agent reports unhealthy: connection refused",
 			Command:  "gslbctl backends list --service app.example.com"},
 		{Kind: api.DrainInForce, Severity: api.SeverityAttention,
 			Sentence: "app.example.com:192.0.2.10:443 is drained since 2026-01-02T02:00:00Z",

@@ -71,7 +71,7 @@ func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
 	healthy, _ := fakeBackends()
-	healthy[0].EffectiveStatus, healthy[0].Reason = api.EffectiveUnhealthy, "this node's own checks fail"
+	healthy[0].EffectiveStatus, healthy[0].Reason = api.EffectiveUnhealthy, "own checks fail"
 	nodes[1].answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: healthy, Total: len(healthy)}
 	first := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 10}}, "www.example.com": nil})
 	second := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 11}}, "www.example.com": nil})

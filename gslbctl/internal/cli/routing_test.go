@@ -22,7 +22,7 @@ func fakeExplanation() api.RoutingResult {
 		Alternatives: []api.RoutingBackend{{Address: "192.0.2.11", Port: 443, Region: "eu", Weight: 50, Priority: 2,
 			Healthy: true, Share: 0.2}},
 		Excluded: []api.RoutingExcluded{{Address: "198.51.100.20", Port: 443, Region: "us",
-			Reason: "unhealthy: its agent says unhealthy: connection refused (its effective status does not allow " +
+			Reason: "unhealthy: the agent reports unhealthy: connection refused (its effective status does not allow " +
 				"it to serve)"}},
 		Factors: []api.RoutingFactor{
 			{Name: "serving_backends", Type: "health", Value: "2 of 3, 2 of them of this family",

@@ -59,7 +59,7 @@ func (w *writer) updateIsolation(now time.Time) {
 	i.isActive = isCutOff
 	w.view.isIsolated.Store(isCutOff)
 	if !isCutOff {
-		w.options.Logger.Info().Msg("self-isolation ended: this node's own checks succeed")
+		w.options.Logger.Info().Msg("self-isolation ended: own checks succeed")
 		return
 	}
 	i.since = now

@@ -17,7 +17,7 @@ func TestSetStatic_ServersThatServeStayUntilThoseInTheirPlaceAreJudged(t *testin
 		then  func(w *world)
 		stays bool
 	}{
-		{"no verdict yet", func(*world) {}, true},
+		{"no check result yet", func(*world) {}, true},
 		{"a check that could not be made", func(w *world) { w.verdict(a3, check.Unknown) }, true},
 		{"healthy", func(w *world) { w.verdict(a3, check.Success) }, false},
 		{"unhealthy", func(w *world) { w.verdict(a3, check.Failure) }, false},

@@ -145,7 +145,7 @@ func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) 
 			got.State != check.StateUnknown {
 			t.Errorf("the failures are shown as %+v", got)
 		}
-		// The agent was restarted too and has no verdict yet; then it has.
+		// The agent was restarted too and has no check result yet; then it has.
 		w.beat(agent, a1+" none")
 		w.see(a1, remembered)
 		w.beat(agent, a1+" healthy")

@@ -51,7 +51,7 @@ func describeHold(state registry.HoldState, backends, names int) (sentence, comm
 	if !state.Until.IsZero() {
 		until = "until " + moment(state.Until) + ", then the agents are believed"
 	}
-	return fmt.Sprintf("%s, this node's own checks succeed: %s of %s are served in full %s", what,
+	return fmt.Sprintf("%s, own checks succeed: %s of %s are served in full %s", what,
 		counted(backends, "backend"), counted(names, "name"), until), command
 }
 

@@ -167,7 +167,7 @@ func TestLosses_ARegionIncludesItsReturningAgent(t *testing.T) {
 	}
 }
 
-// What an operator stopped is no loss, and neither is what has no verdict yet.
+// What an operator stopped is no loss, and neither is what has no check result yet.
 func TestLosses_OperatorsLoseNothing(t *testing.T) {
 	inRegions(t, func(n *node) {
 		n.override("a.example", 1, false)

@@ -73,7 +73,7 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 	backends := readOf[api.BackendList](w, "/overwatch/backends")
 	for _, b := range backends.Backends {
 		if !b.Held || !b.MayServe || b.EffectiveStatus != api.EffectiveHealthy || *b.AgentHealthy ||
-			!strings.HasPrefix(b.Reason, "held: its agent says unhealthy") {
+			!strings.HasPrefix(b.Reason, "held: the agents of many") {
 			t.Errorf("%+v", b)
 		}
 	}
@@ -85,7 +85,7 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 		conditions.Conditions[0].Kind != api.AgentsHeld ||
 		conditions.Conditions[0].Command != "gslbctl brakes release "+service ||
 		!strings.HasPrefix(conditions.Conditions[0].Sentence, "agents call most backends of "+service+" unhealthy at once, "+
-			"this node's own checks succeed: 3 backends of 1 name are served in full until ") {
+			"own checks succeed: 3 backends of 1 name are served in full until ") {
 		t.Errorf("%+v", conditions)
 	}
 	w.say(agent, wire.ClaimUnhealthy, wire.Warnings{CPUMillis: 60_000}) // and warns of the same backends
@@ -146,7 +146,7 @@ func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
 	agentID := list.Brakes[0].Agent
 	c := conditionsBesideFlapping(w)
 	if c.Total != 1 || c.Conditions[0].Sentence != "agent "+agentID+" alone calls all serving backends of region us "+
-		"unhealthy, this node's own checks succeed: 3 backends of 1 name are served in full until the agent or the checks "+
+		"unhealthy, own checks succeed: 3 backends of 1 name are served in full until the agent or the checks "+
 		"change" || c.Conditions[0].Command != "gslbctl brakes release --region us" ||
 		c.Conditions[0].Subject != "region us" {
 		t.Errorf("%+v", c)

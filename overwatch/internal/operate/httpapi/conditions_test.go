@@ -92,7 +92,7 @@ func TestConditions_NameTheRuleThatRefusesABackend(t *testing.T) {
 		"overwatch.agent_policies.app.example.allowed_cidrs on the overwatch node"
 	r := w.send("GET", "/api/v1/overwatch/conditions", "")
 	if !strings.Contains(r.body, `"kind":"backend_refused"`) ||
-		!strings.Contains(r.body, "(no verdict yet); "+sentence) {
+		!strings.Contains(r.body, "(no check result yet); "+sentence) {
 		t.Errorf("conditions: %s", r.body)
 	}
 	if r := w.send("GET", "/api/v1/overwatch/agents", ""); !strings.Contains(r.body, `"problems":["`+sentence) {
@@ -184,7 +184,7 @@ func TestConditions_OfReducedSharesAndFlaps(t *testing.T) {
 	list = readOf[api.ConditionList](w, "/overwatch/conditions")
 	flapping := slices.DeleteFunc(list.Conditions, func(c api.Condition) bool { return c.Kind != api.Flapping })
 	if len(flapping) != 1 || flapping[0].Subject != "region us" || flapping[0].Sentence != "3 backends of region us "+
-		"flap, such as "+service+":192.0.2.11:80: each stopped serving 3 times within 10 minutes; the last reason: its agent says "+
+		"flap, such as "+service+":192.0.2.11:80: each stopped serving 3 times within 10 minutes; the last reason: the agent reports "+
 		"unhealthy" {
 		t.Errorf("%+v", list)
 	}

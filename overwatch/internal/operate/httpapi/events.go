@@ -14,9 +14,9 @@ func eventOperations() []Operation {
 	event := api.Event{Sequence: 1_000_042, Time: at(), Kind: api.EventBackend, State: "unhealthy",
 		Severity: api.EventWarning, Phase: api.PhaseBegins,
 		Subject: exampleServer, Name: "app.example.com",
-		Cause: "its agent says unhealthy", Agent: "unhealthy: connection refused",
+		Cause: "the agent reports unhealthy", Agent: "unhealthy: connection refused",
 		Check:    "unhealthy: connection refused",
-		Sentence: exampleServer + " in eu is unhealthy: its agent says unhealthy"}
+		Sentence: exampleServer + " in eu is unhealthy: the agent reports unhealthy"}
 	after := number("after", "only what follows the event of this sequence", 0, maxChange, 0)
 	after.otherwise = ""
 	return []Operation{

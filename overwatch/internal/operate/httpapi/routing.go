@@ -30,7 +30,7 @@ func routingOperations() []Operation {
 			Healthy:  true, Share: 1},
 		Alternatives: []api.RoutingBackend{},
 		Excluded: []api.RoutingExcluded{{Address: "198.51.100.1", Port: 80, Region: "us-east",
-			Reason: "unhealthy: its agent says unhealthy: connection refused"}},
+			Reason: "unhealthy: the agent reports unhealthy: connection refused"}},
 		Factors: []api.RoutingFactor{{Name: "client_region", Type: "geo", Value: "us-east",
 			Impact: "its own region has nothing to answer with: eu-west is next"}},
 		WouldBe: []api.RoutingWouldBe{{IfUp: "198.51.100.1:80", Decision: api.RoutingSuccess, Region: "us-east",

@@ -124,8 +124,8 @@ func TestRoutingTest_SaysWhoAnswersWhoNotAndWhy(t *testing.T) {
 		reasons[x.Address] = x.Reason
 	}
 	for address, words := range map[string]string{
-		"10.0.0.3": "unhealthy: this node's own checks fail: connection refused",
-		"10.0.0.4": "override says unhealthy: unhealthy, set by 198.51.100.1, expires 2026-01-01T12:00:00Z: kernel " +
+		"10.0.0.3": "unhealthy: own checks fail: connection refused",
+		"10.0.0.4": "override: unhealthy: unhealthy, set by 198.51.100.1, expires 2026-01-01T12:00:00Z: kernel " +
 			"update",
 		"10.0.0.5": "weight is 0", "10.0.0.6": "drained", "2001:db8::1": "other family",
 	} {
