@@ -83,7 +83,7 @@ func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
 		{store.KindServer, `{"service":"app.example","address":"0.0.0.0","port":80,"weight":1}`, "address 0.0.0.0"},
 		{store.KindServer, `{"service":"App.example","address":"192.0.2.1","port":80,"weight":1}`, "canonical form"},
 		{store.KindWeight, edit(soundOrder, `"weight":7`, `"weight":-7`), "weight of"},
-		{store.KindWeight, edit(soundOrder, `:80`, ``), "about one port"},
+		{store.KindWeight, edit(soundOrder, `:80`, ``), "the port is missing"},
 		{store.KindOverride, edit(soundOrder, `planned`, ` `), "reason is missing"},
 		{store.KindDrain, edit(soundOrder, `"weight":7`, `"share":1`), "share"},
 		{store.KindSetting, `{"fields":{"ttl":-5}}`, "ttl is -5"},

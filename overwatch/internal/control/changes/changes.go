@@ -114,22 +114,34 @@ type Result struct {
 	Audited bool // the audit log has an entry of the change, or of its failure
 }
 
-// adding is an Object whose change adds objects and removes none. Changes of such objects run together.
-type adding interface{ adds() }
+// adding is an Object whose change can add objects and remove none. Such changes run together.
+type adding interface{ adds() bool }
 
 // Apply makes a change, and returns when DNS answers follow. After a rejection nothing is changed. An error after the
 // transaction, such as the end of the node, leaves the change stored.
 func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
-	if _, adds := change.Object.(adding); adds && !change.IfSafe {
+	if a, is := change.Object.(adding); is && a.adds() && !change.IfSafe {
 		defer c.Shared()()
 	} else {
 		defer c.Exclusive()()
 	}
+	return c.Commit(ctx, change)
+}
+
+// Commit is Apply without the exclusion of other changes: for a caller that has called Exclusive or Shared, and for
+// changes that the control plane alone orders.
+func (c *Changes) Commit(ctx context.Context, change Change) (Result, error) {
 	t := &Transaction{c: c, change: &change, began: time.Now()}
 	if err := t.plan(ctx); err != nil || t.unchanged {
 		return Result{}, err
 	}
 	return t.commit(ctx)
+}
+
+// Record appends an audit entry of an action that began at a time and has ended with err. The action is no change of an
+// object. change has the actor.
+func (c *Changes) Record(change Change, e Entry, began time.Time, err error) {
+	(&Transaction{c: c, change: &change, began: began, Entry: e}).record(err)
 }
 
 // Exclusive waits until no other change is in progress and keeps other changes waiting until release is called. The

@@ -32,7 +32,7 @@ type CreateServer struct {
 	InRegion func() error
 }
 
-func (s CreateServer) adds() {}
+func (s CreateServer) adds() bool { return true }
 
 // Plan implements Object.
 func (s CreateServer) Plan(_ context.Context, t *Transaction) error {

@@ -7,10 +7,9 @@ import (
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
-	"gslb.internal/overwatch/internal/health/inventory"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
-	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -36,11 +35,28 @@ type Transaction struct {
 	gone      []registry.ID
 	expected  map[registry.ID]*model.Server // the present servers of puts and gone, nil for a new server
 	write     func(context.Context, store.Entry) error
+	describe  func() Entry // returns Entry after write; nil: Entry is complete
 	stored    bool
+	audited   bool // the audit log has an entry of the change, or of its failure
 	publish   []func(context.Context) error
 	removes   []impact.Withdrawal
 	unchanged bool // there is nothing to store, and no audit entry
+
+	notesRejection bool // a rejection by write is in the audit log too
 }
+
+// Write sets the function that validates and stores the change in one transaction with the audit entry note, in place
+// of the other steps. After a rejection by write nothing is stored. describe returns the description of the change for
+// the audit log. It is called when the change is stored, and after a failure.
+func (t *Transaction) Write(describe func() Entry, write func(ctx context.Context, note store.Entry) error) {
+	t.describe, t.write = describe, write
+}
+
+// Publish adds a step that runs after the change is stored.
+func (t *Transaction) Publish(step func(context.Context) error) { t.publish = append(t.publish, step) }
+
+// Unchanged ends the change without an audit entry: the present state is the next state.
+func (t *Transaction) Unchanged() { t.unchanged = true }
 
 // SetAdminState stores an admin state and puts it into force, at once or when it begins, in place of the admin state of
 // its kind and object.
@@ -92,16 +108,17 @@ func (t *Transaction) plan(ctx context.Context) error {
 	return nil
 }
 
-// commit stores the change with its audit entry, publishes it and waits for DNS. A failure is in the audit log too.
-func (t *Transaction) commit(ctx context.Context) (r Result, err error) {
+// commit stores the change with its audit entry, publishes it and waits for DNS. A failure is in the audit log too, a
+// rejection is not: the log of refused requests has rejections.
+func (t *Transaction) commit(ctx context.Context) (Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	err = t.writeAll(ctx, t.c.o.Audit.Entry(func() audit.Change {
-		r.Audited = true
-		return t.audited(nil)
+	err := t.writeAll(ctx, t.c.o.Audit.Entry(func() audit.Change {
+		t.audited = true
+		return t.auditChange(nil)
 	}))
-	if !t.stored && rejects(err) {
-		return r, err
+	if !t.stored && !t.audited && !t.notesRejection && fault.IsRejection(err) {
+		return Result{}, err
 	}
 	for _, publish := range t.publish {
 		if err == nil {
@@ -113,15 +130,20 @@ func (t *Transaction) commit(ctx context.Context) (r Result, err error) {
 	if flushed := t.c.o.Flush(flushing); err == nil {
 		err = flushed
 	}
-	if err != nil || !r.Audited {
-		r.Audited = true
-		if failure := t.c.o.Audit.Record(t.audited(err)); failure != nil { // the change is made
-			t.c.o.Logger.Error().Err(failure).Str("request_id", t.change.Actor.RequestID).
-				Msg("a change is not in the audit log")
-		}
+	if err != nil || !t.audited {
+		t.record(err)
 	}
 	t.log(err)
-	return r, err
+	return Result{Audited: true}, err
+}
+
+// record appends an audit entry of the change, which failed with err. A failure to write it is only logged, because the
+// change is made.
+func (t *Transaction) record(err error) {
+	if failure := t.c.o.Audit.Record(t.auditChange(err)); failure != nil {
+		t.c.o.Logger.Error().Err(failure).Str("request_id", t.change.Actor.RequestID).
+			Msg("a change is not in the audit log")
+	}
 }
 
 // writeAll stores the steps of the change with the audit entry.
@@ -139,18 +161,21 @@ func (t *Transaction) writeAll(ctx context.Context, note store.Entry) error {
 	return err
 }
 
-// rejects reports whether an error of writeAll is a rejection: nothing is changed, and the input is wrong.
-func rejects(err error) bool {
-	p, is := errors.AsType[*fault.Error](err)
-	return is && p.Kind != fault.Full || errors.Is(err, inventory.ErrExists) || errors.Is(err, inventory.ErrUnknown) ||
-		errors.Is(err, trust.ErrNotPinned) || errors.Is(err, trust.ErrNotLocked)
+// entry returns the description of the change, without secrets.
+func (t *Transaction) entry() Entry {
+	e := t.Entry
+	if t.describe != nil {
+		e = t.describe()
+	}
+	e.Before, e.After = objects.WithoutSecrets(e.Before), objects.WithoutSecrets(e.After)
+	return e
 }
 
-// audited returns the audit entry of the change, which failed with err.
-func (t *Transaction) audited(err error) audit.Change {
-	a := &t.change.Actor
-	return audit.Change{Action: t.Entry.Action, Resource: t.Entry.Resource, ResourceID: t.Entry.ID, Actor: a.Name,
-		ActorType: api.ActorUser, ActorIP: a.IP, RequestID: a.RequestID, Before: t.Entry.Before, After: t.Entry.After,
+// auditChange returns the audit entry of the change, which failed with err.
+func (t *Transaction) auditChange(err error) audit.Change {
+	a, e := &t.change.Actor, t.entry()
+	return audit.Change{Action: e.Action, Resource: e.Resource, ResourceID: e.ID, Actor: a.Name,
+		ActorType: api.ActorUser, ActorIP: a.IP, RequestID: a.RequestID, Before: e.Before, After: e.After,
 		Err: err, Duration: time.Since(t.began), Undoes: t.change.Undoes, Group: a.Group}
 }
 
@@ -160,8 +185,8 @@ func (t *Transaction) log(err error) {
 	if err != nil {
 		line, status = t.c.o.Logger.Warn().Err(err), "failure"
 	}
-	a := &t.change.Actor
-	line.Str("request_id", a.RequestID).Str("actor", a.Name).Str("actor_ip", a.IP).Str("action", t.Entry.Action).
-		Str("resource", t.Entry.Resource).Str("resource_id", t.Entry.ID).Interface("before", t.Entry.Before).
-		Interface("after", t.Entry.After).Str("status", status).Msg("change through the API")
+	a, e := &t.change.Actor, t.entry()
+	line.Str("request_id", a.RequestID).Str("actor", a.Name).Str("actor_ip", a.IP).Str("action", e.Action).
+		Str("resource", e.Resource).Str("resource_id", e.ID).Interface("before", e.Before).
+		Interface("after", e.After).Str("status", status).Msg("change through the API")
 }

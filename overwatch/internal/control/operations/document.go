@@ -14,9 +14,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// applyPlan makes the changes of a plan, and restores admin states of restored servers. It stores the previous objects
-// for an undo. The caller has called Changes.Exclusive.
-func (op *Operations) applyPlan(r *Request, p *document.Plan, ch *Change, restored []api.Order) error {
+// applyPlan adds the steps that make the changes of a plan, and that restore admin states of restored servers. It
+// stores the previous objects for an undo.
+func (op *Operations) applyPlan(r *Request, t *changes.Transaction, p *document.Plan, ch *Change,
+	restored []api.Order) error {
 	removed := p.Removed(op.o.View)
 	name := appliedName(r.Actor.RequestID, strconv.FormatUint(ch.Undoes, 10))
 	var states []api.Order
@@ -24,26 +25,25 @@ func (op *Operations) applyPlan(r *Request, p *document.Plan, ch *Change, restor
 		states = append(states, o.APIRecord())
 	}
 	state, err := p.State(states)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(state) > store.MaxAppliedSize:
-		op.o.Logger.Warn().Int("bytes", len(state)).Msg("an applied document is too large to be undone")
-	default:
-		if err := op.o.Applied.PutApplied(name, state); err != nil {
-			return err
-		}
 	}
-	err = op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
-		if err := op.o.Planner.Store(ctx, p, note); err != nil {
+	ch.After = p.Summary()
+	t.Write(ch.entry, func(ctx context.Context, note store.Entry) error {
+		if len(state) > store.MaxAppliedSize {
+			op.o.Logger.Warn().Int("bytes", len(state)).Msg("an applied document is too large to be undone")
+		} else if err := op.o.Applied.PutApplied(name, state); err != nil {
 			return err
 		}
+		if err := op.o.Planner.Store(ctx, p, note); err != nil {
+			return errors.Join(err, op.o.Applied.DeleteApplied(name))
+		}
+		return nil
+	})
+	t.Publish(func(ctx context.Context) error {
 		return errors.Join(op.EndAdminStatesOf(ctx, removed...), op.o.Changes.RestoreAdminStates(ctx, restored))
 	})
-	if err != nil && !r.Audited { // rejected: nothing has changed
-		err = errors.Join(err, op.o.Applied.DeleteApplied(name))
-	}
-	return err
+	return nil
 }
 
 // appliedName returns the name of the state of an apply: the request's id, and for an undo the entry that it undoes.
@@ -75,24 +75,35 @@ func (op *Operations) planUndoApply(e *api.AuditEntry) (*document.Plan, []api.Or
 	return p, orders, err
 }
 
-// undoApply reverts the apply of a document.
-func (op *Operations) undoApply(r *Request, e *api.AuditEntry, ch *Change) error {
-	defer op.o.Changes.Exclusive()()
-	p, orders, err := op.planUndoApply(e)
+// undoneDocument is the Object that reverts the apply of a document.
+type undoneDocument struct {
+	op *Operations
+	r  *Request
+	of *api.AuditEntry
+	ch *Change
+}
+
+// Plan implements changes.Object.
+func (u *undoneDocument) Plan(ctx context.Context, t *changes.Transaction) error {
+	p, orders, err := u.op.planUndoApply(u.of)
 	if err != nil {
 		return err
 	}
-	if r.IfSafe {
-		effects, err := op.o.Planner.Effects(r.Context, p)
+	if u.r.IfSafe {
+		effects, err := u.op.o.Planner.Effects(ctx, p)
 		if err == nil {
 			err = impact.Unsafe(effects.Losses)
 		}
 		if err != nil {
-			return conflictOf(e, err)
+			return err
 		}
 	}
-	ch.After = p.Summary()
-	return conflictOf(e, op.applyPlan(r, p, ch, orders))
+	return u.op.applyPlan(u.r, t, p, u.ch, orders)
+}
+
+// undoApply reverts the apply of a document.
+func (op *Operations) undoApply(r *Request, e *api.AuditEntry, ch *Change) error {
+	return conflictOf(e, op.Apply(r, &undoneDocument{op, r, e, ch}, e.ID))
 }
 
 // conflictOf converts the rejection of a restored object to the conflict error of an undo. It returns other errors
@@ -104,27 +115,44 @@ func conflictOf(e *api.AuditEntry, err error) error {
 	return err
 }
 
+// appliedDocument is the Object that makes the API hold the objects of a document, all of them or nothing.
+type appliedDocument struct {
+	op      *Operations
+	r       *Request
+	request document.Request
+	wanted  *document.Objects
+	view    api.Plan // the plan, which Plan has computed
+}
+
+// Plan implements changes.Object.
+func (a *appliedDocument) Plan(ctx context.Context, t *changes.Transaction) error {
+	p, view, err := a.op.o.Planner.Plan(ctx, a.request, a.wanted)
+	a.view = view
+	if err == nil && !a.request.Force {
+		err = document.NeedsForce(&view)
+	}
+	if err == nil {
+		err = ctx.Err() // the client has disconnected, and nothing has begun
+	}
+	if err != nil {
+		return err
+	}
+	if p.IsEmpty() {
+		t.Unchanged()
+		return nil
+	}
+	ch := &Change{Action: api.AuditApply, Resource: "document", ID: a.request.Owner}
+	return a.op.applyPlan(a.r, t, p, ch, nil)
+}
+
 // ApplyDocument makes the API hold the objects of a document, all of them or nothing.
 func (op *Operations) ApplyDocument(r *Request, req document.Request) (view api.Plan, err error) {
 	wanted, err := op.o.Planner.Read(r.Context, req)
 	if err != nil {
 		return view, err
 	}
-	defer op.o.Changes.Exclusive()()
-	p, view, err := op.o.Planner.Plan(r.Context, req, wanted)
-	if err == nil && !req.Force {
-		err = document.NeedsForce(&view)
-	}
-	if err == nil {
-		err = r.Context.Err() // the client has disconnected, and nothing has begun
-	}
-	if err != nil {
-		return view, err
-	}
-	if !p.IsEmpty() {
-		ch := &Change{Action: api.AuditApply, Resource: "document", ID: req.Owner, After: p.Summary()}
-		err = op.applyPlan(r, p, ch, nil)
-	}
-	view.Applied = err == nil
-	return view, err
+	a := &appliedDocument{op: op, r: r, request: req, wanted: wanted}
+	err = op.Apply(r, a, 0)
+	a.view.Applied = err == nil
+	return a.view, err
 }

@@ -106,14 +106,11 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 	}
 	kind, name, _ := definitions.SplitOverlay(e.ResourceID)
 	disables := func(o *definitions.Overlay) bool { return o != nil && string(o.Fields["enabled"]) == "false" }
+	var removes []impact.Withdrawal
 	if kind == definitions.OverRegion && disables(before) && !disables(after) {
-		done, err := op.Safely(r, impact.OfRegion(name))
-		defer done()
-		if err != nil {
-			return err
-		}
+		removes = append(removes, impact.OfRegion(name))
 	}
-	return op.Define(r, ch, func(d *definitions.Draft) error {
+	return op.Apply(r, &changes.Definition{Entry: ch.entry, Removes: removes, Edit: func(d *definitions.Draft) error {
 		now := d.Now().Overlay(kind, name)
 		if err := changes.UnchangedSince(&entry, objects.WithoutSecrets(now)); err != nil {
 			return err
@@ -129,7 +126,7 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 			return changes.CannotUndo(e, "the audit log leaves out secrets of the health check: "+err.Error())
 		}
 		return putOverlay(d, ch, back)
-	})
+	}}, ch.Undoes)
 }
 
 // DropOverlay deletes the values over an object of the configuration: the values of the file count again.

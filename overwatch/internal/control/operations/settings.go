@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -81,13 +81,13 @@ func (op *Operations) ChangeSection(r *Request, section string, edit func(settin
 
 // Reload records a reload of the configuration of a node. reload returns the changed keys, and the changed keys that
 // require a restart.
-func (op *Operations) Reload(r *Request, node string, reload func() (changes, restart []string, err error)) (
-	changes, restart []string, err error) {
+func (op *Operations) Reload(r *Request, node string, reload func() (changed, restart []string, err error)) (
+	changed, restart []string, err error) {
 	ch := &Change{Action: api.AuditReload, Resource: "config", ID: node}
-	err = op.Commit(r, ch, func(context.Context, store.Entry) (err error) {
-		changes, restart, err = reload()
-		ch.After = changes
+	err = op.commit(r, &changes.Event{Entry: ch.entry, Do: func(context.Context) (err error) {
+		changed, restart, err = reload()
+		ch.After = changed
 		return err
-	})
-	return changes, restart, err
+	}}, 0)
+	return changed, restart, err
 }

@@ -3,12 +3,12 @@ package operations
 import (
 	"context"
 
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -82,31 +82,20 @@ func (op *Operations) deleteTarget(r *Request, id definitions.TargetID) error {
 	})
 }
 
-// defineTarget commits a change of a server by host name. The region of the server is not deleted meanwhile.
+// defineTarget makes a change that creates or changes a server by host name. The region of the server is not deleted
+// meanwhile.
 func (op *Operations) defineTarget(r *Request, ch *Change, region string, edit func(*definitions.Draft) error) error {
-	return op.Commit(r, ch, func(_ context.Context, note store.Entry) error {
-		defer op.o.Changes.Shared()()
-		if err := op.regionExists(region)(); err != nil {
-			return err
-		}
-		return op.o.Definitions.Define(note, edit)
-	})
+	return op.Apply(r, &changes.Definition{Entry: ch.entry, Edit: edit, Check: op.regionExists(region), Adds: true},
+		ch.Undoes)
 }
 
-// removeTarget commits a change that deletes a server by host name, and ends the weights and drains of its addresses.
+// removeTarget makes a change that deletes a server by host name, and ends the weights and drains of its addresses.
 func (op *Operations) removeTarget(r *Request, ch *Change, id definitions.TargetID,
 	edit func(*definitions.Draft) error) error {
-	defer op.o.Changes.Exclusive()()
-	if err := op.CheckSafe(r, impact.OfTarget(id)); err != nil {
-		return err
-	}
-	deleted := targetBackends(op.o.View, id)
-	return op.Commit(r, ch, func(ctx context.Context, note store.Entry) error {
-		if err := op.o.Definitions.Define(note, edit); err != nil {
-			return err
-		}
-		return op.EndAdminStatesOf(ctx, deleted...)
-	})
+	var deleted []registry.ID
+	return op.Apply(r, &changes.Definition{Entry: ch.entry, Edit: edit, Removes: []impact.Withdrawal{impact.OfTarget(id)},
+		Check:   func() error { deleted = targetBackends(op.o.View, id); return nil },
+		Publish: func(ctx context.Context) error { return op.EndAdminStatesOf(ctx, deleted...) }}, ch.Undoes)
 }
 
 // targetBackends returns the ids of the backends that are addresses of a server by host name.

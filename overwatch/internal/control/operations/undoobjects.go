@@ -132,13 +132,12 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 		return err
 	}
 	name := e.ResourceID
-	defer op.o.Changes.Exclusive()() // no server comes into it meanwhile
+	var removes []impact.Withdrawal
 	if before != nil && !before.Enabled && after != nil && after.Enabled {
-		if err := op.CheckSafe(r, impact.OfRegion(name)); err != nil {
-			return err
-		}
+		removes = append(removes, impact.OfRegion(name))
 	}
-	return op.Define(r, ch, func(d *definitions.Draft) error {
+	// Apply excludes other changes, so that no server comes into the region meanwhile.
+	return op.Apply(r, &changes.Definition{Entry: ch.entry, Removes: removes, Edit: func(d *definitions.Draft) error {
 		now := d.Now().Regions[name]
 		if err := changes.UnchangedSince(e, now); err != nil || objects.RegionAt(d.File(), name) >= 0 {
 			return changes.ErrChangedSince
@@ -156,7 +155,7 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 		ch.After = before
 		d.PutRegion(before)
 		return nil
-	})
+	}}, ch.Undoes)
 }
 
 // undoMapping deletes a mapping that was created, or restores the one that the network had.

@@ -1,0 +1,58 @@
+package changes
+
+import (
+	"context"
+
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// Definition is the Object of a change of definitions: domains, regions, mappings, settings, overlays and servers by
+// host name. The control plane validates the change against the whole configuration.
+type Definition struct {
+	// Entry returns the description of the change for the audit log, after Edit.
+	Entry func() Entry
+	// Edit validates the change against a draft and makes the change there. It can run more than once, each time on a new
+	// draft.
+	Edit func(*definitions.Draft) error
+	// Check rejects the change before Edit; nil accepts it. Other changes delete nothing until the change is made.
+	Check func() error
+	// Removes lists the backends that the change removes from answers.
+	Removes []impact.Withdrawal
+	// Publish runs after the change is stored; nil does nothing.
+	Publish func(context.Context) error
+	// Adds reports that the change removes no object, so that such changes run together.
+	Adds bool
+}
+
+func (d *Definition) adds() bool { return d.Adds }
+
+// Plan implements Object.
+func (d *Definition) Plan(_ context.Context, t *Transaction) error {
+	if d.Check != nil {
+		if err := d.Check(); err != nil {
+			return err
+		}
+	}
+	t.removes = append(t.removes, d.Removes...)
+	if d.Publish != nil {
+		t.Publish(d.Publish)
+	}
+	t.Write(d.Entry, func(_ context.Context, note store.Entry) error { return t.c.o.Definitions.Define(note, d.Edit) })
+	return nil
+}
+
+// Event is the Object of an action of a node that changes no stored object, such as a reload. Its rejections are in the
+// audit log too.
+type Event struct {
+	Entry func() Entry // as in Definition, after Do
+	Do    func(context.Context) error
+}
+
+// Plan implements Object.
+func (e *Event) Plan(_ context.Context, t *Transaction) error {
+	t.notesRejection = true
+	t.Write(e.Entry, func(ctx context.Context, _ store.Entry) error { return e.Do(ctx) })
+	return nil
+}
