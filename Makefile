@@ -182,6 +182,19 @@ DISTFLAGS ?=
 dist: check-tools ## archives, deb and rpm packages, bills of materials and checksums in dist/
 	@$(GO) run ./packaging/release -out dist -version $(VERSION) -commit $(COMMIT) -date $(DATE) $(DISTFLAGS)
 
+.PHONY: docs
+# DOCS_REPOSITORY is the URL of the public repository, for links to sources. DOCS_BASE is the path of the site, such as
+# /1.0.0/ for an older version, and DOCS_ROOT that of all versions. `npm run preview` in site/ serves the result.
+docs: ## build the documentation site in site/.vitepress/dist and check its links (npm)
+	@command -v npm >/dev/null || \
+	  { echo "npm is missing: install Node.js 20 or later (Debian: apt-get install npm)"; exit 1; }
+	@cd site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent build && \
+	  npm run --silent check
+
+.PHONY: recording
+recording: build ## record the failover of the start page of the documentation again (asciinema)
+	@site/record.sh
+
 .PHONY: clean
 clean: ## remove what the build made
-	@rm -rf bin dist
+	@rm -rf bin dist site/.vitepress/dist site/.vitepress/cache
