@@ -6,6 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/tokenbucket"
 	"gslb.internal/shared/wire"
 )
 
@@ -17,12 +18,17 @@ const (
 	journalInterval = 10 * time.Second
 )
 
+// newJournal returns a journal without entries.
+func newJournal(log zerolog.Logger) journal {
+	limit := tokenbucket.Limit{Interval: journalInterval, Burst: journalBurst}
+	return journal{log: log, entries: tokenbucket.New(limit)}
+}
+
 // journal logs the changes of one backend, with a limited rate. It belongs to one goroutine.
 type journal struct {
 	log zerolog.Logger
-	// left is the number of entries that may still be written at once, as of filled.
-	left   int
-	filled time.Time
+	// entries bounds the rate of log entries.
+	entries tokenbucket.Bucket
 	// changes is the number of changes that were not logged yet.
 	changes int
 	// blind is true while this host cannot make checks; told is true once that is logged.
@@ -35,7 +41,7 @@ func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 		j.changes++
 	}
 	j.blind = r.Outcome == check.Unknown
-	if j.changes == 0 && j.blind == j.told || !j.may(time.Now()) {
+	if j.changes == 0 && j.blind == j.told || !j.entries.Take(time.Now()) {
 		return
 	}
 	if j.blind != j.told {
@@ -44,25 +50,6 @@ func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 	if j.changes > 0 {
 		j.tellState(b)
 	}
-}
-
-// may reports whether an entry may be written now, and if so counts it.
-func (j *journal) may(now time.Time) bool {
-	if j.filled.IsZero() {
-		j.left, j.filled = journalBurst, now
-	}
-	for j.left < journalBurst && now.Sub(j.filled) >= journalInterval {
-		j.left++
-		j.filled = j.filled.Add(journalInterval)
-	}
-	if j.left == journalBurst {
-		j.filled = now
-	}
-	if j.left == 0 {
-		return false
-	}
-	j.left--
-	return true
 }
 
 func (j *journal) tellBlindness(r check.Result) {

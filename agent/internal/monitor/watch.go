@@ -47,7 +47,7 @@ func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger)
 		prober:  p,
 		tracker: b.Check.Tracker(),
 		count:   count,
-		journal: journal{log: log},
+		journal: newJournal(log),
 		hurried: make(chan struct{}, 1),
 	}
 	said := onWireBackend(b)

@@ -77,14 +77,14 @@ func (r *Replication) newClient(peer string, secret []byte, client *http.Client)
 
 // follow asks a peer again and again until ctx ends, with a pause after each failure.
 func (r *Replication) follow(ctx context.Context, p *peer, client *peerauth.Client) {
-	var rate pace
+	limit := newExchangeLimit()
 	for failures := 0; ctx.Err() == nil; {
 		octets, err := r.exchange(ctx, p, client)
 		if ctx.Err() != nil {
 			return
 		}
 		r.note(p, err)
-		r.rest(ctx, rate.delay(time.Now(), octets))
+		r.rest(ctx, limit.countExchange(time.Now(), octets))
 		if err == nil && !p.self {
 			r.endJoining(ctx, p)
 			failures = 0

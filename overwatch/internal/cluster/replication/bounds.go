@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/shared/tokenbucket"
 )
 
 // Bounds of the data from a peer. Any host with key_sync.secret can be a peer.
@@ -35,26 +36,21 @@ const (
 	maxRejections = 20
 )
 
-// bucket is a leaky bucket of events that cost time.
-type bucket struct{ free time.Time }
+// exchangeLimit bounds the rate of exchanges with a peer. It belongs to one goroutine.
+type exchangeLimit struct{ exchanges, octets tokenbucket.Bucket }
 
-// delay adds an event to the bucket and returns the time to wait so that the bucket holds at most burst.
-func (b *bucket) delay(now time.Time, cost, burst time.Duration) time.Duration {
-	if b.free.Before(now) {
-		b.free = now
+func newExchangeLimit() exchangeLimit {
+	return exchangeLimit{
+		exchanges: tokenbucket.New(tokenbucket.Limit{Interval: exchangeEvery, Burst: exchangeBurst}),
+		octets:    tokenbucket.New(tokenbucket.PerSecond(octetsPerSecond, maxExchange)),
 	}
-	b.free = b.free.Add(cost)
-	return max(0, b.free.Sub(now)-burst)
 }
 
-// pace bounds the rate of exchanges with one peer. It belongs to one goroutine.
-type pace struct{ exchanges, octets bucket }
-
-// delay returns the time to wait after an exchange of so many octets.
-func (p *pace) delay(now time.Time, octets int) time.Duration {
-	perOctet := time.Second / octetsPerSecond // 238 ns
-	return max(p.exchanges.delay(now, exchangeEvery, exchangeBurst*exchangeEvery),
-		p.octets.delay(now, time.Duration(octets)*perOctet, maxExchange*perOctet))
+// countExchange counts an exchange and its octets. It returns the time to wait before the next exchange.
+func (l *exchangeLimit) countExchange(now time.Time, octets int) time.Duration {
+	l.exchanges.Spend(now, 1)
+	l.octets.Spend(now, octets)
+	return max(l.exchanges.Debt(now), l.octets.Debt(now))
 }
 
 // errNoAdvance reports a peer that announces more pages without end.

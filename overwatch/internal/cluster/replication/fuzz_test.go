@@ -90,7 +90,7 @@ func TestParseMessage_BoundsEachField(t *testing.T) {
 func TestNoteRejected_LogsAnObjectOnce(t *testing.T) {
 	var log bytes.Buffer
 	r := &Replication{o: Options{Logger: zerolog.New(&log)}, rejected: map[replica.Key]rejection{}}
-	p := &peer{url: "http://h"}
+	p := &peer{url: "http://h", trail: newTrail()}
 	for _, reason := range []string{"too large", "too large", "too small"} {
 		m := replica.Merged{Rejected: []replica.Rejection{{Object: replica.Object{Key: replica.Key{Kind: "domain",
 			Name: "a.example"}}, Reason: errors.New(reason)}}}
@@ -127,13 +127,13 @@ func TestGathered_EachBoundCounts(t *testing.T) {
 }
 
 // Octets beyond a whole exchange have to wait.
-func TestPace_OctetsAreBounded(t *testing.T) {
-	var p pace
+func TestExchangeLimit_OctetsAreBounded(t *testing.T) {
+	l := newExchangeLimit()
 	now := time.Now()
-	if wait := p.delay(now, maxExchange); wait > time.Second {
+	if wait := l.countExchange(now, maxExchange); wait > time.Second {
 		t.Errorf("after the first exchange: %s", wait)
 	}
-	if wait := p.delay(now, maxExchange); wait < 25*time.Second || wait > 40*time.Second {
+	if wait := l.countExchange(now, maxExchange); wait < 25*time.Second || wait > 40*time.Second {
 		t.Errorf("after the second exchange: %s", wait)
 	}
 }

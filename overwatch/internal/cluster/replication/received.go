@@ -9,6 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/tokenbucket"
 )
 
 // Bounds of the audit entries that a peer causes: the largest burst, and the mean time between two entries after it.
@@ -23,19 +24,16 @@ const (
 
 // trail bounds the audit entries that one peer causes. Replication.merging guards it.
 type trail struct {
-	received, overtaken bucket
+	received, overtaken tokenbucket.Bucket
 	left                int // changes without an entry since the last count
 	counted             time.Time
 }
 
-// take adds an event to the bucket, unless the bucket would hold more than burst.
-func (b *bucket) take(now time.Time, cost, burst time.Duration) bool {
-	trial := *b
-	if trial.delay(now, cost, burst) > 0 {
-		return false
+func newTrail() trail {
+	return trail{
+		received:  tokenbucket.New(tokenbucket.Limit{Interval: receivedEvery, Burst: auditBurst}),
+		overtaken: tokenbucket.New(tokenbucket.Limit{Interval: overtakenEvery, Burst: auditBurst}),
 	}
-	*b = trial
-	return true
 }
 
 // entriesOf returns a function that makes the audit entries of received changes.
@@ -43,12 +41,12 @@ func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) stor
 	return func(m *replica.Merged) (e store.MergeEntries) {
 		now := time.Now()
 		for _, c := range r.overtaken(m) {
-			if p.trail.overtaken.take(now, overtakenEvery, auditBurst*overtakenEvery) {
+			if p.trail.overtaken.Take(now) {
 				e.Changes = append(e.Changes, r.o.Audit(c))
 			}
 		}
 		hasRoom := func() bool {
-			room := p.trail.received.take(now, receivedEvery, auditBurst*receivedEvery)
+			room := p.trail.received.Take(now)
 			if !room {
 				p.trail.left++
 			}

@@ -21,7 +21,7 @@ func (r *Replication) setPeers(settings *Settings) {
 	if settings.Off() == nil {
 		for _, url := range settings.Peers {
 			if peers[url] = r.peers[url]; peers[url] == nil {
-				peers[url] = &peer{url: url, changed: time.Now(), knocked: make(chan struct{}, 1)}
+				peers[url] = &peer{url: url, changed: time.Now(), trail: newTrail(), knocked: make(chan struct{}, 1)}
 			}
 		}
 	}

@@ -33,7 +33,7 @@ type Node struct {
 	members   *members
 	seeds     seeds
 	skews     *skews
-	paces     *paces
+	limits    *agentLimits
 
 	rejections rejections
 	list       *memberlist.Memberlist // set by Run before anything uses it
@@ -53,7 +53,7 @@ func New(o Options) (*Node, error) {
 		return nil, fmt.Errorf("overwatch.gossip.encryption_key: %w", err)
 	}
 	drops, dropped := newDrops(o.Logger)
-	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger), paces: newPaces(),
+	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger), limits: newAgentLimits(),
 		rejections: rejections{nodes: make(map[wire.NodeCertificate]map[string]time.Time)},
 		heartbeats: sync.Pool{New: func() any { return new(wire.Heartbeat) }}}
 	hello, err := n.hello()

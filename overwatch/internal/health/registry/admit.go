@@ -8,6 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/tokenbucket"
 	"gslb.internal/shared/wire"
 )
 
@@ -98,33 +99,21 @@ func orDefault(millis uint32, def time.Duration) time.Duration {
 	return time.Duration(millis) * time.Millisecond
 }
 
-// How much one agent may change. A backend that it says something else about costs one unit, one that is new here
-// costs newCost, since it is then also checked. A sound agent changes all of its backends now and then, which the
-// burst is for. One that changes them all the time, because it flaps or means ill, waits: its next heartbeat that
-// is taken has its whole state, and nobody else waits for it.
+// Bounds of the changes by one agent. A changed backend costs one token. A new backend costs newCost tokens, because the
+// node checks it. The burst lets an agent change all of its backends at once. Changes beyond the bounds are deferred: the
+// next accepted heartbeat has the complete state of the agent.
 const (
-	changeRate  = 64   // units in a second, over time
-	changeBurst = 1024 // units at once
+	changeRate  = 64 // tokens for each second
+	changeBurst = 1024
 	newCost     = 8
 	// deferralsLogged is the least time between two lines about one agent that changes too much.
 	deferralsLogged = 10 * time.Minute
 )
 
-// budget counts the changes that an agent may still make. The zero value has its whole burst.
-type budget struct {
-	spent  float64 // units of the burst; beyond changeBurst after one large message
-	at     time.Time
-	logged time.Time
+// newBudget returns the budget of a new agent.
+func newBudget() tokenbucket.Bucket {
+	return tokenbucket.New(tokenbucket.PerSecond(changeRate, changeBurst))
 }
-
-// spare reports whether a message that changes something is taken now. What it costs is charged when it is known.
-func (b *budget) spare(now time.Time) bool {
-	b.spent = max(0, b.spent-changeRate*now.Sub(b.at).Seconds())
-	b.at = now
-	return b.spent < changeBurst
-}
-
-func (b *budget) charge(units int) { b.spent += float64(units) }
 
 // deferred returns the outcome of a message that is not taken since its agent changes too much. The agent was heard.
 func (w *writer) deferred(a *agent, now time.Time) Outcome {
@@ -132,8 +121,8 @@ func (w *writer) deferred(a *agent, now time.Time) Outcome {
 	if a.isPublished {
 		a.publishLastSeen(now)
 	}
-	if b := &a.budget; b.logged.IsZero() || now.Sub(b.logged) >= deferralsLogged {
-		b.logged = now
+	if a.deferralLogged.IsZero() || now.Sub(a.deferralLogged) >= deferralsLogged {
+		a.deferralLogged = now
 		w.options.Logger.Warn().Str("agent_id", a.id).Int("claims", len(a.records)).
 			Msg("an agent changes its backends more often than is taken: they follow later, with one of its heartbeats")
 	}

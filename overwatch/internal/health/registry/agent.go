@@ -8,6 +8,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/tokenbucket"
 	"gslb.internal/shared/wire"
 )
 
@@ -66,8 +67,10 @@ type agent struct {
 	// records are in the order of the agent's last heartbeat.
 	records []*record
 	refused []wire.RefusedClaim
-	// budget limits the changes by the agent.
-	budget budget
+	// budget limits the changes by the agent. A message is accepted while the budget has a token, and then costs as many
+	// tokens as it has changes. deferralLogged is the time of the last log line about a deferred message.
+	budget         tokenbucket.Bucket
+	deferralLogged time.Time
 	// refusalsLogged is the time of the last log line about rejected reports.
 	refusalsLogged time.Time
 	// evidence counts the backends that the agent reports healthy while own checks of them fail.
@@ -92,7 +95,7 @@ type backendReport struct {
 func (w *writer) getOrCreateAgent(id string) *agent {
 	a := w.agents[id]
 	if a == nil {
-		a = &agent{id: id}
+		a = &agent{id: id, budget: newBudget()}
 		w.agents[id] = a
 	}
 	return a

@@ -39,10 +39,10 @@ func (w *writer) changeReports(from trust.Agent, now time.Time, change func(*rec
 	if a == nil || !a.isPublished || len(from.Services()) == 0 {
 		return Outcome{}
 	}
-	if !a.budget.spare(now) {
+	if !a.budget.HasToken(now) {
 		return w.deferred(a, now)
 	}
-	a.budget.charge(len(a.records))
+	a.budget.Spend(now, len(a.records))
 	w.updateLastSeen(a, now)
 	for _, rec := range slices.Clone(a.records) {
 		if from.Speaks(rec.id.Service) { // others are being withdrawn

@@ -43,7 +43,7 @@ func (w *writer) updateAddress(a *agent, from trust.Agent, now time.Time) {
 		return
 	}
 	a.address = from.Address()
-	a.budget.charge(len(a.records))
+	a.budget.Spend(now, len(a.records))
 	for _, r := range slices.Clone(a.records) { // refreshBackend may remove records
 		w.deriveOwnCheck(r)
 		w.markUnsaved(r) // the address is stored

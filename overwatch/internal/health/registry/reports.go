@@ -102,7 +102,7 @@ func (w *writer) applyHeartbeat(from trust.Agent, m *wire.Heartbeat, now time.Ti
 		return refuseAll(m.Backends)
 	}
 	a := w.getOrCreateAgent(from.ID())
-	if !a.budget.spare(now) {
+	if !a.budget.HasToken(now) {
 		return w.deferred(a, now)
 	}
 	w.updateLastSeen(a, now)
@@ -148,7 +148,7 @@ func (w *writer) applyTransition(from trust.Agent, said *wire.Backend, now time.
 		return Outcome{Refused: []wire.RefusedClaim{refusedClaim(said, wire.CodeNotEnrolled)}}
 	}
 	a := w.getOrCreateAgent(from.ID())
-	if !a.budget.spare(now) {
+	if !a.budget.HasToken(now) {
 		return w.deferred(a, now)
 	}
 	if a.region == "" {
@@ -178,7 +178,7 @@ func (w *writer) applyTransition(from trust.Agent, said *wire.Backend, now time.
 func (w *writer) applyReport(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (isApplied bool) {
 	id, code, rule := w.admit(a, from, said, now)
 	if code != 0 {
-		a.budget.charge(1)
+		a.budget.Spend(now, 1)
 		refused := refusedClaim(said, code)
 		refused.Rule = rule
 		a.refused = append(a.refused, refused)
@@ -186,7 +186,7 @@ func (w *writer) applyReport(a *agent, from trust.Agent, said *wire.Backend, now
 	}
 	rec := w.getOrCreateRecord(id, now)
 	if rec.isNew {
-		a.budget.charge(newCost)
+		a.budget.Spend(now, newCost)
 	}
 	c := rec.report
 	if c == nil || c.agent != a {
@@ -209,7 +209,7 @@ func (w *writer) applyReport(a *agent, from trust.Agent, said *wire.Backend, now
 		words.state = wire.ClaimNone
 	}
 	if c.statement != words {
-		a.budget.charge(1)
+		a.budget.Spend(now, 1)
 	}
 	if c.setStatement(words) {
 		w.deriveOwnCheck(rec)

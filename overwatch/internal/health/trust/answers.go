@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"gslb.internal/shared/tokenbucket"
 	"gslb.internal/shared/wire"
 )
 
@@ -31,30 +32,27 @@ type answers struct {
 	mu sync.Mutex
 	// rejects bounds the Rejects to agents that are not pinned and those that tell of another version, then the others to
 	// pinned agents: whoever has only the gossip key takes nothing from the latter.
-	rejects [2]bucket
-	checks  bucket
-	lines   bucket
+	rejects [2]tokenbucket.Bucket
+	checks  tokenbucket.Bucket
+	lines   tokenbucket.Bucket
 	noticed map[string]uint64 // by agent id, a bit per code
 }
 
 func newAnswers() *answers {
+	rejects := tokenbucket.PerSecond(answersPerSecond, answersBurst)
 	return &answers{
-		rejects: [2]bucket{newAnswersBucket(), newAnswersBucket()},
-		checks:  bucket{rate: checksPerSecond, size: checksBurst, level: checksBurst},
-		lines:   bucket{rate: noticesPerMinute / 60., size: noticesBurst, level: noticesBurst},
+		rejects: [2]tokenbucket.Bucket{tokenbucket.New(rejects), tokenbucket.New(rejects)},
+		checks:  tokenbucket.New(tokenbucket.PerSecond(checksPerSecond, checksBurst)),
+		lines:   tokenbucket.New(tokenbucket.PerSecond(noticesPerMinute/60., noticesBurst)),
 		noticed: make(map[string]uint64),
 	}
-}
-
-func newAnswersBucket() bucket {
-	return bucket{rate: answersPerSecond, size: answersBurst, level: answersBurst}
 }
 
 // mayCheck reports whether one more signature may be checked for a Reject to a pinned agent, and counts it if so.
 func (a *answers) mayCheck(now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.checks.take(now)
+	return a.checks.Take(instant(now))
 }
 
 // mayAnswer reports whether one more Reject may be sent, and counts it if so. known: to a pinned agent, for a message
@@ -63,9 +61,9 @@ func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if known {
-		return a.rejects[1].take(now)
+		return a.rejects[1].Take(instant(now))
 	}
-	return a.rejects[0].take(now)
+	return a.rejects[0].Take(instant(now))
 }
 
 // first reports whether this agent's refusal with this code is worth a line: the first since the agent was last
@@ -75,7 +73,7 @@ func (a *answers) first(agentID string, code wire.RejectCode, known bool, now ti
 	defer a.mu.Unlock()
 	before, bit := a.noticed[agentID], uint64(1)<<(code%64)
 	full := before == 0 && len(a.noticed) >= maxNotices
-	if before&bit != 0 || (full || !known) && !a.lines.take(now) {
+	if before&bit != 0 || (full || !known) && !a.lines.Take(instant(now)) {
 		return false
 	}
 	if full {
@@ -95,19 +93,5 @@ func (a *answers) forget(agentID string) {
 	delete(a.noticed, agentID)
 }
 
-// bucket is a token bucket, driven by monotonic time.
-type bucket struct {
-	rate, size float64 // per second; at most
-	level      float64
-	at         time.Duration
-}
-
-func (b *bucket) take(now time.Duration) bool {
-	b.level = min(b.size, b.level+b.rate*(now-b.at).Seconds())
-	b.at = now
-	if b.level < 1 {
-		return false
-	}
-	b.level--
-	return true
-}
+// instant returns the point in time of a duration of the clock, for buckets.
+func instant(elapsed time.Duration) time.Time { return time.Time{}.Add(elapsed) }

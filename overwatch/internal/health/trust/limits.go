@@ -2,8 +2,11 @@ package trust
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"time"
+
+	"gslb.internal/shared/tokenbucket"
 )
 
 // Limits bound the pins of one service. Pins that were there before a limit stay.
@@ -43,17 +46,18 @@ type census struct {
 	limits  map[string]Limits
 	pins    map[string]int
 	sources map[serviceSource]int
-	paces   map[serviceSource]*bucket
-	shared  map[string]*bucket // by service, of the sources beyond maxPaced; one for each service with a token at most
-	own     map[string]*bucket // by service, as many at most
-	node    bucket             // of all services
+	paces   *tokenbucket.Keyed[serviceSource]
+	shared  *tokenbucket.Keyed[string] // by service, for the sources beyond maxPaced
+	own     *tokenbucket.Keyed[string] // by service
+	node    tokenbucket.Bucket         // of all services
 }
 
 func newCensus(limits map[string]Limits) *census {
 	return &census{
 		limits: canonical(limits), pins: make(map[string]int), sources: make(map[serviceSource]int),
-		paces: make(map[serviceSource]*bucket), shared: make(map[string]*bucket), own: make(map[string]*bucket),
-		node: bucket{rate: nodePerSecond, size: nodeBurst, level: nodeBurst},
+		paces:  tokenbucket.NewKeyed[serviceSource](maxPaced),
+		shared: tokenbucket.NewKeyed[string](math.MaxInt), own: tokenbucket.NewKeyed[string](math.MaxInt),
+		node: tokenbucket.New(tokenbucket.PerSecond(nodePerSecond, nodeBurst)),
 	}
 }
 
@@ -108,22 +112,12 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 
 // pace reports whether the pace of a source allows one more new pin, and counts it if so.
 func (c *census) pace(s serviceSource, l Limits, now time.Duration) bool {
-	rate := float64(l.NewPerSecond)
-	b := c.paces[s]
+	limit, at := tokenbucket.PerSecond(float64(l.NewPerSecond), l.NewPerSecond*newBurst), instant(now)
+	b := c.paces.Bucket(s, limit, at)
 	if b == nil {
-		if len(c.paces) >= maxPaced {
-			c.forgetRested(now)
-		}
-		if len(c.paces) < maxPaced {
-			b = &bucket{size: rate * newBurst, level: rate * newBurst}
-			c.paces[s] = b
-		} else if b = c.shared[s.service]; b == nil {
-			b = &bucket{size: rate * newBurst, level: rate * newBurst}
-			c.shared[s.service] = b
-		}
+		b = c.shared.Bucket(s.service, limit, at)
 	}
-	b.rate, b.size = rate, rate*newBurst
-	return b.take(now)
+	return b.Take(at)
 }
 
 // nodeTakes reports whether the node takes one more new pin of a service, from the service's own allowance or else from
@@ -132,21 +126,9 @@ func (c *census) nodeTakes(service string, now time.Duration) bool {
 	if c.limits[service].NewPerSecond > 0 {
 		return true
 	}
-	own := c.own[service]
-	if own == nil {
-		own = &bucket{rate: ownPerSecond, size: ownBurst, level: ownBurst}
-		c.own[service] = own
-	}
-	return own.take(now) || c.node.take(now)
-}
-
-// forgetRested forgets the sources whose allowance is whole again: they are like sources that were never seen.
-func (c *census) forgetRested(now time.Duration) {
-	for s, b := range c.paces {
-		if b.level+b.rate*(now-b.at).Seconds() >= b.size {
-			delete(c.paces, s)
-		}
-	}
+	at := instant(now)
+	own := c.own.Bucket(service, tokenbucket.PerSecond(ownPerSecond, ownBurst), at)
+	return own.Take(at) || c.node.Take(at)
 }
 
 // HostOf returns the source of an address: an IPv4 address itself, or the /64 that one IPv6 host has to itself.

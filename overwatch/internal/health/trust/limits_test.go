@@ -52,7 +52,7 @@ func TestOpen_PacesNewPinsByServiceAndSource(t *testing.T) {
 	if n, _ := r.beginners("e", "192.0.2.7", 100); n != 2 {
 		t.Errorf("%d in the next second, want 2", n)
 	}
-	if n := len(r.trust.census.paces); n != 4 {
+	if n := r.trust.census.paces.Len(); n != 4 {
 		t.Errorf("%d paces are kept", n)
 	}
 }
@@ -107,11 +107,11 @@ func TestOpen_PacesOfManySourcesAreBounded(t *testing.T) {
 			more++
 		}
 	}
-	if more != newBurst || len(c.paces) != maxPaced {
-		t.Errorf("%d sources beyond the bound were admitted at once, %d paces are kept", more, len(c.paces))
+	if more != newBurst || c.paces.Len() != maxPaced {
+		t.Errorf("%d sources beyond the bound were admitted at once, %d paces are kept", more, c.paces.Len())
 	}
-	if why := c.admit("app.test", source(1<<20), time.Minute); why != "" || len(c.paces) != 1 {
-		t.Errorf("%q and %d paces after all have rested", why, len(c.paces))
+	if why := c.admit("app.test", source(1<<20), time.Minute); why != "" || c.paces.Len() != 1 {
+		t.Errorf("%q and %d paces after all have rested", why, c.paces.Len())
 	}
 }
 

@@ -3,10 +3,11 @@ package trust
 import (
 	"sync"
 	"time"
+
+	"gslb.internal/shared/tokenbucket"
 )
 
-// Bounds of the log lines for each reason, at once and in a minute over time: else whoever has a service's token could
-// fill the disk by enrolling.
+// Bounds of the log lines for each reason. Any host with the token of a service can enroll agents and cause lines.
 const (
 	linesBurst     = 200
 	linesPerMinute = 60
@@ -15,11 +16,13 @@ const (
 // lines bounds log lines by reason; reasons are a closed set.
 type lines struct {
 	mu      sync.Mutex
-	buckets map[string]*bucket
+	buckets map[string]*tokenbucket.Bucket
 	left    map[string]int
 }
 
-func newLines() *lines { return &lines{buckets: make(map[string]*bucket), left: make(map[string]int)} }
+func newLines() *lines {
+	return &lines{buckets: make(map[string]*tokenbucket.Bucket), left: make(map[string]int)}
+}
 
 // take reports whether a line may be written, and how many of its reason were left out since the last one.
 func (l *lines) take(reason string, now time.Duration) (leftOut int, ok bool) {
@@ -27,10 +30,11 @@ func (l *lines) take(reason string, now time.Duration) (leftOut int, ok bool) {
 	defer l.mu.Unlock()
 	b := l.buckets[reason]
 	if b == nil {
-		b = &bucket{rate: linesPerMinute / 60., size: linesBurst, level: linesBurst, at: now}
+		full := tokenbucket.New(tokenbucket.PerSecond(linesPerMinute/60., linesBurst))
+		b = &full
 		l.buckets[reason] = b
 	}
-	if !b.take(now) {
+	if !b.Take(instant(now)) {
 		l.left[reason]++
 		return 0, false
 	}
