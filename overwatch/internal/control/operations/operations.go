@@ -66,10 +66,17 @@ type Options struct {
 }
 
 // Operations makes changes. Its methods may be called concurrently.
-type Operations struct{ o Options }
+type Operations struct {
+	o         Options
+	undoKinds map[string]undoKind // see undoKindOf
+}
 
 // New returns an Operations.
-func New(o Options) *Operations { return &Operations{o} }
+func New(o Options) *Operations {
+	op := &Operations{o: o}
+	op.undoKinds = op.newUndoKinds()
+	return op
+}
 
 // Request is the request of an operator for one change. It belongs to one goroutine.
 type Request struct {

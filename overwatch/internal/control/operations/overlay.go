@@ -99,7 +99,7 @@ func putOverlay(d *definitions.Draft, ch *Change, o *definitions.Overlay) error 
 // undoOverlay undoes a change of an overlay, or puts back a deleted one.
 func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) error {
 	entry := *e
-	entry.Before, entry.After = canonical(e, e.Before), canonical(e, e.After)
+	entry.Before, entry.After = op.canonical(e, e.Before), op.canonical(e, e.After)
 	before, after, err := changes.States[definitions.Overlay](&entry)
 	if err != nil {
 		return err

@@ -37,7 +37,6 @@ const (
 type undoStep struct {
 	entry api.AuditEntry
 	undo  func(*Request, *api.AuditEntry, *Change) error
-	need  api.Role
 }
 
 // Undo undoes all entries of the change that an audit entry belongs to, or none. name is the number of the entry,
@@ -114,14 +113,14 @@ func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undon
 	}
 	*undone = undoneBy(entries)
 	for i := range entries {
-		undo, need := op.undoOf(&entries[i])
+		kind, found := op.undoKindOf(&entries[i])
 		switch {
-		case undo == nil:
+		case !found:
 			return nil, changes.CannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or "+
 				"removed no domain, server, region or mapping, applied no document, and laid nothing over the "+
 				"configuration")
-		case r.Role != "" && slices.Index(api.Roles(), r.Role) < slices.Index(api.Roles(), need):
-			return nil, fault.New(fault.Forbidden, "undoing entry %d needs a token of role %s", entries[i].ID, need)
+		case r.Role != "" && slices.Index(api.Roles(), r.Role) < slices.Index(api.Roles(), kind.role):
+			return nil, fault.New(fault.Forbidden, "undoing entry %d needs a token of role %s", entries[i].ID, kind.role)
 		}
 	}
 	pending, err := op.pendingUndo(entries)
@@ -130,8 +129,8 @@ func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undon
 	}
 	steps := make([]undoStep, len(pending))
 	for i, one := range pending {
-		steps[i].entry = one
-		steps[i].undo, steps[i].need = op.undoOf(&one)
+		kind, _ := op.undoKindOf(&one)
+		steps[i] = undoStep{one, kind.undo}
 	}
 	if len(steps) == 0 {
 		return nil, changes.CannotUndo(e, "everything is as it was before it")
@@ -169,7 +168,7 @@ func (op *Operations) undoSafely(r *Request, steps []undoStep) error {
 	}
 	gone := map[registry.ID]bool{}
 	for i := range steps {
-		if !isAdminStateAction(steps[i].entry.Action) {
+		if orderKindOf(steps[i].entry.Action) == "" {
 			continue
 		}
 		if w, removes := changes.RemovedByUndo(&steps[i].entry, op.o.Now()); removes {
@@ -256,43 +255,6 @@ func (op *Operations) lastOf(actor, changeID string) (api.AuditEntry, error) {
 		return api.AuditEntry{}, fault.NotFoundf("the audit log has no change %.64q by %s", changeID, actor)
 	}
 	return api.AuditEntry{}, fault.NotFoundf("the audit log has no change by %s", actor)
-}
-
-// undoOf returns the function that undoes a change, and the role that it needs; nil if the change cannot be undone.
-func (op *Operations) undoOf(e *api.AuditEntry) (undo func(*Request, *api.AuditEntry, *Change) error, need api.Role) {
-	if isAdminStateAction(e.Action) {
-		return op.undoAdminState, api.RoleOperate
-	}
-	switch e.Action {
-	case api.AuditApply:
-		return op.undoApply, api.RoleAdmin
-	case api.AuditCreate, api.AuditUpdate, api.AuditDelete:
-	default:
-		return nil, ""
-	}
-	switch e.Resource {
-	case "server", "backend":
-		return op.undoServer, api.RoleAdmin
-	case "domain":
-		return op.undoDomain, api.RoleAdmin
-	case "region":
-		return op.undoRegion, api.RoleAdmin
-	case "geo_mapping":
-		return op.undoMapping, api.RoleAdmin
-	case "overlay":
-		return op.undoOverlay, api.RoleAdmin
-	}
-	return nil, ""
-}
-
-// isAdminStateAction reports whether an action gives or ends an override, a weight or a drain.
-func isAdminStateAction(action string) bool {
-	switch action {
-	case api.AuditOverride, api.AuditClearOverride, api.AuditWeight, api.AuditClearWeight, api.AuditDrain,
-		api.AuditUndrain:
-		return true
-	}
-	return false
 }
 
 // undoes returns the action of an undo in the audit log, such as delete for create. The undo of an admin state sets its

@@ -15,10 +15,7 @@ import (
 )
 
 // undoServer deletes a server that was created, creates one again that was deleted, or restores the settings of one.
-func (op *Operations) undoServer(r *Request, e *api.AuditEntry, ch *Change) error {
-	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
-		return op.undoTarget(r, e, ch, id)
-	}
+func (op *Operations) undoServer(r *Request, e *api.AuditEntry, _ *Change) error {
 	before, after, err := statesOf[model.Server](e)
 	if err != nil {
 		return err
@@ -197,10 +194,16 @@ func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) err
 }
 
 // undoTarget undoes a change of a server by host name.
-func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change, id definitions.TargetID) error {
-	before, after, err := targetStates(e)
+func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change) error {
+	entry := *e
+	entry.Before, entry.After = op.canonical(e, e.Before), op.canonical(e, e.After)
+	before, after, err := statesOf[model.Server](&entry)
 	if err != nil {
 		return err
+	}
+	id, err := definitions.ParseTargetID(e.ResourceID)
+	if err != nil {
+		return changes.CannotUndo(e, "it names no server")
 	}
 	if before != nil {
 		cfg := op.o.Edit.Config()
@@ -234,11 +237,4 @@ func (op *Operations) undoTarget(r *Request, e *api.AuditEntry, ch *Change, id d
 		return op.defineTarget(r, ch, before.Region, back)
 	}
 	return op.removeTarget(r, ch, id, back)
-}
-
-// targetStates returns the server by host name of an audit entry before and after the change; nil if it did not exist.
-func targetStates(e *api.AuditEntry) (before, after *model.Server, err error) {
-	entry := *e
-	entry.Before, entry.After = canonical(e, e.Before), canonical(e, e.After)
-	return statesOf[model.Server](&entry)
 }
