@@ -66,9 +66,9 @@ func (n *node) bindDNS(cfg *config.Config) error {
 	n.decisions = decisions.New(cfg.Routing.DecisionSample, nil)
 	networks := func() []netip.Prefix { return n.state.Config().Routing.WhyNetworks }
 	server, err := dnsserver.New(dnsserver.Options{
-		Decisions: n.decisions, Why: explain.ToAskersIn(networks, n.view),
-		Inherited: inherited, Keep: dnsserver.KeepSockets,
-		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitOf(cfg),
+		Decisions: n.decisions, Explain: explain.ToAskersIn(networks, n.view),
+		Inherited: inherited, Store: dnsserver.StoreSockets,
+		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitFromConfig(cfg),
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
 		Registerer: n.registerer, Logger: n.part("dns"),
 	})
@@ -89,7 +89,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		}
 	}
 	n.core.run("decisions", n.decisions.Run)
-	sampled := decisions.Keeper{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
+	sampled := decisions.FileStore{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
 		Logger: n.part("decisions")}
 	n.core.run("decisions-file", sampled.Run)
 	addresses, err := publish.NodeAddresses(n.dns.Addrs())

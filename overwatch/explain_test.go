@@ -209,7 +209,7 @@ func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string
 	if again, ok := w.decisions.Decision(d.ID); !ok || again != d {
 		return "is another by its id"
 	}
-	past := explain.ExplainPast(explain.Query{Name: e.Name, Family: e.Family, Client: d.Client.Addr()}, d.Steered)
+	past := explain.ExplainPast(explain.Query{Name: e.Name, Family: e.Family, Client: d.Client.Addr()}, d.Selection)
 	addresses, _ := addressesOf(wire)
 	switch {
 	case past.Basis != e.Basis || past.Outcome != e.Outcome || past.Region != e.Region ||

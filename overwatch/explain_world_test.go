@@ -87,7 +87,7 @@ func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld
 	var queries atomic.Int64
 	w.decisions = decisions.New(1, func() time.Time { return w.now.Add(time.Duration(queries.Add(1))) })
 	server, err := dnsserver.New(dnsserver.Options{
-		Decisions: w.decisions, Turns: func() *zone.Rotations { return zone.NewRotations(seed, 2) },
+		Decisions: w.decisions, Rotations: func() *zone.Rotations { return zone.NewRotations(seed, 2) },
 		Listen: []string{"127.0.0.1:0"}, View: w.publisher.View, ClientSubnet: true, Registerer: prometheus.NewRegistry(),
 		Logger: zerolog.Nop(),
 	})
@@ -144,7 +144,7 @@ func (w *randomWorld) randomSettings() publish.Settings {
 }
 
 func (w *randomWorld) randomPlaces(regions []config.Region) geo.Sources {
-	s := geo.Sources{Spots: w.random.IntN(4) > 0, Database: w.randomDatabase()}
+	s := geo.Sources{WithLocations: w.random.IntN(4) > 0, Database: w.randomDatabase()}
 	for _, r := range regions {
 		region := geo.Region{Name: r.Name, Countries: []string{strings.ToUpper(r.Name[:2])}}
 		if r.Latitude != nil {

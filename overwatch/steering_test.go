@@ -254,7 +254,7 @@ func TestCheckDatabase_OneThatARefusedChangeHasRead(t *testing.T) {
 		"dns: {", "regions: [{name: eu, countries: [GB]}, {name: us}]\ndns: {")
 	region := func() string {
 		id, _ := n.places().Locate(netip.MustParseAddr("81.2.69.142"))
-		return n.places().Name(id)
+		return n.places().RegionName(id)
 	}
 	if got := region(); got != "us" {
 		t.Errorf("without a database a client is in %q", got)
@@ -297,8 +297,8 @@ func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The checks go over real sockets, so they are counted by looking again; at the interval of the file they would take a
-	// minute.
+	// The checks go over real sockets, so they are counted by looking again; at the interval of the file they would
+	// take a minute.
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for began := time.Now(); n.checks.Load() < 3; <-tick.C {

@@ -217,7 +217,7 @@ func placeSources(cfg *config.Config) geo.Sources {
 		if last = d; alike {
 			continue // as with most of very many
 		}
-		s.Spots = s.Spots || config.Uses(d, func(a *policy.Algorithm) bool { return a.NeedsPosition })
+		s.WithLocations = s.WithLocations || config.Uses(d, func(a *policy.Algorithm) bool { return a.NeedsPosition })
 	}
 	for _, m := range cfg.Overwatch.Geolocation.CustomMappings {
 		if !disabled[m.Region] {

@@ -61,7 +61,7 @@ func (w *geographyWorld) region(t *testing.T) string {
 		t.Fatal(err)
 	}
 	id, _ := table.Locate(netip.MustParseAddr("81.2.69.142"))
-	return table.Name(id)
+	return table.RegionName(id)
 }
 
 func (w *geographyWorld) metric(t *testing.T, name string) float64 {
@@ -144,8 +144,8 @@ func TestGeography_IsCompiledAgainOnlyWhenSomethingChanged(t *testing.T) {
 	if err != nil || again == first {
 		t.Fatalf("a new mapping was not taken up (%v)", err)
 	}
-	if id, scope := again.Locate(netip.MustParseAddr("81.2.69.142")); again.Name(id) != "eu" || scope != 16 {
-		t.Errorf("in %q with scope %d, want eu with 16", again.Name(id), scope)
+	if id, scope := again.Locate(netip.MustParseAddr("81.2.69.142")); again.RegionName(id) != "eu" || scope != 16 {
+		t.Errorf("in %q with scope %d, want eu with 16", again.RegionName(id), scope)
 	}
 }
 
@@ -169,8 +169,8 @@ func TestGeography_ADisabledRegionTakesNoClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, _ := table.Locate(netip.MustParseAddr("10.1.0.1")); table.Name(id) != "us" {
-		t.Errorf("mapped to the disabled region: in %q, want that of the larger network", table.Name(id))
+	if id, _ := table.Locate(netip.MustParseAddr("10.1.0.1")); table.RegionName(id) != "us" {
+		t.Errorf("mapped to the disabled region: in %q, want that of the larger network", table.RegionName(id))
 	}
 	w.cfg.Overwatch.Geolocation.DefaultRegion = "eu"
 	if got := w.region(t); got != "" {

@@ -77,9 +77,9 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	if err != nil {
 		return nil, nil, err
 	}
-	// The order: backends of new names, since a backend without a name harms nothing; names; the other backends; and last
-	// tokens and policies, since those may take backends away. Reload is all or nothing: once the names are in force, only
-	// the end of the node stops it, even if its caller has gone.
+	// The order: backends of new names, since a backend without a name harms nothing; names; the other backends; and
+	// last tokens and policies, since those may take backends away. Reload is all or nothing: once the names are in
+	// force, only the end of the node stops it, even if its caller has gone.
 	p.KeepSerials(p.o.Publisher.Serial())
 	if p.o.Zones != nil {
 		altered, err := p.o.Zones.Reread()
@@ -103,7 +103,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	p.show(over, p.set)
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(newCurrent(joined, p.set, time.Now()))
-	p.o.Decisions.Sample(joined.Routing.DecisionSample)
+	p.o.Decisions.SetSampleInterval(joined.Routing.DecisionSample)
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if err := p.o.Registry.SetTiming(ctx, longer(Timing(before.config), Timing(joined))); err != nil {
 		return nil, nil, err

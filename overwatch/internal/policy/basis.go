@@ -9,7 +9,7 @@ type Basis struct {
 	Rules      *Rules   // shared; without a client
 	Clients    []string // the region of the name's clients, by geo.RegionID; the first is none
 	Placed     bool     // the answers depend on the client's region
-	Spots      []Spot   // positions by geo.SpotID, where answers depend on positions too; else nil
+	Spots      []Spot   // positions by geo.LocationID, where answers depend on positions too; else nil
 	Answers    int      // distinct addresses per answer, at least 1
 	Candidates []Candidate
 	Number     uint32    // tells one Basis of this process from the next
@@ -45,7 +45,7 @@ func (b *Basis) rulesFor(client Spot) Rules {
 	return rules
 }
 
-// Client returns the spot of a client from the numbers of its region (geo.RegionID) and of its spot (geo.SpotID).
+// Client returns the spot of a client from the numbers of its region (geo.RegionID) and of its spot (geo.LocationID).
 func (b *Basis) Client(region, spot uint16) (at Spot) {
 	if int(region) < len(b.Clients) {
 		at.Region = b.Clients[region]

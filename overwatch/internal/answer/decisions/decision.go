@@ -10,23 +10,24 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Decision is one sampled answer, with the basis of its decision.
+// Decision is one sampled answer, with its decision input.
 type Decision struct {
-	ID      string // unique in this process
-	At      time.Time
-	Client  netip.Prefix // the first 24 or 48 bits of the client's address
-	Steered zone.Selection
+	ID        string // unique within this process
+	At        time.Time
+	Client    netip.Prefix // the first 24 or 48 bits of the client's address
+	Selection zone.Selection
 }
 
-// Decide repeats the decision and returns the backend of the answer's first address or name; nil for an answer without
-// any.
-func (d *Decision) Decide() (policy.Decision, *policy.Candidate) {
-	decision := d.Steered.Input.Decide(d.Steered.Family, d.Steered.ClientLocation())
-	return decision, selected(decision, d.Steered.Lead)
+// Repeat repeats the decision. It returns the candidate of the answer's first address or alias target; nil if the
+// answer has none.
+func (d *Decision) Repeat() (policy.Decision, *policy.Candidate) {
+	decision := d.Selection.Input.Decide(d.Selection.Family, d.Selection.ClientLocation())
+	return decision, leadCandidate(decision, d.Selection.Lead)
 }
 
-// selected returns the candidate behind the address or name at index lead of the decision, nil for none.
-func selected(decision policy.Decision, lead uint16) *policy.Candidate {
+// leadCandidate returns the candidate of the address or target at index lead of the decision; nil if lead is out of
+// range.
+func leadCandidate(decision policy.Decision, lead uint16) *policy.Candidate {
 	if int(lead) >= len(decision.Due) {
 		return nil
 	}
@@ -37,26 +38,27 @@ func selected(decision policy.Decision, lead uint16) *policy.Candidate {
 	return &decision.Basis.Candidates[i]
 }
 
-// Decisions returns the sampled answers that are still kept, the newest first: at most RingSize of each socket.
+// Decisions returns the sampled answers, the latest first: at most RingSize of each socket.
 func (r *Recorder) Decisions() []Decision {
 	var all []Decision
-	for _, s := range r.list() {
-		all = append(all, s.kept()...)
+	for _, s := range r.socketList() {
+		all = append(all, s.storedSamples()...)
 	}
-	slices.SortStableFunc(all, func(a, b Decision) int { return b.At.Compare(a.At) }) // each socket's newest stay first
+	// A stable sort preserves the order within a socket.
+	slices.SortStableFunc(all, func(a, b Decision) int { return b.At.Compare(a.At) })
 	return all
 }
 
-// Decision returns the sampled answer with an id. It returns false if there was none, or it has been overwritten.
+// Decision returns the sampled answer with an id. It returns false if the id is unknown or the sample was overwritten.
 func (r *Recorder) Decision(id string) (Decision, bool) {
-	for _, s := range r.list() {
-		kept := s.kept()
-		if i := slices.IndexFunc(kept, func(d Decision) bool { return d.ID == id }); i >= 0 {
-			return kept[i], true
+	for _, s := range r.socketList() {
+		samples := s.storedSamples()
+		if i := slices.IndexFunc(samples, func(d Decision) bool { return d.ID == id }); i >= 0 {
+			return samples[i], true
 		}
 	}
 	return Decision{}, false
 }
 
-// decisionID returns the id of a socket's sample, counted from 1.
+// decisionID returns the id of a socket's sample. Samples are numbered from 1.
 func decisionID(socket int, sample uint64) string { return fmt.Sprintf("%d-%d", socket, sample) }

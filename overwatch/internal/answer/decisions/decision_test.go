@@ -12,7 +12,7 @@ import (
 // Answers that are names belong to the backend of the name, also where another name has the same address.
 func TestDecisions_TargetsOfOneAddressAreToldApart(t *testing.T) {
 	cdn := netip.MustParseAddr("192.0.2.1")
-	basis := &policy.Basis{
+	input := &policy.Basis{
 		Name: "app.test.", Number: 1, Answers: 1, Rules: &policy.Rules{Algorithm: policy.Weighted, Names: true, TTL: 30},
 		Candidates: []policy.Candidate{
 			{Address: cdn, Port: 443, Target: "a.cdn.test.", Region: "eu", Weight: 90, Share: 1, MayServe: true},
@@ -20,12 +20,13 @@ func TestDecisions_TargetsOfOneAddressAreToldApart(t *testing.T) {
 		},
 	}
 	r := decisions.New(1, nil)
-	s := r.Socket()
-	for lead := range basis.Candidates {
-		s.Note(s.Begin(), &zone.Selection{Input: basis, Lead: uint16(lead)}, netip.MustParseAddr("198.51.100.7"))
+	s := r.NewSocketRecorder()
+	for lead := range input.Candidates {
+		s.RecordAnswer(s.StartSample(), &zone.Selection{Input: input, Lead: uint16(lead)},
+			netip.MustParseAddr("198.51.100.7"))
 		sampled := r.Decisions()[0]
-		if _, selected := sampled.Decide(); selected != &basis.Candidates[lead] {
-			t.Errorf("the answer %s comes from %+v", basis.Candidates[lead].Target, selected)
+		if _, selected := sampled.Repeat(); selected != &input.Candidates[lead] {
+			t.Errorf("the answer %s comes from %+v", input.Candidates[lead].Target, selected)
 		}
 	}
 	if by := r.Totals().ByRegion; by["eu"] != 1 || by["us"] != 1 {

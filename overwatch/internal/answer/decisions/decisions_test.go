@@ -17,7 +17,7 @@ import (
 var client = netip.MustParseAddr("192.0.2.99")
 
 // basis returns the basis of a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
-func basis(number uint32) *policy.Basis {
+func input(number uint32) *policy.Basis {
 	return &policy.Basis{
 		Name: fmt.Sprintf("d%d.test.", number), Number: number, Clients: []string{"", "eu", "us"}, Answers: 1,
 		Rules: &policy.Rules{Algorithm: policy.Weighted, TTL: 30},
@@ -28,13 +28,13 @@ func basis(number uint32) *policy.Basis {
 	}
 }
 
-func note(s *Socket, b *policy.Basis, region, lead uint16) {
-	s.Note(s.Begin(), &zone.Selection{Input: b, Region: geo.RegionID(region), Lead: lead}, client)
+func note(s *SocketRecorder, b *policy.Basis, region, lead uint16) {
+	s.RecordAnswer(s.StartSample(), &zone.Selection{Input: b, Region: geo.RegionID(region), Lead: lead}, client)
 }
 
 func TestDecisions_OneInSoManyIsKeptAndAReloadCountsAtOnce(t *testing.T) {
 	r := New(3, nil)
-	s, b := r.Socket(), basis(7)
+	s, b := r.NewSocketRecorder(), input(7)
 	for range 9 {
 		note(s, b, 1, 1)
 	}
@@ -42,16 +42,16 @@ func TestDecisions_OneInSoManyIsKeptAndAReloadCountsAtOnce(t *testing.T) {
 		t.Fatalf("one in 3 of 9: %+v", got)
 	}
 	d := r.Decisions()[0]
-	decision, selected := d.Decide()
+	decision, selected := d.Repeat()
 	if decision.Outcome != policy.Success || selected.Region != "us" || d.Client.String() != "192.0.2.0/24" ||
-		d.Steered.Region != 1 {
+		d.Selection.Region != 1 {
 		t.Errorf("%+v, %+v", d, selected)
 	}
-	r.Sample(0)
+	r.SetSampleInterval(0)
 	note(s, b, 1, 1)
-	r.Sample(1)
+	r.SetSampleInterval(1)
 	note(s, b, 1, zone.NoLead)
-	if got := r.Decisions(); len(got) != 4 || got[0].Steered.Lead != zone.NoLead {
+	if got := r.Decisions(); len(got) != 4 || got[0].Selection.Lead != zone.NoLead {
 		t.Fatalf("none, then each: %+v", got)
 	}
 	if _, selected := newest(r); selected != nil {
@@ -61,13 +61,15 @@ func TestDecisions_OneInSoManyIsKeptAndAReloadCountsAtOnce(t *testing.T) {
 
 func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 	r := New(1, nil)
-	s := r.Socket()
+	s := r.NewSocketRecorder()
 	for i := range RingSize + 10 {
-		note(s, basis(uint32(i+1)), 0, 0)
+		note(s, input(uint32(i+1)), 0, 0)
 	}
 	all := r.Decisions()
-	if len(all) != RingSize || all[0].Steered.Input.Number != RingSize+10 || all[RingSize-1].Steered.Input.Number != 11 {
-		t.Fatalf("%d are kept, from %d to %d", len(all), all[len(all)-1].Steered.Input.Number, all[0].Steered.Input.Number)
+	if len(all) != RingSize || all[0].Selection.Input.Number != RingSize+10 ||
+		all[RingSize-1].Selection.Input.Number != 11 {
+		t.Fatalf("%d are kept, from %d to %d", len(all), all[len(all)-1].Selection.Input.Number,
+			all[0].Selection.Input.Number)
 	}
 	for _, c := range []struct {
 		id   string
@@ -77,8 +79,8 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 		{fmt.Sprint("0-", RingSize+11), 0},
 		{"1-11", 0}, {"-1-11", 0}, {"0-11x", 0}, {"00-11", 0}, {"", 0}, {"0-18446744073709551615", 0},
 	} {
-		if d, ok := r.Decision(c.id); ok != (c.want > 0) || ok && d.Steered.Input.Number != c.want {
-			t.Errorf("%q: %t, %d", c.id, ok, d.Steered.Input.Number)
+		if d, ok := r.Decision(c.id); ok != (c.want > 0) || ok && d.Selection.Input.Number != c.want {
+			t.Errorf("%q: %t, %d", c.id, ok, d.Selection.Input.Number)
 		}
 	}
 }
@@ -86,13 +88,13 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 func TestDecisions_OfOneTimeAreNewestFirst(t *testing.T) {
 	at := time.Now()
 	r := New(1, func() time.Time { return at })
-	s := r.Socket()
+	s := r.NewSocketRecorder()
 	for i := range 11 {
-		note(s, basis(uint32(i+1)), 0, 0)
+		note(s, input(uint32(i+1)), 0, 0)
 	}
 	for i, d := range r.Decisions() {
-		if want := uint32(11 - i); d.Steered.Input.Number != want {
-			t.Errorf("place %d has decision %d, want %d", i, d.Steered.Input.Number, want)
+		if want := uint32(11 - i); d.Selection.Input.Number != want {
+			t.Errorf("place %d has decision %d, want %d", i, d.Selection.Input.Number, want)
 		}
 	}
 }
@@ -103,7 +105,7 @@ func TestNetwork_KeepsNoMoreOfAClientThanPromised(t *testing.T) {
 		"255.255.255.255":       "255.255.255.0/24",
 		"ffff:ffff:ffff:ffff::": "ffff:ffff:ffff::/48", "::": "::/48", "0.0.0.0": "0.0.0.0/24",
 	} {
-		if got := network(netip.MustParseAddr(address)).String(); got != want {
+		if got := clientNetwork(netip.MustParseAddr(address)).String(); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
@@ -111,7 +113,7 @@ func TestNetwork_KeepsNoMoreOfAClientThanPromised(t *testing.T) {
 
 func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 	r := New(0, nil)
-	one, two, b := r.Socket(), r.Socket(), basis(1)
+	one, two, b := r.NewSocketRecorder(), r.NewSocketRecorder(), input(1)
 	for range 10 {
 		note(one, b, 1, 0)
 		note(two, b, 1, 0)
@@ -137,12 +139,12 @@ func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 func TestFlows_OldCountsAreLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(0, nil)
-		s := r.Socket()
-		note(s, basis(1), 1, 0)
+		s := r.NewSocketRecorder()
+		note(s, input(1), 1, 0)
 		r.Flows(time.Time{}, time.Time{})
 		old := r.flows.buckets[0]
 		time.Sleep(FlowSpan + 2*FlowBucket)
-		note(s, basis(2), 1, 0)
+		note(s, input(2), 1, 0)
 		r.Flows(time.Time{}, time.Time{})
 		if slices.Contains(r.flows.buckets, old) || old.counts != nil {
 			t.Errorf("%d counts of a day ago are kept", len(old.counts))
@@ -153,8 +155,8 @@ func TestFlows_OldCountsAreLetGo(t *testing.T) {
 func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(0, nil)
-		s := r.Socket()
-		count := func(flow Flow) { r.flows.tally(r.flows.newest(time.Now()), flow).count++ }
+		s := r.NewSocketRecorder()
+		count := func(flow Flow) { r.flows.tallyOf(r.flows.currentBucket(time.Now()), flow).count++ }
 		began := time.Now().Truncate(FlowBucket)
 		sums := func(start, end time.Time) (sum uint64) {
 			for _, f := range r.Flows(start, end) {
@@ -163,7 +165,7 @@ func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {
 			return sum
 		}
 		for range 3 {
-			note(s, basis(1), 1, 0)
+			note(s, input(1), 1, 0)
 			if sums(time.Time{}, time.Time{}) == 0 {
 				t.Fatal("nothing is counted")
 			}
@@ -204,7 +206,7 @@ func TestRecorder_CountsAllWhileItIsRead(t *testing.T) {
 				return
 			default:
 				for _, d := range r.Decisions() {
-					if d.Steered.Input.Number%2 != uint32(d.Steered.Lead) {
+					if d.Selection.Input.Number%2 != uint32(d.Selection.Lead) {
 						t.Errorf("a torn decision: %+v", d)
 						return
 					}
@@ -215,10 +217,10 @@ func TestRecorder_CountsAllWhileItIsRead(t *testing.T) {
 	})
 	const sockets, answers = 2, 40_000
 	for range sockets {
-		s := r.Socket()
+		s := r.NewSocketRecorder()
 		noting.Go(func() {
 			for i := range answers {
-				note(s, basis(uint32(i)), 1, uint16(i%2))
+				note(s, input(uint32(i)), 1, uint16(i%2))
 			}
 		})
 	}
@@ -232,7 +234,7 @@ func TestRecorder_CountsAllWhileItIsRead(t *testing.T) {
 
 func TestNote_AllocatesNothing(t *testing.T) {
 	r := New(1, nil)
-	s, b := r.Socket(), basis(1)
+	s, b := r.NewSocketRecorder(), input(1)
 	if n := testing.AllocsPerRun(1000, func() { note(s, b, 1, 0) }); n != 0 {
 		t.Errorf("%.0f allocations", n)
 	}
@@ -243,9 +245,9 @@ func BenchmarkNote(b *testing.B) {
 	for _, c := range []struct{ sample, names int }{{0, 1}, {128, 1}, {0, 100_000}} {
 		b.Run(fmt.Sprintf("one in %d of %d names", c.sample, c.names), func(b *testing.B) {
 			r := New(c.sample, nil)
-			s, bases := r.Socket(), make([]*policy.Basis, c.names)
+			s, bases := r.NewSocketRecorder(), make([]*policy.Basis, c.names)
 			for i := range bases {
-				bases[i] = basis(uint32(i + 1))
+				bases[i] = input(uint32(i + 1))
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
@@ -261,7 +263,7 @@ func BenchmarkNote(b *testing.B) {
 // A decision is made once and not at each sum, and what is remembered of decisions is bounded.
 func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	r := New(0, nil)
-	s, b := r.Socket(), basis(1)
+	s, b := r.NewSocketRecorder(), input(1)
 	note(s, b, 1, 0)
 	first := r.Totals()
 	b.Candidates = nil // a decision made now would have no address
@@ -270,7 +272,7 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 		again.ByOutcome[policy.Success] != 2 {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	b = basis(1)
+	b = input(1)
 	for i := range maxResults {
 		r.results[resultKey{number: uint32(i + 2)}] = nil
 	}
@@ -287,14 +289,14 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 // What answers by the client's spot follow from depends on that spot: without it, this one would come from the
 // fallback.
 func TestTotals_AreOfTheClientsSpot(t *testing.T) {
-	r, b := New(0, nil), basis(1)
+	r, b := New(0, nil), input(1)
 	b.Rules = &policy.Rules{
 		Algorithm: policy.Proximity, Fallback: policy.RoundRobin, TTL: 30,
 		Coordinates: map[string]policy.Coordinates{"eu": {}, "us": {}},
 	}
 	b.Placed, b.Spots = true, []policy.Spot{{}, {Region: "us", Position: new(policy.Coordinates)}}
-	s := r.Socket()
-	s.Note(s.Begin(), &zone.Selection{Input: b, Region: 2, Location: 1}, client)
+	s := r.NewSocketRecorder()
+	s.RecordAnswer(s.StartSample(), &zone.Selection{Input: b, Region: 2, Location: 1}, client)
 	if got := r.Totals().ByAlgorithm; len(got) != 1 || got[policy.Proximity.String()] != 1 {
 		t.Errorf("%v", got)
 	}
@@ -303,15 +305,15 @@ func TestTotals_AreOfTheClientsSpot(t *testing.T) {
 // More kinds of answers than maxKeys between two sums are missed, and those that follow are counted.
 func TestRecorder_CountsWithinABound(t *testing.T) {
 	r := New(0, nil)
-	s := r.Socket()
+	s := r.NewSocketRecorder()
 	for i := range maxKeys {
-		s.counts[statKey{leads: uint16(i), choice: uint16(i >> 16)}] = stat{}
+		s.counts[statKey{leads: uint16(i), variant: uint16(i >> 16)}] = stat{}
 	}
-	note(s, basis(1), 1, 0)
+	note(s, input(1), 1, 0)
 	if missed, counted := r.Missed(), r.Totals().Decisions; missed != 1 || counted != 0 {
 		t.Errorf("%d missed, %d counted", missed, counted)
 	}
-	note(s, basis(1), 1, 0)
+	note(s, input(1), 1, 0)
 	if missed, counted := r.Missed(), r.Totals().Decisions; missed != 1 || counted != 1 {
 		t.Errorf("after a sum: %d missed, %d counted", missed, counted)
 	}
@@ -323,7 +325,7 @@ func BenchmarkSum(b *testing.B) {
 	const names = 100_000
 	bases := make([]*policy.Basis, names)
 	for i := range bases {
-		bases[i] = basis(uint32(i + 1))
+		bases[i] = input(uint32(i + 1))
 	}
 	for _, known := range []bool{false, true} {
 		b.Run(fmt.Sprint("known ", known), func(b *testing.B) {
@@ -332,7 +334,7 @@ func BenchmarkSum(b *testing.B) {
 				b.StopTimer()
 				if r == nil || !known {
 					r = New(0, nil)
-					r.Socket()
+					r.NewSocketRecorder()
 				}
 				for i := range 2 * names {
 					note(r.sockets[0], bases[i/2], 1, uint16(i%2))
@@ -347,5 +349,5 @@ func BenchmarkSum(b *testing.B) {
 
 func newest(r *Recorder) (policy.Decision, *policy.Candidate) {
 	d := r.Decisions()[0]
-	return d.Decide()
+	return d.Repeat()
 }

@@ -18,21 +18,21 @@ import (
 // process is a Recorder with its file, whose clock is set by hand.
 type process struct {
 	*Recorder
-	*Keeper
+	*FileStore
 	log *strings.Builder
 }
 
 func startProcess(path string, at *time.Time) *process {
 	r, log := New(1, func() time.Time { return *at }), &strings.Builder{}
-	return &process{r, &Keeper{Recorder: r, Path: path, Logger: zerolog.New(log)}, log}
+	return &process{r, &FileStore{Recorder: r, Path: path, Logger: zerolog.New(log)}, log}
 }
 
 func TestKeeper_DecisionsAndFlowsSurviveARestart(t *testing.T) {
 	path, at := filepath.Join(t.TempDir(), "decisions.json"), time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 	first := startProcess(path, &at)
-	s := first.Socket()
-	note(s, basis(7), 1, 1)
-	note(s, basis(8), 1, 0)
+	s := first.NewSocketRecorder()
+	note(s, input(7), 1, 1)
+	note(s, input(8), 1, 0)
 	if err := first.save(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestKeeper_DecisionsAndFlowsSurviveARestart(t *testing.T) {
 	if err := second.restore(); err != nil {
 		t.Fatal(err)
 	}
-	note(second.Socket(), basis(7), 1, 1)
+	note(second.NewSocketRecorder(), input(7), 1, 1)
 	restored := second.Restored()
 	if len(restored) != 2 || len(second.Decisions()) != 1 {
 		t.Fatalf("%+v", restored)
@@ -79,7 +79,7 @@ func TestKeeper_DecisionsAndFlowsSurviveARestart(t *testing.T) {
 func TestKeeper_ItsFileIsBounded(t *testing.T) {
 	path, at := filepath.Join(t.TempDir(), "decisions.json"), time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 	p := startProcess(path, &at)
-	p.restored = make([]Past, 3*MaxSaved)
+	p.restored = make([]Summary, 3*MaxSaved)
 	for i := range 3 {
 		b := &bucket{at.Add(time.Duration(i-3) * FlowBucket), map[Flow]*tally{}}
 		for n := range MaxSavedFlows/2 + 1 {
@@ -102,9 +102,9 @@ func TestKeeper_ADamagedFileIsLoggedAndReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := time.Now()
 		p := startProcess(path, &at)
-		ctx, cancel := context.WithTimeout(t.Context(), SavePace+time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), SaveInterval+time.Second)
 		defer cancel()
-		if err := p.Keeper.Run(ctx); err != nil || !strings.Contains(p.log.String(), "damaged") {
+		if err := p.FileStore.Run(ctx); err != nil || !strings.Contains(p.log.String(), "damaged") {
 			t.Errorf("%v, %s", err, p.log)
 		}
 	})

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// FlowBucket is the resolution of counts in time. FlowSpan is the time for which they are kept.
+	// FlowBucket is the time resolution of counts. FlowSpan is their retention time.
 	FlowBucket = 5 * time.Minute
 	FlowSpan   = 24 * time.Hour
-	// MaxFlows bounds the counts that are kept, over all buckets. Where there would be more, the oldest buckets go. In a
-	// single bucket, all flows beyond it are counted as the zero Flow.
+	// MaxFlows is the largest number of counts over all buckets. If a new count exceeds the bound, the oldest buckets
+	// are removed. If a single bucket exceeds the bound, further flows are counted as the zero Flow.
 	MaxFlows = 1 << 16
 )
 
-// Flow is a domain, a region of clients, and the region that they were sent to. The zero Flow counts all flows beyond
-// MaxFlows.
+// Flow is a domain, a region of clients, and the backend region of their answers. The zero Flow counts all flows that
+// exceed MaxFlows.
 type Flow struct {
-	Domain      string // without its final dot
-	Source      string // the clients' region, empty for none
-	Destination string // the backends' region, empty for none
+	Domain      string // without the final dot
+	Source      string // region of the clients; empty if they have none
+	Destination string // region of the backends; empty if they have none
 }
 
 // compare compares flows by domain, source and destination.
@@ -30,17 +30,17 @@ func (f *Flow) compare(other *Flow) int {
 		cmp.Compare(f.Destination, other.Destination))
 }
 
-// FlowCount counts the answers of a flow.
+// FlowCount is the number of answers of a flow.
 type FlowCount struct {
 	Flow
 	Count  uint64
-	Latest time.Time // the time of the last of them, to sumPace
+	Latest time.Time // time of the last answer, with the resolution collectInterval
 }
 
-// flows holds counts by time, the newest bucket last.
+// flows holds counts by time, the latest bucket last.
 type flows struct {
 	buckets []*bucket
-	size    int // counts in all buckets
+	size    int // number of counts in all buckets
 }
 
 type bucket struct {
@@ -53,8 +53,8 @@ type tally struct {
 	latest time.Time
 }
 
-// newest returns the bucket of now, which it adds if there is none.
-func (f *flows) newest(now time.Time) *bucket {
+// currentBucket returns the bucket of now, and adds it if necessary.
+func (f *flows) currentBucket(now time.Time) *bucket {
 	begin := now.Truncate(FlowBucket)
 	if last := len(f.buckets) - 1; last >= 0 && !f.buckets[last].begin.Before(begin) {
 		return f.buckets[last]
@@ -64,13 +64,13 @@ func (f *flows) newest(now time.Time) *bucket {
 	return b
 }
 
-// tally returns the count of a flow in the newest bucket. It is valid as long as that bucket is the newest.
-func (f *flows) tally(newest *bucket, flow Flow) *tally {
+// tallyOf returns the count of a flow in the current bucket. It is valid while the bucket is the current one.
+func (f *flows) tallyOf(newest *bucket, flow Flow) *tally {
 	if t := newest.counts[flow]; t != nil {
 		return t
 	}
 	for f.size >= MaxFlows && len(f.buckets) > 1 {
-		f.drop()
+		f.dropOldest()
 	}
 	if f.size >= MaxFlows {
 		flow = Flow{}
@@ -84,14 +84,14 @@ func (f *flows) tally(newest *bucket, flow Flow) *tally {
 	return t
 }
 
-// drop drops the oldest bucket.
-func (f *flows) drop() {
+// dropOldest removes the oldest bucket.
+func (f *flows) dropOldest() {
 	f.size -= len(f.buckets[0].counts)
-	f.buckets[0].counts = nil // results may point to the bucket for long
+	f.buckets[0].counts = nil // results can refer to the bucket for a long time
 	f.buckets = slices.Delete(f.buckets, 0, 1)
 }
 
-// restore puts buckets of earlier processes before the present ones. A bucket of the same time takes up their counts.
+// restore inserts buckets of earlier processes before the current buckets, and adds counts of the same time.
 func (f *flows) restore(earlier []*bucket) {
 	for _, b := range f.buckets {
 		if last := len(earlier) - 1; last >= 0 && !earlier[last].begin.Before(b.begin) {
@@ -112,19 +112,19 @@ func (f *flows) restore(earlier []*bucket) {
 	}
 }
 
-// forget drops the buckets older than FlowSpan.
-func (f *flows) forget(now time.Time) {
+// dropExpired removes the buckets that are older than FlowSpan.
+func (f *flows) dropExpired(now time.Time) {
 	for len(f.buckets) > 0 && now.Sub(f.buckets[0].begin) > FlowSpan+FlowBucket {
-		f.drop()
+		f.dropOldest()
 	}
 }
 
-// Flows returns the counts of the buckets that overlap the time from start to end, the largest first. A zero time is no
-// bound.
+// Flows returns the counts of the buckets that overlap the time from start to end, the largest first. A zero start or
+// end means no bound.
 func (r *Recorder) Flows(start, end time.Time) []FlowCount {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sum()
+	r.collectCounts()
 	sum := make(map[Flow]*FlowCount)
 	for _, b := range r.flows.buckets {
 		if !start.IsZero() && !b.begin.Add(FlowBucket).After(start) || !end.IsZero() && !b.begin.Before(end) {

@@ -13,20 +13,20 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// sumPace is the time between two sums. A sum costs by the number of names that were asked for, however often.
-const sumPace = 15 * time.Second
+// collectInterval is the time between two collections. The cost depends on the number of queried names, not of queries.
+const collectInterval = 15 * time.Second
 
-// Recorder sums up the counts of its sockets.
+// Recorder collects the counts of its sockets. It is safe for concurrent use.
 type Recorder struct {
-	now     func() time.Time
-	started time.Time
-	every   atomic.Uint32 // the number of queries of which one is sampled; 0: none is
+	now            func() time.Time
+	started        time.Time
+	sampleInterval atomic.Uint32 // one of so many queries is sampled; 0 disables sampling
 
 	mu       sync.Mutex
-	sockets  []*Socket
+	sockets  []*SocketRecorder
 	results  map[resultKey]*result
 	flows    flows
-	restored []Past // sampled by earlier processes, the newest first
+	restored []Summary // samples of earlier processes, the latest first
 
 	decisions, geoHits, missed uint64
 	algorithms                 counters[string]
@@ -34,7 +34,7 @@ type Recorder struct {
 	regions                    counters[string]
 }
 
-// New makes a Recorder that samples one of so many queries; 0: none. A nil now means time.Now.
+// New returns a Recorder that samples one of sample queries; 0 disables sampling. A nil now means time.Now.
 func New(sample int, now func() time.Time) *Recorder {
 	if now == nil {
 		now = time.Now
@@ -43,34 +43,35 @@ func New(sample int, now func() time.Time) *Recorder {
 		now: now, started: now(), results: make(map[resultKey]*result),
 		algorithms: counters[string]{}, outcomes: counters[policy.Outcome]{}, regions: counters[string]{},
 	}
-	r.Sample(sample)
+	r.SetSampleInterval(sample)
 	return r
 }
 
-// Sample changes the number of queries of which one is sampled; 0: none.
-func (r *Recorder) Sample(every int) { r.every.Store(uint32(max(every, 0))) }
+// SetSampleInterval sets the number of queries per sample; 0 disables sampling.
+func (r *Recorder) SetSampleInterval(every int) { r.sampleInterval.Store(uint32(max(every, 0))) }
 
-// Socket makes a Socket, for one goroutine that answers queries. A nil Recorder makes none.
-func (r *Recorder) Socket() *Socket {
+// NewSocketRecorder returns a SocketRecorder for one goroutine that answers queries. It returns nil if r is nil.
+func (r *Recorder) NewSocketRecorder() *SocketRecorder {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &Socket{recorder: r, index: len(r.sockets), counts: map[statKey]stat{}, spare: map[statKey]stat{}}
+	s := &SocketRecorder{recorder: r, index: len(r.sockets), counts: map[statKey]stat{}, spare: map[statKey]stat{}}
 	r.sockets = append(r.sockets, s)
 	return s
 }
 
-func (r *Recorder) list() []*Socket {
+// socketList returns a copy of the list of sockets.
+func (r *Recorder) socketList() []*SocketRecorder {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.sockets)
 }
 
-// Run sums up until ctx ends. It returns nil.
+// Run collects counts until ctx ends. It returns nil.
 func (r *Recorder) Run(ctx context.Context) error {
-	ticker := time.NewTicker(sumPace)
+	ticker := time.NewTicker(collectInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -78,114 +79,114 @@ func (r *Recorder) Run(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 			r.mu.Lock()
-			r.sum()
+			r.collectCounts()
 			r.mu.Unlock()
 		}
 	}
 }
 
-// sum adds the sockets' counts to the flows and totals. The caller holds mu.
-func (r *Recorder) sum() {
+// collectCounts adds the counts of the sockets to the flows and totals. The caller holds mu.
+func (r *Recorder) collectCounts() {
 	now := r.now()
 	for _, s := range r.sockets {
-		for key, noted := range s.takeCounts() {
+		for key, counted := range s.swapCounts() {
 			var known *result
-			if key.basis != nil {
-				known = r.result(key, noted.spot)
+			if key.input != nil {
+				known = r.result(key, counted.location)
 			}
-			for i, count := range noted.counts {
+			for i, count := range counted.counts {
 				switch {
 				case count == 0:
 				case known == nil:
 					r.missed += uint64(count)
 				default:
-					known.count(r, now, int(key.leads)*leadsTogether+i, uint64(count))
+					known.addAnswers(r, now, int(key.leads)*leadsPerStat+i, uint64(count))
 				}
 			}
 		}
 	}
-	r.flows.forget(now)
+	r.flows.dropExpired(now)
 }
 
-// count adds answers whose first address is the decision's at index lead. For answers without an address, lead is
-// greater than any index.
-func (s *result) count(r *Recorder, now time.Time, lead int, count uint64) {
-	r.decisions += count
-	*s.algorithm += count
-	*s.outcome += count
+// addAnswers adds answers with the first address at index lead of the decision. For answers without an address, lead is
+// out of range.
+func (s *result) addAnswers(r *Recorder, now time.Time, lead int, addAnswers uint64) {
+	r.decisions += addAnswers
+	*s.algorithm += addAnswers
+	*s.outcome += addAnswers
 	if lead >= len(s.leads) {
 		return
 	}
 	l := &s.leads[lead]
-	*l.region += count
+	*l.region += addAnswers
 	if s.geo {
-		r.geoHits += count
+		r.geoHits += addAnswers
 	}
-	if bucket := r.flows.newest(now); l.bucket != bucket {
-		l.bucket, l.tally = bucket, r.flows.tally(bucket, l.flow)
+	if bucket := r.flows.currentBucket(now); l.bucket != bucket {
+		l.bucket, l.tally = bucket, r.flows.tallyOf(bucket, l.flow)
 	}
-	l.tally.count += count
+	l.tally.count += addAnswers
 	l.tally.latest = now
 }
 
-// Missed returns the number of answers that were not counted because a socket had maxKeys counts already.
+// Missed returns the number of uncounted answers, which exceeded maxKeys of their socket.
 func (r *Recorder) Missed() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sum()
+	r.collectCounts()
 	return r.missed
 }
 
-// maxResults bounds the results that are kept, some 40 MB. When there are as many, all are dropped.
+// maxResults is the largest number of stored results, about 40 MB. When it is reached, all results are removed.
 const maxResults = 1 << 18
 
-// resultKey identifies the decisions that count alike. It holds no Basis, which would keep outdated configuration in
-// memory.
+// resultKey identifies decisions with common counters. It contains the number of the decision input instead of the
+// input, so that it does not retain outdated configuration in memory.
 type resultKey struct {
-	number uint32 // of the basis
-	choice uint16
-	region geo.RegionID
-	family uint16
+	number  uint32 // number of the decision input
+	variant uint16
+	region  geo.RegionID
+	family  uint16
 }
 
-// result holds the counters of a decision's answers. With 100 000 names most of a sum's time is finding these, so they
-// are found once.
+// result holds the counters of a decision's answers. With 100 000 names, a collection would spend most of its time on
+// looking them up, so the result stores pointers.
 type result struct {
 	algorithm, outcome *uint64
-	geo                bool     // the decision depended on the client's place, which is in a region
-	leads              []leader // by the decision's addresses
+	geo                bool           // the decision depended on the client location, which is in a region
+	leads              []leadCounters // by index of the decision's addresses
 }
 
-// leader holds the counters of answers whose first address is the same.
-type leader struct {
+// leadCounters holds the counters of answers with the same first address.
+type leadCounters struct {
 	region *uint64
 	flow   Flow
-	bucket *bucket // of tally; nil at first
+	bucket *bucket // bucket of tally; initially nil
 	tally  *tally
 }
 
-// result returns the counters for answers with a key. The first time it repeats their decision.
-func (r *Recorder) result(key statKey, spot geo.SpotID) *result {
-	short := resultKey{key.basis.Number, key.choice, key.region, key.family}
+// result returns the counters for a key. For a new key, it repeats the decision.
+func (r *Recorder) result(key statKey, location geo.LocationID) *result {
+	short := resultKey{key.input.Number, key.variant, key.region, key.family}
 	if known, there := r.results[short]; there {
 		return known
 	}
 	if len(r.results) >= maxResults {
 		clear(r.results)
 	}
-	client := (&zone.Selection{Input: key.basis, Region: key.region, Location: spot}).ClientLocation()
-	d := key.basis.Decide(policy.Family(key.family), client)
+	client := (&zone.Selection{Input: key.input, Region: key.region, Location: location}).ClientLocation()
+	d := key.input.Decide(policy.Family(key.family), client)
 	made := &result{
-		algorithm: r.algorithms.of(d.Algorithm.String()), outcome: r.outcomes.of(d.Outcome),
-		geo: key.basis.Placed && client.Region != "", leads: make([]leader, len(d.Due)),
+		algorithm: r.algorithms.counterOf(d.Algorithm.String()), outcome: r.outcomes.counterOf(d.Outcome),
+		geo: key.input.Placed && client.Region != "", leads: make([]leadCounters, len(d.Due)),
 	}
-	domain := strings.TrimSuffix(key.basis.Name, ".")
+	domain := strings.TrimSuffix(key.input.Name, ".")
 	for lead := range d.Due {
 		region := ""
-		if c := selected(d, uint16(lead)); c != nil {
+		if c := leadCandidate(d, uint16(lead)); c != nil {
 			region = c.Region
 		}
-		made.leads[lead] = leader{region: r.regions.of(region), flow: Flow{domain, client.Region, region}}
+		made.leads[lead] = leadCounters{region: r.regions.counterOf(region), flow: Flow{domain, client.Region, region}}
 	}
 	r.results[short] = made
 	return made

@@ -10,54 +10,52 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// RingSize is the number of sampled answers that a socket keeps.
+// RingSize is the number of sampled answers that a socket stores.
 const RingSize = 1024
 
-// maxKeys bounds the counts of a socket between two sums, some 22 MB. Answers beyond it are only counted as missed.
+// maxKeys is the largest number of counts of a socket between two collections, about 22 MB. Further answers are missed.
 const maxKeys = 1 << 19
 
-// leadsTogether is the number of a decision's addresses that are counted in one stat: with many names, counting is the
-// cheaper the fewer entries the map has.
-const leadsTogether = 4
+// leadsPerStat is the number of addresses of a decision that share a stat. Fewer map entries make counting cheaper.
+const leadsPerStat = 4
 
-// statKey groups answers that are counted together: those of one name that follow from the same decision and are led by
-// one of leadsTogether addresses. The zero key stands for answers that are missed. It has no padding, so that a map
-// hashes it at once.
+// statKey groups answers of one name and one decision, with one of leadsPerStat consecutive first addresses. The zero
+// key counts missed answers. The struct has no padding, so that a map hashes it in one step.
 type statKey struct {
-	basis  *policy.Basis
-	region geo.RegionID
-	choice uint16 // as in zone.Selection
-	leads  uint16 // the lead, as in zone.Selection, by leadsTogether
-	family uint16 // a policy.Family
+	input   *policy.Basis
+	region  geo.RegionID
+	variant uint16 // see zone.Selection
+	leads   uint16 // zone.Selection.Lead divided by leadsPerStat
+	family  uint16 // policy.Family
 }
 
 // stat counts the answers of a statKey.
 type stat struct {
-	counts [leadsTogether]uint32 // by the lead; a sum is due long before they overflow
-	spot   geo.SpotID            // of the last: clients at other spots with the same key are sent to the same backends
+	counts   [leadsPerStat]uint32 // by the remainder of the lead; collected long before an overflow
+	location geo.LocationID       // location of the last client; other locations with the same key have the same answers
 }
 
-// Socket notes the answers of one goroutine. A nil Socket notes nothing.
-type Socket struct {
+// SocketRecorder records the answers of one goroutine. A nil SocketRecorder records nothing.
+type SocketRecorder struct {
 	recorder  *Recorder
 	index     int
-	unsampled uint32 // queries since the last that was sampled; the answering goroutine's
+	unsampled uint32 // queries since the last sample; used only by the answering goroutine
 
-	mu      sync.Mutex
-	counts  map[statKey]stat   // since the last sum
-	samples [RingSize]Decision // sample n, from 0, is at n%RingSize
-	sampled uint64             // samples so far
-	took    time.Duration      // that the sampled answers took together
+	mu          sync.Mutex
+	counts      map[statKey]stat   // since the last collection
+	samples     [RingSize]Decision // sample n, counted from 0, has index n%RingSize
+	sampled     uint64             // number of samples
+	sampledTime time.Duration      // sum of the answer times of all samples
 
-	spare map[statKey]stat // empty, for the next sum; the Recorder's
+	spare map[statKey]stat // empty map for the next collection; used only by the Recorder
 }
 
-// Begin is called before a query is answered. It returns the time if the query is to be sampled, else the zero time.
-func (s *Socket) Begin() time.Time {
+// StartSample must be called before each query. It returns the current time if the query is sampled, otherwise zero.
+func (s *SocketRecorder) StartSample() time.Time {
 	if s == nil {
 		return time.Time{}
 	}
-	every := s.recorder.every.Load()
+	every := s.recorder.sampleInterval.Load()
 	if every == 0 {
 		return time.Time{}
 	}
@@ -68,41 +66,41 @@ func (s *Socket) Begin() time.Time {
 	return s.recorder.now()
 }
 
-// Note counts a steered answer to a client, and samples it if began is not zero. began is what Begin returned.
-func (s *Socket) Note(began time.Time, answer *zone.Selection, client netip.Addr) {
+// RecordAnswer counts a load-balanced answer, and samples it unless began is zero. began is the result of StartSample.
+func (s *SocketRecorder) RecordAnswer(began time.Time, answer *zone.Selection, client netip.Addr) {
 	if s == nil {
 		return
 	}
-	key := statKey{answer.Input, answer.Region, answer.Variant, answer.Lead / leadsTogether, uint16(answer.Family)}
+	key := statKey{answer.Input, answer.Region, answer.Variant, answer.Lead / leadsPerStat, uint16(answer.Family)}
 	s.mu.Lock()
 	if len(s.counts) >= maxKeys {
 		key = statKey{}
 	}
-	noted := s.counts[key]
-	noted.counts[answer.Lead%leadsTogether]++
-	noted.spot = answer.Location
-	s.counts[key] = noted
+	counted := s.counts[key]
+	counted.counts[answer.Lead%leadsPerStat]++
+	counted.location = answer.Location
+	s.counts[key] = counted
 	if !began.IsZero() {
-		s.took += max(s.recorder.now().Sub(began), 0)
-		s.samples[s.sampled%RingSize] = Decision{At: began, Client: network(client), Steered: *answer}
+		s.sampledTime += max(s.recorder.now().Sub(began), 0)
+		s.samples[s.sampled%RingSize] = Decision{At: began, Client: clientNetwork(client), Selection: *answer}
 		s.sampled++
 	}
 	s.mu.Unlock()
 }
 
-// network returns as much of a client's address as is kept: 24 bits of an IPv4 address, 48 of an IPv6 address.
-func network(client netip.Addr) netip.Prefix {
+// clientNetwork returns the recorded part of a client address: 24 bits of an IPv4 address, 48 of an IPv6 address.
+func clientNetwork(client netip.Addr) netip.Prefix {
 	client = client.Unmap()
 	bits := 48
 	if client.Is4() {
 		bits = 24
 	}
-	prefix, _ := client.Prefix(bits) // fails for the zero address only
+	prefix, _ := client.Prefix(bits) // fails only for the zero address
 	return prefix
 }
 
-// takeCounts returns the counts since the last call, valid until the next one. Only the Recorder, locked, calls it.
-func (s *Socket) takeCounts() map[statKey]stat {
+// swapCounts returns the counts since the last call. They are valid until the next call. The Recorder calls it locked.
+func (s *SocketRecorder) swapCounts() map[statKey]stat {
 	clear(s.spare)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +108,8 @@ func (s *Socket) takeCounts() map[statKey]stat {
 	return s.spare
 }
 
-// kept returns the samples that are kept, the newest first, with their ids.
-func (s *Socket) kept() (out []Decision) {
+// storedSamples returns the samples with their ids, the latest first.
+func (s *SocketRecorder) storedSamples() (out []Decision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for n := s.sampled; n > s.sampled-min(s.sampled, RingSize); n-- {

@@ -6,26 +6,26 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// maxCounters bounds the regions that Totals counts by name; all others count under the empty name.
+// maxCounters is the largest number of regions with separate counters. Other regions are counted with an empty name.
 const maxCounters = 1024
 
-// Totals counts steered answers since the start, those without an address included.
+// Totals counts load-balanced answers since the start, including answers without an address.
 type Totals struct {
 	Decisions   uint64
-	ByAlgorithm map[string]uint64 // the one that chose: the fallback where the first lacked data
-	ByRegion    map[string]uint64 // of the backends
+	ByAlgorithm map[string]uint64 // algorithm that decided; the fallback algorithm if the configured algorithm lacked data
+	ByRegion    map[string]uint64 // region of the backends
 	ByOutcome   map[policy.Outcome]uint64
-	// GeoHits counts answers that depended on the client's place, to clients in a region.
+	// GeoHits counts answers that depended on the location of the client, for clients in a region.
 	GeoHits uint64
-	// Average is the time that finding a sampled answer took; 0: none was sampled.
+	// Average is the mean time to answer a sampled query; 0 without samples.
 	Average time.Duration
 }
 
-// counters holds counts by a few values.
+// counters holds counts by value.
 type counters[K ~string] map[K]*uint64
 
-// of returns the counter of a value. Values beyond maxCounters share that of the empty one.
-func (c counters[K]) of(value K) *uint64 {
+// counterOf returns the counter of a value. Values that exceed maxCounters share the counter of the empty value.
+func (c counters[K]) counterOf(value K) *uint64 {
 	if _, known := c[value]; !known && len(c) >= maxCounters {
 		value = ""
 	}
@@ -35,8 +35,8 @@ func (c counters[K]) of(value K) *uint64 {
 	return c[value]
 }
 
-// counted returns a copy of the counts that are not 0.
-func (c counters[K]) counted() map[K]uint64 {
+// nonZero returns a copy of the counts greater than 0.
+func (c counters[K]) nonZero() map[K]uint64 {
 	out := make(map[K]uint64, len(c))
 	for value, count := range c {
 		if *count > 0 {
@@ -46,19 +46,19 @@ func (c counters[K]) counted() map[K]uint64 {
 	return out
 }
 
-// Totals returns the counts since the start. The maps are the caller's.
+// Totals returns the counts since the start. The caller owns the maps.
 func (r *Recorder) Totals() Totals {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sum()
+	r.collectCounts()
 	t := Totals{
-		Decisions: r.decisions, GeoHits: r.geoHits, ByAlgorithm: r.algorithms.counted(), ByOutcome: r.outcomes.counted(),
-		ByRegion: r.regions.counted(),
+		Decisions: r.decisions, GeoHits: r.geoHits, ByAlgorithm: r.algorithms.nonZero(), ByOutcome: r.outcomes.nonZero(),
+		ByRegion: r.regions.nonZero(),
 	}
 	var took, sampled time.Duration
 	for _, s := range r.sockets {
 		s.mu.Lock()
-		took, sampled = took+s.took, sampled+time.Duration(s.sampled)
+		took, sampled = took+s.sampledTime, sampled+time.Duration(s.sampled)
 		s.mu.Unlock()
 	}
 	if sampled > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// appendAdditional appends the additional section: an OPT record if the query has one, and the TSIG record of an
-// outcome if the record fits. It returns the number of records.
+// appendAdditional appends the additional section: an OPT record if the query has one, and the TSIG record of o if it
+// fits. It returns the number of records.
 func (r *responder) appendAdditional(msg []byte, o *outcome) ([]byte, uint16) {
 	count := uint16(0)
 	if r.request.edns.present {
@@ -21,7 +21,7 @@ func (r *responder) appendAdditional(msg []byte, o *outcome) ([]byte, uint16) {
 	return msg, count
 }
 
-// optLength returns the length of the reply's OPT record, in octets. extended is an extended error, 0 for none. Only
+// optLength returns the length of the OPT record of the reply in octets. extended is an extended error code, or 0. Only
 // replies without records have an extended error, so the OPT record always fits.
 func (r *responder) optLength(extended uint16) int {
 	e, n := &r.request.edns, optSize
@@ -43,7 +43,7 @@ func (r *responder) optLength(extended uint16) int {
 	return n
 }
 
-// appendOPT appends the OPT record of the reply, options in the order of their codes.
+// appendOPT appends the OPT record of the reply, with the options in the order of their codes.
 func (r *responder) appendOPT(msg []byte, rcode int, extended uint16) []byte {
 	e := &r.request.edns
 	do := byte(0)
@@ -73,6 +73,7 @@ func (r *responder) appendOPT(msg []byte, rcode int, extended uint16) []byte {
 	return msg
 }
 
+// appendOption appends the code and length of an EDNS option.
 func appendOption(msg []byte, code uint16, length int) []byte {
 	msg = binary.BigEndian.AppendUint16(msg, code)
 	return binary.BigEndian.AppendUint16(msg, uint16(length))

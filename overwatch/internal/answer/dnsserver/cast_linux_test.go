@@ -1,4 +1,4 @@
-package dnsserver // inside: it uses dropped, success and toOneHost
+package dnsserver // inside: it uses dropped, success and isUnicast
 
 import (
 	"net"
@@ -87,7 +87,7 @@ func TestToOneHost_IsNeitherBroadcastNorMulticast(t *testing.T) {
 		"nothing, as of none": {nil, true},
 		"cut off":             {unix.PktInfo4(&unix.Inet4Pktinfo{})[:unix.CmsgLen(0)], true},
 	} {
-		if got := toOneHost(c.control); got != c.want {
+		if got := isUnicast(c.control); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}

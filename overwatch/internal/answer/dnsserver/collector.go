@@ -15,26 +15,26 @@ func newCollector(s *Server) *collector {
 	}
 	return &collector{
 		server:    s,
-		queries:   desc("queries_total", "DNS queries by what became of them.", "status"),
-		truncated: desc("truncated_total", "Responses over UDP that were too long and told the client to use TCP."),
-		unsent:    desc("udp_unsent_total", "Responses that the kernel did not take."),
+		queries:   desc("queries_total", "DNS queries by status.", "status"),
+		truncated: desc("truncated_total", "Truncated UDP responses (TC flag): the client retries over TCP."),
+		unsent:    desc("udp_unsent_total", "Responses that the kernel did not send."),
 		overflow: desc("udp_overflow_total",
-			"Queries that the kernel dropped because they came faster than they were read."),
+			"Queries that the kernel dropped because the receive buffer was full."),
 		stale: desc("udp_stale_total",
-			"Queries that were not answered because they had waited too long in a socket that ran over."),
+			"Queries that expired in a full receive buffer."),
 		limited: desc("rate_limited_total",
-			"Responses that the rate limit kept back or replaced by one without records, by which.", "action"),
-		faults: desc("faults_total", "Queries over which the code failed; the log has the details."),
+			"Responses that the rate limit dropped or truncated, by action.", "action"),
+		faults: desc("faults_total", "Queries that caused a panic; see the log."),
 		open:   desc("tcp_connections", "Open TCP connections."),
 		unaccepted: desc("tcp_overflow_total",
-			"TCP connections that the kernel turned away because too many waited to be accepted."),
-		ended: desc("tcp_evicted_total", "TCP connections that were closed to make room, by the limit that was reached.",
+			"TCP connections that the kernel rejected because the accept queue was full."),
+		ended: desc("tcp_evicted_total", "TCP connections that were closed for new connections, by limit.",
 			"limit"),
-		closed: desc("tcp_closed_total", "TCP connections that were closed for what they did, by reason.", "reason"),
+		closed: desc("tcp_closed_total", "TCP connections that were closed because of an error, by reason.", "reason"),
 	}
 }
 
-// Describe sends the descriptions of all metrics.
+// Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.stale, c.limited, c.faults,
 		c.open, c.unaccepted, c.ended, c.closed} {
@@ -42,7 +42,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends their values.
+// Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter := func(d *prometheus.Desc, value uint64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
@@ -56,16 +56,16 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		truncated += counts.truncated.Load()
 		unsent += counts.unsent.Load()
 		stale += counts.stale.Load()
-		limitedTruncated += counts.limitedTruncated.Load()
-		limitedDropped += counts.limitedDropped.Load()
+		limitedTruncated += counts.rateLimitTruncated.Load()
+		limitedDropped += counts.rateLimitDropped.Load()
 		faults += counts.faults.Load()
 	}
 	for s, n := range queries {
 		counter(c.queries, n, statusNames[s])
 	}
 	for _, socket := range c.server.sockets {
-		if !socket.twin {
-			lost += socket.drops()
+		if !socket.isDuplicate {
+			lost += socket.countDrops()
 		}
 	}
 	counter(c.truncated, truncated)
@@ -77,12 +77,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter(c.faults, faults)
 	var unaccepted, gone uint64
 	for _, listener := range c.server.listeners {
-		unaccepted += listener.turnedAway()
-		gone += listener.gone.Load()
+		unaccepted += listener.countOverflows()
+		gone += listener.closedByClient.Load()
 	}
 	counter(c.unaccepted, unaccepted)
 	connections := c.server.tcp.connections
-	out <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(connections.open()))
+	out <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(connections.countOpen()))
 	counter(c.ended, connections.evicted.Load(), "total")
 	counter(c.ended, connections.evictedClient.Load(), "client")
 	counter(c.closed, connections.idle.Load(), "idle")

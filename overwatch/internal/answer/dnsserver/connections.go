@@ -9,31 +9,30 @@ import (
 	"time"
 )
 
-// Bounds on TCP connections. A connection over a bound is admitted, and the one that has waited longest since its last
-// answer is closed (RFC 7766 section 6.2.3). So a client that only holds connections, or sends or reads slowly, keeps
-// no other client out.
+// Limits of TCP connections. A new connection that exceeds a limit is accepted, and the connection with the longest
+// time since its last answer is closed (RFC 7766 section 6.2.3). Idle or slow clients therefore cannot lock out others.
 const (
 	maxConnections = 4096
-	maxPerClient   = 128 // of one IPv4 address or IPv6 /64
+	maxPerClient   = 128 // per IPv4 address or IPv6 /64
 )
 
-// connections holds the open TCP connections.
+// connections holds the open TCP connections. It is safe for concurrent use.
 type connections struct {
-	limit, perClient int
+	maxOpen, maxOpenPerClient int
 
 	mu      sync.Mutex
-	all     *list.List                  // of *connection, the longest waiting first
-	clients map[netip.Prefix]*list.List // the same, by client
+	all     *list.List                  // of *connection, the longest idle first
+	clients map[netip.Prefix]*list.List // the same, by client network
 	closing bool
 
-	// Connections that were closed because there were too many, of all or of one client.
+	// Number of connections closed because of maxOpen and of maxOpenPerClient.
 	evicted, evictedClient atomic.Uint64
-	// Connections that were closed because of what they did: no whole query in idleTimeout, answers not read in
-	// writeTimeout, no DNS.
+	// Number of connections closed because of no complete query within idleTimeout, responses not read within
+	// writeTimeout, and invalid DNS messages.
 	idle, unread, nonsense atomic.Uint64
 }
 
-// stream is the two directions of a connection.
+// stream is a bidirectional connection.
 type stream interface {
 	io.ReadWriteCloser
 	SetReadDeadline(time.Time) error
@@ -43,20 +42,20 @@ type stream interface {
 // connection is an open TCP connection.
 type connection struct {
 	stream
-	from   netip.Addr
-	client netip.Prefix
-	fresh  bool // nothing was answered yet; guarded by connections.mu
-	// The connection's elements of both lists; nil once removed. Guarded by connections.mu.
+	from       netip.Addr
+	client     netip.Prefix
+	unanswered bool // no query was answered yet; guarded by connections.mu
+	// The elements of the connection in both lists; nil after removal. Guarded by connections.mu.
 	inAll, inClient *list.Element
 }
 
 func newConnections(limit int) *connections {
-	return &connections{limit: max(limit, 1), perClient: maxPerClient, all: list.New(),
+	return &connections{maxOpen: max(limit, 1), maxOpenPerClient: maxPerClient, all: list.New(),
 		clients: make(map[netip.Prefix]*list.List)}
 }
 
-// clientOf returns the network whose connections count as those of one client.
-func clientOf(from netip.Addr) netip.Prefix {
+// clientNetwork returns the network of an address. maxPerClient applies to a network.
+func clientNetwork(from netip.Addr) netip.Prefix {
 	bits := 32
 	if from.Is6() {
 		bits = 64
@@ -64,32 +63,32 @@ func clientOf(from netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(from, bits).Masked()
 }
 
-// admit adds a connection from an address. At a bound it closes another one.
-func (c *connections) admit(conn stream, from netip.Addr) *connection {
+// add adds a connection from an address. At a limit it closes another connection.
+func (c *connections) add(conn stream, from netip.Addr) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := &connection{stream: conn, from: from, client: clientOf(from), fresh: true}
+	one := &connection{stream: conn, from: from, client: clientNetwork(from), unanswered: true}
 	own := c.clients[one.client]
 	if own == nil {
 		own = list.New()
 		c.clients[one.client] = own
 	}
-	if own.Len() >= c.perClient {
+	if own.Len() >= c.maxOpenPerClient {
 		c.evict(own, &c.evictedClient)
 	}
-	if c.all.Len() >= c.limit {
+	if c.all.Len() >= c.maxOpen {
 		c.evict(c.all, &c.evicted)
 	}
-	// Evicting the client's only connection has forgotten its list.
+	// If evict closed the client's only connection, remove has deleted the list of the client.
 	c.clients[one.client] = own
 	one.inAll, one.inClient = c.all.PushBack(one), own.PushBack(one)
-	if c.closing { // it was accepted before close
-		one.hurry(stopGrace)
+	if c.closing { // accepted before shutDown
+		one.setFinalDeadlines(stopGrace)
 	}
 	return one
 }
 
-// evict closes the connection of the list that has waited longest.
+// evict closes the first connection of a list, which is idle for the longest time.
 func (c *connections) evict(from *list.List, count *atomic.Uint64) {
 	victim := from.Front().Value.(*connection)
 	c.remove(victim)
@@ -97,7 +96,7 @@ func (c *connections) evict(from *list.List, count *atomic.Uint64) {
 	count.Add(1)
 }
 
-// evictOldest frees a file descriptor when the process is out of them.
+// evictOldest closes the longest idle connection, to free a file descriptor.
 func (c *connections) evictOldest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,25 +105,26 @@ func (c *connections) evictOldest() {
 	}
 }
 
-// answered notes that the connection has just been sent an answer.
-func (c *connections) answered(one *connection) {
+// markAnswered records that an answer was sent on the connection.
+func (c *connections) markAnswered(one *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one.fresh = false
+	one.unanswered = false
 	if one.inAll != nil {
 		c.all.MoveToBack(one.inAll)
 		c.clients[one.client].MoveToBack(one.inClient)
 	}
 }
 
-// leave closes the connection and removes it.
-func (c *connections) leave(one *connection) {
+// closeConnection closes and removes the connection.
+func (c *connections) closeConnection(one *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(one)
 	_ = one.Close()
 }
 
+// remove removes the connection from both lists. The caller holds mu.
 func (c *connections) remove(one *connection) {
 	if one.inAll == nil {
 		return
@@ -138,38 +138,40 @@ func (c *connections) remove(one *connection) {
 	one.inAll, one.inClient = nil, nil
 }
 
-// close ends the wait of all connections. One whose first query is under way gets freshGrace; writes get grace.
-func (c *connections) close(grace time.Duration) {
+// shutDown sets the final deadlines of all connections. Pending writes have grace; pending first queries
+// firstQueryGrace.
+func (c *connections) shutDown(grace time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closing = true
 	for e := c.all.Front(); e != nil; e = e.Next() {
-		e.Value.(*connection).hurry(grace)
+		e.Value.(*connection).setFinalDeadlines(grace)
 	}
 }
 
-// hurry sets the last deadlines of a connection.
-func (one *connection) hurry(grace time.Duration) {
+// setFinalDeadlines sets the deadlines of a connection for the shutdown.
+func (one *connection) setFinalDeadlines(grace time.Duration) {
 	_ = one.SetWriteDeadline(time.Now().Add(grace))
 	reading := time.Unix(1, 0)
-	if one.fresh {
-		reading = time.Now().Add(freshGrace)
+	if one.unanswered {
+		reading = time.Now().Add(firstQueryGrace)
 	}
 	_ = one.SetReadDeadline(reading)
 }
 
-// await sets the read deadline. After close, whose deadline stands, it returns false unless the connection is fresh.
-func (c *connections) await(one *connection, deadline time.Time) bool {
+// setReadDeadline sets the read deadline. After shutDown it retains the final deadline, and returns false for an
+// answered connection.
+func (c *connections) setReadDeadline(one *connection, deadline time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
-		return one.fresh
+		return one.unanswered
 	}
 	return one.SetReadDeadline(deadline) == nil
 }
 
-// grant sets the deadline of a write. After close, whose deadline stands, it does nothing.
-func (c *connections) grant(one *connection, patience time.Duration) {
+// setWriteDeadline sets the deadline of a write. After shutDown it retains the final deadline.
+func (c *connections) setWriteDeadline(one *connection, patience time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closing {
@@ -177,7 +179,8 @@ func (c *connections) grant(one *connection, patience time.Duration) {
 	}
 }
 
-func (c *connections) open() int {
+// countOpen returns the number of open connections.
+func (c *connections) countOpen() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all.Len()

@@ -7,16 +7,16 @@ import (
 	"net/netip"
 )
 
-// serverCookieSize is the length of the interoperable server cookie, in octets (RFC 9018 section 4).
+// serverCookieSize is the size in octets of the interoperable server cookie (RFC 9018 section 4).
 const serverCookieSize = 16
 
-// serverCookie appends the cookie for a client: version 1, the time, and a SipHash-2-4 over the client's cookie, these
-// and the client's address, under the secret (RFC 9018 section 4.4). It is made anew for each query, as the RFC allows.
-// Queries without one are answered all the same; a valid cookie exempts its client from rate limiting.
+// serverCookie appends the server cookie of a client: version 1, the time, and a SipHash-2-4 over the client cookie,
+// these values and the client address (RFC 9018 section 4.4). Each response contains a new cookie, as the RFC permits.
+// Queries without a cookie are answered; a valid cookie exempts its client from the response rate limit.
 func serverCookie(dst []byte, secret *[16]byte, client []byte, from netip.Addr, now uint32) []byte {
 	var input [clientCookieSize + 8 + 16]byte
 	n := copy(input[:], client)
-	input[n] = 1 // version; three reserved octets follow
+	input[n] = 1 // version, followed by three reserved octets
 	binary.BigEndian.PutUint32(input[n+4:], now)
 	n += 8
 	if from.Is4() {
@@ -30,13 +30,13 @@ func serverCookie(dst []byte, secret *[16]byte, client []byte, from netip.Addr, 
 	return binary.LittleEndian.AppendUint64(dst, sipHash(secret, input[:n]))
 }
 
-// Times that a server cookie is good for, in seconds (RFC 9018 section 4.3).
+// Lifetime of a server cookie in seconds (RFC 9018 section 4.3).
 const (
 	cookieAge    = 3600
 	cookieFuture = 300
 )
 
-// validCookie reports whether serverCookie made a server cookie for the client within the last cookieAge.
+// validCookie reports whether serverCookie created the server cookie for the client within the last cookieAge seconds.
 func validCookie(secret *[16]byte, client, server []byte, from netip.Addr, now uint32) bool {
 	if len(server) != serverCookieSize || server[0] != 1 {
 		return false
@@ -49,7 +49,7 @@ func validCookie(secret *[16]byte, client, server []byte, from netip.Addr, now u
 	return subtle.ConstantTimeCompare(serverCookie(room[:0], secret, client, from, made), server) == 1
 }
 
-// sipHash is SipHash-2-4 (Aumasson and Bernstein, 2012).
+// sipHash returns the SipHash-2-4 of data (Aumasson and Bernstein, 2012).
 func sipHash(key *[16]byte, data []byte) uint64 {
 	k0, k1 := binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])
 	s := sipState{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573}

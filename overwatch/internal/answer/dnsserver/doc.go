@@ -1,21 +1,21 @@
-// Package dnsserver answers DNS queries from a view: it owns the sockets, the reading of queries, EDNS, truncation and
-// cookies. The root makes and runs one Server. Package zone has the answers of names; nothing here decides them, or
-// waits for anything but the network.
+// Package dnsserver answers DNS queries from a view. It owns the sockets, and implements parsing, EDNS, truncation,
+// cookies and response rate limiting. The root creates and runs one Server. Package zone provides the answers of names.
+// The package must not make routing decisions, and must not wait for anything except the network.
 //
-// responder.reply builds each reply in steps: header and question, the answer and authority sections, which package
-// zone appends, and the additional section (OPT and TSIG records). A query that no view answers (another opcode, an
-// error in its form, a transfer) gets its outcome from responder.refuse. The reply to a lookup allocates nothing. A
-// fuzz test compares the replies with those of an oracle that packs its records with miekg/dns.
+// responder.reply builds each reply in steps: header and question, the answer and authority sections from package zone,
+// and the additional section (OPT and TSIG records). For a query that a view cannot answer (another opcode, a format
+// error, a transfer), responder.refusedOutcome determines the reply. The reply to a lookup does not allocate. A fuzz
+// test compares the replies with the replies of an oracle that uses miekg/dns.
 //
-// Each UDP socket is read by one goroutine with a responder of its own; there is a socket per core and address, and the
-// kernel spreads clients over them (SO_REUSEPORT). TCP connections share one responder per server.
+// One goroutine with its own responder reads each UDP socket. There is a socket for each core and address, and the
+// kernel distributes clients between them (SO_REUSEPORT). All TCP connections share one responder.
 //
-// Queries that come faster than they are answered wait in the socket's receive buffer, and the kernel drops what does
-// not fit. Once the buffer is nearly full, queries that have waited too long are given up: answers are few then, but
-// not too late.
+// Excess queries wait in the receive buffer of the socket, and the kernel drops queries that do not fit. When the
+// buffer is nearly full, the socket discards queries that have waited too long: an overloaded node sends fewer answers,
+// but in time.
 //
-// Sockets with SO_REUSEPORT share their port with any process of the same user that sets the option: a second node
-// started by mistake would silently take half of the queries. So New first binds each port without the option, which
-// fails if another process has it, and then opens the sockets with it. A restart therefore ends the old process before
-// it starts the new one.
+// A port with SO_REUSEPORT can be shared by each process of the same user that sets the option. A second node, started
+// by mistake, would then receive half of the queries. New therefore first binds each port without the option, which
+// fails if another process uses the port, and then opens the sockets. A restart must stop the old process and then
+// start the new process.
 package dnsserver

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// optSize is the length of an OPT record without options: root name, type, class, TTL, data length.
+	// optSize is the length in octets of an OPT record without options: root name, type, class, TTL, data length.
 	optSize = 11
-	// udpSize is the longest query that is asked for over UDP, and the default length of the longest response, so that
-	// none is fragmented (DNS flag day 2020). maxUDPSize is the longest response that may be configured.
+	// udpSize is the maximum UDP query size that the server announces, and the default of the maximum UDP response
+	// size. It avoids fragmentation (DNS flag day 2020). maxUDPSize is the largest value that can be configured.
 	udpSize    = 1232
 	maxUDPSize = 4096
-	// minUDPSize is the length of message that each client can take (RFC 6891 section 6.2.3).
+	// minUDPSize is the message size that all clients support (RFC 6891 section 6.2.3).
 	minUDPSize = dns.MinMsgSize
 	flagDO     = 1 << 15
 
@@ -22,23 +22,23 @@ const (
 	maxServerCookieSize = 32
 )
 
-// edns holds the contents of a query's OPT record.
+// edns holds the content of the OPT record of a query.
 type edns struct {
 	present   bool
 	version   uint8
 	do        bool
-	size      uint16 // of messages that the client can take over UDP
-	nsid      bool   // the client asks for the server's identifier
-	keepalive bool   // over TCP
-	cookie    []byte // the client's part; nil for none
-	// serverCookie is the part that a server gave, whichever it was; nil for none.
+	size      uint16 // maximum UDP message size of the client
+	nsid      bool   // the client requests the server identifier (RFC 5001)
+	keepalive bool   // keepalive option of a TCP query (RFC 7828)
+	cookie    []byte // client cookie; nil if missing
+	// serverCookie is the server cookie of the query, from any server; nil if missing.
 	serverCookie []byte
-	subnet       []byte // the whole client subnet option, correct; nil for none
-	scope        uint8  // for the client subnet option of the response
+	subnet       []byte // the validated client subnet option; nil if missing
+	scope        uint8  // scope prefix length of the response
 }
 
-// read reads a whole OPT record from its type on. It returns false for a format error. The options of versions other
-// than 0 are not read, since their meaning is not known.
+// read parses a complete OPT record, starting at its type. It returns false for a format error. For versions other than
+// 0 it ignores the options, because their meaning is undefined.
 func (e *edns) read(record []byte, subnets, tcp bool) bool {
 	e.present = true
 	e.size = binary.BigEndian.Uint16(record[2:])
@@ -55,7 +55,7 @@ func (e *edns) read(record []byte, subnets, tcp bool) bool {
 		if options = options[4:]; length > len(options) {
 			return false
 		}
-		if !e.option(code, options[:length:length], subnets, tcp) {
+		if !e.readOption(code, options[:length:length], subnets, tcp) {
 			return false
 		}
 		options = options[length:]
@@ -63,13 +63,14 @@ func (e *edns) read(record []byte, subnets, tcp bool) bool {
 	return true
 }
 
-// option notes an option; unknown ones are ignored (RFC 6891 section 6.1.2), and so is all but the first of a kind.
-func (e *edns) option(code uint16, value []byte, subnets, tcp bool) bool {
+// readOption parses an option. It ignores unknown options (RFC 6891 section 6.1.2) and repeated options. It returns
+// false for a format error.
+func (e *edns) readOption(code uint16, value []byte, subnets, tcp bool) bool {
 	switch code {
 	case dns.EDNS0NSID:
 		e.nsid = true
 	case dns.EDNS0TCPKEEPALIVE:
-		e.keepalive = tcp // RFC 7828 section 3.3.1: ignored over UDP
+		e.keepalive = tcp // ignored over UDP (RFC 7828 section 3.3.1)
 	case dns.EDNS0COOKIE:
 		server := len(value) - clientCookieSize
 		if server != 0 && (server < minServerCookieSize || server > maxServerCookieSize) {
@@ -83,7 +84,7 @@ func (e *edns) option(code uint16, value []byte, subnets, tcp bool) bool {
 		}
 	case dns.EDNS0SUBNET:
 		if subnets && e.subnet == nil {
-			if !correctSubnet(value) {
+			if !isValidSubnet(value) {
 				return false
 			}
 			e.subnet = value

@@ -178,7 +178,7 @@ func TestRespond_CookieForWhoeverBringsOne(t *testing.T) {
 
 func TestRespond_WithoutSubnetsTheOptionIsIgnored(t *testing.T) {
 	r := testResponder(testView(t))
-	r.subnets = false
+	r.clientSubnet = false
 	for _, subnet := range []string{"\x00\x01\x18\x00\xc6\x33\x64", "broken"} {
 		m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, subnet))))
 		if m.Rcode != dns.RcodeSuccess || describeOPT(m) != "v0 1232" {

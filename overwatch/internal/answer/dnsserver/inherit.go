@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	firstInherited = 3    // the number of the first socket that systemd passes (sd_listen_fds(3))
-	mostInherited  = 1024 // as FileDescriptorStoreMax= of the units
+	firstInherited = 3    // number of the first socket from systemd (sd_listen_fds(3))
+	maxInherited   = 1024 // value of FileDescriptorStoreMax= in the units
 )
 
-// Inherited returns the sockets that systemd, or another service manager with its protocol, has opened for this process
-// (sd_listen_fds(3)). They outlive the process, so that queries wait in them during a restart. Without any it returns
-// nil. It unsets LISTEN_FDS, so that a second call returns nil: the first caller owns the sockets.
+// Inherited returns the sockets that systemd, or a compatible service manager, opened for this process
+// (sd_listen_fds(3)). These sockets outlive the process, so that queries wait in them during a restart. It returns nil
+// if there are none. It unsets LISTEN_FDS, so that a second call returns nil: the first caller owns the sockets.
 func Inherited() ([]*os.File, error) {
 	if os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {
 		return nil, nil
@@ -30,13 +30,13 @@ func Inherited() ([]*os.File, error) {
 		return nil, nil
 	}
 	count, err := strconv.Atoi(passed)
-	if err != nil || count < 0 || count > mostInherited {
+	if err != nil || count < 0 || count > maxInherited {
 		return nil,
-			fmt.Errorf("LISTEN_FDS=%q: want the number of sockets that are passed; start the service through its socket unit",
+			fmt.Errorf("LISTEN_FDS=%q: want the number of passed sockets; start the service with its socket unit",
 				passed)
 	}
 	if err := os.Unsetenv("LISTEN_FDS"); err != nil {
-		return nil, fmt.Errorf("unsetting LISTEN_FDS: %w", err)
+		return nil, fmt.Errorf("unset LISTEN_FDS: %w", err)
 	}
 	names := strings.Split(os.Getenv("LISTEN_FDNAMES"), ":")
 	var files []*os.File
@@ -50,33 +50,33 @@ func Inherited() ([]*os.File, error) {
 	return files, nil
 }
 
-// KeptName is the name of the sockets that the service manager keeps for the next process of this service.
-const KeptName = "gslb-dns"
+// StoreName is the name of sockets in the file descriptor store of the service manager.
+const StoreName = "gslb-dns"
 
-// KeepSockets gives the sockets to the service manager, which passes them to the next process in place of all that were
-// given before.
-func KeepSockets(sockets []syscall.Conn) error {
-	err := service.Release(KeptName)
-	if len(sockets) > mostInherited {
-		return errors.Join(err, fmt.Errorf("%d sockets: at most %d can be kept", len(sockets), mostInherited))
+// StoreSockets adds the sockets to the file descriptor store of the service manager, which passes them to the next
+// process. It replaces the stored sockets.
+func StoreSockets(sockets []syscall.Conn) error {
+	err := service.Release(StoreName)
+	if len(sockets) > maxInherited {
+		return errors.Join(err, fmt.Errorf("%d sockets: at most %d can be stored", len(sockets), maxInherited))
 	}
-	return errors.Join(err, service.Keep(KeptName, sockets))
+	return errors.Join(err, service.Keep(StoreName, sockets))
 }
 
-// passed holds the sockets of one address that another process has opened.
-type passed struct {
-	tcp  net.Listener
-	udp  []*net.UDPConn
-	kept bool // they are those of the process before, rather than of a socket unit
+// socketSet holds the sockets of one address.
+type socketSet struct {
+	tcp       net.Listener
+	udp       []*net.UDPConn
+	fromStore bool // the previous process opened them; false for sockets of a socket unit
 }
 
-// sortPassed returns the sockets in the files by address. They are copies, and the files are closed.
-func sortPassed(files []*os.File) (map[netip.AddrPort]*passed, error) {
-	all := map[netip.AddrPort]*passed{}
-	at := func(f *os.File, address netip.AddrPort) *passed {
+// groupInherited returns the sockets of the files by address. It duplicates the sockets and closes the files.
+func groupInherited(files []*os.File) (map[netip.AddrPort]*socketSet, error) {
+	all := map[netip.AddrPort]*socketSet{}
+	at := func(f *os.File, address netip.AddrPort) *socketSet {
 		address = netip.AddrPortFrom(address.Addr().Unmap(), address.Port())
 		if all[address] == nil {
-			all[address] = &passed{kept: f.Name() == KeptName}
+			all[address] = &socketSet{fromStore: f.Name() == StoreName}
 		}
 		return all[address]
 	}
@@ -91,7 +91,7 @@ func sortPassed(files []*os.File) (map[netip.AddrPort]*passed, error) {
 			p := at(f, udp.LocalAddr().(*net.UDPAddr).AddrPort())
 			p.udp = append(p.udp, udp)
 		} else {
-			closePassed(all)
+			closeSocketSets(all)
 			return nil, err
 		}
 		_ = f.Close()
@@ -99,16 +99,16 @@ func sortPassed(files []*os.File) (map[netip.AddrPort]*passed, error) {
 	return all, nil
 }
 
-// inheritUDP returns the UDP socket in f, with the options of our own sockets.
+// inheritUDP returns the UDP socket of f, with the socket options of the server.
 func inheritUDP(f *os.File) (*net.UDPConn, error) {
 	conn, err := net.FilePacketConn(f)
 	if err != nil {
-		return nil, fmt.Errorf("the socket passed as %s is neither a TCP listener nor a UDP socket: %w", f.Name(), err)
+		return nil, fmt.Errorf("socket %s: neither a TCP listener nor a UDP socket: %w", f.Name(), err)
 	}
 	udp, ok := conn.(*net.UDPConn)
 	if !ok {
 		_ = conn.Close()
-		return nil, fmt.Errorf("the socket passed as %s is neither a TCP listener nor a UDP socket but %s", f.Name(),
+		return nil, fmt.Errorf("socket %s: neither a TCP listener nor a UDP socket but %s", f.Name(),
 			conn.LocalAddr().Network())
 	}
 	if control := socketOptions(udp.LocalAddr().(*net.UDPAddr).AddrPort(), true); control != nil {
@@ -118,14 +118,14 @@ func inheritUDP(f *os.File) (*net.UDPConn, error) {
 		}
 		if err != nil {
 			_ = udp.Close()
-			return nil, fmt.Errorf("preparing the socket passed as %s: %w", f.Name(), err)
+			return nil, fmt.Errorf("set options of socket %s: %w", f.Name(), err)
 		}
 	}
 	return udp, nil
 }
 
-// share adds duplicates of sockets until there are as many as readers.
-func share(sockets []*net.UDPConn, readers int) ([]*net.UDPConn, error) {
+// duplicateSockets adds duplicates of sockets until each reader has one.
+func duplicateSockets(sockets []*net.UDPConn, readers int) ([]*net.UDPConn, error) {
 	for i := 0; len(sockets) < readers; i++ {
 		f, err := sockets[i].File()
 		if err != nil {
@@ -141,7 +141,7 @@ func share(sockets []*net.UDPConn, readers int) ([]*net.UDPConn, error) {
 	return sockets, nil
 }
 
-func closePassed(all map[netip.AddrPort]*passed) {
+func closeSocketSets(all map[netip.AddrPort]*socketSet) {
 	for _, p := range all {
 		closeAll(p.tcp, p.udp)
 	}

@@ -58,7 +58,7 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 		}
 		return size
 	}
-	if err := raw.Control(func(fd uintptr) { leave(int(fd)) }); err != nil {
+	if err := raw.Control(func(fd uintptr) { prepareForRestart(int(fd)) }); err != nil {
 		t.Fatal(err)
 	}
 	left := room()
@@ -97,10 +97,10 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 // More than a next process takes would keep it from starting.
 func TestKeepSockets_HasABound(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
-	if err := KeepSockets(make([]syscall.Conn, 1024)); err != nil {
+	if err := StoreSockets(make([]syscall.Conn, 1024)); err != nil {
 		t.Error(err)
 	}
-	if KeepSockets(make([]syscall.Conn, 1025)) == nil {
+	if StoreSockets(make([]syscall.Conn, 1025)) == nil {
 		t.Error("1025 sockets were kept")
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"gslb.internal/shared/segment"
 )
 
-// listenKey is the configuration key that the addresses come from, for messages to the operator.
+// listenKey is the configuration key of the listen addresses, for error messages.
 const listenKey = "dns.listen_address"
 
-// address is one address to serve on.
+// address is a listen address.
 type address struct {
 	netip.AddrPort
 	optional bool // left out where the machine lacks the address family
 }
 
-// expand reads the listen addresses; one without an address stands for all of both families.
-func expand(listen []string) ([]address, error) {
+// parseListenAddresses parses the listen addresses. A port without an address means all addresses of both families.
+func parseListenAddresses(listen []string) ([]address, error) {
 	var out []address
 	for _, text := range listen {
 		host, port, err := net.SplitHostPort(text)
@@ -46,19 +46,19 @@ func expand(listen []string) ([]address, error) {
 	return out, nil
 }
 
-// family returns "4" or "6", as in the networks of package net.
-func family(at netip.AddrPort) string {
+// familyDigit returns "4" or "6", the suffix of the networks of package net.
+func familyDigit(at netip.AddrPort) string {
 	if at.Addr().Is4() {
 		return "4"
 	}
 	return "6"
 }
 
-// portTries bounds the attempts to find a port that is free for both TCP and UDP.
+// portTries is the number of attempts to find a port that is free for TCP and UDP.
 const portTries = 16
 
-// bind opens the TCP listener and the UDP sockets of one address. Neither shares its port with another process: the TCP
-// listener does not set SO_REUSEPORT, and before the UDP sockets one without it is opened and closed.
+// bind opens the TCP listener and the UDP sockets of one address, exclusively for this process: the TCP listener does
+// not set SO_REUSEPORT, and bind first opens and closes a UDP socket without SO_REUSEPORT.
 func bind(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn, err error) {
 	for range portTries {
 		if tcp, udp, err = bindPort(at, sockets); err == nil || at.Port() != 0 || !errors.Is(err, syscall.EADDRINUSE) {
@@ -68,9 +68,10 @@ func bind(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn,
 	return tcp, udp, err
 }
 
+// bindPort makes a single attempt to bind a port.
 func bindPort(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn, err error) {
-	if tcp, err = segment.Listen("tcp"+family(at), at.String()); err != nil {
-		return nil, nil, explain(err, "tcp", at)
+	if tcp, err = segment.Listen("tcp"+familyDigit(at), at.String()); err != nil {
+		return nil, nil, explainBindError(err, "tcp", at)
 	}
 	defer func() {
 		if err != nil {
@@ -79,18 +80,18 @@ func bindPort(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPC
 	}()
 	at = netip.AddrPortFrom(at.Addr(), tcp.Addr().(*net.TCPAddr).AddrPort().Port())
 	var config net.ListenConfig
-	probe, err := config.ListenPacket(context.Background(), "udp"+family(at), at.String())
+	probe, err := config.ListenPacket(context.Background(), "udp"+familyDigit(at), at.String())
 	if err != nil {
-		return nil, nil, explain(err, "udp", at)
+		return nil, nil, explainBindError(err, "udp", at)
 	}
 	if err = probe.Close(); err != nil {
 		return nil, nil, err
 	}
 	config.Control = socketOptions(at, false)
 	for range sockets {
-		socket, err := config.ListenPacket(context.Background(), "udp"+family(at), at.String())
+		socket, err := config.ListenPacket(context.Background(), "udp"+familyDigit(at), at.String())
 		if err != nil {
-			return tcp, udp, explain(err, "udp", at)
+			return tcp, udp, explainBindError(err, "udp", at)
 		}
 		udp = append(udp, socket.(*net.UDPConn))
 	}
@@ -106,26 +107,26 @@ func closeAll(tcp net.Listener, udp []*net.UDPConn) {
 	}
 }
 
-// explain adds to an error of binding what an operator can do about it.
-func explain(err error, network string, at netip.AddrPort) error {
+// explainBindError adds the remedy to a bind error.
+func explainBindError(err error, network string, at netip.AddrPort) error {
 	remedy := ""
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		remedy = fmt.Sprintf("another process has %s port %d; `ss -lnp --%s 'sport = :%d'` shows which", network, at.Port(),
+		remedy = fmt.Sprintf("another process has %s port %d; `ss -lnp --%s 'sport = :%d'` shows it", network, at.Port(),
 			network, at.Port())
 		if at.Port() == 53 {
 			remedy += ". If it is systemd-resolved, set DNSStubListener=no in /etc/systemd/resolved.conf and restart it, or " +
-				"serve on this machine's own addresses instead of all"
+				"set specific addresses of this machine"
 		}
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		remedy = "no right to use this port; give the program CAP_NET_BIND_SERVICE (in a systemd unit: " +
+		remedy = "no permission for this port; grant CAP_NET_BIND_SERVICE (systemd unit: " +
 			"AmbientCapabilities=CAP_NET_BIND_SERVICE)"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		remedy = "this machine does not have this address; `ip address` shows those it has"
+		remedy = "this machine does not have this address; `ip address` lists its addresses"
 	case errors.Is(err, syscall.EAFNOSUPPORT):
-		remedy = "this machine has no IPv6; leave the address out"
+		remedy = "this machine has no IPv6; remove the address"
 	default:
-		return fmt.Errorf("%s: serving DNS on %s: %w", listenKey, at, err)
+		return fmt.Errorf("%s: cannot listen on %s: %w", listenKey, at, err)
 	}
-	return fmt.Errorf("%s: serving DNS on %s: %s (%w)", listenKey, at, remedy, err)
+	return fmt.Errorf("%s: cannot listen on %s: %s (%w)", listenKey, at, remedy, err)
 }

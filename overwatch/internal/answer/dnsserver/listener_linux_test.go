@@ -94,7 +94,7 @@ func TestListener_HandsOutNoConnectionWhoseClientIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := testListener(t, "127.0.0.1:0")
-			for deadline := time.Now().Add(30 * time.Second); l.gone.Load() == 0; {
+			for deadline := time.Now().Add(30 * time.Second); l.closedByClient.Load() == 0; {
 				if time.Now().After(deadline) {
 					t.Fatal("each was handed out")
 				}
@@ -203,7 +203,7 @@ func TestListener_CountsWhatFindsNoRoom(t *testing.T) {
 	if err := l.control(func(fd int) error { return unix.Listen(fd, 1) }); err != nil {
 		t.Fatal(err)
 	}
-	if n := l.turnedAway(); n != 0 {
+	if n := l.countOverflows(); n != 0 {
 		t.Errorf("%d before anybody connects", n)
 	}
 	to := &unix.SockaddrInet4{Port: int(l.address.Port()), Addr: [4]byte{127, 0, 0, 1}}
@@ -220,13 +220,13 @@ func TestListener_CountsWhatFindsNoRoom(t *testing.T) {
 	// The kernel's own doing: it can only be looked at again.
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); l.turnedAway() == 0; <-tick.C {
+	for end := time.Now().Add(30 * time.Second); l.countOverflows() == 0; <-tick.C {
 		if time.Now().After(end) {
 			t.Fatal("none is counted, and the queue has room for one")
 		}
 	}
 	l.close()
-	if n := l.turnedAway(); n != 0 {
+	if n := l.countOverflows(); n != 0 {
 		t.Errorf("%d of a listener that is closed", n)
 	}
 }

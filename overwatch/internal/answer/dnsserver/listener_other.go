@@ -10,17 +10,17 @@ import (
 
 // listener accepts the TCP connections of one address.
 type listener struct {
-	tcp     *net.TCPListener
-	address netip.AddrPort
-	gone    atomic.Uint64 // is not known
+	tcp            *net.TCPListener
+	address        netip.AddrPort
+	closedByClient atomic.Uint64 // always 0: unknown on this system
 }
 
-// newListener makes a listener of tcp, which close closes.
+// newListener returns a listener for tcp. close closes tcp.
 func newListener(tcp *net.TCPListener) (*listener, error) {
 	return &listener{tcp: tcp, address: tcp.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// accept returns the next connection and its client, and nothing of what it has sent. After close it returns
+// accept returns the next connection and its client address, without received data. After close it returns
 // net.ErrClosed.
 func (l *listener) accept() (stream, netip.Addr, []byte, error) {
 	conn, err := l.tcp.AcceptTCP()
@@ -33,5 +33,5 @@ func (l *listener) accept() (stream, netip.Addr, []byte, error) {
 
 func (l *listener) close() { _ = l.tcp.Close() }
 
-// turnedAway returns 0, as the number is not known.
-func (l *listener) turnedAway() uint64 { return 0 }
+// countOverflows returns 0: the number is unknown on this system.
+func (l *listener) countOverflows() uint64 { return 0 }

@@ -66,7 +66,7 @@ func (r *responder) respondTo(query []byte) response {
 		return fail(dns.RcodeNotImplemented, notImp, 0)
 	}
 	msg := append(make([]byte, 0, maxMessage), query[:q.end]...)
-	msg, answer := r.view().Append(msg, &q.question, r.turns)
+	msg, answer := r.view().Append(msg, &q.question, r.rotations)
 	if q.edns.subnet != nil && q.edns.subnet[sourceOffset] > 0 {
 		q.edns.scope = answer.Scope
 	}
@@ -86,7 +86,7 @@ func (r *responder) respondTo(query []byte) response {
 
 // signedResponse returns the response to a query with a TSIG record at the offset.
 func signedResponse(query []byte, at int) response {
-	o := badKey(query, at)
+	o := badKeyOutcome(query, at)
 	resp := response{status: o.status, rcode: o.rcode}
 	if o.tsig != nil {
 		record, _, err := dns.UnpackRR(o.tsig, 0)
@@ -113,7 +113,7 @@ func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if len(msg)+len(resp.records)+len(opt) <= r.limit(out) {
+	if len(msg)+len(resp.records)+len(opt) <= r.maxResponseSize(out) {
 		msg = append(msg, resp.records...)
 	} else {
 		resp.answer = zone.Answer{}
@@ -129,12 +129,12 @@ func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(msg)+len(tsig) <= r.limit(out) {
+		if len(msg)+len(tsig) <= r.maxResponseSize(out) {
 			additional++
 			msg = append(msg, tsig...)
 		}
 	}
-	header(msg).reply(resp.rcode, resp.flags, questions, resp.answer.Answers, resp.answer.Authority, additional)
+	header(msg).setReply(resp.rcode, resp.flags, questions, resp.answer.Answers, resp.answer.Authority, additional)
 	return msg, nil
 }
 

@@ -8,48 +8,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// staleAfter is the longest a query may wait in a receive buffer that is nearly full. By then most clients have asked
-// again.
+// staleAfter is the maximum waiting time of a query in a nearly full receive buffer. Most clients have retried by then.
 const staleAfter = 200 * time.Millisecond
 
-// backlog decides which of the queries that wait in a socket are too old to be answered.
+// backlog detects queries that waited too long in the receive buffer of a socket.
 //
-// The receive buffer has a fixed size, and the kernel drops what comes while it is full. A node that gets little of a
-// core would then answer only queries that nobody waits for any more. So once the buffer is three quarters full, or the
-// kernel has dropped a query, those older than staleAfter are given up until nothing waits. Reading a query without
-// answering it costs about a tenth of an answer.
+// The kernel drops queries while the receive buffer, which has a fixed size, is full. An overloaded node would then
+// answer only queries of clients that no longer wait. If the buffer is three quarters full, or the kernel dropped a
+// query, the socket therefore discards queries older than staleAfter until the buffer is empty. Discarding a query
+// costs about a tenth of answering it.
 //
-// What waited during a restart is answered, however old it is: until the socket was read empty once, only a query that
-// the kernel drops after begin counts as full.
+// Queries that arrived during a restart are answered regardless of their age: before the buffer was empty once, only
+// queries that the kernel drops after reset indicate an overload.
 type backlog struct {
-	dropped  uint32 // the kernel's count of dropped queries when it was last read
-	caughtUp bool   // the socket was read empty since begin
-	full     bool   // the buffer was nearly full and was not read empty since
+	dropped    uint32 // last read drop counter of the kernel
+	caughtUp   bool   // the buffer was empty once since reset
+	overloaded bool   // the buffer was nearly full and has not been empty since
 }
 
-// begin must be called before the socket is read first.
-func (b *backlog) begin(fd int) { *b = backlog{dropped: memory(fd)[memoryDrops]} }
+// reset must be called before the first read of the socket.
+func (b *backlog) reset(fd int) { *b = backlog{dropped: socketMemory(fd)[memoryDrops]} }
 
-// stale reports whether the n queries that were read last are to be given up. It asks the kernel only when n is a whole
-// batch, so that it costs nothing while little waits.
-func (b *backlog) stale(fd, n int, now func() time.Time) bool {
+// isStale reports whether the last n received queries must be discarded. It performs system calls only for full
+// batches, so that it is free at low load.
+func (b *backlog) isStale(fd, n int, now func() time.Time) bool {
 	if n < batch {
 		if !b.caughtUp {
 			b.caughtUp = true
-			receiveBuffer(fd, socketBuffer) // the process before may have left a larger one
+			setReceiveBuffer(fd, socketBuffer) // the previous process may have set a larger buffer
 		}
-		b.full = false
+		b.overloaded = false
 		return false
 	}
-	info := memory(fd)
+	info := socketMemory(fd)
 	if info[memoryDrops] != b.dropped || b.caughtUp && info[memoryUsed] > info[memoryLimit]/4*3 {
-		b.dropped, b.full = info[memoryDrops], true
+		b.dropped, b.overloaded = info[memoryDrops], true
 	}
-	return b.full && now().Sub(arrival(fd)) > staleAfter
+	return b.overloaded && now().Sub(arrival(fd)) > staleAfter
 }
 
-// arrival returns when the packet that was read last arrived, or the current time if that is not known. The first call
-// makes the kernel note the arrival of packets from then on, at some 20 ns each.
+// arrival returns the arrival time of the last read packet, or the current time if it is unknown. The first call
+// enables time stamps in the kernel, which cost about 20 ns per packet.
 func arrival(fd int) time.Time {
 	var stamp [2]int64 // seconds and nanoseconds
 	_, _, errno := syscall.RawSyscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCGSTAMPNS_NEW, uintptr(unsafe.Pointer(&stamp)))

@@ -55,9 +55,9 @@ func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 			defer client.Close()
 			began := time.Now()
 			w := newWaiting(t, s, client)
-			w.socket.backlog.begin(w.fd)
+			w.socket.backlog.reset(w.fd)
 			w.socket.backlog.caughtUp = true
-			room := memory(w.fd)[memoryLimit]
+			room := socketMemory(w.fd)[memoryLimit]
 			w.fill(t, room/2)
 			older := w.asked
 			if now = began.Add(staleAfter); c.stale {
@@ -68,7 +68,7 @@ func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 				w.runOver(t)
 			}
 			if c.restart {
-				w.socket.backlog.begin(w.fd)
+				w.socket.backlog.reset(w.fd)
 			}
 			if c.dropped {
 				w.runOver(t)
@@ -89,7 +89,7 @@ func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 				t.Errorf("of %d older queries and %d in all %d were given up, want %d", older, w.asked, got, want)
 			}
 			w.answered(t, want)
-			after := memory(w.fd)
+			after := socketMemory(w.fd)
 			if dropped := after[memoryDrops] != 0; dropped != (c.runsOver || c.dropped) {
 				t.Errorf("the kernel dropped %d", after[memoryDrops])
 			}
@@ -108,12 +108,12 @@ func TestBacklog_TheBufferIsTheUsualOneOnceReadEmpty(t *testing.T) {
 		t.Skipf("this needs CAP_NET_ADMIN: %v", err)
 	}
 	var b backlog
-	b.begin(fd)
-	if b.stale(fd, batch, time.Now); memory(fd)[memoryLimit] != 2*restartBuffer {
-		t.Errorf("while queries wait the buffer has %d octets, want %d", memory(fd)[memoryLimit], 2*restartBuffer)
+	b.reset(fd)
+	if b.isStale(fd, batch, time.Now); socketMemory(fd)[memoryLimit] != 2*restartBuffer {
+		t.Errorf("while queries wait the buffer has %d octets, want %d", socketMemory(fd)[memoryLimit], 2*restartBuffer)
 	}
-	if b.stale(fd, batch-1, time.Now); memory(fd)[memoryLimit] != 2*socketBuffer {
-		t.Errorf("once nothing waits the buffer has %d octets, want %d", memory(fd)[memoryLimit], 2*socketBuffer)
+	if b.isStale(fd, batch-1, time.Now); socketMemory(fd)[memoryLimit] != 2*socketBuffer {
+		t.Errorf("once nothing waits the buffer has %d octets, want %d", socketMemory(fd)[memoryLimit], 2*socketBuffer)
 	}
 }
 
@@ -149,7 +149,7 @@ func newWaiting(t *testing.T, s *Server, client net.Conn) *waiting {
 	w.send(t)
 	for end := time.Now().Add(30 * time.Second); w.socket == nil; {
 		for _, socket := range s.sockets {
-			if fd := descriptorOf(t, socket); memory(fd)[memoryUsed] > 0 {
+			if fd := descriptorOf(t, socket); socketMemory(fd)[memoryUsed] > 0 {
 				w.socket, w.fd = socket, fd
 			}
 		}
@@ -172,9 +172,9 @@ func (w *waiting) send(t *testing.T) {
 // ask sends a query and returns when it waits in the socket.
 func (w *waiting) ask(t *testing.T) {
 	t.Helper()
-	before := memory(w.fd)[memoryUsed]
+	before := socketMemory(w.fd)[memoryUsed]
 	w.send(t)
-	for end := time.Now().Add(30 * time.Second); memory(w.fd)[memoryUsed] == before; {
+	for end := time.Now().Add(30 * time.Second); socketMemory(w.fd)[memoryUsed] == before; {
 		if time.Now().After(end) {
 			t.Fatalf("query %d did not arrive", w.asked)
 		}
@@ -184,7 +184,7 @@ func (w *waiting) ask(t *testing.T) {
 // fill asks until so many octets are used.
 func (w *waiting) fill(t *testing.T, octets uint32) {
 	t.Helper()
-	for memory(w.fd)[memoryUsed] < octets {
+	for socketMemory(w.fd)[memoryUsed] < octets {
 		w.ask(t)
 	}
 }
@@ -192,11 +192,12 @@ func (w *waiting) fill(t *testing.T, octets uint32) {
 // runOver asks until the kernel drops a query, which it forgets.
 func (w *waiting) runOver(t *testing.T) {
 	t.Helper()
-	before := memory(w.fd)
+	before := socketMemory(w.fd)
 	for end := time.Now().Add(30 * time.Second); ; {
 		w.send(t)
-		after := memory(w.fd)
-		for ; after[memoryUsed] == before[memoryUsed] && after[memoryDrops] == before[memoryDrops]; after = memory(w.fd) {
+		after := socketMemory(w.fd)
+		for ; after[memoryUsed] == before[memoryUsed] &&
+			after[memoryDrops] == before[memoryDrops]; after = socketMemory(w.fd) {
 			if time.Now().After(end) {
 				t.Fatalf("query %d did not arrive, and was not dropped", w.asked)
 			}

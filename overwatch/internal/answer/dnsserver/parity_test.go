@@ -19,12 +19,12 @@ func compareWithOracle(t *testing.T, v *zone.View, packet []byte, tcp bool) {
 		room = maxMessage
 	}
 	shipped, oracle := testResponder(v), testResponder(v)
-	shipped.request, oracle.request = &shipped.alone, &oracle.alone
+	shipped.request, oracle.request = &shipped.single, &oracle.single
 	for range 3 {
 		kept := slices.Clone(packet)
-		oracle.read(oracle.request, packet, testClient, tcp)
+		oracle.readRequest(oracle.request, packet, testClient, tcp)
 		want, wantStatus := oracle.oracleReply(packet, make([]byte, 0, room))
-		shipped.read(shipped.request, packet, testClient, tcp)
+		shipped.readRequest(shipped.request, packet, testClient, tcp)
 		got, status := shipped.reply(packet, make([]byte, 0, room))
 		if !bytes.Equal(kept, packet) {
 			t.Fatalf("the query was changed\n%x\n%x", kept, packet)

@@ -89,7 +89,7 @@ func TestRespond_TheClientIsWhoTheSubnetOptionNames(t *testing.T) {
 
 func TestRespond_TheSubnetOptionCountsOnlyWhereItIsUnderstood(t *testing.T) {
 	r := testResponder(placedView(t))
-	r.subnets = false
+	r.clientSubnet = false
 	packet := query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71")))
 	m := read(t, r.respond(packet, testClient, false, make([]byte, 0, udpSize)))
 	if got := m.Answer[0].(*dns.A).A.String(); got != "10.0.0.6" || len(m.IsEdns0().Option) > 0 {

@@ -10,60 +10,60 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// RateLimit bounds the identical responses that one network is sent over UDP, where the source address of a query may
-// be forged and its owner be flooded with answers. The zero RateLimit bounds nothing.
+// RateLimit limits the identical UDP responses to a network, because the source address of a query can be forged to
+// flood a victim with responses. The zero RateLimit disables limiting.
 type RateLimit struct {
-	// PerSecond bounds the identical responses to an IPv4 /24 or an IPv6 /56 in a second; 0: no bound.
+	// PerSecond is the maximum rate of identical responses to an IPv4 /24 or IPv6 /56; 0 disables limiting.
 	PerSecond int
-	// Slip: above the bound every Slip-th response is sent without records and with the TC flag, so that an honest client
-	// asks again over TCP, and the others are dropped. 0: all are dropped.
+	// Slip is the interval of truncated responses above the limit: each Slip-th response has no records and the TC
+	// flag, so that a genuine client retries over TCP. Other responses are dropped. 0 drops all.
 	Slip int
-	// Exempt are networks whose clients are not limited.
+	// Exempt contains networks without a limit.
 	Exempt []netip.Prefix
 }
 
-// RateLimitOf returns the bound that a configuration sets.
-func RateLimitOf(cfg *config.Config) RateLimit {
+// RateLimitFromConfig returns the rate limit of a configuration.
+func RateLimitFromConfig(cfg *config.Config) RateLimit {
 	l := cfg.DNS.RateLimit
 	return RateLimit{PerSecond: l.ResponsesPerSecond, Slip: l.Slip, Exempt: l.ExemptCIDRs}
 }
 
-// Lengths of the prefixes that count as one client.
+// Prefix lengths of the networks that the rate limit distinguishes.
 const (
-	limitedBits4 = 24
-	limitedBits6 = 56
+	rateLimitBits4 = 24
+	rateLimitBits6 = 56
 )
 
-// A limiter's counters: a count-min sketch (Cormode and Muthukrishnan, 2005). Each response is counted in one cell of
-// each row, and its count is that of its emptiest cell. So memory is fixed, and a client is taken for a flood by
-// mistake only if it shares its cells with floods in all rows.
+// The counters are a count-min sketch (Cormode and Muthukrishnan, 2005). A response is counted in one cell of each row;
+// its count is the minimum of these cells. The memory is fixed, and a client is limited by mistake only if floods share
+// its cells in all rows.
 const (
-	limiterRows    = 2
-	limiterColumns = 1 << 15 // a power of two; 8 octets each, so half a MiB in all
+	sketchRows    = 2
+	sketchColumns = 1 << 15 // a power of two; with 8 octets per cell, the sketch has 512 KiB
 )
 
-// limiter counts the responses of all responders. Each responder has a copy, with the current second.
-type limiter struct {
+// rateLimiter counts the responses of all responders. Each responder has a copy with its current second.
+type rateLimiter struct {
 	RateLimit
 	seed   maphash.Seed
 	second uint32
-	cells  *[limiterRows][limiterColumns]limiterCell // shared; nil: nothing is limited
+	cells  *[sketchRows][sketchColumns]sketchCell // shared by all copies; nil disables limiting
 }
 
-// limiterCell holds a second in its upper half, and the number of responses counted in that second in its lower half.
-type limiterCell struct{ atomic.Uint64 }
+// sketchCell contains a second in its upper half, and the number of responses in this second in its lower half.
+type sketchCell struct{ atomic.Uint64 }
 
-func newLimiter(limit RateLimit) limiter {
-	l := limiter{RateLimit: limit}
+func newRateLimiter(limit RateLimit) rateLimiter {
+	l := rateLimiter{RateLimit: limit}
 	if limit.PerSecond > 0 {
-		l.seed, l.cells = maphash.MakeSeed(), new([limiterRows][limiterColumns]limiterCell)
+		l.seed, l.cells = maphash.MakeSeed(), new([sketchRows][sketchColumns]sketchCell)
 	}
 	return l
 }
 
-// add counts a response and returns the cell's count in this second. When several responders begin a second at once,
-// one response may not be counted.
-func (c *limiterCell) add(second uint32) uint32 {
+// add counts a response and returns the count of the cell in this second. If several responders start a second
+// concurrently, one response can remain uncounted.
+func (c *sketchCell) add(second uint32) uint32 {
 	if seen := c.Load(); uint32(seen>>32) != second {
 		if c.CompareAndSwap(seen, uint64(second)<<32|1) {
 			return 1
@@ -72,50 +72,50 @@ func (c *limiterCell) add(second uint32) uint32 {
 	return uint32(c.Add(1))
 }
 
-// tick sets the limiter's second, once for each batch of queries.
-func (r *responder) tick() {
-	if r.limiter.cells != nil {
-		r.limiter.second = uint32(r.now().Unix())
+// updateSecond sets the second of the rate limiter, once per batch.
+func (r *responder) updateSecond() {
+	if r.rateLimiter.cells != nil {
+		r.rateLimiter.second = uint32(r.now().Unix())
 	}
 }
 
-// action is a decision of the rate limit on a response.
-type action uint8
+// rateLimitAction is the decision of the rate limiter for a response.
+type rateLimitAction uint8
 
 const (
-	sendIt action = iota
-	truncateIt
-	dropIt
+	actionSend rateLimitAction = iota
+	actionTruncate
+	actionDrop
 )
 
-// limit counts a response to a query, with the type of its first record, and returns what to do with it. Loopback
-// addresses are not limited, since they cannot be forged from elsewhere.
-func (l *limiter) limit(q *request, s status, kind uint16) action {
+// check counts a response to a query and returns the action. kind is the type of the first record. Loopback addresses
+// have no limit, because other hosts cannot forge them.
+func (l *rateLimiter) check(q *request, s status, kind uint16) rateLimitAction {
 	if l.cells == nil || q.tcp || q.from.IsLoopback() {
-		return sendIt
+		return actionSend
 	}
-	excess := l.excess(l.hash(q, s, kind))
+	excess := l.countExcess(l.hashResponse(q, s, kind))
 	if excess == 0 || slices.ContainsFunc(l.Exempt, func(p netip.Prefix) bool { return p.Contains(q.from) }) {
-		return sendIt
+		return actionSend
 	}
 	if l.Slip > 0 && excess%uint32(l.Slip) == 0 {
-		return truncateIt
+		return actionTruncate
 	}
-	return dropIt
+	return actionDrop
 }
 
-// hash returns a hash of the client's network and the response. Responses with records differ by name and by the type
-// of the first record, which is the same for all questions to an alias; those without any by name only. All names that
-// a wildcard answers count as one. Other responses count as the same for all names: else random names, or types, would
-// get around the limit.
-func (l *limiter) hash(q *request, s status, kind uint16) uint64 {
+// hashResponse returns a hash of the client network and the response. Positive responses are distinguished by name and
+// by the type of the first record, which is equal for all questions to an alias; NODATA responses by name only. All
+// names that match one wildcard are identical. Other responses are identical for all names, so that random names or
+// types cannot circumvent the limit.
+func (l *rateLimiter) hashResponse(q *request, s status, kind uint16) uint64 {
 	var key [8 + 8 + 4]byte
 	if q.from.Is4() {
 		a := q.from.As4()
-		copy(key[:limitedBits4/8], a[:])
+		copy(key[:rateLimitBits4/8], a[:])
 	} else {
 		a := q.from.As16()
-		copy(key[:limitedBits6/8], a[:])
+		copy(key[:rateLimitBits6/8], a[:])
 	}
 	key[7] = byte(s)
 	if s == success || s == noData {
@@ -131,11 +131,11 @@ func (l *limiter) hash(q *request, s status, kind uint16) uint64 {
 	return maphash.Bytes(l.seed, key[:])
 }
 
-// excess counts a response and returns by how many the responses of this second are above the bound.
-func (l *limiter) excess(hash uint64) uint32 {
+// countExcess counts a response and returns the number of responses above the limit in this second.
+func (l *rateLimiter) countExcess(hash uint64) uint32 {
 	count := ^uint32(0)
 	for row := range l.cells {
-		count = min(count, l.cells[row][hash%limiterColumns].add(l.second))
+		count = min(count, l.cells[row][hash%sketchColumns].add(l.second))
 		hash >>= 32
 	}
 	if limit := uint32(l.PerSecond); count > limit {
@@ -144,23 +144,24 @@ func (l *limiter) excess(hash uint64) uint32 {
 	return 0
 }
 
-// limited applies the rate limit to a response. It returns the response, one without records, or nil to drop it.
-func (r *responder) limited(reply []byte, s status) []byte {
+// applyRateLimit applies the rate limit to a response. It returns the response, a truncated response, or nil to drop
+// it.
+func (r *responder) applyRateLimit(reply []byte, s status) []byte {
 	if reply == nil {
 		return nil
 	}
-	what := r.limiter.limit(r.request, s, firstType(reply, r.request))
-	if what == sendIt || r.knownClient() {
+	what := r.rateLimiter.check(r.request, s, firstType(reply, r.request))
+	if what == actionSend || r.hasValidCookie() {
 		return reply
 	}
-	if what == dropIt {
-		r.counts.limitedDropped.Add(1)
+	if what == actionDrop {
+		r.counts.rateLimitDropped.Add(1)
 		return nil
 	}
-	r.counts.limitedTruncated.Add(1)
+	r.counts.rateLimitTruncated.Add(1)
 	h := header(reply)
 	if h.answers() == 0 && h.authority() == 0 {
-		return reply // it has no records
+		return reply // the response has no records
 	}
 	rcode, questions := int(h.flags()&0xF), h.questions()
 	flags, additional := h.flags()&flagAuthoritative|flagTruncated, uint16(0)
@@ -169,22 +170,22 @@ func (r *responder) limited(reply []byte, s status) []byte {
 		additional = 1
 		reply = r.appendOPT(reply, rcode, 0)
 	}
-	header(reply).reply(rcode, flags, questions, 0, 0, additional)
+	header(reply).setReply(rcode, flags, questions, 0, 0, additional)
 	return reply
 }
 
-// firstType returns the type of the first record of a reply; without one, that of the question.
+// firstType returns the type of the first record of a reply, or the type of the question for a reply without answers.
 func firstType(reply []byte, q *request) uint16 {
-	const pointer = 0xC0 // two octets, the question's name (RFC 1035 section 4.1.4)
+	const pointer = 0xC0 // compression pointer of two octets to the question's name (RFC 1035 section 4.1.4)
 	if header(reply).answers() > 0 && len(reply) >= q.end+4 && reply[q.end] >= pointer {
 		return binary.BigEndian.Uint16(reply[q.end+2:])
 	}
 	return q.question.Type
 }
 
-// knownClient reports whether the query came with a cookie that this server has given to the sender's address, which is
-// then not forged.
-func (r *responder) knownClient() bool {
+// hasValidCookie reports whether the query contains a server cookie that this server sent to the source address. The
+// address is then genuine.
+func (r *responder) hasValidCookie() bool {
 	e := &r.request.edns
 	return e.present && e.serverCookie != nil &&
 		validCookie(&r.secret, e.cookie, e.serverCookie, r.request.from, uint32(r.now().Unix()))

@@ -1,4 +1,4 @@
-package dnsserver // inside: it uses newLimiter, responder and udpSize
+package dnsserver // inside: it uses newRateLimiter, responder and udpSize
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // limitedResponder allows three identical responses a second and slips every second one of the others.
 func limitedResponder(t testing.TB) *responder {
 	r := testResponder(testView(t))
-	r.limiter = newLimiter(RateLimit{PerSecond: 3, Slip: 2,
+	r.rateLimiter = newRateLimiter(RateLimit{PerSecond: 3, Slip: 2,
 		Exempt: []netip.Prefix{netip.MustParsePrefix("198.51.100.7/32")}})
-	r.tick()
+	r.updateSecond()
 	return r
 }
 
@@ -90,9 +90,10 @@ func TestRateLimit_OneClientsFloodIsNotAnothers(t *testing.T) {
 func TestRateLimit_IsOneForAllSockets(t *testing.T) {
 	v := testView(t)
 	s := new(Server)
-	b := behaviour{view: func() *zone.View { return v }, limit: newLimiter(RateLimit{PerSecond: 4}), now: time.Now,
-		starts: func() *zone.Rotations { return zone.NewRotations(1, 1) }}
-	first, second := s.responder(b), s.responder(b)
+	b := sharedSettings{view: func() *zone.View { return v },
+		rateLimiterTemplate: newRateLimiter(RateLimit{PerSecond: 4}), now: time.Now,
+		newRotations: func() *zone.Rotations { return zone.NewRotations(1, 1) }}
+	first, second := s.newResponder(b), s.newResponder(b)
 	same := func(int) []byte { return query(t, "app.gslb.test.", dns.TypeA) }
 	got := outcomes(t, first, "203.0.113.9", false, 2, same) + outcomes(t, second, "203.0.113.9", false, 3, same) +
 		outcomes(t, first, "203.0.113.9", false, 1, same)
@@ -106,10 +107,10 @@ func TestRateLimit_EndsWithItsSecond(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	r.now = func() time.Time { return now }
 	same := func(int) []byte { return query(t, "app.gslb.test.", dns.TypeA) }
-	r.tick()
+	r.updateSecond()
 	outcomes(t, r, "203.0.113.9", false, 50, same)
 	now = now.Add(time.Second)
-	r.tick()
+	r.updateSecond()
 	if got := outcomes(t, r, "203.0.113.9", false, 4, same); got != "+++-" {
 		t.Errorf("in the next second %s, want +++-", got)
 	}
@@ -172,8 +173,8 @@ func BenchmarkRateLimit(b *testing.B) {
 	for _, from := range []string{"127.0.0.1", "203.0.113.9"} {
 		b.Run(from, func(b *testing.B) {
 			r := testResponder(testView(b))
-			r.limiter = newLimiter(RateLimit{PerSecond: 1 << 30})
-			r.tick()
+			r.rateLimiter = newRateLimiter(RateLimit{PerSecond: 1 << 30})
+			r.updateSecond()
 			address := netip.MustParseAddr(from)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -22,7 +22,7 @@ func BenchmarkReplies(b *testing.B) {
 				for i := range to {
 					r.add(50, &to[i])
 				}
-				if n := r.group(); n != ports {
+				if n := r.groupMessages(); n != ports {
 					b.Fatalf("%d messages, want %d", n, ports)
 				}
 				r.count, r.last = 0, [hashes]uint8{}

@@ -7,42 +7,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replies holds the responses to a batch of queries until send. Responses of one length to one port of one client are
-// sent as one large packet, which the kernel or the network card cuts into datagrams (UDP_SEGMENT, udp(7)); the last
-// may be shorter. So the way through the kernel is paid for once for all of them. It helps forwarders and load
-// balancers, which ask from few ports, and not resolvers, which ask from another port each time.
+// replies holds the responses to a batch of queries until send. Responses of equal length to the same client port are
+// sent as one message, which the kernel or network card splits into datagrams (UDP_SEGMENT, udp(7)); the last one may
+// be shorter. This saves system call cost for forwarders and load balancers, which use few ports, unlike resolvers.
 type replies struct {
-	count  int
-	single bool // each reply is a message of its own: UDP_SEGMENT has failed before
+	count          int
+	noSegmentation bool // UDP_SEGMENT failed: send each reply as a separate message
 
 	length [batch]int
-	port   [batch]uint16 // of the client
-	next   [batch]uint8  // the next reply to a port with the same hash; 0: none
-	last   [hashes]uint8 // the last reply to a port with this hash, counted from 1; 0: none
+	port   [batch]uint16 // client port
+	next   [batch]uint8  // index of the next reply with the same port hash; 0 if missing
+	last   [hashes]uint8 // number, from 1, of the last reply with this port hash; 0 if missing
 	to     [batch]*unix.Msghdr
 	octets [batch][replyRoom]byte
 
 	messages [batch]unix.Mmsghdr
-	parts    [batch]unix.Iovec // of the messages, one after the other
+	parts    [batch]unix.Iovec // parts of the messages, concatenated
 	control  [batch][controlSize + segmentSpace]byte
 }
 
-// hashes is the number of hash values of ports: enough for the ports of a batch to differ mostly.
+// hashes is the number of hash values of ports. It is large enough to avoid most collisions in a batch.
 const hashes = 4 * batch
 
-const _ = uint8(batch) // fits
+const _ = uint8(batch) // compile-time check of the index type
 
-// replyRoom is the space for one reply, in octets. It is no power of two, so that the beginnings of replies, which
-// mostly are all that is written, do not contend for a few lines of the processor's cache.
+// replyRoom is the space for a reply in octets. It is not a power of two, so that the beginnings of replies do not
+// contend for the same cache lines.
 const replyRoom = maxUDPSize + 64
 
-// space returns the memory for the next reply.
-func (r *replies) space() []byte { return r.octets[r.count][:0] }
+// nextBuffer returns the memory for the next reply.
+func (r *replies) nextBuffer() []byte { return r.octets[r.count][:0] }
 
-// add adds the reply that was written into space. to is the header of its query, which must not change before send.
+// add adds the reply in nextBuffer. to is the header of its query, which must not change before send.
 func (r *replies) add(length int, to *unix.Msghdr) {
 	r.length[r.count], r.to[r.count] = length, to
-	r.port[r.count] = *(*uint16)(unsafe.Add(unsafe.Pointer(to.Name), 2)) // the same place in addresses of either family
+	r.port[r.count] = *(*uint16)(unsafe.Add(unsafe.Pointer(to.Name), 2)) // same offset for IPv4 and IPv6
 	hash := (r.port[r.count] ^ r.port[r.count]>>8) % hashes
 	if before := r.last[hash]; before > 0 {
 		r.next[before-1] = uint8(r.count)
@@ -51,30 +50,30 @@ func (r *replies) add(length int, to *unix.Msghdr) {
 	r.next[r.count-1], r.last[hash] = 0, uint8(r.count)
 }
 
-// group puts the replies into few messages and returns the number of these.
-func (r *replies) group() (messages int) {
+// groupMessages distributes the replies over messages and returns the number of messages.
+func (r *replies) groupMessages() (messages int) {
 	var grouped [batch]bool
-	n := 0 // parts
+	n := 0 // number of parts
 	for i := range r.count {
 		if grouped[i] {
 			continue
 		}
 		first, shorter := n, -1
-		n = r.part(n, i)
-		for j := int(r.next[i]); j > 0 && !r.single; j = int(r.next[j]) {
+		n = r.addPart(n, i)
+		for j := int(r.next[i]); j > 0 && !r.noSegmentation; j = int(r.next[j]) {
 			if r.port[j] != r.port[i] || r.length[j] > r.length[i] || grouped[j] || !sameClient(r.to[i], r.to[j]) {
 				continue
 			}
 			if r.length[j] == r.length[i] {
 				grouped[j] = true
-				n = r.part(n, j)
+				n = r.addPart(n, j)
 			} else if shorter < 0 {
 				shorter = j
 			}
 		}
 		if shorter >= 0 {
 			grouped[shorter] = true
-			n = r.part(n, shorter)
+			n = r.addPart(n, shorter)
 		}
 		message := &r.messages[messages].Hdr
 		to := r.to[i]
@@ -82,31 +81,31 @@ func (r *replies) group() (messages int) {
 		message.Iov = &r.parts[first]
 		message.SetIovlen(n - first)
 		if n-first > 1 {
-			r.cut(messages)
+			r.setSegmentSize(messages)
 		}
 		messages++
 	}
 	return messages
 }
 
-// part makes a reply part number n of the messages, and returns the next number.
-func (r *replies) part(n, reply int) int {
+// addPart makes a reply the part with index n, and returns the next index.
+func (r *replies) addPart(n, reply int) int {
 	r.parts[n].Base = &r.octets[reply][0]
 	r.parts[n].SetLen(r.length[reply])
 	return n + 1
 }
 
-// sameClient reports whether two queries have the same source and destination.
+// sameClient reports whether two queries have equal source and destination.
 func sameClient(a, b *unix.Msghdr) bool {
 	return a.Namelen == b.Namelen && a.Controllen == b.Controllen &&
 		string(unsafe.Slice(a.Name, a.Namelen)) == string(unsafe.Slice(b.Name, b.Namelen)) &&
 		(a.Controllen == 0 || string(unsafe.Slice(a.Control, a.Controllen)) == string(unsafe.Slice(b.Control, b.Controllen)))
 }
 
-// send gives all replies to the kernel and returns the number that it did not take; those clients will ask again.
+// send sends all replies and returns the number of unsent replies. Their clients will retry.
 func (r *replies) send(fd uintptr) (unsent int) {
-	for messages := r.messages[:r.group()]; len(messages) > 0; {
-		n, errno := send(fd, messages)
+	for messages := r.messages[:r.groupMessages()]; len(messages) > 0; {
+		n, errno := sendBatch(fd, messages)
 		switch errno {
 		case 0:
 			messages = messages[n:]
@@ -117,7 +116,7 @@ func (r *replies) send(fd uintptr) (unsent int) {
 			}
 			messages = nil
 		default:
-			unsent += r.apart(fd, &messages[0].Hdr)
+			unsent += r.sendSeparately(fd, &messages[0].Hdr)
 			messages = messages[1:]
 		}
 	}
@@ -125,13 +124,13 @@ func (r *replies) send(fd uintptr) (unsent int) {
 	return unsent
 }
 
-// apart sends the replies of a refused message one by one, if there are several, since not each route supports
-// UDP_SEGMENT. It returns the number that the kernel refused again.
-func (r *replies) apart(fd uintptr, refused *unix.Msghdr) (unsent int) {
+// sendSeparately sends the replies of a failed message one by one, because not every route supports UDP_SEGMENT. It
+// returns the number of unsent replies.
+func (r *replies) sendSeparately(fd uintptr, refused *unix.Msghdr) (unsent int) {
 	if refused.Iovlen == 1 {
 		return 1
 	}
-	r.single = true
+	r.noSegmentation = true
 	one := [1]unix.Mmsghdr{{Hdr: *refused}}
 	one[0].Hdr.SetIovlen(1)
 	one[0].Hdr.SetControllen(int(refused.Controllen) - segmentSpace)
@@ -140,19 +139,19 @@ func (r *replies) apart(fd uintptr, refused *unix.Msghdr) (unsent int) {
 	}
 	for _, part := range unsafe.Slice(refused.Iov, refused.Iovlen) {
 		one[0].Hdr.Iov = &part
-		if _, errno := send(fd, one[:]); errno != 0 {
+		if _, errno := sendBatch(fd, one[:]); errno != 0 {
 			unsent++
 		}
 	}
 	return unsent
 }
 
-// segmentSpace is the length of the control message with the segments' length, in octets: a header and a number of two
-// octets, aligned.
+// segmentSpace is the length in octets of the control message with the segment size: a header and an aligned 16-bit
+// number.
 const segmentSpace = unix.SizeofCmsghdr + unix.SizeofPtr
 
-// cut adds to message i the control message that makes the kernel cut it.
-func (r *replies) cut(i int) {
+// setSegmentSize adds the control message to message i that makes the kernel split it.
+func (r *replies) setSegmentSize(i int) {
 	message := &r.messages[i].Hdr
 	control := r.control[i][:]
 	n := copy(control, unsafe.Slice(message.Control, message.Controllen))

@@ -84,13 +84,13 @@ func TestReplies_LeaveInFewMessages(t *testing.T) {
 		"none can be cut":   {answers: [][2]int{{1, 50}, {1, 50}}, single: true, messages: [][]int{{0}, {1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &replies{single: c.single}
+			r := &replies{noSegmentation: c.single}
 			for _, answer := range c.answers {
 				address := &[unix.SizeofSockaddrInet4]byte{unix.AF_INET, 0, 0, byte(answer[0])}
 				r.add(answer[1], &unix.Msghdr{Name: &address[0], Namelen: unix.SizeofSockaddrInet4})
 			}
 			var got [][]int
-			for i := range r.group() {
+			for i := range r.groupMessages() {
 				message := &r.messages[i].Hdr
 				var members []int
 				for _, part := range unsafe.Slice(message.Iov, message.Iovlen) {

@@ -9,23 +9,23 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// request holds the parts of one query that an answer depends on. Its slices point into the query and into name.
+// request holds the parsed parts of a query. Its slices refer to the query and to name.
 type request struct {
 	question zone.Question
 	class    uint16
-	end      int  // offset behind the question; headerSize where there is none
-	whole    bool // read has read the query
-	ignored  bool // the query gets no answer
-	rcode    int  // of reading the query
-	lookup   bool // a view answers the question
+	end      int  // offset after the question; headerSize without a question
+	parsed   bool // read completed
+	ignored  bool // the query receives no reply
+	rcode    int  // result of parsing
+	isLookup bool // a view can answer the question
 	from     netip.Addr
 	tcp      bool
 	edns     edns
-	tsig     int           // offset of the TSIG record; 0 where there is none
-	name     [maxName]byte // what question.Name points into
+	tsig     int           // offset of the TSIG record; 0 if missing
+	name     [maxName]byte // memory of question.Name
 }
 
-// readQuestion reads the question of a query. It returns false for a format error.
+// readQuestion parses the question of a query. It returns false for a format error.
 func (r *request) readQuestion(query []byte) bool {
 	length, labels, ok := readName(query, headerSize, &r.name)
 	end := headerSize + length + 4
@@ -38,8 +38,8 @@ func (r *request) readQuestion(query []byte) bool {
 	return true
 }
 
-// client returns the client's address: the network of the client subnet option, or else the sender of the query. A
-// resolver that gives a prefix of length 0 does not want to name its client (RFC 7871 section 7.1.2).
+// client returns the client address: the network of the client subnet option, otherwise the source address of the
+// query. A prefix of length 0 means that the resolver hides its client (RFC 7871 section 7.1.2).
 func (r *request) client() netip.Addr {
 	if r.edns.subnet != nil && r.edns.subnet[sourceOffset] > 0 {
 		return subnetAddress(r.edns.subnet)
@@ -47,31 +47,31 @@ func (r *request) client() netip.Addr {
 	return r.from
 }
 
-// special reports whether a type may not be asked for, or is a question for something else than records.
-func special(rtype uint16) bool {
+// isReservedType reports whether a type is a meta-type that views cannot answer.
+func isReservedType(rtype uint16) bool {
 	return rtype == 0 || rtype == dns.TypeOPT || rtype == dns.TypeNXNAME || rtype >= dns.TypeTKEY && rtype < dns.TypeANY
 }
 
-// read reads any query. Of a query that breaks the rules, rcode is dns.RcodeFormatError, and end is headerSize if the
-// question does.
+// read parses a query. For an invalid query, rcode is dns.RcodeFormatError, and if the question is invalid, end is
+// headerSize.
 func (r *request) read(query []byte, subnets bool) {
-	r.lookup, r.ignored = false, len(query) < headerSize || header(query).flags()&flagResponse != 0
+	r.isLookup, r.ignored = false, len(query) < headerSize || header(query).flags()&flagResponse != 0
 	if r.ignored {
 		return
 	}
 	r.rcode = r.readSections(query, subnets)
-	r.lookup = r.rcode == dns.RcodeSuccess && header(query).opcode() == dns.OpcodeQuery && r.end > headerSize &&
-		r.edns.version == 0 && r.tsig == 0 && r.class == dns.ClassINET && !special(r.question.Type)
+	r.isLookup = r.rcode == dns.RcodeSuccess && header(query).opcode() == dns.OpcodeQuery && r.end > headerSize &&
+		r.edns.version == 0 && r.tsig == 0 && r.class == dns.ClassINET && !isReservedType(r.question.Type)
 	r.question.DO, r.question.Client = r.edns.do, r.client()
 }
 
-// readSections reads the sections of a query behind its header. It returns dns.RcodeFormatError or dns.RcodeSuccess.
+// readSections parses the sections after the header. It returns dns.RcodeFormatError or dns.RcodeSuccess.
 func (r *request) readSections(query []byte, subnets bool) (rcode int) {
 	h := header(query)
 	r.end, r.tsig = headerSize, 0
 	r.edns = edns{}
 	switch h.questions() {
-	case 0: // allowed to fetch a cookie (RFC 7873 section 5.4)
+	case 0: // permitted for cookie requests (RFC 7873 section 5.4)
 		r.question, r.class = zone.Question{}, dns.ClassINET
 	case 1:
 		if !r.readQuestion(query) {
@@ -95,10 +95,10 @@ func (r *request) readSections(query []byte, subnets bool) (rcode int) {
 	return dns.RcodeSuccess
 }
 
-// readRecord reads the record at the offset if it is an OPT record, and skips it otherwise.
+// readRecord parses the record at the offset if it is an OPT record, and skips other records.
 func (r *request) readRecord(query []byte, offset int, additional, subnets bool) (next int, ok bool) {
 	if r.tsig != 0 {
-		return 0, false // a TSIG record must be the last one (RFC 8945 section 5.1)
+		return 0, false // a TSIG record must be the last record (RFC 8945 section 5.1)
 	}
 	owner := offset
 	if offset, ok = skipName(query, offset); !ok || offset+optSize-1 > len(query) {
@@ -116,7 +116,7 @@ func (r *request) readRecord(query []byte, offset int, additional, subnets bool)
 	default:
 		return next, true
 	}
-	// There is one OPT record at most, in the additional section, owned by the root (RFC 6891 section 6.1).
+	// A query has at most one OPT record, in the additional section and owned by the root (RFC 6891 section 6.1).
 	if !additional || offset != owner+1 || r.edns.present {
 		return 0, false
 	}

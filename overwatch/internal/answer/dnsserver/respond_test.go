@@ -19,13 +19,13 @@ import (
 var testClient = netip.MustParseAddr("198.51.100.7")
 
 func testResponder(v *zone.View) *responder {
-	b := behaviour{
-		view: func() *zone.View { return v }, nsid: []byte("node-1"), subnets: true, keepalive: 100,
+	b := sharedSettings{
+		view: func() *zone.View { return v }, nsid: []byte("node-1"), clientSubnet: true, keepalive: 100,
 		now: func() time.Time { return time.Unix(1_700_000_000, 0) }, udpSize: new(atomic.Int32),
 	}
 	b.udpSize.Store(udpSize)
 	copy(b.secret[:], "0123456789abcdef")
-	return &responder{behaviour: b, turns: zone.NewRotations(1, 2), counts: new(counts)}
+	return &responder{sharedSettings: b, rotations: zone.NewRotations(1, 2), counts: new(counts)}
 }
 
 // query returns a packet with one question, to be changed by the functions.
@@ -413,9 +413,9 @@ func TestFetch_AFaultOfOursIsToldAndNoMore(t *testing.T) {
 	r.log = zerolog.New(&log)
 	requests := make([]request, 2)
 	for i := range requests {
-		r.read(&requests[i], query(t, "one.gslb.test.", dns.TypeA), testClient, false)
+		r.readRequest(&requests[i], query(t, "one.gslb.test.", dns.TypeA), testClient, false)
 	}
-	r.fetch(requests)
+	r.prefetch(requests)
 	if got := r.counts.faults.Load(); got != 1 || !strings.Contains(log.String(), "zone.(*View).Prefetch") {
 		t.Errorf("%d faults counted, want 1 with the stack: %s", got, &log)
 	}
@@ -428,9 +428,9 @@ func TestFetch_AllocatesNothing(t *testing.T) {
 	r := testResponder(testView(t))
 	requests := make([]request, 2)
 	for i := range requests {
-		r.read(&requests[i], query(t, "one.gslb.test.", dns.TypeA, edns0(1232), doBit), testClient, false)
+		r.readRequest(&requests[i], query(t, "one.gslb.test.", dns.TypeA, edns0(1232), doBit), testClient, false)
 	}
-	if n := testing.AllocsPerRun(100, func() { r.fetch(requests) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { r.prefetch(requests) }); n != 0 {
 		t.Errorf("%.0f allocations", n)
 	}
 }

@@ -13,109 +13,109 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// behaviour is the part of the settings that all responders of a server share. Only its atomic values change.
-type behaviour struct {
-	view      func() *zone.View
-	nsid      []byte // empty: none
-	subnets   bool   // client subnet options count
-	keepalive uint16 // idle timeout of TCP connections, in units of 100 ms
-	secret    [16]byte
-	limit     limiter
-	udpSize   *atomic.Int32 // octets of the longest response over UDP
-	decisions *decisions.Recorder
-	why       Why                    // nil: not explained
-	starts    func() *zone.Rotations // returns the first turns of a responder
-	now       func() time.Time
-	log       zerolog.Logger
+// sharedSettings holds the settings that all responders of a server share. Only its atomic values change.
+type sharedSettings struct {
+	view                func() *zone.View
+	nsid                []byte // empty disables NSID
+	clientSubnet        bool   // client subnet options are enabled
+	keepalive           uint16 // idle timeout of TCP connections in units of 100 ms
+	secret              [16]byte
+	rateLimiterTemplate rateLimiter
+	udpSize             *atomic.Int32 // maximum UDP response size in octets
+	recorder            *decisions.Recorder
+	explain             ExplainFunc            // nil disables explanations
+	newRotations        func() *zone.Rotations // returns the initial rotations of a responder
+	now                 func() time.Time
+	log                 zerolog.Logger
 }
 
-// responder answers messages. It belongs to one goroutine at a time.
+// responder answers queries. It must be used by one goroutine at a time.
 type responder struct {
-	behaviour
-	turns   *zone.Rotations
-	limiter limiter
-	counts  *counts
-	noted   *decisions.Socket // nil: nothing is
-	request *request          // that is being answered
-	alone   request           // of respond
+	sharedSettings
+	rotations      *zone.Rotations
+	rateLimiter    rateLimiter
+	counts         *counts
+	socketRecorder *decisions.SocketRecorder // nil disables recording
+	request        *request                  // the current request
+	single         request                   // memory for respond
 }
 
-// respond answers one message in the memory of out, whose capacity must be minUDPSize at least, and counts the
-// response. It returns nil if nothing is to be sent.
+// respond answers one message and counts the response. It uses the memory of out, which needs a capacity of at least
+// minUDPSize. It returns nil if no response must be sent.
 func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte) []byte {
-	r.read(&r.alone, query, from, tcp)
-	return r.answer(&r.alone, query, out)
+	r.readRequest(&r.single, query, from, tcp)
+	return r.answerRequest(&r.single, query, out)
 }
 
-// read reads any message for answer.
-func (r *responder) read(q *request, query []byte, from netip.Addr, tcp bool) {
-	defer func() { _ = recover() }() // answer reads the message again, and reports the fault
-	q.from, q.tcp, q.whole, q.lookup = from, tcp, false, false
-	q.read(query, r.subnets)
-	q.whole = true
+// readRequest parses a message for answerRequest.
+func (r *responder) readRequest(q *request, query []byte, from netip.Addr, tcp bool) {
+	defer func() { _ = recover() }() // answerRequest repeats the parsing and reports the panic
+	q.from, q.tcp, q.parsed, q.isLookup = from, tcp, false, false
+	q.read(query, r.clientSubnet)
+	q.parsed = true
 }
 
-// fetch loads the memory that the answers to several requests need; see zone.View.Fetch. Where it fails, that is
-// reported, and answer does without.
-func (r *responder) fetch(requests []request) {
+// prefetch loads the memory for the answers to several requests; see zone.View.Prefetch. It reports a panic, which does
+// not affect answerRequest.
+func (r *responder) prefetch(requests []request) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			r.faulty("reading ahead for DNS queries failed", nil, fault)
+			r.reportFault("prefetch for DNS queries failed", nil, fault)
 		}
 	}()
 	var room [zone.MaxPrefetch]*zone.Question
 	questions := room[:0]
 	for i := range requests {
-		if requests[i].lookup {
+		if requests[i].isLookup {
 			questions = append(questions, &requests[i].question)
 		}
 	}
-	r.view().Prefetch(questions, r.turns)
+	r.view().Prefetch(questions, r.rotations)
 }
 
-// answer answers a message that read has read; see respond.
-func (r *responder) answer(q *request, query, out []byte) (reply []byte) {
+// answerRequest answers a parsed message; see respond.
+func (r *responder) answerRequest(q *request, query, out []byte) (reply []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			reply = r.failed(query, out, fault)
+			reply = r.answerFault(query, out, fault)
 		}
 	}()
 	r.request = q
-	if !q.whole {
-		q.read(query, r.subnets)
+	if !q.parsed {
+		q.read(query, r.clientSubnet)
 	}
 	reply, status := r.reply(query, out)
 	r.counts.queries[status].Add(1)
-	reply = r.limited(reply, status)
+	reply = r.applyRateLimit(reply, status)
 	if len(reply) >= headerSize && header(reply).flags()&flagTruncated != 0 {
 		r.counts.truncated.Add(1)
 	}
 	return reply
 }
 
-// failed answers SERVFAIL to a query whose answer ended in a panic, so that one packet does not end the process. The
-// fault is counted, and logged at ever greater intervals.
-func (r *responder) failed(query, out []byte, fault any) []byte {
+// answerFault answers SERVFAIL to a query that caused a panic, so that one packet cannot stop the process. It counts
+// and logs the panic.
+func (r *responder) answerFault(query, out []byte, fault any) []byte {
 	r.counts.queries[servFail].Add(1)
-	r.faulty("a DNS query could not be answered", query, fault)
+	r.reportFault("answering a DNS query failed", query, fault)
 	if len(query) < headerSize {
 		return nil
 	}
 	reply := append(out[:0], query[:headerSize]...)
-	header(reply).reply(dns.RcodeServerFailure, 0, 0, 0, 0, 0)
+	header(reply).setReply(dns.RcodeServerFailure, 0, 0, 0, 0, 0)
 	return reply
 }
 
-// faulty counts a failure of the code, and logs the first, second, fourth, eighth and so on.
-func (r *responder) faulty(what string, query []byte, fault any) {
+// reportFault counts a panic, and logs it if the count is a power of two.
+func (r *responder) reportFault(what string, query []byte, fault any) {
 	if n := r.counts.faults.Add(1); n&(n-1) == 0 {
 		r.log.Error().Interface("fault", fault).Hex("query", query).Bytes("stack", debug.Stack()).Uint64("times", n).
 			Msg(what + ": please report this with the query and the stack")
 	}
 }
 
-// limit returns the greatest length of the response, in octets.
-func (r *responder) limit(out []byte) int {
+// maxResponseSize returns the maximum size of the response in octets.
+func (r *responder) maxResponseSize(out []byte) int {
 	limit := cap(out)
 	if !r.request.tcp {
 		size := minUDPSize
@@ -127,7 +127,7 @@ func (r *responder) limit(out []byte) int {
 	return limit
 }
 
-// status is the outcome of a query, for counting.
+// status is the outcome of a query in the metrics.
 type status uint8
 
 const (
@@ -141,7 +141,7 @@ const (
 	badVers
 	notAuth
 	dropped
-	statuses // the number of statuses
+	statuses // number of statuses
 )
 
 var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp",

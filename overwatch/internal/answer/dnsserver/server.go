@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Server answers DNS queries on UDP and TCP.
+// Server answers DNS queries over UDP and TCP.
 type Server struct {
 	log       zerolog.Logger
 	addresses []netip.AddrPort
@@ -26,68 +26,67 @@ type Server struct {
 	udpSize   atomic.Int32
 }
 
-// SetMaxUDPSize bounds responses over UDP from the next one on, in octets. What is out of 512 to 4096 counts as the
-// nearer of these.
+// SetMaxUDPSize sets the maximum UDP response size in octets, from the next response on. It is clamped to 512 to 4096.
 func (s *Server) SetMaxUDPSize(octets int) {
 	s.udpSize.Store(int32(min(max(octets, minUDPSize), maxUDPSize)))
 }
 
-// New opens the sockets. Queries wait in them until Run.
+// New opens the sockets. Queries wait in the sockets until Run. The caller must call Run or Close.
 func New(o Options) (*Server, error) {
-	if err := o.complete(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	s := &Server{log: o.Logger}
-	b := behaviour{
-		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: newLimiter(o.RateLimit),
-		decisions: o.Decisions, why: o.Why, starts: o.Turns,
+	b := sharedSettings{
+		view: o.View, nsid: []byte(o.NSID), clientSubnet: o.ClientSubnet, rateLimiterTemplate: newRateLimiter(o.RateLimit),
+		recorder: o.Decisions, explain: o.Explain, newRotations: o.Rotations,
 		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger, udpSize: &s.udpSize,
 	}
 	s.SetMaxUDPSize(o.MaxUDPSize)
 	if _, err := rand.Read(b.secret[:]); err != nil {
-		return nil, fmt.Errorf("making the secret of DNS cookies: %w", err)
+		return nil, fmt.Errorf("create the secret of DNS cookies: %w", err)
 	}
 	s.tcp = &tcpServer{
-		// Half of the descriptors, at most: a flood of connections leaves the other half to everything else.
-		connections: newConnections(min(maxConnections, descriptors()/2)),
-		responder:   s.responder(b),
+		// At most half of the descriptors, so that a connection flood leaves the other half for other uses.
+		connections: newConnections(min(maxConnections, maxDescriptors()/2)),
+		responder:   s.newResponder(b),
 	}
-	if err := s.open(o, b); err != nil {
+	if err := s.openSockets(o, b); err != nil {
 		s.Close()
 		return nil, err
 	}
 	if err := o.Registerer.Register(newCollector(s)); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("registering the metrics of the DNS server: %w", err)
+		return nil, fmt.Errorf("register the metrics of the DNS server: %w", err)
 	}
 	return s, nil
 }
 
-// responder makes a responder with turns and counts of its own.
-func (s *Server) responder(b behaviour) *responder {
+// newResponder returns a responder with its own rotations and counts.
+func (s *Server) newResponder(b sharedSettings) *responder {
 	r := &responder{
-		behaviour: b,
-		turns:     b.starts(),
-		counts:    new(counts),
-		noted:     b.decisions.Socket(),
-		limiter:   b.limit,
+		sharedSettings: b,
+		rotations:      b.newRotations(),
+		counts:         new(counts),
+		socketRecorder: b.recorder.NewSocketRecorder(),
+		rateLimiter:    b.rateLimiterTemplate,
 	}
 	s.counts = append(s.counts, r.counts)
 	return r
 }
 
-// open binds every address and makes a reader for every UDP socket.
-func (s *Server) open(o Options, b behaviour) (err error) {
-	inherited, err := sortPassed(o.Inherited)
+// openSockets binds each address and creates a reader for each UDP socket.
+func (s *Server) openSockets(o Options, b sharedSettings) (err error) {
+	inherited, err := groupInherited(o.Inherited)
 	if err != nil {
 		return err
 	}
-	defer func() { closePassed(inherited) }() // those that are not used
-	addresses, err := expand(o.Listen)
+	defer func() { closeSocketSets(inherited) }() // closes the unused sockets
+	addresses, err := parseListenAddresses(o.Listen)
 	if err != nil {
 		return err
 	}
-	var opened []*passed
+	var opened []*socketSet
 	defer func() {
 		if err != nil {
 			for _, p := range opened {
@@ -95,11 +94,11 @@ func (s *Server) open(o Options, b behaviour) (err error) {
 			}
 		}
 	}()
-	var own []syscall.Conn // without those of a socket unit, which systemd keeps
+	var own []syscall.Conn // without sockets of a socket unit, which systemd owns
 	for _, at := range addresses {
 		p, err := s.socketsOf(at, inherited)
 		if at.optional && (errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)) {
-			s.log.Info().Msg("this machine has no IPv6: serving DNS over IPv4 only")
+			s.log.Info().Msg("no IPv6 on this machine: serving DNS over IPv4 only")
 			continue
 		}
 		if err != nil {
@@ -107,7 +106,7 @@ func (s *Server) open(o Options, b behaviour) (err error) {
 		}
 		delete(inherited, at.AddrPort)
 		opened = append(opened, p)
-		if p.kept {
+		if p.fromStore {
 			own = append(own, p.tcp.(*net.TCPListener))
 			for _, conn := range p.udp {
 				own = append(own, conn)
@@ -115,26 +114,26 @@ func (s *Server) open(o Options, b behaviour) (err error) {
 		}
 	}
 	for at, p := range inherited {
-		if !p.kept {
+		if !p.fromStore {
 			return fmt.Errorf(
-				"%s: a socket for %s was passed by the service manager, and no address says to serve on it: make both the same",
+				"%s: the service manager passed a socket for %s, which is not a listen address: use equal addresses in both",
 				listenKey, at)
 		}
-		s.log.Info().Stringer("address", at).Msg("DNS is no longer served on this address")
+		s.log.Info().Stringer("address", at).Msg("stopped serving DNS on a removed listen address")
 	}
-	if err := o.Keep(own); err != nil {
-		s.log.Warn().Err(err).Msg("queries that come during a restart will be lost")
+	if err := o.Store(own); err != nil {
+		s.log.Warn().Err(err).Msg("queries that arrive during a restart will be lost")
 	}
 	for _, p := range opened {
-		if err := s.read(p, b); err != nil {
+		if err := s.addReaders(p, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read makes the readers of one address.
-func (s *Server) read(p *passed, b behaviour) (err error) {
+// addReaders creates the readers of one address.
+func (s *Server) addReaders(p *socketSet, b sharedSettings) (err error) {
 	listener, err := newListener(p.tcp.(*net.TCPListener))
 	if err != nil {
 		return err
@@ -142,38 +141,38 @@ func (s *Server) read(p *passed, b behaviour) (err error) {
 	s.listeners = append(s.listeners, listener)
 	s.addresses = append(s.addresses, listener.address)
 	sockets := len(p.udp)
-	if p.udp, err = share(p.udp, socketsPerAddress()); err != nil {
-		return fmt.Errorf("reading the UDP socket of %s by several cores: %w", listener.address, err)
+	if p.udp, err = duplicateSockets(p.udp, socketsPerAddress()); err != nil {
+		return fmt.Errorf("duplicate the UDP socket of %s: %w", listener.address, err)
 	}
 	for i, conn := range p.udp {
-		socket, err := newUDPSocket(conn, s.responder(b))
+		socket, err := newUDPSocket(conn, s.newResponder(b))
 		if err != nil {
 			return err
 		}
-		socket.twin = i >= sockets
+		socket.isDuplicate = i >= sockets
 		s.sockets = append(s.sockets, socket)
 	}
 	return nil
 }
 
-// socketsOf returns the sockets of an address: inherited ones, or else new ones.
-func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*passed) (*passed, error) {
+// socketsOf returns the inherited sockets of an address, or opens new sockets.
+func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*socketSet) (*socketSet, error) {
 	p := inherited[at.AddrPort]
 	if p == nil {
 		tcp, udp, err := bind(at.AddrPort, socketsPerAddress())
-		return &passed{tcp, udp, true}, err
+		return &socketSet{tcp, udp, true}, err
 	}
 	if p.tcp == nil || p.udp == nil {
 		return nil,
 			fmt.Errorf(
-				"%s: of %s the service manager passed a socket for TCP or UDP only: give it both (ListenStream= and "+
+				"%s: %s: the service manager passed only a TCP or only a UDP socket: set both (ListenStream= and "+
 					"ListenDatagram=)", listenKey, at)
 	}
-	s.log.Info().Stringer("address", at.AddrPort).Msg("serving DNS on sockets that the service manager has kept open")
+	s.log.Info().Stringer("address", at.AddrPort).Msg("serving DNS on inherited sockets")
 	return p, nil
 }
 
-// Close closes the sockets of a server that will not Run.
+// Close closes the sockets of a server without Run.
 func (s *Server) Close() {
 	for _, listener := range s.listeners {
 		listener.close()
@@ -183,7 +182,7 @@ func (s *Server) Close() {
 	}
 }
 
-// Addrs returns the addresses that are served, over both UDP and TCP.
+// Addrs returns the listen addresses for UDP and TCP.
 func (s *Server) Addrs() []netip.AddrPort { return s.addresses }
 
 // QueriesTotal returns the number of queries since the start.
@@ -196,8 +195,8 @@ func (s *Server) QueriesTotal() (total uint64) {
 	return total
 }
 
-// Run answers until ctx ends, then what has arrived by then, and closes the sockets. It returns nil unless a socket
-// fails for good.
+// Run answers queries until ctx ends, then answers the queries that already arrived, and closes the sockets. It returns
+// nil unless a socket fails permanently.
 func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, socket := range s.sockets {
@@ -212,7 +211,7 @@ func (s *Server) Run(ctx context.Context) error {
 		for _, listener := range s.listeners {
 			listener.close()
 		}
-		s.tcp.connections.close(stopGrace)
+		s.tcp.connections.shutDown(stopGrace)
 		err := streams.Wait()
 		for _, socket := range s.sockets {
 			socket.stop()

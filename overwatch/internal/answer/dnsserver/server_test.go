@@ -152,7 +152,7 @@ func TestNew_APortInUseIsAnErrorWithARemedy(t *testing.T) {
 	for _, at := range []string{taken, udp.LocalAddr().String()} {
 		_, err := New(Options{Listen: []string{at}, View: func() *zone.View { return nil },
 			Registerer: prometheus.NewRegistry()})
-		if err == nil || !strings.Contains(err.Error(), "dns.listen_address: serving DNS on "+at) ||
+		if err == nil || !strings.Contains(err.Error(), "dns.listen_address: cannot listen on "+at) ||
 			!strings.Contains(err.Error(), "ss -lnp") {
 			t.Errorf("%s: %v, want an error that names the key, the address and a remedy", at, err)
 		}

@@ -9,48 +9,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketBuffer is the size of a socket's buffers for queries and for responses, in octets. The kernel doubles it and
-// counts some 768 for a small message: 10 900 of them, or 33 ms at the speed of one core. With more, answers would only
-// come later.
+// socketBuffer is the size in octets of the receive and send buffers of a socket. The kernel doubles it and uses about
+// 768 octets for a small message, so it holds 10 900 messages, or 33 ms of work for one core. A larger buffer would
+// delay answers.
 const socketBuffer = 4 << 20
 
-// restartBuffer is the size of the buffer for queries while a service manager keeps a socket and no process reads it,
-// in octets: 87 000 of them, or 1.7 s at 50 000 a second. The next process goes back to socketBuffer as soon as it has
-// read what waited.
+// restartBuffer is the size in octets of the receive buffer between two processes of the service: 87 000 queries, or
+// 1.7 s at 50 000 queries per second. The next process sets socketBuffer after it read the waiting queries.
 const restartBuffer = 32 << 20
 
-// leave prepares a UDP socket for the time until the next process reads it. It needs a privilege, or a
-// net.core.rmem_max that allows it; without, queries may be lost if the next one is not there within some 200 ms, at
-// 50 000 queries a second.
-func leave(fd int) {
+// prepareForRestart enlarges the receive buffer of a UDP socket until the next process reads it. This requires
+// CAP_NET_ADMIN or a sufficient net.core.rmem_max. Otherwise, at 50 000 queries per second, queries are lost after
+// about 200 ms.
+func prepareForRestart(fd int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, restartBuffer) != nil {
-		grow(fd, unix.SO_RCVBUF, restartBuffer)
+		growBuffer(fd, unix.SO_RCVBUF, restartBuffer)
 	}
 }
 
-// prepare sets the sizes of a UDP socket's buffers. An inherited socket keeps its larger buffer for queries until the
-// queries that wait in it have been read.
-func prepare(fd int, inherited bool) {
+// setBufferSizes sets the buffer sizes of a UDP socket. An inherited socket retains a larger receive buffer until the
+// waiting queries have been read.
+func setBufferSizes(fd int, inherited bool) {
 	have, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
-	if !inherited || err != nil || have < 2*socketBuffer { // the kernel reports twice the size that was set
-		receiveBuffer(fd, socketBuffer)
+	if !inherited || err != nil || have < 2*socketBuffer { // the kernel reports twice the requested size
+		setReceiveBuffer(fd, socketBuffer)
 	}
-	size(fd, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF, socketBuffer)
+	setBufferSize(fd, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF, socketBuffer)
 }
 
-// receiveBuffer sets the size of a UDP socket's buffer for queries.
-func receiveBuffer(fd, octets int) { size(fd, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, octets) }
+// setReceiveBuffer sets the size of the receive buffer of a UDP socket.
+func setReceiveBuffer(fd, octets int) { setBufferSize(fd, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, octets) }
 
-// size sets the size of a buffer in octets. Without the privilege it is what net.core allows.
-func size(fd, forced, allowed, octets int) {
+// setBufferSize sets the size of a buffer in octets. Without CAP_NET_ADMIN, net.core limits the size.
+func setBufferSize(fd, forced, allowed, octets int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, forced, octets) != nil {
-		grow(fd, allowed, octets)
+		growBuffer(fd, allowed, octets)
 	}
 }
 
-// grow makes a buffer as large as net.core allows, up to size, and never smaller: the process that opened the socket
-// may have had the privilege.
-func grow(fd, buffer, size int) {
+// growBuffer increases a buffer to size, limited by net.core. It never decreases the buffer, because the process that
+// opened the socket may have had the capability.
+func growBuffer(fd, buffer, size int) {
 	fresh, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return
@@ -63,21 +62,22 @@ func grow(fd, buffer, size int) {
 	}
 }
 
-// socketsPerAddress returns the number of UDP sockets of an address: one for each core that may be used.
+// socketsPerAddress returns the number of UDP sockets of an address: one for each usable core.
 func socketsPerAddress() int { return runtime.GOMAXPROCS(0) }
 
-// socketOption is a socket option with a number as its value.
+// socketOption is a socket option with an integer value.
 type socketOption struct{ level, name, value int }
 
 func (o socketOption) set(fd int) error { return unix.SetsockoptInt(fd, o.level, o.name, o.value) }
 
-// socketOptions returns a function that prepares a UDP socket: it shares the port with the server's other sockets of
-// the address. On an unspecified address it also receives each query's destination, from which the answer is sent.
+// socketOptions returns a function that sets the options of a UDP socket. The socket shares its port with the other
+// sockets of the address. A socket of an unspecified address receives the destination of each query, which becomes the
+// source of the reply.
 func socketOptions(at netip.AddrPort, inherited bool) func(network, address string, c syscall.RawConn) error {
 	needed := []socketOption{{unix.SOL_SOCKET, unix.SO_REUSEPORT, 1}}
 	receiver := socketOption{unix.IPPROTO_IP, unix.IP_PKTINFO, 1}
-	// ICMP messages about the path's MTU are ignored: they may be forged, and responses are short enough for any path
-	// unless dns.max_udp_size says otherwise (RFC 9715 section 3.1).
+	// The socket ignores ICMP messages about the path MTU, which can be forged. With the default dns.max_udp_size,
+	// responses fit each path (RFC 9715 section 3.1).
 	paths := socketOption{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_OMIT}
 	if at.Addr().Is6() {
 		receiver = socketOption{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1}
@@ -92,15 +92,15 @@ func socketOptions(at netip.AddrPort, inherited bool) func(network, address stri
 			for _, o := range needed {
 				refused = errors.Join(refused, o.set(int(fd)))
 			}
-			_ = paths.set(int(fd)) // an old kernel may refuse it
-			prepare(int(fd), inherited)
+			_ = paths.set(int(fd)) // an old kernel may reject the option
+			setBufferSizes(int(fd), inherited)
 		})
 		return errors.Join(err, refused)
 	}
 }
 
-// descriptors returns the number of file descriptors that the process may have open.
-func descriptors() int {
+// maxDescriptors returns the maximum number of open file descriptors of the process.
+func maxDescriptors() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return 1024

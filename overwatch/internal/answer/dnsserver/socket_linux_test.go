@@ -22,14 +22,14 @@ func TestGrow_NeverMakesABufferSmaller(t *testing.T) {
 		return size
 	}
 	had := room()
-	if grow(fd, unix.SO_RCVBUF, 4096); room() != had {
+	if growBuffer(fd, unix.SO_RCVBUF, 4096); room() != had {
 		t.Errorf("a buffer of %d has become one of %d", had, room())
 	}
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4096); err != nil {
 		t.Fatal(err)
 	}
 	small := room()
-	if grow(fd, unix.SO_RCVBUF, 64<<10); room() <= small {
+	if growBuffer(fd, unix.SO_RCVBUF, 64<<10); room() <= small {
 		t.Errorf("a buffer of %d did not grow", small)
 	}
 }
@@ -42,7 +42,7 @@ func TestSender_IsAnIPv4AddressInEitherForm(t *testing.T) {
 		binary.NativeEndian.PutUint16(from[:], unix.AF_INET6)
 		inside := address.As16()
 		copy(from[8:], inside[:])
-		if got := sender(&from); got != address {
+		if got := senderAddress(&from); got != address {
 			t.Errorf("%s came from %s", client, got)
 		}
 	}

@@ -5,10 +5,9 @@ import (
 	"runtime"
 )
 
-// SpreadThreads lets twice as many threads run Go code as there are cores, until restore is called and unless
-// GOMAXPROCS is set in the environment. Call it after New, which opens a socket per core. The goroutines that answer
-// queries then need not wait until signing, a collection or a scrape lets go of one of the runtime's processors, which
-// may take 10 ms: the kernel shares the cores among the threads, and prefers those that mostly wait.
+// SpreadThreads doubles GOMAXPROCS until restore is called, unless the environment sets GOMAXPROCS. Call it after New,
+// which opens a socket per core. Goroutines that answer queries then do not wait, for up to 10 ms, until signing,
+// garbage collection or a scrape yields: the kernel schedules the threads, and prefers threads that mostly wait.
 func SpreadThreads() (restore func()) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return func() {}

@@ -12,38 +12,38 @@ import (
 )
 
 const (
-	// idleTimeout bounds the time until a connection has sent its next whole query. It is announced in the keepalive
-	// option (RFC 7828).
+	// idleTimeout is the maximum time until a connection sends its next complete query. The keepalive option announces
+	// it (RFC 7828).
 	idleTimeout = 10 * time.Second
-	// writeTimeout bounds the time that a client takes to accept a batch of responses.
+	// writeTimeout is the maximum time for a client to accept a batch of responses.
 	writeTimeout = 5 * time.Second
-	// stopGrace bounds the time that a client takes to accept all further responses when the server stops.
+	// stopGrace is the maximum time for a client to accept all remaining responses after the server stops.
 	stopGrace = time.Second
-	// freshGrace bounds the time for the first query of a connection when the server stops.
-	freshGrace = 100 * time.Millisecond
-	// pending is the number of octets of responses that are gathered before they are written. A client that does not read
-	// costs as much memory, and sendBuffer in the kernel.
-	pending    = 16 << 10
-	sendBuffer = 64 << 10
-	// readSize is the first size of a connection's buffer for queries, in octets. The buffer grows as octets arrive and
-	// not by the length that a query announces.
+	// firstQueryGrace is the maximum time for the first query of a connection after the server stops.
+	firstQueryGrace = 100 * time.Millisecond
+	// writeThreshold is the number of octets of responses after which they are written. A client that does not read
+	// causes memory use of writeThreshold, and sendBuffer in the kernel.
+	writeThreshold = 16 << 10
+	sendBuffer     = 64 << 10
+	// readSize is the initial size in octets of a connection's read buffer. The buffer grows with the received octets,
+	// not with the announced length.
 	readSize   = 1 << 10
 	maxMessage = 1<<16 - 1
-	// acceptPause is the wait after an error of accept, such as too many open files.
+	// acceptPause is the delay after an accept error, such as too many open files.
 	acceptPause = 20 * time.Millisecond
 )
 
-// tcpServer answers over TCP: queries may be pipelined, and are answered in the order in which they come.
+// tcpServer answers queries over TCP. A client can pipeline queries, and receives the answers in order.
 type tcpServer struct {
 	connections *connections
 	running     sync.WaitGroup
 
-	mu        sync.Mutex // one query at a time: an answer takes microseconds and waits for nothing
+	mu        sync.Mutex // one query at a time: an answer takes microseconds and does not block
 	responder *responder
 	scratch   [maxMessage]byte
 }
 
-// serve accepts connections until the listener is closed, then waits for those that are being answered.
+// serve accepts connections until the listener is closed, then waits for the open connections.
 func (t *tcpServer) serve(l *listener) error {
 	defer t.running.Wait()
 	for {
@@ -58,56 +58,56 @@ func (t *tcpServer) serve(l *listener) error {
 			time.Sleep(acceptPause)
 			continue
 		}
-		one := t.connections.admit(conn, from)
+		one := t.connections.add(conn, from)
 		input := append(make([]byte, 0, readSize), first...)
 		t.running.Go(func() {
-			defer t.connections.leave(one)
-			t.converse(one, input)
+			defer t.connections.closeConnection(one)
+			t.serveConnection(one, input)
 		})
 	}
 }
 
-// converse answers the queries of one connection until it ends, is too slow or sends something else than DNS. input is
-// what has been read of it.
-func (t *tcpServer) converse(one *connection, input []byte) {
+// serveConnection answers the queries of a connection until the connection ends, times out or sends an invalid message.
+// input is the data received before.
+func (t *tcpServer) serveConnection(one *connection, input []byte) {
 	var output []byte
 	for {
 		var ok bool
-		if input, ok = t.read(one, input); !ok {
+		if input, ok = t.readMessage(one, input); !ok {
 			return
 		}
 		for len(input) >= 2 {
 			length := int(binary.BigEndian.Uint16(input))
 			if length < headerSize {
 				t.connections.nonsense.Add(1)
-				t.write(one, output) // the answers to what came before
+				t.writeResponses(one, output) // answers to the previous queries
 				return
 			}
 			if len(input) < 2+length {
 				break
 			}
-			output = t.answer(output, input[2:2+length], one.from)
+			output = t.appendResponse(output, input[2:2+length], one.from)
 			input = input[2+length:]
-			if len(output) >= pending {
-				if output, ok = t.write(one, output); !ok {
+			if len(output) >= writeThreshold {
+				if output, ok = t.writeResponses(one, output); !ok {
 					return
 				}
 			}
 		}
-		if output, ok = t.write(one, output); !ok {
+		if output, ok = t.writeResponses(one, output); !ok {
 			return
 		}
 	}
 }
 
-// read reads until input has a whole message.
-func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
-	// The rest moves to a buffer of its own size.
+// readMessage reads until input contains a complete message. It returns false if the connection must be closed.
+func (t *tcpServer) readMessage(one *connection, input []byte) ([]byte, bool) {
+	// The remaining data moves to a new buffer with the initial size.
 	input = append(make([]byte, 0, max(readSize, len(input))), input...)
-	if !t.connections.await(one, time.Now().Add(idleTimeout)) {
+	if !t.connections.setReadDeadline(one, time.Now().Add(idleTimeout)) {
 		return nil, false
 	}
-	for !whole(input) {
+	for !hasWholeMessage(input) {
 		if len(input) >= 2 && binary.BigEndian.Uint16(input) < headerSize {
 			t.connections.nonsense.Add(1)
 			return nil, false
@@ -127,37 +127,37 @@ func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
 	return input, true
 }
 
-// whole reports whether input begins with a whole message.
-func whole(input []byte) bool {
+// hasWholeMessage reports whether input starts with a complete message.
+func hasWholeMessage(input []byte) bool {
 	return len(input) >= 2 && len(input) >= 2+int(binary.BigEndian.Uint16(input))
 }
 
-// answer appends the response to a query, with its length in front.
-func (t *tcpServer) answer(output, query []byte, from netip.Addr) []byte {
+// appendResponse appends the length-prefixed response to a query.
+func (t *tcpServer) appendResponse(output, query []byte, from netip.Addr) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	began := t.responder.counts.clock.begin()
+	began := t.responder.counts.timer.start()
 	msg := t.responder.respond(query, from, true, t.scratch[:0])
-	t.responder.counts.clock.end(began, 1)
+	t.responder.counts.timer.stop(began, 1)
 	if msg == nil {
 		return output
 	}
 	return append(binary.BigEndian.AppendUint16(output, uint16(len(msg))), msg...)
 }
 
-// write sends the responses and returns the buffer, emptied, unless it has grown large.
-func (t *tcpServer) write(one *connection, output []byte) ([]byte, bool) {
+// writeResponses sends the responses and returns an empty buffer. It returns false if the connection must be closed.
+func (t *tcpServer) writeResponses(one *connection, output []byte) ([]byte, bool) {
 	if len(output) == 0 {
 		return output, true
 	}
-	t.connections.grant(one, writeTimeout)
+	t.connections.setWriteDeadline(one, writeTimeout)
 	if _, err := one.Write(output); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			t.connections.unread.Add(1)
 		}
 		return nil, false
 	}
-	t.connections.answered(one)
+	t.connections.markAnswered(one)
 	if cap(output) > readSize {
 		return nil, true
 	}

@@ -23,13 +23,13 @@ func testTCP(t *testing.T, limit int) *tcpServer {
 func connect(t *testing.T, server *tcpServer, client string) net.Conn {
 	t.Helper()
 	far, near := net.Pipe()
-	one := server.connections.admit(near, netip.MustParseAddr(client))
+	one := server.connections.add(near, netip.MustParseAddr(client))
 	if one == nil {
 		t.Fatal("not admitted")
 	}
 	go func() {
-		defer server.connections.leave(one)
-		server.converse(one, nil)
+		defer server.connections.closeConnection(one)
+		server.serveConnection(one, nil)
 	}()
 	return far
 }
@@ -185,7 +185,7 @@ func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
 		_, _ = conn.Write(framed(t, 1, "one.gslb.test."))
 		time.Sleep(writeTimeout)
 		synctest.Wait()
-		if n := server.connections.open(); n != 0 {
+		if n := server.connections.countOpen(); n != 0 {
 			t.Errorf("%d connections open after %v", n, writeTimeout)
 		}
 		if n := server.connections.unread.Load(); n != 1 {
@@ -212,7 +212,7 @@ func TestTCP_NothingIsWrittenBehindATornAnswer(t *testing.T) {
 		pipelined(t, conn)
 		time.Sleep(writeTimeout)
 		synctest.Wait()
-		if open, unread := server.connections.open(), server.connections.unread.Load(); open != 0 || unread != 1 {
+		if open, unread := server.connections.countOpen(), server.connections.unread.Load(); open != 0 || unread != 1 {
 			t.Errorf("%d connections are open, %d were closed", open, unread)
 		}
 	})
@@ -227,15 +227,15 @@ func TestTCP_ASlowReaderDoesNotHoldUpTheStop(t *testing.T) {
 		read := make(chan struct{})
 		go func() {
 			defer close(read)
-			for err := error(nil); err == nil; _, err = conn.Read(make([]byte, 4*pending)) {
+			for err := error(nil); err == nil; _, err = conn.Read(make([]byte, 4*writeThreshold)) {
 				time.Sleep(stopGrace * 9 / 10) // virtual
 			}
 		}()
 		synctest.Wait()
-		server.connections.close(stopGrace)
+		server.connections.shutDown(stopGrace)
 		time.Sleep(stopGrace)
 		synctest.Wait()
-		if open := server.connections.open(); open != 0 {
+		if open := server.connections.countOpen(); open != 0 {
 			t.Errorf("%d connections are open", open)
 		}
 		_ = conn.Close()
@@ -281,8 +281,8 @@ func TestTCP_WhoWaitedLongestMakesRoom(t *testing.T) {
 			_ = conn.Close()
 		}
 		synctest.Wait()
-		if got := server.connections.evicted.Load(); got != 1 || server.connections.open() != 0 {
-			t.Errorf("%d evicted, %d open; want 1 and 0", got, server.connections.open())
+		if got := server.connections.evicted.Load(); got != 1 || server.connections.countOpen() != 0 {
+			t.Errorf("%d evicted, %d open; want 1 and 0", got, server.connections.countOpen())
 		}
 	})
 }
@@ -291,7 +291,7 @@ func TestConnections_OneClientCannotTakeAllPlaces(t *testing.T) {
 	c := newConnections(1000)
 	admit := func(client string) *connection {
 		_, near := net.Pipe()
-		return c.admit(near, netip.MustParseAddr(client))
+		return c.add(near, netip.MustParseAddr(client))
 	}
 	other := admit("203.0.113.1")
 	var first *connection
@@ -301,8 +301,8 @@ func TestConnections_OneClientCannotTakeAllPlaces(t *testing.T) {
 			first = one
 		}
 	}
-	if c.open() != maxPerClient+1 || c.evictedClient.Load() != 10 || first.inAll != nil || other.inAll == nil {
-		t.Errorf("%d open, %d evicted", c.open(), c.evictedClient.Load())
+	if c.countOpen() != maxPerClient+1 || c.evictedClient.Load() != 10 || first.inAll != nil || other.inAll == nil {
+		t.Errorf("%d open, %d evicted", c.countOpen(), c.evictedClient.Load())
 	}
 }
 
@@ -310,13 +310,13 @@ func TestConnections_RoomIsMadeEvenByAClientsOnlyConnection(t *testing.T) {
 	c := newConnections(1)
 	for range 3 {
 		_, near := net.Pipe()
-		one := c.admit(near, netip.MustParseAddr("203.0.113.1"))
-		if one == nil || c.open() != 1 {
-			t.Fatalf("%d open", c.open())
+		one := c.add(near, netip.MustParseAddr("203.0.113.1"))
+		if one == nil || c.countOpen() != 1 {
+			t.Fatalf("%d open", c.countOpen())
 		}
 	}
-	if c.evictOldest(); c.open() != 0 || len(c.clients) != 0 {
-		t.Errorf("%d open, clients %v", c.open(), c.clients)
+	if c.evictOldest(); c.countOpen() != 0 || len(c.clients) != 0 {
+		t.Errorf("%d open, clients %v", c.countOpen(), c.clients)
 	}
 }
 
@@ -327,21 +327,21 @@ func TestConnections_CloseEndsTheWaitingButOfFreshOnes(t *testing.T) {
 		for _, c := range []struct {
 			answered bool
 			waits    time.Duration
-		}{{true, 0}, {false, freshGrace}} {
+		}{{true, 0}, {false, firstQueryGrace}} {
 			_, near := net.Pipe()
-			one := server.connections.admit(near, netip.MustParseAddr("198.51.100.2"))
+			one := server.connections.add(near, netip.MustParseAddr("198.51.100.2"))
 			if c.answered {
-				server.connections.answered(one)
+				server.connections.markAnswered(one)
 			}
-			server.connections.close(stopGrace)
+			server.connections.shutDown(stopGrace)
 			began := time.Now()
 			if _, err := one.Read(make([]byte, 1)); err == nil || time.Since(began) != c.waits {
 				t.Errorf("answered %t: waited %s, %v; want %s", c.answered, time.Since(began), err, c.waits)
 			}
-			if server.connections.await(one, time.Now().Add(idleTimeout)) == c.answered {
+			if server.connections.setReadDeadline(one, time.Now().Add(idleTimeout)) == c.answered {
 				t.Errorf("answered %t: may it wait on? %t", c.answered, !c.answered)
 			}
-			server.connections.leave(one)
+			server.connections.closeConnection(one)
 			server.connections.closing = false
 		}
 	})
@@ -350,8 +350,8 @@ func TestConnections_CloseEndsTheWaitingButOfFreshOnes(t *testing.T) {
 func TestConnections_WhatComesAfterCloseIsFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testTCP(t, 10)
-		server.connections.close(stopGrace)
+		server.connections.shutDown(stopGrace)
 		conn := connect(t, server, "198.51.100.1")
-		wantClosed(t, conn, freshGrace)
+		wantClosed(t, conn, firstQueryGrace)
 	})
 }

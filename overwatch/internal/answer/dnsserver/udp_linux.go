@@ -16,53 +16,53 @@ import (
 )
 
 const (
-	// batch bounds the messages that one system call receives or sends.
+	// batch is the maximum number of messages per system call.
 	batch = zone.MaxPrefetch
-	// receiveSize is the space for a query, in octets. A longer one is cut off, and so a format error.
+	// receiveSize is the space for a query in octets. A longer query is truncated and causes a format error.
 	receiveSize = 2048
-	// controlSize is the space for a query's control messages, in octets: IPV6_PKTINFO is the largest, with 36.
+	// controlSize is the space for the control messages of a query in octets. The largest, IPV6_PKTINFO, has 36.
 	controlSize = 64
-	// pause is the wait after an error of the kernel, so that a lasting one does not take a whole core.
+	// pause is the delay after a kernel error. It limits the CPU use of a permanent error.
 	pause = 10 * time.Millisecond
-	// maxRest bounds the batches that are answered after the stop: queries that had arrived before.
-	maxRest = 1024
+	// maxPendingBatches is the maximum number of batches that are answered after stop: queries that arrived before.
+	maxPendingBatches = 1024
 )
 
-// udpSocket answers the queries that arrive on one socket, up to batch of them per system call in both directions.
-// One goroutine reads it; Go's poller wakes that goroutine.
+// udpSocket answers the queries of one socket. It receives and sends up to batch messages per system call. One
+// goroutine reads the socket; Go's poller wakes it.
 type udpSocket struct {
-	conn      *net.UDPConn
-	raw       syscall.RawConn
-	local     netip.AddrPort
-	responder *responder
-	twin      bool // another udpSocket reads the same socket
-	backlog   backlog
+	conn        *net.UDPConn
+	raw         syscall.RawConn
+	local       netip.AddrPort
+	responder   *responder
+	isDuplicate bool // another udpSocket reads the same kernel socket
+	backlog     backlog
 
-	in           [batch]unix.Mmsghdr
-	query        [batch]unix.Iovec
-	from         [batch][unix.SizeofSockaddrInet6]byte
-	control      [batch][controlSize]byte
-	octets       [batch][receiveSize]byte
-	requests     [batch]request
-	destinations bool // queries come with the address that they were sent to
-	replies      replies
+	in              [batch]unix.Mmsghdr
+	query           [batch]unix.Iovec
+	from            [batch][unix.SizeofSockaddrInet6]byte
+	control         [batch][controlSize]byte
+	octets          [batch][receiveSize]byte
+	requests        [batch]request
+	hasDestinations bool // control messages contain the destination of each query
+	replies         replies
 }
 
-// newUDPSocket makes a reader of conn, which serve, close, or an error here closes.
+// newUDPSocket returns a reader of conn. serve, close or an error of newUDPSocket closes conn.
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	s := &udpSocket{conn: conn, local: conn.LocalAddr().(*net.UDPAddr).AddrPort(), responder: r}
-	s.destinations = s.local.Addr().IsUnspecified()
+	s.hasDestinations = s.local.Addr().IsUnspecified()
 	var err error
 	if s.raw, err = conn.SyscallConn(); err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("preparing the UDP socket of %s: %w", s.local, err)
+		return nil, fmt.Errorf("prepare the UDP socket of %s: %w", s.local, err)
 	}
 	for i := range batch {
 		s.query[i].Base = &s.octets[i][0]
 		s.query[i].SetLen(receiveSize)
 		s.in[i].Hdr = unix.Msghdr{Name: &s.from[i][0], Namelen: unix.SizeofSockaddrInet6, Iov: &s.query[i]}
 		s.in[i].Hdr.SetIovlen(1)
-		if s.destinations {
+		if s.hasDestinations {
 			s.in[i].Hdr.Control = &s.control[i][0]
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
@@ -70,71 +70,71 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	return s, nil
 }
 
-// serve answers until stop is called, then what has arrived by then, and closes the socket.
+// serve answers queries until stop is called, then the queries that already arrived, and closes the socket.
 func (s *udpSocket) serve() error {
 	defer s.close()
-	s.withDescriptor(s.backlog.begin)
+	s.withDescriptor(s.backlog.reset)
 	var errno syscall.Errno
-	answerWaiting := func(fd uintptr) bool { // allocated once, not for each batch
+	answerWaiting := func(fd uintptr) bool { // one allocation for all batches
 		var n int
 		n, errno = s.answerBatch(int(fd))
-		return n == batch || errno != 0 && errno != unix.EAGAIN // else nothing waits any more
+		return n == batch || errno != 0 && errno != unix.EAGAIN // otherwise the socket is empty
 	}
 	for {
 		switch err := s.raw.Read(answerWaiting); {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			s.withDescriptor(s.answerRest)
+			s.withDescriptor(s.answerPending)
 			return nil
 		case err != nil:
-			return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
+			return fmt.Errorf("wait for DNS queries on %s: %w", s.local, err)
 		case errno != 0 && errno != unix.EINTR:
 			time.Sleep(pause)
 		}
 	}
 }
 
-// answerRest answers what has arrived before stop, and prepares the socket for the next process.
-func (s *udpSocket) answerRest(fd int) {
-	leave(fd)
-	for range maxRest {
+// answerPending answers the queries that arrived before stop, and prepares the socket for the next process.
+func (s *udpSocket) answerPending(fd int) {
+	prepareForRestart(fd)
+	for range maxPendingBatches {
 		if n, errno := s.answerBatch(fd); n < batch || errno != 0 {
 			return
 		}
 	}
 }
 
-// stop makes serve return. It does not wait.
+// stop makes serve return. It does not block.
 func (s *udpSocket) stop() { _ = s.conn.SetReadDeadline(time.Unix(1, 0)) }
 
-// close closes the socket; later calls do nothing.
+// close closes the socket. It may be called repeatedly.
 func (s *udpSocket) close() { _ = s.conn.Close() }
 
-// withDescriptor calls f with the socket's file descriptor, which stays open meanwhile. On a closed socket it does
-// nothing.
+// withDescriptor calls f with the file descriptor, which stays open during the call. It does not call f for a closed
+// socket.
 func (s *udpSocket) withDescriptor(f func(fd int)) {
 	_ = s.raw.Control(func(fd uintptr) { f(int(fd)) })
 }
 
-// drops returns the number of queries that the kernel dropped because the receive buffer was full; 0 once closed.
-func (s *udpSocket) drops() (n uint64) {
-	s.withDescriptor(func(fd int) { n = uint64(memory(fd)[memoryDrops]) })
+// countDrops returns the number of queries that the kernel dropped because of a full receive buffer; 0 after close.
+func (s *udpSocket) countDrops() (n uint64) {
+	s.withDescriptor(func(fd int) { n = uint64(socketMemory(fd)[memoryDrops]) })
 	return n
 }
 
-// answerBatch receives up to batch messages and answers them, unless they are stale. It returns how many it received.
+// answerBatch receives up to batch messages, and answers or discards them. It returns the number of received messages.
 func (s *udpSocket) answerBatch(fd int) (int, syscall.Errno) {
-	n, errno := receive(uintptr(fd), s.in[:])
+	n, errno := receiveBatch(uintptr(fd), s.in[:])
 	if errno != 0 {
 		return 0, errno
 	}
-	if s.backlog.stale(fd, n, s.responder.now) {
+	if s.backlog.isStale(fd, n, s.responder.now) {
 		s.responder.counts.stale.Add(uint64(n))
 	} else {
 		s.answerAll(fd, n)
 	}
 	for i := range n {
 		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
-		if s.destinations {
+		if s.hasDestinations {
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
 	}
@@ -143,50 +143,50 @@ func (s *udpSocket) answerBatch(fd int) (int, syscall.Errno) {
 
 // answerAll answers the first n messages.
 func (s *udpSocket) answerAll(fd, n int) {
-	s.responder.tick()
-	began := s.responder.counts.clock.begin()
+	s.responder.updateSecond()
+	began := s.responder.counts.timer.start()
 	for i := range n {
-		s.responder.read(&s.requests[i], s.octets[i][:s.in[i].Len], sender(&s.from[i]), false)
+		s.responder.readRequest(&s.requests[i], s.octets[i][:s.in[i].Len], senderAddress(&s.from[i]), false)
 	}
-	s.responder.fetch(s.requests[:n])
+	s.responder.prefetch(s.requests[:n])
 	for i := range n {
-		s.answer(i)
+		s.answerMessage(i)
 	}
 	if unsent := s.replies.send(uintptr(fd)); unsent > 0 {
 		s.responder.counts.unsent.Add(uint64(unsent))
 	}
-	s.responder.counts.clock.end(began, n)
+	s.responder.counts.timer.stop(began, n)
 }
 
-// answer adds the reply to query i, if there is one.
-func (s *udpSocket) answer(i int) {
+// answerMessage adds the reply to message i, if it has one.
+func (s *udpSocket) answerMessage(i int) {
 	in := &s.in[i]
-	if s.destinations && !toOneHost(s.control[i][:in.Hdr.Controllen]) {
+	if s.hasDestinations && !isUnicast(s.control[i][:in.Hdr.Controllen]) {
 		s.responder.counts.queries[dropped].Add(1)
 		return
 	}
-	msg := s.responder.answer(&s.requests[i], s.octets[i][:in.Len], s.replies.space())
+	msg := s.responder.answerRequest(&s.requests[i], s.octets[i][:in.Len], s.replies.nextBuffer())
 	if msg == nil {
 		return
 	}
-	if s.destinations {
-		anyInterface(s.control[i][:in.Hdr.Controllen])
+	if s.hasDestinations {
+		clearInterface(s.control[i][:in.Hdr.Controllen])
 	}
 	s.replies.add(len(msg), &in.Hdr)
 }
 
-// sender returns the address in a socket address of either family. A socket of a service manager may take both, and
-// then has IPv4 addresses inside IPv6 ones.
-func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
+// senderAddress returns the address of a socket address of either family. A socket from a service manager may accept
+// both families, and then represents IPv4 addresses as IPv4-mapped IPv6 addresses.
+func senderAddress(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 	if binary.NativeEndian.Uint16(from[:]) == unix.AF_INET {
 		return netip.AddrFrom4([4]byte(from[4:8]))
 	}
 	return netip.AddrFrom16([16]byte(from[8:24])).Unmap()
 }
 
-// anyInterface clears the interface in the packet information of a query, which then makes the reply come from the
-// address the query was sent to, by any route. Link-local addresses are those of one interface and keep it.
-func anyInterface(control []byte) {
+// clearInterface clears the interface in the packet information of a query. The reply then has the destination of the
+// query as its source, and uses any route. Link-local addresses need their interface.
+func clearInterface(control []byte) {
 	info4, info6 := packetInfo(control)
 	switch {
 	case info4 != nil:
@@ -196,12 +196,12 @@ func anyInterface(control []byte) {
 	}
 }
 
-// toOneHost reports whether a query was sent to a unicast address, by its packet information. A query to a multicast or
-// broadcast address reaches each socket, and no answer can be sent from that address.
-func toOneHost(control []byte) bool {
+// isUnicast reports whether the query was sent to a unicast address, by its packet information. A query to a multicast
+// or broadcast address reaches each socket, and that address cannot be the source of a reply.
+func isUnicast(control []byte) bool {
 	info4, info6 := packetInfo(control)
 	switch {
-	case info4 != nil: // the address that answers would come from, and the one that was asked
+	case info4 != nil: // source address of a reply, and destination of the query
 		return [4]byte(info4[4:8]) == [4]byte(info4[8:12])
 	case info6 != nil:
 		return info6[0] != 0xff // multicast (RFC 4291 section 2.7)
@@ -209,7 +209,7 @@ func toOneHost(control []byte) bool {
 	return true
 }
 
-// packetInfo returns the struct in_pktinfo or in6_pktinfo of a query; the other one is nil.
+// packetInfo returns the struct in_pktinfo or in6_pktinfo of a query; the other result is nil.
 func packetInfo(control []byte) (info4, info6 []byte) {
 	header := unix.CmsgLen(0)
 	if len(control) < header {

@@ -10,25 +10,26 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// whyLabel is the label that asks why the name behind it is answered as it is. It is no host name (RFC 8552), so no
-// other record has it unless an operator has made one.
+// whyLabel is the first label of an explanation query for the name after it. The label starts with an underscore (RFC
+// 8552), so it cannot be a host name.
 const whyLabel = "\x04_why"
 
-// Why returns the lines that explain the answer of a name to a client. asker is the sender of the question, and subnet
-// reports that client comes from its client subnet option. It returns nil if the asker may not know or the name is not
-// steered. It must not block.
-type Why func(name string, client, asker netip.Addr, subnet bool) []string
+// ExplainFunc returns the lines that explain the answer of a name for a client. asker is the source of the query.
+// subnet is true if client is from the client subnet option. It returns nil if asker is not authorized or the name is
+// not load-balanced. It must not block.
+type ExplainFunc func(name string, client, asker netip.Addr, subnet bool) []string
 
-// asksWhy reports whether a question may be for an explanation.
-func (r *request) asksWhy() bool {
+// isExplanationQuery reports whether the question is a TXT query with whyLabel.
+func (r *request) isExplanationQuery() bool {
 	return r.question.Type == dns.TypeTXT && strings.HasPrefix(string(r.question.Name), whyLabel)
 }
 
-// explain replaces a negative answer behind the question in msg by an explanation, if the question is for one. A query
-// with DO gets its ordinary answer: validators set it (RFC 4035 section 3.2.1), and an explanation is not signed.
-func (r *responder) explain(msg []byte, answer *zone.Answer) []byte {
+// appendExplanation replaces a negative answer in msg by an explanation, for an explanation query. A query with the DO
+// bit receives its normal answer: validators set the bit (RFC 4035 section 3.2.1), and explanations have no signatures.
+func (r *responder) appendExplanation(msg []byte, answer *zone.Answer) []byte {
 	q := r.request
-	if r.why == nil || !q.asksWhy() || q.edns.do || answer.Kind == zone.Refused || answer.Kind == zone.Positive {
+	if r.explain == nil || !q.isExplanationQuery() || q.edns.do || answer.Kind == zone.Refused ||
+		answer.Kind == zone.Positive {
 		return msg
 	}
 	name, _, err := dns.UnpackDomainName(msg, headerSize)
@@ -36,7 +37,7 @@ func (r *responder) explain(msg []byte, answer *zone.Answer) []byte {
 		return msg
 	}
 	subnet := q.edns.subnet != nil && q.edns.subnet[sourceOffset] > 0
-	lines := r.why(name[len(whyLabel):], q.client(), q.from, subnet)
+	lines := r.explain(name[len(whyLabel):], q.client(), q.from, subnet)
 	if len(lines) == 0 {
 		return msg
 	}
@@ -55,18 +56,18 @@ func (r *responder) explain(msg []byte, answer *zone.Answer) []byte {
 	return msg
 }
 
-// maxText bounds one character string of a TXT record, in octets.
+// maxText is the maximum size of a character string of a TXT record in octets (RFC 1035 section 3.3).
 const maxText = 255
 
-// fixedText is the length of a TXT record without its data, in octets: a pointer to the name, type, class, TTL and
-// length of the data.
+// fixedText is the length in octets of a TXT record without data: pointer to the name, type, class, TTL and data
+// length.
 const fixedText = 2 + 2 + 2 + 4 + 2
 
-// textSize returns the length of the TXT record of a line, in octets.
+// textSize returns the length in octets of the TXT record of a line.
 func textSize(line string) int { return fixedText + len(line) + max(1, (len(line)+maxText-1)/maxText) }
 
-// appendText appends a TXT record of the question's name, with TTL 0: an explanation holds for this moment. A long line
-// becomes several character strings.
+// appendText appends a TXT record of the question's name. Its TTL is 0, because the explanation is valid only now. A
+// long line is split into several character strings.
 func appendText(msg []byte, line string) []byte {
 	const toQuestion = 0xC000 | headerSize
 	msg = binary.BigEndian.AppendUint16(msg, toQuestion)

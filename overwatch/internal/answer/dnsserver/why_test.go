@@ -13,7 +13,7 @@ import (
 // whyResponder tells clients in 198.51.100.0/24 that a name answers "so" and "thus", unless it begins with "no".
 func whyResponder(v *zone.View) *responder {
 	r := testResponder(v)
-	r.why = func(name string, client, asker netip.Addr, subnet bool) []string {
+	r.explain = func(name string, client, asker netip.Addr, subnet bool) []string {
 		if !netip.MustParsePrefix("198.51.100.0/24").Contains(asker) || strings.HasPrefix(name, "no") {
 			return nil
 		}

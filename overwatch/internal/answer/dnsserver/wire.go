@@ -8,11 +8,11 @@ import (
 
 const (
 	headerSize = 12
-	maxName    = 255 // octets of a name in wire form (RFC 1035 section 2.3.4)
+	maxName    = 255 // maximum octets of a name in wire form (RFC 1035 section 2.3.4)
 	maxLabel   = 63
 )
 
-// Bits of the header's flags.
+// Flags of the header.
 const (
 	flagResponse      = 1 << 15
 	flagAuthoritative = 1 << 10
@@ -21,7 +21,7 @@ const (
 	opcodeMask        = 0xF << 11
 )
 
-// header is a message of twelve octets at least, which begins with its header.
+// header is a message of at least twelve octets, which starts with the message header.
 type header []byte
 
 func (h header) flags() uint16      { return binary.BigEndian.Uint16(h[2:]) }
@@ -31,8 +31,9 @@ func (h header) answers() uint16    { return binary.BigEndian.Uint16(h[6:]) }
 func (h header) authority() uint16  { return binary.BigEndian.Uint16(h[8:]) }
 func (h header) additional() uint16 { return binary.BigEndian.Uint16(h[10:]) }
 
-// reply turns the copied header of a query into that of its response: id, opcode and RD stay, all else is new.
-func (h header) reply(rcode int, flags, questions, answers, authority, additional uint16) {
+// setReply changes the copied header of a query to the header of its response. The id, opcode and RD flag are
+// preserved.
+func (h header) setReply(rcode int, flags, questions, answers, authority, additional uint16) {
 	flags |= flagResponse | h.flags()&(opcodeMask|flagRecursion) | uint16(rcode&0xF)
 	binary.BigEndian.PutUint16(h[2:], flags)
 	binary.BigEndian.PutUint16(h[4:], questions)
@@ -41,8 +42,8 @@ func (h header) reply(rcode int, flags, questions, answers, authority, additiona
 	binary.BigEndian.PutUint16(h[10:], additional)
 }
 
-// readName copies the uncompressed name at the offset into name, in lower case. It returns its length in octets, root
-// label included, and in labels; ok is false for a name that is too long, cut off or compressed.
+// readName copies the uncompressed name at the offset into name, in lower case. It returns the length in octets,
+// including the root label, and the number of labels. ok is false for a name that exceeds the bounds or is compressed.
 func readName(msg []byte, offset int, name *[maxName]byte) (length, labels int, ok bool) {
 	for {
 		if offset+length >= len(msg) {
@@ -68,8 +69,7 @@ func readName(msg []byte, offset int, name *[maxName]byte) (length, labels int, 
 	}
 }
 
-// skipName returns the offset behind the name at the offset, which may be compressed. It does not follow pointers, as
-// only the question's name is used.
+// skipName returns the offset after the name at the offset. The name may be compressed; pointers are not followed.
 func skipName(msg []byte, offset int) (next int, ok bool) {
 	for offset < len(msg) {
 		switch n := int(msg[offset]); {
@@ -86,7 +86,7 @@ func skipName(msg []byte, offset int) (next int, ok bool) {
 	return 0, false
 }
 
-// extendedError returns the EDE code for a response code (RFC 8914), 0 for none.
+// extendedError returns the extended error code (RFC 8914) for a response code; 0 if missing.
 func extendedError(rcode int) uint16 {
 	switch rcode {
 	case dns.RcodeServerFailure:

@@ -40,7 +40,7 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 		Spots: []policy.Spot{{}, {Region: "eu", Position: paris}},
 	}
 	return ExplainPast(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")},
-		zone.Selection{Input: basis, Region: geo.RegionID(region), Location: geo.SpotID(region)})
+		zone.Selection{Input: basis, Region: geo.RegionID(region), Location: geo.LocationID(region)})
 }
 
 // told returns all of an explanation as text.

@@ -21,7 +21,7 @@ func (e *Explanation) Record(now time.Time) api.RoutingResult {
 		TimeMicros: float64(e.Took.Nanoseconds()) / 1000, Timestamp: api.Stamp(now),
 	}
 	if e.Place != nil {
-		r.ClientCountry = e.Place.Place.Country
+		r.ClientCountry = e.Place.Record.Country
 	}
 	if e.Basis == nil {
 		return r

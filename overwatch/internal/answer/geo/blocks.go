@@ -7,9 +7,9 @@ type block struct {
 	value  uint32
 }
 
-// contains reports whether the range of b contains the first address of other.
+// contains reports whether b contains the first address of other.
 func (b *block) contains(other *block) bool {
-	return common(b.hi^other.hi, b.lo^other.lo) >= b.bits
+	return countLeadingZeros(b.hi^other.hi, b.lo^other.lo) >= b.bits
 }
 
 // halves returns the two blocks that make up b.
@@ -24,15 +24,15 @@ func (b block) halves() (left, right block) {
 	return left, b
 }
 
-// blocks lists the largest blocks with one value, in the order of addresses.
-type blocks []block
+// blockList lists the largest blocks with one value, in the order of addresses.
+type blockList []block
 
 // add appends a block that begins behind the last one. It joins blocks that make up a larger block with one value.
-func (l *blocks) add(b block) {
+func (l *blockList) add(b block) {
 	list := *l
 	for n := len(list); n > 0; n-- {
 		left := &list[n-1]
-		if left.value != b.value || left.bits != b.bits || common(left.hi^b.hi, left.lo^b.lo) != b.bits-1 {
+		if left.value != b.value || left.bits != b.bits || countLeadingZeros(left.hi^b.hi, left.lo^b.lo) != b.bits-1 {
 			break
 		}
 		b, list = *left, list[:n-1]
@@ -45,7 +45,7 @@ func (l *blocks) add(b block) {
 // for each part. Both the blocks of the overlay and the calls are in the order of addresses. The overlay covers all
 // addresses. overlay returns the blocks of the overlay from the last part on.
 func (b block) overlay(over []block, visit func(part block, value uint32)) []block {
-	for len(over) > 1 && !after(&over[1], &b) {
+	for len(over) > 1 && !startsAfter(&over[1], &b) {
 		over = over[1:]
 	}
 	if over[0].bits <= b.bits {
@@ -63,5 +63,5 @@ func (b block) overlay(over []block, visit func(part block, value uint32)) []blo
 	}
 }
 
-// after reports whether a begins behind the first address of b.
-func after(a, b *block) bool { return a.hi > b.hi || a.hi == b.hi && a.lo > b.lo }
+// startsAfter reports whether a begins behind the first address of b.
+func startsAfter(a, b *block) bool { return a.hi > b.hi || a.hi == b.hi && a.lo > b.lo }

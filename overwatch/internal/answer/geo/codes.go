@@ -2,19 +2,19 @@ package geo
 
 import "strings"
 
-// successors are the present codes for country codes that ISO 3166-1 has retired, and for UK.
-// Databases and configurations may still have them.
+// successors maps country codes that ISO 3166-1 withdrew, and UK, to current codes. Databases and configurations may
+// still contain them.
 var successors = map[string]string{
-	"AN": "CW", // Netherlands Antilles: Curacao had most of the people
+	"AN": "CW", // Netherlands Antilles: most people lived in Curacao
 	"BU": "MM", "CS": "RS", "DD": "DE", "FX": "FR", "SU": "RU", "TP": "TL", "UK": "GB", "YD": "YE", "YU": "RS", "ZR": "CD",
 }
 
-// regional are the continents of codes that databases have instead of a country.
+// regional maps non-country codes of databases to continents.
 var regional = map[string]string{"EU": "EU", "AP": "AS"}
 
-// presentCountry returns a country's code in capitals. It replaces a retired code by its successor, and returns an
-// empty text for a regional code.
-func presentCountry(code string) string {
+// currentCountry returns a country code in upper case. It replaces a withdrawn code by its successor, and returns ""
+// for a regional code.
+func currentCountry(code string) string {
 	code = strings.ToUpper(code)
 	if _, is := regional[code]; is {
 		return ""
@@ -25,13 +25,13 @@ func presentCountry(code string) string {
 	return code
 }
 
-// continentOf returns the continent of a country's code, which may be retired or regional; empty for an unknown code.
+// continentOf returns the continent of a country code, which may be withdrawn or regional; "" for an unknown code.
 func continentOf(country string) string {
 	country = strings.ToUpper(country)
 	if continent, is := regional[country]; is {
 		return continent
 	}
-	country = presentCountry(country)
+	country = currentCountry(country)
 	if len(country) != 2 {
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 
 // Fault 33.
 func TestReadDatabase_RefusesOneWithoutPlaces(t *testing.T) {
-	for file, want := range map[string]error{"GeoLite2-ASN-Test.mmdb": ErrNoPlaces, "GeoLite2-Country-Test.mmdb": nil,
+	for file, want := range map[string]error{"GeoLite2-ASN-Test.mmdb": ErrNoLocations, "GeoLite2-Country-Test.mmdb": nil,
 		"GeoIP2-City-Test.mmdb": nil} {
 		if _, err := ReadDatabase("testdata/" + file); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", file, err, want)

@@ -1,11 +1,11 @@
-// Package geo places a client address in a region, and returns how many of its leading bits the result depends on. The
-// root builds a Table from files and configuration; zone asks it for each query where the client counts, and explain
-// for its reasons.
+// Package geo maps client addresses to regions and client locations, and returns the number of address bits that
+// determined the result. The root builds a Table from files and configuration. Package zone looks up the client of each
+// query that depends on the client, and package explain requests the reasons.
 //
-// The order is: the custom mapping with the longest matching prefix, then the database's country in a region's
-// countries, then its continent in a region's continents, then the default region. All of it is compiled into a Table
-// of disjoint blocks beforehand, so that Locate neither allocates nor decodes anything.
+// The order of precedence is: the custom mapping with the longest matching prefix, the country of the database record,
+// its continent, and the default region. New compiles all of them to disjoint blocks of addresses, so that Locate
+// neither allocates nor decodes records.
 //
-// A Table and a Database are immutable and may be used from any goroutine. The package reads the file that it is given
-// and does no other I/O; watching the file is the caller's part.
+// A Table and a Database are immutable and safe for concurrent use. ReadDatabase reads its file; the package must not
+// do other I/O, and the caller watches the file for changes.
 package geo

@@ -72,8 +72,8 @@ func TestLocate_OrderIsMappingCountryContinentDefault(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if table.Name(id) != c.region || e.Region != c.region || e.Match != c.match {
-				t.Errorf("located in %q, explained as %q by %s; want %q by %s", table.Name(id), e.Region, e.Match, c.region,
+			if table.RegionName(id) != c.region || e.Region != c.region || e.Match != c.match {
+				t.Errorf("located in %q, explained as %q by %s; want %q by %s", table.RegionName(id), e.Region, e.Match, c.region,
 					c.match)
 			}
 			if c.scope != 0 && scope != c.scope {
@@ -95,15 +95,15 @@ func reference(t testing.TB, table *Table, a netip.Addr) string {
 	}
 	for _, r := range s.Regions {
 		for _, c := range r.Countries {
-			if normal := len(c) == 2 && e.Place.Country != "" &&
-				(c == e.Place.Country || c == "gb" && e.Place.Country == "GB"); normal {
+			if normal := len(c) == 2 && e.Record.Country != "" &&
+				(c == e.Record.Country || c == "gb" && e.Record.Country == "GB"); normal {
 				return r.Name
 			}
 		}
 	}
 	for _, r := range s.Regions {
 		for _, c := range r.Continents {
-			if e.Place.Continent == c {
+			if e.Record.Continent == c {
 				return r.Name
 			}
 		}
@@ -133,13 +133,14 @@ func TestLocate_ScopeIsExact(t *testing.T) {
 				a = within(rng, s.Mappings[rng.IntN(len(s.Mappings))].CIDR)
 			}
 			id, scope := table.Locate(a)
-			if want := reference(t, table, a); table.Name(id) != want {
-				t.Fatalf("seed %d: %s is in %q, want %q", seed, a, table.Name(id), want)
+			if want := reference(t, table, a); table.RegionName(id) != want {
+				t.Fatalf("seed %d: %s is in %q, want %q", seed, a, table.RegionName(id), want)
 			}
 			for range 4 {
 				b := within(rng, netip.PrefixFrom(a, int(scope)).Masked())
 				if other, _ := table.Locate(b); other != id {
-					t.Fatalf("seed %d: %s is in %q with scope %d, but %s in %q", seed, a, table.Name(id), scope, b, table.Name(other))
+					t.Fatalf("seed %d: %s is in %q with scope %d, but %s in %q", seed, a, table.RegionName(id), scope, b,
+						table.RegionName(other))
 				}
 			}
 		}
@@ -152,7 +153,7 @@ func randomAddr(rng *rand.Rand) netip.Addr {
 	binary.BigEndian.PutUint64(b[8:], rng.Uint64())
 	switch rng.IntN(6) {
 	case 0:
-		return within(rng, carriers[1+rng.IntN(3)])
+		return within(rng, embeddingPrefixes[1+rng.IntN(3)])
 	case 1:
 		b[0], b[1] = 0x20, 0x01
 		return netip.AddrFrom16(b)
@@ -209,8 +210,9 @@ func TestExplain_WithADatabaseOfIPv4(t *testing.T) {
 		a := netip.MustParseAddr(client)
 		id, _ := table.Locate(a)
 		e, err := table.Explain(a)
-		if err != nil || e.Region != want.region || e.Match != want.match || table.Name(id) != want.region {
-			t.Errorf("%s: located in %q, explained as %q by %s (%v), want %v", client, table.Name(id), e.Region, e.Match, err,
+		if err != nil || e.Region != want.region || e.Match != want.match || table.RegionName(id) != want.region {
+			t.Errorf("%s: located in %q, explained as %q by %s (%v), want %v", client, table.RegionName(id), e.Region, e.Match,
+				err,
 				want)
 		}
 	}
@@ -256,13 +258,13 @@ func TestContinentOf_KnowsEachCountryOnce(t *testing.T) {
 // The country derived from the continent table agrees with what MaxMind's file says itself.
 func TestContinentOf_AgreesWithTheDatabase(t *testing.T) {
 	d := mustRead(t, "GeoIP2-Country-Test.mmdb")
-	for _, p := range d.places {
+	for _, p := range d.records {
 		if c := continentOf(p.Country); p.Country != "" && c != p.Continent {
 			t.Errorf("%s is in %s, the database says %s", p.Country, c, p.Continent)
 		}
 	}
-	if len(d.places) < 20 {
-		t.Errorf("only %d places", len(d.places))
+	if len(d.records) < 20 {
+		t.Errorf("only %d places", len(d.records))
 	}
 }
 
@@ -328,10 +330,10 @@ func BenchmarkLarge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, spots := range []bool{false, true} {
-		b.Run(fmt.Sprintf("compile/spots=%v", spots), func(b *testing.B) {
+	for _, locations := range []bool{false, true} {
+		b.Run(fmt.Sprintf("compile/spots=%v", locations), func(b *testing.B) {
 			for b.Loop() {
-				mustNew(b, Sources{Regions: regions, DefaultRegion: "us", Database: d, Spots: spots})
+				mustNew(b, Sources{Regions: regions, DefaultRegion: "us", Database: d, WithLocations: locations})
 			}
 		})
 	}

@@ -7,16 +7,17 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// samples has a network for each degree of latitude and longitude in which the database has one: 64 800 at most.
+// samples holds one network for each degree of latitude and longitude in the database, at most 64 800.
 type samples map[[2]int]sample
 
+// sample is a network and its position.
 type sample struct {
 	network netip.Prefix
 	at      Position
 }
 
-// add keeps the first network of each degree.
-func (s samples) add(network netip.Prefix, at *Position) {
+// addSample adds the network if its degree has no sample.
+func (s samples) addSample(network netip.Prefix, at *Position) {
 	if at == nil {
 		return
 	}
@@ -26,23 +27,23 @@ func (s samples) add(network netip.Prefix, at *Position) {
 	}
 }
 
-// Nearby is a network that the database has near a place.
-type Nearby struct {
+// NearbyNetwork is a network in the database near a position.
+type NearbyNetwork struct {
 	Network    netip.Prefix
 	Position   Position
-	Kilometres float64 // from the place
+	Kilometres float64 // distance from the position
 }
 
-// Near returns a network whose clients stand for those at a place: the nearest of one network for each degree of
-// latitude and longitude. ok is false without a database, or where it has no positions.
-func (t *Table) Near(place Position) (nearest Nearby, ok bool) {
+// FindNearby returns a network that represents the clients at a position: the nearest sample. ok is false if the table
+// has no database or the database has no positions.
+func (t *Table) FindNearby(record Position) (nearest NearbyNetwork, ok bool) {
 	if t.sources.Database == nil {
 		return nearest, false
 	}
 	for _, s := range t.sources.Database.samples {
-		away := policy.Distance(policy.Coordinates(place), policy.Coordinates(s.at))
+		away := policy.Distance(policy.Coordinates(record), policy.Coordinates(s.at))
 		if !ok || away < nearest.Kilometres || away == nearest.Kilometres && s.network.Addr().Less(nearest.Network.Addr()) {
-			nearest, ok = Nearby{s.network, s.at, away}, true
+			nearest, ok = NearbyNetwork{s.network, s.at, away}, true
 		}
 	}
 	return nearest, ok

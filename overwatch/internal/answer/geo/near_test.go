@@ -27,13 +27,13 @@ func TestNear_IsTheNearestNetworkWithAPosition(t *testing.T) {
 		{"the sea off Boston", geo.Position{Latitude: 42, Longitude: -65}, "US", 3000},
 		{"the south pole", geo.Position{Latitude: -90, Longitude: 180}, "", 12000},
 	} {
-		near, ok := table.Near(c.place)
+		near, ok := table.FindNearby(c.place)
 		if !ok || near.Kilometres > c.within || !near.Network.IsValid() {
 			t.Errorf("%s: %+v, %t, want a network within %.0f km", c.where, near, ok, c.within)
 		}
 		e, err := table.Explain(near.Network.Addr())
-		if err != nil || c.country != "" && e.Place.Country != c.country || *e.Place.Position != near.Position {
-			t.Errorf("%s: %s is in %+v (%v), want %s at %v", c.where, near.Network, e.Place, err, c.country, near.Position)
+		if err != nil || c.country != "" && e.Record.Country != c.country || *e.Record.Position != near.Position {
+			t.Errorf("%s: %s is in %+v (%v), want %s at %v", c.where, near.Network, e.Record, err, c.country, near.Position)
 		}
 	}
 
@@ -41,14 +41,15 @@ func TestNear_IsTheNearestNetworkWithAPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []geo.Sources{{Database: countries}, {Mappings: []geo.Mapping{{CIDR: netip.MustParsePrefix("10.0.0.0/8"),
-		Region: "eu"}}}} {
+	for _, s := range []geo.Sources{{Database: countries},
+		{Mappings: []geo.Mapping{{CIDR: netip.MustParsePrefix("10.0.0.0/8"),
+			Region: "eu"}}}} {
 		s.Regions = []geo.Region{{Name: "eu"}}
 		table, err := geo.New(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if near, ok := table.Near(geo.Position{}); ok {
+		if near, ok := table.FindNearby(geo.Position{}); ok {
 			t.Errorf("without positions: %+v", near)
 		}
 	}

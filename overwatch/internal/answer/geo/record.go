@@ -9,19 +9,19 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// placeOfRecord decodes a record. Records in one of the two layouts are decoded in one pass. For other records, such as
+// decodeRecord decodes a record. Records in one of the two layouts are decoded in one pass. For other records, such as
 // one with a country in one layout and a continent in the other, a pass reads each field.
-func placeOfRecord(r maxminddb.Result) (Place, error) {
+func decodeRecord(r maxminddb.Result) (Record, error) {
 	var nested layout[nestedCode]
 	if r.Decode(&nested) == nil {
-		return nested.place(cmp.Or(nested.Country.Country, nested.CountryCode),
+		return nested.record(cmp.Or(nested.Country.Country, nested.CountryCode),
 			cmp.Or(nested.Continent.Continent, nested.ContinentCode)), nil
 	}
 	var flat layout[string]
 	if r.Decode(&flat) == nil {
-		return flat.place(cmp.Or(flat.CountryCode, flat.Country), cmp.Or(flat.ContinentCode, flat.Continent)), nil
+		return flat.record(cmp.Or(flat.CountryCode, flat.Country), cmp.Or(flat.ContinentCode, flat.Continent)), nil
 	}
-	return placeOfFields(r)
+	return decodeFields(r)
 }
 
 // layout is a record. Its country and continent are texts, or maps with a code.
@@ -47,8 +47,9 @@ type coordinates struct {
 	Longitude *float64 `maxminddb:"longitude"`
 }
 
-// placeOfFields decodes the fields of a record one by one. A field of another type is absent, because layouts differ.
-func placeOfFields(r maxminddb.Result) (Place, error) {
+// decodeFields decodes the fields of a record one by one. A field of an unexpected type is ignored, because layouts
+// differ.
+func decodeFields(r maxminddb.Result) (Record, error) {
 	var nested layout[nestedCode]
 	var flat layout[string]
 	for _, field := range []struct {
@@ -61,17 +62,17 @@ func placeOfFields(r maxminddb.Result) (Place, error) {
 	} {
 		var other maxminddb.UnmarshalTypeError
 		if err := r.DecodePath(field.into, field.name); err != nil && !errors.As(err, &other) {
-			return Place{}, err
+			return Record{}, err
 		}
 	}
-	return flat.place(cmp.Or(nested.Country.Country, flat.CountryCode, flat.Country),
+	return flat.record(cmp.Or(nested.Country.Country, flat.CountryCode, flat.Country),
 		cmp.Or(nested.Continent.Continent, flat.ContinentCode, flat.Continent)), nil
 }
 
-// place returns the place with the country and continent of a record. The country decides an absent continent.
-func (l *layout[code]) place(country, continent string) Place {
-	p := Place{
-		Country:   presentCountry(country),
+// record returns the Record with this country and continent. The country determines a missing continent.
+func (l *layout[code]) record(country, continent string) Record {
+	p := Record{
+		Country:   currentCountry(country),
 		Continent: strings.ToUpper(continent),
 		Position: cmp.Or(positionOf(l.Location.Latitude, l.Location.Longitude),
 			positionOf(l.Latitude, l.Longitude)),
@@ -82,9 +83,9 @@ func (l *layout[code]) place(country, continent string) Place {
 	return p
 }
 
-// positionOf returns nil for coordinates that are no point on the earth.
+// positionOf returns nil for missing or invalid coordinates.
 func positionOf(latitude, longitude *float64) *Position {
-	// Not-a-number fails these comparisons.
+	// These comparisons are false for NaN.
 	if latitude != nil && longitude != nil && math.Abs(*latitude) <= 90 && math.Abs(*longitude) <= 180 {
 		return &Position{*latitude, *longitude}
 	}

@@ -12,14 +12,14 @@ import (
 // dataSeparator is the number of zero octets between the search tree and the records.
 const dataSeparator = 16
 
-// errSearchTree is the error of a search tree with references to nothing.
+// errSearchTree means that the search tree contains invalid references.
 var errSearchTree = errors.New("the search tree is damaged")
 
 // searchTree reads the binary search tree at the start of an MMDB file. Its networks are disjoint and cover all
-// addresses. It exists because a start reads all networks more than once, and maxminddb needs several times as long.
+// addresses. New reads all networks more than once, and maxminddb would need several times as long.
 type searchTree struct {
 	content    []byte
-	nodes      uint32 // references below nodes are nodes; nodes itself is a network without a record
+	nodes      uint32 // number of nodes; a lower reference is a node, an equal one a network without a record
 	recordBits uint   // 24, 28 or 32
 	ipv4       uint32 // the root of the IPv4 addresses
 	ipv6       bool   // whether the tree has IPv6 addresses
@@ -27,9 +27,9 @@ type searchTree struct {
 
 // newSearchTree returns the search tree of content. It returns an error for a tree that is longer than content.
 func newSearchTree(content []byte, meta maxminddb.Metadata) (searchTree, error) {
-	// Each node takes two references in the file, so no file has more nodes than octets.
+	// Each node needs two references in the file, so the number of nodes is less than the number of octets.
 	if meta.NodeCount*meta.RecordSize/4 > uint(len(content)) || meta.NodeCount > uint(len(content)) {
-		return searchTree{}, fmt.Errorf("promises %d nodes in %d octets", meta.NodeCount, len(content))
+		return searchTree{}, fmt.Errorf("header announces %d nodes in %d octets", meta.NodeCount, len(content))
 	}
 	t := searchTree{content: content, nodes: uint32(meta.NodeCount), recordBits: meta.RecordSize,
 		ipv6: meta.IPVersion == 6}
@@ -56,14 +56,14 @@ func (t *searchTree) children(node uint32) (left, right uint32) {
 			uint32(b[3]&15)<<24 | uint32(b[4])<<16 | uint32(b[5])<<8 | uint32(b[6])
 	}
 	b := t.content[int(node)*8:][:8]
-	return be32(b[:4]), be32(b[4:])
+	return bigEndian32(b[:4]), bigEndian32(b[4:])
 }
 
-// walk4 calls visit for each IPv4 network in the order of addresses, with the reference to its record as the value; 0:
-// no record. It ends after the first error.
+// walk4 calls visit for each IPv4 network in the order of addresses, with the reference to its record as the value, or
+// 0 without a record. It stops after the first error.
 func (t *searchTree) walk4(visit func(block) error) error { return t.walk(t.ipv4, block{}, 32, visit) }
 
-// walk6 is walk4 for IPv6 networks. The IPv4 addresses and their aliases count as networks without a record.
+// walk6 is walk4 for IPv6 networks. The IPv4 addresses and their aliases are networks without a record.
 func (t *searchTree) walk6(visit func(block) error) error {
 	if !t.ipv6 {
 		return visit(block{})
@@ -94,7 +94,7 @@ func (t *searchTree) walk(reference uint32, at block, length uint8, visit func(b
 	return t.walk(rightReference, right, length, visit)
 }
 
-// offset returns the position of a record behind the search tree.
+// offset returns the offset of a record in the data section.
 func (t *searchTree) offset(record uint32) uintptr { return uintptr(record - t.nodes - dataSeparator) }
 
 func prefix4(b block) netip.Prefix { return netip.PrefixFrom(ipv4(uint32(b.hi>>32)), int(b.bits)) }

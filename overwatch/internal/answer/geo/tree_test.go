@@ -33,7 +33,7 @@ func TestSearchTree_AgreesWithTheLibrary(t *testing.T) {
 			n := 0
 			for r := range d.reader.Networks() {
 				n++
-				want, err := placeOfFields(r)
+				want, err := decodeFields(r)
 				if err != nil || r.Err() != nil {
 					t.Fatal(err, r.Err())
 				}
@@ -51,21 +51,21 @@ func TestSearchTree_AgreesWithTheLibrary(t *testing.T) {
 }
 
 // networksOf returns the networks of a database that have a record.
-func networksOf(t *testing.T, d *Database) map[netip.Prefix]Place {
-	found := map[netip.Prefix]Place{}
+func networksOf(t *testing.T, d *Database) map[netip.Prefix]Record {
+	found := map[netip.Prefix]Record{}
 	visit := func(placeOf []uint32, prefixOf func(block) netip.Prefix) func(block) error {
 		return func(n block) error {
 			if n.value != 0 {
-				found[prefixOf(n)] = d.places[placeOf[0]]
+				found[prefixOf(n)] = d.records[placeOf[0]]
 			}
 			placeOf = placeOf[1:]
 			return nil
 		}
 	}
-	if err := d.tree.walk4(visit(d.placeOf4, prefix4)); err != nil {
+	if err := d.tree.walk4(visit(d.recordOf4, prefix4)); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.tree.walk6(visit(d.placeOf6, prefix6)); err != nil {
+	if err := d.tree.walk6(visit(d.recordOf6, prefix6)); err != nil {
 		t.Fatal(err)
 	}
 	return found
@@ -116,8 +116,8 @@ func TestNew_AgreesWithTheDatabaseAndTheMappings(t *testing.T) {
 		for range 3000 {
 			a := randomAddr(rng)
 			id, _ := table.Locate(a)
-			if want := reference(t, table, a); table.Name(id) != want {
-				t.Fatalf("seed %d: %s is in %q, want %q", seed, a, table.Name(id), want)
+			if want := reference(t, table, a); table.RegionName(id) != want {
+				t.Fatalf("seed %d: %s is in %q, want %q", seed, a, table.RegionName(id), want)
 			}
 		}
 	}
@@ -135,8 +135,9 @@ func TestLocate_ARecordAboveTheIPv4AddressesPlacesThem(t *testing.T) {
 		"192.0.2.1": "uk", "64:ff9b::192.0.2.1": "uk", "1::1": "uk", "2a00::1": "us",
 	} {
 		id, _ := table.Locate(netip.MustParseAddr(client))
-		if e, err := table.Explain(netip.MustParseAddr(client)); table.Name(id) != want || e.Region != want || err != nil {
-			t.Errorf("%s is in %q, explained as %q (%v), want %q", client, table.Name(id), e.Region, err, want)
+		if e, err := table.Explain(netip.MustParseAddr(client)); table.RegionName(id) != want || e.Region != want ||
+			err != nil {
+			t.Errorf("%s is in %q, explained as %q (%v), want %q", client, table.RegionName(id), e.Region, err, want)
 		}
 	}
 }
@@ -154,22 +155,22 @@ func TestPlaceOfRecord_AcceptsBothLayoutsAndMixedOnes(t *testing.T) {
 	code := func(key, value string) map[string]any { return map[string]any{key: value} }
 	for name, c := range map[string]struct {
 		record map[string]any
-		want   Place
+		want   Record
 	}{
 		"nested": {map[string]any{"country": code("iso_code", "gb"), "continent": code("code", "eu")},
-			Place{"GB", "EU", nil}},
-		"flat":      {map[string]any{"country": "us", "continent": "na"}, Place{"US", "NA", nil}},
-		"codes":     {map[string]any{"country": "ignored", "country_code": "JP"}, Place{"JP", "AS", nil}},
-		"mixed":     {map[string]any{"country": code("iso_code", "DE"), "continent": "EU"}, Place{"DE", "EU", nil}},
-		"mistyped":  {map[string]any{"country": 1.5, "continent_code": "AF"}, Place{"", "AF", nil}},
-		"unrelated": {map[string]any{"network": "AS1"}, Place{}},
+			Record{"GB", "EU", nil}},
+		"flat":      {map[string]any{"country": "us", "continent": "na"}, Record{"US", "NA", nil}},
+		"codes":     {map[string]any{"country": "ignored", "country_code": "JP"}, Record{"JP", "AS", nil}},
+		"mixed":     {map[string]any{"country": code("iso_code", "DE"), "continent": "EU"}, Record{"DE", "EU", nil}},
+		"mistyped":  {map[string]any{"country": 1.5, "continent_code": "AF"}, Record{"", "AF", nil}},
+		"unrelated": {map[string]any{"network": "AS1"}, Record{}},
 	} {
 		d, err := parseDatabase(geotest.Database([]geotest.Network{
 			{CIDR: netip.MustParsePrefix("2a00::/16"), Record: c.record}}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := d.places[1]; got != c.want {
+		if got := d.records[1]; got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}

@@ -37,7 +37,7 @@ func sharedRegions(t *testing.T, algorithm string, listed ...string) (*backends,
 	s := testSettings()
 	s.Domains = []config.Domain{{Name: "app.gslb.test", RoutingAlgorithm: algorithm, TTL: 10, Regions: listed},
 		{Name: "web.gslb.test", RoutingAlgorithm: algorithm, TTL: 10}}
-	sources := geo.Sources{DefaultRegion: "us", Database: database, Spots: algorithm == "proximity",
+	sources := geo.Sources{DefaultRegion: "us", Database: database, WithLocations: algorithm == "proximity",
 		Regions: []geo.Region{{Name: "us", Continents: []string{"NA"}}, {Name: "eu", Continents: []string{"EU"}},
 			{Name: "de", Countries: []string{"DE"}}},
 		Mappings: []geo.Mapping{{CIDR: netip.MustParsePrefix("203.0.113.128/25"), Region: "de"},

@@ -45,7 +45,7 @@ func placedSettings(t *testing.T, domain config.Domain) (*backends, Settings) {
 // placesWith returns a table whose database has the networks, each with its position.
 func placesWith(t *testing.T, regions []config.Region, lines ...string) *geo.Table {
 	t.Helper()
-	sources := geo.Sources{Spots: true}
+	sources := geo.Sources{WithLocations: true}
 	for _, r := range regions {
 		sources.Regions = append(
 			sources.Regions,

@@ -76,8 +76,8 @@ func (e *places) ranked(other *places) bool {
 // positions holds the regions and spots of clients, for domains that decide by them. It may be used concurrently.
 type positions struct {
 	places places
-	spots  *geo.Spots    // nil: nowhere
-	atlas  *policy.Atlas // of the spots
+	spots  *geo.Locations // nil: nowhere
+	atlas  *policy.Atlas  // of the spots
 
 	mu      sync.Mutex
 	clients map[string]*clients // by the regions of a domain, with commas between them
@@ -135,7 +135,7 @@ func clientRegion(ranking, regions []string) string {
 func newPositions(before *positions, e places, table *geo.Table) *positions {
 	p := &positions{places: e, clients: make(map[string]*clients)}
 	if table != nil {
-		p.spots = table.Spots()
+		p.spots = table.Locations()
 	}
 	if before != nil && before.spots == p.spots && before.places.near(&e) && before.places.ranked(&e) {
 		return before
@@ -147,7 +147,7 @@ func newPositions(before *positions, e places, table *geo.Table) *positions {
 }
 
 // atlasOf returns an atlas of spots.
-func atlasOf(spots []geo.Spot) *policy.Atlas {
+func atlasOf(spots []geo.Location) *policy.Atlas {
 	positions, rankings := make([]*policy.Coordinates, len(spots)), make([]uint16, len(spots))
 	for i, spot := range spots {
 		positions[i], rankings[i] = (*policy.Coordinates)(spot.Position), uint16(spot.Region)

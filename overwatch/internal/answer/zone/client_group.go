@@ -57,7 +57,7 @@ func (a *answers) clientGroups(which int) (list []ClientGroup) {
 		return list
 	}
 	for id, where := range p.locations.List() {
-		add(clientLocation{where.Region, geo.SpotID(id), p.variantOf[p.decisionOf[id]]})
+		add(clientLocation{where.Region, geo.LocationID(id), p.variantOf[p.decisionOf[id]]})
 	}
 	return list
 }

@@ -10,12 +10,12 @@ import (
 // Selection describes how the first address of a load-balanced answer was selected: the decision input, the client
 // location and the address. It is zero for other answers.
 type Selection struct {
-	Input    *policy.Basis // nil for a static answer, or if the input was not stored
-	Region   geo.RegionID  // region of the client
-	Location geo.SpotID    // location of the client, if the input has locations
-	Variant  uint16        // number of the answer for this client location; 0 if all clients receive the same answer
-	Lead     uint16        // index in Decision.Due of the first address; NoLead without an address
-	Family   policy.Family // address family of the decision
+	Input    *policy.Basis  // nil for a static answer, or if the input was not stored
+	Region   geo.RegionID   // region of the client
+	Location geo.LocationID // location of the client, if the input has locations
+	Variant  uint16         // number of the answer for this client location; 0 if all clients receive the same answer
+	Lead     uint16         // index in Decision.Due of the first address; NoLead without an address
+	Family   policy.Family  // address family of the decision
 }
 
 // NoLead is the Lead of an answer without an address.

@@ -12,10 +12,10 @@ import (
 // name has no answer for any client.
 type variantSet struct {
 	variants   []variant
-	locations  *geo.Spots // nil if regions are sufficient
-	sameForAll bool       // the answer is the same for all client locations
-	variantOf  []uint16   // index in variants, by geo.RegionID; with locations, by decision
-	decisionOf []uint16   // index in variantOf, by geo.SpotID; names share the slice
+	locations  *geo.Locations // nil if regions are sufficient
+	sameForAll bool           // the answer is the same for all client locations
+	variantOf  []uint16       // index in variants, by geo.RegionID; with locations, by decision
+	decisionOf []uint16       // index in variantOf, by geo.LocationID; names share the slice
 }
 
 // variant is the answer for a group of clients. The shares of a variant are exact within the variant.
@@ -73,8 +73,8 @@ func (a *answers) pick(
 // clientLocation is the location of a client, with the precision that the name needs.
 type clientLocation struct {
 	region   geo.RegionID
-	location geo.SpotID // for names with answers by location
-	variant  uint16     // index of the variant for this location
+	location geo.LocationID // for names with answers by location
+	variant  uint16         // index of the variant for this location
 }
 
 // variantFor returns the variant for the client, the client's location, and the number of address bits that selected
@@ -127,7 +127,7 @@ func (v *View) SetRegionTable(table *geo.Table) { v.regions.Store(table) }
 // LocationDecisions holds the decisions of one address family by client location.
 type LocationDecisions struct {
 	Decisions  []policy.Decision
-	ByLocation []uint16 // index in Decisions by geo.SpotID; retained, and names may share it
+	ByLocation []uint16 // index in Decisions by geo.LocationID; retained, and names may share it
 }
 
 // SetRegionAnswers is SetAnswers for a name with answers by client region. decisions is indexed by geo.RegionID, then
@@ -153,7 +153,7 @@ func (w *Writer) SetRegionAnswers(
 func (w *Writer) SetLocationAnswers(
 	v *View,
 	name string,
-	locations *geo.Spots,
+	locations *geo.Locations,
 	choices [2]LocationDecisions,
 	answers int,
 ) (changed bool, err error) {

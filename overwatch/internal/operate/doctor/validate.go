@@ -42,7 +42,7 @@ func Validate(path string) error {
 		}
 	}
 	found = append(found, checkKeyFiles(path, cfg)...)
-	if err := databaseFault(cfg); errors.Is(err, geo.ErrNoPlaces) {
+	if err := databaseFault(cfg); errors.Is(err, geo.ErrNoLocations) {
 		found = append(found, settings.Problem{File: path, Key: databaseKey,
 			Value: cfg.Overwatch.Geolocation.DatabasePath, Message: err.Error()})
 	}
@@ -66,7 +66,7 @@ func Cautions(path string) []string {
 	if off := keysNotExchanged(cfg); off != nil {
 		cautions = append(cautions, "signing keys are not exchanged with the other nodes: "+off.Error())
 	}
-	if err := databaseFault(cfg); err != nil && !errors.Is(err, geo.ErrNoPlaces) {
+	if err := databaseFault(cfg); err != nil && !errors.Is(err, geo.ErrNoLocations) {
 		cautions = append(cautions, databaseKey+": the file cannot be used, until another takes its place: "+err.Error())
 	}
 	return cautions

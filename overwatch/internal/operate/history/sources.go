@@ -21,7 +21,7 @@ type Sources struct {
 
 // Read returns the figures of this moment.
 func (s Sources) Read() Reading {
-	dns := s.DNS.Figures()
+	dns := s.DNS.Stats()
 	r := Reading{At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: s.Checks(),
 		Domains: s.Domains(), Regions: s.Decisions.Totals().ByRegion}
 	r.TakeProcess()

@@ -48,10 +48,10 @@ func (s *Server) listRoutingDecisions(c *call) (answer, error) {
 	}
 	var chosen []api.RoutingDecision
 	for _, d := range s.o.Decisions.Decisions() {
-		if !f.passes(d.At, d.Steered.Input.Name) {
+		if !f.passes(d.At, d.Selection.Input.Name) {
 			continue
 		}
-		past := d.Past()
+		past := d.Summary()
 		if view := decisionView(&past); f.wants(&view) {
 			chosen = append(chosen, view)
 		}
@@ -69,7 +69,7 @@ func (s *Server) listRoutingDecisions(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-func decisionView(d *decisions.Past) api.RoutingDecision {
+func decisionView(d *decisions.Summary) api.RoutingDecision {
 	view := api.RoutingDecision{
 		ID: d.ID, Timestamp: stamp(d.At), Domain: wire.CanonicalService(d.Domain), QueryType: d.Family.QueryType(),
 		ClientSubnet: d.Client.String(), ClientRegion: d.ClientRegion, Algorithm: d.Algorithm,
@@ -87,7 +87,7 @@ func decisionView(d *decisions.Past) api.RoutingDecision {
 // answer.
 func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	d, found := s.o.Decisions.Decision(c.Param("id"))
-	isParam := func(p decisions.Past) bool { return p.ID == c.Param("id") }
+	isParam := func(p decisions.Summary) bool { return p.ID == c.Param("id") }
 	if !found && slices.ContainsFunc(s.o.Decisions.Restored(), isParam) {
 		return answer{}, notFound("the decision %.64q is from before the restart of this node: the list has its "+
 			"result, and "+
@@ -97,9 +97,9 @@ func (s *Server) getRoutingDecision(c *call) (answer, error) {
 		return answer{}, notFound("no sampled decision %.64q is kept: at most %d per socket are, until the node ends",
 			c.Param("id"), decisions.RingSize)
 	}
-	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Steered.Input.Name, "."),
-		Family: d.Steered.Family,
-		Client: d.Client.Addr()}, d.Steered)
+	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Selection.Input.Name, "."),
+		Family: d.Selection.Family,
+		Client: d.Client.Addr()}, d.Selection)
 	if place, err := s.o.Places().ExplainFor(e.Client, e.Basis.Clients); err == nil && place.Region == e.Region {
 		e.Place = &place // the client is placed as it was then
 	}

@@ -24,16 +24,16 @@ func answeredWorld(t *testing.T) *world {
 		MaxAnswers: 1},
 		config.Domain{Name: "down.test", RoutingAlgorithm: "weighted"})
 	recorder := decisions.New(1, nil)
-	socket, turns := recorder.Socket(), zone.NewRotations(1, 1)
+	socket, turns := recorder.NewSocketRecorder(), zone.NewRotations(1, 1)
 	for _, asked := range [][2]string{{"geo.test", "192.0.2.7"}, {"geo.test", "192.0.2.8"}, {"geo.test", "198.51.100.1"},
 		{"down.test", "2001:db8:1:2::3"}} {
 		client := netip.MustParseAddr(asked[1])
-		began := socket.Begin()
+		began := socket.StartSample()
 		p, err := view().Probe(asked[0], zone.ParseProbeType("A"), client, turns)
 		if err != nil {
 			t.Fatal(err)
 		}
-		socket.Note(began, &p.Selection, client)
+		socket.RecordAnswer(began, &p.Selection, client)
 	}
 	places := view().RegionTable
 	return newWorld(t, func(o *Options) { o.DNSView, o.Decisions, o.Places = view, recorder, places })

@@ -122,7 +122,7 @@ func (s *Server) getGeoTest(c *call) (answer, error) {
 	}
 	test := api.GeoTest{
 		IP: ip.String(), Region: e.Region, MatchType: string(e.Match), Comment: e.Comment,
-		Country: e.Place.Country, Continent: e.Place.Continent, ScopePrefix: int(e.Scope),
+		Country: e.Record.Country, Continent: e.Record.Continent, ScopePrefix: int(e.Scope),
 	}
 	if e.MatchedCIDR.IsValid() {
 		test.MatchedCIDR = e.MatchedCIDR.String()

@@ -211,7 +211,7 @@ func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
 	if place.Longitude == nil || math.Abs(*place.Longitude) > 180 {
 		return nil, badRequest("place.longitude must be a number of degrees from -180 to 180, such as 8.7")
 	}
-	near, ok := s.o.Places().Near(geo.Position{Latitude: *place.Latitude, Longitude: *place.Longitude})
+	near, ok := s.o.Places().FindNearby(geo.Position{Latitude: *place.Latitude, Longitude: *place.Longitude})
 	if !ok {
 		return nil, badRequest("place needs a geolocation database with positions, such as GeoLite2-City, in " +
 			"overwatch.geolocation.database_path of this node: give client_ip instead")

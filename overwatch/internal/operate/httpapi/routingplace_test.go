@@ -25,8 +25,9 @@ func TestRoutingTest_AsksFromAPlace(t *testing.T) {
 		t.Fatalf("%+v (%v)", r, err)
 	}
 	e, err := table.Explain(netip.MustParseAddr(r.ClientIP))
-	if err != nil || e.Place.Country != "GB" || r.Nearby.Kilometres > 100 || r.Nearby.Latitude != e.Place.Position.Latitude {
-		t.Errorf("asked by %s %+v, of %+v (%v)", r.ClientIP, *r.Nearby, e.Place, err)
+	if err != nil || e.Record.Country != "GB" || r.Nearby.Kilometres > 100 ||
+		r.Nearby.Latitude != e.Record.Position.Latitude {
+		t.Errorf("asked by %s %+v, of %+v (%v)", r.ClientIP, *r.Nearby, e.Record, err)
 	}
 	for place, words := range map[string]string{
 		`{"latitude": 51.5}`:                            "place.longitude must be",

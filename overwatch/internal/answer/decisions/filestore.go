@@ -18,26 +18,28 @@ import (
 )
 
 const (
-	// SavePace is the time between two writes of the file. A killed process loses at most so much.
-	SavePace = time.Minute
-	// MaxSaved bounds the sampled answers in the file, and MaxSavedFlows its counts of flows. The latest stay.
+	// SaveInterval is the time between two writes of the file. A killed process loses at most this time.
+	SaveInterval = time.Minute
+	// MaxSaved is the largest number of sampled answers in the file, MaxSavedFlows of flow counts. The latest are
+	// saved.
 	MaxSaved, MaxSavedFlows = 1000, 1 << 14
-	// maxFile bounds the file, in octets.
+	// maxFile is the largest size of the file in octets.
 	maxFile = 16 << 20
 )
 
-// Keeper stores sampled answers and flows in a file over restarts. It reads copies, so no query waits for it.
-type Keeper struct {
+// FileStore saves sampled answers and flows in a file and restores them at start. It works on copies and does not block
+// queries.
+type FileStore struct {
 	Recorder *Recorder
-	Path     string // of the file, with mode 0600
+	Path     string // path of the file; its mode is 0600
 	Logger   zerolog.Logger
 
-	saved []byte // the content of the file
+	saved []byte // last written content
 }
 
 // saved is the content of the file.
 type saved struct {
-	Decisions []Past        `json:"decisions"` // the latest first
+	Decisions []Summary     `json:"decisions"` // the latest first
 	Flows     []savedBucket `json:"flows"`     // the oldest first
 }
 
@@ -52,13 +54,13 @@ type savedFlow struct {
 	Latest time.Time
 }
 
-// Run restores the file, then writes it every SavePace and when ctx ends. It returns nil: a file that cannot be read or
-// written is logged, and the node works without it.
-func (k *Keeper) Run(ctx context.Context) error {
+// Run restores the file, then writes it every SaveInterval and when ctx ends. It returns nil: errors of the file are
+// logged, and recording continues.
+func (k *FileStore) Run(ctx context.Context) error {
 	if err := k.restore(); err != nil {
-		k.Logger.Warn().Err(err).Str("file", k.Path).Msg("the decisions and flows before the restart could not be read")
+		k.Logger.Warn().Err(err).Str("file", k.Path).Msg("cannot restore decisions and flows")
 	}
-	ticker := time.NewTicker(SavePace)
+	ticker := time.NewTicker(SaveInterval)
 	defer ticker.Stop()
 	for done := false; !done; {
 		select {
@@ -67,14 +69,14 @@ func (k *Keeper) Run(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		if err := k.save(); err != nil {
-			k.Logger.Warn().Err(err).Msg("decisions and flows could not be saved for a restart")
+			k.Logger.Warn().Err(err).Msg("cannot save decisions and flows")
 		}
 	}
 	return nil
 }
 
-// save writes the file if its content differs.
-func (k *Keeper) save() error {
+// save writes the file if the content changed.
+func (k *FileStore) save() error {
 	content, err := json.Marshal(k.Recorder.snapshot())
 	if err != nil || bytes.Equal(content, k.saved) {
 		return err
@@ -86,8 +88,8 @@ func (k *Keeper) save() error {
 	return nil
 }
 
-// restore reads the file. A missing file is an empty one.
-func (k *Keeper) restore() error {
+// restore reads the file. A missing file is not an error.
+func (k *FileStore) restore() error {
 	f, err := os.Open(k.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -100,31 +102,31 @@ func (k *Keeper) restore() error {
 		return err
 	}
 	if len(text) > maxFile {
-		return fmt.Errorf("it has more than %d octets", maxFile)
+		return fmt.Errorf("larger than %d octets", maxFile)
 	}
 	var content saved
 	if err := json.Unmarshal(text, &content); err != nil {
-		return fmt.Errorf("it is damaged: %w", err)
+		return fmt.Errorf("damaged: %w", err)
 	}
-	k.Recorder.add(&content)
+	k.Recorder.addRestored(&content)
 	return nil
 }
 
-// snapshot returns the latest sampled answers and flows. The start time of the process precedes each id, since all
-// processes count from 1.
+// snapshot returns the latest sampled answers and flows. It prepends the start time of the process to each id, because
+// each process numbers its samples from 1.
 func (r *Recorder) snapshot() saved {
-	s := saved{Decisions: []Past{}, Flows: []savedBucket{}}
+	s := saved{Decisions: []Summary{}, Flows: []savedBucket{}}
 	live := r.Decisions()
 	for i := range live[:min(len(live), MaxSaved)] {
-		past := live[i].Past()
-		past.ID = fmt.Sprintf("%d-%s", r.started.Unix(), past.ID)
-		s.Decisions = append(s.Decisions, past)
+		summary := live[i].Summary()
+		summary.ID = fmt.Sprintf("%d-%s", r.started.Unix(), summary.ID)
+		s.Decisions = append(s.Decisions, summary)
 	}
 	restored := r.Restored()
 	s.Decisions = append(s.Decisions, restored[:min(len(restored), MaxSaved-len(s.Decisions))]...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sum()
+	r.collectCounts()
 	room := MaxSavedFlows
 	for _, b := range slices.Backward(r.flows.buckets) {
 		if room -= len(b.counts); room < 0 {
@@ -141,16 +143,16 @@ func (r *Recorder) snapshot() saved {
 	return s
 }
 
-// add adds the content of a file to the record. It omits entries older than FlowSpan or in the future, and buckets that
-// are not in the order of time.
-func (r *Recorder) add(s *saved) {
+// addRestored adds the content of a file to the record. It skips entries that are older than FlowSpan or in the future,
+// and buckets that are not in chronological order.
+func (r *Recorder) addRestored(s *saved) {
 	now := r.now()
 	isRecent := func(at time.Time, span time.Duration) bool { return !at.After(now) && now.Sub(at) <= span }
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, past := range s.Decisions[:min(len(s.Decisions), MaxSaved)] {
-		if isRecent(past.At, FlowSpan) && past.Client.IsValid() {
-			r.restored = append(r.restored, past)
+	for _, summary := range s.Decisions[:min(len(s.Decisions), MaxSaved)] {
+		if isRecent(summary.At, FlowSpan) && summary.Client.IsValid() {
+			r.restored = append(r.restored, summary)
 		}
 	}
 	var buckets []*bucket

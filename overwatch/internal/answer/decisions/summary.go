@@ -7,11 +7,11 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Past is the content of a sampled answer without the basis of its decision.
-type Past struct {
+// Summary is a sampled answer without its decision input.
+type Summary struct {
 	ID           string         `json:"id"`
 	At           time.Time      `json:"at"`
-	Domain       string         `json:"domain"` // with its final dot
+	Domain       string         `json:"domain"` // with the final dot
 	Client       netip.Prefix   `json:"client"`
 	ClientRegion string         `json:"client_region,omitempty"`
 	Family       policy.Family  `json:"family"`
@@ -21,7 +21,7 @@ type Past struct {
 	Generation   uint64         `json:"generation"`
 }
 
-// Server is the backend of the first address or name of an answer.
+// Server is the backend of the first address or alias target of an answer.
 type Server struct {
 	Address netip.Addr `json:"address"`
 	Port    uint16     `json:"port"`
@@ -29,14 +29,14 @@ type Server struct {
 	Region  string     `json:"region,omitempty"`
 }
 
-// Past repeats the decision and returns its content.
-func (d *Decision) Past() Past {
-	basis := d.Steered.Input
-	decision, selected := d.Decide()
-	p := Past{
-		ID: d.ID, At: d.At, Domain: basis.Name, Client: d.Client, ClientRegion: d.Steered.ClientLocation().Region,
-		Family: d.Steered.Family, Algorithm: decision.Algorithm.String(), Outcome: decision.Outcome,
-		Generation: basis.Generation,
+// Summary repeats the decision and returns the summary of the sample.
+func (d *Decision) Summary() Summary {
+	input := d.Selection.Input
+	decision, selected := d.Repeat()
+	p := Summary{
+		ID: d.ID, At: d.At, Domain: input.Name, Client: d.Client, ClientRegion: d.Selection.ClientLocation().Region,
+		Family: d.Selection.Family, Algorithm: decision.Algorithm.String(), Outcome: decision.Outcome,
+		Generation: input.Generation,
 	}
 	if selected != nil {
 		p.Server = &Server{selected.Address, selected.Port, selected.Target, selected.Region}
@@ -45,7 +45,7 @@ func (d *Decision) Past() Past {
 }
 
 // Restored returns the sampled answers of earlier processes, the latest first. The caller must not change them.
-func (r *Recorder) Restored() []Past {
+func (r *Recorder) Restored() []Summary {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.restored

@@ -33,7 +33,7 @@ func TestSpots_ClientsAreWhereTheMappingTheDatabaseOrTheirRegionSays(t *testing.
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := mustNew(t, Sources{Regions: placedRegions(), Database: database, Spots: true, Mappings: []Mapping{
+	table := mustNew(t, Sources{Regions: placedRegions(), Database: database, WithLocations: true, Mappings: []Mapping{
 		{CIDR: netip.MustParsePrefix("198.51.100.128/25"), Region: "eu"},
 		{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "asia"},
 	}})
@@ -53,17 +53,17 @@ func TestSpots_ClientsAreWhereTheMappingTheDatabaseOrTheirRegionSays(t *testing.
 		"10.1.1.1":                   "asia",
 		"203.0.113.1":                "",
 	} {
-		id, scope := table.Spots().Locate(netip.MustParseAddr(client))
-		spot := table.Spots().List()[id]
-		got := table.Name(spot.Region)
-		if spot.Position != nil {
-			got += fmt.Sprintf(" at %.2f %.2f", spot.Position.Latitude, spot.Position.Longitude)
+		id, scope := table.Locations().Locate(netip.MustParseAddr(client))
+		location := table.Locations().List()[id]
+		got := table.RegionName(location.Region)
+		if location.Position != nil {
+			got += fmt.Sprintf(" at %.2f %.2f", location.Position.Latitude, location.Position.Longitude)
 		}
-		if region, _ := table.Locate(netip.MustParseAddr(client)); got != want || region != spot.Region {
-			t.Errorf("%s: %q (in %q, scope %d), want %q", client, got, table.Name(region), scope, want)
+		if region, _ := table.Locate(netip.MustParseAddr(client)); got != want || region != location.Region {
+			t.Errorf("%s: %q (in %q, scope %d), want %q", client, got, table.RegionName(region), scope, want)
 		}
 	}
-	if first := table.Spots().List()[0]; first.Region != NoRegion || first.Position != nil {
+	if first := table.Locations().List()[0]; first.Region != NoRegion || first.Position != nil {
 		t.Errorf("the first spot is %+v, want nowhere", first)
 	}
 }
@@ -86,8 +86,8 @@ func TestDatabase_FlatLayoutsAreRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place, network, err := d.lookup(one.Addr())
-		if got := place.Country + " " + place.Continent; err != nil || got != want || network != one {
+		record, network, err := d.lookup(one.Addr())
+		if got := record.Country + " " + record.Continent; err != nil || got != want || network != one {
 			t.Errorf("%v: %q in %s (%v), want %q", record, got, network, err, want)
 		}
 	}
@@ -103,13 +103,13 @@ func TestSpots_ScopeIsExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		table := mustNew(t, Sources{Regions: placedRegions(), DefaultRegion: []string{"", "eu"}[rng.IntN(2)],
-			Database: database, Spots: true})
+			Database: database, WithLocations: true})
 		for range 1000 {
 			a := randomAddr(rng)
-			id, scope := table.Spots().Locate(a)
+			id, scope := table.Locations().Locate(a)
 			for range 4 {
 				b := within(rng, netip.PrefixFrom(a, int(scope)).Masked())
-				if other, _ := table.Spots().Locate(b); other != id {
+				if other, _ := table.Locations().Locate(b); other != id {
 					t.Fatalf("seed %d: %s is at %d with scope %d, but %s at %d", seed, a, id, scope, b, other)
 				}
 			}
@@ -134,7 +134,7 @@ func randomNetworks(rng *rand.Rand) (networks []geotest.Network) {
 
 func TestSpots_AreBoundedByACoarserGrid(t *testing.T) {
 	var networks []geotest.Network
-	for i := range 2 * MaxSpots {
+	for i := range 2 * MaxLocations {
 		a := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
 		networks = append(networks, geotest.Network{CIDR: netip.PrefixFrom(a, 32),
 			Record: geotest.Located("", "", float64(i/360)/4-30, float64(i%360)-180)})
@@ -143,13 +143,13 @@ func TestSpots_AreBoundedByACoarserGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spots := mustNew(t, Sources{Regions: placedRegions(), Database: database, Spots: true}).Spots()
-	if n := len(spots.List()); n > MaxSpots || n < MaxSpots/8 {
+	locations := mustNew(t, Sources{Regions: placedRegions(), Database: database, WithLocations: true}).Locations()
+	if n := len(locations.List()); n > MaxLocations || n < MaxLocations/8 {
 		t.Errorf("%d spots", n)
 	}
 	for i := range networks {
-		id, _ := spots.Locate(networks[i].CIDR.Addr())
-		at := spots.List()[id].Position
+		id, _ := locations.Locate(networks[i].CIDR.Addr())
+		at := locations.List()[id].Position
 		if lat, lon := float64(i/360)/4-30, float64(i%360)-180; at == nil || math.Abs(at.Latitude-lat) > 1 ||
 			math.Abs(at.Longitude-lon) > 1 {
 			t.Fatalf("%s is at %v, want within a degree of %v %v", networks[i].CIDR, at, lat, lon)
@@ -158,15 +158,16 @@ func TestSpots_AreBoundedByACoarserGrid(t *testing.T) {
 }
 
 func TestSpots_AreNotMadeUnlessAskedFor(t *testing.T) {
-	if table := mustNew(t, Sources{Regions: placedRegions()}); table.Spots() != nil {
+	if table := mustNew(t, Sources{Regions: placedRegions()}); table.Locations() != nil {
 		t.Error("they were")
 	}
 }
 
 func TestSpots_OfMaxMindsCityFile(t *testing.T) {
-	table := mustNew(t, Sources{Regions: placedRegions(), Database: mustRead(t, "GeoIP2-City-Test.mmdb"), Spots: true})
-	id, scope := table.Spots().Locate(netip.MustParseAddr("81.2.69.142")) // London
-	if at := table.Spots().List()[id].Position; at == nil || math.Abs(at.Latitude-51.5) > .3 ||
+	table := mustNew(t, Sources{Regions: placedRegions(), Database: mustRead(t, "GeoIP2-City-Test.mmdb"),
+		WithLocations: true})
+	id, scope := table.Locations().Locate(netip.MustParseAddr("81.2.69.142")) // London
+	if at := table.Locations().List()[id].Position; at == nil || math.Abs(at.Latitude-51.5) > .3 ||
 		math.Abs(at.Longitude) > .3 || scope < 24 {
 		t.Errorf("81.2.69.142 is at %v, scope %d", at, scope)
 	}
@@ -191,11 +192,11 @@ func TestNetwork_ScopeIsExact(t *testing.T) {
 				t.Fatalf("/%d and /%d: %s is in %x with scope %d, but %s in %x", v4, v6, a, network, scope, b, other)
 			}
 		}
-		if _, _, carries := embedded(a); !carries && scope == v6 && v6 > 0 {
+		if _, _, carries := embeddedIPv4(a); !carries && scope == v6 && v6 > 0 {
 			outside := netip.PrefixFrom(a, int(v6)).Masked().Addr().As16()
 			outside[(v6-1)/8] ^= 1 << (7 - (v6-1)%8)
 			if other, _ := Network(netip.AddrFrom16(outside), v4, v6); other == network {
-				if _, _, carries := embedded(netip.AddrFrom16(outside)); !carries {
+				if _, _, carries := embeddedIPv4(netip.AddrFrom16(outside)); !carries {
 					t.Fatalf("/%d: %s and %s are both in %x", v6, a, netip.AddrFrom16(outside), network)
 				}
 			}
@@ -216,11 +217,12 @@ func TestNetwork_CarriedAddressesAreInTheNetworkOfTheirClient(t *testing.T) {
 }
 
 func TestLocators_DoNotAlloc(t *testing.T) {
-	table := mustNew(t, Sources{Regions: placedRegions(), Database: mustRead(t, "GeoIP2-City-Test.mmdb"), Spots: true})
+	table := mustNew(t, Sources{Regions: placedRegions(), Database: mustRead(t, "GeoIP2-City-Test.mmdb"),
+		WithLocations: true})
 	a, b := netip.MustParseAddr("81.2.69.160"), netip.MustParseAddr("2001:218::1")
 	if n := testing.AllocsPerRun(100, func() {
-		table.Spots().Locate(a)
-		table.Spots().Locate(b)
+		table.Locations().Locate(a)
+		table.Locations().Locate(b)
 		Network(a, 24,
 			56)
 		Network(b, 24, 56)
