@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
-	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -38,31 +36,22 @@ func (p *Plane) object(key replica.Key) (value json.RawMessage, err error) {
 	return o.Value, nil
 }
 
-// Follow puts objects into force as the store has them after a merge with other nodes. It returns, for each object that
-// has no effect here, the reason; such an object stays in the store.
+// Follow applies objects as the store has them after a merge with other nodes. It returns the reason for each object
+// that has no effect on this node; such an object stays in the store.
 func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]error {
 	refused := make(map[replica.Key]error)
 	var defined []replica.Key
 	for _, key := range keys {
-		var err error
-		switch key.Kind {
-		case store.KindDomain, store.KindRegion, store.KindMapping, store.KindAgent, store.KindSetting:
+		kind, known := peerKinds[key.Kind]
+		switch {
+		case !known:
+			refused[key] = errUnknownKind
+		case kind.define != nil:
 			defined = append(defined, key)
-		case store.KindServer:
-			err = p.followServer(ctx, key)
-		case store.KindOverride, store.KindWeight, store.KindDrain:
-			err = p.followAdminState(ctx, key)
-		case store.KindRevocation:
-			err = p.followRevocation(ctx, key)
-		case store.KindLock:
-			if _, err = p.object(key); err == nil {
-				err = p.o.Trust.FollowLock(key.Name)
-			}
 		default:
-			err = errUnknownKind
-		}
-		if err != nil {
-			refused[key] = err
+			if err := kind.follow(p, ctx, key); err != nil {
+				refused[key] = err
+			}
 		}
 	}
 	if len(defined) > 0 {
@@ -71,7 +60,7 @@ func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]
 	return refused
 }
 
-// followDefined puts definitions of the API into force together, and adds the reasons of those that have no effect to
+// followDefined applies definitions of the API together, and adds the reason for each definition without effect to
 // refused.
 func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
@@ -82,7 +71,7 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	for _, key := range keys {
 		value, err := p.object(key)
 		if err == nil {
-			err = putInto(draft, key, value)
+			err = peerKinds[key.Kind].define(draft, key, value)
 		}
 		if err != nil {
 			refused[key] = err
@@ -105,54 +94,6 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 			refused[key] = err
 		}
 	}
-}
-
-// putInto puts an object into a draft, or removes it for a nil value.
-func putInto(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-	switch key.Kind {
-	case store.KindDomain:
-		if value == nil {
-			d.DeleteDomain(key.Name)
-			return nil
-		}
-		domain, err := model.Decode[model.Domain](value)
-		if err != nil {
-			return fmt.Errorf("it cannot be read: %w", err)
-		}
-		d.PutDomain(domain)
-		return nil
-	case store.KindRegion:
-		return putOne(key, value, d.PutRegion, d.DeleteRegion)
-	case store.KindAgent:
-		return putOne(key, value, d.PutNode, d.DeleteNode)
-	case store.KindMapping:
-		network, err := netip.ParsePrefix(key.Name)
-		if err != nil {
-			return fmt.Errorf("its name is no network: %w", err)
-		}
-		network = model.Network(network)
-		return putOne(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
-			func(string) { d.DeleteMapping(network) })
-	}
-	if err := definitions.CheckOverlay(key.Name, value); err != nil {
-		return err
-	}
-	d.PutSetting(key.Name, value)
-	return nil
-}
-
-// putOne is putInto for an object of type T, by the draft's functions.
-func putOne[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
-	if value == nil {
-		remove(key.Name)
-		return nil
-	}
-	one := new(T)
-	if err := json.Unmarshal(value, one); err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
-	}
-	put(one)
-	return nil
 }
 
 func (p *Plane) followServer(ctx context.Context, key replica.Key) error {
@@ -191,6 +132,13 @@ func (p *Plane) followRevocation(ctx context.Context, key replica.Key) error {
 		err = p.o.Registry.RemoveAgent(ctx, key.Name)
 	}
 	return err
+}
+
+func (p *Plane) followLock(_ context.Context, key replica.Key) error {
+	if _, err := p.object(key); err != nil {
+		return err
+	}
+	return p.o.Trust.FollowLock(key.Name)
 }
 
 func (p *Plane) followAdminState(ctx context.Context, key replica.Key) error {

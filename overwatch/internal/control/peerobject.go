@@ -1,9 +1,11 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -16,46 +18,59 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// CheckObject checks an object of another node by the rules of an API change. Faults that
-// depend on other objects or on the configuration file are reported by Follow, since these may arrive later.
-func CheckObject(o *replica.Object) error {
-	switch o.Kind {
-	case store.KindDomain:
-		d, err := model.Decode[model.Domain](o.Value)
-		if err != nil {
-			return fmt.Errorf("it cannot be read: %w", err)
-		}
-		return definitions.CheckDomain(d)
-	case store.KindRegion:
-		return checkValue(o, definitions.CheckRegion)
-	case store.KindMapping:
-		return checkValue(o, definitions.CheckMapping)
-	case store.KindAgent:
-		return checkValue(o, definitions.CheckNode)
-	case store.KindServer:
-		s, err := model.Decode[model.Server](o.Value)
-		if err != nil {
-			return fmt.Errorf("it cannot be read: %w", err)
-		}
-		return checkPeerServer(s)
-	case store.KindOverride, store.KindWeight, store.KindDrain:
-		return checkValue(o, func(order *store.Order) error {
-			order.Kind = api.OrderKind(o.Kind)
-			return changes.CheckAdminState(order)
-		})
-	case store.KindSetting:
-		return definitions.CheckPeerSetting(o.Name, o.Value)
-	case store.KindRevocation:
-		return checkValue(o, func(p *store.Pin) error { return checkAgentID(p.AgentID) })
-	case store.KindLock:
-		return checkValue(o, func(l *store.TokenLock) error {
-			if canonical, remedy := settings.ParseService(l.Service); remedy != "" || canonical != l.Service {
-				return fmt.Errorf("service is %.260q: it must be the name of a domain", l.Service)
+// peerKind is a kind of replicated objects.
+type peerKind struct {
+	// check rejects an object by the rules of an API change.
+	check func(*replica.Object) error
+	// define puts a definition into a draft, or deletes it from the draft for a nil value.
+	define func(d *definitions.Draft, key replica.Key, value json.RawMessage) error
+	// follow applies an object that is no definition.
+	follow func(p *Plane, ctx context.Context, key replica.Key) error
+}
+
+// peerKinds are the kinds of replicated objects that this version knows. It is never changed.
+var peerKinds = map[string]peerKind{
+	store.KindDomain: {check: checkPeerDomain, define: definePeerDomain},
+	store.KindRegion: {check: checkAs(definitions.CheckRegion),
+		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+			return define(key, value, d.PutRegion, d.DeleteRegion)
+		}},
+	store.KindMapping: {check: checkAs(definitions.CheckMapping), define: definePeerMapping},
+	store.KindAgent: {check: checkAs(definitions.CheckNode),
+		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+			return define(key, value, d.PutNode, d.DeleteNode)
+		}},
+	store.KindSetting: {
+		check: func(o *replica.Object) error { return definitions.CheckPeerSetting(o.Name, o.Value) },
+		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+			if err := definitions.CheckOverlay(key.Name, value); err != nil {
+				return err
 			}
+			d.PutSetting(key.Name, value)
 			return nil
-		})
+		}},
+	store.KindServer:   {check: checkPeerServer, follow: (*Plane).followServer},
+	store.KindOverride: {check: checkPeerAdminState, follow: (*Plane).followAdminState},
+	store.KindWeight:   {check: checkPeerAdminState, follow: (*Plane).followAdminState},
+	store.KindDrain:    {check: checkPeerAdminState, follow: (*Plane).followAdminState},
+	store.KindRevocation: {
+		check:  checkAs(func(p *store.Pin) error { return checkAgentID(p.AgentID) }),
+		follow: (*Plane).followRevocation},
+	store.KindLock: {check: checkAs(checkPeerLock), follow: (*Plane).followLock},
+}
+
+// CheckObject checks an object of another node by the rules of an API change. Follow reports faults that depend on
+// other objects or on the configuration file, because these can arrive later. The store keeps objects of unknown kinds.
+func CheckObject(o *replica.Object) error {
+	if kind, known := peerKinds[o.Kind]; known {
+		return kind.check(o)
 	}
-	return nil // the store holds unknown kinds
+	return nil
+}
+
+// checkAs returns the check of an object whose value is a T.
+func checkAs[T any](check func(*T) error) func(*replica.Object) error {
+	return func(o *replica.Object) error { return checkValue(o, check) }
 }
 
 // checkValue checks the value of an object as a T.
@@ -74,10 +89,73 @@ func checkAgentID(id string) error {
 	return nil
 }
 
-func checkPeerServer(s *model.Server) error {
+func checkPeerServer(o *replica.Object) error {
+	s, err := model.Decode[model.Server](o.Value)
+	if err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
 	id, err := registry.NewID(s.Service, s.Address, s.Port)
 	if err == nil && (id.Service != s.Service || id.Address != s.Address) {
 		err = fmt.Errorf("its id is not in the canonical form %s", id)
 	}
 	return errors.Join(err, definitions.CheckServer(s))
+}
+
+func checkPeerDomain(o *replica.Object) error {
+	d, err := model.Decode[model.Domain](o.Value)
+	if err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	return definitions.CheckDomain(d)
+}
+
+func checkPeerAdminState(o *replica.Object) error {
+	return checkValue(o, func(order *store.Order) error {
+		order.Kind = api.OrderKind(o.Kind)
+		return changes.CheckAdminState(order)
+	})
+}
+
+func checkPeerLock(l *store.TokenLock) error {
+	if canonical, remedy := settings.ParseService(l.Service); remedy != "" || canonical != l.Service {
+		return fmt.Errorf("service is %.260q: it must be the name of a domain", l.Service)
+	}
+	return nil
+}
+
+func definePeerDomain(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+	if value == nil {
+		d.DeleteDomain(key.Name)
+		return nil
+	}
+	domain, err := model.Decode[model.Domain](value)
+	if err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	d.PutDomain(domain)
+	return nil
+}
+
+func definePeerMapping(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+	network, err := netip.ParsePrefix(key.Name)
+	if err != nil {
+		return fmt.Errorf("its name is no network: %w", err)
+	}
+	network = model.Network(network)
+	return define(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
+		func(string) { d.DeleteMapping(network) })
+}
+
+// define puts an object of type T into a draft with put, or deletes it with remove for a nil value.
+func define[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
+	if value == nil {
+		remove(key.Name)
+		return nil
+	}
+	one := new(T)
+	if err := json.Unmarshal(value, one); err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	put(one)
+	return nil
 }
