@@ -9,7 +9,8 @@ const (
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t" +
 		shapeLaid
 	shapeTarget = "id:s service:s address:s- target:s port:i weight:i region:s agent:s- host:s allowed_cidrs:a- " +
-		"owner:s- addresses:a problem:s- created_at:t updated_at:t health_check.enabled:b- health_check.type:s health_check.path:s " +
+		"owner:s- addresses:a problem:s- created_at:t updated_at:t health_check.enabled:b- health_check.type:s " +
+		"health_check.path:s " +
 		"health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i " +
 		"health_check.unhealthy_threshold:i health_check.expected_status:s " + shapeHealthCheck
 	shapeRoll = "zone:s way:s{key|unsigned|signed} stage:s{signing|published|offered|alone|unsigned|done} since:t " +
@@ -24,7 +25,8 @@ const (
 	shapeMore     = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
 		"source:s{config|api} " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- " +
-		"client_hash_ipv6_prefix:i- answer:s{address|cname} https.alpn:a- https.port:i- https.ech:s- srv:a- owner:s-" + shapeRouting + shapeLaid
+		"client_hash_ipv6_prefix:i- answer:s{address|cname} https.alpn:a- https.port:i- https.ech:s- srv:a- " +
+		"owner:s-" + shapeRouting + shapeLaid
 	// shapeRouting has the settings of a domain that routing_policy left to the configuration file in version 0.9.0.
 	shapeRouting = " routing_algorithm:s regions:a max_answers:i on_all_down:s- failover_threshold:i " +
 		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i " +
@@ -32,7 +34,8 @@ const (
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
-		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i-" + shapeLaid
+		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- " +
+		"proximity_bias:i-" + shapeLaid
 	shapeAgentNode = "id:s name:s address:s- port:i- region:s status:s{online|offline|pending} version:s " +
 		"uptime_seconds:i last_seen:t? left_at:t? checks_total:i checks_per_sec:n active_checks:i target_count:i " +
 		"certificate_expiry:t? registered_at:t?"
@@ -42,21 +45,25 @@ const (
 		"version:s- rtt_ms:i last_seen:t- joined_at:t-"
 	// shapeHealthCheck has the settings of a health check that an answer may omit.
 	shapeHealthCheck = "health_check.host:s- health_check.address:s- health_check.fast_interval:s- " +
-		"health_check.server_name:s- health_check.insecure_skip_verify:b- health_check.method:s- health_check.headers:o- " +
+		"health_check.server_name:s- health_check.insecure_skip_verify:b- health_check.method:s- " +
+		"health_check.headers:o- " +
 		"health_check.body_contains:s- health_check.body_matches:s- health_check.ca_certificates:s- " +
 		"health_check.counting:s- health_check.send:s- health_check.expect:s- health_check.grpc_service:s-"
 	shapeCheck = "server_id:s health_check.note:s- health_check.enabled:b health_check.type:s health_check.path:s " +
 		"health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i " +
 		"health_check.unhealthy_threshold:i health_check.expected_status:s " + shapeHealthCheck
 	shapeBackend = "service:s address:s target:s- port:i agent_id:s region:s " +
-		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? validation_healthy:b? validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
+		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? validation_healthy:b? " +
+		"validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
 		"held:b reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? " +
 		"override.healthy:b- override.reason:s- override.by:s- override.at:t- override.expires_at:t?- " +
-		"weight_override.weight:i- weight_override.reason:s- weight_override.by:s- weight_override.at:t- weight_override.expires_at:t?- " +
+		"weight_override.weight:i- weight_override.reason:s- weight_override.by:s- weight_override.at:t- " +
+		"weight_override.expires_at:t?- " +
 		"drain.share:n- drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?-"
 	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s starts_at:t? " +
 		"expires_at:t? in_force:b"
-	shapeOrder = "kind:s{override|weight|drain} service:s address:s healthy:b- weight:i- share:n- duration:s- reason:s " +
+	shapeOrder = "kind:s{override|weight|drain} service:s address:s healthy:b- weight:i- share:n- " +
+		"duration:s- reason:s " +
 		"source:s created_at:t created_by:s starts_at:t? expires_at:t? in_force:b"
 	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t?"
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? " +
@@ -64,13 +71,15 @@ const (
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|clear_weight|" +
 		"override|clear_override|begin|expire|hold|release|reload|roll|cancel|confirm|unsign|sign|force|sync|apply|" +
 		"validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
-		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s before:x after:x"
+		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s " +
+		"before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +
 		"config.default_ttl:i config.min_ttl:i config.max_ttl:i config.negative_ttl:i config.rate_limit_enabled:b " +
 		"config.rate_limit_qps:i config.return_last_healthy:b config.zones:a" + shapeState
 	shapeChecks = "config.validation_enabled:b config.default_interval_seconds:n config.default_timeout_seconds:n " +
-		"config.healthy_threshold:i config.unhealthy_threshold:i config.max_concurrent_checks:i config.default_protocol:s " +
+		"config.healthy_threshold:i config.unhealthy_threshold:i config.max_concurrent_checks:i " +
+		"config.default_protocol:s " +
 		"config.http_follow_redirects:b" + shapeState
 	shapeLogged = "config.level:s{debug|info|warn|error} config.format:s{json|console}" + shapeState
 	shapeGossip = "config.enabled:b config.bind_address:s config.bind_port:i config.cluster_name:s " +
@@ -81,7 +90,8 @@ const (
 		"preferences.notifications_enabled:b preferences.default_view:s preferences.custom_settings:o " +
 		"preferences.updated_at:t?"
 	shapeAlgorithm = "id:s name:s description:s type:s parameters:o enabled:b default:b"
-	shapeTimes     = "response_times.avg_ms:n response_times.p50_ms:n response_times.p95_ms:n response_times.p99_ms:n " +
+	shapeTimes     = "response_times.avg_ms:n response_times.p50_ms:n response_times.p95_ms:n " +
+		"response_times.p99_ms:n " +
 		"response_times.max_ms:n"
 	shapeSuccess = "success:b message:s"
 	shapeUse     = " memory.used_bytes:i? memory.available_bytes:i? memory.total_bytes:i? memory.percent:n " +
