@@ -18,7 +18,7 @@ const (
 	Leaky Counting = "leaky"
 )
 
-// Detail holds the rarely used settings of a Spec. A zero field is unused.
+// Detail holds the rarely used settings of a Spec. A zero field is unused. Each field has a row in detailSettings.
 type Detail struct {
 	// Method is the request method of http and https: GET, HEAD or OPTIONS; empty means GET. Other
 	// methods are refused because they change something.
@@ -43,6 +43,56 @@ type Detail struct {
 	// Counting is the way in which results add up; empty means Consecutive.
 	Counting Counting `json:",omitzero"`
 }
+
+// DetailSetting declares one setting of a Detail for configuration, validation and messages.
+type DetailSetting struct {
+	// Key is the key of health_check.
+	Key string
+	// Number is the number of the field in an agent's message (package wire); 0: the agent does not send the setting.
+	Number uint64
+	// Limit is the maximum length, in octets.
+	Limit int
+	// Printable reports that a message may have printable characters only.
+	Printable bool
+	// Text returns the value.
+	Text func(*Detail) *string
+
+	// general reports that every type of check uses the setting.
+	general bool
+	// show returns the part of a value that error messages may have, since values may be passwords; nil: all of it.
+	show func(string) string
+	// remedy describes a right value in place of a wrong one, "" for a right one.
+	remedy func(string) string
+}
+
+// detailSettings lists the settings of a Detail in the order of their numbers. A number is never given again.
+var detailSettings = []DetailSetting{
+	{Key: "method", Number: 10, Limit: 16, Printable: true, remedy: methodRemedy,
+		Text: func(d *Detail) *string { return &d.Method }},
+	{Key: "headers", Number: 11, Limit: MaxHeadersLength, remedy: headersRemedy, show: firstHeader,
+		Text: func(d *Detail) *string { return &d.Headers }},
+	{Key: "expected_status", Number: 12, Limit: MaxStatusLength, Printable: true, remedy: statusRemedy,
+		Text: func(d *Detail) *string { return &d.ExpectedStatus }},
+	{Key: "body_contains", Number: 13, Limit: MaxTextLength, remedy: textRemedy,
+		Text: func(d *Detail) *string { return &d.BodyContains }},
+	{Key: "body_matches", Number: 14, Limit: MaxTextLength, remedy: patternRemedy,
+		Text: func(d *Detail) *string { return &d.BodyMatches }},
+	{Key: "send", Limit: MaxTextLength, remedy: textRemedy,
+		show: func(string) string { return Redacted },
+		Text: func(d *Detail) *string { return &d.Send }},
+	{Key: "expect", Number: 15, Limit: MaxTextLength, remedy: textRemedy,
+		Text: func(d *Detail) *string { return &d.Expect }},
+	{Key: "grpc_service", Number: 16, Limit: MaxTextLength, Printable: true, remedy: serviceRemedy,
+		Text: func(d *Detail) *string { return &d.GRPCService }},
+	{Key: "counting", Number: 17, Limit: 16, Printable: true, general: true, remedy: countingRemedy,
+		Text: func(d *Detail) *string { return (*string)(&d.Counting) }},
+	{Key: "ca_file", Number: 18, Limit: MaxAuthoritiesLength, remedy: authoritiesRemedy,
+		show: func(string) string { return "certificates" },
+		Text: func(d *Detail) *string { return &d.Authorities }},
+}
+
+// DetailSettings returns the settings of a Detail. The caller must not change them.
+func DetailSettings() []DetailSetting { return detailSettings }
 
 // Details is an interned, comparable Detail: equal Details have equal content, and all Specs with
 // that content share its memory. The zero value is the zero Detail.

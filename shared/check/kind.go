@@ -12,6 +12,8 @@ import (
 // never change.
 type kind struct {
 	name Type
+	// healthy is the condition of success within the timeout, for the manual of the agent.
+	healthy string
 	// takes lists the keys of health_check that this type uses and some other types do not.
 	takes []string
 	// prepare returns the function that makes one attempt.
@@ -39,13 +41,19 @@ var (
 	secureKeys = []string{"server_name", "ca_file"}
 )
 
+// Conditions of success of several types.
+const (
+	webHealthy  = "`GET path` returns a status from 200 to 399"
+	grpcHealthy = "grpc.health.v1 returns SERVING for `grpc_service`"
+)
+
 // kinds lists all types, in the order of messages.
 var kinds = []kind{
-	{HTTP, webKeys, prepareWeb},
-	{HTTPS, slices.Concat(webKeys, secureKeys), prepareWeb},
-	{TCP, []string{"send", "expect"}, prepareSocket},
-	{GRPC, grpcKeys, prepareGRPC},
-	{GRPCS, slices.Concat(grpcKeys, secureKeys), prepareGRPC},
+	{HTTP, webHealthy, webKeys, prepareWeb},
+	{HTTPS, webHealthy, slices.Concat(webKeys, secureKeys), prepareWeb},
+	{TCP, "the connection is established", []string{"send", "expect"}, prepareSocket},
+	{GRPC, grpcHealthy, grpcKeys, prepareGRPC},
+	{GRPCS, grpcHealthy, slices.Concat(grpcKeys, secureKeys), prepareGRPC},
 }
 
 // kind returns the declaration of a type, or nil for an unknown type.

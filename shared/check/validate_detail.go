@@ -26,44 +26,33 @@ var ownHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Enco
 
 // validateDetail passes every problem of d for a check of type t to add.
 func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
-	for _, f := range []struct{ field, value, remedy string }{
-		{"method", d.Method, methodRemedy(d.Method)},
-		{"headers", d.Headers, headersRemedy(d.Headers)},
-		{"expected_status", d.ExpectedStatus, statusRemedy(d.ExpectedStatus)},
-		{"body_contains", d.BodyContains, textRemedy(d.BodyContains)},
-		{"body_matches", d.BodyMatches, patternRemedy(d.BodyMatches)},
-		{"send", d.Send, textRemedy(d.Send)},
-		{"expect", d.Expect, textRemedy(d.Expect)},
-		{"grpc_service", d.GRPCService, serviceRemedy(d.GRPCService)},
-		{"ca_file", d.Authorities, authoritiesRemedy(d.Authorities)},
-		{"counting", string(d.Counting), countingRemedy(d.Counting)},
-	} {
-		switch {
-		case f.value == "":
-		case f.field != "counting" && !t.Takes(f.field):
-			add(f.field, shown(f.field, f.value), fmt.Sprintf("a check of type %s has no use for it: remove it, or change type",
-				t))
-		case f.remedy != "":
-			add(f.field, shown(f.field, f.value), f.remedy)
+	for i := range detailSettings {
+		f := &detailSettings[i]
+		value := *f.Text(&d)
+		if value == "" {
+			continue
 		}
+		remedy := f.remedy(value)
+		if !f.general && !t.Takes(f.Key) {
+			remedy = fmt.Sprintf("a check of type %s has no use for it: remove it, or change type", t)
+		}
+		if remedy == "" {
+			continue
+		}
+		if f.show != nil {
+			value = f.show(value)
+		}
+		add(f.Key, strconv.Quote(value), remedy)
 	}
 	if d.Method == "HEAD" && (d.BodyContains != "" || d.BodyMatches != "") {
 		add("method", `"HEAD"`, "its answer has no body to look at: use GET, or remove body_contains and body_matches")
 	}
 }
 
-// shown returns a value as a message quotes it. A header may be a password, so only its name is
-// shown, and nothing of what is sent.
-func shown(field, value string) string {
-	switch field {
-	case "headers":
-		value, _, _ = strings.Cut(value, ":")
-	case "send":
-		value = Redacted
-	case "ca_file":
-		value = "certificates"
-	}
-	return strconv.Quote(value)
+// firstHeader returns the name of the first header. The value of a header may be a password.
+func firstHeader(lines string) string {
+	name, _, _ := strings.Cut(lines, ":")
+	return name
 }
 
 func methodRemedy(method string) string {
@@ -129,8 +118,8 @@ func authoritiesRemedy(pem string) string {
 	return ""
 }
 
-func countingRemedy(c Counting) string {
-	if c != Consecutive && c != Leaky {
+func countingRemedy(text string) string {
+	if c := Counting(text); c != Consecutive && c != Leaky {
 		return "use consecutive or leaky"
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gslb.internal/shared/check"
@@ -106,12 +107,29 @@ func (h *HealthCheck) Spec() check.Spec {
 	}
 }
 
+// detailField is a field of HealthCheck that holds a text of a check.Detail.
+type detailField struct {
+	field *Field
+	text  func(*check.Detail) *string
+}
+
+// detailFields returns the fields of HealthCheck for check.DetailSettings, without headers, which are a map here.
+var detailFields = sync.OnceValue(func() (list []detailField) {
+	fields, settings := FieldsOf(reflect.TypeFor[HealthCheck]()), check.DetailSettings()
+	for i := range settings {
+		for k := range fields.List {
+			if f := &fields.List[k]; checkKey(f) == settings[i].Key && f.Type.Kind() == reflect.String {
+				list = append(list, detailField{f, settings[i].Text})
+			}
+		}
+	}
+	return list
+})
+
 // detail returns the rarely used settings. It omits defaults, so that equal checks compare equal.
-func (h *HealthCheck) detail() check.Detail {
-	d := check.Detail{
-		Method: h.Method, ExpectedStatus: h.ExpectedStatus, BodyContains: h.BodyContains, BodyMatches: h.BodyMatches,
-		Send: h.Send, Expect: h.Expect, GRPCService: h.GRPCService,
-		Authorities: h.Authorities, Counting: check.Counting(h.Counting),
+func (h *HealthCheck) detail() (d check.Detail) {
+	for _, f := range detailFields() {
+		*f.text(&d) = f.field.Value(reflect.ValueOf(h).Elem()).String()
 	}
 	if d.Counting == check.Consecutive {
 		d.Counting = ""
@@ -132,9 +150,9 @@ func HealthCheckOf(spec check.Spec) *HealthCheck {
 		Interval: settings.Duration(spec.Interval), FastInterval: settings.Duration(spec.FastInterval),
 		Timeout: settings.Duration(spec.Timeout), FailureThreshold: spec.FailureThreshold, SuccessThreshold: spec.SuccessThreshold,
 		ServerName: spec.ServerName, InsecureSkipVerify: spec.InsecureSkipVerify,
-		Method: d.Method, ExpectedStatus: d.ExpectedStatus, BodyContains: d.BodyContains, BodyMatches: d.BodyMatches,
-		Send: d.Send, Expect: d.Expect, GRPCService: d.GRPCService, Authorities: d.Authorities,
-		Counting: string(d.Counting),
+	}
+	for _, f := range detailFields() {
+		f.field.Value(reflect.ValueOf(h).Elem()).SetString(*f.text(&d))
 	}
 	if spec.Off {
 		h.Enabled = new(bool)

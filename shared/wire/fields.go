@@ -1,5 +1,7 @@
 package wire
 
+import "gslb.internal/shared/check"
+
 // The fields of the messages, with their numbers on the wire.
 
 func (m *Hello) fields(c *codec) {
@@ -114,15 +116,16 @@ func (k *Check) fields(c *codec) {
 	number(c, 7, "success_threshold", &k.SuccessThreshold)
 	c.text(8, "server_name", &k.ServerName, maxHost)
 	c.flag(9, "insecure_skip_verify", &k.InsecureSkipVerify)
-	c.text(10, "method", &k.Method, maxCheckType)
-	c.raw(11, "headers", &k.Headers, maxHeaders)
-	c.text(12, "expected_status", &k.ExpectedStatus, maxStatuses)
-	c.raw(13, "body_contains", &k.BodyContains, maxCheckText)
-	c.raw(14, "body_matches", &k.BodyMatches, maxCheckText)
-	c.raw(15, "expect", &k.Expect, maxCheckText)
-	c.text(16, "grpc_service", &k.GRPCService, maxCheckText)
-	c.text(17, "counting", &k.Counting, maxCheckType)
-	c.raw(18, "authorities", &k.Authorities, maxAuthorities)
+	settings := check.DetailSettings()
+	for i := range settings {
+		switch s := &settings[i]; {
+		case s.Number == 0:
+		case s.Printable:
+			c.text(s.Number, s.Key, s.Text(&k.Detail), s.Limit)
+		default:
+			c.raw(s.Number, s.Key, s.Text(&k.Detail), s.Limit)
+		}
+	}
 }
 
 func (m *Ack) fields(c *codec) {

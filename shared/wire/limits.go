@@ -36,10 +36,5 @@ const (
 	maxCheckType = 16
 	maxPath      = 512
 	maxHost      = 255
-	maxHeaders   = 1024
-	maxStatuses  = 128
-	maxCheckText = 256
-
-	maxAuthorities = 4096
-	maxRefused     = MaxBackends + MaxServices
+	maxRefused   = MaxBackends + MaxServices
 )

@@ -4,6 +4,8 @@ import (
 	"math"
 	"net/netip"
 	"time"
+
+	"gslb.internal/shared/check"
 )
 
 // Hello is an overwatch node's introduction to an agent that dialled it.
@@ -133,17 +135,8 @@ type Check struct {
 	ServerName         string // https, grpcs
 	InsecureSkipVerify bool   // https, grpcs
 
-	// Details that few checks have; "" if unused. The octets that a tcp check sends are left out: a node sends no octets
-	// that an agent chose.
-	Method         string // http, https
-	Headers        string // http, https: "Name: value", one in a line
-	ExpectedStatus string // http, https
-	BodyContains   string // http, https
-	BodyMatches    string // http, https: a regular expression
-	Expect         string // tcp
-	GRPCService    string // grpc, grpcs
-	Authorities    string // https, grpcs: certificates in PEM
-	Counting       string
+	// Settings that few checks have. Send is omitted: a node sends no octets that an agent chose.
+	check.Detail
 }
 
 // Ack means that a message was accepted.

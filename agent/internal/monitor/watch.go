@@ -184,15 +184,13 @@ func claim(s check.State) wire.Claim {
 func onWire(s check.Spec) wire.Check {
 	d := s.Detail.Detail()
 	if d.Send != "" {
-		d.Expect = "" // without Send, this answer does not come
+		d.Send, d.Expect = "", "" // without Send, this answer does not come
 	}
 	return wire.Check{
 		Type: string(s.Type), Path: s.Path, Host: s.Host,
 		TimeoutMillis: uint32(s.Timeout.Milliseconds()), IntervalMillis: uint32(s.Interval.Milliseconds()),
 		FailureThreshold: uint16(s.FailureThreshold), SuccessThreshold: uint16(s.SuccessThreshold),
 		ServerName: s.ServerName, InsecureSkipVerify: s.InsecureSkipVerify,
-		Method: d.Method, Headers: d.Headers, ExpectedStatus: d.ExpectedStatus, BodyContains: d.BodyContains,
-		BodyMatches: d.BodyMatches, Expect: d.Expect, GRPCService: d.GRPCService, Authorities: d.Authorities,
-		Counting: string(d.Counting),
+		Detail: d,
 	}
 }

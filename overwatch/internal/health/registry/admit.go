@@ -77,11 +77,7 @@ func specOf(c wire.Check) check.Spec {
 		Timeout:          orDefault(c.TimeoutMillis, check.DefaultTimeout),
 		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
 		ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
-		Detail: check.Detail{
-			Method: c.Method, Headers: c.Headers, ExpectedStatus: c.ExpectedStatus, BodyContains: c.BodyContains,
-			BodyMatches: c.BodyMatches, Expect: c.Expect, GRPCService: c.GRPCService, Authorities: c.Authorities,
-			Counting: check.Counting(c.Counting),
-		}.Details(),
+		Detail: c.Detail.Details(),
 	}
 	if c.FailureThreshold > 0 {
 		spec.FailureThreshold = int(c.FailureThreshold)

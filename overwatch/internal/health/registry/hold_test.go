@@ -203,7 +203,7 @@ func TestBrake_WithoutAWitnessNothingIsHeld(t *testing.T) {
 		for i, word := range []string{"healthy", "unhealthy"} {
 			for n, agent := range agents {
 				said := claims(fmt.Sprintf("a.example:10.0.0.%d:80 %s", n+1, word))
-				said[0].Check = wire.Check{Type: "http", Path: "/", BodyContains: "ok"}
+				said[0].Check = wire.Check{Type: "http", Path: "/", Detail: check.Detail{BodyContains: "ok"}}
 				_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 				w.must(err)
 				w.verdict(fmt.Sprintf("a.example:10.0.0.%d:80", n+1), check.Success)

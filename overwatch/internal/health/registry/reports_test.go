@@ -327,8 +327,10 @@ func TestCheck_DetailsOfTheAgentsCheckAreFollowed(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example").HeardAt(id(a1).Address)
 		said := claims(a1+" healthy", a2+" healthy")
-		said[0].Check = wire.Check{Type: "grpc", GRPCService: "shop.v1.Orders", Counting: "leaky"}
-		said[1].Check = wire.Check{Type: "http", Path: "/", Method: "DELETE"} // a check that would change something
+		said[0].Check = wire.Check{Type: "grpc",
+			Detail: check.Detail{GRPCService: "shop.v1.Orders", Counting: check.Leaky}}
+		said[1].Check = wire.Check{Type: "http", Path: "/",
+			Detail: check.Detail{Method: "DELETE"}} // a check that would change something
 		_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		want := check.Detail{GRPCService: "shop.v1.Orders", Counting: check.Leaky}
