@@ -97,7 +97,7 @@ func TestJudge_ATimeoutThatThisMachineSleptThroughSaysNothing(t *testing.T) {
 		{fewBeats - 1, os.ErrDeadlineExceeded, Result{HeldUp: true,
 			Err: "timeout after 2s connecting, held up on this machine"}},
 		{fewBeats, context.DeadlineExceeded, Result{Outcome: Failure, Err: "timeout after 2s connecting"}},
-		{0, syscall.ECONNREFUSED, Result{Outcome: Failure, Err: "connection refused"}},
+		{0, syscall.ECONNREFUSED, Result{Outcome: Failure, Refused: true, Err: "connection refused"}},
 		{0, syscall.EMFILE, Result{Err: "check not possible here: too many open files"}},
 	} {
 		a := new(attempt)
