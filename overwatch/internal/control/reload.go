@@ -21,15 +21,15 @@ const (
 	reloadFailed = "failed"
 )
 
-// Reload reads the configuration file and the signing keys again and puts them into force. It returns the keys and
-// files that have changed and are in force, and those whose change needs a restart, without secrets. On an error the
-// configuration before stays in force.
+// Reload reads the configuration file and the signing keys, and applies them. changes are the applied keys and files,
+// restart the changed keys and files that require a restart. Neither has secrets. After an error the previous
+// configuration stays active.
 func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err error) {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	next, err := Load(p.o.ConfigPath)
 	unloaded := err
-	if err == nil { // changes by the API go on while resolvers are waited for
+	if err == nil { // the API can make changes while resolvers are queried
 		defer p.o.Targets.Await(ctx, next, reloadAwaits)()
 	}
 	p.mu.Lock()
@@ -42,7 +42,7 @@ func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err erro
 	p.fault.set(unloaded, err)
 	if err != nil {
 		p.reloads.WithLabelValues(reloadFailed).Inc()
-		p.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
+		p.log.Error().Err(err).Msg("the configuration was not reloaded: the previous configuration stays active")
 		return nil, nil, err
 	}
 	p.reloads.WithLabelValues(reloadDone).Inc()
@@ -55,7 +55,7 @@ func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err erro
 	return changes, restart, nil
 }
 
-// readmit withdraws the claims that an agent may no longer make. An agent without any service is forgotten.
+// readmit withdraws the backends that an agent may no longer report. An agent without a service is removed.
 func (p *Plane) readmit(ctx context.Context, agent string) error {
 	if record, _ := p.o.Trust.Get(agent); len(record.Services) == 0 {
 		return p.o.Registry.RemoveAgent(ctx, agent)
@@ -63,9 +63,9 @@ func (p *Plane) readmit(ctx context.Context, agent string) error {
 	return p.o.Registry.WithdrawDisallowed(ctx, agent, func(id registry.ID) bool { return p.o.Allowed(agent, id) })
 }
 
-// reload puts a configuration of the file and the signing keys into force. files are the files beside it that have
-// changed and are in force, restart the keys and files whose change needs a restart. On an error the configuration
-// before stays in force. The caller holds mu.
+// reload applies a configuration of the file and the signing keys. files are the applied files other than the
+// configuration file, restart the changed keys and files that require a restart. After an error the previous
+// configuration stays active. The caller holds mu.
 func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart []string, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
@@ -77,9 +77,8 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	if err != nil {
 		return nil, nil, err
 	}
-	// The order: backends of new names, since a backend without a name harms nothing; names; the other backends; and
-	// last tokens and policies, since those may take backends away. Reload is all or nothing: once the names are in
-	// force, only the end of the node stops it, even if its caller has gone.
+	// The order is: backends of new names, because a backend without a name has no effect; names; other backends; tokens
+	// and policies, which can remove backends. After the names, only the end of the node stops the reload.
 	p.KeepSerials(p.o.Publisher.Serial())
 	if p.o.Zones != nil {
 		altered, err := p.o.Zones.Reread()
@@ -101,7 +100,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	}
 	p.useFile(next, left)
 	p.show(over, p.set)
-	_ = p.logging.Set(joined.Logging) // which has been checked
+	_ = p.logging.Set(joined.Logging) // validated before
 	before := p.current.Swap(newCurrent(joined, p.set, time.Now()))
 	p.o.Decisions.SetSampleInterval(joined.Routing.DecisionSample)
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
@@ -135,10 +134,9 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	return files, append(p.RestartRequired(), p.identityWaits()...), p.o.Publisher.Flush(ctx)
 }
 
-// longer returns the timing while declarations change: each duration is the longer of the two. A backend that both
-// configurations keep by their own times must not go because the declarations of one meet the times of the other. It
-// goes when its agent is gone (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and leaves the
-// answers when its agent is silent (StaleThreshold).
+// longer returns the timing while declarations change: each duration is the longer of the two. With a mixture of the
+// declarations of a configuration and the times of another, the registry could remove a backend that both
+// configurations have.
 func longer(before, after registry.Timing) registry.Timing {
 	after.StaleThreshold = max(before.StaleThreshold, after.StaleThreshold)
 	after.RemoveAfter = max(before.RemoveAfter, after.RemoveAfter)
@@ -146,8 +144,8 @@ func longer(before, after registry.Timing) registry.Timing {
 	return after
 }
 
-// reconfigureChecks gives the registry and the validator the check settings of a configuration. The registry comes
-// first, since it refuses verdicts that it does not expect.
+// reconfigureChecks applies the check settings of a configuration to the registry and then to the validator: the
+// registry rejects results of unknown checks.
 func (p *Plane) reconfigureChecks(ctx context.Context, cfg *config.Config) error {
 	if err := p.o.Registry.SetTiming(ctx, Timing(cfg)); err != nil {
 		return err

@@ -22,39 +22,39 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// State holds the configuration in force and its sources: the file and the API's definitions. Reading it never waits;
-// only the Plane changes it.
+// State holds the current configuration and its sources: the file and the definitions of the API. Readers never wait;
+// only the Plane changes a State.
 type State struct {
 	log       zerolog.Logger
 	store     *store.Store
 	logging   *logging.Control
-	running   *config.Config // of the start: its values of restart keys stay in force
+	running   *config.Config // of the start: its values of restart keys stay active
 	geography *geography     // under mu
 
-	mu    sync.Mutex // held while a reload or changes are put into force
+	mu    sync.Mutex // locked while a reload or a change is applied
 	file  *config.Config
 	names definitions.Names // of the file's domains
-	set   *definitions.Set  // the API's definitions, with those that the file hides
+	set   *definitions.Set  // the definitions of the API, with definitions that the file hides
 	left  leftOut           // objects of set that do not fit the file
 
 	shown         atomic.Pointer[shown]
 	current       atomic.Pointer[current]
 	creationTimes atomic.Pointer[creationTimes]
-	// agentChecks are the rules of the configuration in force.
+	// agentChecks are the rules of the current configuration.
 	agentChecks atomic.Pointer[agentChecks]
 }
 
-// shown is the API's definitions as readers see them. It is immutable.
+// shown has the definitions of the API for readers. It is immutable.
 type shown struct {
 	base *config.Config // the file with the API's settings over it
 	set  *definitions.Set
 	left leftOut
 }
 
-// current is a configuration and the time when it came into force.
+// current is a configuration and the time at which it was applied.
 type current struct {
 	config  *config.Config
-	regions config.RegionNames // of the configuration and of the API, disabled ones too
+	regions config.RegionNames // of the configuration and of the API, including disabled regions
 	since   time.Time
 }
 
@@ -77,7 +77,7 @@ type StateOptions struct {
 func OpenState(o StateOptions) (*State, error) {
 	stored, err := o.Store.LoadDefinitions()
 	if err != nil {
-		return nil, fmt.Errorf("loading what the API has defined: %w", err)
+		return nil, fmt.Errorf("loading the definitions of the API: %w", err)
 	}
 	set, err := definitions.New(stored)
 	if err != nil {
@@ -97,23 +97,23 @@ func OpenState(o StateOptions) (*State, error) {
 	joined, base, left := s.join(o.File, set, nil)
 	s.useFile(o.File, left)
 	s.running = joined
-	_ = s.logging.Set(joined.Logging) // which has been checked
+	_ = s.logging.Set(joined.Logging) // validated before
 	s.show(base, set)
 	s.current.Store(newCurrent(joined, set, o.Started))
 	s.agentChecks.Store(newAgentChecks(joined))
 	return s, nil
 }
 
-// Config returns the configuration in force. It must not be changed.
+// Config returns the current configuration, which is immutable.
 func (s *State) Config() *config.Config { return s.current.Load().config }
 
-// InForce returns the configuration in force, and since when it is.
+// InForce returns the current configuration, and the time at which it was applied.
 func (s *State) InForce() (*config.Config, time.Time) {
 	c := s.current.Load()
 	return c.config, c.since
 }
 
-// Domains returns the names that are steered.
+// Domains returns the load-balanced names.
 func (s *State) Domains() []string {
 	cfg := s.Config()
 	names := make([]string, 0, cfg.CountDomains())
@@ -123,7 +123,7 @@ func (s *State) Domains() []string {
 	return names
 }
 
-// DrainTime returns the duration of a drain that was ordered without one: the TTL of the service's domain.
+// DrainTime returns the default duration of a drain: the TTL of the domain.
 func (s *State) DrainTime(service string) time.Duration {
 	cfg := s.Config()
 	own := 0
@@ -138,7 +138,7 @@ func (s *State) DrainTime(service string) time.Duration {
 // RegionName returns the name of the region that a text names in any case, or the text if it names no region.
 func (s *State) RegionName(text string) string { return s.current.Load().regions.Of(text) }
 
-// Regions returns the names of the regions in force.
+// Regions returns the names of the active regions.
 func (s *State) Regions() []string {
 	var names []string
 	for _, r := range s.Config().Regions {
@@ -147,31 +147,31 @@ func (s *State) Regions() []string {
 	return names
 }
 
-// Defined returns the API's definitions without those that the file hides, and the file with the API's settings over
-// it.
+// Defined returns the definitions of the API without definitions that the file hides, and the file with the overlays
+// and settings of the API.
 func (s *State) Defined() (*definitions.Set, *config.Config) {
 	shown := s.shown.Load()
 	return shown.set, shown.base
 }
 
-// RestartRequired returns the keys whose value in force differs from that of the next start.
+// RestartRequired returns the keys with a value that the next start will change.
 func (s *State) RestartRequired() []string {
 	return settings.Changed(s.running, s.shown.Load().base, settings.Restart)
 }
 
-// useFile takes another file, and the objects of the set that do not fit it.
+// useFile sets the file, and the objects of the set that do not fit it.
 func (s *State) useFile(file *config.Config, left leftOut) {
 	s.file, s.names, s.left = file, definitions.NamesIn(file), left
 	s.noteCreationTimes(s.names)
 }
 
-// show lets readers see a set, without the objects that the file hides.
+// show publishes a set, without the objects that the file hides, to readers.
 func (s *State) show(base *config.Config, set *definitions.Set) {
 	s.shown.Store(&shown{base, set.Unhidden(base, s.names), s.left})
 }
 
-// join returns a file joined with the API's definitions, and the file with the API's settings over it. An object that
-// cannot be served with the file is left out and logged, so that the rest is served.
+// join returns a file joined with the definitions of the API, and the file with the overlays and settings of the API.
+// join logs and omits an object that cannot be served with the file.
 func (s *State) join(file *config.Config, set *definitions.Set, addresses []netip.Addr) (joined, base *config.Config,
 	left leftOut) {
 	base, fits := s.laySettings(file, set)
@@ -184,7 +184,7 @@ func (s *State) join(file *config.Config, set *definitions.Set, addresses []neti
 		c := set.Join(over, names)
 		return len(publish.Check(DNSSettings(c, addresses)))+len(checkPlaces(c)) == 0
 	}
-	if !fits.Empty() && !serves(fits) { // the file alone was checked when it was read
+	if !fits.Empty() && !serves(fits) { // the file was validated when it was read
 		fits = s.fitting(fits, serves)
 		if over, err := fits.Over(file); err == nil {
 			base = over
@@ -193,8 +193,8 @@ func (s *State) join(file *config.Config, set *definitions.Set, addresses []neti
 	return fits.Join(base, names), base, missingIn(set, fits)
 }
 
-// laySettings lays the API's settings over a file. Those that do not fit the file are left out and logged; the returned
-// set is without them.
+// laySettings applies the overlays and settings of the API to a file. It logs and omits settings that do not fit the
+// file. The returned set has only the applied settings.
 func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.Config, *definitions.Set) {
 	base, draft := file, set.Edit(file, file, nil)
 	for _, section := range definitions.Sections() {
@@ -218,23 +218,23 @@ func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.
 			s.logUnusedOverlay(key, err)
 		}
 	}
-	if over, err := draft.Set().Over(file); err == nil { // all of it has been checked
+	if over, err := draft.Set().Over(file); err == nil { // all settings of the draft are valid
 		base = over
 	}
 	return base, draft.Set()
 }
 
-// logUnusedOverlay logs that an overlay is not in force.
+// logUnusedOverlay logs that an overlay has no effect.
 func (s *State) logUnusedOverlay(key string, err error) {
-	s.log.Error().Err(err).Str("object", key).Msg("what the API has laid over an object does not go with the " +
-		"configuration and has no effect: change it, or delete it with gslbctl config overlay drop")
+	s.log.Error().Err(err).Str("object", key).Msg("an overlay does not fit the configuration and has no effect: " +
+		"change it, or delete it with gslbctl domains, regions or servers reset")
 }
 
-// fitting returns the part of a set that can be served. It leaves out and logs single overlays, all regions and
-// mappings at once, and single domains.
+// fitting returns the part of a set that can be served. It logs and omits overlays and domains one by one, and the
+// regions and mappings together.
 func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool) *definitions.Set {
 	fits := *set
-	if alone := (&definitions.Set{Settings: set.Settings}); !serves(alone) {
+	if settings := (&definitions.Set{Settings: set.Settings}); !serves(settings) {
 		fits.Settings = s.fittingOverlays(set.Settings, serves)
 	}
 	fits.Domains = nil
@@ -268,8 +268,8 @@ func (s *State) fittingOverlays(all map[string]json.RawMessage,
 	return fits.Settings
 }
 
-// addServable adds to some the named entries of all with which serves stays true, and calls refuse for each other name.
-// It tries halves, since few entries are wrong as a rule.
+// addServable copies the named entries of all to some if serves stays true, and calls refuse for each other name. It
+// tries halves, because usually few entries are invalid.
 func addServable[V any](all, some map[string]V, names []string, serves func() bool, refuse func(name string)) {
 	for _, name := range names {
 		some[name] = all[name]
@@ -289,8 +289,8 @@ func addServable[V any](all, some map[string]V, names []string, serves func() bo
 	}
 }
 
-// Settings returns the DNS settings of a configuration, with the present table of clients' places. addresses are those
-// at which the node answers DNS. The caller holds mu, or is the only user of the State.
+// Settings returns the DNS settings of a configuration, with the current location table. addresses are the addresses at
+// which the node answers DNS. The caller holds mu, or is the only user of the State.
 func (s *State) Settings(cfg *config.Config, addresses []netip.Addr) (publish.Settings, error) {
 	places, err := s.geography.places(cfg)
 	if err != nil {

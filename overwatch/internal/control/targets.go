@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// maxAddresses bounds the addresses of one target.
+	// maxAddresses bounds the addresses of a target.
 	maxAddresses = 32
 	// StartAwaits bounds how long a start waits for targets: DNS answers within a second.
 	StartAwaits = 500 * time.Millisecond
-	// reloadAwaits bounds how long a reload waits for targets that it brings, which may take the place of addresses.
+	// reloadAwaits bounds the time that a reload waits for the addresses of new targets, which can replace addresses.
 	reloadAwaits = 3 * time.Second
-	// overlap is the time for which the old addresses of a target serve on after all were replaced: the new ones have to
-	// be checked first.
+	// overlap is the time for which the previous addresses of a target serve after all were replaced, so that the new
+	// addresses can be checked.
 	overlap = 10 * time.Second
 )
 
-// Targets resolves the host names by which servers are declared, and makes backends of their addresses. It may be used
-// from any goroutine.
+// Targets resolves the host names of servers, and makes backends of their addresses. Its methods may be called
+// concurrently.
 type Targets struct {
 	book  *resolve.Book
 	o     TargetOptions
@@ -39,9 +39,9 @@ type Targets struct {
 
 	mu      sync.Mutex
 	inForce map[string]bool // names of the last declarations
-	ahead   map[string]bool // names of a configuration that is to come
+	ahead   map[string]bool // names of the next configuration
 	kept    map[definitions.TargetID]inUse
-	wrong   map[definitions.TargetID]string // Problem of those that have one
+	wrong   map[definitions.TargetID]string // by target with a problem, see Problem
 	logged  map[definitions.TargetID]loggedProblem
 }
 
@@ -62,7 +62,7 @@ func (u inUse) all() []netip.Addr {
 	return all[:min(len(all), maxAddresses)]
 }
 
-// loggedProblem is the state of a target that was logged last.
+// loggedProblem is the last logged state of a target.
 type loggedProblem struct {
 	problem string
 	lines   logging.Lines
@@ -76,7 +76,7 @@ type TargetOptions struct {
 	Logger zerolog.Logger
 }
 
-// NewTargets makes Targets. Names are resolved from Run on.
+// NewTargets returns a Targets. Run resolves the names.
 func NewTargets(o TargetOptions) *Targets {
 	t := &Targets{o: o, moved: make(chan struct{}, 1), logged: make(map[definitions.TargetID]loggedProblem)}
 	t.book = resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
@@ -84,7 +84,7 @@ func NewTargets(o TargetOptions) *Targets {
 	return t
 }
 
-// signalMoved has WatchTargets declare the servers again. It does not block.
+// signalMoved makes WatchTargets declare the servers. It does not block.
 func (t *Targets) signalMoved() {
 	select {
 	case t.moved <- struct{}{}:
@@ -95,8 +95,8 @@ func (t *Targets) signalMoved() {
 // Run resolves the names until ctx ends.
 func (t *Targets) Run(ctx context.Context) error { return t.book.Run(ctx) }
 
-// Await resolves the targets of a coming configuration, and returns when each was asked for once, or after atMost. They
-// are resolved again and again until done is called, and after that only if they are in force.
+// Await resolves the targets of the next configuration, and returns when each has a result, or after atMost. Targets
+// refreshes these names until done is called, and after that only the names of the last declarations.
 func (t *Targets) Await(ctx context.Context, cfg *config.Config, atMost time.Duration) (done func()) {
 	names := make(map[string]bool)
 	for s := range cfg.StaticServers() {
@@ -114,8 +114,8 @@ func (t *Targets) Await(ctx context.Context, cfg *config.Config, atMost time.Dur
 	return done
 }
 
-// setNames sets the names to resolve: inForce in place of the names in force, or, where inForce is nil, ahead in place
-// of those of a coming configuration.
+// setNames sets the names to resolve: inForce replaces the names of the last declarations. If inForce is nil, ahead
+// replaces the names of the next configuration.
 func (t *Targets) setNames(inForce, ahead map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,8 +132,8 @@ func (t *Targets) setNames(inForce, ahead map[string]bool) {
 	t.book.Follow(all)
 }
 
-// hold returns a function that takes back what declarations has changed since. Declarations of the configuration before
-// then have the addresses of before, and not none until names that were left out have been asked for again.
+// hold returns a function that restores the present names and addresses. Declarations of the present configuration
+// then have these addresses immediately, without new queries.
 func (t *Targets) hold() (restore func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,10 +146,10 @@ func (t *Targets) hold() (restore func()) {
 	}
 }
 
-// declarations returns the backends of a configuration, with the addresses that its targets have now. Its targets are
-// then the ones in force.
+// declarations returns the backends of a configuration, with the present addresses of its targets, and resolves these
+// targets from now on.
 func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {
-	all := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
+	all := make([]registry.Declaration, 0, cfg.CountServers()) // and more if a server has several domains
 	var named []config.StaticServer
 	for s := range cfg.StaticServers() {
 		if s.Target != nil {
@@ -169,8 +169,8 @@ func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {
 	return t.expand(cfg, all, named)
 }
 
-// expand adds the backends of servers by host name to those by address. It leaves out addresses that are the same
-// backend as one before.
+// expand appends the backends of servers by host name to the backends with addresses. It omits an address that is a
+// backend of an earlier server.
 func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 	named []config.StaticServer) []registry.Declaration {
 	taken := make(map[registry.ID]bool, len(all))
@@ -193,12 +193,12 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 			return taken[registry.ID{Service: s.Service, Address: a, Port: s.Port}]
 		})
 		if problem == "" && len(addresses) == 0 {
-			problem, detail = "another server before it has its addresses and port", ""
+			problem, detail = "an earlier server has its addresses and port", ""
 		}
 		if problem != "" {
 			t.wrong[id] = strings.TrimSuffix(problem+": "+detail, ": ")
 		}
-		if problem != unasked { // which passes in seconds, with an answer or without
+		if problem != unasked { // temporary: seconds later the target has a result
 			t.logProblem(id, problem, detail, len(addresses))
 		}
 		for _, a := range addresses {
@@ -217,16 +217,16 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 	return all
 }
 
-// Problem returns the fault of a server's name or addresses, as a sentence for people; "" where there is none.
+// Problem returns a sentence about the fault of a server by host name or of its addresses, "" if it has no fault.
 func (t *Targets) Problem(id definitions.TargetID) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.wrong[id]
 }
 
-// addresses returns the addresses that a server uses from now on: those of its name that are allowed, or, without any,
-// those before. Of too many, those before stay and the first of the others fill up. problem and detail say what is
-// wrong, empty for nothing.
+// addresses returns the addresses of a server: the allowed addresses of its host name, or the previous addresses if no
+// address is allowed. Of more than maxAddresses, it prefers previous addresses. problem and detail describe a
+// fault; both are empty without a fault.
 func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer,
 	steered map[string]bool) (use inUse, problem, detail string) {
 	entry := t.book.Get(s.Target.Name)
@@ -254,9 +254,9 @@ func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer
 	case entry.Err != "":
 		problem, detail = "it is not resolved", entry.Err
 	case len(refused) > 0:
-		problem, detail = "it has addresses where no backend of it may be", strings.Join(refused, ", ")
+		problem, detail = "it has addresses outside the allowed networks", strings.Join(refused, ", ")
 	case len(next) > maxAddresses:
-		problem = "it has more than 32 addresses: the others are left out"
+		problem = "it has more than 32 addresses: the others are not used"
 	}
 	if len(next) == 0 {
 		next = before
@@ -273,10 +273,10 @@ func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer
 	return use, problem, detail
 }
 
-// unasked is the problem of a new target that no resolver has answered for. It is not logged.
+// unasked is the problem of a new target without a result. It is not logged.
 const unasked = "no resolver has answered yet"
 
-// bounded returns at most maxAddresses of next, those of before first, in their order.
+// bounded returns at most maxAddresses addresses of next in ascending order. It prefers addresses in before.
 func bounded(before, next []netip.Addr) []netip.Addr {
 	slices.SortFunc(next, netip.Addr.Compare)
 	next = slices.Compact(next)
@@ -298,8 +298,7 @@ func bounded(before, next []netip.Addr) []netip.Addr {
 	return next
 }
 
-// logProblem logs a problem of a target when it begins and when it ends; of a target that changes often, only some
-// times. The caller holds mu.
+// logProblem logs the begin and the end of a problem of a target, with a bounded number of lines. The caller holds mu.
 func (t *Targets) logProblem(id definitions.TargetID, problem, detail string, addresses int) {
 	before := t.logged[id]
 	if before.problem == problem {
@@ -311,21 +310,20 @@ func (t *Targets) logProblem(id definitions.TargetID, problem, detail string, ad
 	}
 	t.logged[id] = loggedProblem{problem, before.lines}
 	event, message := t.o.Logger.Warn().Str("problem", problem).Str("detail", detail),
-		"the target of a server is not as it should be: what is good of it serves, or what was good last"
+		"the target of a server has a problem: its valid addresses serve, or else the previous ones"
 	if problem == "" {
-		event, message = t.o.Logger.Info(), "the target of a server is resolved again"
+		event, message = t.o.Logger.Info(), "the target of a server is resolved"
 	}
 	if last {
-		message += "; it changes often: no more is told of it for ten minutes"
+		message += "; it changes often: it is not logged for ten minutes"
 	}
 	event.Str("service", id.Service).Str("target", id.Name).Int("addresses", addresses).Msg(message)
 }
 
-// gatherPause is the time for which changes of addresses are gathered, since each declares all servers again.
+// gatherPause is the time for which changes of addresses are collected, because each declares all servers.
 const gatherPause = 200 * time.Millisecond
 
-// WatchTargets declares the servers again each time that addresses of targets have changed, until ctx ends. It returns
-// nil.
+// WatchTargets declares the servers after each change of the addresses of targets, until ctx ends. It returns nil.
 func (p *Plane) WatchTargets(ctx context.Context) error {
 	for {
 		select {
@@ -344,7 +342,7 @@ func (p *Plane) WatchTargets(ctx context.Context) error {
 		err := Declare(ctx, p.o.Registry, p.o.Targets, p.Config())
 		p.mu.Unlock()
 		if err != nil && ctx.Err() == nil {
-			p.log.Error().Err(err).Msg("addresses of targets are not in force")
+			p.log.Error().Err(err).Msg("addresses of targets could not be applied")
 		}
 	}
 }

@@ -55,12 +55,12 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 			{[]string{"lb.test. 1 A 192.0.2.1", "lb.test. 1 A 192.0.2.2"}, []string{"192.0.2.1"}, ""},
 			{nil, []string{"192.0.2.1"}, "it is not resolved: lb.test has no address"},
 			{[]string{"lb.test. 1 A 127.0.0.1"}, []string{"192.0.2.1"},
-				"it has addresses where no backend of it may be: 127.0.0.1"},
+				"it has addresses outside the allowed networks: 127.0.0.1"},
 			{[]string{"lb.test. 1 CNAME a.wild.test.", "a.wild.test. 1 A 192.0.2.3"}, []string{"192.0.2.1"},
 				"it leads to a name that this node answers itself: a.wild.test"},
 			{[]string{"lb.test. 1 CNAME x.test.", "x.test. 1 A 192.0.2.4"}, []string{"192.0.2.4"}, ""},
 			{[]string{"lb.test. 1 A 192.0.2.2"}, nil, // which is the other server's
-				"another server before it has its addresses and port"},
+				"an earlier server has its addresses and port"},
 		} {
 			records.Store(&step.records)
 			time.Sleep(3 * time.Second)

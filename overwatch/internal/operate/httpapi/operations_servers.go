@@ -34,12 +34,11 @@ func serverOperations() []Operation {
 			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at(),
 				Targets: []api.ServerTarget{named}}},
 		{Method: post, Path: v1 + "/servers", Changes: KindServer,
-			handle: decoded((*Server).postServer), Summary: "Register a server",
-			Description: "Its service must be a configured domain. 400 if it exists already. agent names the agent whose own " +
-				"server it is: " +
-				"what another one says does not count against this node's own checks that succeed. With a host name as target in " +
-				"place of the address, each address that it has is a backend of its own, and the id is " +
-				"<service>:<host name>:<port>; they come once they are resolved, in the networks of allowed_cidrs alone.",
+			handle: decoded((*Server).postServer), Summary: "Create a server",
+			Description: "The service must be a configured domain. The status is 400 if the server exists. agent is the only " +
+				"agent that can make the server unhealthy while own checks succeed. With a host name as target instead of " +
+				"an address, each address of the host name is a backend, if it is in allowed_cidrs. The id of such a " +
+				"server is <service>:<host name>:<port>.",
 			Body: api.ServerChange{"service": "app.example.com", "address": "192.0.2.1", "port": 80, "weight": 100,
 				"region": "eu-west", "health_check": map[string]any{"type": "http", "path": "/healthz"}},
 			Required: []string{"service", "port", "region"}, Status: 201,
@@ -48,10 +47,10 @@ func serverOperations() []Operation {
 		{Method: patch, Path: server, Changes: KindServer, handle: decoded((*Server).patchServer),
 			Header:  conditionsOf(false),
 			Summary: "Change a server",
-			Description: "A server keeps service, address, target and port. The values of a server of the " +
-				"configuration become an overlay, see DELETE of its overlay. A server that only an agent declares cannot " +
-				"be changed. null resets a field to its default, in health_check to that of the region for a server with " +
-				"a target.",
+			Description: "service, address, target and port cannot change. The values of a server of the configuration become " +
+				"an overlay, see DELETE of its overlay. A server that only an agent declares cannot be changed. null " +
+				"resets a field to its default. In the health_check of a server with a target, null resets a field to the " +
+				"value of the region.",
 			Body: api.ServerChange{"weight": 50}, Status: 200,
 			Answer: api.Named{Message: "server changed", ID: exampleServer},
 			Errors: changeErrors},
@@ -59,31 +58,32 @@ func serverOperations() []Operation {
 		{Method: del, Path: server, Changes: KindServer,
 			handle: (*Server).deleteServer, Header: conditionsOf(false), Summary: "Delete a server",
 			Query:       safe,
-			Description: "Only one that the API has created.", Status: 204, Errors: unsafeChangeErrors},
+			Description: "Requires a server that the API has created.", Status: 204, Errors: unsafeChangeErrors},
 		{Method: get, Path: server + "/health-check", handle: (*Server).getHealthCheck,
-			Summary: "How the node checks a server", Status: 200, Answer: checked},
+			Summary: "Health check of a server", Status: 200, Answer: checked},
 		{Method: put, Path: server + "/health-check", Changes: KindServer,
 			handle: decoded((*Server).putHealthCheck), Header: conditionsOf(false),
-			Summary: "Set how the node checks a server",
-			Description: "An omitted field gets its default. The change takes effect with the next check. A server " +
-				"without interval and timeout has those of /config/health-check.",
+			Summary: "Set the health check of a server",
+			Description: "An omitted field gets its default. The change takes effect with the next check. Without " +
+				"interval and timeout, the values of /config/health-check apply.",
 			Body: change, Status: 200, Answer: checked, Errors: changeErrors},
 		{Method: patch, Path: server + "/health-check", Changes: KindServer,
 			handle: decoded((*Server).putHealthCheck), Header: conditionsOf(false),
-			Summary:     "Change how the node checks a server",
-			Description: "An omitted field keeps its value, and null resets a field to its default.",
+			Summary:     "Change the health check of a server",
+			Description: "An omitted field does not change, and null resets a field to its default.",
 			Body:        change, Status: 200, Answer: checked, Errors: changeErrors},
 		{Method: post, Path: server + "/drain", Changes: KindDrain, handle: (*Server).postDrain, Role: api.RoleOperate,
-			Summary: "Lower the traffic of a server to nothing, or to a share",
-			Description: "It goes linearly from starts_at, or from now, over duration, and stays there until it is taken back " +
-				"or expires_in has passed since its start.",
+			Summary: "Drain a server",
+			Description: "The share of the server falls linearly to share, by default 0, within duration from starts_at or " +
+				"now. " +
+				"The drain ends with DELETE, or expires_in after its start.",
 			Body: api.DrainRequest{Duration: "2m"}, Optional: true,
 			Query: orderParameters(), Errors: []int{conflict},
 			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: new(at()), Stage: api.DrainDraining,
 				SafeAt: new(at().Add(time.Minute))}},
 		{Method: del, Path: server + "/drain", Changes: KindDrain, handle: (*Server).deleteDrain, Role: api.RoleOperate,
-			Summary:     "Give a server its traffic back",
-			Description: "404 where no drain of it is in force or planned. A drain that its agent asks for goes on.",
+			Summary:     "End the drain of a server",
+			Description: "The status is 404 without an active or planned drain. A drain that the agent requests continues.",
 			Status:      200, Answer: api.Drain{}},
 	}
 }

@@ -19,19 +19,19 @@ func sectionOperations() []Operation {
 	liked := api.PreferencesChange{Theme: new("dark"), Timezone: new("Europe/Berlin")}
 	list := []Operation{
 		{Method: get, Path: v1 + "/preferences", handle: (*Server).getPreferences,
-			Summary: "How people want the node shown",
+			Summary: "Preferences of the console",
 			Status:  200, Answer: preferences},
 		{Method: put, Path: v1 + "/preferences", Changes: KindNode,
 			handle: (*Server).putPreferences, Header: conditionsOf(false),
-			Summary: "Set preferences", Description: "What is left out takes its default.", Body: liked, Status: 200,
+			Summary: "Set preferences", Description: "An omitted field takes its default.", Body: liked, Status: 200,
 			Answer: preferences, Errors: changeErrors},
 		{Method: patch, Path: v1 + "/preferences", Changes: KindNode,
 			handle: (*Server).putPreferences, Header: conditionsOf(false),
-			Summary: "Change preferences", Description: "What is left out stays.", Body: liked, Status: 200,
+			Summary: "Change preferences", Description: "An omitted field does not change.", Body: liked, Status: 200,
 			Answer: preferences,
 			Errors: changeErrors},
 		{Method: get, Path: v1 + "/config/system", handle: (*Server).getSystemConfig,
-			Summary: "What the node is and runs from", Status: 200,
+			Summary: "Version, identity and paths of the node", Status: 200,
 			Answer: api.SystemConfigAnswer{Config: api.SystemConfig{
 				Version: "1.2.0", BuildInfo: api.BuildInfo{GoVersion: "go1.26.0", GitCommit: "0123456",
 					BuildDate: "2026-01-01T00:00:00Z", Platform: "linux/amd64"}, Mode: "overwatch",
@@ -40,33 +40,32 @@ func sectionOperations() []Operation {
 				StartTime: at(), ConfigPath: "/etc/gslb/gslb.yaml", DataDir: "/var/lib/gslb",
 			}}},
 		{Method: post, Path: v1 + "/config/validate", handle: (*Server).postConfigValidate, Role: api.RoleOperate,
-			Summary: "Check the text of a configuration",
-			Description: "By itself: it includes nothing, leaves no secret in a file, and takes nothing from the " +
-				"environment. " +
-				"Texts are checked one after the other: 429 says that another one takes its time.",
+			Summary: "Validate a configuration",
+			Description: "The text must be complete: include files, secret files and environment variables are not read. " +
+				"The node checks one text at a time. The status is 429 while the check of another text takes long.",
 			YAML: true, Body: "mode: overwatch\n", Status: 200, Errors: []int{http.StatusTooManyRequests},
 			Answer: api.ConfigValidation{Errors: []api.ConfigError{
 				{Key: "overwatch.gossip.encryption_key", Message: "is missing"}}}},
 	}
 	list = append(list, planConfigOperation())
-	list = append(list, section("/config/dns", definitions.DNS, "How DNS is answered",
+	list = append(list, section("/config/dns", definitions.DNS, "DNS settings",
 		api.DNSConfigChange{DefaultTTL: new(60)}, api.DNSConfigAnswer{Config: api.DNSConfig{
 			ListenAddress: []string{":53"}, EnableTCP: true, EnableUDP: true, MaxUDPSize: 1232, DefaultTTL: 60,
 			MaxTTL:           1<<31 - 1,
 			NegativeTTL:      60,
 			RateLimitEnabled: true, RateLimitQPS: 1000, Zones: []string{"gslb.example.com"},
 		}, ConfigState: state})...)
-	list = append(list, section("/config/health-check", definitions.HealthCheck, "How the node checks backends",
+	list = append(list, section("/config/health-check", definitions.HealthCheck, "Health check settings",
 		api.HealthCheckConfigChange{DefaultIntervalSeconds: new(10.0)},
 		api.HealthCheckConfigAnswer{Config: api.HealthCheckConfig{
 			ValidationEnabled: true, DefaultIntervalSeconds: 10, DefaultTimeoutSeconds: 5, HealthyThreshold: 2,
 			UnhealthyThreshold: 3, MaxConcurrentChecks: 1024, DefaultProtocol: "tcp", HTTPFollowRedirects: true,
 		}, ConfigState: checks})...)
-	list = append(list, section("/config/logging", definitions.Logging, "What is logged",
+	list = append(list, section("/config/logging", definitions.Logging, "Log settings",
 		api.LoggingConfigChange{Level: new("debug")},
 		api.LoggingConfigAnswer{Config: api.LoggingConfig{Level: "debug", Format: "json"},
 			ConfigState: api.ConfigState{Overlay: []string{"level"}, RestartRequired: []string{}}})...)
-	return append(list, section("/gossip/config", definitions.Gossip, "How the node gossips, without the key",
+	return append(list, section("/gossip/config", definitions.Gossip, "Gossip settings, without the key",
 		api.GossipConfigChange{Seeds: &[]string{"overwatch-2.example.com:7946"}},
 		api.GossipSettings{Config: api.GossipConfig{
 			Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true, GossipIntervalMS: 200,
@@ -78,32 +77,33 @@ func sectionOperations() []Operation {
 func overlayOperation(path, kind, parameter string) Operation {
 	return Operation{Method: del, Path: path + "/overlay", Changes: KindSetting,
 		handle:  dropOverlay(kind, parameter),
-		Summary: "Let the file count again for a " + kind,
-		Description: "What PATCH and PUT have laid over what the configuration declares goes, also where the file " +
-			"does not " +
-			"have the " + kind + " any more. 404 if nothing is laid over it.",
+		Summary: "Delete the overlay of a " + kind,
+		Description: "The values of the configuration file take effect. An overlay without its " + kind + " in the file is " +
+			"also deleted. The status is 404 if the " + kind + " has no overlay.",
 		Status: 204, Errors: []int{noStore}}
 }
 
 func configOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/config/overlays", handle: (*Server).listOverlays, Query: paged(),
-			Summary:     "What is laid over domains, regions and servers of the file",
-			Description: "Also what is not in force, because the file does not have the object or does not go with it.",
-			Status:      200, Answer: api.OverlayList{Overlays: []api.OverlaidObject{{Kind: definitions.OverDomain,
+			Summary: "List overlays",
+			Description: "An overlay has the API values of a domain, region or server of the configuration file. The list " +
+				"contains " +
+				"overlays without effect: the file lacks the object, or the values do not fit the file.",
+			Status: 200, Answer: api.OverlayList{Overlays: []api.OverlaidObject{{Kind: definitions.OverDomain,
 				ID: "app.example.com", Overlay: api.Overlay{Fields: map[string]json.RawMessage{"ttl": []byte("5")},
 					Configured: map[string]json.RawMessage{"ttl": []byte("30")}, By: "alice", UpdatedAt: at(),
 					InForce: true}}},
 				Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/config/reload", Changes: KindNode,
-			handle: (*Server).postReload, Summary: "Read the configuration again",
-			Description: "On any error the one before stays in force.", Status: 200,
+			handle: (*Server).postReload, Summary: "Reload the configuration",
+			Description: "After an error, the previous configuration stays active.", Status: 200,
 			Answer: api.Reload{Reloaded: true, Changes: []string{"domains"}, RestartRequired: []string{}}},
 	}
 }
 
-// section returns the operations of one section of settings: path is below /api/v1, name the key under which package
-// definitions stores it.
+// section returns the operations of a section of settings. path is relative to /api/v1. Package definitions stores the
+// section with the key name.
 func section(path, name, summary string, change, answered any) []Operation {
 	path = v1 + path
 	kind := KindNode
@@ -114,24 +114,28 @@ func section(path, name, summary string, change, answered any) []Operation {
 		{Method: get, Path: path, handle: getSection(name), Summary: summary, Status: 200, Answer: answered},
 		{Method: put, Path: path, Changes: kind,
 			handle: putSection(name), Header: conditionsOf(false), Summary: "Set: " + summary,
-			Description: "It lies over the file, also after a restart. What is left out is the file's again.",
-			Body:        change, Status: 200, Answer: answered, Errors: changeErrors},
+			Description: "The values are an overlay over the configuration file, and survive a restart. An omitted field " +
+				"takes the " +
+				"value of the file.",
+			Body: change, Status: 200, Answer: answered, Errors: changeErrors},
 		{Method: patch, Path: path, Changes: kind,
 			handle: putSection(name), Header: conditionsOf(false), Summary: "Change: " + summary,
-			Description: "It lies over the file, also after a restart. What is left out stays.",
-			Body:        change, Status: 200, Answer: answered, Errors: changeErrors},
+			Description: "The values are an overlay over the configuration file, and survive a restart. An omitted field " +
+				"keeps its " +
+				"present value.",
+			Body: change, Status: 200, Answer: answered, Errors: changeErrors},
 		{Method: del, Path: path, Changes: kind, handle: deleteSection(name), Header: conditionsOf(false),
-			Summary: "Let the file count again: " + summary, Status: 204, Errors: changeErrors},
+			Summary: "Delete the overlay: " + summary, Status: 204, Errors: changeErrors},
 	}
 }
 
-// planConfigOperation returns the operation that compares another configuration file with the one in force.
+// planConfigOperation returns the operation that compares a configuration file with the active file.
 func planConfigOperation() Operation {
 	return Operation{Method: post, Path: v1 + "/config/plan", handle: (*Server).postConfigPlan, Role: api.RoleOperate,
-		Summary: "What another configuration file would change",
-		Description: "The keys that differ from the file in force, and what becomes of answers, as /document/plan " +
-			"says it. " +
-			"The text must be complete in itself, as for /config/validate. Nothing changes.",
+		Summary: "Plan a new configuration file",
+		Description: "Returns the keys that differ from the active file, and the effect on answers as /document/plan " +
+			"does. The " +
+			"text must be complete, as for /config/validate. Nothing changes.",
 		YAML: true, Body: "mode: overwatch\n", Status: 200, Errors: []int{http.StatusTooManyRequests},
 		Answer: api.Plan{Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "key", ID: "domains"}},
 			Force: []string{}, RestartRequired: []string{}, Answers: impact.NoEffects(), GeneratedAt: at()}}
@@ -158,7 +162,7 @@ func (s *Server) sectionView(section string) sectionAnswer {
 }
 
 // putSection answers PUT and PATCH on a section of the configuration. A setting that the body omits takes the value of
-// the file with PUT, and keeps its value with PATCH.
+// the file with PUT; with PATCH it does not change.
 func putSection(section string) handler {
 	return func(s *Server, c *call) (answer, error) {
 		if err := s.op.ChangeSection(c.request(), section, func(settings any) error {
@@ -172,7 +176,7 @@ func putSection(section string) handler {
 	}
 }
 
-// deleteSection answers DELETE on a section of the configuration: the settings of the file count again.
+// deleteSection answers DELETE on a section of the configuration: the values of the file apply.
 func deleteSection(section string) handler {
 	return func(s *Server, c *call) (answer, error) {
 		return noContent(), s.op.ChangeSection(c.request(), section, nil)
