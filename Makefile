@@ -165,8 +165,13 @@ lint-commits: check-tools
 	@last=$$(git log -1 --format=%H -- .githooks/subject.sh); \
 	  [ -z "$$last" ] || git log --format=%s "$$last^..HEAD" | .githooks/subject.sh
 
+.PHONY: lint-prose
+# Terms and phrases in documents, comments and messages: go run ./integration/cmd/prose FILE explains each.
+lint-prose: check-tools
+	@$(GO) run ./integration/cmd/prose
+
 .PHONY: lint
-lint: check-tools lint-commits $(GOLANGCI) $(ACTIONLINT) ## gofmt, golangci-lint, actionlint, subjects of commits
+lint: check-tools lint-commits lint-prose $(GOLANGCI) $(ACTIONLINT) ## golangci-lint, actionlint, language, commits
 	@$(ACTIONLINT) -color=false
 	@failed=; for m in $(MODULES); do echo "== lint $$m"; \
 	  (cd $$m && "$(CURDIR)/$(GOLANGCI)" run --allow-parallel-runners --config "$(CURDIR)/.golangci.yml" ./...) || \
