@@ -34,7 +34,9 @@ func (r *release) bill(binary string, p program, t target, list []library) ([]by
 		c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: l.path, Version: l.version,
 			PackageURL: "pkg:golang/" + l.path + "@" + l.version, Scope: cdx.ScopeRequired,
 			Licenses: &cdx.Licenses{{Expression: strings.Join(l.licenses, " AND ")}}}
-		if l.path == "std" {
+		if l.source != "" {
+			c.PackageURL = "pkg:npm/" + l.path + "@" + l.version
+		} else if l.path == "std" {
 			c.PackageURL = "pkg:golang/std@" + strings.TrimPrefix(l.version, "go")
 		}
 		if l.sum != "" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -27,9 +28,10 @@ var allowedLicenses = []string{
 // loadClassifier returns the classifier of license texts. Loading the known texts takes a second, so it is loaded once.
 var loadClassifier = sync.OnceValues(assets.DefaultClassifier)
 
-// library is a Go module, or the standard library, in an executable.
+// library is a Go module, the standard library or a library of the console, in an executable.
 type library struct {
 	path, version, sum string
+	source             string   // URL of the sources of a library of the console
 	licenses           []string // SPDX identifiers, sorted
 	texts              []string // the license and notice files
 }
@@ -121,18 +123,57 @@ func (l *library) readLicenses(dir string) error {
 		}
 		l.licenses = append(l.licenses, ids...)
 	}
-	slices.Sort(l.licenses)
-	l.licenses = slices.Compact(l.licenses)
 	if len(l.licenses) == 0 {
 		return errors.Join(fmt.Errorf("license of %s: %s has no license file", l.path, dir), unknown)
 	}
+	return errors.Join(l.checkLicenses(), unknown)
+}
+
+// checkLicenses sorts the licenses, and returns an error if one is not allowed.
+func (l *library) checkLicenses() error {
+	slices.Sort(l.licenses)
+	l.licenses = slices.Compact(l.licenses)
 	for _, id := range l.licenses {
 		if !slices.Contains(allowedLicenses, id) {
 			return fmt.Errorf("license of %s: %s is not allowed: replace the library, or add the license to "+
 				"allowedLicenses if a program with the license Apache-2.0 may contain it", l.path, id)
 		}
 	}
-	return unknown
+	return nil
+}
+
+// consoleLicenses is the file with the license of each library of the console. A line such as
+// "htm 3.1.1 (https://github.com/developit/htm)" precedes the text of a license.
+const consoleLicenses = "overwatch/internal/operate/console/assets/vendor/LICENSES.txt"
+
+var consoleLibrary = regexp.MustCompile(`(?m)^(\S+) (\d+\.\d+\.\d+) \((https://[^)]+)\).*\n`)
+
+// consoleLibraries returns the libraries in the text of consoleLicenses.
+func consoleLibraries(text string) (list []library, err error) {
+	known, err := loadClassifier()
+	if err != nil {
+		return nil, err
+	}
+	headings := consoleLibrary.FindAllStringSubmatchIndex(text, -1)
+	for i, at := range headings {
+		end := len(text)
+		if i+1 < len(headings) {
+			end = headings[i+1][0]
+		}
+		l := library{path: strings.ToLower(text[at[2]:at[3]]), version: text[at[4]:at[5]], source: text[at[6]:at[7]],
+			texts: []string{strings.Trim(text[at[1]:end], "\n")}}
+		if l.licenses = licensesIn(known, []byte(l.texts[0])); len(l.licenses) == 0 {
+			return nil, fmt.Errorf("license of %s: %s has no text of a known license", l.path, consoleLicenses)
+		}
+		if err := l.checkLicenses(); err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s names no library", consoleLicenses)
+	}
+	return list, nil
 }
 
 // licensesIn returns the SPDX identifiers of the licenses in a text.
@@ -152,8 +193,13 @@ func thirdParty(p program, list []library) []byte {
 	for _, l := range list {
 		fmt.Fprintf(&b, "%-72s %s\n", l.path+" "+l.version, strings.Join(l.licenses, " AND "))
 	}
-	b.WriteString("\nThe source of each library is at https://proxy.golang.org/<path>/@v/<version>.zip, the source of std\n" +
+	b.WriteString("\nThe source of each Go module is at https://proxy.golang.org/<path>/@v/<version>.zip, and the source of std\n" +
 		"at https://go.dev/dl/.\n")
+	for _, l := range list {
+		if l.source != "" {
+			fmt.Fprintf(&b, "The source of %s is at %s.\n", l.path, l.source)
+		}
+	}
 	for _, l := range list {
 		rule := strings.Repeat("-", 79)
 		fmt.Fprintf(&b, "\n%s\n%s %s\n%s\n\n%s\n", rule, l.path, l.version, rule, strings.Join(l.texts, "\n\n"))

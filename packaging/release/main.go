@@ -121,6 +121,17 @@ func (r *release) artifacts(ctx context.Context, p program, t target) error {
 	if err != nil {
 		return err
 	}
+	if p.console {
+		text, err := os.ReadFile(consoleLicenses)
+		if err != nil {
+			return err
+		}
+		console, err := consoleLibraries(string(text))
+		if err != nil {
+			return err
+		}
+		list = append(list, console...)
+	}
 	licenses := filepath.Join(r.work, t.os+"-"+t.arch, p.name+".third-party.txt")
 	if err := os.WriteFile(licenses, thirdParty(p, list), 0o644); err != nil {
 		return err

@@ -26,6 +26,7 @@ type program struct {
 	summary            string // at most 79 characters
 	description        string // lines of at most 79 characters
 	targets            []target
+	console            bool     // contains the console with its libraries
 	service            *service // nil for a tool
 	// files are the files of a package beside the executable: path in the repository to path where it is installed.
 	files map[string]string
@@ -44,6 +45,7 @@ type service struct {
 var programs = []program{
 	{
 		name: "gslb-overwatch", module: "overwatch", main: "./overwatch/cmd/gslb-overwatch", targets: servers,
+		console: true,
 		summary: "authoritative DNS server that answers with healthy and near backends",
 		description: "gslb-overwatch is a node of gslb, a global server load balancer. It answers\n" +
 			"DNS queries with the backends that are healthy, near the client and not\n" +
@@ -95,6 +97,7 @@ var programs = []program{
 	},
 	{
 		name: "gslb", module: "packaging/launcher", main: "./packaging/launcher", targets: servers,
+		console: true,
 		summary: "global server load balancer: node and agent in one executable",
 		description: "gslb is an overwatch node or an agent of the global server load balancer gslb.\n" +
 			"Its configuration file selects the role.",
