@@ -107,6 +107,9 @@ func (r *release) make(ctx context.Context, only string) error {
 		p := programs[0]
 		return fmt.Errorf("-only %s: there is no such program and platform; one is %s/%s", patterns[i], p.name, p.targets[0])
 	}
+	if err := r.formula(); err != nil {
+		return fmt.Errorf("formula: %w", err)
+	}
 	return r.sums()
 }
 

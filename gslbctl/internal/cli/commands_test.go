@@ -3,6 +3,7 @@ package cli // inside: it uses environmentNodes, outputName, outputWide and reas
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -310,9 +311,24 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 		strings.Contains(r.out, "eu-1") {
 		t.Errorf("without a node: %+v", r)
 	}
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if r := call(t, cmdline.System{}, nil, "completion", shell); r.code != 0 || len(r.out) < 1000 {
-			t.Errorf("%s: %d, %d bytes", shell, r.code, len(r.out))
+}
+
+// The completion of each shell registers itself and calls gslbctl. A shell on this machine checks the syntax.
+func TestCompletion_IsAScriptOfItsShell(t *testing.T) {
+	for shell, registers := range map[string]string{"bash": "complete -o default -F __start_gslbctl gslbctl",
+		"zsh": "#compdef gslbctl", "fish": "complete -c gslbctl "} {
+		r := call(t, cmdline.System{}, nil, "completion", shell)
+		if r.code != 0 || !strings.Contains(r.out, registers) || !strings.Contains(r.out, "__complete") {
+			t.Errorf("%s: exit code %d, want %q and a call of __complete in\n%s", shell, r.code, registers, r.out)
+		}
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), path, "-n", "/dev/stdin")
+		cmd.Stdin = strings.NewReader(r.out)
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s -n: %v\n%s", shell, err, output)
 		}
 	}
 }
