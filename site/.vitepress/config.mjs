@@ -100,7 +100,8 @@ export default defineConfig({
     sidebar: [
       pages('Introduction', '/', [['First answer', 'start'], ['Concepts', 'overwatch/docs/concepts'],
         ['Comparison', 'comparison'], ['Overwatch node', 'overwatch/'], ['Agent', 'agent/'], ['gslbctl', 'gslbctl/'],
-        ['Console', 'overwatch/docs/console'], ['Packages', 'packaging/'], ['Kubernetes', 'packaging/kubernetes/']]),
+        ['Console', 'overwatch/docs/console'], ['Packages', 'packaging/'], ['Kubernetes', 'packaging/kubernetes/'],
+        ['Docker Compose', 'packaging/compose/']]),
       pages('Answers', '/overwatch/docs/', [['Routing policies', 'routing'], ['Routing decisions', 'why'],
         ['DNS', 'dns'], ['DNSSEC', 'dnssec']]),
       pages('Operation', '/overwatch/docs/', [['Tasks', 'tasks'], ['Runbooks', 'runbooks'], ['Rotation of secrets', 'rotation'],
