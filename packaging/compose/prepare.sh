@@ -1,7 +1,7 @@
 #!/bin/sh
 # prepare.sh writes the configurations of compose.yaml into run/, and .env with the user of the containers. It runs at
-# the root of the repository after `make bin/gslbctl`. GSLBCTL is another path of gslbctl, RUN and ENV are other paths of
-# the results. It changes nothing if run/ exists: delete run/ and .env for a new cluster.
+# the root of the repository after `make bin/gslbctl`. GSLBCTL is another path of gslbctl, RUN and ENV are other paths
+# of the results. It changes nothing if run/ exists: delete run/ and .env for a new cluster.
 set -eu
 here=$(dirname "$0")
 run=${RUN:-$here/run}
