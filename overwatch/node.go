@@ -290,8 +290,8 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		AdminStateBegan:   timed.Began,
 		AdminStateExpired: timed.Expired,
 		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
-		DrainTime: n.state.DrainTime,
-		Logger:    n.part("registry"),
+		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp,
+		Logger: n.part("registry"),
 	})
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ type Domain struct {
 	Proximity         `key:"proximity"`
 	ClientHash        `key:"client_hash"`
 	Brake             MassFailure `key:"brake" json:"brake,omitzero"`
+	Recovery          Recovery    `key:"recovery" json:"recovery,omitzero"`
 	HTTPS             HTTPS       `key:"https" json:"https,omitzero" merge:"replace"`
 	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of a server as a CNAME.
 	// With `cname`, all servers of the domain have a `target`, the name has no other records, and it is not the apex of a
@@ -101,7 +102,7 @@ func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
 func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEnabled }
 
 // SameAnswers reports whether two domains have equal settings, apart from the name and from fields without effect on
-// answers: brake, description, tags and Meta. It neither allocates nor uses reflection, since there may be 100 000
+// answers: brake, recovery, description, tags and Meta. It neither allocates nor uses reflection, since there may be 100 000
 // domains.
 func (d *Domain) SameAnswers(other *Domain) bool {
 	return d.RoutingAlgorithm == other.RoutingAlgorithm && d.TTL == other.TTL && d.MaxAnswers == other.MaxAnswers &&
@@ -156,6 +157,13 @@ type LatencyConfig struct {
 	// latency: backends share with the fastest one if they are slower by at most a tenth and this time. Differences inside
 	// one network then move no clients.
 	ToleranceMs int `key:"tolerance_ms" json:"tolerance_ms" usage:"latency: ms by which a backend may be slower" default:"5" min:"0" max:"60000"`
+}
+
+// Recovery configures the return of a backend after a failure.
+type Recovery struct {
+	// The time in which the share of a backend rises from 10 % to 100 % after it was down: 0s to 24h. Shares are relative
+	// inside a region, so the ramp has no effect if all backends of the region return together. 0s: full share immediately.
+	Ramp settings.Duration `key:"ramp" json:"ramp,omitempty" usage:"time in which the share of a recovered backend rises to 100 %" min:"0s" max:"24h"`
 }
 
 // MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has

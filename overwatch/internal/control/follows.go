@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/status"
@@ -44,6 +45,9 @@ func (s *State) Protection(service string) status.Protection {
 	return status.Protection{Enabled: b.Enabled, Percent: b.Percent(), KeepRegion: b.KeepRegion,
 		Window: b.Window, HoldTime: b.Hold}
 }
+
+// RecoveryRamp returns the time in which the share of a backend of a service rises after a failure; 0 for none.
+func (s *State) RecoveryRamp(service string) time.Duration { return s.Config().RecoveryRamp(service) }
 
 // Declare tells the registry the servers of a configuration, in place of all that were declared before.
 func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {

@@ -86,6 +86,9 @@ type Options struct {
 	// DrainTime returns the default duration of a drain of a service's backends. Any goroutine may call it. Nil means
 	// DefaultDrainTime.
 	DrainTime func(service string) time.Duration
+	// RecoveryRamp returns the time in which the share of a backend of a service rises to 1 after the backend was down.
+	// 0 means immediately. A change applies to later recoveries. Nil means 0 for all services.
+	RecoveryRamp func(service string) time.Duration
 	// Now is the clock, with a monotonic reading. Nil means time.Now.
 	Now    func() time.Time
 	Logger zerolog.Logger
@@ -125,6 +128,9 @@ func (o *Options) complete() error {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.RecoveryRamp == nil {
+		o.RecoveryRamp = func(string) time.Duration { return 0 }
 	}
 	if o.DrainTime == nil {
 		o.DrainTime = func(string) time.Duration { return DefaultDrainTime }

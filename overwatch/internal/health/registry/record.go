@@ -68,6 +68,7 @@ type record struct {
 	isStored, isUnsaved bool
 	isRemoved           bool
 	stops               status.Stops
+	recovery            status.Ramp // rises after the backend was down
 }
 
 // declared has the settings of a backend by configuration or the API.

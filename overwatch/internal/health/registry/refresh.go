@@ -27,6 +27,7 @@ func (w *writer) refreshBackend(r *record, now time.Time) {
 	evidence := in
 	evidence.Override = check.StateUnknown
 	w.updateLastKnown(r, evidence, status.Conclude(evidence))
+	w.updateRecovery(r, in, now)
 	next := w.composeBackend(r, in, now)
 	w.setEvidence(r, w.evidenceOf(r, now))
 	w.scheduleRefresh(r, now)
@@ -159,7 +160,7 @@ func (w *writer) composeBackend(r *record, in status.Inputs, now time.Time) Back
 
 // shareInputs returns the ramps and holds of r.
 func (w *writer) shareInputs(r *record, in status.Inputs, now time.Time) status.ShareInputs {
-	l := status.ShareInputs{WarningHeld: w.holdOf(r, status.ReportWarning, now) != nil, Drains: w.activeDrains(r, now)}
+	l := status.ShareInputs{Recovery: &r.recovery, WarningHeld: w.holdOf(r, status.ReportWarning, now) != nil, Drains: w.activeDrains(r, now)}
 	if in.Held {
 		l.HeldReason = w.holdOf(r, status.ReportUnhealthy, now).heldReason()
 	}
@@ -167,6 +168,19 @@ func (w *writer) shareInputs(r *record, in status.Inputs, now time.Time) status.
 		l.Warnings = r.report.warnings
 	}
 	return l
+}
+
+// updateRecovery begins the recovery ramp of r if r was down and now serves, and ends the ramp if r is down. The first
+// result of a new backend, an override and the end of a drain begin no ramp.
+func (w *writer) updateRecovery(r *record, in status.Inputs, now time.Time) {
+	was := r.published
+	switch serves := status.Conclude(in).MayServe; {
+	case !serves || in.Override != check.StateUnknown:
+		r.recovery = status.Ramp{}
+	case r.isNew || was.isServable() || was.Override != nil || was.Reason == status.ReasonUnknown:
+	default:
+		r.recovery = status.Recovery(now, w.options.RecoveryRamp(r.id.Service))
+	}
 }
 
 // hasWarnings reports whether early warnings lower the share of r.
@@ -267,6 +281,9 @@ func (w *writer) scheduleRefresh(r *record, now time.Time) {
 		if next, moving := d.NextStep(now); moving {
 			wakeBy(next)
 		}
+	}
+	if next, moving := r.recovery.NextStep(now); moving {
+		wakeBy(next)
 	}
 	if r.stops.FlapReason(now, w.timing.flapWindow()) != "" {
 		wakeBy(r.stops.FlapEnd(w.timing.flapWindow()))

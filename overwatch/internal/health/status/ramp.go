@@ -74,6 +74,14 @@ func (r *Ramp) Share(now time.Time) float64 {
 	return 1 - (1-r.To)*float64(r.stepAt(now))/float64(r.steps)
 }
 
+// shareOrFull returns the share at now, and 1 for a nil ramp.
+func (r *Ramp) shareOrFull(now time.Time) float64 {
+	if r == nil {
+		return 1
+	}
+	return r.Share(now)
+}
+
 // NextStep returns the time of the step after now. moving is false after the last step.
 func (r *Ramp) NextStep(now time.Time) (at time.Time, moving bool) {
 	if !r.IsActive() {
@@ -118,6 +126,17 @@ func Lowest(drains ...*Ramp) (lowest *Ramp) {
 		}
 	}
 	return lowest
+}
+
+// Recovery returns the ramp of a backend that serves after it was down: its share rises from LeastShare to 1 over the
+// given time. The time 0 means no ramp.
+func Recovery(since time.Time, over time.Duration) Ramp {
+	if over <= 0 {
+		return Ramp{}
+	}
+	r := newWarning(since, over, over)
+	r.Rising = true
+	return r
 }
 
 // updateWarning updates the ramp of an early warning. r falls over the given time while the warning lasts. The time 0

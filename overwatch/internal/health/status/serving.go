@@ -13,6 +13,8 @@ type ShareInputs struct {
 	// Warnings are the early warnings that count, nil for none. WarningHeld is true if others are held.
 	Warnings    *Warnings
 	WarningHeld bool
+	// Recovery is the ramp after the backend was down, or nil.
+	Recovery *Ramp
 	// Drains are the drains of an operator and of an agent, or nil.
 	Drains [2]*Ramp
 }
@@ -42,6 +44,9 @@ func ConcludeShare(in Inputs, l *ShareInputs, now time.Time) Serving {
 	}
 	if s.MayServe && !isOverridden && !s.Held && l.WarningHeld {
 		s.Held, s.Reason = true, ReasonWarningHeld
+	}
+	if share := l.Recovery.shareOrFull(now); share < s.Share && s.MayServe && !isOverridden {
+		s.Share, s.Reason = share, ReasonRecovering
 	}
 	for _, d := range l.Drains {
 		if d != nil {

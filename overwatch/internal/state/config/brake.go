@@ -29,10 +29,11 @@ type Brake struct {
 
 // BrakeOf returns the brake of a name, which is that of overwatch.brake for what its domain leaves out.
 func (c *Config) BrakeOf(name string) Brake {
-	b, own := c.Overwatch.Brake, c.brakes[name]
-	if own == nil {
+	b, d := c.Overwatch.Brake, c.tuned[name]
+	if d == nil {
 		return b
 	}
+	own := &d.Brake
 	put(&b.Enabled, own.Enabled)
 	b.Share = cmp.Or(own.Share, b.Share)
 	b.Window, b.Hold = cmp.Or(time.Duration(own.Window), b.Window), cmp.Or(time.Duration(own.Hold), b.Hold)
@@ -63,19 +64,28 @@ func (v *validator) brakes() {
 	if share := v.config.Overwatch.Brake.Share; !isPercent(share) {
 		v.Add(key, share, "give a part of the serving backends, from 1% to 99%")
 	}
-	v.config.brakes = brakesOf(nil, v.config.Domains)
+	v.config.tuned = tunedDomains(nil, v.config.Domains)
 }
 
-// brakesOf returns a map with the entries of known and the domains of a list that have settings of their own.
-func brakesOf(known map[string]*model.MassFailure, domains []Domain) map[string]*model.MassFailure {
-	all := map[string]*model.MassFailure{}
+// tunedDomains returns a map with the entries of known and the domains of a list that have settings of the status of
+// their backends: mass-failure protection or recovery. The entries point into the list.
+func tunedDomains(known map[string]*Domain, domains []Domain) map[string]*Domain {
+	all := map[string]*Domain{}
 	maps.Copy(all, known)
 	for i := range domains {
-		if d := &domains[i]; d.Brake != (model.MassFailure{}) {
-			all[d.Name] = &d.Brake
+		if d := &domains[i]; d.Brake != (model.MassFailure{}) || d.Recovery != (model.Recovery{}) {
+			all[d.Name] = d
 		}
 	}
 	return all
+}
+
+// RecoveryRamp returns the time in which the share of a backend of a domain rises after a failure; 0 for none.
+func (c *Config) RecoveryRamp(name string) time.Duration {
+	if d := c.tuned[name]; d != nil {
+		return time.Duration(d.Recovery.Ramp)
+	}
+	return 0
 }
 
 // put sets *to to *value; nil leaves it.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gslb.internal/shared/logging"
-	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
@@ -36,18 +35,18 @@ type Config struct {
 	Routing Routing        `key:"routing"`
 
 	warnings []string
-	disabled []Domain                      // of the files; Domains has the others
-	defined  []Domain                      // by the API
-	made     []StaticServer                // by the API
-	overlays *Overlays                     // of the API; nil: none
-	brakes   map[string]*model.MassFailure // of domains that have one
+	disabled []Domain           // of the files; Domains has the others
+	defined  []Domain           // by the API
+	made     []StaticServer     // by the API
+	overlays *Overlays          // of the API; nil: none
+	tuned    map[string]*Domain // domains with settings of the status of their backends
 }
 
 // WithDomains returns the configuration with the domains that the API has defined, apart from those of the files. It
 // shares the memory of both.
 func (c *Config) WithDomains(defined []Domain) *Config {
 	with := *c
-	with.defined, with.brakes = defined, brakesOf(c.brakes, defined)
+	with.defined, with.tuned = defined, tunedDomains(c.tuned, defined)
 	return &with
 }
 

@@ -37,7 +37,7 @@ func (c *Config) setDisabledAside() {
 		}
 	}
 	c.Domains = slices.DeleteFunc(c.Domains, isDisabled)
-	c.brakes = brakesOf(nil, c.Domains) // whose entries point into Domains
+	c.tuned = tunedDomains(nil, c.Domains) // its entries point into Domains
 }
 
 // CheckText returns the faults in the text of a configuration, nil for none. The text must be complete in itself: no

@@ -22,7 +22,7 @@ type Overlays struct {
 func (c *Config) WithOverlays(domains []Domain, o Overlays) *Config {
 	with := *c
 	o.file = c.File()
-	with.Domains, with.overlays, with.brakes = domains, &o, brakesOf(nil, domains)
+	with.Domains, with.overlays, with.tuned = domains, &o, tunedDomains(nil, domains)
 	return &with
 }
 
