@@ -12,13 +12,14 @@ type core struct {
 	group *errgroup.Group
 	ctx   context.Context // ends when stop is called or a part fails
 	stop  context.CancelFunc
+	last  func() // runs after all parts have ended; nil: nothing
 }
 
 // newCore makes a core without parts. The end of ctx does not stop it: end does, or a part that fails.
 func newCore(ctx context.Context) *core {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	group, ctx := errgroup.WithContext(ctx)
-	return &core{group, ctx, stop}
+	return &core{group: group, ctx: ctx, stop: stop}
 }
 
 // run starts one part.
@@ -29,5 +30,9 @@ func (c *core) run(part string, f func(context.Context) error) {
 // end stops all parts and returns the first error of one.
 func (c *core) end() error {
 	c.stop()
-	return c.group.Wait()
+	err := c.group.Wait()
+	if c.last != nil {
+		c.last()
+	}
+	return err
 }

@@ -56,6 +56,7 @@ type node struct {
 	store       *store.Store
 	audit       *audit.Log
 	refused     *refusals.Log
+	queue       *audit.Queue // entries of the data path
 	state       *control.State
 	control     *control.Plane
 	replication *replication.Replication
@@ -233,7 +234,10 @@ func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
 		return err
 	}
 	n.core.run("audit", n.audit.Run)
-	n.refused = refusals.New(n.audit.Record, n.part("audit"))
+	n.queue = n.audit.NewQueue()
+	n.core.run("audit queue", n.queue.Run)
+	n.core.last = sync.OnceFunc(n.queue.Flush)
+	n.refused = refusals.New(n.queue.Add)
 	n.core.run("refusals", n.refused.Run)
 	return nil
 }
@@ -278,9 +282,8 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	n.changes = publish.NewChanges()
-	timed := expiry.New(n.store, n.audit, n.part("audit"))
-	n.core.run("expiry", timed.Run)
-	n.brakes = holds.New(n.audit.Record, n.part("audit"))
+	timed := expiry.New(n.store, n.queue)
+	n.brakes = holds.New(n.queue.AddChange, n.part("registry"))
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, AdminStates: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,

@@ -1,13 +1,9 @@
 package expiry_test
 
 import (
-	"context"
-	"errors"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -36,16 +32,6 @@ func open(t *testing.T) (*store.Store, *audit.Log) {
 	return kept, log
 }
 
-// finish lets a log write what waits.
-func finish(t *testing.T, l *expiry.Log) {
-	t.Helper()
-	over, end := context.WithCancel(t.Context())
-	end()
-	if err := l.Run(over); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // An override that has expired is gone from the disk and in the audit log. Another one that has replaced it stays.
 func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	kept, log := open(t)
@@ -56,13 +42,14 @@ func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := expiry.New(kept, log, zerolog.Nop())
+	queue := log.NewQueue()
+	l := expiry.New(kept, queue)
 	for _, at := range []string{"192.0.2.1:0", "192.0.2.2:80", "[2001:db8::3]:80"} {
 		endpoint := netip.MustParseAddrPort(at)
 		l.Expired(registry.AdminState{Kind: api.OrderOverride, Service: service, Address: endpoint.Addr(),
 			Port: endpoint.Port(), Reason: "flaky", ExpiresAt: past})
 	}
-	finish(t, l)
+	queue.Flush()
 	left, err := kept.LoadOrders()
 	if err != nil || len(left) != 2 || left[0].Address == "192.0.2.1" || left[1].Address == "192.0.2.1" {
 		t.Errorf("stored: %+v %v", left, err)
@@ -95,13 +82,14 @@ func TestBegan_IsKeptAndToldOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := expiry.New(kept, log, zerolog.Nop())
+	queue := log.NewQueue()
+	l := expiry.New(kept, queue)
 	for _, address := range []string{"192.0.2.1:80", "192.0.2.2:80"} {
 		endpoint := netip.MustParseAddrPort(address)
 		l.Began(registry.AdminState{Kind: api.OrderWeight, Service: service, Address: endpoint.Addr(), Port: endpoint.Port(),
 			Weight: 3, StartsAt: at, IsActive: true})
 	}
-	finish(t, l)
+	queue.Flush()
 	list, err := kept.LoadOrders()
 	if err != nil || len(list) != 2 || !list[0].Begun || list[1].Begun {
 		t.Errorf("stored: %+v %v", list, err)
@@ -113,37 +101,4 @@ func TestBegan_IsKeptAndToldOf(t *testing.T) {
 		}
 		break
 	}
-}
-
-// What the disk does not take is written later, in order.
-func TestNote_TriesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, log := open(t)
-		l := expiry.New(nil, log, zerolog.Nop())
-		var working atomic.Bool
-		var forgotten []string
-		for _, name := range []string{"a", "b"} {
-			l.Note(expiry.Event{Write: func(store.Entry) error {
-				if !working.Load() {
-					return errors.New("the disk is full")
-				}
-				forgotten = append(forgotten, name)
-				return nil
-			}})
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- l.Run(ctx) }()
-		synctest.Wait()
-		working.Store(true)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if strings.Join(forgotten, "") != "ab" {
-			t.Errorf("forgotten: %v", forgotten)
-		}
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
 }

@@ -73,6 +73,7 @@ type world struct {
 	audit    *audit.Log
 	journal  *journal.Journal
 	refused  *refusals.Log
+	queue    *audit.Queue
 	history  *history.Recorder
 	reading  history.Reading
 	boot     identity.Nonce
@@ -346,7 +347,8 @@ func (w *world) openOwners() {
 			}
 		}
 	})
-	w.refused = refusals.New(w.audit.Record, zerolog.Nop())
+	w.queue = w.audit.NewQueue()
+	w.refused = refusals.New(w.queue.Add)
 	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
 	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading },
 		Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})
@@ -379,6 +381,7 @@ func (w *world) writeRefusals() {
 	over, end := context.WithCancel(w.t.Context())
 	end()
 	w.must(w.refused.Run(over))
+	w.queue.Flush()
 }
 
 // run runs a part of the world until the test ends.

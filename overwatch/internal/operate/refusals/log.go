@@ -1,7 +1,7 @@
 // Package refusals writes into the audit log the refusals of agents, strangers and clients of the API. Their number is
 // bounded: the same refusal once an hour, a bound for each code and for each source, and an hourly entry that counts
-// the rest. It owns a short queue and the counts of the hour. gossip and httpapi call Note and Request, which never
-// wait; the root runs it. It refuses nothing itself.
+// the rest. It owns the counts of the hour. gossip and httpapi call Note and Request, which add to the audit queue and
+// return. The root calls Run, which ends the hours. The package refuses nothing itself.
 package refusals
 
 import (
@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -33,8 +31,6 @@ const (
 	refusalKinds    = 3
 	// requestsPerGroup bounds the entries about requests of one status by those who may use the API.
 	requestsPerGroup = 64
-	// waitingRefusals bounds the entries that wait for the disk.
-	waitingRefusals = 64
 	// namedSources bounds the sources for which left-out refusals are counted.
 	namedSources = 8
 )
@@ -60,11 +56,9 @@ type groupSource struct {
 	source netip.Prefix
 }
 
-// Log queues refusals within the bounds, and writes them.
+// Log queues refusals within the bounds.
 type Log struct {
-	record func(audit.Change) error
-	log    zerolog.Logger
-	queue  chan audit.Change
+	add func(audit.QueuedEntry) bool
 
 	mu       sync.Mutex
 	since    time.Time
@@ -75,10 +69,11 @@ type Log struct {
 	from     map[netip.Prefix]int // at most namedSources
 }
 
-// New makes a Log that records its entries with record.
-func New(record func(audit.Change) error, log zerolog.Logger) *Log {
+// New returns a Log that queues its entries with add. add must not block and returns false if the queue is full;
+// audit.Queue.Add implements it.
+func New(add func(audit.QueuedEntry) bool) *Log {
 	return &Log{
-		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[any]bool),
+		add: add, told: make(map[any]bool),
 		ofGroup:  make(map[group]int),
 		ofSource: make(map[groupSource]int), left: make(map[string]int), from: make(map[netip.Prefix]int),
 	}
@@ -114,14 +109,13 @@ func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
 		r.leaveOut(in.code, at.source)
 		return
 	}
-	select {
-	case r.queue <- entry:
-		r.told[what] = true
-		r.ofGroup[in]++
-		r.ofSource[at]++
-	default: // the disk is slow: an agent will say it again
+	if !r.add(audit.QueuedEntry{Change: entry}) { // the disk is slow: an agent repeats its message
 		r.leaveOut(in.code, at.source)
+		return
 	}
+	r.told[what] = true
+	r.ofGroup[in]++
+	r.ofSource[at]++
 }
 
 // leaveOut counts a refusal of which there is no entry. The caller holds mu.
@@ -132,11 +126,23 @@ func (r *Log) leaveOut(code string, source netip.Prefix) {
 	}
 }
 
-// next begins another hour. It returns the entry that counts what the last one left out; any is false if that is
-// nothing.
-func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
+// endHour queues the entry that counts the refusals of the hour without an entry, and begins the next hour. If the
+// queue is full, the entry of the next hour counts these refusals.
+func (r *Log) endHour(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.left) == 0 || r.add(audit.QueuedEntry{Change: r.leftOut()}) {
+		r.since = now
+		clear(r.left)
+		clear(r.from)
+	}
+	clear(r.told)
+	clear(r.ofGroup)
+	clear(r.ofSource)
+}
+
+// leftOut returns the entry that counts the refusals without an entry. The caller holds mu.
+func (r *Log) leftOut() audit.Change {
 	what := leftOut{since: r.since}
 	resource := "request"
 	for code, n := range r.left {
@@ -150,14 +156,8 @@ func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
 	}
 	slices.Sort(what.codes)
 	slices.Sort(what.sources)
-	r.since = now
-	clear(r.told)
-	clear(r.ofGroup)
-	clear(r.ofSource)
-	clear(r.left)
-	clear(r.from)
-	return audit.Change{Action: api.AuditRefused, Resource: resource, Actor: audit.ActorNode, ActorType: api.ActorSystem,
-		Err: what}, len(what.codes) > 0
+	return audit.Change{Action: api.AuditRefused, Resource: resource, Actor: audit.ActorNode,
+		ActorType: api.ActorSystem, Err: what}
 }
 
 // leftOut counts the refusals that have no entry.
@@ -172,7 +172,7 @@ func (l leftOut) Error() string {
 		l.since.UTC().Format(time.RFC3339), strings.Join(l.codes, ", "), strings.Join(l.sources, ", "))
 }
 
-// Run writes until ctx ends, and then what waits. It returns nil.
+// Run queues, for each hour and when ctx ends, the entry about the refusals without an entry. It returns nil.
 func (r *Log) Run(ctx context.Context) error {
 	r.mu.Lock()
 	r.since = time.Now()
@@ -182,28 +182,10 @@ func (r *Log) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			for len(r.queue) > 0 {
-				r.write(<-r.queue)
-			}
-			r.close()
+			r.endHour(time.Now())
 			return nil
 		case <-hour.C:
-			r.close()
-		case change := <-r.queue:
-			r.write(change)
+			r.endHour(time.Now())
 		}
-	}
-}
-
-// close writes the entry about what the last hour left out.
-func (r *Log) close() {
-	if entry, any := r.next(time.Now()); any {
-		r.write(entry)
-	}
-}
-
-func (r *Log) write(change audit.Change) {
-	if err := r.record(change); err != nil {
-		r.log.Error().Err(err).Msg("a refusal is not in the audit log")
 	}
 }

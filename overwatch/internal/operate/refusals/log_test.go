@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/wire"
@@ -25,7 +23,7 @@ type refusalsRig struct {
 
 func newRefusalsRig(t *testing.T) *refusalsRig {
 	rig := &refusalsRig{entries: make(chan audit.Change, 10_000)}
-	rig.Log = New(func(c audit.Change) error { rig.entries <- c; return nil }, zerolog.Nop())
+	rig.Log = New(func(e audit.QueuedEntry) bool { rig.entries <- e.Change; return true })
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- rig.Run(ctx) }()
@@ -146,4 +144,28 @@ func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
 			t.Error("what was left out is not told at the end")
 		}
 	})
+}
+
+// If the queue is full at the end of an hour, the entry of the next hour has the count of both.
+func TestEndHour_KeepsTheCountsOfAFullQueue(t *testing.T) {
+	isFull, entries := true, []audit.Change(nil)
+	r := New(func(e audit.QueuedEntry) bool {
+		if !isFull {
+			entries = append(entries, e.Change)
+		}
+		return !isFull
+	})
+	for hour := range 3 {
+		if hour == 1 {
+			isFull = false
+		}
+		if isFull {
+			r.Note(gossip.Refused{From: netip.MustParseAddr("192.0.2.1"), AgentID: "a1",
+				Claim: wire.RefusedClaim{Code: wire.CodeWrongToken}})
+		}
+		r.endHour(time.Now())
+	}
+	if len(entries) != 1 || !strings.Contains(entries[0].Err.Error(), "wrong_token 1") {
+		t.Errorf("entries %+v, want one with the count", entries)
+	}
 }

@@ -48,6 +48,7 @@ const (
 	Changes Room = iota
 	Refusals
 	Received // changes of other nodes
+	roomCount
 )
 
 // Rooms lists the rooms.
@@ -71,7 +72,7 @@ type Options struct {
 // Log is the audit log of one node.
 type Log struct {
 	o     Options
-	rooms [3]room
+	rooms [roomCount]room
 }
 
 // Open continues the log that is in the store.
@@ -82,7 +83,7 @@ func Open(o Options) (*Log, error) {
 	if o.Store == nil || o.Retention <= 0 {
 		return nil, errors.New("audit: Options.Store and a Retention above zero are needed")
 	}
-	l := &Log{o: o, rooms: [3]room{
+	l := &Log{o: o, rooms: [roomCount]room{
 		Changes:  {store: o.Store.Changes(), max: MaxEntries},
 		Refusals: {store: o.Store.Refusals(), max: MaxRefusals, zero: api.FirstRefusal - 1},
 		Received: {store: o.Store.Received(), max: MaxReceived, zero: api.FirstReceived - 1},
