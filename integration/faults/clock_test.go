@@ -156,7 +156,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 			if off := testbed.Metric(t, n, "gslb_overwatch_clock_jump_seconds"); math.Abs(off-offs[i].Seconds()) > 1 {
 				t.Errorf("%s says that its clock is %v s ahead, it is %s", n.Name, off, offs[i])
 			}
-			testbed.Tells(t, n.Unit, map[bool]string{true: "the clock jumped", false: "believed again"}[there])
+			testbed.Tells(t, n.Unit, map[bool]string{true: "the clock stepped", false: "the clock is stable;"}[there])
 		}
 		killed := testbed.Kill(t, b)
 		for _, n := range s.Nodes {

@@ -127,7 +127,7 @@ func (p *Plane) followRevocation(ctx context.Context, key replica.Key) error {
 		return err
 	}
 	o, _ := p.store.Object(key)
-	lost, err := p.o.Trust.Follow(key.Name, o.Version.At())
+	lost, err := p.o.Trust.ApplyPeerChange(key.Name, o.Version.At())
 	if err == nil && lost {
 		err = p.o.Registry.RemoveAgent(ctx, key.Name)
 	}
@@ -138,7 +138,7 @@ func (p *Plane) followLock(_ context.Context, key replica.Key) error {
 	if _, err := p.object(key); err != nil {
 		return err
 	}
-	return p.o.Trust.FollowLock(key.Name)
+	return p.o.Trust.ApplyPeerLock(key.Name)
 }
 
 func (p *Plane) followAdminState(ctx context.Context, key replica.Key) error {

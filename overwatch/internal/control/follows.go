@@ -56,7 +56,7 @@ func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.
 
 // TendPins deletes the pins of agents that never report, and withdraws what these claim, until ctx ends.
 func TendPins(ctx context.Context, t *trust.Trust, r *registry.Registry) error {
-	return t.Tend(ctx, func(agentIDs []string) {
+	return t.DeleteSilentPins(ctx, func(agentIDs []string) {
 		for _, id := range agentIDs {
 			_ = r.RemoveAgent(ctx, id) // fails only when the node stops
 		}

@@ -28,7 +28,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		return
 	}
 	n.transport.paths.proved(a.head.KeyID, a.from, time.Now())
-	msg.Agent = msg.Agent.HeardAt(n.transport.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
+	msg.Agent = msg.Agent.WithAddress(n.transport.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
 	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
 	if !n.limits.allowMessage(msg.Agent.ID(), msg.Type, time.Now()) {
 		n.intake.drops.count(dropAgentRate, a.from.addr)

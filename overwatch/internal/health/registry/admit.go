@@ -20,10 +20,10 @@ import (
 //	                   precedence to this agent; or the message has the backend twice
 //	limit              the agent reports the maximum number of backends
 func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode, wire.Rule) {
-	if !from.Speaks(said.Service) {
+	if !from.MaySpeakFor(said.Service) {
 		return ID{}, wire.CodeNotEnrolled, 0
 	}
-	if rule := from.Forbids(said.Service, netip.AddrPortFrom(said.Address.Unmap(), said.Port)); rule != 0 {
+	if rule := from.ForbiddenBy(said.Service, netip.AddrPortFrom(said.Address.Unmap(), said.Port)); rule != 0 {
 		return ID{}, wire.CodePolicy, rule
 	}
 	id, err := NewID(said.Service, said.Address, said.Port)

@@ -71,7 +71,7 @@ func TestBudget_AnAgentThatMovesAllTheTimeWaits(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		for i := range 100 {
 			at := id([]string{a1, a2}[i%2]).Address
-			outcome, err := w.ApplyHeartbeat(w.ctx(), agent.HeardAt(at),
+			outcome, err := w.ApplyHeartbeat(w.ctx(), agent.WithAddress(at),
 				&wire.Heartbeat{Region: "eu", Backends: claims(everything("healthy")...)})
 			if err != nil {
 				t.Fatal(err)

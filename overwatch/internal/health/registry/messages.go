@@ -45,7 +45,7 @@ func (w *writer) changeReports(from trust.Agent, now time.Time, change func(*rec
 	a.budget.Spend(now, len(a.records))
 	w.updateLastSeen(a, now)
 	for _, rec := range slices.Clone(a.records) {
-		if from.Speaks(rec.id.Service) { // others are being withdrawn
+		if from.MaySpeakFor(rec.id.Service) { // others are being withdrawn
 			change(rec)
 			w.refreshBackend(rec, now)
 		}

@@ -47,13 +47,13 @@ func TestReduce_TheProtocolIsSpokenWhereTheAgentIsHeardFrom(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.ask(agent, page, a1, a2)
 		w.checked(a1, check.TCP, elsewhere)
-		w.ask(agent.HeardAt(id(a1).Address), page, a1, a2)
+		w.ask(agent.WithAddress(id(a1).Address), page, a1, a2)
 		w.checked(a1, check.HTTP, "")
 		w.checked(a2, check.TCP, elsewhere)
 		w.ask(agent, page, a1, a2) // a message that proves no address changes nothing
 		w.checked(a1, check.HTTP, "")
 		generation := w.View().CheckTargetsGeneration()
-		outcome, err := w.ApplyTransition(w.ctx(), agent.HeardAt(id(a2).Address),
+		outcome, err := w.ApplyTransition(w.ctx(), agent.WithAddress(id(a2).Address),
 			&wire.Transition{Backend: claims(b1 + " healthy")[0]})
 		if err != nil || len(outcome.Refused) != 1 {
 			t.Fatal(outcome, err)
@@ -68,7 +68,7 @@ func TestReduce_TheProtocolIsSpokenWhereTheAgentIsHeardFrom(t *testing.T) {
 
 func TestReduce_WhatIsLeftOutIsSaidAndTheAgentsWordCounts(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		agent := w.authority.agent("one", "eu", "a.example").HeardAt(id(a1).Address)
+		agent := w.authority.agent("one", "eu", "a.example").WithAddress(id(a1).Address)
 		asked := page
 		asked.BodyMatches, asked.BodyContains = "(?:"+strings.Repeat("a", 225)+"){1000}b", "ok"
 		w.ask(agent, asked, a1)
@@ -155,7 +155,7 @@ func TestReduce_WhatAnOldStoreHolds(t *testing.T) {
 
 func TestReduce_WhereTheAgentWasHeardFromOutlivesTheProcess(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		agent := w.authority.agent("one", "eu", "a.example").HeardAt(id(a1).Address)
+		agent := w.authority.agent("one", "eu", "a.example").WithAddress(id(a1).Address)
 		w.ask(agent, page, a1)
 		w.pass(minSaveInterval + tick)
 		w.restart(Options{Timing: validating})

@@ -325,7 +325,7 @@ func TestHeartbeat_WithNothingNewReplacesNothing(t *testing.T) {
 
 func TestCheck_DetailsOfTheAgentsCheckAreFollowed(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		agent := w.authority.agent("one", "eu", "a.example").HeardAt(id(a1).Address)
+		agent := w.authority.agent("one", "eu", "a.example").WithAddress(id(a1).Address)
 		said := claims(a1+" healthy", a2+" healthy")
 		said[0].Check = wire.Check{Type: "grpc",
 			Detail: check.Detail{GRPCService: "shop.v1.Orders", Counting: check.Leaky}}
@@ -345,7 +345,7 @@ func TestCheck_DetailsOfTheAgentsCheckAreFollowed(t *testing.T) {
 
 func TestCheck_OfALaterVersionBecomesAConnection(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		agent := w.authority.agent("one", "eu", "a.example").HeardAt(id(a2).Address)
+		agent := w.authority.agent("one", "eu", "a.example").WithAddress(id(a2).Address)
 		said := claims(a1+" healthy", a2+" healthy")
 		said[0].Check = wire.Check{Type: "icmp"}
 		said[1].Check = wire.Check{Type: "http", Path: "/up", Host: "h", TimeoutMillis: 1500, IntervalMillis: 4000,

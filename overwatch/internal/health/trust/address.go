@@ -14,7 +14,7 @@ type Host struct {
 	// Addresses returns the addresses of the machine's interfaces at present; nil stands for none. Loopback addresses
 	// always count. It must not block.
 	Addresses func() []netip.Addr
-	// Loopback tells that only agents on this machine can reach the node, so that their backends may be on loopback
+	// Loopback is true if only agents on this machine can reach the node, so that their backends may be on loopback
 	// addresses.
 	Loopback bool
 }
@@ -92,7 +92,7 @@ func within(prefixes []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// carried returns the IPv4 address that packets to an IPv6 address end up at, if there is one: that of an IPv4-mapped
+// carried returns the IPv4 address that packets to an IPv6 address end up at, if it exists: that of an IPv4-mapped
 // address (RFC 4291 section 2.5.5.2), or the one behind the well-known prefix of NAT64 (RFC 6052 section 2.1). Others
 // are returned as they are.
 func carried(a netip.Addr) netip.Addr {

@@ -13,60 +13,60 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// ErrNotPinned is returned for an agent id that has no pin.
+// ErrNotPinned is the error for an agent id without a pin.
 var ErrNotPinned = errors.New("no agent of that id is pinned")
 
-// Unpin deletes an agent's pin, also that of a revoked agent, or the memory of the certificate that Reissue refused.
-// From then on its messages are refused, and another certificate may enrol under the id. The process that has the old
-// certificate may not; one that is started later may. When Unpin returns nil, the deletion and the entries are on disk;
-// on an error nothing has changed.
+// Unpin deletes an agent's pin, also of a revoked agent, or the certificate that Reissue rejected. The node then
+// rejects the agent's messages, and another certificate may enrol for the id. The running process of the agent may not
+// enrol, but a process that starts later may. When Unpin returns nil, the change and the entries are on disk. After an
+// error, no state has changed.
 func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	defer t.lock(agentID)()
-	p := t.holder(agentID)
+	defer t.lockAgent(agentID)()
+	p := t.findAgent(agentID)
 	if p == nil {
 		return t.endReissue(agentID, with)
 	}
 	if err := t.pins.DeletePin(agentID, with...); err != nil {
 		return fmt.Errorf("deleting the pin of %s: %w", agentID, err)
 	}
-	t.drop(p, time.Time{})
+	t.dropPin(p, time.Time{})
 	t.answers.forget(agentID)
 	t.log.Info().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Msg("pin deleted")
 	return nil
 }
 
-func (t *Trust) holder(agentID string) *pinned {
+func (t *Trust) findAgent(agentID string) *pinned {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byID[agentID]
 }
 
-// drop forgets a pinned agent, and remembers its process, which may not enrol again. A process that was started later
-// may; unless at is zero, so may one that was started after at.
-func (t *Trust) drop(p *pinned, at time.Time) {
-	t.troubles.end(p.id, identity.KeyID{})
+// dropPin removes a pinned agent and stores its departure, so that its process may not enrol. A later process may.
+// Unless at is zero, a process that started after at may also enrol.
+func (t *Trust) dropPin(p *pinned, at time.Time) {
+	t.troubles.remove(p.id, identity.KeyID{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.forget(p)
+	t.removePin(p)
 	p.mu.Lock()
 	epoch := p.window.Epoch()
 	p.mu.Unlock()
 	if !at.IsZero() {
 		epoch = min(epoch, uint64(at.UnixMilli()))
 	}
-	t.left.add(departure{id: p.id, key: p.certificate.KeyID, pub: p.certificate.PublicKey, epoch: epoch})
+	t.left.addDeparture(departure{id: p.id, key: p.certificate.KeyID, pub: p.certificate.PublicKey, epoch: epoch})
 }
 
-// forget removes a pinned agent from memory. Of its process it remembers only the window. The caller holds mu.
-func (t *Trust) forget(p *pinned) {
+// removePin removes a pinned agent from memory and retains its window. The caller holds mu.
+func (t *Trust) removePin(p *pinned) {
 	p.mu.Lock()
-	t.windows.keep(p.certificate.KeyID, p.window)
+	t.windows.storeWindow(p.certificate.KeyID, p.window)
 	p.mu.Unlock()
 	delete(t.byID, p.id)
-	if at, found := t.place(p.id); found {
+	if at, found := t.indexOf(p.id); found {
 		t.ordered = slices.Delete(t.ordered, at, at+1)
 	}
 	delete(t.byKey, p.certificate.KeyID)
@@ -76,63 +76,62 @@ func (t *Trust) forget(p *pinned) {
 	} else {
 		delete(t.revoked, key)
 	}
-	p.standing.Store(&standing{})
+	p.rights.Store(&rights{})
 	t.countPin(p, -1)
 }
 
-// Revoke refuses an agent from now on, until its pin is deleted. It is in effect even when it could not be
-// stored; the error then says that it will not outlast this process. Revoking twice keeps the first time and reason.
+// Revoke rejects an agent until its pin is deleted. After an error of the store, the revocation is active until this
+// node restarts. A second revocation does not change time and reason.
 func (t *Trust) Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	defer t.lock(agentID)()
-	p := t.holder(agentID)
+	defer t.lockAgent(agentID)()
+	p := t.findAgent(agentID)
 	if p == nil {
 		return fmt.Errorf("%w: %s", ErrNotPinned, agentID)
 	}
 	if err := t.pins.PutPin(t.revoke(p, reason), with...); err != nil {
-		return fmt.Errorf("%s is revoked, but only until this node restarts: storing it: %w", agentID, err)
+		return fmt.Errorf("%s is revoked until this node restarts; storing the revocation failed: %w", agentID, err)
 	}
 	return nil
 }
 
-// revoke makes a revocation effective and returns the pin to store. The caller holds the agent's lock.
+// revoke activates a revocation and returns the pin to store. The caller has locked the agent.
 func (t *Trust) revoke(p *pinned, reason string) store.Pin {
-	pin := p.stored()
+	pin := p.storedPin()
 	if pin.Revoked {
 		return pin
 	}
-	now, _ := t.clock.now()
+	now, _ := t.clock.readTime()
 	t.uncountPin(p)
 	pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, api.Moment(now), reason
-	t.settle(p, pin)
+	t.applyPin(p, pin)
 	t.log.Warn().Str("agent_id", p.id).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason",
 		reason).Msg("agent revoked")
 	return pin
 }
 
-// SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents that may claim other
-// backends than before, in order. An agent no longer speaks for a service of which the token that it proved is not
-// there any more; it gets it back by proving one that is.
+// SetTokens replaces tokens and policies, in the form of Options. It returns the sorted ids of the agents with changed
+// rights. An agent loses a service if the proved token was removed, and regains it by a proof of a current token.
 func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
-	defer t.tellHolders()
+	defer t.reportHolders()
 	var lifted []string
-	defer func() { t.keepLifted(lifted) }()
+	defer func() { t.storeLifted(lifted) }()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tokens, t.policies, t.current = usableTokens(tokens), canonical(policies), currentOf(tokens)
+	t.tokens, t.policies, t.current = usableTokens(tokens), canonical(policies), currentTokensOf(tokens)
 	lifted = t.liftLocks()
 	for id, p := range t.byID {
-		former, before := p.standing.Load(), Agent{pinned: p}.Services()
-		next := t.stand(p.certificate.KeyID, p.stored())
-		p.standing.Store(next)
+		former, before := p.rights.Load(), Agent{pinned: p}.Services()
+		next := t.rightsOf(p.certificate.KeyID, p.storedPin())
+		p.rights.Store(next)
 		if !slices.EqualFunc(former.grants, next.grants, grant.equal) {
 			changed = append(changed, id)
 		}
 		if after := (Agent{pinned: p}).Services(); !slices.Equal(before, after) {
 			t.log.Info().Str("agent_id", id).Strs("before", before).Strs("services",
-				after).Msg("tokens changed: agent speaks for other services")
+				after).Msg("tokens changed: agent may report other services")
 		}
 	}
 	slices.Sort(changed)

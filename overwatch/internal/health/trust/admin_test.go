@@ -22,7 +22,7 @@ func TestRevoke_IsInEffectAtOnceAndForEver(t *testing.T) {
 	held := a.enrol("app.test").Agent
 	must(t, r.trust.Revoke(t.Context(), "eu-web-1", "key stolen"))
 	r.speaks(held)
-	if held.Speaks("app.test") {
+	if held.MaySpeakFor("app.test") {
 		t.Error("an Agent that was handed out before still speaks")
 	}
 	if refusal := r.told(a.beat(), wire.CodeRevoked); refusal.Detail != "key stolen" {
@@ -123,7 +123,7 @@ func TestUnpin_OvertakesAnEnrolThatIsUnderWay(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
 	a.enrol("app.test")
-	unlock := r.trust.lock("eu-web-1")
+	unlock := r.trust.lockAgent("eu-web-1")
 	raw := a.enrolment("db.test")
 	outcome := make(chan *Refusal)
 	go func() {
@@ -131,7 +131,7 @@ func TestUnpin_OvertakesAnEnrolThatIsUnderWay(t *testing.T) {
 		outcome <- refusal
 	}()
 	must(t, r.pins.DeletePin("eu-web-1"))
-	r.trust.drop(r.trust.holder("eu-web-1"), time.Time{})
+	r.trust.dropPin(r.trust.findAgent("eu-web-1"), time.Time{})
 	unlock()
 	if refusal := <-outcome; refusal == nil || refusal.Code != wire.CodeNotEnrolled {
 		t.Errorf("outcome is %v", refusal)
@@ -174,14 +174,14 @@ func TestUnpin_RemembersABoundedNumber(t *testing.T) {
 	var d departed
 	key := func(i int) identity.KeyID { return identity.KeyID{byte(i), byte(i >> 8)} }
 	for i := range 2 * maxDeparted {
-		d.add(departure{key: key(i)})
+		d.addDeparture(departure{key: key(i)})
 	}
-	if len(d.list) != maxDeparted || d.find(key(0)) != nil || d.find(key(2*maxDeparted-1)) == nil {
+	if len(d.list) != maxDeparted || d.findDeparture(key(0)) != nil || d.findDeparture(key(2*maxDeparted-1)) == nil {
 		t.Errorf("remembers %d", len(d.list))
 	}
 	w := make(windows)
 	for i := range maxWindows + 2 {
-		w.keep(identity.KeyID{byte(i), byte(i >> 8), byte(i >> 16)}, identity.Window{})
+		w.storeWindow(identity.KeyID{byte(i), byte(i >> 8), byte(i >> 16)}, identity.Window{})
 	}
 	if _, last := w[identity.KeyID{1, 0, 1}]; len(w) != maxWindows || !last { // 65537
 		t.Errorf("remembers %d windows, the last: %v", len(w), last)
@@ -357,7 +357,7 @@ func TestClock_AJumpIsNotBelievedForFiveMinutes(t *testing.T) {
 			if got := r.trust.ClockJump(); got != jump {
 				t.Errorf("the clock is said to be %s ahead, want %s", got, jump)
 			}
-			if r.lines("the clock jumped") != 1 {
+			if r.lines("the clock stepped") != 1 {
 				t.Errorf("logged %s", r.logged.String())
 			}
 			r.advance(2 * time.Second)
@@ -384,7 +384,7 @@ func TestClock_AJumpThereAndBackChangesNothing(t *testing.T) {
 	r.taken(a.beat())
 	r.advance(time.Hour)
 	r.taken(a.beat())
-	if r.lines("believed again") != 1 {
+	if r.lines("the clock is stable;") != 1 {
 		t.Errorf("logged %s", r.logged.String())
 	}
 }
@@ -412,7 +412,7 @@ func TestOpen_FromManyGoroutinesWhileTheOperatorChangesThings(t *testing.T) {
 				for range 5 {
 					if m, refusal := r.trust.Open(a.beat(), netip.MustParseAddr("192.0.2.1")); refusal == nil {
 						m.Agent.Services()
-						m.Agent.Speaks("app.test")
+						m.Agent.MaySpeakFor("app.test")
 					}
 				}
 			}

@@ -7,23 +7,22 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Agent is an agent whose message was authenticated. Only this package makes one; the zero Agent speaks for nothing.
+// Agent is the authenticated sender of a message. Only this package makes an Agent; the zero Agent has no rights.
 //
-// Its rights are looked up at each call, not when the message came. An Agent that is revoked or unpinned meanwhile
-// speaks for nothing from that moment on, also while its message waits in a queue.
+// Each call returns the present rights. An agent that is revoked or unpinned loses its rights immediately, also for
+// queued messages.
 type Agent struct {
 	pinned  *pinned
 	address netip.Addr
 }
 
-// HeardAt returns a copy of the agent whose Address is the given one. The caller has proof that the message came from
-// there.
-func (a Agent) HeardAt(address netip.Addr) Agent {
+// WithAddress returns a copy of the agent with a proved source address.
+func (a Agent) WithAddress(address netip.Addr) Agent {
 	a.address = address.Unmap()
 	return a
 }
 
-// Address is the source of the agent's message, if that is proved; else it is not valid.
+// Address returns the proved source address of the message, or an invalid address.
 func (a Agent) Address() netip.Addr { return a.address }
 
 // ID returns the agent's id.
@@ -42,12 +41,12 @@ func (a Agent) KeyID() identity.KeyID {
 	return a.pinned.certificate.KeyID
 }
 
-// Region returns the region that the agent gave when it enrolled.
-func (a Agent) Region() string { return a.standing().region }
+// Region returns the region that the agent sent with its Enrol.
+func (a Agent) Region() string { return a.rights().region }
 
-// Services returns the services that the agent may speak for now, in alphabetical order. The caller owns the slice.
+// Services returns the services for which the agent may report backends, sorted, in a new slice.
 func (a Agent) Services() []string {
-	grants := a.standing().grants
+	grants := a.rights().grants
 	names := make([]string, len(grants))
 	for i := range grants {
 		names[i] = grants[i].service
@@ -55,19 +54,18 @@ func (a Agent) Services() []string {
 	return names
 }
 
-// Speaks reports whether the agent may speak for a service, named in canonical form.
-func (a Agent) Speaks(service string) bool { return a.standing().grant(service) != nil }
+// MaySpeakFor reports whether the agent may report backends of a service. The name is canonical.
+func (a Agent) MaySpeakFor(service string) bool { return a.rights().grant(service) != nil }
 
-// Allowed reports whether the agent may claim a backend of the service at an address and port: it must speak for the
-// service, and Forbids must return 0.
+// Allowed reports whether the agent may report a backend of the service at an address and port.
 func (a Agent) Allowed(service string, at netip.AddrPort) bool {
-	return a.Speaks(service) && a.Forbids(service, at) == 0
+	return a.MaySpeakFor(service) && a.ForbiddenBy(service, at) == 0
 }
 
-// Forbids returns the rule by which no agent of the service may claim a backend at an address and port; 0: there is
-// none, or the agent does not speak for the service.
-func (a Agent) Forbids(service string, at netip.AddrPort) wire.Rule {
-	s := a.standing()
+// ForbiddenBy returns the rule that forbids a backend of the service at an address and port. It returns 0 if the rules
+// allow the backend, or if the agent may not report the service.
+func (a Agent) ForbiddenBy(service string, at netip.AddrPort) wire.Rule {
+	s := a.rights()
 	g := s.grant(service)
 	if g == nil {
 		return 0
@@ -75,11 +73,11 @@ func (a Agent) Forbids(service string, at netip.AddrPort) wire.Rule {
 	return s.host.judge(at, g.allowed)
 }
 
-var nothing standing
+var noRights rights
 
-func (a Agent) standing() *standing {
+func (a Agent) rights() *rights {
 	if a.pinned == nil {
-		return &nothing
+		return &noRights
 	}
-	return a.pinned.standing.Load()
+	return a.pinned.rights.Load()
 }

@@ -9,17 +9,17 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// SetLimits replaces the limits, as New got them. Pins that are there stay.
+// SetLimits replaces the limits, in the form of Options. Existing pins stay.
 func (t *Trust) SetLimits(limits map[string]Limits) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.census.limits = canonical(limits)
 }
 
-// countPin adds by, which is 1 or -1, to the counts of a pinned agent's services. A revoked agent does not count. The
-// caller holds mu, or is New.
+// countPin adds by, which is 1 or -1, to the counts of the services of an agent that is not revoked. The caller holds
+// mu, or is New.
 func (t *Trust) countPin(p *pinned, by int) {
-	pin := p.stored()
+	pin := p.storedPin()
 	if pin.Revoked {
 		return
 	}
@@ -28,15 +28,15 @@ func (t *Trust) countPin(p *pinned, by int) {
 	}
 }
 
-// uncountPin no longer counts an agent that is about to be revoked.
+// uncountPin subtracts an agent from the counts before its revocation.
 func (t *Trust) uncountPin(p *pinned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.countPin(p, -1)
 }
 
-// countAtOrigin counts a pinned agent at the source of its newest Enrol. After a restart no source is known until each
-// agent has enrolled again.
+// countAtOrigin counts a pinned agent at the source of its last Enrol. After a restart, the source is unknown until the
+// agent enrols.
 func (a *attempt) countAtOrigin(p *pinned) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,10 +48,10 @@ func (a *attempt) countAtOrigin(p *pinned) {
 	a.countPin(p, +1)
 }
 
-// admit counts the agent for each proved service that the pin does not have yet, once however often it is proved. in
-// lists the proved services that the pin may have, added those that were counted now, and refused the rest; why is the
-// reason of the first refusal.
-func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string,
+// admitServices counts the agent for each proved service that the pin does not have yet, once however often it is
+// proved. in lists the proved services that the pin may have, added those that were counted now, and refused the rest;
+// why is the reason of the first refusal.
+func (a *attempt) admitServices(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string,
 	refused []wire.RefusedClaim, why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,7 +65,7 @@ func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store
 		switch {
 		case len(pin.Services)+len(added) >= wire.MaxServices:
 			detail = fmt.Sprintf("an agent speaks for %d services at most", wire.MaxServices)
-		case a.lockedMark(p, a.sealed.KeyID):
+		case a.isLockedMark(p, a.sealed.KeyID):
 			code, detail = wire.CodeLocked, lockedDetail(p.Name)
 		default:
 			detail = a.census.admit(p.Name, a.origin, a.elapsed)
@@ -82,8 +82,8 @@ func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store
 	return in, added, refused, why
 }
 
-// release takes back the counts of admit for a pin that could not be stored.
-func (a *attempt) release(added []string) {
+// releaseServices reverts the counts of admitServices for a pin that could not be stored.
+func (a *attempt) releaseServices(added []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, service := range added {
@@ -91,8 +91,8 @@ func (a *attempt) release(added []string) {
 	}
 }
 
-// revokedHolder returns the id of a revoked agent that has the public key of the certificate that is to be pinned, or
-// "". A new certificate for the old key is not a new agent.
+// revokedHolder returns the id of a revoked agent with the public key of the certificate, or "". A new certificate for
+// the key of a revoked agent stays rejected.
 func (a *attempt) revokedHolder() string {
 	if a.certificate == nil || a.pinned != nil {
 		return ""
@@ -105,8 +105,8 @@ func (a *attempt) revokedHolder() string {
 	return ""
 }
 
-// tellPinned logs a new or changed pin.
-func (a *attempt) tellPinned(pin store.Pin, newly bool, without []wire.RefusedClaim) {
+// logPinned logs a new or changed pin.
+func (a *attempt) logPinned(pin store.Pin, newly bool, without []wire.RefusedClaim) {
 	if left, ok := a.lines.take("pinned", a.elapsed); ok {
 		a.log.Info().Str("agent_id", pin.AgentID).Str("fingerprint", a.sealed.KeyID.Fingerprint()).Str("region", pin.Region).
 			Strs("services", Agent{pinned: a.pinned}.Services()).Bool("new", newly).Int("left_out", left).Msg("agent pinned")
@@ -120,14 +120,14 @@ func (a *attempt) tellPinned(pin store.Pin, newly bool, without []wire.RefusedCl
 	}
 }
 
-// Usage returns the use of its limits by each service with a token, ordered by service.
+// Usage returns the use of the limits of each service with a token, ordered by service.
 func (t *Trust) Usage() []Use {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	silent := make(map[string]int)
 	for _, p := range t.byID {
-		if p.silent.Load() {
-			for _, s := range p.stored().Services {
+		if p.isUnreported.Load() {
+			for _, s := range p.storedPin().Services {
 				silent[s.Name]++
 			}
 		}
@@ -136,7 +136,7 @@ func (t *Trust) Usage() []Use {
 	for service := range t.tokens {
 		uses = append(uses, Use{
 			Service: service, Pins: t.census.pins[service], Limit: t.census.of(service).MaxAgents, Unreported: silent[service],
-			Locked: t.closed(service),
+			Locked: t.isClosed(service),
 		})
 	}
 	slices.SortFunc(uses, func(a, b Use) int { return strings.Compare(a.Service, b.Service) })

@@ -7,16 +7,14 @@ import (
 )
 
 const (
-	// maxDeparted bounds the deleted pins that are remembered.
+	// maxDeparted bounds the departures of a node.
 	maxDeparted = 1024
-	// maxWindows bounds the deleted pins of which it is remembered what was said last: as many as there can be at once.
+	// maxWindows bounds the stored windows of deleted pins.
 	maxWindows = MaxAgents
 )
 
-// departure remembers an agent whose pin was deleted: enough to tell its process, which goes on running,
-// and to keep that process from enrolling again at once. An operator who deletes a pin, then the files of the agent,
-// and then restarts it would otherwise find the old certificate pinned again. Only a new process of the agent (a later
-// epoch) may enrol.
+// departure identifies the running process of an agent with a deleted pin, to reject its Enrol. Otherwise the process
+// would pin the old certificate again before the operator resets the agent. A process with a later epoch may enrol.
 type departure struct {
 	id    string
 	key   identity.KeyID
@@ -24,17 +22,17 @@ type departure struct {
 	epoch uint64
 }
 
-// departed holds the newest departures of this process, oldest first.
+// departed has the latest departures, oldest first.
 type departed struct{ list []departure }
 
-func (d *departed) add(gone departure) {
+func (d *departed) addDeparture(gone departure) {
 	if len(d.list) == maxDeparted {
 		d.list = d.list[1:]
 	}
 	d.list = append(d.list, gone)
 }
 
-func (d *departed) find(key identity.KeyID) *departure {
+func (d *departed) findDeparture(key identity.KeyID) *departure {
 	for i := range d.list {
 		if d.list[i].key == key {
 			gone := d.list[i]
@@ -44,7 +42,7 @@ func (d *departed) find(key identity.KeyID) *departure {
 	return nil
 }
 
-func (d *departed) forget(key identity.KeyID) {
+func (d *departed) removeDeparture(key identity.KeyID) {
 	for i := range d.list {
 		if d.list[i].key == key {
 			d.list = append(d.list[:i:i], d.list[i+1:]...)
@@ -53,13 +51,14 @@ func (d *departed) forget(key identity.KeyID) {
 	}
 }
 
-// windows holds the windows of deleted pins. A certificate that is pinned again begins with its window: whoever has
-// recorded what the agent said before cannot have it pinned by that. Agents say nothing again that was for an earlier
-// process of this node, so none is stored.
+// windows has the sequence windows of deleted pins. A certificate that is pinned again continues with its window, so
+// that recorded messages are rejected. The windows are not stored: messages to an earlier process of this node are
+// rejected anyway.
 type windows map[identity.KeyID]identity.Window
 
-// keep remembers one more. Beyond maxWindows it displaces any other, so that nobody can choose which.
-func (w windows) keep(key identity.KeyID, last identity.Window) {
+// storeWindow stores a window. At maxWindows, it replaces a random window, so that a sender cannot choose the replaced
+// one.
+func (w windows) storeWindow(key identity.KeyID, last identity.Window) {
 	if len(w) >= maxWindows {
 		for other := range w {
 			delete(w, other)

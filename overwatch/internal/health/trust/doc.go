@@ -1,9 +1,10 @@
-// Package trust decides which messages of agents are believed: which certificate belongs to which agent, and for which
-// services the agent may speak. gossip calls Open; httpapi and control call the methods for operators; the root runs
-// Tend.
+// Package trust authenticates messages of agents. It stores which certificate belongs to which agent, and for which
+// services an agent may report backends.
 //
-// It alone makes values of Agent. A holder of one may rely on it: its message came from the key that is pinned for its
-// id, or from the process that agreed on a session with the holder of that key. Trust never knows backends or health.
-// It starts no goroutine and may be used from any number of them. Messages of different agents are opened concurrently;
-// only the pinning of an agent waits for the disk.
+// Package gossip calls Open for each message. httpapi and control call the methods for operators. The root runs
+// DeleteSilentPins. Only this package makes values of Agent: the message of an Agent was sealed by the pinned key of
+// its id, or in a session with the holder of this key. The package must not know backends or health.
+//
+// Concurrency: all methods are safe for concurrent use, and the package starts no goroutine. Messages of different
+// agents are verified concurrently. Only pinning waits for the disk.
 package trust

@@ -11,55 +11,54 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// enrol opens a request to pin a certificate, or to add services to a pinned one.
-func (a *attempt) enrol() (Message, *Refusal) {
-	proved, refused, refusal := a.judge()
+// openEnrol opens a request to pin a certificate, or to add services to a pinned certificate.
+func (a *attempt) openEnrol() (Message, *Refusal) {
+	proved, refused, refusal := a.verifyEnrol()
 	if refusal != nil {
 		return Message{}, refusal
 	}
-	return a.pin(proved, refused)
+	return a.storePin(proved, refused)
 }
 
-// judge decides whether an Enrol is believed, without changing anything. However many there are, only a few are judged
-// at a time.
-func (a *attempt) judge() ([]store.PinnedService, []wire.RefusedClaim, *Refusal) {
+// verifyEnrol verifies an Enrol without a change of state. Trust.judging limits concurrent calls.
+func (a *attempt) verifyEnrol() ([]store.PinnedService, []wire.RefusedClaim, *Refusal) {
 	a.judging <- struct{}{}
 	defer func() { <-a.judging }()
 	if a.pinned != nil {
-		if refusal := a.admissible(); refusal != nil {
+		if refusal := a.checkPin(); refusal != nil {
 			return nil, nil, refusal
 		}
 	}
 	if err := a.request.UnmarshalBinary(a.sealed.Payload); err != nil {
-		return nil, nil, a.drop(ReasonMalformed, err.Error())
+		return nil, nil, a.dropMessage(ReasonMalformed, err.Error())
 	}
 	if identity.KeyIDOf(a.request.Certificate) != a.sealed.KeyID {
-		return nil, nil, a.drop(ReasonMalformed, "certificate is not the one whose key id the envelope has")
+		return nil, nil, a.dropMessage(ReasonMalformed, "the key id of the envelope does not match the certificate")
 	}
-	if refusal := a.pinnable(); refusal != nil {
+	if refusal := a.checkPinnable(); refusal != nil {
 		return nil, nil, refusal
 	}
-	proved, refused := a.prove()
-	if len(proved) == 0 && !a.speaks() {
-		return nil, nil, a.unproved(refused)
+	proved, refused := a.checkProofs()
+	if len(proved) == 0 && !a.hasRights() {
+		return nil, nil, a.refuseUnproved(refused)
 	}
-	if err := a.identify(); err != nil {
-		return nil, nil, a.drop(ReasonMalformed, err.Error())
+	if err := a.checkCertificate(); err != nil {
+		return nil, nil, a.dropMessage(ReasonMalformed, err.Error())
 	}
-	if refusal := a.valid(a.certificate); refusal != nil {
+	if refusal := a.checkValidity(a.certificate); refusal != nil {
 		return nil, nil, refusal
 	}
 	if !a.sealed.Verify(identity.AgentToNode, a.certificate.PublicKey) {
-		return nil, nil, a.drop(ReasonSignature, "")
+		return nil, nil, a.dropMessage(ReasonSignature, "")
 	}
-	if err := a.agree(); err != nil {
-		return nil, nil, a.drop(ReasonMalformed, err.Error())
+	if err := a.agreeOnSession(); err != nil {
+		return nil, nil, a.dropMessage(ReasonMalformed, err.Error())
 	}
 	return proved, refused, nil
 }
 
-// agree makes the session that the request asks for. The request's signature must have held.
-func (a *attempt) agree() (err error) {
+// agreeOnSession creates the session that the request asks for. The signature of the request must be verified.
+func (a *attempt) agreeOnSession() (err error) {
 	if a.exchange == nil || a.request.Share == (identity.Share{}) {
 		return nil
 	}
@@ -70,8 +69,8 @@ func (a *attempt) agree() (err error) {
 	return err
 }
 
-// identify checks the certificate in the request, once.
-func (a *attempt) identify() error {
+// checkCertificate parses and checks the certificate of the request, once.
+func (a *attempt) checkCertificate() error {
 	if a.certificate != nil {
 		return nil
 	}
@@ -89,13 +88,13 @@ func (a *attempt) identify() error {
 	return nil
 }
 
-// pinnable returns a refusal if the certificate cannot be pinned for the agent id, nil if it can. Reasons are a key of
-// a revoked agent, a certificate or process whose pin an operator has deleted, another certificate that is pinned,
-// since a pin is never replaced silently, and too many pins.
-func (a *attempt) pinnable() *Refusal {
+// checkPinnable returns a refusal if the certificate cannot be pinned for the agent id. Reasons are: the key of a
+// revoked agent, a certificate or process with a deleted pin, another pinned certificate (a pin is never replaced), and
+// the maximum number of pins.
+func (a *attempt) checkPinnable() *Refusal {
 	if id := a.revokedHolder(); id != "" {
 		return a.refuse(wire.CodeRevoked, "",
-			"its key is that of the revoked agent "+id+": make a new one (--reset-identity)")
+			"the revoked agent "+id+" has the same key; run gslb-agent --reset-identity")
 	}
 	if a.superseded(a.request.AgentID, a.sealed.KeyID) {
 		return a.refuse(wire.CodeRevoked, "", supersededDetail)
@@ -106,25 +105,24 @@ func (a *attempt) pinnable() *Refusal {
 	a.mu.RLock()
 	holder, agents := a.byID[a.request.AgentID], len(a.byID)+len(a.replaced)
 	if _, replaced := a.replaced[a.request.AgentID]; replaced {
-		agents-- // its place is its own
+		agents-- // it is counted already
 	}
 	a.mu.RUnlock()
 	switch {
 	case holder == nil && agents >= MaxAgents:
-		return a.refuse(wire.CodeLimit, "", "this node has as many agents as it takes: delete pins that are not needed")
+		return a.refuse(wire.CodeLimit, "", "this node has the maximum number of agents; delete unused pins")
 	case holder == nil || holder.certificate.KeyID == a.sealed.KeyID:
 		return nil
-	case holder.standing.Load().revoked:
+	case holder.rights.Load().revoked:
 		return a.refuse(wire.CodeRevoked, "",
-			"the agent id is revoked: an operator must delete the entry before another certificate can enrol")
+			"the agent id is revoked; delete its pin before another certificate enrols")
 	}
 	return a.refuse(wire.CodePinMismatch, "",
 		"another certificate is pinned for this agent id: "+holder.certificate.KeyID.Fingerprint())
 }
 
-// prove checks the proofs. Of services that the agent speaks for already, a wrong proof is not held against it: it is
-// known by its certificate.
-func (a *attempt) prove() (proved []store.PinnedService, refused []wire.RefusedClaim) {
+// checkProofs verifies the proofs of tokens. A wrong proof of a service that the agent may already report is ignored.
+func (a *attempt) checkProofs() (proved []store.PinnedService, refused []wire.RefusedClaim) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	for i := range a.request.Proofs {
@@ -143,21 +141,21 @@ func (a *attempt) prove() (proved []store.PinnedService, refused []wire.RefusedC
 			proved = append(proved, store.PinnedService{
 				Name: p.Service, TokenMark: identity.TokenMark(tokens[at], p.Service, a.sealed.KeyID), ProvedAt: api.Moment(a.now),
 			})
-		case a.pinned == nil || a.pinned.standing.Load().grant(p.Service) == nil:
+		case a.pinned == nil || a.pinned.rights.Load().grant(p.Service) == nil:
 			refused = append(refused, wire.RefusedClaim{Service: p.Service, Code: wire.CodeWrongToken})
 		}
 	}
 	return proved, refused
 }
 
-// speaks reports whether the agent speaks for a service already.
-func (a *attempt) speaks() bool {
-	return a.pinned != nil && len(a.pinned.standing.Load().grants) > 0
+// hasRights reports whether the agent may already report a service.
+func (a *attempt) hasRights() bool {
+	return a.pinned != nil && len(a.pinned.rights.Load().grants) > 0
 }
 
-// unproved returns the refusal for an agent that proves nothing and speaks for nothing. refused is empty if its tokens
-// changed in between.
-func (a *attempt) unproved(refused []wire.RefusedClaim) *Refusal {
+// refuseUnproved returns the refusal for an agent without a proved service. refused is empty if the tokens changed
+// meanwhile.
+func (a *attempt) refuseUnproved(refused []wire.RefusedClaim) *Refusal {
 	if len(refused) == 0 {
 		return a.refuse(wire.CodeNotEnrolled, "", tokensChanged)
 	}
@@ -166,17 +164,17 @@ func (a *attempt) unproved(refused []wire.RefusedClaim) *Refusal {
 
 func proofDetail(code wire.RejectCode) string {
 	if code == wire.CodeUnknownService {
-		return "this node has no token for the service: add it to overwatch.agent_tokens, or correct the agent's service"
+		return "this node has no token for the service; add it to overwatch.agent_tokens, or correct the service of the agent"
 	}
-	return "the service token is not the one that this node has in overwatch.agent_tokens"
+	return "the service token differs from overwatch.agent_tokens of this node"
 }
 
-// pin makes the outcome of an enrolment durable and then effective. The signature held.
-func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim) (Message, *Refusal) {
-	defer a.lock(a.request.AgentID)()
-	// The pin may have changed since it was looked up; from here it cannot.
-	a.pinned, a.departure = a.find(a.sealed.KeyID)
-	if refusal := a.pinnable(); refusal != nil {
+// storePin stores and activates the pin of an Enrol with a verified signature.
+func (a *attempt) storePin(proved []store.PinnedService, refused []wire.RefusedClaim) (Message, *Refusal) {
+	defer a.lockAgent(a.request.AgentID)()
+	// The pin may have changed before the lock.
+	a.pinned, a.departure = a.findByKey(a.sealed.KeyID)
+	if refusal := a.checkPinnable(); refusal != nil {
 		return Message{}, refusal
 	}
 	newly := a.pinned == nil
@@ -185,61 +183,61 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 			pin: store.Pin{
 				AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: api.Moment(a.now), Unreported: true,
 			}}
-		a.pinned.standing.Store(&standing{})
-		a.pinned.silent.Store(true)
+		a.pinned.rights.Store(&rights{})
+		a.pinned.isUnreported.Store(true)
 		a.mu.RLock()
 		a.pinned.window = a.windows[a.sealed.KeyID]
 		a.mu.RUnlock()
 	}
-	if a.pinned.standing.Load().revoked {
-		return Message{}, a.refuse(wire.CodeRevoked, "", a.pinned.stored().RevokedReason)
+	if a.pinned.rights.Load().revoked {
+		return Message{}, a.refuse(wire.CodeRevoked, "", a.pinned.storedPin().RevokedReason)
 	}
-	if !a.pinned.accept(&a.sealed, a.elapsed) {
+	if !a.pinned.acceptSequence(&a.sealed, a.elapsed) {
 		if newly {
-			a.pinned = nil // it is not pinned by this
+			a.pinned = nil
 		}
-		return Message{}, a.drop(ReasonReplay, "")
+		return Message{}, a.dropMessage(ReasonReplay, "")
 	}
 	a.countAtOrigin(a.pinned)
-	proved, added, full, why := a.admit(a.pinned.stored(), proved)
-	if len(full) > 0 && len(proved) == 0 && !a.speaks() {
+	proved, added, full, why := a.admitServices(a.pinned.storedPin(), proved)
+	if len(full) > 0 && len(proved) == 0 && !a.hasRights() {
 		return Message{}, a.refuse(full[0].Code, full[0].Service, why)
 	}
-	pin, changed := a.merge(a.pinned.stored(), proved)
+	pin, changed := a.mergePin(a.pinned.storedPin(), proved)
 	if changed || newly {
 		if err := a.pins.PutPin(pin); err != nil {
-			a.release(added)
+			a.releaseServices(added)
 			return Message{}, a.cannotStore(err)
 		}
-		a.settle(a.pinned, pin)
+		a.applyPin(a.pinned, pin)
 		a.answers.forget(noAgent)
-		a.tellPinned(pin, newly, slices.Concat(refused, full))
+		a.logPinned(pin, newly, slices.Concat(refused, full))
 	}
 	a.answers.forget(a.pinned.id)
-	if !a.pinned.isDuplicate(a.elapsed) { // else an earlier process still reports
-		a.troubles.end(a.pinned.id, a.sealed.KeyID)
+	if !a.pinned.isDuplicate(a.elapsed) { // otherwise an earlier process still sends messages
+		a.troubles.remove(a.pinned.id, a.sealed.KeyID)
 	}
 	a.pinned.session.Store(a.agreed)
-	message := a.believed()
+	message := a.message()
 	message.NewlyPinned, message.Refused = newly, append(refused, full...)
 	return message, nil
 }
 
-// settle makes a pin, which is durable by now, effective.
-func (t *Trust) settle(p *pinned, pin store.Pin) {
-	defer t.tellHolder(p.certificate.KeyID, pin)
+// applyPin activates a stored pin.
+func (t *Trust) applyPin(p *pinned, pin store.Pin) {
+	defer t.reportHolder(p.certificate.KeyID, pin)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.mu.Lock()
 	p.pin = pin
 	p.mu.Unlock()
-	p.standing.Store(t.stand(p.certificate.KeyID, pin))
-	t.add(p)
-	t.left.forget(p.certificate.KeyID)
+	p.rights.Store(t.rightsOf(p.certificate.KeyID, pin))
+	t.addPin(p)
+	t.left.removeDeparture(p.certificate.KeyID)
 }
 
-// merge returns the pin with the proved services that were admitted, and whether it differs from the stored pin.
-func (a *attempt) merge(pin store.Pin, proved []store.PinnedService) (store.Pin, bool) {
+// mergePin returns the pin with the admitted services, and whether it differs from the stored pin.
+func (a *attempt) mergePin(pin store.Pin, proved []store.PinnedService) (store.Pin, bool) {
 	changed := pin.Region != a.request.Region || pin.Version != a.request.Version
 	pin.Region, pin.Version = a.request.Region, a.request.Version
 	pin.Services = slices.Clone(pin.Services)

@@ -86,14 +86,14 @@ func TestEnrol_AWrongProofOfWhatItNoLongerSpeaksForIsRefused(t *testing.T) {
 	sealed, err := identity.Parse(a.enrolment("app.test=an earlier token, 0123456789"))
 	must(t, err)
 	open := attempt{Trust: r.trust, now: r.now(), sealed: sealed}
-	open.pinned, _ = r.trust.find(sealed.KeyID)
+	open.pinned, _ = r.trust.findByKey(sealed.KeyID)
 	must(t, open.request.UnmarshalBinary(sealed.Payload))
-	proved, refused := open.prove()
+	proved, refused := open.checkProofs()
 	r.trust.SetTokens(map[string][]string{"app.test": {"another token, 0123456789 0123456789"}}, nil)
-	if len(proved)+len(refused) > 0 || open.speaks() {
+	if len(proved)+len(refused) > 0 || open.hasRights() {
 		t.Fatalf("proved %v, refused %v, and speaks: not what this test is about", proved, refused)
 	}
-	if refusal := open.unproved(refused); refusal.Code != wire.CodeNotEnrolled || refusal.Detail != tokensChanged {
+	if refusal := open.refuseUnproved(refused); refusal.Code != wire.CodeNotEnrolled || refusal.Detail != tokensChanged {
 		t.Errorf("refusal is %+v", refusal)
 	}
 }
@@ -121,7 +121,7 @@ func TestEnrol_OneGoodProofPinsAndTheOthersAreTold(t *testing.T) {
 	if r.lines("agent pinned without this service") != 2 {
 		t.Errorf("logged %s", r.logged.String())
 	}
-	if m.Agent.Speaks("db.test") {
+	if m.Agent.MaySpeakFor("db.test") {
 		t.Error("speaks for what it did not prove")
 	}
 }
@@ -215,7 +215,7 @@ func TestEnrol_WithoutRoomOnTheDiskIsNotAcknowledgedAndWorksLater(t *testing.T) 
 	for i := range 5 {
 		r.refused(r.agent(fmt.Sprintf("more-%d", i)).enrolment("app.test"), Reason(wire.CodeUnavailable.String()))
 	}
-	if n := r.lines("pins cannot be stored"); n != 1 {
+	if n := r.lines("storing a pin failed"); n != 1 {
 		t.Errorf("%d lines", n)
 	}
 	r.speaks(r.taken(known.beat()).Agent, "app.test") // those that are pinned are not affected
@@ -237,7 +237,7 @@ func TestEnrol_WithoutRoomOnTheDiskIsNotAcknowledgedAndWorksLater(t *testing.T) 
 	r.speaks(fresh.enrol("app.test").Agent, "app.test")
 	r.pins.setFull(true) // once more, which is worth a line again
 	r.refused(r.agent("late").enrolment("app.test"), Reason(wire.CodeUnavailable.String()))
-	if n := r.lines("pins cannot be stored"); n != 2 {
+	if n := r.lines("storing a pin failed"); n != 2 {
 		t.Errorf("%d lines after the disk was full twice", n)
 	}
 }
@@ -258,7 +258,7 @@ func TestEnrol_RegionAndVersionFollowTheAgent(t *testing.T) {
 
 func TestAgent_ZeroSpeaksForNothing(t *testing.T) {
 	var a Agent
-	if a.ID() != "" || a.Region() != "" || len(a.Services()) != 0 || a.Speaks("app.test") ||
+	if a.ID() != "" || a.Region() != "" || len(a.Services()) != 0 || a.MaySpeakFor("app.test") ||
 		a.Allowed("app.test", netip.MustParseAddrPort("10.0.0.1:80")) {
 		t.Error("the zero Agent is somebody")
 	}

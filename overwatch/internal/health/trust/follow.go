@@ -7,23 +7,23 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Follow puts the stored state of an agent into force, after an operator of another node has revoked it, reissued its
-// certificate or deleted its pin, at the time at. lost reports that the agent no longer has the pin that it had.
-func (t *Trust) Follow(agentID string, at time.Time) (lost bool, err error) {
-	defer t.lock(agentID)()
+// ApplyPeerChange activates the stored state of an agent after an operator of another node revoked, reissued or
+// unpinned it at the time at. lost reports whether the agent has lost its pin.
+func (t *Trust) ApplyPeerChange(agentID string, at time.Time) (lost bool, err error) {
+	defer t.lockAgent(agentID)()
 	pin, found, err := t.pins.LoadPin(agentID)
 	if err != nil {
 		return false, err
 	}
-	p := t.holder(agentID)
+	p := t.findAgent(agentID)
 	switch {
 	case found && pin.Revoked:
-		t.followRevoked(p, pin)
+		t.applyPeerRevocation(p, pin)
 	case found && !pin.Refused():
-		return false, nil // pinned after that
+		return false, nil // pinned later
 	default:
 		if p != nil {
-			t.drop(p, at)
+			t.dropPin(p, at)
 		}
 		t.mu.Lock()
 		delete(t.replaced, agentID)
@@ -34,35 +34,35 @@ func (t *Trust) Follow(agentID string, at time.Time) (lost bool, err error) {
 	}
 	t.answers.forget(agentID)
 	t.log.Warn().Str("agent_id", agentID).Bool("revoked", pin.Revoked).Msg(
-		"an operator of another node revoked the agent, or deleted its pin")
+		"an operator of another node revoked or unpinned the agent")
 	return p != nil, nil
 }
 
-// followRevoked makes a stored revocation effective. p is the agent's present pin; nil: none. The caller holds the
-// agent's lock.
-func (t *Trust) followRevoked(p *pinned, pin store.Pin) {
-	next := t.restore(pin)
+// applyPeerRevocation activates a stored revocation. p is the present pin of the agent, or nil. The caller has locked
+// the agent.
+func (t *Trust) applyPeerRevocation(p *pinned, pin store.Pin) {
+	next := t.restorePin(pin)
 	if p != nil && p.certificate.KeyID == next.certificate.KeyID {
 		t.uncountPin(p)
-		t.settle(p, pin)
+		t.applyPin(p, pin)
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p != nil {
-		t.forget(p)
+		t.removePin(p)
 	}
-	t.add(next)
+	t.addPin(next)
 }
 
-// FollowLock puts into force whether a service is locked, as the store has it since another node's operator decided.
-func (t *Trust) FollowLock(service string) error {
+// ApplyPeerLock activates the stored lock of a service, or its removal, after a change by another node.
+func (t *Trust) ApplyPeerLock(service string) error {
 	stored, err := t.pins.LoadLocks()
 	if err != nil {
 		return fmt.Errorf("loading locked tokens: %w", err)
 	}
 	var lifted []string
-	defer func() { t.keepLifted(lifted) }()
+	defer func() { t.storeLifted(lifted) }()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.locks, service)

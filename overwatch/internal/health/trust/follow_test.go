@@ -18,7 +18,7 @@ func TestFollow_ARevocationOfAnotherNode(t *testing.T) {
 	pin.Revoked, pin.RevokedReason = true, "stolen"
 	must(t, r.pins.PutPin(pin))
 	for range 2 {
-		if lost, err := r.trust.Follow("eu-web-1", noon); err != nil || !lost {
+		if lost, err := r.trust.ApplyPeerChange("eu-web-1", noon); err != nil || !lost {
 			t.Fatal(lost, err)
 		}
 	}
@@ -29,14 +29,14 @@ func TestFollow_ARevocationOfAnotherNode(t *testing.T) {
 		t.Errorf("%+v", uses)
 	}
 	must(t, r.pins.DeletePin("eu-web-1"))
-	if _, err := r.trust.Follow("eu-web-1", noon); err != nil {
+	if _, err := r.trust.ApplyPeerChange("eu-web-1", noon); err != nil {
 		t.Fatal(err)
 	}
 	r.agent("eu-web-1").enrol("app.test")
 
 	stranger := r.agent("us-web-1")
 	must(t, r.pins.PutPin(store.Pin{AgentID: "us-web-1", CertificateDER: stranger.id.DER, Revoked: true}))
-	if lost, err := r.trust.Follow("us-web-1", noon); err != nil || lost {
+	if lost, err := r.trust.ApplyPeerChange("us-web-1", noon); err != nil || lost {
 		t.Fatal(lost, err)
 	}
 	r.told(stranger.enrolment("app.test"), wire.CodeRevoked)
@@ -51,14 +51,14 @@ func TestFollow_AnUnpinOfAnotherNode(t *testing.T) {
 	b.enrol("app.test")
 	must(t, r.pins.DeletePin("eu-web-1"), r.pins.DeletePin("eu-web-2"))
 	for id, at := range map[string]time.Time{"eu-web-1": noon.Add(time.Hour), "eu-web-2": noon.Add(-time.Hour)} {
-		if lost, err := r.trust.Follow(id, at); err != nil || !lost {
+		if lost, err := r.trust.ApplyPeerChange(id, at); err != nil || !lost {
 			t.Fatal(lost, err)
 		}
 	}
 	r.told(a.enrolment("app.test"), wire.CodeNotEnrolled)
 	a.again().enrol("app.test")
 	b.enrol("app.test")
-	if lost, err := r.trust.Follow("eu-web-2", noon); err != nil || lost {
+	if lost, err := r.trust.ApplyPeerChange("eu-web-2", noon); err != nil || lost {
 		t.Fatal(lost, err)
 	}
 	r.taken(b.beat())
@@ -72,12 +72,12 @@ func TestFollow_AReissueAndALockOfAnotherNode(t *testing.T) {
 	record, _ := r.trust.Get("eu-web-1")
 	must(t, r.pins.ChangePins(store.PinChange{Put: []store.Pin{{AgentID: "eu-web-1", Superseded: record.KeyID}},
 		Lock: []store.TokenLock{{Service: "app.test", Tokens: [][16]byte{tokenName(appToken, "app.test")}}}}))
-	if _, err := r.trust.Follow("eu-web-1", noon); err != nil {
+	if _, err := r.trust.ApplyPeerChange("eu-web-1", noon); err != nil {
 		t.Fatal(err)
 	}
 	r.told(a.again().enrolment("app.test"), wire.CodeRevoked)
-	must(t, r.trust.FollowLock("app.test"))
+	must(t, r.trust.ApplyPeerLock("app.test"))
 	r.told(r.agent("eu-web-2").enrolment("app.test"), wire.CodeLocked)
-	must(t, r.pins.ChangePins(store.PinChange{Unlock: []string{"app.test"}}), r.trust.FollowLock("app.test"))
+	must(t, r.pins.ChangePins(store.PinChange{Unlock: []string{"app.test"}}), r.trust.ApplyPeerLock("app.test"))
 	r.agent("eu-web-1").enrol("app.test")
 }

@@ -9,9 +9,9 @@ import (
 	"gslb.internal/shared/tokenbucket"
 )
 
-// Limits bound the pins of one service. Pins that were there before a limit stay.
+// Limits bound the pins of a service. Existing pins stay.
 type Limits struct {
-	MaxAgents    int // pins that are not revoked; one source may hold half of them
+	MaxAgents    int // maximum number of pins that are not revoked; one source may have half of them
 	NewPerSecond int // new pins of one source in a second over time; newBurst times as many at once
 }
 

@@ -158,8 +158,8 @@ func TestSweep_APinThatNeverReportsGoesByItself(t *testing.T) {
 	tell := func(ids []string) { gone = append(gone, ids...) }
 	sweep := func() {
 		t.Helper()
-		_, now := r.trust.clock.now()
-		must(t, r.trust.sweep(now, tell))
+		_, now := r.trust.clock.readTime()
+		must(t, r.trust.sweepPins(now, tell))
 	}
 	r.advance(SilentFor - time.Second)
 	sweep()
@@ -168,7 +168,7 @@ func TestSweep_APinThatNeverReportsGoesByItself(t *testing.T) {
 	}
 	r.pins.setFull(true)
 	r.advance(time.Second)
-	if _, now := r.trust.clock.now(); r.trust.sweep(now, tell) == nil || len(r.trust.Agents()) != 2 ||
+	if _, now := r.trust.clock.readTime(); r.trust.sweepPins(now, tell) == nil || len(r.trust.Agents()) != 2 ||
 		len(gone) > 0 {
 		t.Error("a pin went although that cannot be stored")
 	}
@@ -194,8 +194,8 @@ func TestSweep_ATransitionIsAReport(t *testing.T) {
 	a.enrol("app.test")
 	r.taken(a.seal(wire.TypeTransition, []byte("contents")))
 	r.advance(SilentFor)
-	_, now := r.trust.clock.now()
-	must(t, r.trust.sweep(now, func(ids []string) { t.Errorf("the pins of %v are gone", ids) }))
+	_, now := r.trust.clock.readTime()
+	must(t, r.trust.sweepPins(now, func(ids []string) { t.Errorf("the pins of %v are gone", ids) }))
 	if uses := r.trust.Usage(); uses[0].Pins != 1 || uses[0].Unreported != 0 {
 		t.Errorf("%+v", uses[0])
 	}
@@ -208,7 +208,7 @@ func TestTend_TellsWhosePinsAreGone(t *testing.T) {
 		r.advance(SilentFor)
 		told, ended := make(chan []string, 1), make(chan error, 1)
 		ctx, stop := context.WithCancel(t.Context())
-		go func() { ended <- r.trust.Tend(ctx, func(ids []string) { told <- ids }) }()
+		go func() { ended <- r.trust.DeleteSilentPins(ctx, func(ids []string) { told <- ids }) }()
 		select {
 		case ids := <-told:
 			if !slices.Equal(ids, []string{"silent"}) || r.pins.has("silent") {
@@ -269,8 +269,8 @@ func TestUnpinSelected_WhatWasSaidBeforeIsNotBelievedAgain(t *testing.T) {
 		r.taken(said)
 	}
 	r.advance(SilentFor)
-	_, now := r.trust.clock.now()
-	must(t, r.trust.sweep(now, func([]string) {}))
+	_, now := r.trust.clock.readTime()
+	must(t, r.trust.sweepPins(now, func([]string) {}))
 	gone, err := r.trust.UnpinSelected(t.Context(), Selection{Service: "app.test"}, []string{"eu-web-1"})
 	if err != nil || len(gone) != 1 || len(r.trust.Agents()) != 0 {
 		t.Fatalf("%v, %v; pinned are %v", gone, err, r.trust.Agents())

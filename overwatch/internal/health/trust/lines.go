@@ -13,7 +13,7 @@ const (
 	linesPerMinute = 60
 )
 
-// lines bounds log lines by reason; reasons are a closed set.
+// lines limits log lines by reason. The reasons are a closed set.
 type lines struct {
 	mu      sync.Mutex
 	buckets map[string]*tokenbucket.Bucket

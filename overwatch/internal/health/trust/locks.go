@@ -12,25 +12,25 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// ErrNotLocked is returned for a service of which no token is locked.
+// ErrNotLocked is the error for a service without a locked token.
 var ErrNotLocked = errors.New("no token of that service is locked")
 
-// Lock is a service of which tokens admit no new agents.
+// Lock is a service with tokens that admit no new agents.
 type Lock struct {
 	store.TokenLock
-	Closed bool // the token of agent_tokens is locked, so that no new agent comes in at all
+	Closed bool // the token of agent_tokens is locked, so that no new agent can enrol
 }
 
-// tokenName identifies a token of a service in a lock. It is the mark for no certificate, and does not reveal the
+// tokenName identifies a token of a service in a lock. It is the token mark of the zero key id, and does not reveal the
 // token.
 func tokenName(token, service string) [16]byte {
 	return identity.TokenMark(token, service, identity.KeyID{})
 }
 
-// lockTokens returns locks of every token that the named services have now, for the store; it changes nothing itself.
-// The caller holds mu for reading.
+// lockTokens returns locks of all present tokens of the services, without a change of state. The caller holds mu for
+// reading.
 func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []store.TokenLock) {
-	now, _ := t.clock.now()
+	now, _ := t.clock.readTime()
 	for _, service := range services {
 		if len(t.tokens[service]) == 0 {
 			continue
@@ -47,18 +47,18 @@ func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []s
 	return locks
 }
 
-// RevokeAndLock is Revoke, and locks the tokens that the agent's services have now: they admit no new agents until they
-// are changed. It returns the services that are locked.
+// RevokeAndLock revokes an agent and locks the present tokens of its services, which admit no new agents until the
+// tokens are changed. It returns the locked services.
 func (t *Trust) RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	defer t.lock(agentID)()
-	p := t.holder(agentID)
+	defer t.lockAgent(agentID)()
+	p := t.findAgent(agentID)
 	if p == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotPinned, agentID)
 	}
-	services := known(p.stored())
+	services := servicesOf(p.storedPin())
 	t.mu.Lock()
 	locks := t.lockTokens(services, agentID, reason)
 	for _, l := range locks {
@@ -74,13 +74,14 @@ func (t *Trust) RevokeAndLock(ctx context.Context, agentID, reason string, with 
 	}
 	if err := t.pins.ChangePins(store.PinChange{Put: []store.Pin{pin}, Lock: locks}, with...); err != nil {
 		return names,
-			fmt.Errorf("%s is revoked and its services are locked, but only until this node restarts: storing it: %w", agentID,
+			fmt.Errorf("%s is revoked and its services are locked until this node restarts; storing both failed: %w", agentID,
 				err)
 	}
 	return names, nil
 }
 
-// Unlock removes the lock of a service: its tokens admit new agents again. It wraps ErrNotLocked if there is none.
+// Unlock removes the lock of a service, so that its tokens admit new agents. It returns ErrNotLocked for a service
+// without a lock.
 func (t *Trust) Unlock(ctx context.Context, service string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -95,38 +96,37 @@ func (t *Trust) Unlock(ctx context.Context, service string, with ...store.Entry)
 		return fmt.Errorf("unlocking %s: %w", service, err)
 	}
 	t.mu.Lock()
-	if now := t.locks[service]; now.AgentID == lock.AgentID && now.At.Equal(lock.At) { // else it was locked again
+	if now := t.locks[service]; now.AgentID == lock.AgentID && now.At.Equal(lock.At) { // otherwise there is a newer lock
 		delete(t.locks, service)
 	}
 	t.mu.Unlock()
-	t.keepAgain(service)
+	t.storeLocks(service)
 	t.log.Warn().Str("service", service).Msg("service token unlocked: it admits new agents again")
 	return nil
 }
 
-// Locks returns the services of which tokens are locked, ordered by name.
+// Locks returns the services with locked tokens, ordered by name.
 func (t *Trust) Locks() []Lock {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	list := make([]Lock, 0, len(t.locks))
 	for service, l := range t.locks {
-		list = append(list, Lock{TokenLock: l, Closed: t.closed(service)})
+		list = append(list, Lock{TokenLock: l, Closed: t.isClosed(service)})
 	}
 	slices.SortFunc(list, func(a, b Lock) int { return strings.Compare(a.Service, b.Service) })
 	return list
 }
 
-// Services returns the services of which the agent has ever proved a token, in order: its machine may know those
-// tokens.
+// Services returns all services for which the agent has proved a token, sorted. Its machine may have these tokens.
 func (t *Trust) Services(agentID string) []string {
-	p := t.holder(agentID)
+	p := t.findAgent(agentID)
 	if p == nil {
 		return nil
 	}
-	return known(p.stored())
+	return servicesOf(p.storedPin())
 }
 
-func known(pin store.Pin) []string {
+func servicesOf(pin store.Pin) []string {
 	names := make([]string, len(pin.Services))
 	for i, s := range pin.Services {
 		names[i] = s.Name
@@ -135,7 +135,7 @@ func known(pin store.Pin) []string {
 	return names
 }
 
-// loadLocks restores the locks, but for those whose tokens were changed meanwhile.
+// loadLocks restores the locks, except for services with changed tokens.
 func (t *Trust) loadLocks() error {
 	stored, err := t.pins.LoadLocks()
 	if err != nil {
@@ -145,12 +145,12 @@ func (t *Trust) loadLocks() error {
 	for _, l := range stored {
 		t.locks[l.Service] = l
 	}
-	t.keepLifted(t.liftLocks())
+	t.storeLifted(t.liftLocks())
 	return nil
 }
 
-// liftLocks forgets the locks of services that have tokens, none of which is locked, and returns these for keepLifted.
-// The caller holds mu, or is New.
+// liftLocks removes the locks of services without a locked token among their tokens, and returns these services for
+// storeLifted. The caller holds mu, or is New.
 func (t *Trust) liftLocks() (lifted []string) {
 	for service, l := range t.locks {
 		tokens := t.tokens[service]
@@ -166,23 +166,22 @@ func (t *Trust) liftLocks() (lifted []string) {
 	return lifted
 }
 
-// keepLifted stores that locks were lifted. The caller does not hold mu, without which no message is opened: the disk
-// may hang.
-func (t *Trust) keepLifted(lifted []string) {
+// storeLifted stores that locks were lifted. The caller must not hold mu, since the disk may block.
+func (t *Trust) storeLifted(lifted []string) {
 	if len(lifted) == 0 {
 		return
 	}
 	if err := t.pins.ChangePins(store.PinChange{Unlock: lifted, Alone: true}); err != nil {
 		t.log.Error().Err(err).Strs("services", lifted).Msg(
-			"lifted locks are still stored: they are lifted again at the next start")
+			"storing lifted locks failed; the next start lifts them")
 		return
 	}
-	t.keepAgain(lifted...)
+	t.storeLocks(lifted...)
 }
 
-// keepAgain stores the locks that services have: they may have been made, and stored, while it was stored that there
-// are none. The caller does not hold mu.
-func (t *Trust) keepAgain(services ...string) {
+// storeLocks stores the present locks of services, which may have been set while their removal was stored. The caller
+// must not hold mu.
+func (t *Trust) storeLocks(services ...string) {
 	var again []store.TokenLock
 	t.mu.RLock()
 	for _, service := range services {
@@ -195,18 +194,19 @@ func (t *Trust) keepAgain(services ...string) {
 		return
 	}
 	if err := t.pins.ChangePins(store.PinChange{Lock: again}); err != nil {
-		t.log.Error().Err(err).Strs("services", services).Msg("locks are not stored: they hold until this node restarts")
+		t.log.Error().Err(err).Strs("services",
+			services).Msg("storing locks failed; they are active until this node restarts")
 	}
 }
 
-// closed reports whether the token of agent_tokens is locked. The caller holds mu for reading.
-func (t *Trust) closed(service string) bool {
+// isClosed reports whether the token of agent_tokens is locked. The caller holds mu for reading.
+func (t *Trust) isClosed(service string) bool {
 	tokens := t.tokens[service]
 	return len(tokens) > 0 && slices.Contains(t.locks[service].Tokens, tokenName(tokens[0], service))
 }
 
-// lockedMark reports whether the agent proved the service by a token that is locked. The caller holds mu for reading.
-func (t *Trust) lockedMark(p store.PinnedService, key identity.KeyID) bool {
+// isLockedMark reports whether the agent proved the service by a locked token. The caller holds mu for reading.
+func (t *Trust) isLockedMark(p store.PinnedService, key identity.KeyID) bool {
 	l, locked := t.locks[p.Name]
 	return locked && slices.ContainsFunc(t.tokens[p.Name], func(token string) bool {
 		return identity.TokenMark(token, p.Name, key) == p.TokenMark && slices.Contains(l.Tokens, tokenName(token, p.Name))
@@ -215,6 +215,7 @@ func (t *Trust) lockedMark(p store.PinnedService, key identity.KeyID) bool {
 
 func lockedDetail(service string) string {
 	return fmt.Sprintf(
-		"the token of %s is locked after a compromise: give the agent the new token, or unlock it (gslbctl agents unlock %s)",
+		"the token of %s is locked after a compromise; configure the new token in the agent, or unlock the service "+
+			"(gslbctl agents unlock %s)",
 		service, service)
 }

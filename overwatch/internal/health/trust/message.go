@@ -7,62 +7,62 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Message is an agent's message that has been believed.
+// Message is an authenticated message of an agent.
 type Message struct {
 	Agent        Agent
-	Type         wire.Type // that of an agent's message: TypeEnrol, TypeHeartbeat and so on
+	Type         wire.Type // TypeEnrol, TypeHeartbeat and the other types of agents
 	Epoch, Seq   uint64
 	SentAtMillis int64  // by the agent's clock; for diagnosis only
-	Payload      []byte // part of what was passed to Open; of an Enrol, which has been dealt with, too
-	NewlyPinned  bool   // the agent was pinned by this message
-	Duplicate    bool   // an earlier process with the agent's certificate sends messages too
-	// Session authenticated the message in place of a signature, and may authenticate its Ack; nil: it was signed.
+	Payload      []byte // a part of the slice that was passed to Open
+	NewlyPinned  bool   // this message pinned the agent
+	Duplicate    bool   // an earlier process with the same certificate also sends messages
+	// Session authenticated the message and may authenticate its Ack. It is nil for a signed message.
 	Session *identity.Session
-	// Refused are the services that an Enrol asked for and did not get; for the Ack.
+	// Refused are the services of an Enrol that were rejected, for the Ack.
 	Refused []wire.RefusedClaim
 }
 
-// Reason is the reason of a refusal. Reasons are a closed set, fit for a metric label.
+// Reason is the reason of a rejection. Reasons are a closed set, and metrics use them as labels.
 type Reason string
 
-// The reasons without a reject code: nothing is answered to them, because nobody would be helped by it.
+// The reasons without a reject code. Messages rejected for these reasons have no answer.
 const (
 	ReasonMalformed   Reason = "malformed"    // not a sealed message, or a payload that does not decode
-	ReasonUnknownKey  Reason = "unknown_key"  // no pin for the certificate, and no way to tell who sent it
-	ReasonUnknownType Reason = "unknown_type" // a message that no agent sends, or of a later version
-	ReasonReplay      Reason = "replay"       // not newer than what was taken before
-	ReasonSignature   Reason = "signature"    // sealed by another key, for another direction, or changed on the way
+	ReasonUnknownKey  Reason = "unknown_key"  // no pin for the certificate
+	ReasonUnknownType Reason = "unknown_type" // a type that agents do not send in this version
+	ReasonReplay      Reason = "replay"       // not newer than the last accepted message
+	ReasonSignature   Reason = "signature"    // wrong key, wrong direction, or a modified message
 )
 
-// Refusal is a message that was not believed.
+// Refusal is a rejected message.
 type Refusal struct {
-	Reason  Reason          // the code's name where there is a code
-	Code    wire.RejectCode // 0 where there is none
-	AgentID string          // "" when unknown; as long as the signature has not been checked, it is the sender's word
+	Reason  Reason          // the name of the code, if there is a code
+	Code    wire.RejectCode // 0 without a code
+	AgentID string          // "" if unknown; unproved before the check of the signature
 	KeyID   identity.KeyID
 	Known   bool // the certificate is pinned
 	Type    wire.Type
 	Seq     uint64
-	Service string // the service concerned, if it is about one
-	Detail  string // for people
-	Epoch   uint64 // of CodeDuplicate and CodeNewEpoch: the newest epoch that was accepted from the agent
-	// Silent means that no Reject is to be sent: there is no code, nobody to send it to, or too many were sent already.
+	Service string // the rejected service, or ""
+	Detail  string // a sentence for operators
+	Epoch   uint64 // for CodeDuplicate and CodeNewEpoch: the latest accepted epoch of the agent
+	// Silent means that no Reject is sent: without a code, without a known sender, or above the limit of answers.
 	Silent bool
 }
 
-// Error describes the refusal for people.
+// Error returns the rejection as a sentence.
 func (r *Refusal) Error() string {
 	who := r.AgentID
 	if who == "" {
 		who = "unknown agent"
 	}
 	if r.Detail == "" {
-		return fmt.Sprintf("%s from %s refused: %s", r.Type, who, r.Reason)
+		return fmt.Sprintf("%s from %s rejected: %s", r.Type, who, r.Reason)
 	}
-	return fmt.Sprintf("%s from %s refused: %s: %s", r.Type, who, r.Reason, r.Detail)
+	return fmt.Sprintf("%s from %s rejected: %s: %s", r.Type, who, r.Reason, r.Detail)
 }
 
-// Reject returns the answer for the agent, to be sealed and sent unless the refusal is silent.
+// Reject returns the answer to the agent. The caller seals and sends it unless Silent is set.
 func (r *Refusal) Reject() wire.Reject {
 	return wire.Reject{AckedType: r.Type, AckedSeq: r.Seq, AckedKey: r.KeyID, Code: r.Code, Service: r.Service,
 		Detail: r.Detail, Epoch: r.Epoch}

@@ -10,65 +10,64 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// notBeforeSlack bounds the time by which the beginning of a certificate's validity may lie in the future: an agent
-// whose clock was up to two days ahead when it made its certificate is accepted. Clocks need not agree better for
-// anything else.
+// notBeforeSlack is the maximum clock difference for the begin of a certificate's validity: an agent may have made its
+// certificate with a clock that was two days fast.
 const notBeforeSlack = 48 * time.Hour
 
-// Open decides whether a message is believed. raw is one sealed message as it came; it must not change while the result
-// is in use. Open refuses from cheap to dear: size, version, boot nonce, revocation and validity, sequence, then the
-// signature; a sequence number is used up only by a message whose signature held. An Enrol is dealt with inside: when
-// Open returns without a refusal, the pin is durable.
+// Open authenticates a message. raw is a sealed message, which must not change while the result is in use. The checks
+// are ordered by cost: size, version, boot nonce, revocation and validity, sequence, signature. Only a message with a
+// valid signature advances the sequence. Open also pins the certificate of an Enrol: when it returns without a refusal,
+// the pin is on disk.
 //
-// from is the message's source, proved or not; new pins are paced by it.
+// from is the source of the message, which may be forged. It limits the rate of new pins.
 //
-// Open may be called by many goroutines. It waits for the disk only for an Enrol that changes a pin.
+// Open may be called concurrently. Only an Enrol that changes a pin waits for the disk.
 func (t *Trust) Open(raw []byte, from netip.Addr) (Message, *Refusal) {
-	now, elapsed := t.clock.now()
+	now, elapsed := t.clock.readTime()
 	a := attempt{Trust: t, now: now, elapsed: elapsed, origin: HostOf(from)}
 	if len(raw) > wire.MaxMessage {
-		return Message{}, a.drop(ReasonMalformed, "larger than a message may be")
+		return Message{}, a.dropMessage(ReasonMalformed, "larger than the maximum message size")
 	}
 	sealed, err := identity.Parse(raw)
 	if err != nil {
-		return Message{}, a.drop(ReasonMalformed, err.Error())
+		return Message{}, a.dropMessage(ReasonMalformed, err.Error())
 	}
 	a.sealed = sealed
-	a.pinned, a.departure = t.find(sealed.KeyID)
+	a.pinned, a.departure = t.findByKey(sealed.KeyID)
 	if a.sealed.Major != wire.Major {
 		return Message{}, a.refuse(wire.CodeVersion, "",
 			fmt.Sprintf("protocol version %d.%d, this node speaks %d.%d", sealed.Major, sealed.Minor, wire.Major, wire.Minor))
 	}
 	if sealed.BootNonce != t.boot {
-		return Message{}, a.refuse(wire.CodeBootNonce, "", "meant for an earlier process of this node, or for another node")
+		return Message{}, a.refuse(wire.CodeBootNonce, "", "addressed to an earlier process of this node, or to another node")
 	}
 	switch wire.Type(sealed.Type) {
 	case wire.TypeEnrol:
-		return a.enrol()
+		return a.openEnrol()
 	case wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain:
-		return a.report()
+		return a.openReport()
 	}
-	return Message{}, a.drop(ReasonUnknownType, "")
+	return Message{}, a.dropMessage(ReasonUnknownType, "")
 }
 
-// attempt is one message on its way through the rules.
+// attempt is a message during verification.
 type attempt struct {
 	*Trust
-	now       time.Time     // believed, for the validity of certificates
+	now       time.Time     // by Trust.clock, for the validity of certificates
 	elapsed   time.Duration // monotonic, for rates
-	origin    netip.Prefix  // where it came from, which the sender of a datagram can make up
+	origin    netip.Prefix  // source of the message, which may be forged
 	sealed    identity.Sealed
-	pinned    *pinned    // the agent that the certificate is pinned for, or nil
-	departure *departure // if its pin was deleted
+	pinned    *pinned    // the agent of the pinned certificate, or nil
+	departure *departure // of an agent with a deleted pin, or nil
 
-	// Of an Enrol, whose certificate may not be pinned yet.
+	// The contents of an Enrol. Its certificate may not be pinned.
 	request     wire.Enrol
 	certificate *identity.Certificate
-	agreed      *identity.Session // nil: the agent wants none, or there are none
+	agreed      *identity.Session // nil if agent or node do not use sessions
 }
 
-// report opens a message of a pinned agent.
-func (a *attempt) report() (Message, *Refusal) {
+// openReport opens a message of a pinned agent.
+func (a *attempt) openReport() (Message, *Refusal) {
 	if a.pinned == nil && a.departure != nil && a.superseded(a.departure.id, a.sealed.KeyID) {
 		return Message{}, a.refuse(wire.CodeRevoked, "", supersededDetail)
 	}
@@ -76,24 +75,24 @@ func (a *attempt) report() (Message, *Refusal) {
 		return Message{}, a.refuse(wire.CodeNotEnrolled, "", pinDeleted)
 	}
 	if a.pinned == nil {
-		return Message{}, a.drop(ReasonUnknownKey, "")
+		return Message{}, a.dropMessage(ReasonUnknownKey, "")
 	}
-	if refusal := a.admissible(); refusal != nil {
+	if refusal := a.checkPin(); refusal != nil {
 		return Message{}, refusal
 	}
 	session := a.pinned.session.Load()
-	if !a.genuine(session) {
-		return Message{}, a.drop(ReasonSignature, "")
+	if !a.isSealedByAgent(session) {
+		return Message{}, a.dropMessage(ReasonSignature, "")
 	}
-	if !a.pinned.accept(&a.sealed, a.elapsed) {
-		return Message{}, a.drop(ReasonReplay, "")
+	if !a.pinned.acceptSequence(&a.sealed, a.elapsed) {
+		return Message{}, a.dropMessage(ReasonReplay, "")
 	}
-	if len(a.pinned.standing.Load().grants) == 0 { // revoked or unpinned this very moment, or all its tokens changed
+	if len(a.pinned.rights.Load().grants) == 0 { // revoked or unpinned meanwhile, or all its tokens changed
 		return Message{}, a.refuse(wire.CodeNotEnrolled, "", tokensChanged)
 	}
-	message := a.believed()
-	if (message.Type == wire.TypeHeartbeat || message.Type == wire.TypeTransition) && a.pinned.silent.Load() {
-		a.pinned.silent.Store(false)
+	message := a.message()
+	if (message.Type == wire.TypeHeartbeat || message.Type == wire.TypeTransition) && a.pinned.isUnreported.Load() {
+		a.pinned.isUnreported.Store(false)
 	}
 	if a.sealed.InSession() {
 		message.Session = session
@@ -101,9 +100,9 @@ func (a *attempt) report() (Message, *Refusal) {
 	return message, nil
 }
 
-// genuine reports whether the pinned agent sealed the message: by its signature, or a heartbeat by the code of its
-// session, which is all that a session is for. Everything else is too rare for its signature to matter.
-func (a *attempt) genuine(session *identity.Session) bool {
+// isSealedByAgent reports whether the pinned agent sealed the message: by its signature, or, for a heartbeat, by the
+// code of its session. Other messages are rare and always signed.
+func (a *attempt) isSealedByAgent(session *identity.Session) bool {
 	if a.sealed.InSession() {
 		return wire.Type(a.sealed.Type) == wire.TypeHeartbeat && a.sealed.Authentic(identity.AgentToNode, session)
 	}
@@ -116,24 +115,24 @@ const (
 	tokensChanged = "the tokens of its services changed: they must be proved again"
 )
 
-// admissible applies the rules for a pinned certificate that come before the signature.
-func (a *attempt) admissible() *Refusal {
-	if a.pinned.standing.Load().revoked {
-		return a.refuse(wire.CodeRevoked, "", a.pinned.stored().RevokedReason)
+// checkPin applies the rules for a pinned certificate that need no signature.
+func (a *attempt) checkPin() *Refusal {
+	if a.pinned.rights.Load().revoked {
+		return a.refuse(wire.CodeRevoked, "", a.pinned.storedPin().RevokedReason)
 	}
-	if refusal := a.valid(a.pinned.certificate); refusal != nil {
+	if refusal := a.checkValidity(a.pinned.certificate); refusal != nil {
 		return refusal
 	}
-	if !a.pinned.newer(a.sealed.Epoch, a.sealed.Seq) {
-		return a.overtaken()
+	if !a.pinned.isNewer(a.sealed.Epoch, a.sealed.Seq) {
+		return a.refuseOld()
 	}
 	return nil
 }
 
-func (a *attempt) valid(c *identity.Certificate) *Refusal {
+func (a *attempt) checkValidity(c *identity.Certificate) *Refusal {
 	if a.now.After(c.NotAfter) {
 		return a.refuse(wire.CodeExpired, "", "certificate expired at "+c.NotAfter.UTC().Format(
-			time.RFC3339)+": a new one must be made and the pin of this one deleted")
+			time.RFC3339)+": delete the pin and run gslb-agent --reset-identity")
 	}
 	if a.now.Add(notBeforeSlack).Before(c.NotBefore) {
 		return a.refuse(wire.CodeNotYetValid, "", "certificate is valid from "+c.NotBefore.UTC().Format(
@@ -142,14 +141,14 @@ func (a *attempt) valid(c *identity.Certificate) *Refusal {
 	return nil
 }
 
-func (a *attempt) believed() Message {
+func (a *attempt) message() Message {
 	return Message{
 		Agent: Agent{pinned: a.pinned}, Type: wire.Type(a.sealed.Type), Epoch: a.sealed.Epoch, Seq: a.sealed.Seq,
 		SentAtMillis: a.sealed.SentAtMillis, Payload: a.sealed.Payload, Duplicate: a.pinned.isDuplicate(a.elapsed),
 	}
 }
 
-// sender returns the agent id that the message names, and the public key that can check it; nil if there is none.
+// sender returns the agent id of the message, and the public key of its signature, or nil.
 func (a *attempt) sender() (agentID string, pub ed25519.PublicKey) {
 	switch {
 	case a.pinned != nil:

@@ -289,11 +289,11 @@ func TestLog_OneLinePerAgentAndCode(t *testing.T) {
 	for range 5 {
 		r.told(a.enrolment("app.test=wrong"), wire.CodeWrongToken)
 	}
-	if n := r.lines("agent refused"); n != 1 {
+	if n := r.lines("message of an agent was rejected"); n != 1 {
 		t.Errorf("%d lines for the same refusal", n)
 	}
 	r.told(a.enrolment("no.test=wrong"), wire.CodeUnknownService)
-	if n := r.lines("agent refused"); n != 2 {
+	if n := r.lines("message of an agent was rejected"); n != 2 {
 		t.Errorf("%d lines for two kinds of refusal", n)
 	}
 	a.enrol("app.test")
@@ -307,7 +307,7 @@ func TestLog_OneLinePerAgentAndCode(t *testing.T) {
 	for range 5 {
 		r.told(a.beat(), wire.CodeRevoked)
 	}
-	if n := r.lines("agent refused"); n != 3 {
+	if n := r.lines("message of an agent was rejected"); n != 3 {
 		t.Errorf("%d lines of refusals", n)
 	}
 }
@@ -318,7 +318,7 @@ func TestLog_MadeUpAgentsDoNotFloodIt(t *testing.T) {
 		r.refused(r.agent("made-up-"+strings.Repeat("x", i%60)+string(rune('a'+i/60))).enrolment("app.test=wrong"),
 			Reason(wire.CodeWrongToken.String()))
 	}
-	if n := r.lines("agent refused"); n > noticesBurst {
+	if n := r.lines("message of an agent was rejected"); n > noticesBurst {
 		t.Errorf("%d lines", n)
 	}
 }

@@ -21,15 +21,15 @@ const (
 	StatusRevoked     Status = "revoked"
 )
 
-// Record describes a pinned agent, for people.
+// Record describes a pinned agent to operators.
 type Record struct {
 	AgentID        string
 	KeyID          identity.KeyID
 	Serial         string // hexadecimal
 	Region         string
 	Version        string
-	Services       []string // those that it speaks for now
-	Outdated       bool     // speaks for one of them by a token of previous_agent_tokens
+	Services       []string // services that it may report
+	Outdated       bool     // it proved a service by a token of previous_agent_tokens
 	FirstSeen      time.Time
 	IssuedAt       time.Time // of the certificate
 	NotBefore      time.Time
@@ -47,14 +47,14 @@ func (t *Trust) Agents() []Record {
 	return records
 }
 
-// Page returns at most limit pinned agents after the first offset ones, ordered by id, and how many are pinned.
+// Page returns at most limit pinned agents after the first offset agents, ordered by id, and the total number.
 func (t *Trust) Page(offset, limit int) (records []Record, total int) {
 	t.mu.RLock()
 	total = len(t.ordered)
 	from := min(offset, total)
 	page := slices.Clone(t.ordered[from : from+min(limit, total-from)])
 	t.mu.RUnlock()
-	now, _ := t.clock.now()
+	now, _ := t.clock.readTime()
 	records = make([]Record, 0, len(page))
 	for _, p := range page {
 		records = append(records, p.record(now))
@@ -66,18 +66,18 @@ func (t *Trust) Page(offset, limit int) (records []Record, total int) {
 type Counts struct {
 	Revoked  int
 	Valid    int // not revoked
-	Expiring int // of Valid: those whose certificate ends soon or has ended
-	Outdated int // of Valid: those that speak for a service by a token of previous_agent_tokens
+	Expiring int // of Valid: certificate has expired or expires soon
+	Outdated int // of Valid: proved a service by a token of previous_agent_tokens
 }
 
-// Count counts the pinned agents; a certificate ends soon when it does within the time given.
+// Count counts the pinned agents. A certificate that expires within soon is counted as expiring.
 func (t *Trust) Count(soon time.Duration) (c Counts) {
 	t.mu.RLock()
 	all := slices.Clone(t.ordered)
 	t.mu.RUnlock()
-	now, _ := t.clock.now()
+	now, _ := t.clock.readTime()
 	for _, p := range all {
-		standing := p.standing.Load()
+		standing := p.rights.Load()
 		if standing.revoked {
 			c.Revoked++
 			continue
@@ -93,39 +93,38 @@ func (t *Trust) Count(soon time.Duration) (c Counts) {
 	return c
 }
 
-// place returns the index of an agent in the ordered list, or the index at which it would be inserted. The caller holds
-// mu.
-func (t *Trust) place(agentID string) (at int, found bool) {
+// indexOf returns the index of an agent in ordered, or the index at which it must be inserted. The caller holds mu.
+func (t *Trust) indexOf(agentID string) (at int, found bool) {
 	return slices.BinarySearchFunc(t.ordered, agentID, func(p *pinned, id string) int { return strings.Compare(p.id, id) })
 }
 
-// Pinned reports whether an agent has a pinned certificate that is not revoked, and since when it is pinned.
+// Pinned reports whether an agent has a pin and is not revoked, and the time of the pin.
 func (t *Trust) Pinned(agentID string) (since time.Time, pinned bool) {
 	record, pinned := t.Get(agentID)
 	return record.FirstSeen, pinned && !record.Revoked
 }
 
-// Get returns one pinned agent.
+// Get returns a pinned agent.
 func (t *Trust) Get(agentID string) (Record, bool) {
-	now, _ := t.clock.now()
-	p := t.holder(agentID)
+	now, _ := t.clock.readTime()
+	p := t.findAgent(agentID)
 	if p == nil {
 		return Record{}, false
 	}
 	return p.record(now), true
 }
 
-// Allowed is Agent.Allowed for the agent with an id; it is false where none is pinned.
+// Allowed is Agent.Allowed for the agent with an id. It is false for an unknown agent.
 func (t *Trust) Allowed(agentID, service string, at netip.AddrPort) bool {
-	p := t.holder(agentID)
+	p := t.findAgent(agentID)
 	return p != nil && Agent{pinned: p}.Allowed(service, at)
 }
 
 func (p *pinned) record(now time.Time) Record {
-	pin, c := p.stored(), p.certificate
+	pin, c := p.storedPin(), p.certificate
 	r := Record{
 		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version,
-		Services: Agent{pinned: p}.Services(), Outdated: p.standing.Load().outdated,
+		Services: Agent{pinned: p}.Services(), Outdated: p.rights.Load().outdated,
 		FirstSeen: pin.FirstSeen, IssuedAt: c.IssuedAt(), NotBefore: c.NotBefore, NotAfter: c.NotAfter,
 		ExpiresInHours: c.NotAfter.Sub(now).Hours(),
 		Status:         StatusValid, Revoked: pin.Revoked, RevokedAt: pin.RevokedAt, RevokedReason: pin.RevokedReason,

@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// drop returns a refusal that is not answered.
-func (a *attempt) drop(reason Reason, detail string) *Refusal {
+// dropMessage returns a rejection without an answer.
+func (a *attempt) dropMessage(reason Reason, detail string) *Refusal {
 	id, _ := a.sender()
 	return &Refusal{
 		Reason: reason, AgentID: id, KeyID: a.sealed.KeyID, Known: a.pinned != nil, Type: wire.Type(a.sealed.Type),
@@ -17,23 +17,23 @@ func (a *attempt) drop(reason Reason, detail string) *Refusal {
 	}
 }
 
-// refuse returns a refusal with a code. The agent gets a Reject if the message is really its own and there are not too
-// many answers.
+// refuse returns a rejection with a code. The agent receives a Reject if it sealed the message and the limit of answers
+// allows it.
 func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal {
-	r := a.answer(code, service, detail)
+	r := a.refusalOf(code, service, detail)
 	if !r.Silent {
-		a.noteTrouble(r)
+		a.recordTrouble(r)
 	}
 	if !r.Silent && a.answers.first(r.AgentID, code, a.pinned != nil, a.elapsed) {
 		a.log.WithLevel(noticeLevel(code)).Str("agent_id", r.AgentID).Str("code", code.String()).Str("service", service).
 			Str("fingerprint", r.KeyID.Fingerprint()).Stringer("type", r.Type).Str("detail", detail).
-			Msg("agent refused")
+			Msg("message of an agent was rejected")
 	}
 	return r
 }
 
-// noticeLevel returns the log level of a refusal. Every agent sends a message meant for another process of this node
-// once after a restart, before it says Hello again, so that needs no attention.
+// noticeLevel returns the log level of a rejection. After a restart of this node, each agent sends one message to the
+// previous process, which needs no attention.
 func noticeLevel(code wire.RejectCode) zerolog.Level {
 	if code == wire.CodeBootNonce {
 		return zerolog.DebugLevel
@@ -41,33 +41,31 @@ func noticeLevel(code wire.RejectCode) zerolog.Level {
 	return zerolog.WarnLevel
 }
 
-// noAgent stands for the agent id in notices of refusals that are this node's own fault, so that there is one line for
-// all agents.
+// noAgent replaces the agent id in log lines about errors of this node, so that there is one line for all agents.
 const noAgent = ""
 
-// cannotStore returns the refusal of an enrolment whose pin could not be stored.
+// cannotStore returns the rejection of an Enrol after an error of the store.
 func (a *attempt) cannotStore(err error) *Refusal {
 	if a.answers.first(noAgent, wire.CodeUnavailable, true, a.elapsed) {
-		a.log.Error().Err(err).Msg("pins cannot be stored: no agent can enrol until they can")
+		a.log.Error().Err(err).Msg("storing a pin failed; new agents are rejected until it succeeds")
 	}
-	return a.answer(wire.CodeUnavailable, "", "this node cannot store a pin at present")
+	return a.refusalOf(wire.CodeUnavailable, "", "this node cannot store a pin at present")
 }
 
-func (a *attempt) answer(code wire.RejectCode, service, detail string) *Refusal {
-	r := a.drop(Reason(code.String()), detail)
+func (a *attempt) refusalOf(code wire.RejectCode, service, detail string) *Refusal {
+	r := a.dropMessage(Reason(code.String()), detail)
 	r.Code, r.Service = code, service
 	r.Silent = r.AgentID == "" || !a.mayAnswer(code)
 	return r
 }
 
-// mayAnswer reports whether the sender gets a Reject, and counts it if so: the message is really its own, and the
-// bounds allow one more. Whoever forges messages of a pinned agent takes no Reject from it. That the agent sealed a
-// message of another major version cannot be checked here, so Rejects of these have a bound apart from its others; the
-// agent tells by the sequence number that such a Reject is not for it.
+// mayAnswer reports whether the sender receives a Reject, and counts it: the agent sealed the message, and the limits
+// allow a Reject. Forged messages therefore use no Rejects of a pinned agent. Messages of another major version cannot
+// be verified, so their Rejects have a separate limit. The agent ignores such a Reject by its sequence number.
 func (a *attempt) mayAnswer(code wire.RejectCode) bool {
 	p, checked := a.pinned, code != wire.CodeVersion
 	if p == nil {
-		return a.answers.mayAnswer(false, a.elapsed) && (!checked || a.authentic())
+		return a.answers.mayAnswer(false, a.elapsed) && (!checked || a.isAuthentic())
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +74,7 @@ func (a *attempt) mayAnswer(code wire.RejectCode) bool {
 		last = &p.versioned
 	}
 	if *last != 0 && a.elapsed-*last < answerEvery ||
-		checked && !(a.answers.mayCheck(a.elapsed) && a.authentic()) ||
+		checked && !(a.answers.mayCheck(a.elapsed) && a.isAuthentic()) ||
 		!a.answers.mayAnswer(checked, a.elapsed) {
 		return false
 	}
@@ -84,14 +82,14 @@ func (a *attempt) mayAnswer(code wire.RejectCode) bool {
 	return true
 }
 
-// authentic reports whether the holder of the key sealed the message, so that nobody else can make a node write to an
-// agent.
-func (a *attempt) authentic() bool {
-	if a.request.AgentID != "" && a.identify() != nil {
+// isAuthentic reports whether the holder of the key sealed the message. Otherwise a node would send messages to an
+// agent for any sender.
+func (a *attempt) isAuthentic() bool {
+	if a.request.AgentID != "" && a.checkCertificate() != nil {
 		return false
 	}
 	if a.pinned != nil {
-		return a.genuine(a.pinned.session.Load())
+		return a.isSealedByAgent(a.pinned.session.Load())
 	}
 	_, pub := a.sender()
 	return a.sealed.Verify(identity.AgentToNode, pub)

@@ -15,7 +15,7 @@ func TestReissue_PinsTheNextCertificateAndRefusesTheOldOne(t *testing.T) {
 		a := r.agent("eu-web-1")
 		held := a.enrol("app.test").Agent
 		must(t, r.trust.Reissue(t.Context(), "eu-web-1"))
-		if _, pinned := r.trust.Get("eu-web-1"); pinned || held.Speaks("app.test") {
+		if _, pinned := r.trust.Get("eu-web-1"); pinned || held.MaySpeakFor("app.test") {
 			t.Error("the old certificate still speaks")
 		}
 		if refusal := r.told(a.beat(), wire.CodeRevoked); !strings.Contains(refusal.Detail, "--reset-identity") {
@@ -89,11 +89,11 @@ func TestReissue_TheNextRefusalIsToldInTheLog(t *testing.T) {
 	a.enrol("app.test")
 	must(t, r.trust.Revoke(t.Context(), "eu-web-1", "stolen"))
 	r.told(a.beat(), wire.CodeRevoked)
-	before := r.lines("agent refused")
+	before := r.lines("message of an agent was rejected")
 	must(t, r.trust.Reissue(t.Context(), "eu-web-1"))
 	r.advance(answerEvery)
 	r.told(a.beat(), wire.CodeRevoked)
-	if n := r.lines("agent refused") - before; n != 1 {
+	if n := r.lines("message of an agent was rejected") - before; n != 1 {
 		t.Errorf("%d lines after the reissue:\n%s", n, r.logged.String())
 	}
 }

@@ -330,7 +330,7 @@ func (r *rig) speaks(a Agent, services ...string) {
 		r.t.Errorf("speaks for %v, want %v", got, services)
 	}
 	for _, s := range services {
-		if !a.Speaks(s) {
+		if !a.MaySpeakFor(s) {
 			r.t.Errorf("does not speak for %s", s)
 		}
 	}

@@ -13,46 +13,46 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// pinned is one pinned agent. Its id and certificate never change: another certificate makes another pinned.
+// pinned is a pinned agent. Its id and certificate never change.
 type pinned struct {
 	id          string
 	certificate *identity.Certificate
-	standing    atomic.Pointer[standing]         // replaced, never edited
-	session     atomic.Pointer[identity.Session] // with the agent's process that enrolled last; nil: it signs everything
+	rights      atomic.Pointer[rights]           // immutable value
+	session     atomic.Pointer[identity.Session] // of the agent's last Enrol; nil if it signs all messages
 
-	since  time.Duration // when it was pinned, or loaded
-	silent atomic.Bool   // no heartbeat or transition of it has been believed since it was pinned
-	host   netip.Prefix  // where its last Enrol came from; Trust.mu
+	since        time.Duration // time of the pin, or of the start
+	isUnreported atomic.Bool   // no heartbeat or transition since the pin
+	host         netip.Prefix  // source of its last Enrol; guarded by Trust.mu
 
 	mu        sync.Mutex
-	window    identity.Window // of this process; mu
-	processes processes       // mu
-	pin       store.Pin       // mu; its slices are never edited
-	// answered and versioned are the times of the last Reject to it: versioned of one that tells of another
-	// version, answered of any other; mu.
+	window    identity.Window // guarded by mu
+	processes processes       // guarded by mu
+	pin       store.Pin       // guarded by mu; its slices are immutable
+	// answered is the time of the last Reject to the agent, versioned of the last Reject for another version. mu guards
+	// both.
 	answered, versioned time.Duration
 }
 
-// standing is an agent's present rights.
-type standing struct {
+// rights are the present rights of an agent. The value is immutable.
+type rights struct {
 	region   string
 	revoked  bool
-	outdated bool    // speaks for a service by a token of previous_agent_tokens
-	grants   []grant // ordered by service; empty when revoked or unpinned
-	host     *Host   // set where there are grants
+	outdated bool    // a service was proved by a token of previous_agent_tokens
+	grants   []grant // ordered by service; empty for a revoked or unpinned agent
+	host     *Host   // set if there are grants
 }
 
-// grant is a service that the agent speaks for.
+// grant is a service that the agent may report.
 type grant struct {
 	service string
-	allowed []netip.Prefix // where its backends may be; empty: anywhere
+	allowed []netip.Prefix // networks of its backends; empty for no restriction
 }
 
 func (g grant) equal(other grant) bool {
 	return g.service == other.service && slices.Equal(g.allowed, other.allowed)
 }
 
-func (s *standing) grant(service string) *grant {
+func (s *rights) grant(service string) *grant {
 	for i := range s.grants { // at most 16
 		if s.grants[i].service == service {
 			return &s.grants[i]
@@ -61,10 +61,10 @@ func (s *standing) grant(service string) *grant {
 	return nil
 }
 
-// stand returns the rights of a pin's holder: it speaks for the services of which it has proved a token that is valid
-// now. The caller holds mu for reading, or is New.
-func (t *Trust) stand(key identity.KeyID, pin store.Pin) *standing {
-	s := &standing{region: pin.Region, revoked: pin.Revoked, host: &t.host}
+// rightsOf returns the rights of a pin: the services with a proof by a present token. The caller holds mu for reading,
+// or is New.
+func (t *Trust) rightsOf(key identity.KeyID, pin store.Pin) *rights {
+	s := &rights{region: pin.Region, revoked: pin.Revoked, host: &t.host}
 	if pin.Revoked {
 		return s
 	}
@@ -81,27 +81,27 @@ func (t *Trust) stand(key identity.KeyID, pin store.Pin) *standing {
 	return s
 }
 
-// newer reports whether a message is newer than those taken from the agent.
-func (p *pinned) newer(epoch, seq uint64) bool {
+// isNewer reports whether a message is newer than all accepted messages of the agent.
+func (p *pinned) isNewer(epoch, seq uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.window.Newer(epoch, seq)
 }
 
-// accept is Window.Accept, for a message with a valid signature.
-func (p *pinned) accept(m *identity.Sealed, elapsed time.Duration) bool {
+// acceptSequence advances the window by a message with a valid signature. It returns false for a replayed message.
+func (p *pinned) acceptSequence(m *identity.Sealed, elapsed time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.window
 	if !p.window.Accept(m.Epoch, m.Seq) {
 		return false
 	}
-	p.processes.accepted(before, m.Epoch, wire.Type(m.Type), elapsed)
+	p.processes.recordAccepted(before, m.Epoch, wire.Type(m.Type), elapsed)
 	return true
 }
 
-// stored returns the pin.
-func (p *pinned) stored() store.Pin {
+// storedPin returns the pin.
+func (p *pinned) storedPin() store.Pin {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pin

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// SilentFor is the lifetime of a pin whose agent never reports.
+	// SilentFor is the lifetime of a pin without a report of the agent.
 	SilentFor = 10 * time.Minute
-	// sweepEvery is the interval between two calls of sweep.
+	// sweepEvery is the interval of sweepPins.
 	sweepEvery = 15 * time.Second
-	// sweepBatch bounds the pins changed in one write, with the locks held.
+	// sweepBatch bounds the pins of a write, during which their agents are locked.
 	sweepBatch = 512
 )
 
-// Tend deletes the pins of agents that do not report within SilentFor, until ctx ends. What could not be stored is
-// tried again. gone is called, in this goroutine, with the ids of the agents whose pins were deleted: a node that has
-// restarted may remember claims of theirs, which it must withdraw.
-func (t *Trust) Tend(ctx context.Context, gone func(agentIDs []string)) error {
+// DeleteSilentPins deletes the pins of agents that do not report within SilentFor, until ctx ends. It retries after an
+// error of the store. It calls gone with the ids of the unpinned agents, so that the caller withdraws their restored
+// reports.
+func (t *Trust) DeleteSilentPins(ctx context.Context, gone func(agentIDs []string)) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
@@ -30,47 +30,51 @@ func (t *Trust) Tend(ctx context.Context, gone func(agentIDs []string)) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			_, now := t.clock.now()
-			if err := t.sweep(now, gone); err != nil {
+			_, now := t.clock.readTime()
+			if err := t.sweepPins(now, gone); err != nil {
 				if left, ok := t.lines.take("sweep", now); ok {
-					t.log.Error().Err(err).Int("left_out", left).Msg("pins of agents that never reported stay for now")
+					t.log.Error().Err(err).Int("left_out",
+						left).Msg("deleting pins of agents that never reported failed; the node retries")
 				}
 			}
 		}
 	}
 }
 
-// sweep stores which agents have reported since they were pinned, deletes the pins of those that did not in time, and
-// calls tell with their ids.
-func (t *Trust) sweep(now time.Duration, tell func(agentIDs []string)) error {
+// sweepPins stores which agents have reported since their pin, deletes expired pins, and calls tell with the ids of
+// their agents.
+func (t *Trust) sweepPins(now time.Duration, tell func(agentIDs []string)) error {
 	for {
-		reported := t.pick(sweepBatch, func(p *pinned) bool { return !p.silent.Load() && p.stored().Unreported })
-		silent := t.pick(sweepBatch, func(p *pinned) bool { return p.expired(now) })
+		reported := t.selectAgents(sweepBatch, func(p *pinned) bool {
+			return !p.isUnreported.Load() &&
+				p.storedPin().Unreported
+		})
+		silent := t.selectAgents(sweepBatch, func(p *pinned) bool { return p.isExpired(now) })
 		if len(reported)+len(silent) == 0 {
 			return nil
 		}
-		if err := t.noteReported(reported); err != nil {
+		if err := t.storeReported(reported); err != nil {
 			return err
 		}
-		gone, err := t.unpinMany(silent, func(p *pinned) bool { return p.expired(now) })
+		gone, err := t.deletePins(silent, func(p *pinned) bool { return p.isExpired(now) })
 		if err != nil {
 			return err
 		}
 		if len(gone) > 0 {
 			tell(gone)
 			t.log.Warn().Int("pins", len(gone)).Strs("first", gone[:min(len(gone), 5)]).Stringer("after", SilentFor).
-				Msg("pins deleted of agents that never reported")
+				Msg("pins of agents that never reported were deleted")
 		}
 	}
 }
 
-// expired reports whether the agent has not reported within SilentFor. A revoked pin never expires.
-func (p *pinned) expired(now time.Duration) bool {
-	return p.silent.Load() && now-p.since >= SilentFor && !p.standing.Load().revoked
+// isExpired reports whether the agent has not reported within SilentFor. A revoked pin never expires.
+func (p *pinned) isExpired(now time.Duration) bool {
+	return p.isUnreported.Load() && now-p.since >= SilentFor && !p.rights.Load().revoked
 }
 
-// pick returns the ids of at most n pinned agents that fit, in order.
-func (t *Trust) pick(n int, fits func(*pinned) bool) (ids []string) {
+// selectAgents returns the sorted ids of at most n pinned agents for which fits is true.
+func (t *Trust) selectAgents(n int, fits func(*pinned) bool) (ids []string) {
 	t.mu.RLock()
 	for id, p := range t.byID {
 		if len(ids) == n {
@@ -85,16 +89,16 @@ func (t *Trust) pick(n int, fits func(*pinned) bool) (ids []string) {
 	return ids
 }
 
-func (t *Trust) noteReported(ids []string) error {
+func (t *Trust) storeReported(ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	defer t.lockAll(ids)()
+	defer t.lockAgents(ids)()
 	var pins []store.Pin
 	var agents []*pinned
 	for _, id := range ids {
-		if p := t.holder(id); p != nil {
-			pin := p.stored()
+		if p := t.findAgent(id); p != nil {
+			pin := p.storedPin()
 			pin.Unreported = false
 			pins, agents = append(pins, pin), append(agents, p)
 		}
@@ -110,16 +114,16 @@ func (t *Trust) noteReported(ids []string) error {
 	return nil
 }
 
-// unpinMany deletes the pins among ids that still fit, in one write, on this node alone: each other node decides for
-// itself. The agents may enrol again at once, if their tokens admit them; what they said before is not believed again.
-func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
+// deletePins deletes the pins among ids for which fits is true, in one write and on this node only. The agents may
+// enrol again with a valid token. Their recorded messages stay rejected.
+func (t *Trust) deletePins(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	defer t.lockAll(ids)()
+	defer t.lockAgents(ids)()
 	var agents []*pinned
 	for _, id := range ids {
-		if p := t.holder(id); p != nil && fits(p) {
+		if p := t.findAgent(id); p != nil && fits(p) {
 			agents, gone = append(agents, p), append(gone, id)
 		}
 	}
@@ -131,7 +135,7 @@ func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.E
 	}
 	t.mu.Lock()
 	for _, p := range agents {
-		t.forget(p)
+		t.removePin(p)
 	}
 	t.mu.Unlock()
 	for _, id := range gone {
@@ -140,9 +144,8 @@ func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.E
 	return gone, nil
 }
 
-// lockAll is lock for many agents; the result unlocks. The order is always the same, so that two never wait for each
-// other.
-func (t *Trust) lockAll(ids []string) (unlock func()) {
+// lockAgents is lockAgent for several agents. It locks in a fixed order, so that concurrent calls cannot deadlock.
+func (t *Trust) lockAgents(ids []string) (unlock func()) {
 	places := make([]int, len(ids))
 	for i, id := range ids {
 		places[i] = int(maphash.String(t.seed, id) % uint64(len(t.changing)))
@@ -159,26 +162,26 @@ func (t *Trust) lockAll(ids []string) (unlock func()) {
 	}
 }
 
-// Selection selects pins of one service. It never selects revoked agents: their pins keep them out.
+// Selection selects pins of a service, without pins of revoked agents.
 type Selection struct {
 	Service       string
 	NeverReported bool
-	PinnedSince   time.Time // zero: at any time
+	PinnedSince   time.Time // zero for any time
 }
 
-func (s Selection) fits(p *pinned) bool {
-	pin := p.stored()
-	return !pin.Revoked && (!s.NeverReported || p.silent.Load()) && !pin.FirstSeen.Before(s.PinnedSince) &&
+func (s Selection) matches(p *pinned) bool {
+	pin := p.storedPin()
+	return !pin.Revoked && (!s.NeverReported || p.isUnreported.Load()) && !pin.FirstSeen.Before(s.PinnedSince) &&
 		slices.ContainsFunc(pin.Services, func(proved store.PinnedService) bool { return proved.Name == s.Service })
 }
 
-// Select returns the ids of the selected agents, in order.
+// Select returns the sorted ids of the selected agents.
 func (t *Trust) Select(s Selection) []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	ids := []string{}
 	for id, p := range t.byID {
-		if s.fits(p) {
+		if s.matches(p) {
 			ids = append(ids, id)
 		}
 	}
@@ -186,13 +189,13 @@ func (t *Trust) Select(s Selection) []string {
 	return ids
 }
 
-// UnpinSelected deletes the pins of those ids that s still selects, and returns them. It is one write: on an error none
-// is deleted. Unlike after Unpin, the agents' processes may enrol again, if their tokens admit them.
+// UnpinSelected deletes the pins of those ids that s still selects, and returns the ids. After an error, no pin is
+// deleted. In contrast to Unpin, the processes of the agents may enrol again with a valid token.
 func (t *Trust) UnpinSelected(ctx context.Context, s Selection, ids []string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	gone, err := t.unpinMany(ids, s.fits, with...)
+	gone, err := t.deletePins(ids, s.matches, with...)
 	if len(gone) > 0 {
 		t.log.Info().Str("service", s.Service).Int("pins", len(gone)).Msg("pins deleted")
 	}

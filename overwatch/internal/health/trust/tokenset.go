@@ -11,20 +11,19 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// TokenSet is a fingerprint of the tokens of agent_tokens with their services. It changes when one of them does, and
-// reveals none.
+// TokenSet is a fingerprint of the tokens of agent_tokens with their services. It does not reveal the tokens.
 type TokenSet [sha256.Size]byte
 
-// current are the tokens of agent_tokens, without those of previous_agent_tokens.
-type current struct {
+// currentTokens are the tokens of agent_tokens, without previous_agent_tokens.
+type currentTokens struct {
 	set    TokenSet
 	values map[string]bool
 }
 
-// currentOf picks them out of tokens in the form of Options.Tokens.
-func currentOf(tokens map[string][]string) current {
+// currentTokensOf returns the current tokens of Options.Tokens.
+func currentTokensOf(tokens map[string][]string) currentTokens {
 	tokens = usableTokens(tokens)
-	c := current{values: make(map[string]bool, len(tokens))}
+	c := currentTokens{values: make(map[string]bool, len(tokens))}
 	var material []byte
 	for _, service := range slices.Sorted(maps.Keys(tokens)) {
 		for _, text := range []string{service, tokens[service][0]} {
@@ -34,22 +33,20 @@ func currentOf(tokens map[string][]string) current {
 	}
 	key, err := hkdf.Key(sha256.New, material, nil, "gslb/1 token set", len(c.set))
 	if err != nil {
-		panic("trust: deriving a key: " + err.Error()) // the size is one that SHA-256 can give
+		panic("trust: deriving a key: " + err.Error()) // impossible for this size
 	}
 	c.set = TokenSet(key)
 	return c
 }
 
-// TokenSetOf returns the fingerprint of the current tokens among tokens, which has the form of Options.Tokens, and the
-// number of different ones.
+// TokenSetOf returns the fingerprint of the current tokens of Options.Tokens, and the number of distinct tokens.
 func TokenSetOf(tokens map[string][]string) (set TokenSet, different int) {
-	c := currentOf(tokens)
+	c := currentTokensOf(tokens)
 	return c.set, len(c.values)
 }
 
-// knowsAll reports whether the holder of a pin is expected to know every current token. Of each service that it has
-// proved it knows the token of the proof and, unless it is revoked, the current one, which it has or will be given. The
-// caller holds mu for reading.
+// knowsAll reports whether the agent of a pin knows all current tokens. It knows the token of each proof and, unless it
+// is revoked, the current token of each proved service. The caller holds mu for reading.
 func (t *Trust) knowsAll(key identity.KeyID, pin store.Pin) bool {
 	if 2*len(pin.Services) < len(t.current.values) {
 		return false
@@ -70,8 +67,8 @@ func (t *Trust) knowsAll(key identity.KeyID, pin store.Pin) bool {
 	return len(t.current.values) > 0
 }
 
-// tellHolder calls Options.KnowsAll if the holder of a pin knows all tokens. The caller does not hold mu.
-func (t *Trust) tellHolder(key identity.KeyID, pin store.Pin) {
+// reportHolder calls Options.KnowsAll if the agent of a pin knows all tokens. The caller must not hold mu.
+func (t *Trust) reportHolder(key identity.KeyID, pin store.Pin) {
 	if t.onKnowsAll == nil {
 		return
 	}
@@ -83,12 +80,12 @@ func (t *Trust) tellHolder(key identity.KeyID, pin store.Pin) {
 	}
 }
 
-// tellHolders is tellHolder for all pins.
-func (t *Trust) tellHolders() {
+// reportHolders calls reportHolder for all pins.
+func (t *Trust) reportHolders() {
 	t.mu.RLock()
 	agents := slices.Collect(maps.Values(t.byID))
 	t.mu.RUnlock()
 	for _, p := range agents {
-		t.tellHolder(p.certificate.KeyID, p.stored())
+		t.reportHolder(p.certificate.KeyID, p.storedPin())
 	}
 }

@@ -27,11 +27,11 @@ type Trouble struct {
 	Code    wire.RejectCode
 	KeyID   identity.KeyID // of the certificate that sealed the message
 	Service string         // "" for the agent as a whole
-	Detail  string         // for people
+	Detail  string         // a sentence for operators
 	From    netip.Addr     // source of the last message; not proved
 	Since   time.Time
 
-	until time.Duration // when it ends without another message
+	until time.Duration // end of the trouble without another message
 }
 
 // troubleKey distinguishes the certificates that use one agent id.
@@ -40,14 +40,14 @@ type troubleKey struct {
 	key     identity.KeyID
 }
 
-// troubles are the current ones, at most one for each certificate.
+// troubles has the present troubles, at most one for each certificate.
 type troubles struct {
 	mu  sync.Mutex
 	all map[troubleKey]*Trouble
 }
 
-// put adds a trouble, or renews it. The first message of a trouble sets Since.
-func (t *troubles) put(one Trouble, now time.Duration) {
+// record adds or renews a trouble. The first message of a trouble sets Since.
+func (t *troubles) record(one Trouble, now time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.all, func(_ troubleKey, old *Trouble) bool { return old.until <= now })
@@ -60,8 +60,8 @@ func (t *troubles) put(one Trouble, now time.Duration) {
 	t.all[key] = &one
 }
 
-// end removes the troubles of an agent with one certificate. The zero key means all certificates.
-func (t *troubles) end(agentID string, key identity.KeyID) {
+// remove removes the troubles of an agent with a certificate. The zero key means all certificates.
+func (t *troubles) remove(agentID string, key identity.KeyID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if key != (identity.KeyID{}) {
@@ -73,7 +73,7 @@ func (t *troubles) end(agentID string, key identity.KeyID) {
 
 // Troubles lists the troubles of agents, ordered by agent id.
 func (t *Trust) Troubles() []Trouble {
-	_, now := t.clock.now()
+	_, now := t.clock.readTime()
 	t.troubles.mu.Lock()
 	defer t.troubles.mu.Unlock()
 	list := []Trouble{}
@@ -88,19 +88,19 @@ func (t *Trust) Troubles() []Trouble {
 	return list
 }
 
-// noteTrouble records an authentic refusal that an operator must repair.
-func (a *attempt) noteTrouble(r *Refusal) {
+// recordTrouble records an authentic rejection that needs an operator.
+func (a *attempt) recordTrouble(r *Refusal) {
 	switch r.Code {
 	case wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch, wire.CodeWrongToken, wire.CodeUnknownService,
 		wire.CodeLimit, wire.CodeLocked:
-	default: // deliberate, or the agent repairs it itself
+	default: // intended, or repaired by the agent
 		return
 	}
-	if a.pinned == nil { // anybody with the gossip key can make a certificate
-		if proved, _ := a.prove(); len(proved) == 0 {
+	if a.pinned == nil { // any sender with the gossip key can make a certificate
+		if proved, _ := a.checkProofs(); len(proved) == 0 {
 			return
 		}
 	}
-	a.troubles.put(Trouble{AgentID: r.AgentID, Code: r.Code, KeyID: r.KeyID, Service: r.Service, Detail: r.Detail,
+	a.troubles.record(Trouble{AgentID: r.AgentID, Code: r.Code, KeyID: r.KeyID, Service: r.Service, Detail: r.Detail,
 		From: a.origin.Addr(), Since: a.now, until: a.elapsed + troubleLasts}, a.elapsed)
 }

@@ -25,37 +25,37 @@ const (
 	twinBeats = 2
 )
 
-// processes are the processes that have sent authentic messages with one certificate. pinned.mu guards it.
+// processes are the processes that have sent authentic messages with the certificate. pinned.mu guards it.
 //
-// A process has an epoch, and only the latest process is accepted. An earlier process that still sends messages is a
-// duplicate: the agent's data_dir was copied.
+// Only the latest process, by epoch, is accepted. An earlier process that still sends messages is a duplicate: the
+// agent's data_dir was copied.
 type processes struct {
-	began  time.Duration     // when the first message of the latest process was accepted
-	heard  time.Duration     // when the last one was
-	left   bool              // the latest process has deregistered
-	former []identity.Window // of earlier processes, ordered by epoch; at most maxFormer
+	began    time.Duration     // first accepted message of the latest process
+	lastSeen time.Duration     // last accepted message of the latest process
+	hasLeft  bool              // the latest process has deregistered
+	former   []identity.Window // of earlier processes, ordered by epoch; at most maxFormer
 
 	twinFrom  netip.Addr    // source of the last message of an earlier process
-	twinAt    time.Duration // when it came
-	twinCount int           // messages of earlier processes without a longer pause
+	twinAt    time.Duration // time of this message
+	twinCount int           // messages of earlier processes without a long pause
 	twinEvery time.Duration // heartbeat interval of the earlier process
 }
 
-// accepted records an accepted message. before is the previous window.
-func (p *processes) accepted(before identity.Window, epoch uint64, kind wire.Type, now time.Duration) {
+// recordAccepted records an accepted message. before is the previous window.
+func (p *processes) recordAccepted(before identity.Window, epoch uint64, kind wire.Type, now time.Duration) {
 	if epoch != before.Epoch() {
 		p.began, p.twinCount = now, 0
 		if before.Epoch() != 0 {
 			p.former = append(p.former[max(len(p.former)+1-maxFormer, 0):], before)
 		}
 	}
-	p.heard, p.left = now, kind == wire.TypeDeregister
+	p.lastSeen, p.hasLeft = now, kind == wire.TypeDeregister
 }
 
-// takeFormer reports whether a message of an earlier process is newer than all accepted ones of that process, and
+// acceptFormer reports whether a message of an earlier process is newer than all accepted ones of that process, and
 // accepts it if so. If there are maxFormer windows, it rejects processes before all of them: a message of such a
 // process may be a recording. The caller has verified the signature.
-func (p *processes) takeFormer(epoch, seq uint64) bool {
+func (p *processes) acceptFormer(epoch, seq uint64) bool {
 	at := slices.IndexFunc(p.former, func(w identity.Window) bool { return w.Epoch() >= epoch })
 	switch {
 	case at >= 0 && p.former[at].Epoch() == epoch:
@@ -77,43 +77,43 @@ func (p *processes) isDuplicate(now time.Duration) bool {
 	return p.twinCount >= twinMessages && now-p.twinAt <= twinBeats*p.twinEvery
 }
 
-// latestSilent reports whether the latest process has sent nothing for five quarters of the heartbeat interval of the
+// isLatestSilent reports whether the latest process has sent nothing for five quarters of the heartbeat interval of the
 // earlier process.
-func (p *processes) latestSilent(now time.Duration) bool {
-	return now-p.heard > p.twinEvery+p.twinEvery/4
+func (p *processes) isLatestSilent(now time.Duration) bool {
+	return now-p.lastSeen > p.twinEvery+p.twinEvery/4
 }
 
-// overtaken refuses a message that is not newer than the last accepted one. If an earlier process of the agent sent it,
+// refuseOld refuses a message that is not newer than the last accepted one. If an earlier process of the agent sent it,
 // the process must wait, or must enroll with a later epoch once the latest process is silent. The message
 // itself is never applied: only the later epoch proves that the process is alive, since a recording has none.
-func (a *attempt) overtaken() *Refusal {
+func (a *attempt) refuseOld() *Refusal {
 	p := a.pinned
 	kind := wire.Type(a.sealed.Type)
 	p.mu.Lock()
 	earlier := a.sealed.Epoch < p.window.Epoch() && a.elapsed-p.processes.began >= twinGrace
 	p.mu.Unlock()
 	if !earlier || a.sealed.InSession() || kind == wire.TypeDeregister || !a.answers.mayCheck(a.elapsed) {
-		return a.drop(ReasonReplay, "")
+		return a.dropMessage(ReasonReplay, "")
 	}
 	if !a.sealed.Verify(identity.AgentToNode, p.certificate.PublicKey) {
-		return a.drop(ReasonSignature, "")
+		return a.dropMessage(ReasonSignature, "")
 	}
 	p.mu.Lock()
-	fresh := p.processes.takeFormer(a.sealed.Epoch, a.sealed.Seq)
+	fresh := p.processes.acceptFormer(a.sealed.Epoch, a.sealed.Seq)
 	var silent, first bool
 	if fresh {
-		first = a.noteTwin()
+		first = a.recordTwin()
 		if p.processes.isDuplicate(a.elapsed) {
-			a.troubles.put(Trouble{AgentID: p.id, Code: wire.CodeDuplicate, KeyID: a.sealed.KeyID, Detail: duplicateDetail,
+			a.troubles.record(Trouble{AgentID: p.id, Code: wire.CodeDuplicate, KeyID: a.sealed.KeyID, Detail: duplicateDetail,
 				From: a.origin.Addr(), Since: a.now, until: a.elapsed + twinBeats*p.processes.twinEvery}, a.elapsed)
 		}
 		// Other messages do not state the interval, so they prove nothing about the silence of the latest process.
-		silent = p.processes.left || kind == wire.TypeHeartbeat && p.processes.latestSilent(a.elapsed)
+		silent = p.processes.hasLeft || kind == wire.TypeHeartbeat && p.processes.isLatestSilent(a.elapsed)
 	}
 	newest := p.window.Epoch()
 	p.mu.Unlock()
 	if !fresh {
-		return a.drop(ReasonReplay, "")
+		return a.dropMessage(ReasonReplay, "")
 	}
 	if first {
 		a.log.Error().Str("agent_id", p.id).Stringer("from", a.origin.Addr()).Msg("two agents use the same identity: " +
@@ -124,7 +124,7 @@ func (a *attempt) overtaken() *Refusal {
 	if silent {
 		code, detail = wire.CodeNewEpoch, newEpochDetail
 	}
-	r := a.answer(code, "", detail)
+	r := a.refusalOf(code, "", detail)
 	r.Epoch = newest
 	return r
 }
@@ -134,9 +134,9 @@ const (
 	newEpochDetail  = "a later process with this agent's certificate has reported to this node and stopped"
 )
 
-// noteTwin records a message of an earlier process, and reports whether the agent has become a duplicate by this
+// recordTwin records a message of an earlier process, and reports whether the agent has become a duplicate by this
 // message. The caller holds pinned.mu.
-func (a *attempt) noteTwin() (first bool) {
+func (a *attempt) recordTwin() (first bool) {
 	p := &a.pinned.processes
 	before := p.isDuplicate(a.elapsed)
 	if p.twinCount == 0 || a.elapsed-p.twinAt > twinBeats*p.twinEvery {

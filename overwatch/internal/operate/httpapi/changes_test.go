@@ -217,7 +217,7 @@ func TestAgents_UnpinnedAgentIsGone(t *testing.T) {
 	}
 	w.wantError("GET", w.send("GET", "/api/v1/overwatch/agents/agent-1", ""), 404)
 	w.wantError("DELETE", w.send("DELETE", "/api/v1/overwatch/agents/agent-1", ""), 404)
-	if from.Speaks(service) {
+	if from.MaySpeakFor(service) {
 		t.Error("the agent still speaks for its service")
 	}
 	if pins, err := w.store.LoadPins(); err != nil || len(pins) != 0 {
