@@ -95,9 +95,9 @@ func orDefault(millis uint32, def time.Duration) time.Duration {
 	return time.Duration(millis) * time.Millisecond
 }
 
-// Bounds of the changes by one agent. A changed backend costs one token. A new backend costs newCost tokens, because the
-// node checks it. The burst lets an agent change all of its backends at once. Changes beyond the bounds are deferred: the
-// next accepted heartbeat has the complete state of the agent.
+// Bounds of the changes by one agent. A changed backend costs one token. A new backend costs newCost tokens, because
+// the node checks it. The burst lets an agent change all of its backends at once. Changes beyond the bounds are
+// deferred: the next accepted heartbeat has the complete state of the agent.
 const (
 	changeRate  = 64 // tokens for each second
 	changeBurst = 1024
