@@ -21,7 +21,7 @@ type access struct {
 	hosts      *hostrule.Rule
 }
 
-// newAccess compiles the rules for a listener at local. names are accepted as Host beside the configured hosts.
+// newAccess compiles the rules for a listener at local. It accepts names as Host, in addition to the configured hosts.
 func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 	a := &access{trustProxy: cfg.TrustProxyHeaders, hosts: hostrule.New(slices.Concat(cfg.AllowedHosts, names)...)}
 	for _, network := range cfg.AllowedNetworks {
@@ -83,7 +83,7 @@ func refusal(client netip.Addr) *problem {
 	return problemf(http.StatusForbidden, "%s is not in api.allowed_networks", client)
 }
 
-// misdirected answers a request whose Host is not a name of this node.
+// misdirected returns the error of a request with a Host that is not a name of this node.
 func misdirected(host string) *problem {
 	return problemf(http.StatusMisdirectedRequest,
 		"the host %s is not a name of this node: use its address, or add the name to api.allowed_hosts",

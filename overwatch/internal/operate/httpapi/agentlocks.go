@@ -66,7 +66,7 @@ func revoked(id string, req api.RevokeRequest, out api.Revocation) (message stri
 }
 
 // deleteAgents answers DELETE /overwatch/agents?service&never_reported&pinned_since&dry_run: it deletes the pins of
-// many agents of one service.
+// the selected agents of a service.
 func (s *Server) deleteAgents(c *call) (answer, error) {
 	selection, dryRun, err := selectionOf(c.query)
 	if err != nil {
@@ -88,8 +88,7 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 	return ok(out), err
 }
 
-// selectionOf reads the selection of agents whose pins are to be deleted. At least one of never_reported and
-// pinned_since must be given.
+// selectionOf parses the selection of agents. It requires never_reported or pinned_since.
 func selectionOf(q params) (selection trust.Selection, dryRun bool, err error) {
 	if q["service"] == "" {
 		return selection, false, badRequest("service is missing: say of which service agents are meant")

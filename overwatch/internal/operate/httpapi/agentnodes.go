@@ -13,7 +13,7 @@ import (
 )
 
 // postAgentNode answers POST /nodes/agent: it announces an agent, which is pending until it proves its token. An
-// announcement gives no rights.
+// announced agent has no rights.
 func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, error) {
 	s.foldRegion(&req.Region)
 	made, err := s.edit.NewAgent(req)

@@ -10,30 +10,30 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// pinOperations concern many pins, and who may be pinned at all.
+// pinOperations returns the operations about several pins and about locked tokens.
 func pinOperations() []Operation {
 	const service = "app.example.com"
 	return []Operation{
 		{Method: del, Path: v1 + "/overwatch/agents", Changes: KindNode, handle: (*Server).deleteAgents,
-			Summary: "Delete the pins of many agents",
-			Description: "Of one service: those that never reported, or that were pinned since a time, at most 500 " +
-				"in a call. " +
-				"Revoked agents stay. Their processes may enrol again, if their tokens admit them.",
+			Summary: "Delete the pins of selected agents",
+			Description: "Selects agents of a service that have never reported, or that were pinned after a time, at most 500 " +
+				"per call. Revoked agents are not selected. An agent with a valid token is pinned at its next report.",
 			Status: 200,
 			Query: []Parameter{
 				needed(text("service", "only of this service", nil)), flag("never_reported",
-					"only those that never reported"),
-				moment("pinned_since", "only those pinned since this time"), flag("dry_run", "only tell which"),
+					"only agents that have never reported"),
+				moment("pinned_since", "only agents pinned after this time"), flag("dry_run", "return the selected agents and "+
+					"change nothing"),
 				ifSafeParameter(),
 			},
 			Answer: api.Unpinned{Unpinned: []string{"eu-west-host-7"}}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: v1 + "/overwatch/locks", handle: (*Server).listLocks, Query: none,
-			Summary: "Services whose tokens admit no new agents", Status: 200,
+			Summary: "List services with locked tokens", Status: 200,
 			Answer: api.TokenLockList{Locks: []api.TokenLock{
 				{Service: service, AgentID: "eu-west-host-1", Reason: "its key was stolen", LockedAt: at()},
 			}, Total: 1, GeneratedAt: at()}},
 		{Method: del, Path: v1 + "/overwatch/locks/{service}", Changes: KindLock, handle: (*Server).deleteLock,
-			Summary: "Have the locked tokens of a service admit new agents again", Status: 200,
+			Summary: "Unlock the tokens of a service", Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the token of " + service + " admits new agents again"},
 			Errors: []int{noStore}},
 	}
@@ -73,8 +73,8 @@ func (s *Server) listExpiringAgents(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// expiring returns the agents whose certificate ends within that many days, the first to end on top, without revoked
-// ones.
+// expiring returns the agents with a certificate that expires within a number of days, the earliest first, without
+// revoked agents.
 func expiring(records []trust.Record, days int) []trust.Record {
 	within := (time.Duration(days) * 24 * time.Hour).Hours()
 	soon := slices.DeleteFunc(slices.Clone(records),

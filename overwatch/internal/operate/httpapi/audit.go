@@ -20,7 +20,7 @@ func auditOperations() []Operation {
 		text("actors", "these, with commas", nil),
 		word("status", "only of this outcome", []string{api.AuditSuccess, api.AuditFailure}),
 		text("search", "a text in the entry, in any case", nil),
-		word("sort_order", "desc: the newest first", []string{"asc", "desc"}),
+		word("sort_order", "desc: the latest first", []string{"asc", "desc"}),
 	}
 	entry := api.AuditEntry{
 		ID: 1, Timestamp: at(), Action: "create", Resource: "domain", ResourceID: "app.example.com", Actor: "127.0.0.1",
@@ -43,8 +43,7 @@ func auditOperations() []Operation {
 				"regions and mappings were made, changed or removed, and applies of documents. All entries with the " +
 				"same " +
 				api.ChangeHeader + " (a header of requests that change something) are one change. The id last " +
-				"stands for the " +
-				"newest change of the client, " + operations.ChangePrefix +
+				"is the latest change of the client, " + operations.ChangePrefix +
 				" and an id for its change with this id. 409 if a later change " +
 				"concerns the same object, or if the change cannot be undone. An undo is a change, and can be undone.",
 			Query: []Parameter{ifSafeParameter(), flag("dry_run", "only check, and describe the change")}, Status: 200,
@@ -54,7 +53,7 @@ func auditOperations() []Operation {
 				Resource:   "server",
 				ResourceID: exampleServer}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats, Query: none,
-			Summary: "Counts of the entries that are kept", Status: 200,
+			Summary: "Number of entries by action and resource", Status: 200,
 			Answer: api.AuditStatsAnswer{Stats: api.AuditStats{TotalEntries: 1, EntriesLast24h: 1, EntriesLast7d: 1,
 				ByAction: map[string]int{"create": 1}, ByResource: map[string]int{"domain": 1},
 				ByStatus: map[string]int{"success": 1}, ByActorType: map[string]int{"user": 1},

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// frontPage leads a browser that was given only the listener's address to the documentation, where there is no console.
+// frontPage redirects a browser at the root path to the documentation of the API on a node without the console.
 //
 //go:embed docs/front.html
 var frontPage []byte

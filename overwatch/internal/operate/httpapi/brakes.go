@@ -17,7 +17,7 @@ func brakeOperations() []Operation {
 		Backends: []string{exampleServer}}
 	return []Operation{
 		{Method: get, Path: v1 + "/overwatch/brakes", handle: (*Server).listBrakes, Query: paged(),
-			Summary: "Mass-failure holds: reports of agents that would take too many backends at once", Status: 200,
+			Summary: "List mass-failure holds", Status: 200,
 			Answer: api.BrakeList{Brakes: []api.Brake{brake}, Total: 1, GeneratedAt: at()}},
 		{Method: del, Path: v1 + "/overwatch/brakes/{service}", Changes: KindNode,
 			handle: (*Server).deleteBrake, Role: api.RoleOperate,

@@ -20,8 +20,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// call is one request. The steps of Server.serve fill it in, in their order; the handler reads it. It belongs to the
-// goroutine that answers the request.
+// call is a request. The steps of Server.serve set the fields in their order; the handler reads them. A call belongs to
+// the goroutine that answers the request.
 type call struct {
 	*gin.Context
 	operation *Operation
@@ -34,13 +34,13 @@ type call struct {
 	condition condition
 	body      []byte              // whole; nil for a request that changes nothing
 	made      *operations.Request // nil before the first use of request
-	change    string              // the id that the client gives to all requests of one change; empty: none
+	change    string              // the common id of the requests of a change, set by the client; "": none
 }
 
 // decode reads the body, which must be an object with fields of the struct that into points to and no others.
 func (c *call) decode(into any) error { return strictjson.Decode(c.body, into) }
 
-// decoded returns the handler of an operation whose body is a T: it decodes the body and calls h.
+// decoded returns a handler that decodes the body as a T and calls h.
 func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
 	return func(s *Server, c *call) (answer, error) {
 		var body T
@@ -72,12 +72,12 @@ func (c *call) request() *operations.Request {
 // isAudited reports whether the audit log has the outcome of the request.
 func (c *call) isAudited() bool { return c.made != nil && c.made.Audited }
 
-// yamlTypes are the media types of YAML: that of RFC 9512, those in use before it, and text in general. JSON is YAML.
+// yamlTypes are the media types of YAML: of RFC 9512, older types, and text in general. JSON is YAML.
 var yamlTypes = []string{
 	"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain", "application/json",
 }
 
-// readBody reads a body of at most so many bytes, which must be JSON, or YAML where yaml says so.
+// readBody reads a body of at most most bytes. The body must be JSON, or also YAML with yaml.
 func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		return nil, tooLarge(most)
@@ -110,10 +110,10 @@ func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 // maxDiscarded bounds the bytes of a body that the node reads only to discard them.
 const maxDiscarded = 64 << 20
 
-// discardBody reads the rest of the body of a refused request, at most maxDiscarded bytes until bodyTimeout. Without
-// that, a client that reads no answer before it has sent everything would see a reset connection instead of the answer.
+// discardBody reads the rest of the body of a refused request, at most maxDiscarded bytes until bodyTimeout. Otherwise
+// a client that sends the whole body first would see a reset connection instead of the answer.
 func discardBody(r *http.Request) {
-	if r.Header.Get("Expect") != "" { // it asks before it sends, and reading would tell it to send
+	if r.Header.Get("Expect") != "" { // it waits for 100 Continue, which reading would send
 		return
 	}
 	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
@@ -123,7 +123,7 @@ func tooLarge(most int64) *problem {
 	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", most)
 }
 
-// answer is the result of a handler: a status, and a body that is encoded as JSON; nil for none.
+// answer is the result of a handler: a status, and a body that is encoded as JSON; nil is no body.
 type answer struct {
 	status int
 	body   any
@@ -144,7 +144,7 @@ func reply(c *call, status int, body any) {
 	}
 	c.Header("Content-Type", "application/json")
 	encoder := json.NewEncoder(c.Writer)
-	encoder.SetEscapeHTML(false) // sentences have < and &, and nobody takes this for HTML
+	encoder.SetEscapeHTML(false) // texts have < and &, and the media type is not HTML
 	if err := encoder.Encode(body); err != nil && !c.Writer.Written() {
 		panic(err)
 	}

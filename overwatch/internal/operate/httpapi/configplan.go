@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// postConfigPlan answers POST /config/plan. The text is read by itself, as /config/validate does.
+// postConfigPlan answers POST /config/plan. It parses the text as /config/validate does.
 func (s *Server) postConfigPlan(c *call) (answer, error) {
 	if len(c.body) == 0 {
 		return answer{}, badRequest("the body is empty: it must be the YAML text of a configuration")

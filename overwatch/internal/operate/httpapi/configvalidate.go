@@ -8,12 +8,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// checkPatience is the longest time that a text waits for the one before it. Texts are checked one after the other,
-// because a check takes some 150 octets of memory per octet of text.
+// checkPatience is the longest time that a text waits for the check of another text. The node checks texts one after
+// the other, because a check takes about 150 octets of memory per octet of text.
 const checkPatience = time.Second
 
-// postConfigValidate answers POST /config/validate. The text is checked by itself, without other files and without
-// the environment.
+// postConfigValidate answers POST /config/validate. It reads no other files and no environment variables.
 func (s *Server) postConfigValidate(c *call) (answer, error) {
 	body := c.body
 	if len(body) == 0 {

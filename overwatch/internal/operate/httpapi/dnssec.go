@@ -19,7 +19,7 @@ import (
 func dnssecOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/dnssec/status", handle: (*Server).getDNSSECStatus,
-			Summary: "Whether answers are signed, and with which keys", Status: 200,
+			Summary: "DNSSEC status and keys", Status: 200,
 			Answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
 				{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400,
 					Active: true,
@@ -45,11 +45,11 @@ func dnssecOperations() []Operation {
 					DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}}},
 		{Method: post, Path: v1 + "/dnssec/sync", Changes: KindNode,
 			handle: (*Server).postDNSSECSync, Role: api.RoleOperate,
-			Summary: "Ask the other nodes for their keys now", Status: 200, Errors: []int{conflict, busy},
+			Summary: "Exchange keys with the other nodes now", Status: 200, Errors: []int{conflict, busy},
 			Answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{
 				{Peer: "http://overwatch-2.example.com:8080", OK: true, Imported: 1}}}},
 		{Method: get, Path: v1 + "/dnssec/keys", handle: (*Server).listDNSSECKeys, Role: api.RoleNone, nodes: true,
-			Summary: "Public halves of the signing keys; to a node that proves itself, all of them sealed", Status: 200,
+			Summary: "Public keys; for a node with the shared secret, also the private keys, sealed", Status: 200,
 			Answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
 					PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: at(), State: api.KeyActive,
@@ -59,13 +59,13 @@ func dnssecOperations() []Operation {
 
 // KeySync exchanges keys with other nodes.
 type KeySync interface {
-	// Challenge returns the value of WWW-Authenticate for a node that asks for keys.
+	// Challenge returns the value of WWW-Authenticate for a node that requests keys.
 	Challenge() string
-	// Seal returns the signing keys, sealed for a node that proves itself by its Authorization. Its error may be shown
-	// to the asker.
+	// Seal returns the signing keys, sealed for a node that proves the shared secret in its Authorization. The node may
+	// read the error.
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
-	// About returns a peer's last description of itself, and the time at which it came.
+	// About returns the last description of a peer by itself, and the time of its arrival.
 	About(peer string) (keysync.About, time.Time)
 	operations.Rolls
 	// Rolls returns the key rollovers and signing transitions.
@@ -73,10 +73,9 @@ type KeySync interface {
 	// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
 	// them.
 	Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error)
-	// Apart reports whether nodes may sign differently because keys are not exchanged.
+	// Apart reports whether nodes can sign with different keys because keys are not exchanged.
 	Apart() bool
-	// Sync asks the other nodes and returns when answers are signed with what
-	// they have.
+	// Sync requests the keys of the other nodes, and returns when answers are signed with these keys.
 	Sync(context.Context) (api.DNSSECSync, error)
 }
 
@@ -106,8 +105,8 @@ func (s *Server) getDNSSECStatus(*call) (answer, error) {
 	return ok(status), nil
 }
 
-// listDSRecords answers GET /dnssec/ds with the records of the keys that the parent is to know. Provisional keys are
-// left out: they may be gone in a moment.
+// listDSRecords answers GET /dnssec/ds with the DS records for the parent. It omits provisional keys, which the keys of
+// another node can replace.
 func (s *Server) listDSRecords(*call) (answer, error) {
 	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}, NoDS: []string{}}
 	if s.o.KeySync != nil && s.o.KeySync.Apart() {
@@ -165,8 +164,8 @@ func (s *Server) getParentDS(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// listDNSSECKeys answers GET /dnssec/keys with public keys. A node that proves the secret gets its private keys too,
-// sealed to its request.
+// listDNSSECKeys answers GET /dnssec/keys with public keys. A node that proves the shared secret receives the private
+// keys, sealed to its request.
 func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
 	if s.o.KeySync != nil {
@@ -190,8 +189,8 @@ var keyStates = map[dnssec.State]api.KeyState{
 	dnssec.Published: api.KeyPublished, dnssec.Active: api.KeyActive, dnssec.Retired: api.KeyRetired,
 }
 
-// stageOf returns the stage of a key. For an active key of a roll it depends on the roll, for others on their state
-// alone.
+// stageOf returns the stage of a key. The stage of an active key depends on the rollover; for other keys it is the
+// state.
 func stageOf(k *dnssec.KeyState) api.KeyStage {
 	switch {
 	case k.State == dnssec.Active && k.Incoming:

@@ -28,29 +28,26 @@ func documentOperations() []Operation {
 	done.Applied = true
 	return []Operation{
 		{Method: get, Path: v1 + "/document", handle: (*Server).getDocument, Query: none,
-			Summary: "What the API holds, in one document",
+			Summary: "Export the objects of the API as a document",
 			Description: "Regions, domains, servers, mappings and announced agents that were created here, with " +
 				"their " +
 				"owners, and the settings of dns and health-check that differ from the configuration file, which " +
 				"have none. " +
-				"What the configuration file declares is not among them, and no secret.",
+				"The document has no objects of the configuration file and no secrets.",
 			Status: 200, Answer: document},
 		{Method: post, Path: v1 + "/document/plan", handle: documentTurn(decoded((*Server).postPlan)),
 			Role:    api.RoleOperate,
-			Summary: "What a document changes",
-			Description: "Object by object, and what becomes of answers, by the code that decides them and weighted " +
-				"with the " +
-				"answers of the last hour. Nothing changes. " + documentLimits,
+			Summary: "Plan a document",
+			Description: "Returns the changes of objects, and the effect on answers, weighted with the answers of the last " +
+				"hour. Nothing changes. " + documentLimits,
 			Body: request, Required: []string{"document"}, MaxBody: api.MaxDocument, Status: 200, Answer: plan,
 			Errors: []int{conflict, tooMany, noStore}},
 		{Method: post, Path: v1 + "/document/apply", Changes: KindSeveral,
 			handle:  documentTurn(decoded((*Server).postApply)),
-			Summary: "Make what the API holds what a document says",
-			Description: "All of it or nothing, in one publication. Objects that the document does not have stay, " +
-				"unless " +
-				"prune deletes those of the owner. 409 without force if a name would be left with too few backends, " +
-				"or " +
-				"if more than 30 percent of what the owner has would change. " + documentLimits,
+			Summary: "Apply a document",
+			Description: "Applies all changes together or none. With prune, objects of the owner that the document lacks are " +
+				"deleted. The status is 409 without force if a name would have too few backends, or if more than 30 " +
+				"percent of the objects of the owner would change. " + documentLimits,
 			Body: request, Required: []string{"document"}, MaxBody: api.MaxDocument, Status: 200, Answer: done,
 			Errors: []int{conflict, tooMany, noStore}},
 	}
@@ -67,7 +64,7 @@ const (
 	maxDocuments        = 2
 	maxWaitingDocuments = 16
 	documentPatience    = 5 * time.Second
-	// retryDocument is the Retry-After of a document that has waited too long, in seconds.
+	// retryDocument is the Retry-After of a document that has waited for its turn in vain, in seconds.
 	retryDocument = "5"
 )
 

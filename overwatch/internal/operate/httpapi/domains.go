@@ -31,11 +31,11 @@ func domainOperations() []Operation {
 	change := api.DomainChange{"ttl": 60, "enabled": true}
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
-		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "The names that are steered",
-			Query: paged(text("tag", "only those that have this tag", "shop")), Status: 200,
+		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "List domains",
+			Query: paged(text("tag", "only domains with this tag", "shop")), Status: 200,
 			Answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/domains", Changes: KindDomain,
-			handle: decoded((*Server).postDomain), Summary: "Have a name answered",
+			handle: decoded((*Server).postDomain), Summary: "Create a domain",
 			Body: api.DomainChange{"name": "app.example.com", "ttl": 30, "routing_algorithm": "weighted",
 				"regions": []string{"eu-west"}},
 			Status: 201, Answer: api.DomainDetail{Domain: full}, Errors: []int{conflict, noStore}},
@@ -44,7 +44,7 @@ func domainOperations() []Operation {
 		{Method: put, Path: domain, Changes: KindDomain,
 			handle: decoded((*Server).putDomain), Header: conditionsOf(false),
 			Summary:     "Change a domain",
-			Description: "What is left out stays. Over one of the configuration it is laid, see DELETE of its overlay.",
+			Description: "An omitted field does not change. For a domain of the configuration, the values become an overlay.",
 			Body:        change, Status: 200, Answer: api.DomainDetail{Domain: full}, Errors: changeErrors},
 		{Method: patch, Path: domain, Changes: KindDomain,
 			handle: decoded((*Server).putDomain), Header: conditionsOf(false),
@@ -53,8 +53,8 @@ func domainOperations() []Operation {
 			Body:        change, Status: 200, Answer: api.DomainDetail{Domain: full}, Errors: changeErrors},
 		overlayOperation(domain, definitions.OverDomain, "name"),
 		{Method: del, Path: domain, Changes: KindDomain, handle: (*Server).deleteDomain, Header: conditionsOf(false),
-			Summary: "Answer a name no more", Description: "Only one that the API has created. Its backends stay " +
-				"known.",
+			Summary: "Delete a domain", Description: "Requires a domain that the API has " +
+				"created. The backends of the domain are not deleted.",
 			Status: 204, Errors: changeErrors},
 		{Method: get, Path: domain + "/backends", handle: (*Server).listDomainBackends,
 			Summary: "The backends of a domain",
@@ -73,7 +73,8 @@ func domainOperations() []Operation {
 			Errors: []int{noStore}},
 		{Method: del, Path: domain + "/backends/{id}", Changes: KindServer,
 			handle: (*Server).deleteDomainBackend, Header: conditionsOf(false),
-			Summary: "Take a backend out of a domain", Description: "Only one that the API has created.", Status: 204,
+			Summary:     "Delete a backend of a domain",
+			Description: "Requires a server that the API has created.", Status: 204,
 			Query: safe, Errors: []int{conflict, noStore}},
 	}
 }
@@ -121,15 +122,15 @@ func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *mode
 	return api.DomainDetail{Domain: view}
 }
 
-// domainsByName lists all domains of one configuration and one Set in order.
+// domainsByName has all domains of a configuration and a Set in ascending order.
 type domainsByName struct {
 	cfg    *config.Config
 	set    *definitions.Set
 	sorted []*config.Domain
 }
 
-// sortedDomains lists the domains that are served and those that the API has disabled, by name. The list is kept
-// until the state changes, because there may be 100 000.
+// sortedDomains returns all domains, including disabled domains, by name. It caches the list until the state changes,
+// because there can be 100 000 domains.
 func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*config.Domain {
 	if last := s.byName.Load(); last != nil && last.cfg == cfg && last.set == set {
 		return last.sorted

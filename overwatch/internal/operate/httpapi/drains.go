@@ -36,7 +36,7 @@ func targetOfServer(id registry.ID) changes.Target {
 	return changes.Target{Service: id.Service, Address: id.Address, Port: id.Port}
 }
 
-// drainOf returns the drain of a server, in force or planned.
+// drainOf returns the active or planned drain of a server.
 func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 	b := s.o.View.Get(id)
 	if b != nil && b.Draining {
@@ -59,8 +59,8 @@ func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 	return d
 }
 
-// deleteDrain answers DELETE /servers/{id}/drain. A drain that a connected agent requests continues, and the answer
-// says so.
+// deleteDrain answers DELETE /servers/{id}/drain. A drain that a connected agent requests continues, and is in the
+// answer.
 func (s *Server) deleteDrain(c *call) (answer, error) {
 	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func tagOf(object any) string {
 	encoded, err := json.Marshal(object)
 	if err != nil {
-		panic(err) // what the API shows always encodes
+		panic(err) // the types of package api can always be encoded
 	}
 	sum := sha256.Sum256(encoded)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
@@ -31,15 +31,15 @@ func tagged(c *call, status int, body, changeable any) answer {
 
 var quotedTag = regexp.MustCompile(`^(W/)?"[^"]*"$`)
 
-// condition is the state that a request demands of an object before it is changed (RFC 9110 section 13.1).
+// condition is the state of an object that a request to change the object demands (RFC 9110 section 13.1).
 type condition struct {
 	path      string   // of the object, for the error
 	match     []string // the tags of If-Match; nil: any state
 	noneMatch bool     // If-None-Match: *, the object must not exist
 }
 
-// readCondition reads the headers If-Match and If-None-Match, and refuses one that the operation does not list. A weak
-// tag never matches.
+// readCondition reads the headers If-Match and If-None-Match, and refuses a header that the operation does not list. A
+// weak tag never matches.
 func readCondition(r *http.Request, o *Operation) (condition, error) {
 	cond := condition{path: r.URL.Path}
 	for _, header := range []string{"If-Match", "If-None-Match"} {
@@ -68,8 +68,8 @@ func readCondition(r *http.Request, o *Operation) (condition, error) {
 	return cond, nil
 }
 
-// holds returns an error unless the object fulfils the condition. The caller passes the object as it is just before the
-// change, nil for none.
+// holds returns an error unless the object fulfills the condition. object is the state just before the change, nil for
+// a missing object.
 func (cond condition) holds(object any) error {
 	if cond.noneMatch && object != nil {
 		return fault.New(fault.Precondition, "If-None-Match is *, and the object of %.300s is there already: "+

@@ -17,27 +17,23 @@ func eventOperations() []Operation {
 		Cause: "the agent reports unhealthy", Agent: "unhealthy: connection refused",
 		Check:    "unhealthy: connection refused",
 		Sentence: exampleServer + " in eu is unhealthy: the agent reports unhealthy"}
-	after := number("after", "only what follows the event of this sequence", 0, maxChange, 0)
+	after := number("after", "only events after the event with this sequence", 0, maxChange, 0)
 	after.otherwise = ""
 	return []Operation{
-		{Method: get, Path: v1 + "/events", handle: (*Server).getEvents, Summary: "What happened, as a list or as a " +
-			"stream",
-			Description: "With Accept: text/event-stream, server-sent events that go on until the client ends them: " +
-				"the id " +
-				"of a message is the sequence of its event, its data the event as JSON. A stream begins behind " +
-				"Last-Event-ID " +
-				"or after, at since, or else with what comes. A message of the type missed tells a reader of what " +
-				"it has not " +
-				"read and is no longer kept. Without that header, a list: the newest events, or with after those " +
-				"that follow. " +
-				"Streams have a quarter of api.max_connections; 503 for the next.",
+		{Method: get, Path: v1 + "/events", handle: (*Server).getEvents, Summary: "List or stream events",
+			Description: "With Accept: text/event-stream, the node sends server-sent events until the client disconnects. The " +
+				"id of a message is the sequence of its event, its data the event as JSON. A stream begins after " +
+				"Last-Event-ID or after, at since, or with the next event. A message of the type missed reports " +
+				"that unread events have been deleted. Without the header, the answer is a list of the last " +
+				"events, or of the first events after after. The node accepts api.max_connections / 4 streams, and " +
+				"answers further ones with 503.",
 			Query: []Parameter{
-				list("kinds", "these, with commas, of "+listed(api.EventKindNames()), api.EventKindNames(),
+				list("kinds", "comma-separated list of "+listed(api.EventKindNames()), api.EventKindNames(),
 					"backend,name"),
-				text("names", "that concern these domains, with commas", "app.example.com"),
-				word("severity", "of this severity or a worse one", api.EventSeverities()),
+				text("names", "comma-separated list of domains", "app.example.com"),
+				word("severity", "of this or a higher severity", api.EventSeverities()),
 				moment("since", "not before"), moment("until", "not after"), after,
-				number("limit", "how many events of a list at most", 1, api.MaxPageLimit, api.DefaultPageLimit)},
+				number("limit", "maximum number of events in a list", 1, api.MaxPageLimit, api.DefaultPageLimit)},
 			Header: []Parameter{text("Last-Event-ID", "the sequence of the last event that the client has", "1000042")},
 			Status: 200, Files: []string{eventStream},
 			Answer: api.EventList{Events: []api.Event{event}, Total: 1, Oldest: 1, Newest: 1_000_042,
@@ -46,13 +42,13 @@ func eventOperations() []Operation {
 	}
 }
 
-// noStream is the status where no more streams may be open.
+// noStream is the status of a rejected stream.
 const noStream = 503
 
 const (
-	// heartbeatEvery is the time between two signs of life in a stream without events.
+	// heartbeatEvery is the time between two heartbeats in a stream without events.
 	heartbeatEvery = 15 * time.Second
-	// readerPatience bounds the time for which a reader may take nothing that is sent.
+	// readerPatience bounds the time of a write to a slow reader.
 	readerPatience = 30 * time.Second
 	// eventStream is the media type of server-sent events (HTML, section 9.2).
 	eventStream = "text/event-stream"
@@ -75,7 +71,7 @@ func (q *eventQuery) wants(e *api.Event) bool {
 		e.Severity.Rank() >= q.least.Rank()
 }
 
-// eventQuery reads the query, and Last-Event-ID, which counts before the parameter after.
+// eventQuery reads the query, and Last-Event-ID, which has precedence over the parameter after.
 func (c *call) eventQuery() (q eventQuery, err error) {
 	q = eventQuery{kinds: c.query.list("kinds"), since: c.query.moment("since"),
 		until: c.query.moment("until"), limit: c.query.number("limit"),
@@ -97,7 +93,7 @@ func (c *call) eventQuery() (q eventQuery, err error) {
 	return q, nil
 }
 
-// getEvents answers GET /events: as a stream where Accept says so, else as a list.
+// getEvents answers GET /events with a stream or a list, depending on Accept.
 func (s *Server) getEvents(c *call) (answer, error) {
 	q, err := c.eventQuery()
 	if err != nil {
@@ -121,29 +117,28 @@ func (s *Server) getEvents(c *call) (answer, error) {
 	if limit := q.limit; limit > 0 && list.Total > limit {
 		if q.resumes { // the next ones
 			list.Events = list.Events[:limit]
-		} else { // the newest
+		} else { // the last ones
 			list.Events = list.Events[list.Total-limit:]
 		}
 	}
 	return ok(list), nil
 }
 
-// streamEvents sends events as they come, until the client goes, its token is taken away, or the node stops. It begins
-// behind the last event that the client has, or with the events since a time, or with the next event.
+// streamEvents sends new events until the client disconnects, its token is revoked, or the node stops. It begins after
+// the last event that the client has, at a time, or with the next event.
 func (s *Server) streamEvents(c *call, q eventQuery) error {
 	if s.streams.Add(1) > s.maxStreams() {
 		s.streams.Add(-1)
 		c.Header("Retry-After", "5")
 		return problemf(http.StatusServiceUnavailable, "%d streams of events are open, a quarter of "+
-			"api.max_connections: "+
-			"close one, or ask for the list", s.maxStreams())
+			"api.max_connections: close a stream, or request the list", s.maxStreams())
 	}
 	defer s.streams.Add(-1)
 	c.Header("Content-Type", eventStream)
-	c.Header("X-Accel-Buffering", "no") // a proxy must not collect them
+	c.Header("X-Accel-Buffering", "no") // disables buffering in nginx
 	c.Status(http.StatusOK)
 	out := &eventWriter{c: c, q: &q, control: http.NewResponseController(c.Writer)}
-	_ = out.control.SetReadDeadline(time.Time{}) // the request has been read; its connection stays
+	_ = out.control.SetReadDeadline(time.Time{}) // the request is read; the connection stays open
 	if !q.resumes && q.since.IsZero() {
 		q.after = s.o.Events.Newest()
 	}
@@ -171,5 +166,5 @@ func (s *Server) streamEvents(c *call, q eventQuery) error {
 	}
 }
 
-// maxStreams returns how many streams may be open at a time.
+// maxStreams returns the maximum number of open streams.
 func (s *Server) maxStreams() int64 { return int64(max(s.o.API.MaxConnections/4, 1)) }

@@ -18,11 +18,11 @@ type eventWriter struct {
 	control *http.ResponseController
 }
 
-// atOnce bounds the events of one write.
+// atOnce bounds the events of a write.
 const atOnce = 256
 
-// follow sends the events behind q.after, and before them a notice if some of them are no longer kept. It reports
-// whether the client still reads.
+// follow sends the events after q.after. If some of them are deleted, it first sends a notice. It reports whether the
+// client reads.
 func (w *eventWriter) follow(from *journal.Journal) bool {
 	for {
 		events, missed := from.After(w.q.after)
@@ -34,7 +34,7 @@ func (w *eventWriter) follow(from *journal.Journal) bool {
 			data, _ := json.Marshal(api.EventsMissed{After: w.q.after, Oldest: events[0].Sequence})
 			fmt.Fprintf(&text, "event: missed\ndata: %s\n\n", data)
 		}
-		w.q.resumes = true // from here on, what is missed was to be read
+		w.q.resumes = true // from now on, deleted events are missed events
 		events = events[:min(len(events), atOnce)]
 		for i := range events {
 			if !w.q.wants(&events[i]) {
@@ -53,7 +53,7 @@ func (w *eventWriter) follow(from *journal.Journal) bool {
 	}
 }
 
-// send writes a text at once. It reports whether the client took it in time.
+// send writes and flushes a text. It reports whether the client received it in time.
 func (w *eventWriter) send(text string) bool {
 	_ = w.control.SetWriteDeadline(time.Now().Add(readerPatience))
 	if _, err := w.c.Writer.WriteString(text); err != nil {

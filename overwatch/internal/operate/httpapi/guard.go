@@ -70,7 +70,7 @@ func newRequestID() string {
 	return hex.EncodeToString(id[:])
 }
 
-// identify gives the request its id, and sets the headers that every answer has.
+// identify sets the id of the request, and the headers of all answers.
 func (s *Server) identify(c *call) {
 	if c.id, _ = c.Request.Context().Value(requestID{}).(string); c.id == "" {
 		c.id = newRequestID()
@@ -113,7 +113,7 @@ func (s *Server) checkNetwork(c *call) error {
 	return nil
 }
 
-// checkHost refuses a request whose Host is not a name of this node.
+// checkHost refuses a request with a Host that is not a name of this node.
 func (s *Server) checkHost(c *call) error {
 	if !s.access.hostAllowed(c.Request.Host) {
 		return misdirected(c.Request.Host)
@@ -121,8 +121,8 @@ func (s *Server) checkHost(c *call) error {
 	return nil
 }
 
-// takeQuery reads the query of an operation that has parameters or is a change. It refuses a parameter that the
-// operation does not have, so that nobody believes that it had an effect.
+// takeQuery reads the query of an operation that has parameters or is a change. It refuses unknown parameters, because
+// they would have no effect.
 func takeQuery(c *call) (err error) {
 	if c.operation.Query == nil && !changesState(c.operation.Method) {
 		return nil
@@ -134,7 +134,7 @@ func takeQuery(c *call) (err error) {
 	return nil
 }
 
-// takeCondition reads If-Match and If-None-Match of a change, and refuses one that the operation does not have.
+// takeCondition reads If-Match and If-None-Match of a change, and refuses a header that the operation lacks.
 func takeCondition(c *call) (err error) {
 	if changesState(c.operation.Method) {
 		c.condition, err = readCondition(c.Request, c.operation)
@@ -142,7 +142,7 @@ func takeCondition(c *call) (err error) {
 	return err
 }
 
-// takeChange reads the id that the client gives to all requests of one change.
+// takeChange reads the common id of the requests of a change.
 func takeChange(c *call) error {
 	if !changesState(c.operation.Method) {
 		return nil
@@ -154,8 +154,8 @@ func takeChange(c *call) error {
 	return nil
 }
 
-// takeBody reads the whole body of a change. A POST that takes no body must have none, or an empty object; that of
-// DELETE means nothing (RFC 9110 section 9.3.5).
+// takeBody reads the whole body of a change. For a POST operation without a body it accepts an empty object. It ignores
+// the body of DELETE (RFC 9110 section 9.3.5).
 func takeBody(c *call) (err error) {
 	if !changesState(c.operation.Method) {
 		return nil

@@ -18,8 +18,8 @@ func (s *Server) listServerHealth(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// serverHealth sums up all checks of one server. The counts are those of its agent, or those of the node's own checks
-// where no agent claims anything.
+// serverHealth returns the result of all checks of a server. The counts are from its agent, or from own checks without
+// an agent report.
 func serverHealth(b *registry.Backend) api.ServerHealth {
 	report := b.Report()
 	record := api.ServerHealth{
@@ -74,7 +74,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// listRegionHealth answers GET /health/regions: the configured regions and those that agents report from.
+// listRegionHealth answers GET /health/regions with the configured regions and the regions in agent reports.
 func (s *Server) listRegionHealth(c *call) (answer, error) {
 	cfg, _ := s.o.Config()
 	counts := s.edit.CountServers()

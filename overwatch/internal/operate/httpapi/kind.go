@@ -20,7 +20,7 @@ const (
 	KindLock       Kind = store.KindLock
 
 	KindSeveral Kind = "several" // objects of several replicated kinds: a document, or an undo
-	KindNode    Kind = "node"    // state that each node has by itself, such as log settings, pins and keys
+	KindNode    Kind = "node"    // state that is not replicated, such as log settings, pins and keys
 )
 
 // Replicates reports whether the operation is a change that reaches every node.

@@ -17,7 +17,7 @@ func metricsOperations() []Operation {
 		TotalBytes: new(uint64(8_589_934_592)), Percent: 0.732422}, api.CPUUse{UsedPercent: 3.5, Cores: 2}
 	return []Operation{
 		{Method: get, Path: v1 + "/metrics/overview", handle: (*Server).getOverview, Query: none,
-			Summary:     "What the node does now",
+			Summary:     "Current metrics of the node",
 			Description: "Rates, shares and response times are of the last minute.", Status: 200,
 			Answer: api.OverviewAnswer{Overview: api.Overview{
 				Timestamp: at(), UptimeSeconds: 86400, QueriesTotal: 8_640_000, QueriesPerSec: 100,
@@ -28,7 +28,8 @@ func metricsOperations() []Operation {
 				AgentNodes:     2, DNSSECEnabled: true, GossipEnabled: true,
 				ResponseTimes: times, Memory: memory, CPU: cpu,
 			}}},
-		{Method: get, Path: v1 + "/metrics/history", handle: (*Server).getHistory, Summary: "What the node did",
+		{Method: get, Path: v1 + "/metrics/history", handle: (*Server).getHistory, Summary: "History of the metrics of " +
+			"the node",
 			Description: "Minutes of the last day and hours of the last thirty days, also from before a restart. " +
 				"Of five minutes the percentiles are the highest of their minutes, the rest is their mean. Without " +
 				"duration and " +
@@ -50,7 +51,7 @@ func metricsOperations() []Operation {
 				ChecksTotal: 11520, ChecksPerSec: 0.133333, ResponseTimes: times, Memory: memory, CPU: cpu,
 			}}},
 		{Method: get, Path: v1 + "/metrics/regions/{id}", handle: (*Server).getRegionMetrics, Query: none,
-			Summary: "What a region does",
+			Summary: "Current metrics of a region",
 			Status:  200, Answer: api.RegionMetricsAnswer{Metrics: api.RegionMetrics{
 				RegionID: "eu-west", Timestamp: at(), TotalServers: 4, HealthyServers: 3,
 				QueriesTotal:   new(uint64(4_320_000)),
@@ -124,7 +125,7 @@ func (p params) timeRange(now time.Time) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// resolution returns the length of a point: the one that is asked for, else one that suits the length of the history.
+// resolution returns the requested length of a point, or by default a length for the length of the history.
 func (p params) resolution(length time.Duration) time.Duration {
 	switch word := p["resolution"]; {
 	case word == "1m", word == "" && length <= 6*time.Hour:
@@ -135,7 +136,7 @@ func (p params) resolution(length time.Duration) time.Duration {
 	return time.Hour
 }
 
-// getNodeMetrics answers GET /metrics/nodes/{id}: figures of this node, or those that an agent has reported.
+// getNodeMetrics answers GET /metrics/nodes/{id} with the metrics of this node, or the metrics that an agent reported.
 func (s *Server) getNodeMetrics(c *call) (answer, error) {
 	id := c.Param("id")
 	if id == s.o.NodeID {

@@ -39,7 +39,7 @@ func nodeOperations() []Operation {
 			Status: 200, Answer: agent},
 		{Method: post, Path: v1 + "/nodes/agent", Changes: KindAgent,
 			handle: decoded((*Server).postAgentNode), Summary: "Announce an agent",
-			Description: "It is pending until it proves its token; announcing gives it no right.",
+			Description: "The agent is pending until it proves its token. An announced agent has no rights.",
 			Body:        api.AgentRegistration{Name: "eu-west-host-2", Region: "eu-west"}, Required: []string{"name"},
 			Status: 201,
 			Answer: announced, Errors: []int{conflict, noStore}},

@@ -13,7 +13,7 @@ type Notifier interface {
 	// Test sends a test message to a target, or to every target if none is named. For an unknown target it returns
 	// nothing.
 	Test(ctx context.Context, target string) []api.NotificationTest
-	// Challenge returns the value of WWW-Authenticate for a node that asks.
+	// Challenge returns the value of WWW-Authenticate for a request of a node.
 	Challenge() string
 	// Answer returns the tellings of a group to a target that this node knows of, sealed for a node that proves itself by
 	// its Authorization. Its error may be shown to the asker.
@@ -23,16 +23,16 @@ type Notifier interface {
 func notificationOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/notifications", handle: (*Server).listNotifications, Query: none,
-			Summary: "The receivers of notifications, and what waits for them", Status: 200,
+			Summary: "List receivers of notifications with their queues", Status: 200,
 			Answer: api.NotificationList{Targets: []api.NotificationTarget{{Name: "on-call", Type: "webhook", Queued: 1,
 				Sent: 12, Failed: 1, LastSent: new(at()), LastError: new("it answers 503"), FailingSince: new(at())}}, Total: 1}},
 		{Method: post, Path: v1 + "/notifications/test", handle: (*Server).postNotificationsTest, Role: api.RoleOperate,
-			Summary: "Send a test message to the receivers of notifications, at once",
-			Query:   []Parameter{text("target", "to this one only", "on-call")}, Status: 200, Errors: []int{absent},
+			Summary: "Send a test notification",
+			Query:   []Parameter{text("target", "only to this receiver", "on-call")}, Status: 200, Errors: []int{absent},
 			Answer: api.NotificationTestList{Tests: []api.NotificationTest{{Target: "on-call", Sent: true, DurationMS: 42}},
 				Total: 1}},
 		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone, nodes: true,
-			Summary: "To a node that proves itself, what a receiver was told, sealed; to others, nothing", Status: 200,
+			Summary: "Sent notifications for a node with the shared secret, sealed; empty for other clients", Status: 200,
 			Query:  []Parameter{text("target", "which receiver", "on-call"), text("group", "of what", nil)},
 			Answer: api.NotificationsTold{Sealed: "p5cW"}},
 	}
@@ -55,7 +55,7 @@ func (s *Server) postNotificationsTest(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// getNotificationsTold answers GET /notifications/told, which other nodes ask.
+// getNotificationsTold answers GET /notifications/told for other nodes.
 func (s *Server) getNotificationsTold(c *call) (answer, error) {
 	sealed, err := s.seal(c, s.o.Notifier, func(proof string) (string, error) {
 		return s.o.Notifier.Answer(c.Request.URL.RequestURI(), c.query["target"], c.query["group"], proof)

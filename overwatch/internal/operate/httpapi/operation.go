@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Operation is one method of one path: its role, its handler, its parameters and its description. Routes, roles,
-// checks of parameters and the OpenAPI document follow from the table of operations.
+// Operation is a method of a path, with role, handler, parameters and description. Routes, roles, checks of parameters
+// and the OpenAPI document are derived from the table of operations.
 type Operation struct {
 	Method  string
 	Path    string   // as OpenAPI writes it, such as /api/v1/servers/{id}
@@ -26,9 +26,9 @@ type Operation struct {
 	Query       []Parameter
 	Header      []Parameter // of the request
 
-	Body     any      // an example of the request's body, a struct of package api or a text; nil: there is none
+	Body     any      // an example of the request body, a struct of package api or a text; nil: no body
 	Required []string // fields that the body must have
-	Optional bool     // the body may be left out
+	Optional bool     // the body is optional
 	YAML     bool     // the body is a configuration file
 	MaxBody  int64    // the largest body, in bytes; 0: api.MaxBody
 
@@ -36,10 +36,10 @@ type Operation struct {
 	Answer any         // an example of the answer's body; nil: it has none
 	Also   map[int]any // further statuses that are no errors, with examples
 	Files  []string    // media types of an answer that is not only JSON
-	Errors []int       // statuses of errors beyond those that every operation may answer
+	Errors []int       // statuses of errors, in addition to the statuses of all operations
 }
 
-// Parameter is one parameter of a query, or a header of a request.
+// Parameter is a parameter of a query, or a header of a request.
 type Parameter struct {
 	Name, Description string
 	Schema            map[string]any // its JSON schema
@@ -93,7 +93,7 @@ const (
 
 	v1 = "/api/v1"
 
-	absent   = http.StatusNotFound // of a path without {...}, which has it anyway
+	absent   = http.StatusNotFound // for a path without {...}; paths with {...} always have it
 	conflict = http.StatusConflict
 	noStore  = http.StatusInsufficientStorage
 	nothing  = http.StatusNotImplemented
@@ -103,7 +103,7 @@ const (
 	exampleServer = "app.example.com:192.0.2.1:80"
 )
 
-// changeErrors are the error statuses that a change of one object may answer.
+// changeErrors are the error statuses of a change of an object.
 var changeErrors = []int{http.StatusPreconditionFailed, noStore}
 
 // unsafeChangeErrors are the error statuses of a change that also has if_safe.
@@ -115,7 +115,7 @@ func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UT
 // none are the parameters of an operation that refuses any.
 var none = []Parameter{}
 
-// text returns a parameter whose value may be any text, as far as the table knows.
+// text returns a parameter with any text as its value.
 func text(name, description string, example any) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string"}, Example: example}
 }
@@ -185,8 +185,8 @@ const maxOffset = 1 << 31
 // paged adds limit and offset to the filters of a list.
 func paged(filters ...Parameter) []Parameter {
 	return append(filters,
-		number("limit", "how many entries at most", 1, api.MaxPageLimit, api.DefaultPageLimit),
-		number("offset", "how many entries to skip", 0, maxOffset, 0))
+		number("limit", "maximum number of entries", 1, api.MaxPageLimit, api.DefaultPageLimit),
+		number("offset", "number of entries to skip", 0, maxOffset, 0))
 }
 
 // conditionsOf returns the headers of a request that may depend on the object's state. creates: the request may

@@ -35,126 +35,125 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Options configures a Server and holds the owners that it calls. Every field is required unless it says otherwise.
+// Options configures a Server and has the parts that a Server calls. A field is required unless its comment says
+// otherwise.
 type Options struct {
-	API       config.API // where to listen and whom to admit
-	NodeID    string     // the node's own name, accepted as Host
+	API       config.API // listener, TLS, tokens and networks
+	NodeID    string     // the name of this node, which Host can have
 	Build     buildinfo.Info
-	StartedAt time.Time // when the process started, with a monotonic reading
+	StartedAt time.Time // start of the process, with a monotonic clock reading
 
-	// Metrics answers GET /metrics; nil when metrics have a listener of their own, or none.
+	// Metrics answers GET /metrics; nil if the API does not serve metrics.
 	Metrics http.Handler
 
-	// SigningKeys lists the keys of the zones, zone by zone, the oldest first; nil when answers are not signed.
+	// SigningKeys returns the keys by zone, in each zone the oldest first; nil if the node does not sign.
 	SigningKeys func() []dnssec.KeyState
-	// KeySync exchanges them with other nodes; nil when answers are not signed.
+	// KeySync exchanges the keys with other nodes; nil if the node does not sign.
 	KeySync KeySync
 
-	// Config returns the configuration in force and when it came into force.
+	// Config returns the current configuration, and the time at which it was applied.
 	Config func() (*config.Config, time.Time)
-	// Fitness judges whether the node works.
+	// Fitness reports whether the node works.
 	Fitness Fitness
-	// View holds the registry's backends, agents and overrides.
+	// View has the backends, agents and admin states of the registry.
 	View *registry.View
 	// Changes applies changes of admin states, servers, agents and holds.
 	Changes *changes.Changes
 	// Definitions holds domains, regions, mappings and settings of the API.
 	Definitions Definitions
-	// RestartRequired names the keys whose value in force is not the one that
-	// the next start will have.
+	// RestartRequired returns the keys with a value that the next start will change.
 	RestartRequired func() []string
-	// Reload reads the configuration again. It returns the keys that changed, and those of them that need a restart. A
-	// faulty file is settings.Problems and changes nothing.
+	// Reload reloads the configuration. It returns the changed keys, and the changed keys that require a restart. Its
+	// error is settings.Problems for an invalid file, which changes nothing.
 	Reload func(context.Context) (changes, restart []string, err error)
 	// ConfigPath is the configuration file.
 	ConfigPath string
-	// CreatedAt returns when a domain came into the configuration file, the zero time for another; nil is never.
+	// CreatedAt returns the time at which a domain was added to the configuration file, the zero time for other domains.
+	// nil returns the zero time.
 	CreatedAt func(domain string) time.Time
-	// ValidateConfig checks the text of a configuration. It
-	// reads no files and no environment.
+	// ValidateConfig validates the text of a configuration. It reads no files and no environment variables.
 	ValidateConfig func(text string) settings.Problems
-	// TargetProblem says what is wrong with the name or the addresses of a server by host name, "" where nothing is;
-	// nil: that is not known.
+	// TargetProblem returns the fault of a server by host name, "" without a fault; nil reports no faults.
 	TargetProblem func(id definitions.TargetID) string
-	// Inventory holds the servers that the API has created.
+	// Inventory has the servers of the API with an address.
 	Inventory Inventory
-	// Applied keeps what applies of documents have changed.
+	// Applied stores the previous objects of applied documents.
 	Applied operations.AppliedStore
-	// Replication carries changes to the other nodes.
+	// Replication sends changes to the other nodes.
 	Replication Replication
-	// DiskTakes returns the age of the write that is under way, 0 when there is none. nil: changes wait for no disk.
+	// DiskTakes returns the age of the current write to the disk, 0 without one; nil is always 0.
 	DiskTakes func() time.Duration
 	// Flush returns when all changes made before the call are in the answers of DNS.
 	Flush func(context.Context) error
-	// Pins holds the pinned agents.
+	// Pins has the pinned agents and the locked tokens.
 	Pins Pins
-	// Drains tells when drained backends are safe to stop.
+	// Drains reports when drained backends are safe to stop.
 	Drains *drain.Tracker
 	// CheckNow checks every backend that wants accepts, waits for all, and returns the verdicts ordered by id.
 	CheckNow func(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error)
-	// Places returns the table by which DNS places clients.
+	// Places returns the location table of DNS clients.
 	Places func() *geo.Table
-	// DNSView returns the view that DNS answers from now.
+	// DNSView returns the published view of DNS answers.
 	DNSView func() *zone.View
-	// Decisions counts and samples steered answers.
+	// Decisions counts and samples answers of load-balanced names.
 	Decisions *decisions.Recorder
 	// Audit is the audit log.
 	Audit *audit.Log
-	// Events is the journal of what happened.
+	// Events is the journal of events.
 	Events *journal.Journal
 	// Notifier sends events to receivers.
 	Notifier Notifier
-	// Refused is called for each refused request, for the audit log. It must not block.
+	// Refused adds a refused request to the audit log. It must not block.
 	Refused func(r refusals.Request, requestID string)
 	// Self returns the addresses of DNS and the number of queries.
 	Self func() nodes.Self
 	// History holds the figures of the last thirty days.
 	History *history.Recorder
-	// Members lists the overwatch nodes that gossip knows, this one included.
+	// Members returns the overwatch nodes that gossip knows, including this node.
 	Members func() []gossip.Member
-	// HeardFrom returns the source of the newest message of a certificate's holder, not valid if none is known.
+	// HeardFrom returns the source of the last message from the holder of a certificate, the zero value for none.
 	HeardFrom func(identity.KeyID) netip.AddrPort
 
 	Logger zerolog.Logger
 	Now    func() time.Time // nil is time.Now
 }
 
-// Fitness is the node's judgement of itself; conditions.Judge implements it.
+// Fitness reports the conditions and the status of the node; conditions.Judge implements it.
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
-	// Conditions lists the conditions that hold, also those that leave the judgement healthy.
+	// Conditions returns all current conditions.
 	Conditions() []api.Condition
-	// Judgement returns Status, and the reason where that is not healthy.
+	// Judgement returns Status, and the reason unless it is healthy.
 	Judgement() (status api.ServiceStatus, message string)
 }
 
-// Definitions holds the definitions of the API, which are all its objects but servers that have an address.
+// Definitions has the objects of the API, except servers with an address.
 type Definitions interface {
 	operations.Definitions
 	document.Definitions
-	// Propose reads the text of another configuration file, as a reload would.
+	// Propose parses the text of a configuration file as a reload does.
 	Propose(text string) (control.Proposed, error)
-	// PreviewFile returns the view that would answer for the names that wanted accepts, under a proposed file and with
-	// the given backends. Nothing changes.
+	// PreviewFile returns the view of the names that wanted accepts, with a proposed file and the given backends. It
+	// changes nothing.
 	PreviewFile(proposed control.Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View, error)
 }
 
-// Inventory holds the servers of the API.
+// Inventory has the servers of the API with an address.
 type Inventory interface {
 	operations.Inventory
 	document.Inventory
 }
 
-// Pins holds the pinned agents and locked tokens.
+// Pins has the pinned agents and the locked tokens.
 type Pins interface {
 	Agents() []trust.Record
 	Page(offset, limit int) (records []trust.Record, total int)
 	Count(soon time.Duration) trust.Counts
 	Get(agentID string) (trust.Record, bool)
-	// Services returns the services whose tokens an agent has proved.
+	// Services returns the services for which an agent has proved the token.
 	Services(agentID string) []string
-	// Troubles lists the agents that the node refuses.
+	// Troubles returns the agents that the node refuses.
 	Troubles() []trust.Trouble
 	Locks() []trust.Lock
 	// Select returns the ids of the selected agents.

@@ -63,9 +63,9 @@ func (o *cors) setOrigin(c *call, origin string) {
 // apiRole is the response header with the role of a page of this node.
 const apiRole = "X-Api-Role"
 
-// checkOrigin applies the rules for pages of other origins and of this one: the console may make the changes that its
-// token allows. Without tokens it may make them only if the Host is checked, since a name that an attacker has pointed
-// at this node is of the same origin too.
+// checkOrigin applies the rules for pages of other origins and of this node: the console can make the changes that its
+// token allows. Without tokens it can make changes only if the Host is checked, because otherwise a name of an attacker
+// that resolves to this node has the same origin.
 func (s *Server) checkOrigin(c *call) error {
 	others := (*cors)(&s.o.API)
 	if !s.o.API.Console {
@@ -73,7 +73,7 @@ func (s *Server) checkOrigin(c *call) error {
 	}
 	tokens, own := len(s.tokens().list) > 0, fromOwnPage(c.Request)
 	switch {
-	case tokens: // checkToken tells the role
+	case tokens: // checkToken sets the role
 	case s.access.checkHost:
 		c.Header(apiRole, string(api.RoleAdmin))
 	default:
@@ -89,7 +89,7 @@ func (s *Server) checkOrigin(c *call) error {
 	return others.apply(c)
 }
 
-// fromOwnPage reports whether a request comes from a page of this node. A proxy may have ended the TLS before it.
+// fromOwnPage reports whether a request is from a page of this node. A proxy can have terminated TLS.
 func fromOwnPage(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	return origin == "https://"+r.Host || origin == "http://"+r.Host && r.TLS == nil

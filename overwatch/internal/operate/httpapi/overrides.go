@@ -86,7 +86,7 @@ func (s *Server) deleteOverride(c *call) (answer, error) {
 	return noContent(), s.change(c, changes.EndAdminState{Kind: api.OrderOverride, Target: t})
 }
 
-// postBackendOverride answers POST on the override of one backend.
+// postBackendOverride answers POST on the override of a backend.
 func (s *Server) postBackendOverride(c *call) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {
@@ -113,17 +113,17 @@ func (s *Server) postBackendOverride(c *call) (answer, error) {
 	return ok(api.Outcome{Success: true, Message: message}), nil
 }
 
-// deleteBackendOverride answers DELETE on the override of one backend.
+// deleteBackendOverride answers DELETE on the override of a backend.
 func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is gone", t)}),
+	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is deleted", t)}),
 		s.change(c, changes.EndAdminState{Kind: api.OrderOverride, Target: t})
 }
 
-// setOverride sets the override of a request, at once or later.
+// setOverride sets the override of a request, now or at its start.
 func (s *Server) setOverride(c *call, t changes.Target) (registry.AdminState, error) {
 	var req api.OverrideRequest
 	if err := c.decode(&req); err != nil {

@@ -13,7 +13,7 @@ import (
 type problem struct {
 	status   int
 	sentence string
-	names    []api.Consequence // of a change that was not safe
+	names    []api.Consequence // of an unsafe change
 	objects  []api.DocumentProblem
 	undo     *api.Undone // the change that cannot be undone
 }
@@ -36,8 +36,8 @@ var faultStatus = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault
 	fault.Busy: http.StatusTooManyRequests, fault.Full: http.StatusInsufficientStorage,
 	fault.Unavailable: http.StatusServiceUnavailable}
 
-// problemOf turns an error of any owner into a status and a sentence; it is the one place that does. ok is false for
-// a fault of this node, of which the client learns nothing.
+// problemOf converts an error of any package to a status and a sentence. ok is false for a fault of this node, which
+// the client does not see.
 func problemOf(err error) (p *problem, ok bool) {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p, true

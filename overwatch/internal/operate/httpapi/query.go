@@ -11,9 +11,8 @@ import (
 // params holds the query parameters of a request that have a value. Each has passed the check of its Parameter.
 type params map[string]string
 
-// readQuery reads a query and checks it. It refuses a parameter that is not known: a filter with a slip in its name
-// must not look as if it had matched everything. An empty value counts as not given. A number that is not given has its
-// default.
+// readQuery parses and checks a query. It refuses unknown parameters, so that a misspelled filter does not match all
+// objects. An empty value is ignored. An omitted number has its default.
 func readQuery(raw string, known []Parameter) (params, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -61,7 +60,7 @@ func (p params) number(name string) int {
 	return n
 }
 
-// moment returns a parameter of the kind moment; the zero time where it was not given.
+// moment returns a parameter of the kind moment, the zero time if the query lacks it.
 func (p params) moment(name string) time.Time {
 	at, _ := time.Parse(time.RFC3339, p[name]) // checked before
 	return at
@@ -103,11 +102,11 @@ func listed[S ~string](vocabulary []S) string {
 	return strings.Join(words, ", ")
 }
 
-// page is the part of a list that a request asks for, in entries.
+// page is the requested part of a list, in entries.
 type page struct{ limit, offset int }
 
-// pageOf converts the entries of one page, and counts all. The result is never nil, so that an empty list encodes as
-// [].
+// pageOf converts the entries of a page, and counts all entries. The result is never nil, so that an empty list encodes
+// as [].
 func pageOf[T, U any](all iter.Seq[T], p page, convert func(T) U) (entries []U, total int) {
 	var chosen []T // then the converted entries, which are larger, are allocated once
 	for entry := range all {

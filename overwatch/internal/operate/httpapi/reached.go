@@ -11,7 +11,7 @@ import (
 // waitForPeers is the name of the parameter of changes that reach every node.
 const waitForPeers = "wait_for_peers"
 
-// withWait returns operations with the parameter waitForPeers added to those that reach every node.
+// withWait adds the parameter waitForPeers to operations with replicated changes.
 func withWait(list []Operation) []Operation {
 	for i := range list {
 		if !list[i].Replicates() {
@@ -30,7 +30,7 @@ func withWait(list []Operation) []Operation {
 	return list
 }
 
-// withReached adds the nodes that have a change to its answer, after waiting for them as long as the request asks.
+// withReached adds the nodes that have a change to its answer. It waits for them as long as the request demands.
 func (s *Server) withReached(c *call, a answer) answer {
 	if !c.operation.Replicates() || s.o.Replication == nil || a.status >= 300 {
 		return a

@@ -14,8 +14,8 @@ const (
 	maxRefusedPath   = 256
 )
 
-// noteRefusal passes a refusal on for the audit log: of a client that may not ask, and of a change that is not made. It
-// leaves out objects and methods that do not exist, and changes that are in the audit log already.
+// noteRefusal adds an entry of a refused request to the audit log: a request of an unauthorized client, or a rejected
+// change. It ignores unknown objects and methods, and changes that are in the audit log.
 func (s *Server) noteRefusal(c *call, p *problem) {
 	stranger := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden ||
 		p.status == http.StatusMisdirectedRequest

@@ -27,11 +27,11 @@ func replicationOperations() []Operation {
 				Unused: []api.ReplicationRefused{{Kind: "override", Name: "old.example.com 192.0.2.1:80",
 					Reason: "no name old.example.com is answered"}}, UnusedTotal: 1}},
 		{Method: get, Path: replication.Path, handle: (*Server).getReplicationObjects, Role: api.RoleNone, nodes: true,
-			Summary: "To a node that proves itself, what operators decided, sealed; to others, nothing", Status: 200,
-			Query: []Parameter{number("since", "the last change that the node was told of", 0, maxChange, 0),
-				number("has", "the last change up to which it has stored all, at most since", 0, maxChange, maxChange),
-				text("instance", "of which process of this node, and the clock of the asking node", nil),
-				flag("hold", "wait while there is nothing new")},
+			Summary: "Replicated objects for a node with the shared secret, sealed; empty for other clients", Status: 200,
+			Query: []Parameter{number("since", "number of the last change that the node has received", 0, maxChange, 0),
+				number("has", "number up to which the node has stored all changes, at most since", 0, maxChange, maxChange),
+				text("instance", "process of this node that numbered the changes, and the clock of the requesting node", nil),
+				flag("hold", "wait for the next change")},
 			Answer: api.ReplicationObjects{Sealed: "p5cW"}},
 	}
 }
@@ -42,13 +42,13 @@ type Replication interface {
 	// Unused lists objects that have no effect: they name others that do not exist, or the configuration has one of
 	// their name. It is not nil.
 	Unused() []api.ReplicationRefused
-	// Reached returns the nodes that have the last change, after waiting for them for so long at most; nil: nothing is
-	// replicated.
+	// Reached returns the nodes that have the last change. It waits for them for at most the given time. The result is
+	// nil if replication is off.
 	Reached(ctx context.Context, wait time.Duration) *api.Reached
-	// Challenge returns the value of WWW-Authenticate for a node that asks.
+	// Challenge returns the value of WWW-Authenticate for a request of a node.
 	Challenge() string
-	// Answer answers a node's question, sealed for the node, which proves itself by its Authorization. It waits as long
-	// as the question asks. Its error may be shown to the asker.
+	// Answer answers a request of a node, sealed for the node, which proves the shared secret in its Authorization. It
+	// waits as long as the request demands. The node may read the error.
 	Answer(ctx context.Context, q replication.Question, authorization string) (sealed string, err error)
 }
 
@@ -94,8 +94,8 @@ func (s *Server) seal(c *call, door interface{ Challenge() string }, answer func
 	return sealed, nil
 }
 
-// logUnsealed logs that a request of another node was refused, but not often: any client can make one. The audit log
-// has them too, and counts the rest.
+// logUnsealed logs a refused request of another node. It bounds the lines, because any client can send such requests.
+// The audit log has entries of them, and counts the rest.
 func (s *Server) logUnsealed(c *call, reason error) {
 	ok, last := s.unsealed.Take(s.o.Now())
 	if !ok {

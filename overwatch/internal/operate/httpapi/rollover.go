@@ -37,57 +37,54 @@ func rolloverOperations() []Operation {
 		Schedule:   []api.RollStep{{Stage: api.RollOffered, NotBefore: at().Add(65 * time.Minute)}},
 		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
 			Reason: new("resolvers that hold unsigned answers refuse them below a DS record")}}}
-	dryRun := []Parameter{flag("dry_run", "only tell the stages to come")}
+	dryRun := []Parameter{flag("dry_run", "return the planned stages and change nothing")}
 	return []Operation{
 		{Method: get, Path: v1 + "/dnssec/rollover", handle: (*Server).listRolls,
-			Summary: "Changes of keys, and zones that go unsigned or signed: what each waits for",
+			Summary: "List key rollovers and signing transitions",
 			Status:  200,
 			Answer:  api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
 		{Method: post, Path: v1 + "/dnssec/rollover", Changes: KindNode,
 			handle: signing((*Server).postRoll), Role: api.RoleOperate,
-			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{absent, conflict},
-			Query: []Parameter{flag("dry_run", "only tell the stages to come, without the new key")},
+			Summary: "Begin a key rollover", Status: 200, Errors: []int{absent, conflict},
+			Query: []Parameter{flag("dry_run", "return the planned stages, without the new key, and change nothing")},
 			Body:  api.RollCreate{Zone: "example.com", Algorithm: "ED25519"}, Answer: begun},
 		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", Changes: KindNode,
 			handle: signing((*Server).deleteRoll), Role: api.RoleOperate,
-			Summary: "Take a change of key, or a zone's way to be unsigned or signed, back",
-			Description: "The old key takes the place of the new one by the same stages. A zone on its way to be " +
-				"unsigned or " +
-				"signed goes the other way, by the stages of that.", Status: 200, Errors: []int{conflict},
+			Summary: "Revert a key rollover or signing transition",
+			Description: "The old key replaces the new key by the same stages. A signing transition continues as the opposite " +
+				"transition, with the stages of the latter.", Status: 200, Errors: []int{conflict},
 			Answer: back},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/confirm", Changes: KindNode,
 			handle:  signing((*Server).confirmRoll),
 			Role:    api.RoleOperate,
-			Summary: "Say that the parent has what the stage asks for",
-			Description: "That is the new DS record alone, or none where the zone goes unsigned. For a parent whose " +
-				"servers " +
-				"the node cannot ask. The record before is held to be in caches for 48 hours from then, if its TTL " +
-				"was not seen.",
+			Summary: "Confirm the DS records of the parent",
+			Description: "Confirms that the parent has only the new DS record, or no DS record in a transition to unsigned. " +
+				"Use " +
+				"it if the node cannot query the servers of the parent. Without a known TTL, the node assumes that " +
+				"caches have the previous record for 48 hours.",
 			Status: 200, Errors: []int{conflict}, Answer: offered},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/unsign", Changes: KindNode,
 			handle:  signing((*Server).unsignZone),
 			Role:    api.RoleOperate,
-			Summary: "Begin to take a zone's signatures away",
-			Description: "The zone asks its parent by CDS and CDNSKEY records to have no DS record (RFC 8078 " +
-				"section 4), and " +
-				"is signed until no cache has one. Keys are kept.",
+			Summary: "Begin the transition to an unsigned zone",
+			Description: "CDS and CDNSKEY records request the parent to delete its DS records (RFC 8078 section 4). The " +
+				"zone is " +
+				"signed until caches have no DS record. The keys are not deleted.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: unsign},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/sign", Changes: KindNode,
 			handle:  signing((*Server).signZone),
 			Role:    api.RoleOperate,
-			Summary: "Begin to sign a zone again that has gone without signatures",
-			Description: "The zone is signed at once. It offers DS records to its parent when unsigned answers have " +
-				"left all " +
+			Summary: "Begin the transition to a signed zone",
+			Description: "The zone is signed immediately. It publishes CDS records when unsigned answers have expired in all " +
 				"caches.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: sign},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/force", Changes: KindNode,
 			handle: signing((*Server).forceRoll), Role: api.RoleAdmin,
-			Summary: "Have a change not wait for nodes that are not heard of",
-			Description: "It counts for the stage at which the change is, and for what this node waits for. risk " +
-				"says what " +
-				"breaks if such a node answers resolvers.",
+			Summary: "Continue a rollover without unreachable nodes",
+			Description: "Applies to the present stage and to this node. risk describes the effect if such a node answers " +
+				"resolvers.",
 			Status: 200, Errors: []int{conflict},
-			Query: []Parameter{flag("dry_run", "only tell whom it would not wait for, and what may break")},
+			Query: []Parameter{flag("dry_run", "return the unreachable nodes and the risk, and change nothing")},
 			Answer: api.RollForce{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished,
 				Without: []api.RollSilent{{Peer: "http://overwatch-3.example.com:8080",
 					Reason: "nothing listens there"}},

@@ -42,8 +42,8 @@ func routingOperations() []Operation {
 	byAlgorithm := text("algorithm", "only by this algorithm", nil)
 	// the document lists none of them
 	byAlgorithm.check = word(byAlgorithm.Name, "", policy.Names(policy.Algorithms())).check
-	addresses := word("query_type", "the type of the addresses, A without it", []string{"A", "AAAA"})
-	addresses.check = nil // familyOf takes small letters too
+	addresses := word("query_type", "type of the addresses, by default A", []string{"A", "AAAA"})
+	addresses.check = nil // familyOf accepts lower case
 	return []Operation{
 		{Method: get, Path: v1 + "/routing/algorithms", handle: (*Server).listRoutingAlgorithms, Query: none,
 			Summary: "The routing algorithms", Status: 200,
@@ -52,26 +52,25 @@ func routingOperations() []Operation {
 		{Method: get, Path: v1 + "/routing/algorithms/{id}", handle: (*Server).getRoutingAlgorithm,
 			Summary: "One routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
 		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
-			Summary: "What a client is answered, and why",
-			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes. It needs " +
-				"client_ip, " +
-				"or place: then a network asks that the geolocation database has near it. query_type is A, AAAA, " +
-				"HTTPS or SRV.",
+			Summary: "Explain the answer to a client",
+			Description: "Computes the answer from the published view, as DNS does. Nothing changes. Requires client_ip or " +
+				"place. " +
+				"With place, the client is in a network that the geolocation database has near it. query_type is A, " +
+				"AAAA, HTTPS or SRV.",
 			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",
 				EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
 			Required: []string{"domain"}, Status: 200, Answer: test},
 		{Method: post, Path: v1 + "/routing/consequences", handle: decoded((*Server).postConsequences),
 			Role:    api.RoleOperate,
-			Summary: "Which names would be left with too few backends",
-			Description: "If these backends, those in these regions and those that live by these agents were " +
-				"drained, or " +
-				"removed. Drains under way count as ended. Nothing changes.",
+			Summary: "Check the consequences of removing backends",
+			Description: "Returns the names that would have too few backends without the backends, regions and agents of the " +
+				"request. An active drain is treated as ended. Nothing changes.",
 			Body: api.ConsequenceRequest{Backends: []string{exampleServer}}, Status: 200,
 			Answer: api.ConsequenceList{Names: []api.Consequence{{Name: "app.example.com", Answer: api.AnswerNone,
 				QueryTypes: []string{"A"}, Minimum: 1}}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/routing/answers", handle: (*Server).getRoutingAnswers,
-			Summary:     "What the clients of all regions are answered",
-			Description: "From what DNS answers from. A wildcard's name has its asterisk.", Status: 200,
+			Summary:     "Answers to clients by region",
+			Description: "Computes the answers from the published view. A wildcard name has its asterisk.", Status: 200,
 			Errors: []int{absent},
 			Query: []Parameter{needed(text("domain", "the name of a domain", "app.example.com")),
 				addresses},
@@ -80,7 +79,7 @@ func routingOperations() []Operation {
 				Addresses: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}},
 			}}, Total: 1, Generation: 17, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/routing/decisions", handle: (*Server).listRoutingDecisions,
-			Summary: "Sampled answers, the newest first", Status: 200,
+			Summary: "Sampled answers, the latest first", Status: 200,
 			Query: paged(span[0], span[1], text("domain", "only of this domain", nil),
 				byAlgorithm,
 				text("region", "only with a backend in this region", nil),
@@ -91,9 +90,9 @@ func routingOperations() []Operation {
 				SelectedServer: "192.0.2.1:80", SelectedRegion: "eu-west", Outcome: api.RoutingFailover, Generation: 17,
 			}}, Total: 1, Limit: 100, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/routing/decisions/{id}", handle: (*Server).getRoutingDecision, Query: none,
-			Summary: "Why a sampled answer was given, from what was known then", Status: 200, Answer: test},
+			Summary: "Explain a sampled answer with the state at its time", Status: 200, Answer: test},
 		{Method: get, Path: v1 + "/routing/flows", handle: (*Server).listRoutingFlows,
-			Summary: "From where to where answers have sent clients", Status: 200,
+			Summary: "Number of answers by client region and backend region", Status: 200,
 			Query: paged(span[0], span[1], text("source_region", "only of clients in this region", nil),
 				text("dest_region", "only to backends in this region", nil),
 				text("domain", "only of this domain", nil)),
@@ -150,7 +149,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	return result, nil
 }
 
-// routingTest is api.RoutingTestRequest whose place may lack a coordinate.
+// routingTest is api.RoutingTestRequest with optional coordinates of the place.
 type routingTest struct {
 	Domain   string `json:"domain"`
 	ClientIP string `json:"client_ip"`
@@ -165,7 +164,7 @@ type routingTest struct {
 // kind returns the record type of the query, in capitals.
 func (r *routingTest) kind() string { return strings.ToUpper(cmp.Or(r.QueryType, "A")) }
 
-// query returns the query without its client subnet, and the subnet; it is not valid if there is none.
+// query returns the query without its client subnet, and the subnet, which is the zero value for none.
 func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) {
 	q.Name = r.Domain
 	if q.Name == "" || len(q.Name) > maxQuestion {
@@ -195,8 +194,8 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	return q, subnet, nil
 }
 
-// replacePlace replaces the place of a request by a client: it sets ClientIP to an address that the geolocation
-// database has near the place, and returns that address's place; nil for a request without a place.
+// replacePlace sets ClientIP of a request with a place to an address that the geolocation database has near the place,
+// and returns the place of the address; nil for a request without a place.
 func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
 	place := r.Place
 	if place == nil {

@@ -26,8 +26,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of one connection. An answer may take as long as a validation run and time to send it, which is
-// also as long as clients wait for a reload, the slowest honest request.
+// Bounds of a connection. An answer can take the time of a validation run and of sending it. Clients wait as long for a
+// reload, the slowest valid request.
 const (
 	headerTimeout = 5 * time.Second
 	bodyTimeout   = 15 * time.Second // header and body
@@ -37,7 +37,7 @@ const (
 	stopTimeout   = 3 * time.Second
 )
 
-// Server is the API of one node.
+// Server is the API of a node.
 type Server struct {
 	o        Options
 	log      zerolog.Logger
@@ -62,7 +62,7 @@ type Server struct {
 	unsealed logging.SharedLines // bounds the log lines about refused requests of other nodes
 }
 
-// New opens the listener; nothing is answered before Run.
+// New opens the listener. Run answers the requests.
 func New(o Options) (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (o *Options) certificates() (*httpserve.Certificates, error) {
 	return c, nil
 }
 
-// Certificates lists the certificates that the listener shows and those of the authorities that it trusts.
+// Certificates returns the certificates of the listener and of its trusted authorities.
 func (s *Server) Certificates() []httpserve.Dated {
 	if s.tls == nil {
 		return nil
@@ -159,8 +159,8 @@ func (s *Server) Certificates() []httpserve.Dated {
 // Addr returns the address that the API listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Run answers until ctx ends, then finishes what is under way within
-// stopTimeout. It closes the listener; it must be called once.
+// Run answers requests until ctx ends, then finishes current requests within stopTimeout, and closes the listener. It
+// must be called once.
 func (s *Server) Run(ctx context.Context) error {
 	return httpserve.Run(ctx, s.http, s.listener, stopTimeout)
 }

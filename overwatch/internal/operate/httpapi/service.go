@@ -11,16 +11,16 @@ func serviceOperations() []Operation {
 	down := "no cycle of health checks has completed yet"
 	return []Operation{
 		{Method: get, Path: "/api/health", handle: (*Server).getHealth, Role: api.RoleNone, Public: true,
-			Summary: "How the service does", Status: 200,
+			Summary: "Health of the node", Status: 200,
 			Answer: api.Health{Status: api.ServiceHealthy, Version: "1.2.0", UptimeSeconds: 86400, Timestamp: at()}},
 		{Method: get, Path: v1 + "/ready", handle: (*Server).getReady, Role: api.RoleNone, Public: true,
-			Summary: "Whether the node may get queries", Status: 200,
+			Summary: "Readiness for queries", Status: 200,
 			Answer: api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
 			Also:   map[int]any{busy: api.Readiness{DNSReady: true, Message: down}}},
 		{Method: get, Path: v1 + "/live", handle: (*Server).getLive, Role: api.RoleNone, Public: true,
-			Summary: "Whether the process runs", Status: 200, Answer: api.Liveness{Alive: true}},
+			Summary: "Liveness of the process", Status: 200, Answer: api.Liveness{Alive: true}},
 		{Method: get, Path: v1 + "/version", handle: (*Server).getVersion, Role: api.RoleNone, Public: true,
-			Summary: "What runs", Status: 200,
+			Summary: "Version and build of the node", Status: 200,
 			Answer: api.Version{Version: "1.2.0", GoVersion: "go1.26.0", GitCommit: "0123456",
 				BuildDate: "2026-01-01T00:00:00Z"}},
 		{Method: get, Path: v1 + "/health/servers", handle: (*Server).listServerHealth,
@@ -38,18 +38,18 @@ func serviceOperations() []Operation {
 				{Name: "eu-west", TotalServers: 4, HealthyCount: 3, UnhealthyCount: 1, HealthPercent: 75}}, Total: 1,
 				GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/openapi.json", handle: file("application/json", openAPI), Role: api.RoleNone,
-			Summary: "This document", Status: 200, Answer: map[string]any{}},
+			Summary: "OpenAPI document", Status: 200, Answer: map[string]any{}},
 		{Method: get, Path: "/api/docs", handle: file("text/html; charset=utf-8", docsPage), Role: api.RoleNone,
-			Summary: "This document as a page", Status: 200, Files: []string{"text/html"}},
+			Summary: "Documentation page", Status: 200, Files: []string{"text/html"}},
 		{Method: get, Path: "/api/docs/docs.js", handle: file("text/javascript; charset=utf-8", docsProgram),
-			Role: api.RoleNone, Summary: "The program of the page", Status: 200, Files: []string{"text/javascript"}},
+			Role: api.RoleNone, Summary: "Script of the documentation page", Status: 200, Files: []string{"text/javascript"}},
 		{Method: get, Path: "/api/docs/docs.css", handle: file("text/css; charset=utf-8", docsStyle),
 			Role:    api.RoleNone,
-			Summary: "The style of the page", Status: 200, Files: []string{"text/css"}},
+			Summary: "Style sheet of the documentation page", Status: 200, Files: []string{"text/css"}},
 	}
 }
 
-// getHealth answers GET /api/health. Package ready defines the three statuses.
+// getHealth answers GET /api/health.
 func (s *Server) getHealth(*call) (answer, error) {
 	now := s.o.Now()
 	status, message := s.o.Fitness.Judgement()

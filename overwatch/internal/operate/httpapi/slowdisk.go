@@ -17,15 +17,15 @@ const (
 	// diskPatience bounds the time that a change waits for a disk that hangs. It is less than clients wait for an
 	// answer.
 	diskPatience = 5 * time.Second
-	// maxAbandoned bounds the changes that go on without a client. More are refused while the disk hangs.
+	// maxAbandoned bounds the changes that continue without a client while the disk hangs. Further changes are refused.
 	maxAbandoned = 64
 )
 
-// slowDisk answers changes in time while the disk hangs: the client gets an error, and the change goes on, since it
-// cannot be called back, until the disk works again. It passes requests that only read on at once.
+// slowDisk answers changes in time while the disk hangs: the client receives an error, and the change continues until
+// the disk works. slowDisk does not delay requests that only read.
 type slowDisk struct {
 	next      http.Handler
-	disk      func() time.Duration // how long what is being written has taken; nil: no disk is written
+	disk      func() time.Duration // age of the current write to the disk; nil: no disk is written
 	abandoned atomic.Int64
 }
 

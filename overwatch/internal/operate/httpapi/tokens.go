@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// bearers holds the tokens of one configuration, as hashes.
+// bearers has the hashes of the tokens of a configuration.
 type bearers struct {
 	of   *config.Config
 	list []bearer
@@ -37,8 +37,8 @@ func newBearers(cfg *config.Config) *bearers {
 	return b
 }
 
-// find returns the holder of a token. It compares the token with every known one, so that its time does not depend on
-// the match.
+// find returns the holder of a token. It compares the token with all known tokens, so that its duration is independent
+// of the match.
 func (b *bearers) find(token string) (found bearer, ok bool) {
 	hash := sha256.Sum256([]byte(token))
 	for _, known := range b.list {
@@ -49,7 +49,7 @@ func (b *bearers) find(token string) (found bearer, ok bool) {
 	return found, ok
 }
 
-// tokens returns the tokens of the configuration in force.
+// tokens returns the tokens of the current configuration.
 func (s *Server) tokens() *bearers {
 	cfg, _ := s.o.Config()
 	b := s.bearers.Load()
@@ -60,8 +60,8 @@ func (s *Server) tokens() *bearers {
 	return b
 }
 
-// checkToken refuses a request whose token does not have the role of its operation, and keeps the token's name for the
-// audit log. A path that does not exist needs RoleRead, so that strangers do not learn which paths there are.
+// checkToken refuses a request with a token that lacks the role of the operation, and sets the actor for the audit log.
+// An unknown path requires RoleRead, so that unauthorized clients do not learn which paths exist.
 func (s *Server) checkToken(c *call) error {
 	known := s.tokens()
 	if len(known.list) == 0 {
@@ -91,13 +91,13 @@ func (s *Server) checkToken(c *call) error {
 	return nil
 }
 
-// proved reports whether the client has a token, where there are any, or asks as another node, of which a wrong proof
-// gets a short answer. What anybody may ask for keeps no connection: whoever reads it slowly would keep others out.
+// proved reports whether the client has a token, if the node has tokens, or authenticates as another node. An answer to
+// any other client can be cut off in favor of a new connection, so that slow readers do not use up all connections.
 func (s *Server) proved(c *call) bool {
 	return c.role != "" || len(s.tokens().list) == 0 || c.operation.nodes && nodeProof(c) != ""
 }
 
-// nodeProof returns the Authorization of another node, "" where the client does not ask as one.
+// nodeProof returns the Authorization of another node, "" for other clients.
 func nodeProof(c *call) string {
 	if proof := c.GetHeader("Authorization"); strings.HasPrefix(proof, api.KeySyncScheme+" ") {
 		return proof
@@ -105,7 +105,7 @@ func nodeProof(c *call) string {
 	return ""
 }
 
-// stillAdmitted reports whether the tokens in force now would admit a request that was admitted before.
+// stillAdmitted reports whether the current tokens admit the request, which was admitted earlier.
 func (s *Server) stillAdmitted(c *call) bool {
 	known, need := s.tokens(), c.operation.LeastRole()
 	if len(known.list) == 0 || need == api.RoleNone {
@@ -116,7 +116,7 @@ func (s *Server) stillAdmitted(c *call) bool {
 	return ok && slices.Index(api.Roles(), who.role) >= slices.Index(api.Roles(), need)
 }
 
-// bearerToken reads the one Authorization header (RFC 6750 section 2.1).
+// bearerToken parses the Authorization header (RFC 6750 section 2.1). Two headers are no token.
 func bearerToken(r *http.Request) (token string, given bool) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {

@@ -52,7 +52,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	return ok(run), nil
 }
 
-// validateFilter reads the selection of backends to check. all tells that the request has no filter.
+// validateFilter parses the selection of backends to check. all reports that the request has no filter.
 func validateFilter(c *call) (wants func(registry.ID) bool, all bool, err error) {
 	port := c.query.number("port")
 	var address netip.Addr
