@@ -114,8 +114,8 @@ func (a *Atlas) split(rules Rules, serving, expected, clients []string, own stri
 
 func partitionKey(rules Rules, serving, expected []string) string {
 	var b strings.Builder
-	b.WriteString(rules.Algorithm.String() + " " + rules.Fallback.String() + " " + strconv.FormatFloat(rules.Tolerance,
-		'g', -1, 64))
+	b.WriteString(rules.Algorithm.String() + " " + rules.Fallback.String() + " " +
+		strconv.FormatFloat(rules.Parameters().ToleranceKm, 'g', -1, 64))
 	for _, list := range [][]string{serving, expected} {
 		b.WriteByte('\n')
 		b.WriteString(strings.Join(list, ","))
@@ -125,7 +125,7 @@ func partitionKey(rules Rules, serving, expected []string) string {
 
 // newBandFinder returns a bandFinder for these regions, with their distances from every spot.
 func (a *Atlas) newBandFinder(rules Rules, regions []string) *bandFinder {
-	f := &bandFinder{tolerance: float32(rules.Tolerance), row: make([]float32, len(regions))}
+	f := &bandFinder{tolerance: float32(rules.Parameters().ToleranceKm), row: make([]float32, len(regions))}
 	for _, region := range regions {
 		to, known := rules.Coordinates[region]
 		f.known = f.known || known

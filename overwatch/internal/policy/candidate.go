@@ -3,6 +3,8 @@ package policy
 import (
 	"net/netip"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 // MaxLastResortTTL bounds, in seconds, how long an answer from backends that may not serve is kept by resolvers.
@@ -40,14 +42,13 @@ type Measurement struct {
 
 // Rules are a domain's settings that a decision depends on.
 type Rules struct {
-	Algorithm         *Algorithm            // nil: Weighted
-	Fallback          *Algorithm            // where Algorithm lacks data; nil: Algorithm chooses all the same
-	Pools             map[string]*Algorithm // inside a region that was chosen; Weighted where it has none
-	Regions           []string              // in order of preference; regions that are not listed come last
-	FailoverThreshold int                   // failover: serving backends that make a region good enough
-	OnAllDown         OnAllDown
-	MinHealthy        Minimum // with fewer backends that may serve, the last resort answers
-	TTL               uint32  // seconds
+	Algorithm  *Algorithm            // nil: Weighted
+	Fallback   *Algorithm            // where Algorithm lacks data; nil: Algorithm chooses all the same
+	Pools      map[string]*Algorithm // inside a region that was chosen; Weighted where it has none
+	Regions    []string              // in order of preference; regions that are not listed come last
+	OnAllDown  OnAllDown
+	MinHealthy Minimum // with fewer backends that may serve, the last resort answers
+	TTL        uint32  // seconds
 	// Names: answers are the names of targets. Each has its whole weight while one of its addresses may serve. Every
 	// candidate has a Target, and addresses of both families count alike.
 	Names bool
@@ -58,12 +59,16 @@ type Rules struct {
 	Position    *Coordinates           // proximity: where the client is; nil: not known
 	// proximity: from -MaxBias, which makes a region seem far, to MaxBias; 0 where it has none
 	Bias map[string]int
-	// proximity: kilometres by which a region may be farther away than the nearest, and share with it
-	Tolerance  float64
-	ClientBits ClientBits    // client-hash
-	MaxLatency time.Duration // latency: slower backends wait
-	MinSamples int           // latency: backends with fewer are not compared
-	Slack      time.Duration // latency: added to LatencyBand; LatencySlackHold times as much to LatencyHold
+	// Domain has the parameters of algorithms; nil: none is set.
+	Domain *model.Domain
+}
+
+// Parameters returns the settings of the domain with the parameters of algorithms. The caller must not change them.
+func (r *Rules) Parameters() *model.Domain {
+	if r.Domain == nil {
+		return &model.Domain{}
+	}
+	return r.Domain
 }
 
 // NeedsRegion reports whether decisions may depend on the client's region.

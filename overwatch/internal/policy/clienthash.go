@@ -13,3 +13,9 @@ var ClientHash = &Algorithm{
 	},
 	WithinRegion: true, KeepsClients: true,
 }
+
+// clientBits returns the lengths of the prefixes of a domain's client networks.
+func clientBits(r *Rules) ClientBits {
+	d := r.Parameters()
+	return ClientBits{uint8(d.IPv4Prefix), uint8(d.IPv6Prefix)}
+}

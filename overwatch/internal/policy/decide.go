@@ -50,7 +50,7 @@ func (s *selection) decide() Decision {
 		decision.Ports = ports(s.candidates, s.in, within)
 	}
 	if within.KeepsClients && len(decision.Due) > 1 {
-		decision.Hashed, decision.ClientBits = true, s.rules.ClientBits
+		decision.Hashed, decision.ClientBits = true, clientBits(s.rules)
 	}
 	return decision
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -128,7 +130,8 @@ func TestDecide(t *testing.T) {
 			for _, line := range c.candidates {
 				candidates = append(candidates, parseCandidate(t, line))
 			}
-			rules := Rules{Algorithm: c.algorithm, Regions: []string{"eu", "us"}, FailoverThreshold: c.threshold,
+			rules := Rules{Algorithm: c.algorithm, Regions: []string{"eu", "us"},
+				Domain:    &model.Domain{FailoverThreshold: c.threshold},
 				OnAllDown: c.onAllDown, TTL: 60}
 			for family, want := range []string{c.v4, c.v6} {
 				d := Decide(rules, candidates, Family(family))

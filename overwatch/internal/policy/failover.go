@@ -35,7 +35,7 @@ func failoverRegion(s *selection) regionChoice {
 	}
 	slices.Sort(order[listed:])
 	chosen := regionChoice{region: order[0], reason: OtherRegion}
-	enough := func(region string) bool { return count[region] >= max(s.rules.FailoverThreshold, 1) }
+	enough := func(region string) bool { return count[region] >= max(s.rules.Parameters().FailoverThreshold, 1) }
 	if i := slices.IndexFunc(order, enough); i >= 0 {
 		chosen.region = order[i]
 	}

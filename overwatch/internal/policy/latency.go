@@ -26,16 +26,17 @@ var Latency = &Algorithm{
 const (
 	LatencyBand = 0.1
 	LatencyHold = 0.25
-	// LatencySlackHold is the factor of Rules.Slack for a backend that shares already.
+	// LatencySlackHold is the factor of latency_config.tolerance_ms for a backend that shares already.
 	LatencySlackHold = 1.25
 )
 
 // latencyBound returns the latency up to which a backend shares with the fastest one.
 func latencyBound(best time.Duration, rules *Rules, shares bool) time.Duration {
+	tolerance := time.Duration(rules.Parameters().LatencyConfig.ToleranceMs) * time.Millisecond
 	if shares {
-		return time.Duration(float64(best)*(1+LatencyHold) + float64(rules.Slack)*LatencySlackHold)
+		return time.Duration(float64(best)*(1+LatencyHold) + float64(tolerance)*LatencySlackHold)
 	}
-	return time.Duration(float64(best)*(1+LatencyBand)) + rules.Slack
+	return time.Duration(float64(best)*(1+LatencyBand)) + tolerance
 }
 
 // anyQualifies reports whether there is a candidate whose latency can be compared.
@@ -46,10 +47,18 @@ func anyQualifies(s *selection) bool {
 	})
 }
 
-func measured(c *Candidate, rules *Rules) bool { return c.Latency.Samples >= max(rules.MinSamples, 1) }
+func measured(c *Candidate, rules *Rules) bool {
+	return c.Latency.Samples >= max(rules.Parameters().LatencyConfig.MinSamples, 1)
+}
+
+// MaxLatency returns the latency above which backends wait; 0: there is none.
+func MaxLatency(rules *Rules) time.Duration {
+	return time.Duration(rules.Parameters().LatencyConfig.MaxLatencyMs) * time.Millisecond
+}
 
 func inTime(c *Candidate, rules *Rules) bool {
-	return rules.MaxLatency <= 0 || c.Latency.Smoothed <= rules.MaxLatency
+	longest := MaxLatency(rules)
+	return longest <= 0 || c.Latency.Smoothed <= longest
 }
 
 // fastest keeps, of the candidates that qualify, those within the band of the fastest; without such, all. group names

@@ -3,7 +3,8 @@ package policy // inside: it uses distance and earthRadius
 import (
 	"math"
 	"testing"
-	"time"
+
+	"gslb.internal/shared/model"
 )
 
 var (
@@ -99,7 +100,8 @@ func TestDecide_Latency(t *testing.T) {
 			for _, line := range c.candidates {
 				candidates = append(candidates, parseCandidate(t, line))
 			}
-			rules := Rules{Algorithm: Latency, TTL: 60, MaxLatency: 500 * time.Millisecond, MinSamples: 3}
+			rules := Rules{Algorithm: Latency, TTL: 60,
+				Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MaxLatencyMs: 500, MinSamples: 3}}}
 			if got := describe(Decide(rules, candidates, IPv4)); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}

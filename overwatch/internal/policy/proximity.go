@@ -79,7 +79,7 @@ func (d *distances) band(regions []string) (nearest string, band []string) {
 	for i, region := range regions {
 		far[i] = d.to(region)
 	}
-	at := bandOf(far, float32(d.rules.Tolerance), nil)
+	at := bandOf(far, float32(d.rules.Parameters().ToleranceKm), nil)
 	for _, i := range at[1:] {
 		band = append(band, regions[i])
 	}

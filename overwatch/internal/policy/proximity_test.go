@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 var (
@@ -67,7 +69,8 @@ func TestDecide_Proximity(t *testing.T) {
 			}
 			rules := Rules{Algorithm: Proximity, Fallback: c.fallback, Regions: []string{"fra", "ams", "us"}, OnAllDown: All,
 				TTL:    60,
-				Client: c.client, Position: c.position, Coordinates: known, Bias: c.bias, Tolerance: c.tolerance}
+				Client: c.client, Position: c.position, Coordinates: known, Bias: c.bias,
+				Domain: &model.Domain{Proximity: model.Proximity{ToleranceKm: c.tolerance}}}
 			d := Decide(rules, candidates, IPv4)
 			if got := describe(d); got != c.want || d.Region != c.region {
 				t.Errorf("%s in %q, want %s in %q", got, d.Region, c.want, c.region)
@@ -104,7 +107,7 @@ func TestDecide_TheFallbackChoosesWhereTheFirstLacksData(t *testing.T) {
 			list = append(list, parseCandidate(t, line))
 		}
 		d := Decide(Rules{Algorithm: c.first, Fallback: c.fallback, Regions: []string{"eu", "us"}, TTL: 60, Client: c.client,
-			MaxLatency: 500 * time.Millisecond}, list, IPv4)
+			Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MaxLatencyMs: 500}}}, list, IPv4)
 		if got := describe(d); got != c.want || d.Algorithm != c.chose || d.Hashed != (c.chose == ClientHash) {
 			t.Errorf("%s else %s for a client in %q: %s by %s (hashed: %t), want %s by %s", c.first, c.fallback, c.client, got,
 				d.Algorithm, d.Hashed, c.want, c.chose)
@@ -149,7 +152,8 @@ func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
 	}{{false, 110, true}, {false, 111, false}, {true, 111, true}, {true, 125, true}, {true, 126, false}} {
 		candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1 ms=100/9"),
 			parseCandidate(t, fmt.Sprintf("10.0.0.2 eu 1 ms=%d/9", c.second))}
-		rules := Rules{Algorithm: Latency, TTL: 60, MinSamples: 1}
+		rules := Rules{Algorithm: Latency, TTL: 60,
+			Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1}}}
 		if c.held {
 			candidates[1].Latency.Held = []string{Decide(rules, candidates, IPv4).Group}
 		}
@@ -168,7 +172,8 @@ func TestDecide_LatencyToleratesDifferencesInsideOneNetwork(t *testing.T) {
 		candidates = append(candidates, Candidate{Address: due.Address, Weight: 1, Share: 1, MayServe: true,
 			Latency: Measurement{Smoothed: took, Samples: 3}})
 	}
-	rules := Rules{Algorithm: Latency, TTL: 60, MinSamples: 1, Slack: 5 * time.Millisecond}
+	rules := Rules{Algorithm: Latency, TTL: 60,
+		Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1, ToleranceMs: 5}}}
 	if got := len(Decide(rules, candidates, IPv4).Due); got != 2 {
 		t.Errorf("%d of 3 backends share, want those at 0.7 and 1.0 ms", got)
 	}
@@ -176,7 +181,7 @@ func TestDecide_LatencyToleratesDifferencesInsideOneNetwork(t *testing.T) {
 	if got := len(Decide(rules, candidates, IPv4).Due); got != 3 {
 		t.Errorf("%d of 3 backends share, want also the one that shares up to 7.1 ms", got)
 	}
-	rules.Slack = 0
+	rules.Domain = &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1}}
 	candidates[2].Latency.Held = nil
 	if got := len(Decide(rules, candidates, IPv4).Due); got != 1 {
 		t.Errorf("%d of 3 backends share without a tolerance, want 1", got)
@@ -187,7 +192,8 @@ func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1"), parseCandidate(t, "10.0.0.2 eu 1"),
 		parseCandidate(t, "10.0.0.3 eu 1 ms=60/9")}
-	rules := Rules{Algorithm: Latency, TTL: 60, MinSamples: 1}
+	rules := Rules{Algorithm: Latency, TTL: 60,
+		Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1}}}
 	changes, before := 0, ""
 	for range 1000 {
 		for i := range 2 { // 20 ms, give or take 8 %
@@ -222,9 +228,10 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 	rules := Rules{
 		Algorithm: []*Algorithm{Proximity, Proximity, Geolocation, Latency}[random.IntN(4)],
 		Fallback:  append(Algorithms(), nil, nil)[random.IntN(9)],
-		Regions:   []string{"a", "b", "c"}, OnAllDown: []OnAllDown{ServFail, All}[random.IntN(2)], TTL: 60, MinSamples: 1,
+		Regions:   []string{"a", "b", "c"}, OnAllDown: []OnAllDown{ServFail, All}[random.IntN(2)], TTL: 60,
 		Coordinates: map[string]Coordinates{}, Bias: map[string]int{}, Pools: map[string]*Algorithm{},
-		Tolerance: []float64{0, 100, 3000}[random.IntN(3)],
+		Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1},
+			Proximity: model.Proximity{ToleranceKm: []float64{0, 100, 3000}[random.IntN(3)]}},
 	}
 	for _, name := range names {
 		if random.IntN(5) > 0 {
@@ -337,7 +344,8 @@ func TestAtlas_FindsEachPartitionOnce(t *testing.T) {
 // A change of health with as many spots as there can be, and 20 regions.
 func BenchmarkAtlas(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
-	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, Tolerance: 100, TTL: 60}
+	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, TTL: 60,
+		Domain: &model.Domain{Proximity: model.Proximity{ToleranceKm: 100}}}
 	var candidates []Candidate
 	for i, due := range backendsOf(make([]int, 60)...) {
 		region := fmt.Sprint("r", i%20)

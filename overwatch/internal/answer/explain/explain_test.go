@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/model"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -120,17 +121,18 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			true, down(0), down(1), down(2)), []string{"makes no difference: there is no answer"}},
 		{"near", past(policy.Rules{Algorithm: policy.Proximity, Coordinates: known}, true),
 			[]string{"it is in us, and eu is nearer", "eu is the nearest that can answer"}},
-		{"slow", past(policy.Rules{Algorithm: policy.Latency, MaxLatency: 50 * time.Millisecond, MinSamples: 3}, false,
+		{"slow", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(50, 3)}, false,
 			measured),
 			[]string{"others are faster: it takes 40.0 ms", "above the limit and others are below: it takes 60.0 ms",
 				"latency 10.0.0.1:443 20.0 ms: among the fastest"}},
-		{"measured too few times", past(policy.Rules{Algorithm: policy.Latency, MinSamples: 10}, false, measured),
+		{"measured too few times", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(0, 10)}, false, measured),
 			[]string{"latency 10.0.0.3:443 60.0 ms: not compared: measured 9 of 10 times"}},
-		{"all too slow", past(policy.Rules{Algorithm: policy.Latency, MaxLatency: 10 * time.Millisecond}, false, measured),
+		{"all too slow", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(10, 0)}, false, measured),
 			[]string{"latency 10.0.0.1:443 20.0 ms: not compared: slower than 10.0 ms"}},
-		{"want of data", past(policy.Rules{Algorithm: policy.Latency, MinSamples: 3, Fallback: policy.Weighted}, false),
+		{"want of data", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(0, 3), Fallback: policy.Weighted}, false),
 			[]string{"priority fallback_algorithm weighted: latency knows too little to choose"}},
-		{"a hash", past(policy.Rules{Algorithm: policy.ClientHash, ClientBits: policy.ClientBits{IPv4: 24, IPv6: 56}}, false),
+		{"a hash", past(policy.Rules{Algorithm: policy.ClientHash,
+			Domain: &model.Domain{ClientHash: model.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}}}, false),
 			[]string{"weight client_network /24 or /56: this network keeps to one backend"}},
 		{"a pool", past(policy.Rules{Algorithm: policy.Geolocation,
 			Pools: map[string]*policy.Algorithm{"eu": policy.RoundRobin}}, true),
@@ -157,4 +159,9 @@ func TestWouldBe_IsBounded(t *testing.T) {
 	if lines := e.lines(); len(lines) != maxLines+2 || !strings.HasSuffix(lines[maxLines+1], "more lines: ask the API") {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
+}
+
+// limits returns the settings of a domain with limits of latencies.
+func limits(maxMs, samples int) *model.Domain {
+	return &model.Domain{LatencyConfig: model.LatencyConfig{MaxLatencyMs: maxMs, MinSamples: samples}}
 }

@@ -213,11 +213,12 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	}
 	if m := b.Candidate.Latency; e.inside() == policy.Latency && m.Samples > 0 {
 		impact := "among the fastest"
-		switch rules := e.Basis.Rules; { // as policy.Latency compares, where it keeps such backends for want of others
-		case m.Samples < rules.MinSamples:
-			impact = fmt.Sprintf("not compared: measured %d of %d times", m.Samples, rules.MinSamples)
-		case rules.MaxLatency > 0 && m.Smoothed > rules.MaxLatency:
-			impact = "not compared: slower than " + Milliseconds(rules.MaxLatency)
+		samples, longest := e.Basis.Rules.Parameters().LatencyConfig.MinSamples, policy.MaxLatency(e.Basis.Rules)
+		switch { // as policy.Latency compares, where it keeps such backends for want of others
+		case m.Samples < samples:
+			impact = fmt.Sprintf("not compared: measured %d of %d times", m.Samples, samples)
+		case longest > 0 && m.Smoothed > longest:
+			impact = "not compared: slower than " + Milliseconds(longest)
 		}
 		factors = append(factors, Factor{name, Latency, Milliseconds(m.Smoothed), impact})
 	}

@@ -141,7 +141,7 @@ func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions 
 		for i := range candidates {
 			switch why[i] {
 			case "":
-				holds[i][decision.Group] = candidates[i].Latency.Samples >= d.rules.MinSamples
+				holds[i][decision.Group] = candidates[i].Latency.Samples >= d.rules.Parameters().LatencyConfig.MinSamples
 			case policy.Slower, policy.TooSlow, policy.FewSamples:
 				holds[i][decision.Group] = false
 			}

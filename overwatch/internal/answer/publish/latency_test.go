@@ -16,6 +16,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/model"
 )
 
 func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
@@ -161,7 +162,7 @@ func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 	}}}
 	d := &domain{service: "app.gslb.test", rules: &policy.Rules{
 		Algorithm: policy.Geolocation, Fallback: policy.Latency, Pools: map[string]*policy.Algorithm{"eu": policy.Latency},
-		TTL: 10, MinSamples: 3,
+		TTL: 10, Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 3}},
 	}}
 	for range 3 {
 		var candidates []policy.Candidate

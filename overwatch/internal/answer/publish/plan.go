@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/miekg/dns"
 
@@ -235,23 +234,15 @@ func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
 
 func (p *plan) rulesFrom(c *config.Domain, regions []string) *policy.Rules {
 	rules := &policy.Rules{
-		Algorithm:         policy.Named(c.RoutingAlgorithm),
-		Regions:           regions,
-		FailoverThreshold: c.FailoverThreshold,
-		OnAllDown:         policy.OnAllDown(c.OnAllDown),
-		TTL:               p.ttl(c.TTL),
-		Fallback:          policy.Named(c.FallbackAlgorithm),
-		Pools:             p.places.pools,
-		Coordinates:       p.places.coordinates,
-		Bias:              p.places.bias,
-		Tolerance:         c.ToleranceKm,
-		ClientBits: policy.ClientBits{
-			IPv4: uint8(c.IPv4Prefix),
-			IPv6: uint8(c.IPv6Prefix),
-		},
-		MaxLatency: time.Duration(c.LatencyConfig.MaxLatencyMs) * time.Millisecond,
-		MinSamples: c.LatencyConfig.MinSamples,
-		Slack:      time.Duration(c.LatencyConfig.ToleranceMs) * time.Millisecond,
+		Algorithm:   policy.Named(c.RoutingAlgorithm),
+		Regions:     regions,
+		OnAllDown:   policy.OnAllDown(c.OnAllDown),
+		TTL:         p.ttl(c.TTL),
+		Fallback:    policy.Named(c.FallbackAlgorithm),
+		Pools:       p.places.pools,
+		Coordinates: p.places.coordinates,
+		Bias:        p.places.bias,
+		Domain:      c,
 	}
 	rules.Names, rules.Ports = c.AnswersNames(), len(c.SRV) > 0
 	rules.MinHealthy, _ = policy.ParseMinimum(c.MinHealthy) // checked by package config
