@@ -120,7 +120,7 @@ func (w *randomWorld) randomSettings() publish.Settings {
 		NodeID: "node", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.7")},
 	}
 	for _, name := range regionNames {
-		r := config.Region{Name: name}
+		r := config.Region{Name: name, Enabled: true}
 		if w.flip() {
 			latitude, longitude := w.random.Float64()*180-90, w.random.Float64()*360-180
 			r.Latitude, r.Longitude = &latitude, &longitude

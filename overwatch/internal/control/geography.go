@@ -199,7 +199,7 @@ func placeSources(cfg *config.Config) geo.Sources {
 	disabled := map[string]bool{}
 	for i := range cfg.Regions {
 		r := &cfg.Regions[i]
-		if r.Disabled() { // its number stays, for the others have theirs
+		if !r.Enabled { // its number stays, for the others have theirs
 			disabled[r.Name] = true
 			s.Regions = append(s.Regions, geo.Region{Name: r.Name})
 			continue

@@ -29,7 +29,7 @@ type geographyWorld struct {
 func newGeographyWorld(t *testing.T) *geographyWorld {
 	t.Helper()
 	w := &geographyWorld{metrics: prometheus.NewRegistry(), cfg: config.Default(), at: time.Now()}
-	w.cfg.Regions = []config.Region{{Name: "eu", Countries: []string{"GB", "SE"}}, {Name: "us", Countries: []string{"US"}}}
+	w.cfg.Regions = []config.Region{{Name: "eu", Enabled: true, Countries: []string{"GB", "SE"}}, {Name: "us", Enabled: true, Countries: []string{"US"}}}
 	w.cfg.Overwatch.Geolocation = config.Geolocation{DatabasePath: filepath.Join(t.TempDir(), "country.mmdb"),
 		DefaultRegion: "us"}
 	var err error
@@ -161,7 +161,7 @@ func TestGeography_ADisabledRegionTakesNoClient(t *testing.T) {
 	if got := w.region(t); got != "eu" {
 		t.Fatalf("a client is in %q before", got)
 	}
-	w.cfg.Regions[0].Disable()
+	w.cfg.Regions[0].Enabled = false
 	if got := w.region(t); got != "us" {
 		t.Errorf("of a country of the disabled region: in %q, want the default region", got)
 	}
@@ -180,7 +180,7 @@ func TestGeography_ADisabledRegionTakesNoClient(t *testing.T) {
 
 func TestValidate_RefusesMappingsOfOneNetworkInTwoSpellings(t *testing.T) {
 	cfg := config.Default()
-	cfg.Regions = []config.Region{{Name: "eu"}}
+	cfg.Regions = []config.Region{{Name: "eu", Enabled: true}}
 	for _, cidr := range []string{"10.0.0.0/8", "::ffff:10.0.0.0/104"} {
 		cfg.Overwatch.Geolocation.CustomMappings = append(cfg.Overwatch.Geolocation.CustomMappings,
 			config.CustomMapping{CIDR: netip.MustParsePrefix(cidr), Region: "eu"})

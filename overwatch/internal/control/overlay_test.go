@@ -34,7 +34,7 @@ func TestState_LeavesOutOverlaysThatDoNotGoWithTheFile(t *testing.T) {
 	}
 	file := fileWith("a.example", "b.example", "d.example", "one.ns.example")
 	file.DNS.Zones = []config.Zone{{Name: "example", Nameservers: []string{"one.ns.example"}}}
-	file.Regions = []config.Region{{Name: "us"}}
+	file.Regions = []config.Region{{Name: "us", Enabled: true}}
 	s := stateOf(t, kept, file)
 	cfg := s.Config()
 	if len(cfg.Domains) != 3 || cfg.Domains[0].TTL != 7 || len(cfg.Domains[0].Regions) != 1 || cfg.Domains[1].TTL != 0 {

@@ -42,7 +42,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()
 		cfg := &config.Config{Domains: []config.Domain{{Name: "app.test"}, {Name: "*.wild.test"}},
-			Regions: []config.Region{{Name: "eu", Servers: []config.Server{
+			Regions: []config.Region{{Name: "eu", Enabled: true, Servers: []config.Server{
 				{Service: "app.test", Target: "lb.test", Port: 80, Weight: 100},
 				{Service: "app.test", Address: netip.MustParseAddr("192.0.2.2"), Port: 80, Weight: 10},
 			}}}}
@@ -103,7 +103,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 
 // of returns a configuration with one server, whose host name is target.
 func of(target string) *config.Config {
-	return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+	return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu", Enabled: true,
 		Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
 }
 
@@ -215,7 +215,7 @@ func TestTargets_AddressesThatAreAllOthersOverlap(t *testing.T) {
 		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Second,
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()
-		cfg := &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+		cfg := &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu", Enabled: true,
 			Servers: []config.Server{{Service: "app.test", Target: "lb.test", Port: 80, Weight: 100}}}}}
 		for _, step := range []struct {
 			last  uint32

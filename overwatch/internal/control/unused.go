@@ -24,7 +24,7 @@ func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused)
 		u.steered[d.Name] = true
 	}
 	for i := range cfg.Regions {
-		u.regions[cfg.Regions[i].Name] = !cfg.Regions[i].Disabled()
+		u.regions[cfg.Regions[i].Name] = cfg.Regions[i].Enabled
 	}
 	file := shown.base.File()
 	u.targets = definitions.FileTargets(file)

@@ -49,7 +49,7 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 		}
 	}
 	file := fileWith("a.example", "b.example")
-	file.Regions = []config.Region{{Name: "eu"}}
+	file.Regions = []config.Region{{Name: "eu", Enabled: true}}
 	s := stateOf(t, kept, file)
 	var got []string
 	for _, o := range s.Unused(kept.Objects()) {

@@ -29,9 +29,9 @@ func placedSettings(t *testing.T, domain config.Domain) (*backends, Settings) {
 	domain.ClientHash = config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}
 	s.Domains = []config.Domain{domain}
 	s.Regions = []config.Region{
-		{Name: "fra", Latitude: degrees(50.11), Longitude: degrees(8.68)},
-		{Name: "ams", Latitude: degrees(52.37), Longitude: degrees(4.90)},
-		{Name: "us", Latitude: degrees(40.71), Longitude: degrees(-74.01)},
+		{Name: "fra", Enabled: true, Latitude: degrees(50.11), Longitude: degrees(8.68)},
+		{Name: "ams", Enabled: true, Latitude: degrees(52.37), Longitude: degrees(4.90)},
+		{Name: "us", Enabled: true, Latitude: degrees(40.71), Longitude: degrees(-74.01)},
 	}
 	s.Places = placesWith(t, s.Regions, "198.51.100.0/24 48.86 2.35", "203.0.113.0/24 40.7 -74")
 	b := new(backends)

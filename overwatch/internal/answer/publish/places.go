@@ -35,7 +35,7 @@ func newPlaces(regions []config.Region, table *geo.Table) places {
 		if lower := strings.ToLower(r.Name); e.names[lower] == "" {
 			e.names[lower] = r.Name
 		}
-		if r.Latitude != nil && r.Longitude != nil && !r.Disabled() {
+		if r.Latitude != nil && r.Longitude != nil && r.Enabled {
 			e.coordinates[r.Name] = policy.Coordinates{Latitude: *r.Latitude, Longitude: *r.Longitude}
 		}
 		if r.ProximityBias != 0 {

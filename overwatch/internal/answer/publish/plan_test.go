@@ -326,12 +326,12 @@ func TestPlan_PriorityOrdersTheRegionsOfFailover(t *testing.T) {
 		}
 		return all
 	}
-	s.Regions = []config.Region{{Name: "eu"}, {Name: "us"}, {Name: "asia"}}
+	s.Regions = []config.Region{{Name: "eu", Enabled: true}, {Name: "us", Enabled: true}, {Name: "asia", Enabled: true}}
 	before := newPlan(s, nil, nil, false)
 	if got := order(before); !slices.Equal(got, []string{"", "eu us", ""}) {
 		t.Errorf("without priorities: %q", got)
 	}
-	s.Regions = []config.Region{{Name: "eu", Priority: 20}, {Name: "us", Priority: 10}, {Name: "asia", Priority: 20}}
+	s.Regions = []config.Region{{Name: "eu", Enabled: true, Priority: 20}, {Name: "us", Enabled: true, Priority: 10}, {Name: "asia", Enabled: true, Priority: 20}}
 	known := map[string]*domain{}
 	for _, d := range before.domains {
 		known[d.service] = d

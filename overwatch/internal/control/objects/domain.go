@@ -89,7 +89,7 @@ func CheckRegions(d *definitions.Draft, regions, before []string) error {
 func CheckEnabled(d *definitions.Draft, regions, before []string) error {
 	for _, region := range regions {
 		at := RegionAt(d.File(), region)
-		if at >= 0 && d.File().Regions[at].Disabled() && !slices.Contains(before, region) {
+		if at >= 0 && !d.File().Regions[at].Enabled && !slices.Contains(before, region) {
 			return fault.Invalidf("region is %.64q, which is disabled: enable it first, or leave it out", region)
 		}
 	}

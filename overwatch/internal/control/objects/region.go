@@ -116,7 +116,7 @@ func ConfiguredRegion(set *definitions.Set, file *config.Config, at int) store.R
 	return store.Region{
 		Label: ValueOr(texts.Name, ""), Code: ValueOr(texts.Code, ""), Description: ValueOr(texts.Description, ""),
 		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
-		Countries: r.Countries, Enabled: !r.Disabled(),
+		Countries: r.Countries, Enabled: r.Enabled,
 		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias, Priority: r.Priority,
 	}
 }

@@ -158,7 +158,7 @@ func TestConsequences_OfUndoneOverlays(t *testing.T) {
 	w.want("enabled", w.send("PATCH", "/api/v1/regions/eu", `{"enabled": true}`), 200)
 	w.wantError("undone", w.send("POST", "/api/v1/audit-logs/last/undo?if_safe=true", ""), 409,
 		service+" would be left with 0")
-	if w.cfg.Load().Regions[0].Disabled() {
+	if !w.cfg.Load().Regions[0].Enabled {
 		t.Error("the region is disabled")
 	}
 }

@@ -155,7 +155,7 @@ func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 		`"name":"eu"`)
 	if r := w.send("PATCH", path, `{"enabled":false}`); r.status != 200 || !strings.Contains(r.body,
 		`"enabled":false`) ||
-		!strings.Contains(r.body, `"configured":{"enabled":true,"priority":0}`) || !w.cfg.Load().Regions[0].Disabled() {
+		!strings.Contains(r.body, `"configured":{"enabled":true,"priority":0}`) || w.cfg.Load().Regions[0].Enabled {
 		t.Errorf("disabled: %s", r.body)
 	}
 	w.must(w.client.ResetRegion(t.Context(), "eu"))

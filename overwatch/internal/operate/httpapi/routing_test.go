@@ -40,7 +40,7 @@ func steeredBy(t testing.TB, backends publish.Backends, domains ...config.Domain
 	p, err := publish.New(publish.Options{
 		Settings: publish.Settings{
 			DNS:     config.DNS{DefaultTTL: 30, Zones: []config.Zone{{Name: "test", Records: []string{"own A 192.0.2.80"}}}},
-			Domains: domains, Regions: []config.Region{{Name: "eu"}, {Name: "us"}}, Places: places, NodeID: "node",
+			Domains: domains, Regions: []config.Region{{Name: "eu", Enabled: true}, {Name: "us", Enabled: true}}, Places: places, NodeID: "node",
 			Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.53")},
 		},
 		Backends: backends, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),

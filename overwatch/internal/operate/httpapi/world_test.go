@@ -276,7 +276,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		[]string{"eu", "us"}, 60, 2
 	app.Name, app.RoutingAlgorithm, app.Regions = service, "weighted", []string{"eu", "us"}
 	cfg.Domains = []config.Domain{www, app}
-	cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
+	cfg.Regions = []config.Region{{Name: "eu", Enabled: true}, {Name: "us", Enabled: true}}
 	w.openOwners()
 	w.cfg.Store(cfg)
 	set, err := definitions.New(store.Definitions{})

@@ -123,39 +123,9 @@ type Zone struct {
 	FromFile []zonefile.Record
 }
 
-// Region is a place with servers in it, and the clients that it is near to.
-type Region struct {
-	// Letters, digits, hyphens, underscores, dots; at most 64. Required. References to the region may have another case.
-	Name string `key:"name"`
-	// Countries whose clients are near: ISO 3166-1, two capitals.
-	Countries []string `key:"countries"`
-	// Continents whose clients are near: AF, AN, AS, EU, NA, OC, SA.
-	Continents []string `key:"continents"`
-	// With `longitude` or not at all.
-	Latitude *float64 `key:"latitude" min:"-90" max:"90" unit:"degrees"`
-	// With `latitude` or not at all.
-	Longitude *float64 `key:"longitude" min:"-180" max:"180" unit:"degrees"`
-	// How backends inside the region are chosen for domains whose algorithm chooses a region first (`failover`,
-	// `geolocation`, `proximity`): `weighted`, `round-robin`, `latency` or `client-hash`. Left out: `weighted`.
-	RoutingAlgorithm string `key:"routing_algorithm"`
-	// proximity: makes the region seem nearer to clients than it is, in percent of the distance, as in Amazon Route 53;
-	// below 0: farther away.
-	ProximityBias int `key:"proximity_bias" min:"-99" max:"99"`
-	// The place of the region for `failover` domains that list no `regions`: the lowest is asked first, of equal ones that
-	// whose name comes first.
-	Priority int `key:"priority" min:"0" max:"1000000"`
-	// Backends that are known beforehand.
-	Servers []Server `key:"servers"`
-	// How servers without a `health_check` of their own are probed; without this block too: by a tcp connection, with the
-	// node's `check_interval` and `check_timeout`. `address` is not allowed here: all servers of the region would be
-	// probed at one address.
-	HealthCheck *HealthCheck `key:"health_check"`
-
-	disabled bool // by the API
-}
-
-// The declarations of a domain and a server are those of package model.
+// The declarations of objects are those of package model.
 type (
+	Region        = model.Region
 	Server        = model.Server
 	HealthCheck   = model.HealthCheck
 	Domain        = model.Domain

@@ -43,13 +43,6 @@ func (c *Config) Disabled() []Domain {
 	return c.overlays.Disabled
 }
 
-// Disabled reports whether the API has disabled the region: no client is placed in it, and no domain lists it. Its
-// servers stay those of the names that they are declared for.
-func (r *Region) Disabled() bool { return r.disabled }
-
-// Disable makes Disabled true.
-func (r *Region) Disable() { r.disabled = true }
-
 // Declared returns a server by its id, as the files have it.
 func (c *Config) Declared(id string) (found StaticServer, ok bool) {
 	bare := *c

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,17 +147,15 @@ func (v *validator) regionNames() {
 			v.regions[r.Name] = int32(i)
 			v.sameButCase(key, r.Name, spelled)
 		}
-		v.codes(key+".countries", r.Countries, model.IsCountry,
-			"give the two letters of ISO 3166-1 in capitals, such as DE")
-		v.codes(key+".continents", r.Continents, model.IsContinent, "use AF, AN, AS, EU, NA, OC or SA")
+		for _, p := range RegionProblems(r) {
+			if p.Key == "" { // coordinates
+				v.coordinates(key, p)
+				continue
+			}
+			v.Add(key+"."+p.Key, p.Value, p.Message)
+		}
 		v.nearOnce(key+".countries", r.Countries, r.Name, countries)
 		v.nearOnce(key+".continents", r.Continents, r.Name, continents)
-		v.coordinates(key, r)
-		inside := policy.Names(policy.PoolAlgorithms())
-		if r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
-			v.Addf(key+".routing_algorithm", r.RoutingAlgorithm, "cannot choose inside a region: %s",
-				settings.DidYouMean(r.RoutingAlgorithm, inside))
-		}
 	}
 }
 
@@ -184,9 +183,9 @@ func (v *validator) sameButCase(key, name string, spelled map[string]string) {
 func (v *validator) regionAgain(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File
-	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil &&
-		r.HealthCheck == nil && r.RoutingAlgorithm == "" && r.ProximityBias == 0 && r.Priority == 0
-	if sameFile || !onlyServers {
+	rest := *r
+	rest.Name, rest.Servers = "", nil
+	if sameFile || !reflect.DeepEqual(&rest, model.New[Region]()) {
 		v.Addf(key+".name", r.Name, "is already regions[%d] (%s): keep one; another file may only add servers to it",
 			first, begun)
 	}
@@ -204,21 +203,10 @@ func (v *validator) nearOnce(key string, codes []string, region string, first ma
 	}
 }
 
-func (v *validator) codes(key string, list []string, valid func(string) bool, remedy string) {
-	for i, code := range list {
-		if !valid(code) {
-			v.Add(fmt.Sprintf("%s[%d]", key, i), code, remedy)
-		}
-	}
-	v.once(key, list)
-}
-
-func (v *validator) coordinates(key string, r *Region) {
-	if v.HasProblem(key+".latitude") || v.HasProblem(key+".longitude") {
-		return
-	}
-	if (r.Latitude == nil) != (r.Longitude == nil) {
-		v.Add(key, r.Name, "has only one of latitude and longitude: give both or none")
+// coordinates adds the problem of a region with one coordinate, unless the other one could not be read.
+func (v *validator) coordinates(key string, p settings.Problem) {
+	if !v.HasProblem(key+".latitude") && !v.HasProblem(key+".longitude") {
+		v.Add(key, p.Value, p.Message)
 	}
 }
 

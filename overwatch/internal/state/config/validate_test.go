@@ -162,7 +162,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"1}\n- {name: c, latitude: 91, longitude: -181}", []string{
 			`2: regions[0].name: is missing: give a name`,
 			`3: regions[1].countries[0]: "de": give the two letters of ISO 3166-1 in capitals, such as DE`,
-			`3: regions[1].countries[2]: "FR": is already regions[1].countries[1]: remove one`,
+			`3: regions[1].countries[2]: "FR": is already countries[1]: remove one`,
 			`3: regions[1].continents[0]: "EUR": use AF, AN, AS, EU, NA, OC or SA`,
 			`4: regions[2]: "b": has only one of latitude and longitude: give both or none`,
 			`5: regions[3].latitude: "91": give degrees from -90 to 90`,

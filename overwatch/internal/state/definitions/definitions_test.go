@@ -16,7 +16,7 @@ import (
 
 func file() *config.Config {
 	c := config.Default()
-	c.Regions = []config.Region{{Name: "eu"}}
+	c.Regions = []config.Region{{Name: "eu", Enabled: true}}
 	c.Domains = []config.Domain{{Name: "a.example", Regions: []string{"eu"}}}
 	c.DNS.Zones = []config.Zone{{Name: "example", Admin: "a@example"}}
 	c.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{
@@ -205,7 +205,7 @@ func TestView_ShowsWhereGossipListens(t *testing.T) {
 // bring it back.
 func TestOver_ADisabledRegionOfTheFileIsListedByNobody(t *testing.T) {
 	f, s := file(), set(t)
-	f.Regions = append(f.Regions, config.Region{Name: "us"})
+	f.Regions = append(f.Regions, config.Region{Name: "us", Enabled: true})
 	f.Domains = append(f.Domains, config.Domain{Name: "c.example", Regions: []string{"us", "eu"}})
 	s.Mappings[netip.MustParsePrefix("192.0.2.0/24")].Region = "eu"
 	s.Settings[definitions.OverlayKey(definitions.OverRegion, "eu")] = json.RawMessage(`{"fields":{"enabled":false}}`)
@@ -226,11 +226,31 @@ func TestOver_ADisabledRegionOfTheFileIsListedByNobody(t *testing.T) {
 			t.Errorf("%v", m)
 		}
 	}
-	if len(joined.Regions) != 4 || !joined.Regions[0].Disabled() || joined.Regions[1].Disabled() {
+	if len(joined.Regions) != 4 || joined.Regions[0].Enabled || !joined.Regions[1].Enabled {
 		t.Errorf("%+v", joined.Regions)
 	}
-	if f.Regions[0].Disabled() || len(f.Domains[1].Regions) != 2 {
+	if !f.Regions[0].Enabled || len(f.Domains[1].Regions) != 2 {
 		t.Errorf("the file itself changed: %+v", f.Domains[1])
+	}
+}
+
+// A region that the file disables is listed by no domain, also without any value of the API. A value of the API enables
+// it.
+func TestOver_ARegionThatTheFileDisablesIsListedByNobody(t *testing.T) {
+	f := file()
+	f.Regions[0].Enabled, f.Domains[0].Enabled = false, true
+	for value, listed := range map[string]int{"": 0, `{"fields":{"enabled":true}}`: 1} {
+		s := &definitions.Set{}
+		if value != "" {
+			s.Settings = map[string]json.RawMessage{"region eu": json.RawMessage(value)}
+		}
+		over, err := s.Over(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := over.Domains[0].Regions; len(got) != listed || over.Regions[0].Enabled != (listed == 1) {
+			t.Errorf("with %q, the domain lists %v: %+v", value, got, over.Regions[0])
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func NamesIn(file *config.Config) Names {
 func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 	known := make(map[string]bool, len(file.Regions)+len(s.Regions))
 	for i := range file.Regions {
-		known[file.Regions[i].Name] = !file.Regions[i].Disabled()
+		known[file.Regions[i].Name] = file.Regions[i].Enabled
 	}
 	added := slices.SortedFunc(maps.Values(s.Regions), func(a, b *store.Region) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Name, b.Name))
@@ -51,7 +51,7 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 			continue
 		}
 		known[r.Name] = true
-		region := config.Region{Name: r.Name, Countries: r.Countries, Latitude: r.Latitude, Longitude: r.Longitude,
+		region := config.Region{Name: r.Name, Enabled: true, Countries: r.Countries, Latitude: r.Latitude, Longitude: r.Longitude,
 			RoutingAlgorithm: r.Pool, ProximityBias: r.Bias, Priority: r.Priority}
 		if r.Continent != "" {
 			region.Continents = []string{r.Continent}

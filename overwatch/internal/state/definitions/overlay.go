@@ -317,17 +317,21 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 			laidOver.Servers[name], _ = overlayFields[model.Patch[model.Server]](value)
 		}
 	}
-	if len(laidOver.Names) == 0 {
-		return c, nil
+	list := c.Regions
+	if len(regions) > 0 {
+		list = slices.Clone(c.Regions)
+		layRegions(list, regions)
 	}
-	known, spelled := s.regionNames(c), s.RegionNames(c)
 	disabled := map[string]bool{}
-	for name, o := range regions {
-		if o.Enabled != nil && !*o.Enabled {
-			disabled[name] = true
-			delete(known, name)
+	for i := range list {
+		if !list[i].Enabled {
+			disabled[list[i].Name] = true
 		}
 	}
+	if len(laidOver.Names)+len(disabled) == 0 {
+		return c, nil
+	}
+	known, spelled := s.regionNames(list), s.RegionNames(c)
 	for _, patch := range laidOver.Servers {
 		if !patch.Has("region") {
 			continue
@@ -338,24 +342,23 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 			delete(patch, "region")
 		}
 	}
-	list := c.Domains
+	answered := c.Domains
 	laidOver.Disabled = c.Disabled()
 	if len(domains)+len(disabled) > 0 {
-		list, laidOver.Disabled = layDomains(c, domains, known, spelled, disabled)
+		answered, laidOver.Disabled = layDomains(c, domains, known, spelled, disabled)
 	}
-	over := c.WithOverlays(list, laidOver)
-	if len(regions) > 0 {
-		over.Regions = slices.Clone(c.Regions)
-		layRegions(over.Regions, regions)
-	}
+	over := c.WithOverlays(answered, laidOver)
+	over.Regions = list
 	return over, nil
 }
 
-// regionNames returns the names of a file's regions and of the enabled ones of the API.
-func (s *Set) regionNames(file *config.Config) map[string]bool {
-	known := make(map[string]bool, len(file.Regions)+len(s.Regions))
-	for i := range file.Regions {
-		known[file.Regions[i].Name] = true
+// regionNames returns the names of the enabled regions of the files and of the API.
+func (s *Set) regionNames(ofFiles []config.Region) map[string]bool {
+	known := make(map[string]bool, len(ofFiles)+len(s.Regions))
+	for i := range ofFiles {
+		if ofFiles[i].Enabled {
+			known[ofFiles[i].Name] = true
+		}
 	}
 	for name, r := range s.Regions {
 		if r.Enabled {
@@ -418,9 +421,7 @@ func layRegions(list []config.Region, over map[string]api.RegionChange) {
 		put(&r.Priority, o.Priority)
 		put(&r.RoutingAlgorithm, o.RoutingAlgorithm)
 		put(&r.ProximityBias, o.ProximityBias)
-		if o.Enabled != nil && !*o.Enabled {
-			r.Disable()
-		}
+		put(&r.Enabled, o.Enabled)
 		if o.Latitude != nil {
 			r.Latitude = o.Latitude
 		}

@@ -23,7 +23,7 @@ func TestJoin_ReferencesTakeTheSpellingOfTheirRegion(t *testing.T) {
 		json.RawMessage(`{"fields":{"regions":["AP","latam"]}}`)
 	s.Settings[definitions.OverlayKey(definitions.OverServer, "a.example:192.0.2.1:80")] =
 		json.RawMessage(`{"fields":{"region":"lATAM"}}`)
-	f.Regions = append(f.Regions, config.Region{Name: "us", Servers: []config.Server{{Service: "a.example",
+	f.Regions = append(f.Regions, config.Region{Name: "us", Enabled: true, Servers: []config.Server{{Service: "a.example",
 		Address: netip.MustParseAddr("192.0.2.1"), Port: 80}}})
 	over, err := s.Over(f)
 	if err != nil {
