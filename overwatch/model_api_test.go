@@ -224,8 +224,11 @@ func (h *chronicle) place(draft *definitions.Draft) string {
 	r := h.randomRegion(name, historyCountries[1:], historyContinents)
 	r.countries = append(r.countries, historyCountries[0])
 	r.priority, r.disabled = h.random.IntN(3), h.random.IntN(4) == 0
-	made := &store.Region{Name: name, Continent: r.continent, Countries: r.countries, Enabled: !r.disabled,
-		Priority: r.priority, Pool: r.pool, Bias: r.bias}
+	made := &model.Region{Name: name, Countries: r.countries, Enabled: !r.disabled, Priority: r.priority,
+		RoutingAlgorithm: r.pool, ProximityBias: r.bias}
+	if r.continent != "" {
+		made.Continents = []string{r.continent}
+	}
 	if r.at != nil {
 		made.Latitude, made.Longitude = &r.at.latitude, &r.at.longitude
 	}

@@ -30,7 +30,7 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := n.Client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap"), Continent: ptr("AS")})
+	_, err := n.Client.CreateRegion(t.Context(), api.RegionChange{"name": "ap", "continent": "AS"})
 	must(err)
 	_, err = n.Client.CreateDomain(t.Context(), api.DomainChange{"name": geoName, "routing_algorithm": "geolocation",
 		"regions": []string{"eu", "ap"}})

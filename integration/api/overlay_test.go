@@ -38,8 +38,8 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAnswers(t, n, first.Addr().String(), 77, 90)
-	if _, err := n.Client.ChangeRegion(t.Context(), "eu", api.RegionChange{Priority: &priority,
-		Enabled: &enabled}); err != nil {
+	if _, err := n.Client.ChangeRegion(t.Context(), "eu", api.RegionChange{"priority": priority,
+		"enabled": enabled}); err != nil {
 		t.Fatal(err)
 	}
 	testbed.Kill(t, n)

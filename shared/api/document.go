@@ -31,12 +31,9 @@ type Document struct {
 	Settings []DocumentSettings `json:"settings,omitempty"`
 }
 
-// DocumentRegion is a region of a Document.
-type DocumentRegion struct {
-	ID string `json:"id,omitempty"` // what domains and servers name; empty: what follows from name and code
-	RegionChange
-	Owner string `json:"owner,omitempty"`
-}
+// DocumentRegion is a region of a Document: the fields that differ from their defaults. Its id is optional if it
+// follows from name and code.
+type DocumentRegion = model.Patch[model.Region]
 
 // DocumentDomain is a domain of a Document: its name and the fields that differ from their defaults.
 type DocumentDomain = model.Patch[model.Domain]

@@ -24,10 +24,6 @@ const (
 	// MaxCustomSettings is the largest custom_settings of the preferences, as
 	// JSON in bytes.
 	MaxCustomSettings = 64 << 10
-	// MaxRegionName is the longest name of a region, in characters.
-	MaxRegionName = 100
-	// MaxRegionPriority is the largest priority of a region.
-	MaxRegionPriority = 1_000_000
 	// MaxComment is the longest comment, code or description of a region or
 	// mapping, in characters.
 	MaxComment = 500

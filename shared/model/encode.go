@@ -14,8 +14,8 @@ const MaxExtra = 16 << 10
 type Meta struct {
 	// The document owner that manages the object; empty: none.
 	Owner     string    `json:"owner,omitempty" source:"document"`
-	CreatedAt time.Time `json:"created_at,omitzero" source:"node"`
-	UpdatedAt time.Time `json:"updated_at,omitzero" source:"node"`
+	CreatedAt time.Time `json:"created_at" source:"node"`
+	UpdatedAt time.Time `json:"updated_at" source:"node"`
 	// Extra holds the fields of later versions. This version stores and forwards them without effect.
 	Extra map[string]json.RawMessage `json:"-"`
 }

@@ -87,8 +87,12 @@ func IsCountry(code string) bool {
 // Key returns the id.
 func (r *Region) Key() string { return r.Name }
 
-// readLegacy converts the stored form, which is that of version 0.9.0: the id is named name, and the name label.
+// readLegacy converts the stored form, which is that of version 0.9.0: the id is named name, and the name label. A
+// region of the audit log has an id.
 func (r *Region) readLegacy(fields map[string]any) error {
+	if _, there := fields["id"]; there {
+		return nil
+	}
 	moveField(fields, "name", "id")
 	moveField(fields, "label", "name")
 	return nil
@@ -105,6 +109,34 @@ func (r *Region) writeLegacy(fields map[string]any) {
 	if len(r.Continents) < 2 {
 		delete(fields, "continents")
 	}
+}
+
+// WriteLegacyContinents converts the fields of an overlay to the stored form: version 0.9.0 knows one continent.
+func WriteLegacyContinents(fields map[string]json.RawMessage) {
+	value, there := fields["continents"]
+	var all Continents
+	if !there || json.Unmarshal(value, &all) != nil {
+		return
+	}
+	if len(all) < 2 {
+		delete(fields, "continents")
+	}
+	first, _ := json.Marshal(Continents(all[:min(1, len(all))]).String()) // a string always encodes
+	fields["continent"] = first
+}
+
+// ReadLegacyContinents converts the stored fields of an overlay, which version 0.9.0 may have written.
+func ReadLegacyContinents(fields map[string]json.RawMessage) {
+	value, there := fields["continent"]
+	if delete(fields, "continent"); !there || fields["continents"] != nil {
+		return
+	}
+	all := Continents{}
+	if json.Unmarshal(value, &all) != nil {
+		return
+	}
+	list, _ := json.Marshal(append([]string{}, all...)) // a list of strings always encodes
+	fields["continents"] = list
 }
 
 // moveField gives the value of a field another name.

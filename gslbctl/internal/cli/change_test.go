@@ -51,11 +51,11 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"domain shop.example.com is changed"},
 		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com",
 			"domain shop.example.com is removed"},
-		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false " +
+		{"regions add ap --continents AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false " +
 			"--priority 3 --code ap1 --description x",
 			`POST /api/v1/regions  ` +
-				`{"name":"ap","code":"ap1","description":"x","latitude":35.7,"longitude":-139.7,"continent":"AS",` +
-				`"countries":["JP","KR"],"enabled":false,"priority":3}`, "region ap is there"},
+				`{"code":"ap1","continent":"AS","countries":["JP","KR"],"description":"x","enabled":false,` +
+				`"latitude":35.7,"longitude":-139.7,"name":"ap","priority":3}`, "region ap is there"},
 		{"regions set ap --priority 0", `PATCH /api/v1/regions/ap  {"priority":0}`, "region ap is changed"},
 		{`regions set ap --name Asia`, `PATCH /api/v1/regions/ap  {"name":"Asia"}`, "region ap is changed"},
 		{"domains reset over.example.com -y", "DELETE /api/v1/domains/over.example.com/overlay",

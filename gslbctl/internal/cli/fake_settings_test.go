@@ -4,15 +4,16 @@ import (
 	"time"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // fakeSettings returns the answers about regions, mappings and settings.
 func fakeSettings(started time.Time) map[string]any {
-	eu := api.Region{ID: "eu", Name: "eu", Code: "eu1", Description: "Frankfurt", Latitude: pointer(50.1),
-		Longitude: pointer(8.7), Continent: "EU", Countries: []string{"DE", "FR"},
-		Enabled: true, ServerCount: 2, HealthyServers: 2, Source: api.FromConfig}
-	us := api.Region{ID: "us", Name: "US East", Continent: "NA", Countries: []string{}, Enabled: true, Priority: 2,
-		ServerCount: 2, HealthyServers: 1, Source: api.FromAPI}
+	eu := api.Region{ID: "eu", Name: "eu", Region: model.Region{Code: "eu1", Description: "Frankfurt",
+		Latitude: pointer(50.1), Longitude: pointer(8.7), Countries: []string{"DE", "FR"}, Continents: []string{"EU"},
+		Enabled: true}, Continent: "EU", ServerCount: 2, HealthyServers: 2, Source: api.FromConfig}
+	us := api.Region{ID: "us", Name: "US East", Region: model.Region{Countries: []string{}, Continents: []string{"NA"},
+		Enabled: true, Priority: 2}, Continent: "NA", ServerCount: 2, HealthyServers: 1, Source: api.FromAPI}
 	waits := api.ConfigState{Overlay: []string{"default_ttl"}, RestartRequired: []string{"dns.rate_limit"}}
 	same := api.ConfigState{Overlay: []string{}, RestartRequired: []string{}}
 	dns := api.DNSConfigAnswer{ConfigState: waits,

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -11,6 +11,7 @@ import (
 	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func (a *app) regionsCommand() *cobra.Command {
@@ -72,46 +73,51 @@ func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
 	return each(list.Regions, func(r api.Region) string { return r.ID }), err
 }
 
-// regionFlags adds the flags for the settings of a region but for its name. Only given ones are in req.
-func regionFlags(cmd *cobra.Command, req *api.RegionChange) {
-	flags := cmd.Flags()
-	cmdline.Optional(cmd, flags.StringVar, &req.Code, "code", "",
-		"a short code: the id, where the name has other characters than one")
-	cmdline.Optional(cmd, flags.StringVar, &req.Description, "description", "", "description")
-	cmdline.Optional(cmd, flags.Float64Var, &req.Latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
-	cmdline.Optional(cmd, flags.Float64Var, &req.Longitude, "longitude", 0,
-		"where it is: degrees east, from -180 to 180")
-	cmdline.Optional(cmd, flags.StringVar, &req.Continent, "continent", "",
-		"continent of its clients: AF, AN, AS, EU, NA, OC or SA")
-	cmdline.Optional(cmd, flags.StringSliceVar, &req.Countries, "countries", nil,
-		"countries of its clients, such as DE,FR")
-	cmdline.Optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true, "whether clients are placed in it")
-	cmdline.Optional(cmd, flags.IntVar, &req.Priority, "priority", 0, "of regions that were added, the lowest comes "+
-		"first")
+// regionFlags adds the flags for the settings of a region. The name of a new region is an argument.
+func (a *app) regionFlags(cmd *cobra.Command, skip ...string) *settingFlags {
+	s := addSettingFlags(cmd, api.RegionChange(nil).Declared(), map[string]string{"continent": "continents"}, skip...)
+	for _, flag := range []string{"continents", "continent"} {
+		cmdline.Offer(cmd, flag, model.ContinentCodes())
+	}
+	cmdline.Offer(cmd, "routing-algorithm", []string{"weighted", "round-robin", "latency", "client-hash"})
+	return s
+}
+
+// regionPatch returns the merge patch of the flags of a region. Version 0.9.0 knows the continents as a text.
+func regionPatch(flags *settingFlags) (api.RegionChange, error) {
+	patch, err := flags.patch()
+	if list, is := patch["continent"].([]string); is {
+		patch["continent"] = strings.Join(list, ",")
+	}
+	return patch, err
 }
 
 func (a *app) regionsAddCommand() *cobra.Command {
-	var req api.RegionChange
+	var flags *settingFlags
 	cmd := &cobra.Command{
 		Use:   "add <name>",
 		Short: "Add a region",
-		Example: "  gslbctl regions add eu-north --continent EU --countries SE,NO,FI\n" +
+		Example: "  gslbctl regions add eu-north --continents EU --countries SE,NO,FI\n" +
 			"  gslbctl regions add \"US East\" --code us-east --countries US",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Name = &args[0]
+			req, err := regionPatch(flags)
+			if err != nil {
+				return err
+			}
+			req["name"] = args[0]
 			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateRegion(ctx, req)
 				return "region " + made.ID + " is there", err
 			})
 		},
 	}
-	regionFlags(cmd, &req)
+	flags = a.regionFlags(cmd, "name")
 	return cmd
 }
 
 func (a *app) regionsSetCommand() *cobra.Command {
-	var req api.RegionChange
+	var flags *settingFlags
 	var force bool
 	cmd := &cobra.Command{
 		Use:               "set <id>",
@@ -119,25 +125,26 @@ func (a *app) regionsSetCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if req == (api.RegionChange{}) {
-				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set " +
-					"--help shows")
+			if !flags.given() {
+				return flags.errNoSetting()
+			}
+			req, err := regionPatch(flags)
+			if err != nil {
+				return err
 			}
 			ctx := cmd.Context()
-			if req.Enabled != nil && !*req.Enabled {
-				var err error
+			if enabled, is := req["enabled"].(bool); is && !enabled {
 				if ctx, err = a.CheckConsequences(ctx, force, api.ConsequenceRequest{Regions: args}); err != nil {
 					return err
 				}
 			}
 			return a.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				now, err := c.ChangeRegion(ctx, args[0], req)
+				now, err := c.ChangeRegion(ctx, args[0], maps.Clone(req))
 				return changedObject("region "+args[0], now.Overlay), err
 			})
 		},
 	}
-	regionFlags(cmd, &req)
-	cmdline.Optional(cmd, cmd.Flags().StringVar, &req.Name, "name", "", "its name, for people")
+	flags = a.regionFlags(cmd)
 	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }

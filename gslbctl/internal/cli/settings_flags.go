@@ -88,7 +88,7 @@ func (s *settingFlags) add(fields *model.Fields, above, skip []string) {
 // define adds one flag and returns a function that returns its value.
 func (s *settingFlags) define(name string, f *model.Field) func() any {
 	flags, usage := s.cmd.Flags(), f.Usage
-	if f.Default != "" {
+	if f.Default != "" && f.Type.Kind() != reflect.Bool { // pflag adds the default of a bool
 		usage += " (default " + f.Default + ")"
 	}
 	t := f.Type

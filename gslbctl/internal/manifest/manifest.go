@@ -63,7 +63,7 @@ func Read(path string, stdin io.Reader) (*Manifest, error) {
 // OwnedBy returns the objects of an owner in a document, without settings, which have none.
 func OwnedBy(doc api.Document, owner string) api.Document {
 	return api.Document{
-		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner == owner }),
+		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Text("owner") == owner }),
 		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Text("owner") == owner }),
 		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Text("owner") == owner }),
 		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner == owner }),

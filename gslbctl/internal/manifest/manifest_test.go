@@ -29,7 +29,7 @@ func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
 	}
 	d := m.Document
 	if len(d.Domains) != 2 || fmt.Sprintf("%s",
-		d.Domains[0]["ttl"]) != "30" || d.Domains[1].Text("owner") != "b" || *d.Regions[0].Name != "eu" ||
+		d.Domains[0]["ttl"]) != "30" || d.Domains[1].Text("owner") != "b" || d.Regions[0].Text("name") != "eu" ||
 		fmt.Sprintf("%s", d.Servers[0]["health_check"]) != `{"type":"http"}` || d.Servers[0].Number("port") != 80 {
 		t.Errorf("%+v", d)
 	}
@@ -62,7 +62,7 @@ func TestRead_KeepsTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"2026-01-02", `\ud83d\ude00`, "\U0001F600 /", `\ud83d\ude00`} {
-		if got := *m.Document.Regions[i].Description; got != want {
+		if got := m.Document.Regions[i].Text("description"); got != want {
 			t.Errorf("region %d: %q, want %q", i, got, want)
 		}
 	}

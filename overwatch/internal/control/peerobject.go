@@ -30,10 +30,13 @@ type peerKind struct {
 
 // peerKinds are the kinds of replicated objects that this version knows. It is never changed.
 var peerKinds = map[string]peerKind{
-	store.KindDomain: {check: checkPeerDomain, define: definePeerDomain},
-	store.KindRegion: {check: checkAs(definitions.CheckRegion),
+	store.KindDomain: {check: checkDeclared(definitions.CheckDomain),
 		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-			return define(key, value, d.PutRegion, d.DeleteRegion)
+			return defineDeclared(key, value, d.PutDomain, d.DeleteDomain)
+		}},
+	store.KindRegion: {check: checkDeclared(definitions.CheckRegion),
+		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+			return defineDeclared(key, value, d.PutRegion, d.DeleteRegion)
 		}},
 	store.KindMapping: {check: checkAs(definitions.CheckMapping), define: definePeerMapping},
 	store.KindAgent: {check: checkAs(definitions.CheckNode),
@@ -49,7 +52,7 @@ var peerKinds = map[string]peerKind{
 			d.PutSetting(key.Name, value)
 			return nil
 		}},
-	store.KindServer:   {check: checkPeerServer, follow: (*Plane).followServer},
+	store.KindServer:   {check: checkDeclared(checkPeerServer), follow: (*Plane).followServer},
 	store.KindOverride: {check: checkPeerAdminState, follow: (*Plane).followAdminState},
 	store.KindWeight:   {check: checkPeerAdminState, follow: (*Plane).followAdminState},
 	store.KindDrain:    {check: checkPeerAdminState, follow: (*Plane).followAdminState},
@@ -73,6 +76,17 @@ func checkAs[T any](check func(*T) error) func(*replica.Object) error {
 	return func(o *replica.Object) error { return checkValue(o, check) }
 }
 
+// checkDeclared is checkAs for an object of a kind of package model.
+func checkDeclared[T any](check func(*T) error) func(*replica.Object) error {
+	return func(o *replica.Object) error {
+		value, err := model.Decode[T](o.Value)
+		if err != nil {
+			return fmt.Errorf("it cannot be read: %w", err)
+		}
+		return check(value)
+	}
+}
+
 // checkValue checks the value of an object as a T.
 func checkValue[T any](o *replica.Object, check func(*T) error) error {
 	value := new(T)
@@ -89,24 +103,12 @@ func checkAgentID(id string) error {
 	return nil
 }
 
-func checkPeerServer(o *replica.Object) error {
-	s, err := model.Decode[model.Server](o.Value)
-	if err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
-	}
+func checkPeerServer(s *model.Server) error {
 	id, err := registry.NewID(s.Service, s.Address, s.Port)
 	if err == nil && (id.Service != s.Service || id.Address != s.Address) {
 		err = fmt.Errorf("its id is not in the canonical form %s", id)
 	}
 	return errors.Join(err, definitions.CheckServer(s))
-}
-
-func checkPeerDomain(o *replica.Object) error {
-	d, err := model.Decode[model.Domain](o.Value)
-	if err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
-	}
-	return definitions.CheckDomain(d)
 }
 
 func checkPeerAdminState(o *replica.Object) error {
@@ -123,19 +125,6 @@ func checkPeerLock(l *store.TokenLock) error {
 	return nil
 }
 
-func definePeerDomain(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-	if value == nil {
-		d.DeleteDomain(key.Name)
-		return nil
-	}
-	domain, err := model.Decode[model.Domain](value)
-	if err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
-	}
-	d.PutDomain(domain)
-	return nil
-}
-
 func definePeerMapping(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 	network, err := netip.ParsePrefix(key.Name)
 	if err != nil {
@@ -144,6 +133,20 @@ func definePeerMapping(d *definitions.Draft, key replica.Key, value json.RawMess
 	network = model.Network(network)
 	return define(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
 		func(string) { d.DeleteMapping(network) })
+}
+
+// defineDeclared is define for an object of a kind of package model.
+func defineDeclared[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
+	if value == nil {
+		remove(key.Name)
+		return nil
+	}
+	one, err := model.Decode[T](value)
+	if err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	put(one)
+	return nil
 }
 
 // define puts an object of type T into a draft with put, or deletes it with remove for a nil value.

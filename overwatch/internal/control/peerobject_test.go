@@ -74,7 +74,7 @@ func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
 		{store.KindRegion, `{"name":"e u"}`, "id is"},
 		{store.KindRegion, `{"name":"eu","priority":-1}`, "priority is"},
 		{store.KindRegion, `{"name":"eu","latitude":100,"longitude":0}`, "latitude is"},
-		{store.KindRegion, `{"name":"eu","countries":["XX1"]}`, "countries has"},
+		{store.KindRegion, `{"name":"eu","countries":["XX1"]}`, "countries[0] is"},
 		{store.KindMapping, `{"cidr":"192.0.2.1/24","region":"eu"}`, "cidr is"},
 		{store.KindMapping, `{"cidr":"192.0.2.0/24","region":""}`, "region is"},
 		{store.KindAgent, `{"id":"a b"}`, "name is"},
@@ -157,7 +157,11 @@ func joinPeerObject(t *testing.T, o *replica.Object) {
 		}
 		from.Domains = []*model.Domain{d}
 	case store.KindRegion:
-		from.Regions = []store.Region{decodePeer[store.Region](t, o)}
+		r, err := model.Decode[model.Region](o.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from.Regions = []*model.Region{r}
 	case store.KindMapping:
 		from.Mappings = []store.Mapping{decodePeer[store.Mapping](t, o)}
 	case store.KindSetting:

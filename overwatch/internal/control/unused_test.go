@@ -30,7 +30,7 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 		d.Name, d.Enabled, d.Regions, d.TTL, d.RoutingAlgorithm = name, name != "off.example", regions, 30, "weighted"
 		batch.PutDomain(d)
 	}
-	batch.PutRegion(store.Region{Name: "us", Enabled: true})
+	batch.PutRegion(&model.Region{Name: "us", Enabled: true})
 	batch.PutMapping(store.Mapping{CIDR: "10.0.0.0/8", Region: "us"})
 	batch.PutMapping(store.Mapping{CIDR: "192.0.2.0/24", Region: "gone"})
 	batch.PutSetting("domain a.example", []byte(`{"fields":{"ttl":7}}`))

@@ -11,7 +11,6 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -148,7 +147,7 @@ func (p *Plan) regionsAfter(d *definitions.Draft) map[string]bool {
 	for i := range d.File().Regions {
 		all[d.File().Regions[i].Name] = true
 	}
-	for _, set := range []map[string]*store.Region{d.Now().Regions, p.put.regions} {
+	for _, set := range []map[string]*model.Region{d.Now().Regions, p.put.regions} {
 		for name, r := range set {
 			all[name] = r.Enabled
 		}

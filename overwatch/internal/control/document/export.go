@@ -16,23 +16,15 @@ import (
 	"gslb.internal/shared/model"
 )
 
-func writtenRegion(r *store.Region) api.DocumentRegion {
+// writtenRegion returns a region of a document. It omits an id that follows from name and code.
+func writtenRegion(r *model.Region) api.DocumentRegion {
+	written := model.Written(r)
 	name := cmp.Or(r.Label, r.Name)
-	w := api.DocumentRegion{Owner: r.Owner, RegionChange: api.RegionChange{
-		Name: &name, Code: objects.NonDefault(r.Code, ""), Description: objects.NonDefault(r.Description, ""),
-		Latitude:  r.Latitude,
-		Longitude: r.Longitude, Continent: objects.NonDefault(r.Continent, ""), Enabled: objects.NonDefault(r.Enabled,
-			true),
-		Priority: objects.NonDefault(r.Priority, 0), RoutingAlgorithm: objects.NonDefault(r.Pool, ""),
-		ProximityBias: objects.NonDefault(r.Bias, 0),
-	}}
-	if id, err := objects.RegionID(name, r.Code); err != nil || id != r.Name {
-		w.ID = r.Name
+	written["name"] = name
+	if id, err := objects.RegionID(name, r.Code); err == nil && id == r.Name {
+		delete(written, "id")
 	}
-	if len(r.Countries) > 0 {
-		w.Countries = &r.Countries
-	}
-	return w
+	return written
 }
 
 // writtenServer returns a server of a document, without secrets. It omits a health check that is that of the region,

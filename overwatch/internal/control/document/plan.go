@@ -40,7 +40,7 @@ func compare(ctx context.Context, request Request, wanted, held *Objects, now ti
 	p := &Plan{ctx: ctx, request: request, now: now, places: wanted.places, held: held, put: newObjects(),
 		gone: newObjects()}
 	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions,
-		func(r *store.Region) ownership { return ownership{&r.Owner, &r.CreatedAt, &r.UpdatedAt} })
+		func(r *model.Region) ownership { return ownership{&r.Owner, &r.CreatedAt, &r.UpdatedAt} })
 	compareAll(p, kindDomain, wanted.domains, held.domains, p.put.domains, p.gone.domains,
 		func(d *model.Domain) ownership { return ownership{&d.Owner, &d.CreatedAt, &d.UpdatedAt} })
 	compareAll(p, kindServer, wanted.servers, held.servers, p.put.servers, p.gone.servers,

@@ -21,7 +21,6 @@ import (
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
-	"gslb.internal/shared/wire"
 )
 
 // Request is api.ApplyRequest whose objects are not decoded yet, so that each error names its object.
@@ -44,7 +43,7 @@ type objectLists struct {
 
 // Objects holds the objects of a document, or those that the API has now, by their ids.
 type Objects struct {
-	regions  map[string]*store.Region
+	regions  map[string]*model.Region
 	domains  map[string]*model.Domain
 	servers  map[registry.ID]*model.Server
 	targets  map[definitions.TargetID]*model.Server
@@ -132,7 +131,7 @@ func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
 }
 
 func newObjects() *Objects {
-	return &Objects{map[string]*store.Region{}, map[string]*model.Domain{}, map[registry.ID]*model.Server{},
+	return &Objects{map[string]*model.Region{}, map[string]*model.Domain{}, map[registry.ID]*model.Server{},
 		map[definitions.TargetID]*model.Server{}, map[netip.Prefix]*store.Mapping{},
 		map[string]*store.Node{},
 		map[string]*json.RawMessage{}, map[string]string{}}
@@ -180,20 +179,15 @@ func (o *Objects) place(kind, name, place string) error {
 }
 
 func (r *reader) region(req api.DocumentRegion) (kind, name string, err error) {
-	if name = req.ID; name == "" {
-		if name, err = objects.RegionID(objects.ValueOr(req.Name, ""), objects.ValueOr(req.Code, "")); err != nil {
-			return "", "", err
-		}
+	made, err := objects.NewRegion(req, r.names, model.FromDocument)
+	if made == nil {
+		return "", "", err
 	}
-	if remedy := settings.LabelRemedy(name, wire.MaxRegion); remedy != "" {
-		return "", "", fault.Invalidf("id is %.64q: %s", name, remedy)
+	if r.found.regions[made.Name] == nil {
+		r.names.Add(made.Name)
 	}
-	if name = r.names.Of(name); r.found.regions[name] == nil {
-		r.names.Add(name)
-	}
-	made := &store.Region{Name: name, Enabled: true, Owner: req.Owner}
-	r.found.regions[name] = made
-	return kindRegion, name, errors.Join(objects.EditRegion(made, req.RegionChange), checkOwner(req.Owner))
+	r.found.regions[made.Name] = made
+	return kindRegion, made.Name, errors.Join(err, checkOwner(made.Owner))
 }
 
 func (r *reader) domain(req api.DocumentDomain) (kind, name string, err error) {

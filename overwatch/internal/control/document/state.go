@@ -26,7 +26,7 @@ type state struct {
 
 // appliedObjects are objects in the form that the store has them.
 type appliedObjects struct {
-	Regions  []*store.Region            `json:",omitempty"`
+	Regions  []json.RawMessage          `json:",omitempty"`
 	Domains  []json.RawMessage          `json:",omitempty"`
 	Servers  []json.RawMessage          `json:",omitempty"`
 	Targets  []appliedTarget            `json:",omitempty"`
@@ -69,22 +69,14 @@ func addTouched[K comparable, V any](to, now map[K]*V, touched ...map[K]*V) {
 }
 
 func (o *Objects) listed() (list appliedObjects, err error) {
-	for _, key := range sortedKeys(o.regions) {
-		list.Regions = append(list.Regions, o.regions[key])
+	if list.Regions, err = encoded(o.regions); err != nil {
+		return list, err
 	}
-	for _, key := range sortedKeys(o.domains) {
-		text, err := objects.Encode(o.domains[key])
-		if err != nil {
-			return list, err
-		}
-		list.Domains = append(list.Domains, text)
+	if list.Domains, err = encoded(o.domains); err != nil {
+		return list, err
 	}
-	for _, key := range sortedKeys(o.servers) {
-		text, err := model.Encode(o.servers[key])
-		if err != nil {
-			return list, err
-		}
-		list.Servers = append(list.Servers, text)
+	if list.Servers, err = encoded(o.servers); err != nil {
+		return list, err
 	}
 	for _, key := range sortedKeys(o.targets) {
 		text, err := model.Encode(o.targets[key])
@@ -111,22 +103,9 @@ func (o *Objects) listed() (list appliedObjects, err error) {
 // objects is the inverse of listed.
 func (l *appliedObjects) objects() (*Objects, error) {
 	o := newObjects()
-	for _, r := range l.Regions {
-		o.regions[r.Name] = r
-	}
-	for _, text := range l.Domains {
-		d, err := model.Decode[model.Domain](text)
-		if err != nil {
-			return nil, err
-		}
-		o.domains[d.Name] = d
-	}
-	for _, text := range l.Servers {
-		s, err := model.Decode[model.Server](text)
-		if err != nil {
-			return nil, err
-		}
-		o.servers[registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}] = s
+	if err := errors.Join(decodeAll(l.Regions, o.regions, (*model.Region).Key),
+		decodeAll(l.Domains, o.domains, (*model.Domain).Key), decodeAll(l.Servers, o.servers, endpointOf)); err != nil {
+		return nil, err
 	}
 	for _, t := range l.Targets {
 		server, err := definitions.DecodeTarget(t.ID, t.Server)
@@ -149,6 +128,35 @@ func (l *appliedObjects) objects() (*Objects, error) {
 		o.settings[section] = &overlay
 	}
 	return o, nil
+}
+
+// encoded returns the stored forms of objects in the order of their keys.
+func encoded[K comparable, V any](all map[K]*V) (list []json.RawMessage, err error) {
+	for _, key := range sortedKeys(all) {
+		text, err := model.Encode(all[key])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}
+
+// decodeAll is the inverse of encoded.
+func decodeAll[K comparable, V any](list []json.RawMessage, all map[K]*V, key func(*V) K) error {
+	for _, text := range list {
+		one, err := model.Decode[V](text)
+		if err != nil {
+			return err
+		}
+		all[key(one)] = one
+	}
+	return nil
+}
+
+// endpointOf returns the id of a server with an address.
+func endpointOf(s *model.Server) registry.ID {
+	return registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}
 }
 
 // encode returns the state as compressed JSON.

@@ -36,7 +36,7 @@ func configuredFields(cfg *config.Config, kind, name string) (fields any, there 
 		}
 	case definitions.OverRegion:
 		if at := RegionAt(file, name); at >= 0 {
-			return definitions.RegionFields(&file.Regions[at]), true
+			return regionFields(&file.Regions[at]), true
 		}
 	case definitions.OverServer:
 		if server, found := cfg.Declared(name); found {

@@ -1,14 +1,15 @@
 package objects
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -16,7 +17,7 @@ import (
 // RegionID returns the id of a new region, by which servers and domains name it. That is the name if it can be an id
 // and is in lower case or comes without a code; else the code; else an id made of the name.
 func RegionID(name, code string) (string, error) {
-	if err := CheckText("name", name, api.MaxRegionName); err != nil {
+	if err := CheckText("name", name, model.MaxRegionName); err != nil {
 		return "", err
 	}
 	plain := settings.LabelRemedy(name, wire.MaxRegion) == ""
@@ -41,9 +42,22 @@ func RegionID(name, code string) (string, error) {
 	return id, nil
 }
 
-// EditRegion sets the fields of a request in r and checks the result.
-func EditRegion(r *store.Region, req api.RegionChange) error {
-	return fault.FromCheck(definitions.EditRegion(r, &req))
+// NewRegion returns the region of a request, with the defaults of the fields that the request omits. names are the ids
+// of the known regions, which a request may write in any case.
+func NewRegion(req api.RegionChange, names config.RegionNames, source string) (made *model.Region, err error) {
+	made = model.New[model.Region]()
+	if err := definitions.ApplyPatch(made, req, source); err != nil {
+		return nil, fault.FromCheck(err)
+	}
+	if made.Name == "" {
+		if made.Name, err = RegionID(made.Label, made.Code); err != nil {
+			return nil, err
+		}
+	} else if remedy := settings.LabelRemedy(made.Name, wire.MaxRegion); remedy != "" {
+		return nil, fault.Invalidf("id is %.64q: %s", made.Name, remedy)
+	}
+	made.Name = names.Of(made.Name)
+	return made, fault.FromCheck(definitions.CompleteRegion(made))
 }
 
 // CheckUnusedRegion rejects the deletion of a region that a server, a domain or a mapping names.
@@ -79,7 +93,7 @@ func (e *Editor) CheckUnusedRegion(d *definitions.Draft, name string) error {
 
 // OwnRegion returns a region that the API has created, if it fulfils the condition. done completes the sentence of the
 // error, such as "deleted".
-func OwnRegion(d *definitions.Draft, name, done string, cond Condition) (*store.Region, error) {
+func OwnRegion(d *definitions.Draft, name, done string, cond Condition) (*model.Region, error) {
 	switch r := d.Now().Regions[name]; {
 	case RegionAt(d.File(), name) >= 0:
 		return nil, fault.Invalidf("region %.64q comes from the configuration: only regions of the API can be %s here",
@@ -98,27 +112,24 @@ func RegionAt(file *config.Config, name string) int {
 }
 
 // FindRegion returns a region of the API or of the configuration.
-func FindRegion(set *definitions.Set, file *config.Config, name string) (store.Region, bool) {
+func FindRegion(set *definitions.Set, file *config.Config, name string) (model.Region, bool) {
 	if r := set.Regions[name]; r != nil {
 		return *r, true
 	}
 	at := RegionAt(file, name)
 	if at < 0 {
-		return store.Region{}, false
+		return model.Region{}, false
 	}
-	return ConfiguredRegion(set, file, at), true
+	return file.Regions[at], true
 }
 
-// ConfiguredRegion returns a region of the configuration in the form of those of the API.
-func ConfiguredRegion(set *definitions.Set, file *config.Config, at int) store.Region {
-	r := &file.Regions[at]
-	texts := set.OverRegion(file, r.Name)
-	return store.Region{
-		Label: ValueOr(texts.Name, ""), Code: ValueOr(texts.Code, ""), Description: ValueOr(texts.Description, ""),
-		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
-		Countries: r.Countries, Enabled: r.Enabled,
-		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias, Priority: r.Priority,
-	}
+// regionFields returns the file's values of a region, as the body of PATCH.
+func regionFields(r *model.Region) api.RegionChange {
+	fields := model.All(r)
+	fields["name"] = cmp.Or(r.Label, r.Name)
+	fields["countries"] = append([]string{}, r.Countries...)
+	fields["continents"] = append([]string{}, r.Continents...)
+	return fields
 }
 
 // UnknownRegion returns the error for an id that no region has. If it is the name or code of a region, the error names
@@ -133,16 +144,13 @@ func UnknownRegion(set *definitions.Set, id string) error {
 }
 
 // AllRegions lists the regions of the configuration in its order, then those of the API by id.
-func AllRegions(set *definitions.Set, file *config.Config) []store.Region {
-	list := make([]store.Region, 0, len(file.Regions)+len(set.Regions))
-	for i := range file.Regions {
-		list = append(list, ConfiguredRegion(set, file, i))
-	}
-	own := len(list)
+func AllRegions(set *definitions.Set, file *config.Config) []model.Region {
+	own := len(file.Regions)
+	list := append(make([]model.Region, 0, own+len(set.Regions)), file.Regions...)
 	for _, r := range set.Regions {
 		list = append(list, *r)
 	}
-	slices.SortFunc(list[own:], func(a, b store.Region) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list[own:], func(a, b model.Region) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

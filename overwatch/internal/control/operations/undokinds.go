@@ -46,7 +46,7 @@ func (op *Operations) newUndoKinds() map[string]undoKind {
 				return definitions.DecodeTarget(e.ResourceID, object)
 			}, nil},
 		"domain":      {api.RoleAdmin, op.undoDomain, op.presentDomain, decodeAs[model.Domain], nil},
-		"region":      {api.RoleAdmin, op.undoRegion, op.presentRegion, nil, nil},
+		"region":      {api.RoleAdmin, op.undoRegion, op.presentRegion, decodeAs[model.Region], nil},
 		"geo_mapping": {api.RoleAdmin, op.undoMapping, op.presentMapping, nil, nil},
 		"overlay": {api.RoleAdmin, op.undoOverlay, op.presentOverlay,
 			func(e *api.AuditEntry, object json.RawMessage) (any, error) {

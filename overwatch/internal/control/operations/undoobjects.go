@@ -124,7 +124,7 @@ func (op *Operations) undoDomain(r *Request, e *api.AuditEntry, ch *Change) erro
 
 // undoRegion deletes a region that was created and is not in use, or restores one.
 func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) error {
-	before, after, err := changes.States[store.Region](e)
+	before, after, err := statesOf[model.Region](e)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 	// Apply excludes other changes, so that no server comes into the region meanwhile.
 	return op.Apply(r, &changes.Definition{Entry: ch.entry, Removes: removes, Edit: func(d *definitions.Draft) error {
 		now := d.Now().Regions[name]
-		if err := changes.UnchangedSince(e, now); err != nil || objects.RegionAt(d.File(), name) >= 0 {
+		if err := sameObject(now, after); err != nil || objects.RegionAt(d.File(), name) >= 0 {
 			return changes.ErrChangedSince
 		}
 		if now != nil {

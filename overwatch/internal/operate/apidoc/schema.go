@@ -137,6 +137,9 @@ func (s *schemas) structure(t reflect.Type, request bool, required []string) obj
 		if f.Anonymous || name == "" || name == "-" {
 			continue
 		}
+		if properties[name] != nil && len(f.Index) > 1 {
+			continue // of an embedded struct, hidden by a field before
+		}
 		p := s.value(f.Type, request)
 		if text := s.source.fields[holder(t, f)][f.Name]; text != "" {
 			p["description"] = text

@@ -50,7 +50,7 @@ func (w *world) refuses(request api.ApplyRequest, status int, object string, wor
 
 func shop(ttl int) api.Document {
 	return api.Document{
-		Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: new("asia"), Continent: new("AS")}}},
+		Regions: []api.DocumentRegion{{"name": "asia", "continent": "AS"}},
 		Domains: []api.DocumentDomain{{"name": "Shop.example.", "ttl": ttl,
 			"regions": []string{"eu", "asia"}}},
 		Servers: []api.DocumentServer{
@@ -76,7 +76,7 @@ func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
 	}
 	exported, err := w.client.Document(t.Context())
 	w.must(err)
-	if one := exported.Regions[0]; one.ID != "asia" || *one.Name != "Far East" || one.Owner != "shop" ||
+	if one := exported.Regions[0]; one.Text("id") != "asia" || one.Text("name") != "Far East" || one.Text("owner") != "shop" ||
 		exported.Mappings[0].Owner != "shop" {
 		t.Errorf("exported: %+v %+v", one, exported.Mappings)
 	}
@@ -151,7 +151,7 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		{func(d *api.Document) { d.Servers[0]["health_check"] = map[string]any{"type": "magic"} }, 400, "servers[0]",
 			"magic"},
 		{func(d *api.Document) { d.Domains[0]["name"] = "www.example" }, 400, "domains[0]", "configuration file"},
-		{func(d *api.Document) { d.Regions[0].Name = new("eu") }, 400, "regions[0]", "configuration file"},
+		{func(d *api.Document) { d.Regions[0]["name"] = "eu" }, 400, "regions[0]", "configuration file"},
 		{func(d *api.Document) { d.Agents[0].Region = "mars" }, 400, "agents[0]", `region is "mars"`},
 		{func(d *api.Document) { d.Agents[0].Name = "a b" }, 400, "agents[0]", "a b"},
 		{func(d *api.Document) { d.Settings = laid("logging", "level", "debug") }, 400, "settings[0]",
@@ -252,7 +252,7 @@ func TestDocument_WhatNamesADisabledRegionCanBeChangedAndRestored(t *testing.T) 
 	w := newWorld(t)
 	off := shop(30)
 	w.apply(api.ApplyRequest{Document: off, Owner: "shop"}, 6)
-	off.Regions[0].Enabled = new(false)
+	off.Regions[0]["enabled"] = false
 	w.apply(api.ApplyRequest{Document: off, Owner: "shop"}, 1)
 	only := api.Document{Domains: shop(40).Domains, Servers: shop(40).Servers, Mappings: shop(40).Mappings}
 	only.Servers[0]["weight"] = 7
@@ -284,7 +284,7 @@ func TestDocument_ChangesOfManyAreNoMore(t *testing.T) {
 
 func TestDocument_PrunesNoRegionThatIsLaidOverADomain(t *testing.T) {
 	w := newWorld(t)
-	d := api.Document{Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: new("ap")}}}}
+	d := api.Document{Regions: []api.DocumentRegion{{"name": "ap"}}}
 	w.apply(api.ApplyRequest{Document: d, Owner: "x"}, 1)
 	if r := w.send("PATCH", "/api/v1/domains/www.example", `{"regions":["eu","ap"]}`); r.status != 200 {
 		t.Fatalf("%+v", r)

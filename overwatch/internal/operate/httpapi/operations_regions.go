@@ -7,15 +7,14 @@ import (
 )
 
 func regionOperations() []Operation {
-	one := api.Region{
-		ID: "eu-west", Name: "Western Europe", Code: "eu-west", Description: "Frankfurt and Paris", Latitude: new(50.11),
-		Longitude: new(8.68), Continent: "EU",
-		Countries: []string{"DE", "FR"}, Enabled: true, Priority: 10, ServerCount: 4, HealthyServers: 3, Source: api.FromAPI,
-	}
-	change := api.RegionChange{
-		Name: new("Western Europe"), Code: new("eu-west"), Latitude: new(50.11), Longitude: new(8.68), Continent: new("EU"),
-		Countries: &[]string{"DE", "FR"}, Priority: new(10),
-	}
+	example := model.New[model.Region]()
+	example.Code, example.Description = "eu-west", "Frankfurt and Paris"
+	example.Latitude, example.Longitude = new(50.11), new(8.68)
+	example.Continents, example.Countries, example.Priority = []string{"EU"}, []string{"DE", "FR"}, 10
+	one := api.Region{ID: "eu-west", Name: "Western Europe", Region: *example, Continent: "EU",
+		CreatedAt: at(), UpdatedAt: at(), ServerCount: 4, HealthyServers: 3, Source: api.FromAPI}
+	change := api.RegionChange{"name": "Western Europe", "code": "eu-west", "latitude": 50.11, "longitude": 8.68,
+		"continents": []string{"EU"}, "countries": []string{"DE", "FR"}, "priority": 10}
 	region := v1 + "/regions/{id}"
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{

@@ -138,8 +138,8 @@ func TestOverlays_AreListedAlsoWithoutTheirObject(t *testing.T) {
 func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/regions/eu"
-	r, err := w.client.ChangeRegion(t.Context(), "eu", api.RegionChange{Priority: new(7), Name: new("Europe"),
-		Countries: &[]string{"DE"}, Latitude: new(50.1), Longitude: new(8.6)})
+	r, err := w.client.ChangeRegion(t.Context(), "eu", api.RegionChange{"priority": 7, "name": "Europe",
+		"countries": []string{"DE"}, "latitude": 50.1, "longitude": 8.6})
 	if err != nil || r.Priority != 7 || r.Name != "Europe" || r.Source != "config" || r.Overlay == nil ||
 		string(r.Overlay.Configured["priority"]) != "0" {
 		t.Errorf("%+v %v", r, err)
@@ -190,7 +190,7 @@ func TestOverlay_NothingNewNamesADisabledRegion(t *testing.T) {
 
 func TestOverlay_KeepsTheRegionThatItNames(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: new("ap")}); err != nil {
+	if _, err := w.client.CreateRegion(t.Context(), api.RegionChange{"name": "ap"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.client.ChangeDomain(t.Context(), "www.example", api.DomainChange{"regions": []string{"ap"}})

@@ -9,10 +9,8 @@ import (
 // A version before 0.9 gave the region "name: Latam, code: latam" the id Latam.
 func TestRegions_AreComparedWithoutCase(t *testing.T) {
 	w := newWorld(t)
-	w.apply(api.ApplyRequest{Document: api.Document{Regions: []api.DocumentRegion{{ID: "Latam",
-		RegionChange: api.RegionChange{Name: new("Latam")}}}}}, 1)
-	again := api.Document{Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: new("Latam"),
-		Code: new("latam")}}}, Mappings: []api.DocumentMapping{{CIDR: "198.51.100.0/24", Region: "LATAM"}}}
+	w.apply(api.ApplyRequest{Document: api.Document{Regions: []api.DocumentRegion{{"id": "Latam", "name": "Latam"}}}}, 1)
+	again := api.Document{Regions: []api.DocumentRegion{{"name": "Latam", "code": "latam"}}, Mappings: []api.DocumentMapping{{CIDR: "198.51.100.0/24", Region: "LATAM"}}}
 	w.apply(api.ApplyRequest{Document: again}, 2) // the code of the region, and the mapping
 	w.apply(api.ApplyRequest{Document: again}, 0)
 	regions, err := w.client.Regions(t.Context())

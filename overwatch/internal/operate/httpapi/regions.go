@@ -5,13 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // listRegions answers GET /regions?enabled&continent.
@@ -19,13 +18,13 @@ func (s *Server) listRegions(c *call) (answer, error) {
 	enabled, continent := c.query["enabled"], c.query["continent"]
 	set, file := s.o.Definitions.Defined()
 	counts := s.edit.CountServers()
-	matching := filtered(slices.Values(objects.AllRegions(set, file)), func(r store.Region) bool {
+	matching := filtered(slices.Values(objects.AllRegions(set, file)), func(r model.Region) bool {
 		return matches(enabled, strconv.FormatBool(r.Enabled)) &&
-			(continent == "" || slices.Contains(strings.Split(r.Continent, ","), continent))
+			(continent == "" || slices.Contains(r.Continents, continent))
 	})
 	list := api.RegionList{GeneratedAt: stamp(s.o.Now())}
 	list.Regions, list.Total = pageOf(matching, c.page,
-		func(r store.Region) api.Region { return regionView(r, set, file, counts) })
+		func(r model.Region) api.Region { return regionView(r, set, file, counts) })
 	return ok(list), nil
 }
 
@@ -52,18 +51,14 @@ func (s *Server) foldRegion(region *string) {
 	}
 }
 
-func regionView(r store.Region, set *definitions.Set, file *config.Config,
+func regionView(r model.Region, set *definitions.Set, file *config.Config,
 	counts map[string]objects.ServerCount) api.Region {
 	source, overlay := api.FromAPI, (*api.Overlay)(nil)
 	if set.Regions[r.Name] == nil {
 		source, overlay = api.FromConfig, objects.OverlayView(set, file, definitions.OverRegion, r.Name)
 	}
-	return api.Region{
-		ID: r.Name, Name: cmp.Or(r.Label, r.Name), Code: r.Code, Description: r.Description,
-		Latitude: r.Latitude, Longitude: r.Longitude, Continent: r.Continent,
-		Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
-		ServerCount: counts[r.Name].All, HealthyServers: counts[r.Name].Healthy, Source: source,
-		RoutingAlgorithm: r.Pool,
-		ProximityBias:    r.Bias, Overlay: overlay,
-	}
+	view := api.Region{ID: r.Name, Name: cmp.Or(r.Label, r.Name), Region: r, Continent: r.Continents.String(),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ServerCount: counts[r.Name].All, HealthyServers: counts[r.Name].Healthy, Source: source, Overlay: overlay}
+	view.Countries, view.Continents = append([]string{}, r.Countries...), append([]string{}, r.Continents...)
+	return view
 }

@@ -49,6 +49,60 @@ func TestDomain_EverySettingIsAvailableInEachPlace(t *testing.T) {
 	}
 }
 
+// everyRegionSetting has a value other than the default for each setting of a region.
+const everyRegionSetting = `"name":"Western Europe","code":"euw","description":"Frankfurt","countries":["DE","FR"],` +
+	`"continents":["EU","AS"],"latitude":50.1,"longitude":8.7,"routing_algorithm":"latency","proximity_bias":-20,` +
+	`"priority":7,"enabled":false`
+
+// Every declared setting of a region is accepted and shown for a region of the API, over a region of the file, and in a
+// document, and null resets it.
+func TestRegion_EverySettingIsAvailableInEachPlace(t *testing.T) {
+	w := newWorld(t)
+	w.want("new", w.send("POST", "/api/v1/regions", `{`+everyRegionSetting+`}`), 201)
+	w.want("overlay", w.send("PATCH", "/api/v1/regions/eu", `{`+everyRegionSetting+`}`), 200)
+	doc := w.send("GET", "/api/v1/document", "").body
+	resets := `{"latitude":null,"longitude":null`
+	for _, field := range model.Patch[model.Region](nil).Declared().Names(model.FromOperator) {
+		at := strings.Index(everyRegionSetting, `"`+field+`":`)
+		if at < 0 {
+			t.Fatalf("everyRegionSetting lacks the setting %s: add it", field)
+		}
+		value, _, _ := strings.Cut(everyRegionSetting[at:], `,"`)
+		for _, id := range []string{"euw", "eu"} {
+			if shown := w.send("GET", "/api/v1/regions/"+id, "").body; !strings.Contains(shown, value) {
+				t.Errorf("%s: %s is not shown: %s", id, value, shown)
+			}
+		}
+		if !strings.Contains(doc, value) {
+			t.Errorf("the document lacks %s: %s", value, doc)
+		}
+		if field != "latitude" && field != "longitude" {
+			resets += `,"` + field + `":null`
+		}
+	}
+	w.want("reset", w.send("PATCH", "/api/v1/regions/euw", resets+`}`), 200, `"name":"euw"`, `"code":""`,
+		`"countries":[],"continents":[],"latitude":null,"longitude":null,"priority":0,"enabled":true`)
+	if r := w.send("PATCH", "/api/v1/regions/eu", resets+`}`); r.status != 200 || strings.Contains(r.body, "overlay") {
+		t.Errorf("the values of the file: %d %s", r.status, r.body)
+	}
+}
+
+// An overlay over a region is stored with the one continent that version 0.9.0 knows.
+func TestOverlay_OfARegionIsStoredForVersion090(t *testing.T) {
+	w := newWorld(t)
+	w.want("PATCH", w.send("PATCH", "/api/v1/regions/eu", `{"continent":"EU,AS","name":"eu"}`), 200,
+		`"fields":{"continents":["EU","AS"]}`, `"configured":{"continents":[]}`)
+	set, _ := w.defined.Defined()
+	if stored := string(set.Settings["region eu"]); !strings.Contains(stored, `"continent":"EU","continents":["EU","AS"]`) {
+		t.Error(stored)
+	}
+	w.want("one", w.send("PATCH", "/api/v1/regions/eu", `{"continents":["NA"]}`), 200, `"fields":{"continents":["NA"]}`)
+	set, _ = w.defined.Defined()
+	if stored := string(set.Settings["region eu"]); !strings.Contains(stored, `"fields":{"continent":"NA"}`) {
+		t.Error(stored)
+	}
+}
+
 // In a merge patch null resets a field to its default, and members of an object that the patch omits stay
 // (RFC 7396 section 2).
 func TestDomain_NullResetsAFieldAndObjectsMerge(t *testing.T) {

@@ -36,7 +36,7 @@ func set(t *testing.T) *definitions.Set {
 	s, err := definitions.New(store.Definitions{
 		Domains: []*model.Domain{domain("a.example"),
 			domain("b.example", "ap", "gone", "eu"), {Name: "off.example"}},
-		Regions: []store.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9},
+		Regions: []*model.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9},
 			{Name: "af", Enabled: true, Priority: 3}, {Name: "off"}},
 		Mappings: []store.Mapping{{CIDR: "10.0.0.0/8", Region: "ap"}, {CIDR: "192.0.2.0/24", Region: "ap"},
 			{CIDR: "198.51.100.0/24", Region: "off"}},
@@ -90,7 +90,7 @@ func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
 	s := set(t)
 	d := s.Edit(file(), file(), definitions.NamesIn(file()))
 	d.DeleteDomain("b.example")
-	d.PutRegion(&store.Region{Name: "new"})
+	d.PutRegion(&model.Region{Name: "new"})
 	d.PutSetting(definitions.Preferences, json.RawMessage(`{}`))
 	if s.Domains["b.example"] == nil || s.Regions["new"] != nil || s.Settings[definitions.Preferences] != nil {
 		t.Errorf("the set has changed: %+v", s)
@@ -284,7 +284,7 @@ func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	tuned.HTTPS = model.HTTPS{ALPN: []string{"h2"}, Port: 8443}
 	s, err := definitions.New(store.Definitions{
 		Domains: []*model.Domain{tuned, domain("b.example")},
-		Regions: []store.Region{{Name: "fra", Enabled: true, Pool: "latency", Bias: -20}},
+		Regions: []*model.Region{{Name: "fra", Enabled: true, RoutingAlgorithm: "latency", ProximityBias: -20}},
 	})
 	if err != nil {
 		t.Fatal(err)

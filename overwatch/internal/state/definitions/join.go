@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/model"
 )
 
@@ -42,7 +41,7 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 	for i := range file.Regions {
 		known[file.Regions[i].Name] = file.Regions[i].Enabled
 	}
-	added := slices.SortedFunc(maps.Values(s.Regions), func(a, b *store.Region) int {
+	added := slices.SortedFunc(maps.Values(s.Regions), func(a, b *model.Region) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Name, b.Name))
 	})
 	joined.Regions = slices.Clip(file.Regions)
@@ -51,12 +50,7 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 			continue
 		}
 		known[r.Name] = true
-		region := config.Region{Name: r.Name, Enabled: true, Countries: r.Countries, Latitude: r.Latitude, Longitude: r.Longitude,
-			RoutingAlgorithm: r.Pool, ProximityBias: r.Bias, Priority: r.Priority}
-		if r.Continent != "" {
-			region.Continents = []string{r.Continent}
-		}
-		joined.Regions = append(joined.Regions, region)
+		joined.Regions = append(joined.Regions, *r)
 	}
 	return known
 }

@@ -11,8 +11,6 @@ import (
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/overwatch/internal/state/store"
-	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 )
@@ -107,8 +105,11 @@ func ParseOverlay(kind string, value json.RawMessage) (*Overlay, error) {
 	if err := json.Unmarshal(value, o); err != nil {
 		return nil, err
 	}
-	if kind == OverDomain { // a region has a field routing_algorithm of its own
+	switch kind {
+	case OverDomain: // a region has a field routing_algorithm of its own
 		rename(o.Fields, legacyAlgorithm, algorithm)
+	case OverRegion:
+		model.ReadLegacyContinents(o.Fields)
 	}
 	return o, nil
 }
@@ -128,27 +129,18 @@ func rename(fields map[string]json.RawMessage, from, to string) {
 // PutOverlay stores an overlay over an object of the configuration, in the place of the overlay before.
 func (d *Draft) PutOverlay(key string, o *Overlay) error {
 	stored := *o
-	if kind, _, _ := SplitOverlay(key); kind == OverDomain {
-		stored.Fields = maps.Clone(o.Fields)
+	stored.Fields = maps.Clone(o.Fields)
+	switch kind, _, _ := SplitOverlay(key); kind {
+	case OverDomain:
 		rename(stored.Fields, algorithm, legacyAlgorithm)
+	case OverRegion:
+		model.WriteLegacyContinents(stored.Fields)
 	}
 	value, err := json.Marshal(stored)
 	if err == nil {
 		d.PutSetting(key, value)
 	}
 	return err
-}
-
-// OverRegion returns the overlay of a region of the configuration that is in force, as the body of PATCH.
-func (s *Set) OverRegion(c *config.Config, name string) api.RegionChange {
-	return inForce[api.RegionChange](s, c, OverlayKey(OverRegion, name))
-}
-
-func inForce[T any](s *Set, c *config.Config, key string) (fields T) {
-	if value := s.Settings[key]; value != nil && c.Laid(key) {
-		fields, _ = overlayFields[T](value) // CheckOverlay has read it
-	}
-	return fields
 }
 
 // CountOverlays returns the number of objects with an overlay.
@@ -175,9 +167,9 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 			_, err = layDomain(model.New[model.Domain](), patch)
 		}
 	case OverRegion:
-		_, err = overlayFields[api.RegionChange](value)
+		_, err = laidOver(model.New[model.Region](), value)
 	case OverServer:
-		_, err = serverOverlay(value)
+		_, err = laidOver(model.New[model.Server](), value)
 	case OverTarget:
 		_, err = DecodeTarget(name, value)
 	default:
@@ -202,13 +194,16 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 		}
 		return checkDomainOverlay(name, patch)
 	case kind == OverRegion:
-		fields, err := overlayFields[api.RegionChange](value)
+		trial := model.New[model.Region]()
+		trial.Latitude, trial.Longitude = new(float64), new(float64) // the overlay may have one of them
+		laid, err := laidOver(trial, value)
 		if err != nil {
 			return err
 		}
-		return EditRegion(&store.Region{Name: name, Latitude: new(float64), Longitude: new(float64)}, &fields)
+		laid.Name = name
+		return CheckRegion(laid)
 	case kind == OverServer:
-		laid, err := serverOverlay(value)
+		laid, err := laidOver(model.New[model.Server](), value)
 		if err != nil {
 			return err
 		}
@@ -239,17 +234,16 @@ func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
 	return CheckDomain(trial)
 }
 
-// serverOverlay returns a server that has the values of an overlay, and else defaults.
-func serverOverlay(value json.RawMessage) (*model.Server, error) {
-	patch, err := overlayFields[model.Patch[model.Server]](value)
+// laidOver returns an object with the values of an overlay. It changes the object.
+func laidOver[T any](object *T, value json.RawMessage) (*T, error) {
+	patch, err := overlayFields[model.Patch[T]](value)
 	if err != nil {
 		return nil, err
 	}
-	laid := model.New[model.Server]()
-	if problems := patch.Lay(laid); len(problems) > 0 {
+	if problems := patch.Lay(object); len(problems) > 0 {
 		return nil, fieldError(problems)
 	}
-	return laid, nil
+	return object, nil
 }
 
 // checkHealthCheck returns the first fault of settings that apply over a check that is not known, not even its type.
@@ -294,7 +288,7 @@ func overlayFields[T any](value json.RawMessage) (T, error) {
 // layObjects returns a configuration with overlays over its objects. Overlays of objects that it does not have are not
 // used.
 func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
-	domains, regions := map[string]model.Patch[model.Domain]{}, map[string]api.RegionChange{}
+	domains, regions := map[string]model.Patch[model.Domain]{}, map[string]model.Patch[model.Region]{}
 	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]model.Patch[model.Server]{}}
 	for key, value := range s.Settings {
 		kind, name, is := SplitOverlay(key)
@@ -312,7 +306,7 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		case OverDomain:
 			domains[name], _ = overlayFields[model.Patch[model.Domain]](value)
 		case OverRegion:
-			regions[name], _ = overlayFields[api.RegionChange](value)
+			regions[name], _ = overlayFields[model.Patch[model.Region]](value)
 		case OverServer:
 			laidOver.Servers[name], _ = overlayFields[model.Patch[model.Server]](value)
 		}
@@ -410,41 +404,13 @@ func layDomain(d *config.Domain, patch model.Patch[model.Domain]) (*config.Domai
 	return &laid, nil
 }
 
-func layRegions(list []config.Region, over map[string]api.RegionChange) {
+// layRegions changes the regions with an overlay.
+func layRegions(list []config.Region, over map[string]model.Patch[model.Region]) {
 	for i := range list {
-		r := &list[i]
-		o, is := over[r.Name]
-		if !is {
-			continue
-		}
-		put(&r.Countries, o.Countries)
-		put(&r.Priority, o.Priority)
-		put(&r.RoutingAlgorithm, o.RoutingAlgorithm)
-		put(&r.ProximityBias, o.ProximityBias)
-		put(&r.Enabled, o.Enabled)
-		if o.Latitude != nil {
-			r.Latitude = o.Latitude
-		}
-		if o.Longitude != nil {
-			r.Longitude = o.Longitude
-		}
-		if o.Continent != nil {
-			r.Continents = slices.DeleteFunc([]string{*o.Continent}, func(code string) bool { return code == "" })
+		if patch, is := over[list[i].Name]; is {
+			name := list[i].Name
+			patch.Lay(&list[i]) // CheckOverlay reports errors
+			list[i].Name = name
 		}
 	}
-}
-
-func put[T any](to, value *T) {
-	if value != nil {
-		*to = *value
-	}
-}
-
-// RegionFields returns the file's values of a region, as the body of PATCH.
-func RegionFields(r *config.Region) api.RegionChange {
-	countries := append([]string{}, r.Countries...)
-	return api.RegionChange{Name: &r.Name, Code: new(""), Description: new(""), Latitude: r.Latitude,
-		Longitude: r.Longitude, Continent: new(strings.Join(r.Continents, ",")), Countries: &countries,
-		Enabled:  new(true),
-		Priority: &r.Priority, RoutingAlgorithm: &r.RoutingAlgorithm, ProximityBias: &r.ProximityBias}
 }

@@ -24,7 +24,7 @@ const (
 // Set holds the definitions of the API. Nothing in it is ever changed.
 type Set struct {
 	Domains  map[string]*model.Domain
-	Regions  map[string]*store.Region
+	Regions  map[string]*model.Region
 	Mappings map[netip.Prefix]*store.Mapping // by their canonical network
 	Settings map[string]json.RawMessage      // by section, or by OverlayKey
 	Nodes    map[string]*store.Node          // agents that were announced, by id
@@ -39,7 +39,7 @@ func (s *Set) Empty() bool {
 func New(from store.Definitions) (*Set, error) {
 	s := &Set{
 		Domains:  make(map[string]*model.Domain, len(from.Domains)),
-		Regions:  make(map[string]*store.Region, len(from.Regions)),
+		Regions:  make(map[string]*model.Region, len(from.Regions)),
 		Mappings: make(map[netip.Prefix]*store.Mapping, len(from.Mappings)),
 		Settings: make(map[string]json.RawMessage, len(from.Settings)),
 		Nodes:    make(map[string]*store.Node, len(from.Nodes)),
@@ -48,7 +48,7 @@ func New(from store.Definitions) (*Set, error) {
 		s.Domains[from.Domains[i].Name] = from.Domains[i]
 	}
 	for i := range from.Regions {
-		s.Regions[from.Regions[i].Name] = &from.Regions[i]
+		s.Regions[from.Regions[i].Name] = from.Regions[i]
 	}
 	for i := range from.Mappings {
 		network, err := netip.ParsePrefix(from.Mappings[i].CIDR)
@@ -118,7 +118,7 @@ func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 	var k Kinds
 	k.Domains = differences(s.Domains, next.Domains, func(d *model.Domain) { b.PutDomain(d) },
 		func(name string) { b.DeleteDomain(name) })
-	k.Regions = differences(s.Regions, next.Regions, func(r *store.Region) { b.PutRegion(*r) },
+	k.Regions = differences(s.Regions, next.Regions, func(r *model.Region) { b.PutRegion(r) },
 		func(name string) { b.DeleteRegion(name) })
 	k.Mappings = differences(s.Mappings, next.Mappings, func(m *store.Mapping) { b.PutMapping(*m) },
 		func(n netip.Prefix) { b.DeleteMapping(n.String()) })
@@ -208,7 +208,7 @@ func (d *Draft) PutDomain(domain *model.Domain) {
 func (d *Draft) DeleteDomain(name string) { delete(writable(&d.next.Domains, &d.ownDomains), name) }
 
 // PutRegion adds a region, or replaces the one of its name. The caller must not change it afterwards.
-func (d *Draft) PutRegion(region *store.Region) {
+func (d *Draft) PutRegion(region *model.Region) {
 	writable(&d.next.Regions, &d.ownRegions)[region.Name] = region
 }
 

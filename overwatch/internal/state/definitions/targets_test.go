@@ -19,7 +19,7 @@ func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	f := file()
 	f.Regions[0].Servers = []config.Server{{Service: "a.example", Target: "file.test", Port: 80, Weight: 1}}
 	f.Regions[0].HealthCheck = &config.HealthCheck{Type: "http", Path: "/up"}
-	s, err := definitions.New(store.Definitions{Regions: []store.Region{{Name: "off"}}, Settings: map[string][]byte{
+	s, err := definitions.New(store.Definitions{Regions: []*model.Region{{Name: "off"}}, Settings: map[string][]byte{
 		"target a.example:lb.test:443": []byte(`{"region":"eu","weight":7,"agent":"one","allowed_cidrs":["10.0.0.0/8"],` +
 			`"health_check":{"path":"/own"}}`),
 		"target a.example:file.test:80":    []byte(`{"region":"eu","weight":9}`),

@@ -12,7 +12,7 @@ import (
 // Definitions are the stored definitions of the API, servers aside.
 type Definitions struct {
 	Domains  []*model.Domain
-	Regions  []Region
+	Regions  []*model.Region
 	Mappings []Mapping
 	Nodes    []Node
 	Settings map[string][]byte // JSON, by the name of a section
@@ -23,7 +23,7 @@ func (s *Store) LoadDefinitions() (d Definitions, err error) {
 	if d.Domains, err = loadObjects[model.Domain](s, bucketDomains); err != nil {
 		return d, err
 	}
-	if d.Regions, err = load[Region](s, bucketRegions); err != nil {
+	if d.Regions, err = loadObjects[model.Region](s, bucketRegions); err != nil {
 		return d, err
 	}
 	if d.Mappings, err = load[Mapping](s, bucketMappings); err != nil {
@@ -98,7 +98,7 @@ func (b *Batch) PutDomain(d *model.Domain) { putObject(b, bucketDomains, d.Name,
 func (b *Batch) DeleteDomain(name string) { b.delete(bucketDomains, name) }
 
 // PutRegion stores a region and replaces the one of its name.
-func (b *Batch) PutRegion(r Region) { b.put(bucketRegions, r.Name, r) }
+func (b *Batch) PutRegion(r *model.Region) { putObject(b, bucketRegions, r.Name, r) }
 
 // DeleteRegion deletes a region. A missing one is no error.
 func (b *Batch) DeleteRegion(name string) { b.delete(bucketRegions, name) }

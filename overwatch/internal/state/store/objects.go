@@ -128,7 +128,11 @@ func named(o *replica.Object) string {
 		}
 		return d.Name
 	case KindRegion:
-		return decoded(o, func(r *Region) string { return r.Name })
+		r, err := model.Decode[model.Region](o.Value)
+		if err != nil {
+			return ""
+		}
+		return r.Name
 	case KindMapping:
 		return decoded(o, func(m *Mapping) string {
 			if _, err := netip.ParsePrefix(m.CIDR); err != nil {

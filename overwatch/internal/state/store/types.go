@@ -115,25 +115,6 @@ type Order struct {
 	Begun     bool          `json:"-"`                    // its beginning is in this node's audit log
 }
 
-// Region is a place that the API created.
-type Region struct {
-	Name        string    `json:"name"`            // the id
-	Label       string    `json:"label,omitempty"` // the name for people; empty: the id
-	Code        string    `json:"code"`
-	Description string    `json:"description"`
-	Latitude    *float64  `json:"latitude"` // nil, as the longitude: not known
-	Longitude   *float64  `json:"longitude"`
-	Continent   string    `json:"continent"` // as in AF AN AS EU NA OC SA; empty: none
-	Countries   []string  `json:"countries"` // ISO 3166-1 alpha-2
-	Enabled     bool      `json:"enabled"`
-	Priority    int       `json:"priority"`
-	Pool        string    `json:"routing_algorithm,omitempty"` // inside the region; empty: the domain's
-	Bias        int       `json:"proximity_bias,omitempty"`    // percent
-	Owner       string    `json:"owner,omitempty"`
-	CreatedAt   time.Time `json:"created_at"`
-	UpdatedAt   time.Time `json:"updated_at"`
-}
-
 // Node is an agent that an operator has announced.
 type Node struct {
 	ID           string    `json:"id"`

@@ -86,7 +86,7 @@ func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
 	var batch Batch
 	batch.PutDomain(&model.Domain{Name: "app.example"})
-	batch.PutRegion(Region{Name: "eu"})
+	batch.PutRegion(&model.Region{Name: "eu"})
 	batch.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "eu"})
 	batch.PutNode(Node{ID: "agent-1"})
 	batch.PutSetting("dns", []byte(`{"default_ttl":7}`))

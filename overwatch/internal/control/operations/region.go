@@ -1,0 +1,134 @@
+package operations
+
+import (
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+)
+
+// CreateRegion creates a region.
+func (op *Operations) CreateRegion(r *Request, req api.RegionChange) (*model.Region, error) {
+	made, err := objects.NewRegion(req, op.regionNames(), model.FromOperator)
+	if err != nil {
+		return nil, err
+	}
+	id := made.Name
+	made.CreatedAt = api.Stamp(op.o.Now())
+	made.UpdatedAt = made.CreatedAt
+	return op.defineRegion(r, &Change{Action: "create", Resource: "region", ID: id},
+		func(d *definitions.Draft, _ *Change) (*model.Region, error) {
+			switch {
+			case d.Now().Regions[id] != nil || objects.RegionAt(d.File(), id) >= 0:
+				return nil, fault.Invalidf("region %s exists already", id)
+			case len(d.Now().Regions) >= definitions.MaxRegions:
+				return nil, fault.Fullf("the API has created %d regions, which is the most", definitions.MaxRegions)
+			}
+			return made, nil
+		})
+}
+
+// ChangeRegion changes the fields of a request in a region. With Replace, the other fields get their defaults. It
+// returns nil for a region of the configuration, over which the fields are laid.
+func (op *Operations) ChangeRegion(r *Request, id string, req api.RegionChange) (*model.Region, error) {
+	id = op.regionNames().Of(id)
+	enabled := true
+	if err := req.Read("enabled", &enabled); err == nil && !enabled {
+		done, err := op.Safely(r, impact.OfRegion(id))
+		defer done()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return op.defineRegion(r, &Change{Action: "update", Resource: "region", ID: id},
+		func(d *definitions.Draft, ch *Change) (*model.Region, error) {
+			if at := objects.RegionAt(d.Bare(), id); at >= 0 {
+				return nil, op.layRegion(r, d, ch, &d.Bare().Regions[at], req)
+			}
+			before, err := objects.OwnRegion(d, id, "changed", r.Condition.Holds)
+			if err != nil {
+				return nil, err
+			}
+			after := *before
+			if r.Replace {
+				after = *model.New[model.Region]()
+				after.Name, after.Meta = id, before.Meta
+			}
+			after.UpdatedAt = api.Stamp(op.o.Now())
+			ch.Before = before
+			return &after, fault.FromCheck(definitions.EditRegion(&after, req, model.FromOperator))
+		})
+}
+
+// layRegion lays the values of a request over a region of the configuration. With Replace, the fields that the request
+// omits are those of the file again.
+func (op *Operations) layRegion(r *Request, d *definitions.Draft, ch *Change, file *config.Region,
+	req api.RegionChange) error {
+	now, _ := objects.FindRegion(d.Now(), d.File(), file.Name)
+	if err := r.Condition.Holds(now); err != nil {
+		return err
+	}
+	if req.Text("name") == file.Name && file.Label == "" {
+		req["name"] = nil // the name of the file
+	}
+	merge := func(before, change api.RegionChange) (api.RegionChange, error) {
+		merged, err := before.Merge(change)
+		if err != nil {
+			return nil, err
+		}
+		var continents model.Continents // a request may have a text
+		if err := merged.Read("continents", &continents); err == nil && merged.Has("continents") {
+			merged["continents"] = append([]string{}, continents...)
+		}
+		return merged.Differing(file)
+	}
+	return LayOver(op, r, d, ch, OverlayRequest[api.RegionChange]{
+		Kind: definitions.OverRegion, Name: file.Name, Configured: model.All(file), Change: req, Anew: r.Replace,
+		Merge: merge, Check: func(all api.RegionChange) error {
+			trial := *file
+			return fault.FromCheck(definitions.EditRegion(&trial, all, model.FromOperator))
+		}})
+}
+
+// defineRegion commits a change of a region, and returns the region. edit returns the region to store, or nil if edit
+// has made the change itself, as an overlay of the configuration.
+func (op *Operations) defineRegion(r *Request, ch *Change,
+	edit func(*definitions.Draft, *Change) (*model.Region, error)) (after *model.Region, err error) {
+	err = op.Define(r, ch, func(d *definitions.Draft) (err error) {
+		if after, err = edit(d, ch); err != nil || after == nil {
+			return err
+		}
+		ch.After = after
+		d.PutRegion(after)
+		return nil
+	})
+	return after, err
+}
+
+// DeleteRegion deletes a region of the API that is not in use.
+func (op *Operations) DeleteRegion(r *Request, id string) error {
+	defer op.o.Changes.Exclusive()() // no server comes into the region meanwhile
+	id = op.regionNames().Of(id)
+	ch := &Change{Action: "delete", Resource: "region", ID: id}
+	return op.Define(r, ch, func(d *definitions.Draft) error {
+		before, err := objects.OwnRegion(d, id, "deleted", r.Condition.Holds)
+		if err == nil {
+			err = op.o.Edit.CheckUnusedRegion(d, id)
+		}
+		if err != nil {
+			return err
+		}
+		ch.Before = before
+		d.DeleteRegion(id)
+		return nil
+	})
+}
+
+// regionNames returns the ids of the regions, which requests may write in any case.
+func (op *Operations) regionNames() config.RegionNames {
+	set, file := op.o.Definitions.Defined()
+	return set.RegionNames(file)
+}
