@@ -8,15 +8,15 @@ func (fixture) regionRows() []row {
 				`"JP"],"enabled":true,"priority":2,"routing_algorithm":"client-hash","proximity_bias":-10}`, 201,
 			shapeRegion + " source:s{api} routing_algorithm:s{client-hash} proximity_bias:i"},
 		{"POST /api/v1/regions", "", `{"name":"ap"}`, 400, shapeProblem},
-		{"POST /api/v1/regions", "", `{"name":"US East","code":"us-east"}`, 201, shapeRegion + " id:s{us-east}"},
+		{"POST /api/v1/regions", "", `{"name":"US East","code":"us-east","continents":["NA"]}`, 201, shapeRegion + " id:s{us-east}"},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/us-east", `{"name":"Ohio, US"}`, 200, shapeRegion + " name:s~Ohio,"},
 		{"DELETE /api/v1/regions/{id}", "/v1/regions/us-east", "", 204, ""},
 		{"GET /api/v1/regions", "/v1/regions?enabled=true&continent=AS", "", 200,
 			each("regions[].", shapeRegion) + shapeListed},
 		{"GET /api/v1/regions/{id}", "/v1/regions/ap", "", 200, shapeRegion},
-		{"PUT /api/v1/regions/{id}", "/v1/regions/ap", `{"code":"B"}`, 200, shapeRegion},
+		{"PUT /api/v1/regions/{id}", "/v1/regions/ap", `{"code":"B","continent":"AS"}`, 200, shapeRegion},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap",
-			`{"name":"ap","description":"y","latitude":-90,"longitude":180,"continent":"AS","countries":["SG"],` +
+			`{"name":"ap","description":"y","latitude":-90,"longitude":180,"continents":["AS"],"countries":["SG"],` +
 				`"enabled":true,"priority":3,"routing_algorithm":"latency","proximity_bias":99}`, 200,
 			shapeRegion + " routing_algorithm:s{latency} proximity_bias:i"},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"routing_algorithm":"geolocation"}`, 400,

@@ -34,8 +34,8 @@ const (
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
-		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- " +
-		"proximity_bias:i-" + shapeLaid
+		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i- " +
+		"continents:a owner:s- created_at:t- updated_at:t-" + shapeLaid
 	shapeAgentNode = "id:s name:s address:s- port:i- region:s status:s{online|offline|pending} version:s " +
 		"uptime_seconds:i last_seen:t? left_at:t? checks_total:i checks_per_sec:n active_checks:i target_count:i " +
 		"certificate_expiry:t? registered_at:t?"

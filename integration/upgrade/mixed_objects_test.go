@@ -73,7 +73,7 @@ func definedKinds(service string) []mixedKind {
 	host := func(number int) string { return fmt.Sprintf("host%d.example.invalid", number) }
 	agent := func(number int) string { return fmt.Sprintf("announced%d", number) }
 	regionChange := func(number int, text string) api.RegionChange {
-		return api.RegionChange{Name: pointer(region(number)), Description: &text}
+		return api.RegionChange{"name": region(number), "description": text}
 	}
 	domainTTL := func(ctx context.Context, c *api.Client, name string) (string, error) {
 		d, err := c.Domain(ctx, name)

@@ -95,12 +95,3 @@ func CheckOwner(owner string) error {
 	}
 	return nil
 }
-
-// listed returns the words of a vocabulary, separated by commas.
-func listed[S ~string](vocabulary []S) string {
-	words := make([]string, len(vocabulary))
-	for i, word := range vocabulary {
-		words[i] = string(word)
-	}
-	return strings.Join(words, ", ")
-}
