@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-MODULES  := shared overwatch agent gslbctl packaging/launcher packaging/release integration
+MODULES  := shared overwatch agent gslbctl packaging/launcher packaging/release integration integration/bench
 PROGRAMS := gslb-overwatch gslb-agent gslbctl gslb
 GOLANGCI := .tools/golangci-lint-v2.15.0
 ACTIONLINT := .tools/actionlint-v1.7.12
@@ -66,7 +66,7 @@ test-all: build ## everything that is promised: `make test` and, with real proce
 
 .PHONY: test-integration
 test-integration: ## of these the tests with real processes only
-	@$(MAKE) --no-print-directory test-all ONLY=smoke,integration,work
+	@$(MAKE) --no-print-directory test-all ONLY=smoke,integration,work,bench
 
 .PHONY: test-long
 # LENGTH is that of a soak or a fuzz target, which have no end of their own.
@@ -74,14 +74,14 @@ test-long: build ## soak, floods, fleets, upgrades, kills by the thousand, fuzzi
 	@$(run_tests) -bin "$(CURDIR)/bin" long
 
 .PHONY: scale
-SCALE ?= integration/plots
-scale: build ## 100 000 names, 10 000 agents, three nodes; plots into SCALE (integration/plots; Linux, some minutes)
-	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN="$(CURDIR)/bin" \
+SCALE ?= integration/bench/plots
+scale: build ## 100 000 names, 10 000 agents, three nodes; plots into SCALE (Linux, some minutes)
+	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration/bench && GSLB_BIN="$(CURDIR)/bin" \
 	  $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale -plots=$(abspath $(SCALE))
 
 .PHONY: scale-nodes
 scale-nodes: check-tools ## what 2 to 100 nodes cost one another, simulated, for overwatch/docs/scale.md
-	@$(GO) run ./integration/cmd/scale -out $(SCALE)
+	@$(GO) run ./integration/bench/nodes -out $(SCALE)
 
 .PHONY: fuzz
 FUZZTIME ?= 10s
@@ -100,7 +100,7 @@ bench-go: check-tools ## run the Go benchmarks of the latency and rate promises
 .PHONY: bench-times
 bench-times: build ## what is promised in seconds, by the tests with real processes (a machine at rest)
 	@GSLB_TIMED=1 $(run_tests) -bin "$(CURDIR)/bin" -only integration rest
-	@GSLB_TIMED=1 $(run_tests) -bin "$(CURDIR)/bin" -only work rest
+	@GSLB_TIMED=1 $(run_tests) -bin "$(CURDIR)/bin" -only work,bench rest
 
 .PHONY: bench-dns
 BENCHFLAGS   ?=

@@ -20,7 +20,7 @@ if [ "$old" != "$new" ]; then
 		done
 fi
 [ "$new" != gslb.internal ] || exit 0
-for file in */go.mod packaging/*/go.mod; do
+for file in */go.mod packaging/*/go.mod integration/bench/go.mod; do
 	for own in shared overwatch agent; do
 		if grep -q "^[[:space:]]*$new/$own v" "$file"; then
 			GOWORK=off go mod edit -dropreplace="$new/$own" -require="$new/$own@$version" "$file"

@@ -32,6 +32,9 @@ var units = []string{"shared", "overwatch", "agent", "gslbctl", "packaging/launc
 
 const integration = "integration"
 
+// bench is the module of the benchmarks. Its tests show at a small size that the measurements work.
+const bench = "integration/bench"
+
 // smoke are the tests with real processes in the plan quick: a failover, a signed and validated answer, a change by the
 // API.
 var smoke = []string{
@@ -79,7 +82,7 @@ func quick(o options) ([][]step, error) {
 	return [][]step{
 		{{
 			name: "vet", about: "go vet of every module",
-			argv: append([]string{"go", "vet"}, packages(append(units, integration)...)...),
+			argv: append([]string{"go", "vet"}, packages(append(units, integration, bench)...)...),
 		}},
 		{{
 			name: "smoke", about: "real processes: a failover, a signed and validated answer, a change by the API",
@@ -103,7 +106,7 @@ func rest(o options) ([][]step, error) {
 		return nil, err
 	}
 	var alone []step
-	for _, m := range append(slices.Clone(units), integration) {
+	for _, m := range append(slices.Clone(units), integration, bench) {
 		alone = append(alone, step{
 			name: "alone-" + strings.ReplaceAll(m, "/", "-"), about: "module " + m + " builds outside the workspace",
 			dir: m, env: []string{"GOWORK=off"}, argv: []string{"go", "build", "-o", "/dev/null", "./..."},
@@ -134,6 +137,10 @@ func rest(o options) ([][]step, error) {
 				argv: goTest("40m", append(processes, works...)...),
 			},
 		},
+		[]step{{
+			name: "bench", about: "the benchmarks at a small size, and a fleet of agents",
+			dir: bench, env: programs(o), tests: 2, argv: goTest("20m", "-count=1", "-p", "1", "./..."),
+		}},
 	), nil
 }
 
@@ -162,15 +169,18 @@ func long(o options) (stages [][]step, err error) {
 		length, fuzz = o.length, o.length
 	}
 	// Each world runs at full size. flags are passed to the only package of the world.
-	world := func(name, about, tests string, flags ...string) step {
+	worldOf := func(module, name, about, tests string, flags ...string) step {
 		names := strings.Fields(tests)
-		where, missing := packagesOf(integration, names)
+		where, missing := packagesOf(module, names)
 		err = errors.Join(err, missing)
 		args := slices.Concat([]string{"-count=1", "-p", "1", "-run", "^(" + strings.Join(names, "|") + ")"}, where, flags)
 		return step{
-			name: name, about: about, dir: integration, env: append(programs(o), "GSLB_FULL=1"), tests: 1,
+			name: name, about: about, dir: module, env: append(programs(o), "GSLB_FULL=1"), tests: 1,
 			argv: goTest("0", args...),
 		}
+	}
+	world := func(name, about, tests string, flags ...string) step {
+		return worldOf(integration, name, about, tests, flags...)
 	}
 	stages = inTurn([]step{
 		{
@@ -205,7 +215,7 @@ func long(o options) (stages [][]step, err error) {
 			"TestDocument_ThePart TestDocument_TwoOwners"),
 		world("matrix", "floods, crowds, a frozen agent and a disk that hangs, at the size of the fault matrix",
 			"TestAgentFrozen TestFlood_ TestCrowd_ TestDiskHangs_"),
-		world("fleet", "10 000 agents", "TestFleet"),
+		worldOf(bench, "fleet", "10 000 agents", "TestFleet"),
 		world("upgrade", "the upgrade from 0.9.0 and back, and Prometheus with the dashboard and the alerts",
 			"TestDashboard_HasData TestUpgrade"),
 		world("chromium", "a browser that resolves through the node follows HTTPS records",

@@ -30,6 +30,7 @@ type results struct {
 	step   step
 	strict bool
 	tell   func(failure) // is called immediately for each failure
+	report func(string)  // is called with the result of each package
 	began  time.Time
 
 	mu       sync.Mutex
@@ -39,14 +40,15 @@ type results struct {
 	output   map[key]*strings.Builder // of tests that have not ended, and of packages
 	broken   map[string]bool          // packages with a printed failure
 	over     int                      // packages that have ended
+	tests    map[string]int           // tests that have ended, by package
 }
 
 // key names a test, or a package where test is empty.
 type key struct{ pkg, test string }
 
-func newResults(s step, strict bool, tell func(failure)) *results {
+func newResults(s step, strict bool, tell func(failure), report func(string)) *results {
 	return &results{
-		step: s, strict: strict, tell: tell, began: time.Now(),
+		step: s, strict: strict, tell: tell, report: report, began: time.Now(), tests: map[string]int{},
 		running: map[key]time.Time{}, output: map[key]*strings.Builder{}, broken: map[string]bool{},
 	}
 }
@@ -120,11 +122,17 @@ func (r *results) ended(e event, at key) {
 			r.fail(at, "failed")
 		}
 		if e.Action != "skip" { // no test files
+			outcome := "passed"
+			if r.broken[at.pkg] {
+				outcome = "FAILED"
+			}
+			r.report(fmt.Sprintf("%s %s: %d tests in %s", outcome, short(at.pkg), r.tests[at.pkg], round(took)))
 			r.tally.packages = append(r.tally.packages, slow{at.pkg, took})
 		}
 		delete(r.output, at)
 		return
 	}
+	r.tests[at.pkg]++
 	r.tally.tests = append(r.tally.tests, slow{short(at.pkg) + " " + at.test, took})
 	switch {
 	case e.Action == "fail":

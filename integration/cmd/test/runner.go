@@ -54,7 +54,8 @@ func (r *runner) all(ctx context.Context, stages [][]step) error {
 // one runs a step to its end and adds its results.
 func (r *runner) one(ctx context.Context, s step) {
 	began := time.Now()
-	seen := newResults(s, r.strict, func(f failure) { r.say("FAILED %s\n%s", f.what, indented(f.output)) })
+	seen := newResults(s, r.strict, func(f failure) { r.say("FAILED %s\n%s", f.what, indented(f.output)) },
+		func(line string) { r.say("  %s: %s", s.name, line) })
 	var words lockedBuffer
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), s.env...)

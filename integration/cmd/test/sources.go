@@ -51,7 +51,12 @@ func packagesOf(module string, beginnings []string) (patterns []string, err erro
 // eachTest calls f for each test of a module, with the directory of its package in it, its name, and its text up to the
 // next function.
 func eachTest(module string, f func(dir, name, text string)) error {
-	err := filepath.WalkDir(module, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != module {
+			if _, nested := os.Stat(filepath.Join(path, "go.mod")); nested == nil {
+				return fs.SkipDir // another module
+			}
+		}
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}

@@ -87,7 +87,13 @@ func TestRunner_CountsWhatEnded(t *testing.T) {
 	}
 	wants(t, output, "4 passed, 1 failed, 2 skipped", "FAILED example.test/ways TestBad", "the reason of the failure",
 		"skipped: TestCannot: x_test.go:7: this machine has no tap",
-		"again: go test -count=1 -cpu=1 -run '^TestBad$' example.test/ways", "slowest tests:")
+		"again: go test -count=1 -cpu=1 -run '^TestBad$' example.test/ways", "slowest tests:",
+		"  ways: FAILED example.test/ways: 7 tests in ")
+	if output, err = ran(t, false, step{name: "good", dir: dir, tests: 1,
+		argv: goTest("1m", "-run", "TestGood", "./ways")}); err != nil {
+		t.Error(err)
+	}
+	wants(t, output, "1 passed, 0 failed", "  good: passed example.test/ways: 1 tests in ")
 }
 
 // In CI nothing that cannot run is green.

@@ -1,6 +1,6 @@
-// Command scale draws the plots of overwatch/docs/scale.md: what nodes pay for one another as there are more of them.
+// Command nodes draws the plots of overwatch/docs/scale.md: what nodes pay for one another as there are more of them.
 //
-//	scale -out integration/plots
+//	nodes -out integration/bench/plots
 //
 // Replication is simulated request by request, between sites all over the earth, with the rules of the program and the
 // costs that were measured of it. Key exchange, checks and heartbeats have no queue worth simulating: they are rates,
@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "integration/plots", "directory of the plots")
+	out := flag.String("out", "integration/bench/plots", "directory of the plots")
 	seed := flag.Uint64("seed", 1, "of the sites' places and the changes' times")
 	flag.Parse()
 	charts := map[string]plot.Chart{}
