@@ -16,21 +16,21 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// changeTimeout bounds the time to put the changes of one batch into force.
+// changeTimeout bounds the time to apply the changes of a batch.
 const changeTimeout = time.Minute
 
-// errNotMade is the error of changes that were to go into force together with one whose call panicked.
+// errNotMade is the error of the changes of a batch in which a change has panicked.
 var errNotMade = errors.New(
 	"the change was not made, since another one made at the same time failed inside; try it again")
 
-// queue holds the changes that wait while others are put into force. All of them go into force together in the next
-// batch, so that a hundred cost little more than one.
+// queue has the changes that wait while a batch of changes is applied. The next batch applies all of them together, so
+// that 100 changes cost little more than a single change.
 type queue struct {
 	mu    sync.Mutex
 	edits []*edit
 }
 
-// edit is the change of one caller of Define. Plane.mu guards done and err.
+// edit is the change of a caller of Define. Plane.mu guards done and err.
 type edit struct {
 	make     func(*definitions.Draft) error
 	attached definitions.Attached
@@ -74,12 +74,12 @@ func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) err
 	return e.err
 }
 
-// apply puts a batch into force: all at once, or, if the changes cannot be served together, one after the other. It
-// sets done and err of each.
+// apply applies a batch: all changes together, or, if the result cannot be served, one after the other. It sets done
+// and err of each.
 func (p *Plane) apply(batch []*edit) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
 	defer cancel()
-	defer func() { // also when a panic passes through: no caller may take its change for made
+	defer func() { // after a panic too, so that no caller assumes that its change is made
 		for _, e := range batch {
 			if !e.done {
 				e.done, e.err = true, errNotMade
@@ -101,8 +101,8 @@ func (p *Plane) apply(batch []*edit) {
 	}
 }
 
-// applyTogether puts a batch into force as one change. An edit whose make fails gets that error and is left out. Any
-// other error leaves everything as it was.
+// applyTogether applies a batch as a single change. It omits an edit with an error of make, and sets its err. Any other
+// error changes nothing.
 func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	draft := p.set.Edit(p.shown.Load().base, p.file, p.names)
 	var notes []store.Entry
@@ -135,16 +135,15 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 			a.Undo(back)
 		}
 		restore()
-		// the caller notes the failure in the audit log
+		// the caller writes the failure to the audit log
 		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.o.Targets, p.Config()))
 	}
 	return err
 }
 
-// put puts a set into force, without the objects in left. kinds are the kinds of definitions that it has otherwise than
-// the set in force; refuseMixed is as in publish.Settings. Once the set is found right, put calls store; stored reports
-// an error that came after store had succeeded and before the set was in force. After an error of store, or one before
-// it, the set before is in force.
+// put applies a set without the objects in left. kinds are the kinds of definitions that differ from the present set;
+// refuseMixed is as in publish.Settings. After validation, put calls store. stored reports an error after store has
+// succeeded and before the set is active. After an error of store or an earlier error, the present set stays active.
 func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds, refuseMixed bool,
 	attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
@@ -193,7 +192,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	}
 	p.set, p.left = next, left
 	p.show(base, next)
-	_ = p.logging.Set(joined.Logging) // which has been checked
+	_ = p.logging.Set(joined.Logging) // validated before
 	before := p.current.Swap(newCurrent(joined, next, p.current.Load().since))
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if kinds.Settings && p.o.Reconfigured != nil {
@@ -215,8 +214,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	return false, nil
 }
 
-// answer makes DNS answer by a configuration. It calls commit, which stores the change, once the configuration is found
-// right.
+// answer publishes the DNS answers of a configuration. After validation, it calls commit, which stores the change.
 func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []netip.Addr, refuseMixed bool,
 	commit func() error) error {
 	wanted, err := p.Settings(cfg, addresses)
@@ -231,8 +229,7 @@ func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []neti
 	return err
 }
 
-// sharesServers reports whether a domain that differs between two sets is in a region with servers that serve all
-// domains of the region.
+// sharesServers reports whether a changed domain is in a region with servers that serve all domains of the region.
 func sharesServers(cfg *config.Config, before, after *definitions.Set) bool {
 	shared := make(map[string]bool)
 	for i := range cfg.Regions {
@@ -252,7 +249,7 @@ func sharesServers(cfg *config.Config, before, after *definitions.Set) bool {
 	return len(shared) > 0 && (differs(before, after) || differs(after, before))
 }
 
-// withoutKeys removes file, line and key from problems of settings that stand in no file.
+// withoutKeys removes file, line and key from problems of settings of the API.
 func withoutKeys(problems settings.Problems) settings.Problems {
 	bare := slices.Clone(problems)
 	for i := range bare {

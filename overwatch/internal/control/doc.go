@@ -1,8 +1,7 @@
-// Package control puts changes into force: of the configuration file, of the API, of other nodes' operators, of the
-// geolocation database, and of the addresses of host names. All that changes what is answered or checked goes through
-// here, one change after the other.
+// Package control applies changes of the configuration file, of the API, of other nodes, of the geolocation database,
+// and of the addresses of host names. All changes of answers and checks pass through this package, one after the other.
 //
-// It owns the configuration in force (State), which is the file joined with the API's definitions, and tells the parts
-// of the node what follows from it (Plane). The root makes both; the API, signals and replication call them, from any
-// goroutine. It starts no goroutine of its own. It never answers a query, and never puts half of a change into force.
+// State is the current configuration: the file joined with the definitions of the API. Plane applies it to the parts of
+// the node. The root creates both; the API, signals and replication call them concurrently. The package starts no
+// goroutine. A change is applied completely or not at all.
 package control

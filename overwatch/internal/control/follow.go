@@ -18,7 +18,7 @@ import (
 // errUnknownKind reports an object of a kind that only a later version of gslb knows.
 var errUnknownKind = errors.New("this version of gslb does not know it: run the same version on all nodes")
 
-// errUnread reports an object whose value is not one of its kind and name.
+// errUnread reports an object with a value that does not fit its kind and name.
 var errUnread = errors.New("its value cannot be read: run the same version on all nodes")
 
 // object returns the value of an object in the store; nil if it is deleted or was never there.
@@ -81,7 +81,7 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	_, kinds := p.set.Changes(next)
 	keepSerial := func() error { p.KeepSerials(p.o.Publisher.Serial()); return nil }
 	left := p.left.of(p.set, next)
-	if kinds.Settings { // those of another node need not go with this node's file
+	if kinds.Settings { // settings of another node may not fit the file of this node
 		_, _, left = p.join(p.file, next, nil)
 	}
 	_, err := p.put(ctx, next, left, kinds, false, nil, keepSerial)
@@ -116,7 +116,7 @@ func (p *Plane) followServer(ctx context.Context, key replica.Key) error {
 		}
 		sound := restore.Servers([]model.Server{*s}, p.log)
 		if len(sound) == 0 {
-			return nil, errors.New("its service or its weight is not one that a server may have")
+			return nil, errors.New("its service or its weight is invalid")
 		}
 		return &sound[0], nil
 	})

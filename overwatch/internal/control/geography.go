@@ -22,8 +22,8 @@ import (
 // databaseCheck is the interval of looking at the geolocation database file. Such files are replaced weekly or daily.
 const databaseCheck = 5 * time.Second
 
-// geography compiles the table of clients' places from the configuration and the database file. It keeps the last
-// table, and compiles anew only when one of them has changed. One goroutine at a time may use it.
+// geography compiles the location table from the configuration and the database file. It caches the last table, and
+// compiles a new table only after a change of one of the two. It is not safe for concurrent use.
 type geography struct {
 	log      zerolog.Logger
 	loaded   prometheus.Gauge
@@ -39,7 +39,7 @@ type geography struct {
 	table *geo.Table
 }
 
-// attempt identifies a version of the database file that was read, or found missing.
+// attempt identifies a version of the database file, which was read or is missing.
 type attempt struct {
 	path string
 	info os.FileInfo // nil: there was no file
@@ -53,14 +53,14 @@ func newGeography(registerer prometheus.Registerer, log zerolog.Logger) (*geogra
 		}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gslb_geo_reload_failures_total",
-			Help: "Geolocation database files that could not be used; the one before stays in use.",
+			Help: "Geolocation database files that could not be used; the previous database stays in use.",
 		}),
 	}
 	return g, errors.Join(registerer.Register(g.loaded), registerer.Register(g.failures))
 }
 
-// places returns the table for a configuration and the database file as it is now. A file that cannot be used is
-// logged once, and the one before stays in use.
+// places returns the table for a configuration and the present database file. It logs an unusable file once, and then
+// uses the previous database.
 func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	g.read(cfg.Overwatch.Geolocation.DatabasePath)
 	from := placeSources(cfg)
@@ -77,7 +77,7 @@ func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	return table, nil
 }
 
-// preview returns the table for a configuration with the database in use. It keeps nothing.
+// preview returns the table for a configuration with the present database. It caches nothing.
 func (g *geography) preview(cfg *config.Config) (*geo.Table, error) {
 	from := placeSources(cfg)
 	if g.table != nil && reflect.DeepEqual(withoutDatabase(from), withoutDatabase(g.from)) {
@@ -122,7 +122,7 @@ func (g *geography) readFile(now attempt) (*geo.Database, error) {
 		g.early = nil
 		early.Wait()
 		database := early.database
-		early.database = nil // the root keeps the reading
+		early.database = nil // the root has a reference to the reading
 		if early.same(now) {
 			return database, early.err
 		}
@@ -163,7 +163,7 @@ func (r *DatabaseReading) Wait() {
 
 // logUnusable logs why the database file cannot be used.
 func (g *geography) logUnusable(err error) {
-	remains := "clients are placed by overwatch.geolocation.custom_mappings and default_region alone until there is one"
+	remains := "until then only overwatch.geolocation.custom_mappings and default_region locate clients"
 	if g.database != nil {
 		remains = "the previous database stays in use"
 	}
@@ -254,13 +254,13 @@ func (p *Plane) WatchDatabase(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		if err := p.CheckDatabase(ctx); err != nil && ctx.Err() == nil {
-			p.log.Error().Err(err).Msg("placing clients by the new geolocation database: the one before stays in use")
+			p.log.Error().Err(err).Msg("using the new geolocation database: the previous database stays in use")
 		}
 	}
 }
 
-// CheckDatabase puts the geolocation database into force if its file has changed, also where a change that failed has
-// read it since. On an error the one before stays in use.
+// CheckDatabase applies the geolocation database if its file has changed, even if a failed change has read the file.
+// After an error the previous database stays in use.
 func (p *Plane) CheckDatabase(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

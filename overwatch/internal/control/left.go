@@ -11,8 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// leftOut names the objects of a set that are not in force, since they do not fit the configuration file. It is
-// immutable.
+// leftOut has the names of objects without effect, because they do not fit the configuration file. It is immutable.
 type leftOut struct{ domains, regions, settings map[string]bool }
 
 // missingIn returns the objects of set that are missing in fits, a part of it.
@@ -38,7 +37,7 @@ func missing[V any](all, some map[string]V) map[string]bool {
 
 func (l leftOut) empty() bool { return len(l.domains)+len(l.regions)+len(l.settings) == 0 }
 
-// of returns the objects that stay left out when next takes the place of before: those that are the same in both.
+// of returns the objects that stay without effect when next replaces before: the objects that are equal in both.
 func (l leftOut) of(before, next *definitions.Set) (still leftOut) {
 	if l.empty() {
 		return l
@@ -52,7 +51,7 @@ func (l leftOut) of(before, next *definitions.Set) (still leftOut) {
 	return still
 }
 
-// without returns the set without the objects that are left out.
+// without returns the set without the objects in l.
 func (l leftOut) without(set *definitions.Set, file *config.Config) *definitions.Set {
 	if l.empty() {
 		return set
@@ -70,7 +69,7 @@ func (l leftOut) without(set *definitions.Set, file *config.Config) *definitions
 	return draft.Set()
 }
 
-// LeftOut returns the objects that are not in force, since they do not fit the configuration file.
+// LeftOut returns the objects without effect, because they do not fit the configuration file.
 func (s *State) LeftOut() (keys []replica.Key) {
 	l := s.shown.Load().left
 	for kind, names := range map[string]map[string]bool{store.KindDomain: l.domains, store.KindRegion: l.regions,

@@ -35,13 +35,13 @@ type Plane struct {
 	reloads *prometheus.CounterVec
 
 	fault     fileFault  // of the configuration file
-	reloading sync.Mutex // held during a whole reload, mu only once targets were waited for
+	reloading sync.Mutex // locked during a reload; mu only after the wait for targets
 }
 
 // Options are the parts of the node that a change reaches.
 type Options struct {
 	ConfigPath string
-	// Running ends with the node. A change that has begun to go into force is stopped by nothing else.
+	// Running ends with the node, and only its end stops a change that is being applied.
 	Running context.Context
 	State   *State
 
@@ -59,17 +59,16 @@ type Options struct {
 	// Servers holds the servers that the API has created.
 	Servers *inventory.Inventory
 	Audit   *audit.Log
-	// Replication returns the exchange with other nodes, which is made after the Plane; nil while there is none.
+	// Replication returns the replication, which is created after the Plane; nil before.
 	Replication func() *replication.Replication
-	// Reconfigured is called with each configuration that a reload, or settings of the API, have put into force; nil:
-	// nothing is.
+	// Reconfigured is called with each configuration that a reload or settings of the API have applied; nil is ignored.
 	Reconfigured func(*config.Config)
 
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort
 	// Allowed reports whether an agent may claim a backend.
 	Allowed func(agentID string, id registry.ID) bool
-	// Identity is the node's own, in force until the node ends.
+	// Identity is the identity of the node until its end.
 	Identity *identity.Identity
 
 	Registerer prometheus.Registerer

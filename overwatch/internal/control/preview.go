@@ -25,7 +25,7 @@ func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.
 	return p.viewOf(joined, true, backends, wanted)
 }
 
-// Draft calls make with a draft of the definitions in force, and throws the draft away.
+// Draft calls make with a draft of the present definitions, and discards the draft.
 func (p *Plane) Draft(make func(*definitions.Draft) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,10 +49,10 @@ func (p *Plane) drafted(change func(*definitions.Draft) error) (*config.Config, 
 	return served.Join(base, p.names), nil
 }
 
-// Proposed is another configuration file, which is not in force.
+// Proposed is a parsed configuration file that is not applied.
 type Proposed struct {
-	// Changes and Restart are the keys that differ from the file in force: those that count at a reload, and those that
-	// wait for a restart.
+	// Changes and Restart are the keys that differ from the active file: keys that a reload applies, and keys that require
+	// a restart.
 	Changes, Restart []string
 	// Config is the file joined with the API's definitions.
 	Config *config.Config
@@ -110,7 +110,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 	return side.View(), nil
 }
 
-// mixed reports whether a zone in force has both domains that say dnssec_enabled: false and others.
+// mixed reports whether an active zone has domains with dnssec_enabled: false and other domains.
 func (p *Plane) mixed() bool {
 	inForce := DNSSettings(p.Config(), nil)
 	inForce.RefuseMixed = true

@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// EndAdminState is the Object that ends an override, a weight or a drain, or cancels a planned one. A drain that an
-// agent has left at its goodbye ends too; a drain that an agent requests continues.
+// EndAdminState is the Object that ends an active or planned override, weight or drain. It also ends the drain that a
+// stopped agent has left; a drain that an agent requests continues.
 type EndAdminState struct {
 	Kind   api.OrderKind
 	Target Target
@@ -44,7 +44,7 @@ func (t *Transaction) endAdminState(action string, o registry.AdminState) {
 	t.EndAdminState(o)
 }
 
-// endParting ends the drain that an agent has left. The drain is no stored object, so it ends at once.
+// endParting ends the drain that an agent has left. The drain is not stored, so that Plan ends it.
 func (e EndAdminState) endParting(ctx context.Context, t *Transaction) error {
 	b := t.c.o.View.Get(e.id())
 	if b == nil {
@@ -73,7 +73,7 @@ func (e EndAdminState) id() registry.ID {
 func NoAdminState(kind api.OrderKind, t Target) error {
 	switch kind {
 	case api.OrderWeight:
-		return fault.NotFoundf("%s has its declared weight: none by an operator is in force or planned", t)
+		return fault.NotFoundf("%s has its declared weight: no weight by an operator is active or planned", t)
 	case api.OrderDrain:
 		id := registry.ID{Service: t.Service, Address: t.Address, Port: t.Port}
 		return fault.NotFoundf("no drain of %s is in force or planned", id)

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// sourceAPI is the source of an admin state whose author names none.
+// sourceAPI is the default source of an admin state.
 const sourceAPI = "api"
 
 // Target is the object of an admin state: an address of a service, with one port or all.
@@ -42,11 +42,11 @@ func (t Target) Has(b *registry.Backend) bool {
 	return b.Address == t.Address && (t.Port == 0 || b.Port == t.Port)
 }
 
-// SetAdminState is the Object that sets an override, a weight or a drain, at once or for a window of time.
+// SetAdminState is the Object that sets an override, a weight or a drain, from now on or for a window of time.
 type SetAdminState struct {
 	Kind   api.OrderKind
 	Target Target
-	// Patch keeps the present value of each field that is nil or empty. It requires a present admin state.
+	// With Patch, a field that is nil or empty does not change. It requires a present admin state.
 	Patch bool
 
 	Healthy  *bool   // of an override
@@ -55,7 +55,7 @@ type SetAdminState struct {
 	Duration string  // of a drain; "": the default of the service
 
 	Reason, Source string
-	StartsAt       *time.Time // nil: at once
+	StartsAt       *time.Time // nil: now
 	ExpiresIn      string     // counted from the start; "": no end
 
 	// State is the admin state that Plan has made of the fields.
@@ -100,7 +100,7 @@ func (s *SetAdminState) Plan(_ context.Context, t *Transaction) error {
 	return t.replaceAdminState(string(o.Kind), o, before, replaces)
 }
 
-// replaceAdminState adds the steps that set o in place of before, if replaces is true.
+// replaceAdminState adds the steps that set o. If replaces is true, o replaces before.
 func (t *Transaction) replaceAdminState(action string, o, before registry.AdminState, replaces bool) error {
 	stored := restore.Order(o)
 	if err := CheckAdminState(&stored); err != nil {
@@ -116,7 +116,7 @@ func (t *Transaction) replaceAdminState(action string, o, before registry.AdminS
 	return nil
 }
 
-// complete sets the fields that a PATCH leaves out to the values of the present admin state.
+// complete sets the fields that a PATCH omits to the values of the present admin state.
 func (s *SetAdminState) complete(before registry.AdminState) {
 	s.Healthy, s.Weight = cmp.Or(s.Healthy, &before.Healthy), cmp.Or(s.Weight, &before.Weight)
 	s.Reason, s.Source = cmp.Or(s.Reason, before.Reason), cmp.Or(s.Source, before.Source)
@@ -185,7 +185,7 @@ func (s *SetAdminState) unknownBackend() error {
 	return fault.NotFoundf("no backend of %s is known", s.Target)
 }
 
-// AdminState returns the admin state of a kind about exactly a target, in force or planned.
+// AdminState returns the active or planned admin state of a kind with exactly this target.
 func (c *Changes) AdminState(kind api.OrderKind, t Target) (registry.AdminState, bool) {
 	for _, o := range c.o.View.AdminStates() {
 		if o.Kind == kind && TargetOf(o) == t {
@@ -209,7 +209,7 @@ func removedBy(o registry.AdminState) (w impact.Withdrawal, removes bool) {
 	return w, o.Share == 0
 }
 
-// recordOrNil returns the record of an admin state for the audit log, nil for none.
+// recordOrNil returns the record of an admin state for the audit log, nil without an admin state.
 func recordOrNil(o registry.AdminState, found bool) any {
 	if !found {
 		return nil

@@ -31,8 +31,8 @@ func (s *SetAdminState) buildWindow(now time.Time, o *registry.AdminState) error
 	return nil
 }
 
-// keepWindow sets the beginning and the end of o to the values of the present admin state, unless the PATCH gives other
-// values. A new end counts from the present beginning, or from now if the beginning has passed.
+// keepWindow sets the start and the end of o to the values of the present admin state, unless the PATCH has other
+// values. A new end is relative to the present start, or to now if the start has passed.
 func keepWindow(o *registry.AdminState, before registry.AdminState, keepStart bool, expiresIn string, now time.Time) {
 	if expiresIn == "" {
 		o.ExpiresAt = before.ExpiresAt
@@ -46,8 +46,8 @@ func keepWindow(o *registry.AdminState, before registry.AdminState, keepStart bo
 	}
 }
 
-// mayReplace rejects a planned admin state in place of an admin state in force, which would end before its time.
-// Without force it also rejects the replacement of a planned admin state by another one.
+// mayReplace rejects a planned admin state that would replace an active admin state, because the latter would end now.
+// Without force it also rejects the replacement of a planned admin state.
 func mayReplace(before, o registry.AdminState, force bool) error {
 	switch {
 	case before.IsActive && !o.IsActive:

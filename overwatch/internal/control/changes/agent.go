@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Agents holds the pinned agents and the locked tokens; trust.Trust implements it. Except for a revocation, nothing is
-// changed after an error.
+// Agents has the pinned agents and the locked tokens; trust.Trust implements it. Except for a revocation, an error
+// changes nothing.
 type Agents interface {
 	Unpin(ctx context.Context, agentID string, with ...store.Entry) error
 	// Reissue deletes a pin and refuses its certificate from now on.
@@ -23,7 +23,7 @@ type Agents interface {
 	// RevokeAndLock is Revoke, and locks the tokens of the agent's services, which it returns.
 	RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) (locked []string, err error)
 	Unlock(ctx context.Context, service string, with ...store.Entry) error
-	// UnpinSelected deletes the pins of those of ids that s still selects, and returns them.
+	// UnpinSelected deletes the pins of the agents in ids that s selects, and returns these agents.
 	UnpinSelected(ctx context.Context, s trust.Selection, ids []string, with ...store.Entry) ([]string, error)
 }
 
@@ -44,7 +44,7 @@ type RevokeAgent struct {
 	// Before and After describe the agent and the request in the audit log.
 	Before, After any
 
-	// Locked lists the services whose tokens the change has locked.
+	// Locked lists the services with tokens that the change has locked.
 	Locked []string
 }
 
@@ -145,7 +145,7 @@ type UnpinAgents struct {
 	IDs       []string
 	Before    any // the selection in the audit log
 
-	// Unpinned lists the agents whose pins the change has deleted.
+	// Unpinned lists the agents with pins that the change has deleted.
 	Unpinned []string
 }
 
@@ -165,7 +165,7 @@ func (u *UnpinAgents) Plan(_ context.Context, t *Transaction) error {
 	return nil
 }
 
-// UnlockToken is the Object that lets the tokens of a service admit new agents again.
+// UnlockToken is the Object that unlocks the tokens of a service for new agents.
 type UnlockToken struct{ Service string }
 
 // Plan implements Object.

@@ -1,10 +1,10 @@
-// Package changes is the only way to change admin states of backends (overrides, weights and drains), servers, pins and
-// revocations of agents, locks of tokens, and mass-failure holds. A change is validated, its effect on answers is
-// computed, one transaction stores its objects with the audit entry, and then it is published: the registry has it, and
-// DNS answers follow. Admin states of other nodes pass the same checks.
+// Package changes is the only way to change operator state: admin states of backends (overrides, weights and drains),
+// servers, definitions, documents, pins and revocations of agents, locks of tokens, and mass-failure holds. A change is
+// validated, and its effect on answers is computed. A transaction stores its objects with the audit entry. Then the
+// change is published to the registry and to DNS. Admin states of other nodes pass the same checks.
 //
-// The methods of Changes may be called from any goroutine. A change that removes backends from answers excludes all
-// other changes; changes that only add objects run together.
+// The methods of Changes may be called concurrently. A change that removes backends from answers excludes all other
+// changes; changes that only add objects run together.
 package changes
 
 import (
@@ -22,8 +22,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// timeout bounds a change from the disk to DNS, and the wait for DNS after a change that took as long. A change
-// continues when its client goes away.
+// timeout bounds a change from the disk to DNS, and then the wait for DNS. A change continues when its client
+// disconnects.
 const timeout = 10 * time.Second
 
 // Registry is the part of package registry that a change publishes to. A call returns when readers of the view see its
@@ -39,7 +39,7 @@ type Registry interface {
 	ReleaseRegionHold(ctx context.Context, name string) ([]registry.ID, error)
 }
 
-// Store writes a batch and audit entries in one transaction. After an error nothing is changed.
+// Store writes a batch and audit entries in one transaction. An error changes nothing.
 type Store interface {
 	Write(*store.Batch, ...store.Entry) error
 }
@@ -67,8 +67,8 @@ type Options struct {
 // Changes applies the changes of operators and of other nodes.
 type Changes struct {
 	o Options
-	// mu is held for writing by changes that remove backends from answers, so that two of them do not remove the last
-	// backends of a name together; for reading by changes that add objects.
+	// mu is locked for writing by changes that remove backends from answers, so that two of them cannot remove the last
+	// backends of a name together. Changes that add objects lock it for reading.
 	mu sync.RWMutex
 }
 
@@ -84,15 +84,15 @@ func New(o Options) *Changes {
 type Actor struct {
 	Name, IP  string
 	RequestID string
-	Group     string // the id that a client gives to all requests of one change; "": none
+	Group     string // the common id of the requests of a change, set by the client; "": none
 }
 
 // Change is a change of operator state.
 type Change struct {
 	Actor  Actor
 	Object Object
-	// Precondition rejects a change of an object that is not in the state that the client expects. It receives the
-	// present object, nil for none. nil accepts each state.
+	// Precondition rejects a change of an object in a state that the client does not expect. Its argument is the present
+	// object, nil without an object. A nil Precondition accepts all states.
 	Precondition func(now any) error
 	// IfSafe rejects a change that leaves a name with too few backends.
 	IfSafe bool
@@ -117,8 +117,8 @@ type Result struct {
 // adding is an Object whose change can add objects and remove none. Such changes run together.
 type adding interface{ adds() bool }
 
-// Apply makes a change, and returns when DNS answers follow. After a rejection nothing is changed. An error after the
-// transaction, such as the end of the node, leaves the change stored.
+// Apply makes a change, and returns when DNS answers follow. A rejection changes nothing. After an error later than the
+// transaction, such as the end of the node, the change is stored.
 func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
 	if a, is := change.Object.(adding); is && a.adds() && !change.IfSafe {
 		defer c.Shared()()

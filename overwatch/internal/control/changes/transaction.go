@@ -33,7 +33,7 @@ type Transaction struct {
 	batch     store.Batch
 	puts      []model.Server
 	gone      []registry.ID
-	expected  map[registry.ID]*model.Server // the present servers of puts and gone, nil for a new server
+	expected  map[registry.ID]*model.Server // present servers of puts and gone, nil for a new server
 	write     func(context.Context, store.Entry) error
 	describe  func() Entry // returns Entry after write; nil: Entry is complete
 	stored    bool
@@ -42,12 +42,12 @@ type Transaction struct {
 	removes   []impact.Withdrawal
 	unchanged bool // there is nothing to store, and no audit entry
 
-	notesRejection bool // a rejection by write is in the audit log too
+	notesRejection bool // writes a rejection by write to the audit log
 }
 
-// Write sets the function that validates and stores the change in one transaction with the audit entry note, in place
-// of the other steps. After a rejection by write nothing is stored. describe returns the description of the change for
-// the audit log. It is called when the change is stored, and after a failure.
+// Write sets the function that validates and stores the change in one transaction with the audit entry note. It
+// replaces the other steps. A rejection by write stores nothing. describe returns the description of the change for the
+// audit log. It is called when the change is stored, and after a failure.
 func (t *Transaction) Write(describe func() Entry, write func(ctx context.Context, note store.Entry) error) {
 	t.describe, t.write = describe, write
 }
@@ -58,14 +58,14 @@ func (t *Transaction) Publish(step func(context.Context) error) { t.publish = ap
 // Unchanged ends the change without an audit entry: the present state is the next state.
 func (t *Transaction) Unchanged() { t.unchanged = true }
 
-// SetAdminState stores an admin state and puts it into force, at once or when it begins, in place of the admin state of
-// its kind and object.
+// SetAdminState stores an admin state and applies it, now or at its start. It replaces the admin state of its kind and
+// object.
 func (t *Transaction) SetAdminState(o registry.AdminState) {
 	t.batch.PutOrder(restore.Order(o))
 	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.o.Registry.SetAdminState(ctx, o) })
 }
 
-// EndAdminState deletes an admin state, which is in force or planned.
+// EndAdminState deletes an active or planned admin state.
 func (t *Transaction) EndAdminState(o registry.AdminState) {
 	t.batch.DeleteOrder(o.Kind, o.Service, o.Endpoint())
 	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.clear(ctx, o) })
@@ -80,11 +80,11 @@ func (c *Changes) clear(ctx context.Context, o registry.AdminState) error {
 	return err
 }
 
-// Removes adds backends that the change removes from answers. With Change.IfSafe the change is rejected if a name loses
-// too many.
+// Removes adds backends that the change removes from answers. With Change.IfSafe the change is rejected if a name would
+// have too few backends.
 func (t *Transaction) Removes(w impact.Withdrawal) { t.removes = append(t.removes, w) }
 
-// accepts applies the precondition of the change to the present object, nil for none.
+// accepts applies the precondition of the change to the present object, nil without an object.
 func (t *Transaction) accepts(now any) error {
 	if t.change.Precondition == nil {
 		return nil
@@ -108,8 +108,8 @@ func (t *Transaction) plan(ctx context.Context) error {
 	return nil
 }
 
-// commit stores the change with its audit entry, publishes it and waits for DNS. A failure is in the audit log too, a
-// rejection is not: the log of refused requests has rejections.
+// commit stores the change with its audit entry, publishes it and waits for DNS. The audit log has an entry of a
+// failure. Rejections are in the log of refused requests.
 func (t *Transaction) commit(ctx context.Context) (Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()

@@ -140,8 +140,8 @@ func (p *Plan) check(pl *Planner, d *definitions.Draft) error {
 	return problems.err(fault.Invalid)
 }
 
-// regionsAfter returns the names of the regions after a plan, with those of the file, and whether the API has disabled
-// them.
+// regionsAfter returns the names of the regions after a plan, including regions of the file, and whether the API has
+// disabled them.
 func (p *Plan) regionsAfter(d *definitions.Draft) map[string]bool {
 	all := map[string]bool{}
 	for i := range d.File().Regions {
@@ -158,8 +158,8 @@ func (p *Plan) regionsAfter(d *definitions.Draft) map[string]bool {
 	return all
 }
 
-// mayName checks that a region exists and is enabled. A disabled one may stay where it was named before, and be named
-// by a document that has it, as an export does.
+// mayName checks that a region exists and is enabled. An object can name a disabled region if it has named the region
+// before, or if the document has the region, as an export does.
 func (p *Plan) mayName(regions map[string]bool, name string, before ...string) error {
 	enabled, there := regions[name]
 	switch {
@@ -172,7 +172,7 @@ func (p *Plan) mayName(regions map[string]bool, name string, before ...string) e
 	return nil
 }
 
-// domainsAnsweringNames returns the domains of a file and of the API whose answers are names.
+// domainsAnsweringNames returns the domains of a file and of the API that are answered with names.
 func domainsAnsweringNames(file *config.Config, made map[string]*model.Domain) map[string]bool {
 	all := map[string]bool{}
 	for _, list := range [][]config.Domain{file.Domains, file.Disabled()} {
@@ -225,7 +225,7 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 			names(region, "domain %s names it, and stays", domain.Name)
 		}
 	}
-	for domain := range d.File().AllDomains { // where the API has laid it over the file's regions
+	for domain := range d.File().AllDomains { // regions of overlays
 		for _, region := range domain.Regions {
 			names(region, "the regions laid over domain %s name it: change them first", domain.Name)
 		}
@@ -247,7 +247,7 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 	}
 	for b := range pl.o.View.Backends() {
 		put := p.put.servers[b.ID]
-		// The addresses of a target do not count: their target stands for them.
+		// The addresses of a target are ignored: the target represents them.
 		if !b.Host().FromAPI && p.gone.servers[b.ID] == nil && (put == nil || put.Region == b.Region) {
 			names(b.Region, "server %s is in it, and stays", b.ID)
 		}
@@ -255,7 +255,7 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 	return users
 }
 
-// staleServers is stale for servers. The caller has reserved them, so that nobody changes them meanwhile.
+// staleServers is stale for servers. The caller has reserved them, so that no other change can change them.
 func (p *Plan) staleServers(inv Inventory) error {
 	for _, touched := range []map[registry.ID]*model.Server{p.put.servers, p.gone.servers} {
 		for id := range touched {

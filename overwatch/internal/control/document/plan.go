@@ -23,11 +23,11 @@ type Plan struct {
 	ctx       context.Context //nolint:containedctx // of the request that plans
 	request   Request
 	now       time.Time
-	places    map[string]string // as Objects.places has those of the document
+	places    map[string]string // places of the objects, see Objects.places
 	changes   []api.PlanChange
 	unchanged int
-	owned     int // objects that the owner has now
-	touched   int // those of them that change or go
+	owned     int // number of objects of the owner
+	touched   int // number of these objects that change or are deleted
 	problems  problems
 
 	held *Objects // as they were when the plan was made
@@ -35,7 +35,7 @@ type Plan struct {
 	gone *Objects
 }
 
-// compare makes the plan that turns the held objects into those of a document. It stops when ctx ends.
+// compare returns the plan that changes the present objects to the objects of a document. It stops when ctx ends.
 func compare(ctx context.Context, request Request, wanted, held *Objects, now time.Time) *Plan {
 	p := &Plan{ctx: ctx, request: request, now: now, places: wanted.places, held: held, put: newObjects(),
 		gone: newObjects()}
@@ -56,14 +56,14 @@ func compare(ctx context.Context, request Request, wanted, held *Objects, now ti
 	return p
 }
 
-// ownership points to the fields of an object that a plan sets: its owner, and when it was made and changed. For a
-// field that the kind does not have it points elsewhere.
+// ownership points to the fields of an object that a plan sets: owner, time of creation and time of the last change.
+// For a field that the kind lacks, it points to an unused value.
 type ownership struct {
 	owner            *string
 	created, changed *time.Time
 }
 
-// compareAll adds the changes of one kind of objects to the plan.
+// compareAll adds the changes of a kind of objects to the plan.
 func compareAll[K comparable, V any](p *Plan, kind string, wanted, held, put, gone map[K]*V,
 	of func(*V) ownership) {
 	mine := func(was *V) bool { return p.request.Owner != "" && *of(was).owner == p.request.Owner }
@@ -135,8 +135,8 @@ func sortedKeys[K comparable, V any](all map[K]V) []K {
 	return keys
 }
 
-// own sets the owner of an object of the document: the request's, or else the one that the object has, before. An
-// object that names another owner than the request is refused.
+// own sets the owner of an object of the document: the owner of the request, or by default the present owner of the
+// object. It rejects an object with an owner other than the owner of the request.
 func (p *Plan) own(owner *string, before string) error {
 	switch wanted := *owner; {
 	case p.request.Owner == "":
@@ -181,7 +181,7 @@ func fieldsBetween(before, after any) (list []api.PlanField) {
 func jsonFields(object any) map[string]string {
 	encoded, err := json.Marshal(object)
 	if err != nil {
-		panic(err) // what the store keeps always encodes
+		panic(err) // stored objects can always be encoded
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(encoded, &raw); err != nil {
@@ -247,6 +247,6 @@ func (p *problems) check(place string, err error) {
 	}
 }
 
-// errStale is the error of a plan of which an object has changed since it was made.
+// errStale is the error of a plan with an object that has changed since.
 var errStale = fault.Conflictf("nothing was changed: objects of the document were changed by somebody else at the " +
 	"same time: plan again")

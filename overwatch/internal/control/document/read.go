@@ -23,7 +23,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Request is api.ApplyRequest whose objects are not decoded yet, so that each error names its object.
+// Request is api.ApplyRequest with encoded objects, so that each error can name its object.
 type Request struct {
 	Document json.RawMessage `json:"document"`
 	Owner    string          `json:"owner,omitempty"`
@@ -41,7 +41,7 @@ type objectLists struct {
 	Settings []json.RawMessage `json:"settings,omitempty"`
 }
 
-// Objects holds the objects of a document, or those that the API has now, by their ids.
+// Objects has the objects of a document, or the present objects of the API, by their ids.
 type Objects struct {
 	regions  map[string]*model.Region
 	domains  map[string]*model.Domain
@@ -50,7 +50,7 @@ type Objects struct {
 	mappings map[netip.Prefix]*store.Mapping
 	agents   map[string]*store.Node
 	settings map[string]*json.RawMessage
-	places   map[string]string // of those of a document in it, such as domains[3], by kind and name
+	places   map[string]string // places in a document, such as domains[3], by kind and name
 }
 
 // The kinds of objects, as a plan names them.
@@ -94,7 +94,7 @@ func (p problems) err(kind fault.Kind) error {
 	return e
 }
 
-// Read decodes a document and checks each of its objects by itself. It stops when ctx ends.
+// Read decodes a document and checks each object separately. It stops when ctx ends.
 func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
 	if body.Owner != "" {
 		if remedy := settings.LabelRemedy(body.Owner, api.MaxOwner); remedy != "" {
@@ -140,7 +140,7 @@ func newObjects() *Objects {
 // reader makes the objects of a document.
 type reader struct {
 	pl       *Planner
-	ctx      context.Context //nolint:containedctx // of the request whose document it reads
+	ctx      context.Context //nolint:containedctx // of the request with the document
 	held     *definitions.Set
 	found    *Objects
 	names    config.RegionNames // of the regions that exist, and of the document
@@ -169,7 +169,7 @@ func each[T any](r *reader, list string, raw []json.RawMessage, take func(T) (ki
 	}
 }
 
-// place notes where an object stands in the document.
+// place records the place of an object in the document.
 func (o *Objects) place(kind, name, place string) error {
 	if before := o.places[kind+" "+name]; before != "" {
 		return fmt.Errorf("%s %s is there twice: also at %s", kind, name, before)
@@ -268,14 +268,14 @@ func (r *reader) agent(req api.DocumentAgent) (kind, name string, err error) {
 	return kindAgent, made.ID, checkOwner(req.Owner)
 }
 
-// rawSettings is api.DocumentSettings whose values are not decoded yet.
+// rawSettings is api.DocumentSettings with encoded values.
 type rawSettings struct {
 	Section string          `json:"section"`
 	Values  json.RawMessage `json:"values"`
 }
 
-// settings reads the settings of a section, and keeps the overlay that they make over the file. Sections that each node
-// has for itself cannot be in a document.
+// settings reads the settings of a section, and stores the resulting overlay. It rejects sections that are not
+// replicated.
 func (r *reader) settings(req rawSettings) (kind, name string, err error) {
 	if shared := store.SharedSettings(); !slices.Contains(shared, req.Section) {
 		return "", "", fault.Invalidf("section is %.64q: it must be one of %s", req.Section, strings.Join(shared, ", "))
@@ -305,7 +305,7 @@ func (r *reader) settings(req rawSettings) (kind, name string, err error) {
 	return kindSettings, req.Section, err
 }
 
-// noValues stands for the overlay of a section without any values.
+// noValues is the overlay of a section without values.
 const noValues = "{}"
 
 // valuesOf returns the overlay to store, nil for noValues.

@@ -28,19 +28,18 @@ type Tracker struct {
 	start time.Time
 
 	mu     sync.Mutex
-	drains map[registry.ID]*record // drains to a share of 0 that are in force
+	drains map[registry.ID]*record // active drains
 }
 
 // record is what a Tracker knows about a drained backend.
 type record struct {
-	number   uint32 // of the decision input that was compared last, 0 if none
+	number   uint32 // number of the last compared decision input, 0 before the first
 	answered bool
 	last     time.Time     // last time at which the answers had the backend
 	ttl      time.Duration // longest TTL of the answers that resolvers may cache
 }
 
-// NewTracker returns a Tracker. Answers before the call are unknown to it: it assumes that they had each backend whose
-// drain has ended before.
+// NewTracker returns a Tracker. It does not know earlier answers, and assumes that they had all drained backends.
 func NewTracker(o Options) *Tracker {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -84,8 +83,8 @@ func (t *Tracker) Look() {
 	}
 }
 
-// Stage returns the stage of the operator's drain of a backend, which is in force, and the time from which the backend
-// is safe to stop: zero if it is unknown.
+// Stage returns the stage of the active drain of a backend by an operator, and the time from which the backend is safe
+// to stop: zero if it is unknown.
 func (t *Tracker) Stage(b *registry.Backend) (api.DrainStage, time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// NewServer returns the server of a request. The health check of a server with an address is that of its region with
-// the settings of the request. A server by host name has only the settings of the request: those of its region apply
-// where it has none.
+// NewServer returns the server of a request. The health check of a server with an address has the settings of the
+// request and, for omitted settings, of its region. A server by host name stores only the settings of the request; the
+// settings of its region apply to the others.
 func (e *Editor) NewServer(req api.ServerChange, source string) (*model.Server, error) {
 	cfg, made := e.Config(), model.New[model.Server]()
 	ofRegion := model.HealthCheckOf(cfg.CheckIn(req.Text("region")))
@@ -70,8 +70,8 @@ func (e *Editor) EditHealthCheck(s *model.Server, req api.HealthCheckChange, res
 	return e.checkHealth(s, req, "")
 }
 
-// EditServer applies a request to a server. The server keeps its id. A health check that the request resets is that of
-// the region.
+// EditServer applies a request to a server. The request cannot change the id. Resetting the health check sets the
+// health check of the region.
 func (e *Editor) EditServer(s *model.Server, req api.ServerChange) error {
 	before := *s
 	if err := definitions.ApplyPatch(s, req, model.FromOperator); err != nil {
@@ -152,8 +152,8 @@ func (e *Editor) checkServer(s *model.Server, req api.ServerChange, others ...*m
 	return e.checkHealth(s, given, "health_check.")
 }
 
-// MergeServerOverlay returns the values to lay over a server of the configuration: the overlay before, changed by a
-// request, without values that equal those of the server. A redacted secret of the request stays as it is in effect.
+// MergeServerOverlay returns the next overlay of a server of the configuration: the overlay before with the changes of
+// a request, without values equal to the values of the configuration. A redacted secret of the request does not change.
 func (e *Editor) MergeServerOverlay(file config.StaticServer, before, change api.ServerChange) (api.ServerChange,
 	error) {
 	change, err := keepSecrets(before, change)
@@ -167,7 +167,8 @@ func (e *Editor) MergeServerOverlay(file config.StaticServer, before, change api
 	return merged.Differing(e.ConfiguredServer(file))
 }
 
-// keepSecrets replaces the redacted secrets in a change of an overlay by those of the overlay before, or omits them.
+// keepSecrets replaces the redacted secrets in a change of an overlay by the secrets of the overlay before, or omits
+// them.
 func keepSecrets(before, change api.ServerChange) (api.ServerChange, error) {
 	var given api.HealthCheckChange
 	if err := change.Read("health_check", &given); err != nil || given == nil {
@@ -201,7 +202,7 @@ func keepSecrets(before, change api.ServerChange) (api.ServerChange, error) {
 	return change, nil
 }
 
-// CheckServerOverlay rejects values that cannot be laid over a server of the configuration.
+// CheckServerOverlay rejects an overlay that does not fit a server of the configuration.
 func (e *Editor) CheckServerOverlay(file config.StaticServer, laid api.ServerChange) error {
 	trial := file.Settings()
 	if trial.HealthCheck.Host == "" && laid.Has("host") {
@@ -231,7 +232,7 @@ func CheckRegion(cfg *config.Config, region string) error {
 	return fault.Invalidf("region is %.64q: it must be one of %s", region, ShortList(names))
 }
 
-// CheckNewTarget refuses a server by host name that the file has already, or whose name is answered by this node.
+// CheckNewTarget rejects a server by host name that the file has, or with a host name that this node answers.
 func (e *Editor) CheckNewTarget(d *definitions.Draft, id definitions.TargetID) error {
 	if definitions.FileTargets(d.File())[id] {
 		return ErrOfFile

@@ -14,17 +14,18 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// OverlayRequest is a request to lay values over an object of the configuration.
+// OverlayRequest is a request to change the overlay of an object of the configuration.
 type OverlayRequest[T any] struct {
 	Kind, Name string
 	Configured T                                 // the values of the file, in the form of the request
 	Change     T                                 // the fields of the request
-	Anew       bool                              // fields that the request omits are the values of the file again
+	Anew       bool                              // omitted fields take the values of the file
 	Check      func(T) error                     // returns the fault of all values of the overlay
 	Merge      func(before, change T) (T, error) // nil: fields of the change replace the fields before
 }
 
-// LayOver lays values over an object of the configuration. Values that equal the file's are not kept.
+// LayOver changes the overlay of an object of the configuration. The overlay omits values equal to the values of the
+// file.
 func LayOver[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change, o OverlayRequest[T]) error {
 	before := d.Now().Overlay(o.Kind, o.Name)
 	fields := map[string]json.RawMessage{}
@@ -51,8 +52,7 @@ func LayOver[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change
 	ch.Resource, ch.ID = "overlay", definitions.OverlayKey(o.Kind, o.Name)
 	switch {
 	case before == nil && len(fields) > 0 && d.Now().CountOverlays() >= definitions.MaxOverlays:
-		return fault.Fullf("the API has laid values over %d objects of the configuration, "+
-			"which is the most", definitions.MaxOverlays)
+		return fault.Fullf("%d objects of the configuration have an overlay, which is the maximum", definitions.MaxOverlays)
 	case before != nil && maps.EqualFunc(before.Fields, fields, func(a, b json.RawMessage) bool {
 		return bytes.Equal(a,
 			b)
@@ -63,7 +63,7 @@ func LayOver[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change
 	return putOverlay(d, ch, &definitions.Overlay{Fields: fields, By: r.Actor.Name, UpdatedAt: api.Stamp(op.o.Now())})
 }
 
-// add adds the fields of the request to those of the overlay before.
+// add adds the fields of the request to the fields of the overlay before.
 func (o *OverlayRequest[T]) add(fields map[string]json.RawMessage) error {
 	if o.Merge == nil {
 		maps.Copy(fields, objects.SetFields(o.Change))
@@ -123,13 +123,13 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 		}
 		back, err := before.Restore(now)
 		if err != nil {
-			return changes.CannotUndo(e, "the audit log leaves out secrets of the health check: "+err.Error())
+			return changes.CannotUndo(e, "the audit log omits secrets of the health check: "+err.Error())
 		}
 		return putOverlay(d, ch, back)
 	}}, ch.Undoes)
 }
 
-// DropOverlay deletes the values over an object of the configuration: the values of the file count again.
+// DropOverlay deletes the overlay of an object of the configuration. The values of the file take effect.
 func (op *Operations) DropOverlay(r *Request, kind, name string) error {
 	switch kind {
 	case definitions.OverDomain:

@@ -27,9 +27,9 @@ const LastChange = "last"
 const ChangePrefix = "change-"
 
 const (
-	// maxChangeEntries bounds the entries of one change, and the entries between which they are searched.
+	// maxChangeEntries bounds the entries of a change, and the searched part of the audit log.
 	maxChangeEntries = 5_000
-	// maxChangeTime bounds the time between the entries of one change.
+	// maxChangeTime bounds the time between the entries of a change.
 	maxChangeTime = time.Hour
 )
 
@@ -74,7 +74,7 @@ func withUndone(err error, undone api.Undone) error {
 	return &with
 }
 
-// undoneBy describes the change with the given entries, of which the newest is the first.
+// undoneBy describes the change with the given entries, the latest first.
 func undoneBy(entries []api.AuditEntry) api.Undone {
 	e := entries[0]
 	undone := api.Undone{Entry: e.ID, At: e.Timestamp, Action: e.Action, Resource: e.Resource, ResourceID: e.ResourceID,
@@ -98,12 +98,12 @@ func undoSentence(u *api.Undone, made bool) string {
 	return fmt.Sprintf("the %s of %s %s", u.Action, object, verb)
 }
 
-// undoSteps returns the steps that undo the change to which an entry belongs, the newest first, and completes undone.
-// Objects that are as they were before the change need no step.
+// undoSteps returns the steps that undo the change of an entry, the latest first, and completes undone. Objects in the
+// state before the change need no step.
 func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undone) ([]undoStep, error) {
 	switch {
 	case e.ActorType != api.ActorUser:
-		return nil, changes.CannotUndo(e, "the node did it by itself")
+		return nil, changes.CannotUndo(e, "the node made it without an operator")
 	case e.Status != api.AuditSuccess:
 		return nil, changes.CannotUndo(e, "it failed and changed nothing")
 	}
@@ -116,9 +116,8 @@ func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undon
 		kind, found := op.undoKindOf(&entries[i])
 		switch {
 		case !found:
-			return nil, changes.CannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or "+
-				"removed no domain, server, region or mapping, applied no document, and laid nothing over the "+
-				"configuration")
+			return nil, changes.CannotUndo(&entries[i], "an undo requires a change of an override, weight, "+
+				"drain, domain, server, region, mapping or overlay, or an apply of a document")
 		case r.Role != "" && slices.Index(api.Roles(), r.Role) < slices.Index(api.Roles(), kind.role):
 			return nil, fault.New(fault.Forbidden, "undoing entry %d needs a token of role %s", entries[i].ID, kind.role)
 		}
@@ -138,7 +137,7 @@ func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undon
 	return steps, nil
 }
 
-// undoAll undoes steps in their order. A step that fails after others names what is left.
+// undoAll executes steps in their order. The error of a step after others names the number of remaining steps.
 func (op *Operations) undoAll(r *Request, steps []undoStep) error {
 	for i := range steps {
 		e := &steps[i].entry
@@ -160,8 +159,8 @@ func (op *Operations) undoAll(r *Request, steps []undoStep) error {
 	return nil
 }
 
-// undoSafely refuses an undo of several steps that together would leave a name with too few backends. Each step checks
-// the same by itself.
+// undoSafely rejects an undo of several steps that together would leave a name with too few backends. Each step makes
+// the same check for its own change.
 func (op *Operations) undoSafely(r *Request, steps []undoStep) error {
 	if len(steps) < 2 {
 		return nil
@@ -206,7 +205,7 @@ func (op *Operations) entryToUndo(r *Request, text string) (e api.AuditEntry, er
 	return e, err
 }
 
-// changeOf returns the entries of the change that an entry belongs to, the newest first.
+// changeOf returns the entries of the change to which an entry belongs, the latest first.
 func (op *Operations) changeOf(e *api.AuditEntry) (entries []api.AuditEntry, err error) {
 	for other, err := range op.o.Audit.Around(e.ID, maxChangeEntries) {
 		switch {
@@ -223,8 +222,8 @@ func (op *Operations) changeOf(e *api.AuditEntry) (entries []api.AuditEntry, err
 	return entries, nil
 }
 
-// sameChange reports whether two entries belong to one change: an operator made them within maxChangeTime with requests
-// of one change id, or with one request.
+// sameChange reports whether two entries belong to the same change: an operator made them within maxChangeTime with
+// requests of the same change id, or with the same request.
 func sameChange(a, b *api.AuditEntry) bool {
 	if a.Actor != b.Actor || b.ActorType != api.ActorUser || b.Status != api.AuditSuccess ||
 		a.Timestamp.Sub(b.Timestamp).Abs() > maxChangeTime {
@@ -239,7 +238,7 @@ func sameChange(a, b *api.AuditEntry) bool {
 // isUndo reports whether an entry records an undo.
 func isUndo(e *api.AuditEntry) bool { return e.Details["undoes"] != "" }
 
-// lastOf returns the newest change that an actor has made, with the given id unless that is empty.
+// lastOf returns the latest change of an actor. With a change id it returns the latest change with this id.
 func (op *Operations) lastOf(actor, changeID string) (api.AuditEntry, error) {
 	for e, err := range op.o.Audit.Newest(audit.Changes) {
 		switch {
@@ -287,7 +286,7 @@ func statesOf[T any](e *api.AuditEntry) (before, after *T, err error) {
 	return before, after, nil
 }
 
-// sameObject returns changes.ErrChangedSince unless two objects of a kind are equal. nil stands for no object.
+// sameObject returns changes.ErrChangedSince unless two objects of a kind are equal. nil is no object.
 func sameObject[T any](now, after *T) error {
 	if now == nil || after == nil {
 		if now == after {

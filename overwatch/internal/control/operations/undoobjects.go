@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// undoServer deletes a server that was created, creates one again that was deleted, or restores the settings of one.
+// undoServer deletes a created server, restores a deleted server, or restores the settings of a server.
 func (op *Operations) undoServer(r *Request, e *api.AuditEntry, _ *Change) error {
 	before, after, err := statesOf[model.Server](e)
 	if err != nil {
@@ -77,8 +77,8 @@ func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, before mo
 	return err
 }
 
-// completed returns a server of an audit entry with the secrets that the entry leaves out (model.Server.Shown): those
-// of now, the present server, or those of the region. now may be nil.
+// completed returns a server of an audit entry with the secrets that the entry omits (model.Server.Shown): the secrets
+// of now, the present server, or of the region. now can be nil.
 func (op *Operations) completed(e *api.AuditEntry, server model.Server, now *model.Server) (model.Server, error) {
 	others := []*model.HealthCheck{model.HealthCheckOf(op.o.Edit.Config().CheckIn(server.Region))}
 	if now != nil {
@@ -86,14 +86,14 @@ func (op *Operations) completed(e *api.AuditEntry, server model.Server, now *mod
 	}
 	whole, err := server.HealthCheck.Restore(others...)
 	if err != nil {
-		return server, changes.CannotUndo(e, "the audit log leaves out the values of headers and send of its health "+
-			"check, and its region has others by now")
+		return server, changes.CannotUndo(e, "the audit log omits the values of headers and send of its health "+
+			"check, and its region has other values now")
 	}
 	server.HealthCheck = whole
 	return server, nil
 }
 
-// undoDomain deletes a domain that was created, or restores one.
+// undoDomain deletes a created domain, or restores a domain.
 func (op *Operations) undoDomain(r *Request, e *api.AuditEntry, ch *Change) error {
 	before, after, err := statesOf[model.Domain](e)
 	if err != nil {
@@ -122,7 +122,7 @@ func (op *Operations) undoDomain(r *Request, e *api.AuditEntry, ch *Change) erro
 	})
 }
 
-// undoRegion deletes a region that was created and is not in use, or restores one.
+// undoRegion deletes a created region without users, or restores a region.
 func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) error {
 	before, after, err := statesOf[model.Region](e)
 	if err != nil {
@@ -155,7 +155,7 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 	}}, ch.Undoes)
 }
 
-// undoMapping deletes a mapping that was created, or restores the one that the network had.
+// undoMapping deletes a created mapping, or restores the previous mapping of the network.
 func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) error {
 	before, _, err := changes.States[objects.MappingRecord](e)
 	if err != nil {
