@@ -135,6 +135,10 @@ bench-restart: build ## restart a node twice under 50 000 queries a second by dn
 	  $(DEBIAN_INSTALL) dnsperf; fi
 	@$(GO) run ./integration/bench -bin bin -restart 50000
 
+.PHONY: bench-failover
+bench-failover: build ## time from a fault to the last wrong answer: gslb, gdnsd, PowerDNS (Linux, root or user namespaces)
+	@$(GO) run ./integration/bench -bin bin -failover -rounds 3 $(BENCHFLAGS)
+
 .PHONY: bench-cold
 bench-cold: build ## restart one of three nodes without a service manager: how long its address is closed (Linux)
 	@$(GO) run ./integration/bench -bin bin -cold 6 $(BENCHFLAGS)

@@ -32,6 +32,7 @@ type options struct {
 	cold    int     // restarts without a service manager, instead of all else
 	places  string  // geolocation database of the restarted node
 	changes bool    // instead of all else
+	failing bool    // instead of all else
 	share   float64 // of a core, instead of all else
 	objects int     // that nodes replicate, instead of all else
 	rate    float64
@@ -55,6 +56,8 @@ func main() {
 		work = flat
 	case o.changes:
 		work = changes
+	case o.failing:
+		work = failover
 	case o.share > 0:
 		work = overload
 	case o.objects > 0:
@@ -88,6 +91,8 @@ func readFlags() (o options, err error) {
 		"instead of all else, keep ours up with each number of names and ask them in turns")
 	flag.BoolVar(&o.changes, "changes", false,
 		"instead of all else, measure what changes of health cost a node with the last number of names")
+	flag.BoolVar(&o.failing, "failover", false,
+		"only measure the time from a failure of a backend to the last answer with it")
 	flag.Float64Var(&o.share, "overload", 0,
 		"instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
 	flag.IntVar(&o.objects, "replication", 0,
