@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Agent is one pinned agent.
+// Agent is a pinned agent.
 type Agent struct {
 	AgentID        string     `json:"agent_id"`
 	Fingerprint    string     `json:"fingerprint"` // "sha256:<hex>"
@@ -107,7 +107,7 @@ const (
 	pathLocks  = "/api/v1/overwatch/locks"
 )
 
-// Revoke refuses an agent from now on. Its reports leave the answers at once.
+// Revoke refuses an agent from now on. Its reports leave the answers immediately.
 func (c *Client) Revoke(ctx context.Context, id string, req RevokeRequest) (Revocation, error) {
 	return send[Revocation](ctx, c, http.MethodPost, pathPinned, req, id, "revoke")
 }

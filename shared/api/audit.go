@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// AuditEntry is one change and its actor. Before and After are JSON of the changed object.
+// AuditEntry is a change and its actor. Before and After are JSON of the changed object.
 type AuditEntry struct {
 	// ID is one more than that of the entry before; see FirstRefusal and FirstReceived.
 	ID           uint64            `json:"id"`
@@ -125,7 +125,7 @@ type AuditStats struct {
 	NewestEntry    *time.Time     `json:"newest_entry"`
 }
 
-// ActorCount is the number of entries of one actor.
+// ActorCount is the number of entries of an actor.
 type ActorCount struct {
 	Actor string `json:"actor"`
 	Count int    `json:"count"`
@@ -187,8 +187,8 @@ func FormatVersion(milliseconds int64, count uint32) string {
 type Undone struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
-	Entry   uint64 `json:"entry"` // the newest entry of the change, which At, Action, Resource and ResourceID describe
-	// Entries are the numbers of all entries of the change, the newest first.
+	Entry   uint64 `json:"entry"` // the latest entry of the change, which At, Action, Resource and ResourceID describe
+	// Entries are the numbers of all entries of the change, the latest first.
 	Entries    []uint64  `json:"entries,omitempty"`
 	Change     string    `json:"change,omitempty"`  // its id, see ChangeHeader; empty: its requests had none
 	Version    string    `json:"version,omitempty"` // see FormatVersion

@@ -2,13 +2,13 @@ package api
 
 import "time"
 
-// Backend is the node's view of one backend: every verdict about it and the conclusion.
+// Backend is the node's view of a backend: every verdict about it and the conclusion.
 type Backend struct {
 	ID      string `json:"id"`
 	Service string `json:"service"`
 	Address string `json:"address"`
 	Port    int    `json:"port"`
-	// Target is the host name whose address it is, "" for none.
+	// Target is the host name whose address it is, or "".
 	Target              string          `json:"target,omitempty"`
 	AgentID             string          `json:"agent_id"` // empty where no agent reports
 	Region              string          `json:"region"`
@@ -25,17 +25,17 @@ type Backend struct {
 	ValidationLastCheck *time.Time      `json:"validation_last_check"`
 	ValidationError     *string         `json:"validation_error"` // null after a success
 	ValidationLatencyMS *float64        `json:"validation_latency_ms"`
-	// ValidationNote says how the node's own check differs from the one that the agent asks for,
+	// ValidationNote states how the node's own check differs from the one that the agent requests,
 	// and why. Null means that it does not differ.
 	ValidationNote *string         `json:"validation_note"`
-	Override       *ActiveOverride `json:"override"` // null when none is in force
-	// WeightOverride is an operator's weight, which counts in the place of Weight; null when none is in force.
+	Override       *ActiveOverride `json:"override"` // null when none is in effect
+	// WeightOverride is an operator's weight, which counts instead of Weight; null when none is in effect.
 	WeightOverride *ActiveWeight `json:"weight_override"`
-	// Drain is an operator's drain; null when none is in force. An agent's own is in Draining alone.
+	// Drain is an operator's drain; null when none is in effect. An agent's own is in Draining alone.
 	Drain *ActiveDrain `json:"drain"`
 }
 
-// ActiveOrder has the fields that the orders in force on a backend share.
+// ActiveOrder has the fields that the active orders on a backend share.
 type ActiveOrder struct {
 	Reason    string     `json:"reason"`
 	By        string     `json:"by"`
@@ -43,19 +43,19 @@ type ActiveOrder struct {
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 }
 
-// ActiveOverride is the override in force on a backend.
+// ActiveOverride is the active override on a backend.
 type ActiveOverride struct {
 	Healthy bool `json:"healthy"`
 	ActiveOrder
 }
 
-// ActiveWeight is the weight in force that an operator has given a backend.
+// ActiveWeight is the active weight that an operator has given a backend.
 type ActiveWeight struct {
 	Weight int `json:"weight"`
 	ActiveOrder
 }
 
-// ActiveDrain is an operator's drain of a backend in force. The weight falls to Share, a part of it, until EndsAt. The
+// ActiveDrain is an operator's drain of a backend in effect. The weight falls to Share, a part of it, until EndsAt. The
 // drain expires at ExpiresAt.
 type ActiveDrain struct {
 	Share  float64   `json:"share"`
@@ -67,7 +67,7 @@ type ActiveDrain struct {
 	ActiveOrder
 }
 
-// DrainStage tells how far a drain is.
+// DrainStage states how far a drain is.
 type DrainStage string
 
 // The stages of a drain.
@@ -108,7 +108,7 @@ type Stats struct {
 	GeneratedAt         time.Time      `json:"generated_at"`
 }
 
-// ValidationResult is the result of one check made on request.
+// ValidationResult is the result of a check made on request.
 type ValidationResult struct {
 	Service   string  `json:"service"`
 	Address   string  `json:"address"`
@@ -153,6 +153,6 @@ type OverrideRequest struct {
 	Healthy   *bool      `json:"healthy"`
 	Reason    string     `json:"reason"`
 	Source    string     `json:"source,omitempty"`
-	StartsAt  *time.Time `json:"starts_at,omitempty"` // nil: at once
+	StartsAt  *time.Time `json:"starts_at,omitempty"` // nil: immediately
 	ExpiresIn string     `json:"expires_in,omitempty"`
 }

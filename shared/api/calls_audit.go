@@ -49,13 +49,13 @@ func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer)
 	return nil
 }
 
-// LastChange returns the newest change of the token's user, which Undo of "last" would undo. Nothing changes.
+// LastChange returns the latest change of the token's user, which Undo of "last" would undo. Nothing changes.
 func (c *Client) LastChange(ctx context.Context) (Undone, error) {
 	return ask[Undone](ctx, c, call{method: http.MethodPost, path: "/api/v1/audit-logs", names: []string{"last", "undo"},
 		query: url.Values{"dry_run": {"true"}}})
 }
 
-// Undo undoes the change of an audit entry, given by its number, or by "last" for the newest change of the token's
+// Undo undoes the change of an audit entry, given by its number, or by "last" for the latest change of the token's
 // user. It fails with an *Error of status 409 if a later change concerns the same object, or if such a change cannot be
 // undone.
 func (c *Client) Undo(ctx context.Context, entry string) (Undone, error) {

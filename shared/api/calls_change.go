@@ -54,12 +54,12 @@ func (c *Client) CreateDomain(ctx context.Context, req DomainChange) (DomainDeta
 	return send[DomainDetail](ctx, c, http.MethodPost, "/api/v1/domains", req)
 }
 
-// ChangeDomain changes a domain that was created through the API.
+// ChangeDomain changes a domain created through the API.
 func (c *Client) ChangeDomain(ctx context.Context, name string, req DomainChange) (DomainDetail, error) {
 	return send[DomainDetail](ctx, c, http.MethodPatch, "/api/v1/domains", req, name)
 }
 
-// DeleteDomain deletes a domain that was created through the API.
+// DeleteDomain deletes a domain created through the API.
 func (c *Client) DeleteDomain(ctx context.Context, name string) error {
 	return c.remove(ctx, "/api/v1/domains", name)
 }

@@ -113,12 +113,12 @@ func (c *Client) CreateRegion(ctx context.Context, req RegionChange) (Region, er
 	return send[Region](ctx, c, http.MethodPost, pathRegions, req)
 }
 
-// ChangeRegion changes a region that was created through the API.
+// ChangeRegion changes a region created through the API.
 func (c *Client) ChangeRegion(ctx context.Context, name string, req RegionChange) (Region, error) {
 	return send[Region](ctx, c, http.MethodPatch, pathRegions, req, name)
 }
 
-// DeleteRegion deletes an unused region that was created through the API.
+// DeleteRegion deletes an unused region created through the API.
 func (c *Client) DeleteRegion(ctx context.Context, name string) error {
 	return c.remove(ctx, pathRegions, name)
 }
@@ -129,7 +129,7 @@ func (c *Client) PutGeoMapping(ctx context.Context, req GeoMappingChange) (GeoMa
 	return send[GeoMapping](ctx, c, http.MethodPut, pathMappings, req)
 }
 
-// DeleteGeoMapping deletes a mapping that was created through the API.
+// DeleteGeoMapping deletes a mapping created through the API.
 func (c *Client) DeleteGeoMapping(ctx context.Context, cidr string) error {
 	return c.remove(ctx, pathMappings, cidr)
 }

@@ -41,7 +41,7 @@ func (c *Client) AgentCertificate(ctx context.Context, id string) (AgentCertific
 	return get[AgentCertificateAnswer](ctx, c, pathAgentNodes, nil, id, "certificate")
 }
 
-// ReissueCertificate makes the node pin the agent's next certificate in place of the current one.
+// ReissueCertificate makes the node pin the agent's next certificate instead of the current one.
 func (c *Client) ReissueCertificate(ctx context.Context, id string) (CertificateReissue, error) {
 	return send[CertificateReissue](ctx, c, http.MethodPost, pathAgentNodes, nil, id, "certificate")
 }

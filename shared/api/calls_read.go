@@ -36,7 +36,7 @@ func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.
 	}
 }
 
-// Health asks for the simple health record.
+// Health requests the simple health record.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	return get[Health](ctx, c, "/api/health", nil)
 }
@@ -46,7 +46,7 @@ func (c *Client) Readiness(ctx context.Context) (Readiness, error) {
 	return ask[Readiness](ctx, c, call{method: http.MethodGet, path: "/api/v1/ready", also: http.StatusServiceUnavailable})
 }
 
-// Version asks for the build of the node.
+// Version requests the build of the node.
 func (c *Client) Version(ctx context.Context) (Version, error) {
 	return get[Version](ctx, c, "/api/v1/version", nil)
 }
@@ -83,7 +83,7 @@ func (c *Client) Domain(ctx context.Context, name string) (DomainDetail, error) 
 	return get[DomainDetail](ctx, c, "/api/v1/domains", nil, name)
 }
 
-// DomainBackends lists the backends of one domain.
+// DomainBackends lists the backends of a domain.
 func (c *Client) DomainBackends(ctx context.Context, name string) (DomainBackendList, error) {
 	return everyPage(ctx, c, "/api/v1/domains", nil,
 		func(l *DomainBackendList) (*[]DomainBackend, int) { return &l.Backends, l.Total }, name, "backends")
@@ -139,7 +139,7 @@ func (c *Client) ExpiringAgents(ctx context.Context, days int) (ExpiringAgents, 
 	return get[ExpiringAgents](ctx, c, "/api/v1/overwatch/agents/expiring", query)
 }
 
-// Overrides lists all overrides in force.
+// Overrides lists all active overrides.
 func (c *Client) Overrides(ctx context.Context) (OverrideList, error) {
 	return everyPage(ctx, c, "/api/v1/overrides", nil,
 		func(l *OverrideList) (*[]Override, int) { return &l.Overrides, l.Total })

@@ -41,7 +41,7 @@ type ClientOptions struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Client talks to the API of one node. Each call makes one request, or one per page of a list. It
+// Client talks to the API of a node. Each call makes one request, or one per page of a list. It
 // fails with *Error if the node answers anything else, and with *UnreachableError if it does not
 // answer. Any goroutine may call its methods.
 type Client struct {
@@ -97,7 +97,7 @@ func transport(opts ClientOptions) http.RoundTripper {
 // Node returns the base URL of the node.
 func (c *Client) Node() string { return c.base }
 
-// call is one request.
+// call is a request.
 type call struct {
 	method      string
 	path        string   // escaped, below the base URL
@@ -171,7 +171,7 @@ func OnlyIf(ctx context.Context, tag string) context.Context {
 }
 
 // ChangeHeader is the header with the id of a change that takes several requests: a label of at most MaxChangeID
-// characters. Nodes undo all of it at once.
+// characters. Nodes undo all of it immediately.
 const (
 	ChangeHeader = "X-Change-Id"
 	MaxChangeID  = 64

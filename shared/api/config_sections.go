@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// DNSConfig are the settings of DNS answers. Changes by PUT take effect at once unless the answer
+// DNSConfig are the settings of DNS answers. Changes by PUT take effect immediately unless the answer
 // names them in restart_required. Fields not marked as changeable are read-only.
 type DNSConfig struct {
 	ListenAddress     []string `json:"listen_address"`
@@ -108,7 +108,7 @@ type GossipConfigChange struct {
 	ProbeIntervalMS  *int      `json:"probe_interval_ms,omitempty"`
 	ProbeTimeoutMS   *int      `json:"probe_timeout_ms,omitempty"`
 	Seeds            *[]string `json:"seeds,omitempty"`        // host:port
-	ClusterName      *string   `json:"cluster_name,omitempty"` // for people; empty: none; counts at once
+	ClusterName      *string   `json:"cluster_name,omitempty"` // for people; empty: none; counts immediately
 }
 
 // SystemConfig is the node's identity, build and configuration file.
@@ -144,7 +144,7 @@ type ConfigValidation struct {
 	Errors []ConfigError `json:"errors"`
 }
 
-// ConfigError is one problem of a configuration.
+// ConfigError is a problem of a configuration.
 type ConfigError struct {
 	Line    int    `json:"line"` // 0: no line in particular
 	Key     string `json:"key"`  // empty: the text as a whole

@@ -59,7 +59,7 @@ type DNSSECSyncState struct {
 	LastSyncError *string    `json:"last_sync_error"` // null: none
 	NextSync      *time.Time `json:"next_sync"`       // null: none is due
 	PeerCount     int        `json:"peer_count"`
-	// OffReason says why this node takes no part in the exchange of keys; null: it does.
+	// OffReason states why this node takes no part in the exchange of keys; null: it does.
 	OffReason *string `json:"off_reason"`
 
 	Peers []DNSSECPeer `json:"peers"`
@@ -79,7 +79,7 @@ type DNSSECPeer struct {
 
 // DNSSECSync is the answer of POST /api/v1/dnssec/sync.
 type DNSSECSync struct {
-	Synced bool             `json:"synced"` // every peer answered, and what it has is in force here
+	Synced bool             `json:"synced"` // every peer answered, and what it has is in effect here
 	Peers  []DNSSECPeerSync `json:"peers"`
 }
 
@@ -117,7 +117,7 @@ const SignedApart = "the nodes sign with different keys until overwatch.dnssec.k
 	"them: " +
 	"set it before the parent zone gets a record, or resolvers refuse the answers of the other nodes"
 
-// DSRecord is the delegation signer record of one key.
+// DSRecord is the delegation signer record of a key.
 type DSRecord struct {
 	Zone       string `json:"zone"` // with its trailing dot
 	KeyTag     int    `json:"key_tag"`

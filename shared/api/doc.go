@@ -4,5 +4,5 @@
 // The server encodes these types and gslbctl decodes them, so each field is declared once. The
 // package computes nothing but the hash of an audit entry and the forms of addresses and times, and
 // uses the standard library only. Types are plain data: once handed over, a value belongs to the
-// receiver. Many goroutines may use a Client at once.
+// receiver. Many goroutines may use a Client concurrently.
 package api

@@ -20,7 +20,7 @@ const (
 )
 
 // Document holds the definitions that operators made through the API, in the form that people keep in files. A field
-// that is left out has its default.
+// that is omitted has its default.
 type Document struct {
 	Regions  []DocumentRegion  `json:"regions,omitempty"`
 	Domains  []DocumentDomain  `json:"domains,omitempty"`
@@ -70,7 +70,7 @@ type ApplyRequest struct {
 	Owner string `json:"owner,omitempty"`
 	// Prune deletes the objects of the owner that the document does not have. It needs an Owner.
 	Prune bool `json:"prune,omitempty"`
-	// Force goes on where a name would be left with too few backends, or more than OwnedChange percent of what the
+	// Force continues where a name would be left with too few backends, or more than OwnedChange percent of what the
 	// owner has would change or go.
 	Force bool `json:"force,omitempty"`
 }
@@ -93,12 +93,12 @@ type Plan struct {
 	Answers   PlanAnswers  `json:"answers"`
 	// Force lists why an apply needs Force; empty: it does not.
 	Force []string `json:"force"`
-	// RestartRequired are the keys of a configuration file that wait for a restart. It is left out for a document.
+	// RestartRequired are the keys of a configuration file that wait for a restart. It is omitted for a document.
 	RestartRequired []string  `json:"restart_required,omitempty"`
 	GeneratedAt     time.Time `json:"generated_at"`
 }
 
-// PlanChange is a change of one object.
+// PlanChange is a change of an object.
 type PlanChange struct {
 	Action PlanAction  `json:"action"`
 	Kind   string      `json:"kind"` // region, domain, server, mapping, agent or settings; key of a configuration file
@@ -139,7 +139,7 @@ type PlanMove struct {
 	Percent float64 `json:"percent"` // of PlanAnswers.Total
 }
 
-// PlanName describes the change of the answers of one name to the clients of one region.
+// PlanName describes the change of the answers of a name to the clients of a region.
 type PlanName struct {
 	Name         string         `json:"name"`
 	QueryType    string         `json:"query_type"`    // A or AAAA

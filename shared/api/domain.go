@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Domain is one load-balanced name with its settings. TTL is the TTL that DNS answers have.
+// Domain is a load-balanced name with its settings. TTL is the TTL that DNS answers have.
 type Domain struct {
 	ID string `json:"id"` // the name
 	model.Domain
@@ -45,7 +45,7 @@ type DomainDetail struct {
 	Domain Domain `json:"domain"`
 }
 
-// DomainBackend is one backend of a domain; ID is "<domain>:<address>:<port>".
+// DomainBackend is a backend of a domain; ID is "<domain>:<address>:<port>".
 type DomainBackend struct {
 	ID        string     `json:"id"`
 	Address   string     `json:"address"`
@@ -72,7 +72,7 @@ type DomainChange = model.Patch[model.Domain]
 // Reload is the answer of POST /api/v1/config/reload.
 type Reload struct {
 	Reloaded bool `json:"reloaded"`
-	// changed keys now in force, and the directory of changed signing keys
+	// changed keys now in effect, and the directory of changed signing keys
 	Changes         []string `json:"changes"`
 	RestartRequired []string `json:"restart_required"` // changed keys and files that wait for a restart
 }

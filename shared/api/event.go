@@ -16,7 +16,7 @@ type Event struct {
 	Kind     EventKind     `json:"kind"`
 	State    string        `json:"state"` // what became of Subject, such as unhealthy: see docs/events.md
 	Severity EventSeverity `json:"severity"`
-	// Phase says whether something begins that holds until another event of the same Kind and Subject ends it.
+	// Phase reports whether something begins that holds until another event of the same Kind and Subject ends it.
 	Phase    Phase  `json:"phase"`
 	Subject  string `json:"subject"`            // the backend, name, agent, node or file
 	Name     string `json:"name"`               // the domain that it concerns; empty: all, or none
@@ -122,7 +122,7 @@ type EventsMissed struct {
 	Oldest uint64 `json:"oldest"` // what follows begins here; what lies between is no longer kept
 }
 
-// Events lists the events that the query selects: the newest, or those that follow its after.
+// Events lists the events that the query selects: the latest, or those that follow its after.
 func (c *Client) Events(ctx context.Context, query url.Values) (EventList, error) {
 	return get[EventList](ctx, c, "/api/v1/events", query)
 }

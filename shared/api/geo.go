@@ -15,7 +15,7 @@ const (
 	GeoFromAPI    GeoSource = FromAPI
 )
 
-// GeoMapping places the clients of one network in a region.
+// GeoMapping places the clients of a network in a region.
 type GeoMapping struct {
 	CIDR    string    `json:"cidr"`
 	Region  string    `json:"region"`

@@ -33,7 +33,7 @@ type Version struct {
 	BuildDate string `json:"build_date"` // RFC 3339, or "unknown" for a build without one
 }
 
-// ServerHealth is the health record of one server.
+// ServerHealth is the health record of a server.
 type ServerHealth struct {
 	ID                   string      `json:"id"`
 	Service              string      `json:"service"`
@@ -56,7 +56,7 @@ type ServerHealthList struct {
 	GeneratedAt time.Time      `json:"generated_at"`
 }
 
-// RegionHealth sums up the servers of one region.
+// RegionHealth sums up the servers of a region.
 type RegionHealth struct {
 	Name           string  `json:"name"`
 	TotalServers   int     `json:"total_servers"`

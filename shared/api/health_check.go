@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// HealthCheck is a node's check of one server, with the values in effect. Secrets are redacted.
+// HealthCheck is a node's check of a server, with the values in effect. Secrets are redacted.
 type HealthCheck struct {
 	model.HealthCheck
 	Note string `json:"note,omitempty"` // how it differs from the check that the agent requests; else empty

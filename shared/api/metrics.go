@@ -83,7 +83,7 @@ const (
 	NodeAgent     NodeType = "agent"
 )
 
-// NodeMetrics is the activity of one node: this one, or an agent as it reports itself.
+// NodeMetrics is the activity of a node: this one, or an agent as it reports itself.
 type NodeMetrics struct {
 	NodeID        string    `json:"node_id"`
 	NodeType      NodeType  `json:"node_type"`
@@ -106,7 +106,7 @@ type NodeMetricsAnswer struct {
 	Metrics NodeMetrics `json:"metrics"`
 }
 
-// RegionMetrics is the activity of one region. Response times and error rate are of this node's
+// RegionMetrics is the activity of a region. Response times and error rate are of this node's
 // last check of each server.
 type RegionMetrics struct {
 	RegionID       string    `json:"region_id"`

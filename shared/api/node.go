@@ -2,11 +2,11 @@ package api
 
 import "time"
 
-// AgentNode is one agent seen as a node.
+// AgentNode is an agent seen as a node.
 type AgentNode struct {
 	ID                string      `json:"id"`
 	Name              string      `json:"name"`
-	Address           string      `json:"address,omitempty"` // as it is heard from or announced; left out: unknown
+	Address           string      `json:"address,omitempty"` // as it is heard from or announced; omitted: unknown
 	Port              int         `json:"port,omitempty"`    // of that address; left out: not known
 	Region            string      `json:"region"`
 	Status            AgentStatus `json:"status"`
@@ -73,8 +73,8 @@ type CertificateReissue struct {
 	Status  AgentStatus `json:"status"` // pending
 }
 
-// OverwatchNode is one overwatch node: this one, or a peer that gossip or the exchange of keys knows. What is not known
-// of a peer is left out; queries_per_sec is 0 and dnssec_enabled false then.
+// OverwatchNode is an overwatch node: this one, or a peer that gossip or the exchange of keys knows. What is not known
+// of a peer is omitted; queries_per_sec is 0 and dnssec_enabled false then.
 type OverwatchNode struct {
 	ID            string          `json:"id"`
 	Name          string          `json:"name"`
@@ -115,12 +115,12 @@ func OverwatchStatuses() []OverwatchStatus {
 	return []OverwatchStatus{OverwatchOnline, OverwatchOffline, OverwatchDegraded}
 }
 
-// GossipNode is one participant of gossip: an overwatch member or an agent that reports to this node. What is not known
-// of it is left out.
+// GossipNode is a participant of gossip: an overwatch member or an agent that reports to this node. What is not known
+// of it is omitted.
 type GossipNode struct {
 	ID       string       `json:"id"`
 	Name     string       `json:"name"`
-	Address  string       `json:"address,omitempty"` // an agent's newest message came from; left out: not known
+	Address  string       `json:"address,omitempty"` // an agent's latest message came from; omitted: not known
 	Port     int          `json:"port,omitempty"`    // of that address; left out: not known
 	Status   GossipStatus `json:"status"`
 	State    GossipState  `json:"state"`

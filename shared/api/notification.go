@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// NotificationTarget is one receiver of notifications, as a node sees it. Counts are since the start of the node.
+// NotificationTarget is a receiver of notifications, as a node sees it. Counts are since the start of the node.
 type NotificationTarget struct {
 	Name         string     `json:"name"`
 	Type         string     `json:"type"`

@@ -20,7 +20,7 @@ const (
 // OrderKinds lists the kinds.
 func OrderKinds() []OrderKind { return []OrderKind{OrderOverride, OrderWeight, OrderDrain} }
 
-// Order is an order of an operator about a backend: in force now, or planned. Address is "<ip>" for all ports of
+// Order is an order of an operator about a backend: active, or planned. Address is "<ip>" for all ports of
 // that address, which only an override is about, or "<ip>:<port>", with an IPv6 address in brackets.
 type Order struct {
 	Kind    OrderKind `json:"kind"`
@@ -48,17 +48,17 @@ type OrderList struct {
 }
 
 // WeightRequest is the body of PUT and PATCH /api/v1/overwatch/backends/{service}/{address}/{port}/weight. Weight and
-// Reason are required but by PATCH, where what is left out stays; ExpiresIn is a duration such as "1h" from the start,
+// Reason are required but by PATCH, where what is omitted stays; ExpiresIn is a duration such as "1h" from the start,
 // empty for no end.
 type WeightRequest struct {
 	Weight    *int       `json:"weight"`
 	Reason    string     `json:"reason"`
 	Source    string     `json:"source,omitempty"`
-	StartsAt  *time.Time `json:"starts_at,omitempty"` // nil: at once
+	StartsAt  *time.Time `json:"starts_at,omitempty"` // nil: immediately
 	ExpiresIn string     `json:"expires_in,omitempty"`
 }
 
-// Orders lists the overrides, weights and drains of operators, in force and planned.
+// Orders lists the overrides, weights and drains of operators, in effect and planned.
 func (c *Client) Orders(ctx context.Context) (OrderList, error) {
 	return everyPage(ctx, c, "/api/v1/overwatch/orders", nil,
 		func(l *OrderList) (*[]Order, int) { return &l.Orders, l.Total })

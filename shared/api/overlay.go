@@ -11,7 +11,7 @@ const ServerLaidOver = "server changed over the configuration"
 
 // Overlay has the values that the API has laid over an object of the configuration.
 type Overlay struct {
-	// Fields are the values in the place of the file's, named as in the body of PATCH.
+	// Fields are the values instead of the file's, named as in the body of PATCH.
 	Fields map[string]json.RawMessage `json:"fields"`
 	// Configured are the file's values of the same. One that the file leaves out may be missing.
 	Configured map[string]json.RawMessage `json:"configured"`
@@ -26,7 +26,7 @@ type OverlaidObject struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
 	Overlay
-	// Reason says why it is not in force, and what takes it away; empty where it is.
+	// Reason states why it is not in effect, and what takes it away; empty where it is.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -60,7 +60,7 @@ type Reached struct {
 // MaxWaitForPeers bounds wait_for_peers of a change.
 const MaxWaitForPeers = 30 * time.Second
 
-// ReplicationObjects is the answer to another node that asks for objects.
+// ReplicationObjects is the answer to another node that requests objects.
 type ReplicationObjects struct {
 	Sealed string `json:"sealed,omitempty"` // only the asker can open it; missing: the asker has not authenticated
 }

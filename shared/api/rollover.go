@@ -13,8 +13,8 @@ type RollWay string
 // The ways.
 const (
 	RollToKey      RollWay = "key"      // another key signs the zone
-	RollToUnsigned RollWay = "unsigned" // the zone goes without signatures
-	RollToSigned   RollWay = "signed"   // a zone without signatures is signed again
+	RollToUnsigned RollWay = "unsigned" // the zone becomes unsigned
+	RollToSigned   RollWay = "signed"   // an unsigned zone becomes signed
 )
 
 // RollStage is a node's progress in a roll.
@@ -24,10 +24,10 @@ type RollStage string
 const (
 	RollSigning   RollStage = "signing"   // the new key signs; only where the algorithm changes
 	RollPublished RollStage = "published" // its DNSKEY record is there
-	RollOffered   RollStage = "offered"   // its DS record is what the parent is to have; on the way to unsigned, none is
-	RollAlone     RollStage = "alone"     // the old keys sign no longer, or are no longer published
-	RollUnsigned  RollStage = "unsigned"  // the zone is not signed, and caches have signed answers still
-	RollDone      RollStage = "done"      // the old keys are gone; or the zone has come to the end of its way
+	RollOffered   RollStage = "offered"   // the parent must publish its DS record, or none to unsigned
+	RollAlone     RollStage = "alone"     // the old keys no longer sign, or are no longer published
+	RollUnsigned  RollStage = "unsigned"  // the zone is unsigned, and caches still have signed answers
+	RollDone      RollStage = "done"      // the old keys are deleted, or the signing transition is complete
 )
 
 // Rolls is the answer of GET /api/v1/dnssec/rollover.
@@ -36,8 +36,8 @@ type Rolls struct {
 	Rolls   []Roll `json:"rolls"`
 }
 
-// Roll is the change of a zone's signing key, as a node sees it, or the zone's way to be unsigned or signed. The latter
-// has no key: KeyTag is 0, OldKeys and DSRecord are empty.
+// Roll is a key rollover of a zone, or a signing transition to unsigned or signed, as a node sees it. A signing
+// transition has no key: KeyTag is 0, OldKeys and DSRecord are empty.
 type Roll struct {
 	Zone       string     `json:"zone"` // with its trailing dot
 	Way        RollWay    `json:"way"`
@@ -46,25 +46,26 @@ type Roll struct {
 	StartedAt  time.Time  `json:"started_at"`
 	StartedBy  string     `json:"started_by"` // the id of the node
 	Emergency  bool       `json:"emergency"`
-	KeyTag     int        `json:"key_tag"`     // of the key that is to stay
-	OldKeys    []int      `json:"old_keys"`    // tags of those that are to go
-	DSRecord   string     `json:"ds_record"`   // of the key that is to stay
-	WaitsFor   *string    `json:"waits_for"`   // null: nothing is left to do, or it has not been looked at yet
-	WaitsUntil *time.Time `json:"waits_until"` // null: that depends on others
-	// ParentSince is since when the parent's servers have had what the way leads to, such as DSRecord and no other; null:
-	// they have not.
+	KeyTag     int        `json:"key_tag"`     // of the new key
+	OldKeys    []int      `json:"old_keys"`    // tags of the keys that the rollover removes
+	DSRecord   string     `json:"ds_record"`   // of the new key
+	WaitsFor   *string    `json:"waits_for"`   // null: no step is left, or the node has not checked the conditions
+	WaitsUntil *time.Time `json:"waits_until"` // null: the time depends on others
+	// ParentSince is the time since when all servers of the parent zone publish the required DS records and no others;
+	// null: they do not.
 	ParentSince *time.Time `json:"parent_since"`
-	ConfirmedAt *time.Time `json:"confirmed_at"` // when an operator said so; null: never
-	// Schedule has the stages to come. It and Advice are empty until the node has looked at the others and the parent.
+	ConfirmedAt *time.Time `json:"confirmed_at"` // time of the operator's confirmation; null: none
+	// Schedule has the remaining stages. Schedule and Advice are empty until the node has queried its peers and the
+	// parent.
 	Schedule []RollStep   `json:"schedule"`
 	Advice   []RollAdvice `json:"advice"`
 }
 
-// RollStep is a stage to come.
+// RollStep is a remaining stage.
 type RollStep struct {
 	Stage     RollStage `json:"stage"`
-	NotBefore time.Time `json:"not_before"` // where nodes and parent do at once what they are to do
-	WaitsFor  *string   `json:"waits_for"`  // what may delay it beyond that, as far as is known; null: nothing
+	NotBefore time.Time `json:"not_before"` // if nodes and parent act immediately
+	WaitsFor  *string   `json:"waits_for"`  // known reasons for a later time; null: none
 }
 
 // RollAct is an act of an operator that may break something while a key changes.
@@ -72,29 +73,29 @@ type RollAct string
 
 // The acts.
 const (
-	RollReplaceDS RollAct = "replace_ds" // give the parent the new key's DS record in place of all others
-	RollRemoveDS  RollAct = "remove_ds"  // take all DS records out of the parent
-	RollRemoveKey RollAct = "remove_key" // take the files of the old keys off the nodes
-	RollCancel    RollAct = "cancel"     // take the change back
-	RollBegin     RollAct = "begin"      // begin a change, where none is under way: gslbctl alone says so
-	RollSign      RollAct = "sign"       // sign a zone that is not: gslbctl alone says so
+	RollReplaceDS RollAct = "replace_ds" // replace all DS records in the parent by the DS record of the new key
+	RollRemoveDS  RollAct = "remove_ds"  // remove all DS records from the parent
+	RollRemoveKey RollAct = "remove_key" // delete the files of the old keys on the nodes
+	RollCancel    RollAct = "cancel"     // cancel the rollover
+	RollBegin     RollAct = "begin"      // begin a rollover; only gslbctl uses it
+	RollSign      RollAct = "sign"       // sign an unsigned zone; only gslbctl uses it
 )
 
-// RollAdvice says whether an act breaks anything now.
+// RollAdvice reports whether an act is safe now.
 type RollAdvice struct {
 	Act    RollAct    `json:"act"`
 	Safe   bool       `json:"safe"`
-	Until  *time.Time `json:"until"`  // when it is safe, at the earliest; null: it is, or that depends on others
-	Reason *string    `json:"reason"` // who refuses what, if it is done now; null: nobody does
+	Until  *time.Time `json:"until"`  // who would reject which answers now; null: none
+	Reason *string    `json:"reason"` // who would reject which answers now; null: nobody
 }
 
 // RollCreate is the body of POST /api/v1/dnssec/rollover.
 type RollCreate struct {
 	Zone string `json:"zone"`
-	// Algorithm is that of the new key, ECDSAP256SHA256 or ED25519; empty: overwatch.dnssec.algorithm of the node. Where
-	// the nodes' configurations name another one, they change it again.
+	// Algorithm is the algorithm of the new key: ECDSAP256SHA256 or ED25519; empty: overwatch.dnssec.algorithm of the
+	// node. Nodes with another configured algorithm start a further rollover.
 	Algorithm string `json:"algorithm,omitempty"`
-	// Emergency takes the shortest way that breaks no chain of trust: the old key may be known to others.
+	// Emergency takes the shortest path that breaks no chain of trust: the old key may be compromised.
 	Emergency bool `json:"emergency,omitempty"`
 	// TakeOver replaces a roll that is under way. It requires Emergency. The key of that roll remains the new key if
 	// the zone has as many keys as can be published.
@@ -113,7 +114,7 @@ func (c *Client) BeginRoll(ctx context.Context, r RollCreate) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, r)
 }
 
-// PreviewRoll returns what BeginRoll would, with the stages to come and without the new key. Nothing changes.
+// PreviewRoll returns the result of BeginRoll, with all stages and without the new key. It changes nothing.
 func (c *Client) PreviewRoll(ctx context.Context, r RollCreate) (Roll, error) {
 	return ask[Roll](ctx, c, call{method: http.MethodPost, path: pathRollover, body: r,
 		query: url.Values{"dry_run": {"true"}}})
@@ -124,7 +125,7 @@ func (c *Client) CancelRoll(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodDelete, pathRollover, nil, zone)
 }
 
-// ConfirmRoll tells the node that the parent zone has the new DS record and no other.
+// ConfirmRoll reports to the node that the parent zone has only the new DS record.
 func (c *Client) ConfirmRoll(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "confirm")
 }
@@ -134,12 +135,12 @@ func (c *Client) UnsignZone(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "unsign")
 }
 
-// SignZone begins to sign a zone again that UnsignZone has made unsigned, or is about to.
+// SignZone begins to sign a zone that UnsignZone made or makes unsigned.
 func (c *Client) SignZone(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "sign")
 }
 
-// PreviewWay returns what UnsignZone or SignZone would, with the stages to come. Nothing changes.
+// PreviewWay returns the result of UnsignZone or SignZone, with all stages. It changes nothing.
 func (c *Client) PreviewWay(ctx context.Context, zone string, way RollWay) (Roll, error) {
 	verb := "unsign"
 	if way == RollToSigned {
@@ -149,23 +150,23 @@ func (c *Client) PreviewWay(ctx context.Context, zone string, way RollWay) (Roll
 		query: url.Values{"dry_run": {"true"}}})
 }
 
-// RollForce lists what a change of key, or the way of a zone, no longer waits for at its stage.
+// RollForce lists the nodes that a rollover or signing transition no longer waits for at its stage.
 type RollForce struct {
 	Zone    string       `json:"zone"`
 	Way     RollWay      `json:"way"`
 	Stage   RollStage    `json:"stage"`
 	Without []RollSilent `json:"without"`
-	Risk    string       `json:"risk"` // what breaks if one of Without answers resolvers
+	Risk    string       `json:"risk"` // the damage if a node of Without still answers resolvers
 }
 
-// RollSilent is a node that another one does not hear of.
+// RollSilent is a node that does not answer.
 type RollSilent struct {
-	Peer   string `json:"peer"` // as overwatch.dnssec.key_sync.peers has it
+	Peer   string `json:"peer"` // entry of overwatch.dnssec.key_sync.peers
 	Reason string `json:"reason"`
 }
 
-// ForceRoll makes a roll go on without the nodes that do not answer. It returns these nodes and the risk. With preview
-// it changes nothing.
+// ForceRoll makes a rollover continue without the nodes that do not answer. It returns these nodes and the risk. With
+// preview it changes nothing.
 func (c *Client) ForceRoll(ctx context.Context, zone string, preview bool) (RollForce, error) {
 	forced := call{method: http.MethodPost, path: pathRollover, names: []string{zone, "force"}}
 	if preview {

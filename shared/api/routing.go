@@ -10,8 +10,8 @@ import (
 // RoutingTestRequest is the body of POST /api/v1/routing/test.
 type RoutingTestRequest struct {
 	Domain   string `json:"domain"`
-	ClientIP string `json:"client_ip,omitempty"` // of the resolver that would ask
-	// Place is the position of the client, instead of ClientIP: a network that the geolocation database has near it asks.
+	ClientIP string `json:"client_ip,omitempty"` // of the querying resolver
+	// Place is the position of the client, instead of ClientIP: the answer is for a nearby network of the database.
 	Place     *Place       `json:"place,omitempty"`
 	QueryType string       `json:"query_type"` // A, AAAA, HTTPS or SRV; "" is A
 	EDNS      *RoutingEDNS `json:"edns,omitempty"`
@@ -23,16 +23,16 @@ type Place struct {
 	Longitude float64 `json:"longitude"` // degrees, east is positive
 }
 
-// RoutingNearby is the network that asked for a place.
+// RoutingNearby is the network near a requested place.
 type RoutingNearby struct {
 	Place
 	Network    string  `json:"network"`
-	Kilometres float64 `json:"kilometres"` // from the place that was asked for
+	Kilometres float64 `json:"kilometres"` // from the requested place
 }
 
 // RoutingEDNS are the EDNS options of the tested query.
 type RoutingEDNS struct {
-	ClientSubnet string `json:"client_subnet"` // a network such as 203.0.113.0/24, "" for none
+	ClientSubnet string `json:"client_subnet"` // a network such as 203.0.113.0/24, or ""
 }
 
 // RoutingTest is the answer of POST /api/v1/routing/test.
@@ -45,18 +45,18 @@ type RoutingResult struct {
 	Domain    string `json:"domain"`
 	QueryType string `json:"query_type"`
 	ClientIP  string `json:"client_ip"`
-	// Nearby is the network that ClientIP is of, where a place was asked for; else null.
+	// Nearby is the network of ClientIP for a request with a place; else null.
 	Nearby        *RoutingNearby `json:"nearby"`
-	ClientSubnet  string         `json:"client_subnet"` // whose place counted instead of client_ip's, "" for none
+	ClientSubnet  string         `json:"client_subnet"` // network of the used location, if not client_ip; or ""
 	ClientCountry string         `json:"client_country"`
 	ClientRegion  string         `json:"client_region"`
 	// LocatedBy is custom_mapping, database or default. If the client's place is unknown, it is ecs
 	// or resolver: the source of the client's address.
 	LocatedBy string `json:"located_by"`
-	Algorithm string `json:"algorithm"` // "" for a name that is not steered
+	Algorithm string `json:"algorithm"` // "" for a name that is not load-balanced
 
 	SelectedBackend *RoutingBackend   `json:"selected_backend"` // null where no backend answers
-	Alternatives    []RoutingBackend  `json:"alternatives"`     // whose turn is before or after
+	Alternatives    []RoutingBackend  `json:"alternatives"`     // backends of later or earlier answers in the rotation
 	Excluded        []RoutingExcluded `json:"excluded"`
 	Factors         []RoutingFactor   `json:"factors"`
 	WouldBe         []RoutingWouldBe  `json:"would_be"` // answers that differ if a backend that is down were up
@@ -78,11 +78,11 @@ type RoutingDecisionKind string
 const (
 	RoutingSuccess   RoutingDecisionKind = "success"
 	RoutingFailover  RoutingDecisionKind = "failover"           // a region other than the first, or than the client's
-	RoutingFallback  RoutingDecisionKind = "fallback"           // too few backends may serve: the last resort
+	RoutingFallback  RoutingDecisionKind = "fallback"           // too few backends may serve: the fallback answer
 	RoutingNoData    RoutingDecisionKind = "no_data"            // no address of that family
 	RoutingNoBackend RoutingDecisionKind = "no_healthy_backend" // SERVFAIL
 	RoutingNotFound  RoutingDecisionKind = "domain_not_found"
-	RoutingOwnAnswer RoutingDecisionKind = "not_steered" // the name has records of its own
+	RoutingOwnAnswer RoutingDecisionKind = "not_steered" // the name has static records
 )
 
 // RoutingDecisionKinds lists the vocabulary in the order it is documented.
@@ -97,9 +97,9 @@ type RoutingBackend struct {
 	Port     int     `json:"port"`
 	Region   string  `json:"region"`
 	Weight   int     `json:"weight"`
-	Priority int     `json:"priority"` // the place of its region in the domain's order, from 1
+	Priority int     `json:"priority"` // position of its region in the order of the domain, from 1
 	Healthy  bool    `json:"healthy"`
-	Share    float64 `json:"share"` // of the answers to this client: how many are led by its address
+	Share    float64 `json:"share"` // share of the answers to this client with its address first
 }
 
 // RoutingExcluded is a backend that is not in the answer, and the reason.
@@ -110,7 +110,7 @@ type RoutingExcluded struct {
 	Reason  string `json:"reason"`
 }
 
-// RoutingFactor is one influence on a decision.
+// RoutingFactor is an influence on a decision.
 type RoutingFactor struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"` // geo, health, weight, latency, priority, override or drain
@@ -122,7 +122,7 @@ type RoutingFactor struct {
 type RoutingWouldBe struct {
 	IfUp     string              `json:"if_up"` // address and port; "all" for all that may not serve
 	Decision RoutingDecisionKind `json:"decision"`
-	Region   string              `json:"region"` // the one that would answer, where the algorithm chooses one
+	Region   string              `json:"region"` // the region of the answer, if the algorithm chooses a region
 	Answers  []RoutingShare      `json:"answers"`
 }
 
@@ -132,12 +132,12 @@ type RoutingShare struct {
 	Share   float64 `json:"share"`
 }
 
-// RoutingAnswerList is the answer of GET /api/v1/routing/answers: the answers of one domain for all
+// RoutingAnswerList is the answer of GET /api/v1/routing/answers: the answers of a domain for all
 // clients.
 type RoutingAnswerList struct {
 	Domain      string          `json:"domain"`
 	QueryType   string          `json:"query_type"`
-	Answers     []RoutingAnswer `json:"answers"` // every client gets one of them
+	Answers     []RoutingAnswer `json:"answers"` // each client gets one of these answers
 	Total       int             `json:"total"`
 	Generation  uint64          `json:"snapshot_generation"`
 	GeneratedAt time.Time       `json:"generated_at"`
@@ -146,7 +146,7 @@ type RoutingAnswerList struct {
 // RoutingAnswer is the answer for clients in one region. With proximity, clients in one region can
 // get different answers.
 type RoutingAnswer struct {
-	ClientRegion string              `json:"client_region"` // "" for none
+	ClientRegion string              `json:"client_region"` // "" for clients without a region
 	Everybody    bool                `json:"everybody"`     // clients in all regions
 	Decision     RoutingDecisionKind `json:"decision"`
 	Algorithm    string              `json:"algorithm"`
@@ -161,7 +161,7 @@ type RoutingAlgorithm struct {
 	Description string `json:"description"`
 	// static: by configuration and health; geo: by the client's place; measured: by latency
 	Type       string            `json:"type"`
-	Parameters map[string]string `json:"parameters"` // keys of a domain, and what they mean
+	Parameters map[string]string `json:"parameters"` // keys of a domain and their meaning
 	Enabled    bool              `json:"enabled"`
 	Default    bool              `json:"default"`
 }
@@ -178,7 +178,7 @@ type RoutingAlgorithmDetail struct {
 	Algorithm RoutingAlgorithm `json:"algorithm"`
 }
 
-// RoutingDecision is one answer that was given.
+// RoutingDecision is a decision for an answer that the node sent.
 type RoutingDecision struct {
 	ID             string              `json:"id"`
 	Timestamp      time.Time           `json:"timestamp"`
@@ -187,13 +187,13 @@ type RoutingDecision struct {
 	ClientSubnet   string              `json:"client_subnet"` // /24 or /48
 	ClientRegion   string              `json:"client_region"`
 	Algorithm      string              `json:"algorithm"`
-	SelectedServer string              `json:"selected_server"` // address and port, "" for none
+	SelectedServer string              `json:"selected_server"` // address and port, or ""
 	SelectedRegion string              `json:"selected_region"`
 	Outcome        RoutingDecisionKind `json:"outcome"`
 	Generation     uint64              `json:"snapshot_generation"`
 }
 
-// RoutingDecisionList is the answer of GET /api/v1/routing/decisions, the newest first.
+// RoutingDecisionList is the answer of GET /api/v1/routing/decisions, the latest first.
 type RoutingDecisionList struct {
 	Decisions   []RoutingDecision `json:"decisions"`
 	Total       int               `json:"total"`
@@ -202,10 +202,10 @@ type RoutingDecisionList struct {
 	GeneratedAt time.Time         `json:"generated_at"`
 }
 
-// RoutingFlow is the number of answers that sent clients of one region to another, for one domain.
+// RoutingFlow is the number of answers that sent clients of a region to another, for one domain.
 type RoutingFlow struct {
-	SourceRegion      string    `json:"source_region"`      // the clients', "" for none
-	DestinationRegion string    `json:"destination_region"` // the backends', "" for none
+	SourceRegion      string    `json:"source_region"`      // of the clients, or ""
+	DestinationRegion string    `json:"destination_region"` // of the backends, or ""
 	Domain            string    `json:"domain"`             // "" for all domains beyond the node's limit
 	RequestCount      uint64    `json:"request_count"`
 	Share             float64   `json:"share"`     // of all that the list counts
@@ -216,7 +216,7 @@ type RoutingFlow struct {
 type RoutingFlowList struct {
 	Flows       []RoutingFlow `json:"flows"`
 	Total       int           `json:"total"`
-	Uncounted   uint64        `json:"uncounted"` // answers left out because they came faster than the node samples
+	Uncounted   uint64        `json:"uncounted"` // answers above the sampling rate of the node
 	GeneratedAt time.Time     `json:"generated_at"`
 }
 

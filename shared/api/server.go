@@ -8,13 +8,13 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Server is one registered backend as GET /api/v1/servers shows it. ID is
+// Server is a registered backend as GET /api/v1/servers shows it. ID is
 // "<service>:<address>:<port>"; an IPv6 address stands in it without brackets.
 type Server struct {
 	ID      string `json:"id"`
 	Service string `json:"service"`
 	Address string `json:"address"`
-	// Target is the host name whose address it is, "" for none; its addresses share Weight equally.
+	// Target is the host name whose address it is, or ""; its addresses share Weight equally.
 	Target          string          `json:"target,omitempty"`
 	Port            int             `json:"port"`
 	Weight          int             `json:"weight"`
@@ -22,7 +22,7 @@ type Server struct {
 	Source          Source          `json:"source"`
 	EffectiveStatus EffectiveStatus `json:"effective_status"`
 	AgentHealthy    *bool           `json:"agent_healthy"` // null where no agent reports
-	// Agent is the id of the agent named in the declaration, "" for none. Reports of other agents
+	// Agent is the id of the agent named in the declaration, or "". Reports of other agents
 	// have less weight.
 	Agent     string    `json:"agent,omitempty"`
 	Draining  bool      `json:"draining"`
@@ -56,7 +56,7 @@ type ServerTarget struct {
 // their values; null resets a field to its default.
 type ServerChange = model.Patch[model.Server]
 
-// Named is the answer of a change of one object.
+// Named is the answer of a change of an object.
 type Named struct {
 	Message string `json:"message"`
 	ID      string `json:"id"`
@@ -73,11 +73,11 @@ type DrainRequest struct {
 	ExpiresIn string     `json:"expires_in,omitempty"` // from the start, such as "1h"; empty: no end
 }
 
-// Drain tells whether a server is drained, and when its traffic has fallen to Share, the part that the drain leaves.
+// Drain reports whether a server is drained, and when its traffic has fallen to Share, the part that the drain leaves.
 type Drain struct {
 	Draining    bool       `json:"draining"`
 	DrainEndsAt *time.Time `json:"drain_ends_at"` // null when not draining
-	// Stage and SafeAt are as in ActiveDrain. They are about a drain by an operator, in force or planned.
+	// Stage and SafeAt are as in ActiveDrain. They are about a drain by an operator, in effect or planned.
 	Stage     DrainStage `json:"stage,omitempty"`
 	SafeAt    *time.Time `json:"safe_at"`
 	Share     float64    `json:"share"`

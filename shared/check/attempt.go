@@ -31,7 +31,7 @@ func (p phase) String() string {
 	}
 }
 
-// attempt is one probe in progress. net/http connects in a goroutine of its own, so the phase is
+// attempt is a probe in progress. net/http connects in a goroutine of its own, so the phase is
 // atomic.
 type attempt struct {
 	ctx   context.Context

@@ -61,7 +61,7 @@ type DetailSetting struct {
 	general bool
 	// show returns the part of a value that error messages may have, since values may be passwords; nil: all of it.
 	show func(string) string
-	// remedy describes a right value in place of a wrong one, "" for a right one.
+	// remedy describes a right value instead of a wrong one, "" for a right one.
 	remedy func(string) string
 }
 
@@ -118,7 +118,7 @@ func (d Details) Detail() Detail {
 const Redacted = "[redacted]"
 
 // Shown returns the Details as every reader of a log may see them: the values of headers, and what
-// is sent, may be passwords and are left out.
+// is sent, may be passwords and are omitted.
 func (d Details) Shown() Details {
 	shown := d.Detail()
 	lines := strings.Split(shown.Headers, "\n")

@@ -3,10 +3,10 @@
 // the overwatch node's validation call it.
 //
 // It never decides when to check, never logs and never counts. It uses the standard library only. A
-// Spec is a value. Several goroutines may use a Prober at once. A Tracker
+// Spec is a value. Several goroutines may use a Prober concurrently. A Tracker
 // belongs to one goroutine at a time.
 //
-// # What counts as healthy
+// # What is treated as healthy
 //
 // tcp: the connection is established within the timeout, and the expected text,
 // if there is one, comes within the first MaxExpectRead octets.
@@ -19,12 +19,12 @@
 // The header has at most MaxHeader and the body at most MaxBody octets.
 // A redirect that stays on the same scheme and host is followed on the
 // same backend, at most MaxRedirects times, so a redirect loop is a failure; a
-// redirect that leads elsewhere is not followed and counts as the answer. The
+// redirect that leads elsewhere is not followed and is treated as the answer. The
 // connection is always made to the checked address, whatever Host or Location
 // say, and is closed after every check. For https the certificate is verified
 // against the system's roots and the server name unless the Spec says otherwise.
 //
-// # What counts as nobody's fault
+// # What is treated as nobody's fault
 //
 // A check that could not be made for lack of something on this side (file
 // descriptors, memory, a route, an address family, a permission), or that was

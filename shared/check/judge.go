@@ -25,7 +25,7 @@ type tlsError struct{ error }
 
 func (e tlsError) Unwrap() error { return e.error }
 
-// ownError is a local error; its text says which.
+// ownError is the text of a local error.
 type ownError string
 
 func (e ownError) Error() string { return string(e) }

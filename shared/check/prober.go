@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Prober makes the checks of one backend. It keeps no connection and no goroutine between attempts,
+// Prober makes the checks of a backend. It keeps no connection and no goroutine between attempts,
 // so it needs no Close.
 type Prober struct {
 	timeout time.Duration

@@ -2,7 +2,7 @@ package check
 
 import "time"
 
-// Outcome is the meaning of one attempt for the backend.
+// Outcome is the meaning of an attempt for the backend.
 type Outcome uint8
 
 // The outcomes. The zero value is Unknown: an attempt that says nothing.
@@ -27,7 +27,7 @@ func (o Outcome) String() string {
 // MaxReason bounds Result.Err, in octets.
 const MaxReason = 200
 
-// Result is the result of one attempt.
+// Result is the result of an attempt.
 type Result struct {
 	Outcome Outcome
 	// HeldUp is true if the attempt ended without an answer while this process was stopped or had

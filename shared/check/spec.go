@@ -56,7 +56,7 @@ type Spec struct {
 	Path string
 	// Host replaces the Host header of http and https, and the authority of grpc and grpcs; empty means the address.
 	Host string
-	// Address, when valid, is probed in place of the backend's own address, on the
+	// Address, when valid, is probed instead of the backend's own address, on the
 	// backend's port.
 	Address netip.Addr
 	// Interval is the time from the start of a check to the start of the next.
@@ -106,7 +106,7 @@ func (s Spec) IntervalAfter(t *Tracker) time.Duration {
 	return min(s.Interval, cmp.Or(s.FastInterval, DefaultFastInterval))
 }
 
-// Problem is one reason why a Spec cannot be used.
+// Problem is a reason why a Spec cannot be used.
 type Problem struct {
 	// Field is the configuration key, relative to health_check: "path", "timeout".
 	Field string

@@ -26,7 +26,7 @@ func (s State) String() string {
 // success threshold; "in a row" counts this outcome and ignores Unknown ones:
 //
 //	state      outcome   in a row   next
-//	any        unknown   -          the same, and the row goes on
+//	any        unknown   -          the same, and the row continues
 //	unknown    success   any        healthy; of a wary tracker only S
 //	unknown    failure   below F    unknown
 //	unknown    failure   F          unhealthy
@@ -76,7 +76,7 @@ func (s Spec) TrackerAfter(former Spec, known Tracker) *Tracker {
 	return t
 }
 
-// NewTracker returns a Tracker in StateUnknown. A threshold below 1 counts as 1.
+// NewTracker returns a Tracker in StateUnknown. A threshold below 1 is treated as 1.
 func NewTracker(failure, success int) *Tracker {
 	return &Tracker{failureThreshold: max(failure, 1), successThreshold: max(success, 1)}
 }

@@ -55,7 +55,7 @@ type web struct {
 	healthy  statuses
 	contains []byte
 	matches  *regexp.Regexp // nil: any body
-	patterns *Patterns      // matches in turn; nil: at once
+	patterns *Patterns      // matches in turn; nil: immediately
 }
 
 // prepareWeb prepares the request. t.connect opens every connection, so neither Host nor a redirect can lead it to

@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// Nonce is a random value of one process of an overwatch node. Messages to the node carry it, so
+// Nonce is a random value of a process of an overwatch node. Messages to the node carry it, so
 // that a recording of them is refused by a later process.
 type Nonce [16]byte
 

@@ -48,5 +48,5 @@ func (w *Window) Accept(epoch, seq uint64) bool {
 	return true
 }
 
-// Epoch returns the epoch of the newest accepted message, 0 if there was none.
+// Epoch returns the epoch of the latest accepted message, 0 if there was none.
 func (w *Window) Epoch() uint64 { return w.epoch }

@@ -14,7 +14,7 @@ import (
 // Share is the public half of an Exchange, an X25519 point (RFC 7748). The zero Share stands for none.
 type Share [32]byte
 
-// Exchange is one process's half of the agreement on session keys. Each process creates its own and
+// Exchange is a process's half of the agreement on session keys. Each process creates its own and
 // never stores it. Any goroutine may use it.
 type Exchange struct {
 	key   *ecdh.PrivateKey
@@ -83,7 +83,7 @@ func (x *Exchange) Agree(p Pairing) (*Session, error) {
 	return s, nil
 }
 
-// info returns the context of one direction's key (RFC 5869, section 3.2): everything that the two
+// info returns the context of a direction's key (RFC 5869, section 3.2): everything that the two
 // sides must agree on. All parts but the first have fixed lengths.
 func (p Pairing) info(dir Direction) string {
 	b := []byte(dir.context() + ", session\x00")

@@ -17,9 +17,9 @@ const (
 	maxRead = 4096
 )
 
-// found is the content of one answer about a name.
+// found is the content of an answer about a name.
 type found struct {
-	addresses []netip.Addr // of one type, each once, sorted
+	addresses []netip.Addr // of a type, each once, sorted
 	names     []string     // the name and those that its CNAME records lead to, canonical
 	ttl       time.Duration
 }

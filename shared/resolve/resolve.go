@@ -33,7 +33,7 @@ type Options struct {
 	Changed func()
 }
 
-// Entry has the addresses of a name, as of the last questions. Its slices are shared: nobody may change them.
+// Entry has the addresses of a name, as of the last questions. Its slices are shared: callers must not change them.
 type Entry struct {
 	Addresses []netip.Addr // of the last answers that had any, sorted
 	Names     []string     // the name, and those that CNAME records lead to
@@ -51,12 +51,12 @@ type Book struct {
 	names   map[string]*followed
 }
 
-// followed is the state of one name.
+// followed is the state of a name.
 type followed struct {
 	entry Entry
 	stop  context.CancelFunc
 	asked chan struct{} // closed after the first question
-	by    [2]found      // the answers in force, A and AAAA
+	by    [2]found      // the answers in effect, A and AAAA
 }
 
 // NewBook makes a Book without names.
@@ -190,7 +190,7 @@ func (b *Book) note(f *followed, err error) {
 	}
 }
 
-// ask asks for both types of addresses. It fails if a question fails or if the name has no address. A type that failed
+// ask requests both types of addresses. It fails if a question fails or if the name has no address. A type that failed
 // keeps its last addresses, and both do if the name has none. The ttl is that of the new addresses, MaxTTL without any.
 func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Duration, err error) {
 	kinds := [2]uint16{dns.TypeA, dns.TypeAAAA}
@@ -214,7 +214,7 @@ func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Dura
 	return ttl, err
 }
 
-// one asks for the addresses of one type. It asks one resolver after the other until one answers.
+// one requests the addresses of a type. It asks one resolver after the other until one answers.
 func (b *Book) one(ctx context.Context, name string, kind uint16) (f found, err error) {
 	servers := b.o.Servers
 	if len(servers) == 0 {

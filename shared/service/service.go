@@ -34,7 +34,7 @@ func Reloading() error { return tell(reloading) }
 func Stopping() error { return tell(stopping) }
 
 // Watch reports to the manager's watchdog that the process is alive, three times per watchdog
-// period, as long as well returns nil. It returns nil when ctx ends, and at once without a watchdog
+// period, as long as well returns nil. It returns nil when ctx ends, and immediately without a watchdog
 // (WATCHDOG_USEC). If well fails or blocks, Watch reports nothing, and the manager restarts the
 // process after its period. An invalid WATCHDOG_USEC and a failed report are errors that end Watch.
 func Watch(ctx context.Context, well func(context.Context) error) error {

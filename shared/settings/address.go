@@ -16,7 +16,7 @@ type Listener struct {
 }
 
 // ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". Port 0 is valid
-// for a loopback address only. For an invalid text, remedy tells how to correct it.
+// for a loopback address only. For an invalid text, remedy states how to correct it.
 func ParseListener(text string) (l Listener, remedy string) {
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
 	host, port, err := net.SplitHostPort(text)
@@ -102,7 +102,7 @@ func HostPortRemedy(text string) string {
 	return remedy
 }
 
-// UnicastRemedy checks the address of one machine. It returns "" for a valid address, else how to correct it.
+// UnicastRemedy checks the address of a machine. It returns "" for a valid address, else how to correct it.
 func UnicastRemedy(addr netip.Addr) string {
 	switch {
 	case addr.IsUnspecified():

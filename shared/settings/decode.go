@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// decoder puts documents into a struct. Lists and maps are stored at once. Scalars outside them are kept as text
+// decoder puts documents into a struct. Lists and maps are stored immediately. Scalars outside them are kept as text
 // until the source of each is known.
 type decoder struct {
 	report      *Report
@@ -92,7 +92,7 @@ func (d *decoder) unknown(n *node, keys *structure) {
 // field reads n into the value of a key.
 func (d *decoder) field(f *field, v reflect.Value, n *node, inElement bool) {
 	if n.isNull() {
-		return // a key without a value counts as left out
+		return // a key without a value is treated as omitted
 	}
 	if f.secret && d.document.secret.Key == "" {
 		d.document.secret = Problem{Key: d.path.String()}.in(d.document.position(n.at))

@@ -16,7 +16,7 @@ const (
 )
 
 // ParseName returns the canonical form of a domain name, in which names are compared: lower case, no final dot. For
-// an invalid text, remedy tells how to correct it.
+// an invalid text, remedy states how to correct it.
 func ParseName(text string) (name, remedy string) {
 	name = strings.ToLower(strings.TrimSuffix(text, "."))
 	switch {

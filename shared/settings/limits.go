@@ -19,7 +19,7 @@ const (
 	maxTextLists = 64 << 20
 	// maxDepth bounds nesting; the deepest key of ours is seven deep.
 	maxDepth = 64
-	// maxFiles bounds the number of files of one configuration.
+	// maxFiles bounds the number of files of a configuration.
 	maxFiles = 10_000
 	// maxSecretFile bounds a file named by a <key>_file key, in octets; a map of 100 000 tokens fits.
 	maxSecretFile = 16 << 20

@@ -53,7 +53,7 @@ func modeAhead(path string) string {
 }
 
 // modeLine matches the beginning of a YAML text: comments, the mode as a plain word on its line, comments, and the
-// first letter of the next key. Without that next key the word might go on beyond the octets that were read.
+// first letter of the next key. Without that next key the word might continue beyond the octets that were read.
 var modeLine = regexp.MustCompile(`^(?: *(?:#[ -~]*)?\n)*` +
 	modeKey + `: +([a-z]+) *(?: #[ -~]*)?\n(?: *(?:#[ -~]*)?\n)*[a-z]`)
 

@@ -15,7 +15,7 @@ const (
 // mark is a line and a column of a document, counted from 1. The column is 0 for YAML: its lines are short.
 type mark struct{ line, column int32 }
 
-// node is one value of a document. Nodes never change once a document is read, so that copies share their children.
+// node is a value of a document. Nodes never change once a document is read, so that copies share their children.
 type node struct {
 	key      string // in a mapping
 	text     string // of a scalar
@@ -25,7 +25,7 @@ type node struct {
 	kind     kind
 }
 
-// document is one file that was read.
+// document is a file that was read.
 type document struct {
 	path   string
 	root   node        // a null when the file is empty

@@ -9,7 +9,7 @@ import (
 // file has millions of nodes.
 type path []step
 
-// step is one key, one list index or one key of a map.
+// step is a key, one list index or one key of a map.
 type step struct {
 	name  string
 	index int // of a list's element when name is empty

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Problem is one fault of a configuration: its place and its remedy.
+// Problem is a fault of a configuration: its place and its remedy.
 type Problem struct {
 	File    string // the file, or "environment variable NAME"; empty where neither is known
 	Line    int    // counted from 1; 0 when unknown

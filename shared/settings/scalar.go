@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// setter parses a text into a value of its type. For an invalid text, remedy tells how to correct it; else it is "".
+// setter parses a text into a value of its type. For an invalid text, remedy states how to correct it; else it is "".
 type setter func(v reflect.Value, text string) (remedy string)
 
 // setterOf returns the setter of a type of scalarShape.

@@ -30,7 +30,7 @@ type layout struct {
 	fresh            reflect.Value // of a struct: one with nothing but its defaults
 }
 
-// field is one key of a struct.
+// field is a key of a struct.
 type field struct {
 	name  string
 	index []int // of the struct field, for reflect

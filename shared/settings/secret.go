@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// redacted is printed in place of a secret.
+// redacted is printed instead of a secret.
 const redacted = "[redacted]"
 
 // Secret is a configuration value that must not be shown: it prints, formats and encodes as "[redacted]"
@@ -36,7 +36,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // KeySize is the size of a key in octets, as AES-256 wants it.
 const KeySize = 32
 
-// ParseKey reads a key in base64. For an invalid text, remedy tells how to correct it, without repeating the text.
+// ParseKey reads a key in base64. For an invalid text, remedy states how to correct it, without repeating the text.
 func ParseKey(s Secret) (key []byte, remedy string) {
 	const make32 = "; make one with: head -c 32 /dev/urandom | base64"
 	if s == "" {

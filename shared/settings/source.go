@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// file is the content of one file.
+// file is the content of a file.
 type file struct {
 	text string
 	perm fs.FileMode
@@ -56,7 +56,7 @@ func readFile(path string, limit int64) (file, error) {
 
 // ReadFile returns the text of a file of at most limit octets that the value of a key names. A relative path begins at
 // the file that has the key. The error does not repeat the path. Where LoadText reads the configuration, ReadFile reads
-// nothing and adds the problem itself, so that the caller's is left out.
+// nothing and adds the problem itself, so that the caller's is omitted.
 func (r *Report) ReadFile(key, path string, limit int64) (string, error) {
 	if r.alone {
 		r.Add(key, path, "this text is checked by itself and no file is read: leave this key out of it")
@@ -74,7 +74,7 @@ func beside(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
-// plain puts "cannot be read" in the place of operation and path in a file error, because the message begins with the
+// plain puts "cannot be read" instead of operation and path in a file error, because the message begins with the
 // path.
 func plain(err error) error {
 	pathError, ok := errors.AsType[*fs.PathError](err)

@@ -11,7 +11,7 @@ import (
 // some mistakes its own messages name the line of the enclosing block.
 type lineReader struct {
 	rest string
-	line int  // number of the line that was given last, from 1
+	line int  // number of the line given last, from 1
 	tail bool // a part of that line is still to be given
 }
 

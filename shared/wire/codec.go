@@ -156,7 +156,7 @@ func (c *codec) array(field uint64, name string, v []byte) {
 	}
 }
 
-// share codes 32 octets that are left out if all are zero.
+// share codes 32 octets that are omitted if all are zero.
 func (c *codec) share(field uint64, name string, v *[32]byte) {
 	there := c.at(field)
 	if c.writing && *v == [32]byte{} {
@@ -237,7 +237,7 @@ func (c *codec) message(field uint64, name string, fields func(*codec)) {
 	c.out = slices.Insert(c.out, start, length...)
 }
 
-// nested codes a nested message, which is left out if it has no fields.
+// nested codes a nested message, which is omitted if it has no fields.
 func (c *codec) nested(field uint64, name string, fields func(*codec)) {
 	if !c.writing {
 		var body []byte

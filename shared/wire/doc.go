@@ -10,10 +10,10 @@
 // A message is a sequence of fields in ascending order of their numbers. A field is a key and a value.
 // The key is an unsigned varint: field number x 2 + kind. After kind 0 there is an unsigned varint.
 // After kind 1 there is a length (varint) and that many octets: text, an address, or a nested message.
-// A field at its zero value is left out. A repeated field is written once per element.
+// A field at its zero value is omitted. A repeated field is written once per element.
 //
 // One value has exactly one encoding: varints are minimal, and a known field appears in its place,
-// once, and never with its zero value; octets of a fixed number may be all zero, or left out, which
+// once, and never with its zero value; octets of a fixed number may be all zero, or omitted, which
 // means the same. Anything else is refused. Fields with unknown numbers are skipped, so a later minor
 // version may add some. Every size and count is checked against its limit before memory is allocated
 // for it.

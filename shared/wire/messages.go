@@ -27,19 +27,19 @@ type Enrol struct {
 	Share       [32]byte // for a session with the node whose Hello has one; zero: the agent wants none; since 1.1
 }
 
-// Proof proves knowledge of one service's token without revealing it: see identity.Proof.
+// Proof proves knowledge of a service's token without revealing it: see identity.Proof.
 type Proof struct {
 	Service string
 	MAC     [32]byte
 }
 
-// Heartbeat is the whole state of an agent. Only the newest counts, so a lost one does no harm.
+// Heartbeat is the whole state of an agent. Only the latest counts, so a lost one does no harm.
 type Heartbeat struct {
 	Region          string
 	Version         string
 	UptimeSeconds   uint64
 	IntervalMillis  uint32 // until the next one
-	MissedThreshold uint32 // of these missing in a row, the agent counts as dead
+	MissedThreshold uint32 // of these missing in a row, the agent is treated as dead
 	Backends        []Backend
 	Figures         Figures
 	Rejected        []NodeCertificate // overwatch nodes with another certificate than the pinned one; since 1.2
@@ -58,27 +58,27 @@ type Figures struct {
 	ChecksTotal   uint64 // health checks made since the agent started
 	ChecksFailed  uint64 // those of them that failed; since 1.1
 	Cores         uint16 // processors that the agent may use; 0 when unknown; since 1.1
-	RTTMicros     uint32 // round-trip time of its newest ping of the node that is told; 0 when unknown; since 1.1
+	RTTMicros     uint32 // round-trip time of its latest ping of the node that is told; 0 when unknown; since 1.1
 }
 
-// Transition reports at once that one backend changed. The heartbeats repeat it.
+// Transition reports immediately that one backend changed. The heartbeats repeat it.
 type Transition struct {
 	Backend Backend
 }
 
-// Deregister is an agent's goodbye: its backends leave the answers at once instead of becoming
+// Deregister is an agent's goodbye: its backends leave the answers immediately instead of becoming
 // stale.
 type Deregister struct {
 	Reason string // for people
 }
 
-// Signal reports at once the current early warnings. The heartbeats repeat them. Backends that are
+// Signal reports immediately the current early warnings. The heartbeats repeat them. Backends that are
 // not named have none.
 type Signal struct {
 	Backends []Warned
 }
 
-// Warned is one backend with early warnings.
+// Warned is a backend with early warnings.
 type Warned struct {
 	Service  string
 	Address  netip.Addr
@@ -99,13 +99,13 @@ func Millis(over time.Duration) uint32 {
 	return uint32(min(max(over.Milliseconds(), 1), math.MaxUint32))
 }
 
-// Drain reports at once that all backends of the agent are to be drained, as at its shutdown. The
+// Drain reports immediately that all backends of the agent are to be drained, as at its shutdown. The
 // heartbeats repeat it.
 type Drain struct {
 	OverMillis uint32 // 0: the node decides
 }
 
-// Backend is one backend as its agent sees it.
+// Backend is a backend as its agent sees it.
 type Backend struct {
 	Service              string // lower case, without trailing dot
 	Address              netip.Addr
@@ -170,5 +170,5 @@ type Reject struct {
 	Code      RejectCode
 	Service   string // the service concerned, if it is about one
 	Detail    string // for people
-	Epoch     uint64 // of CodeDuplicate and CodeNewEpoch: the newest epoch that the node has accepted; since 1.2
+	Epoch     uint64 // of CodeDuplicate and CodeNewEpoch: the latest epoch that the node has accepted; since 1.2
 }

@@ -15,7 +15,7 @@ import (
 // width bounds a line of a list, in octets.
 const width = 120
 
-// row is one key of a reference.
+// row is a key of a reference.
 type row struct {
 	key     string
 	facts   []string // type, default, bounds, effect
