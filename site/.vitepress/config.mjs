@@ -114,7 +114,7 @@ export default defineConfig({
         ['Wire protocol', 'shared/wire/PROTOCOL'],
         ['Compatibility', 'overwatch/docs/compatibility']]),
       pages('Project', '/', [['Architecture', 'ARCHITECTURE'], ['Contributing', 'CONTRIBUTING'],
-        ['Security', 'SECURITY'], ['Tests', 'integration/'], ['Faults', 'integration/faults'],
+        ['Security', 'SECURITY'], ['Tests', 'integration/'], ['Faults', 'integration/faults'], ['Test coverage', 'integration/coverage'],
         ['Benchmarks', 'integration/bench/']]),
       pages('Changelogs', '/', [['gslb-overwatch', 'overwatch/CHANGELOG'], ['gslb-agent', 'agent/CHANGELOG'],
         ['gslbctl', 'gslbctl/CHANGELOG'], ['gslb', 'packaging/launcher/CHANGELOG']]),

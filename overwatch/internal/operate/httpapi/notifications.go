@@ -32,7 +32,7 @@ func notificationOperations() []Operation {
 			Answer: api.NotificationTestList{Tests: []api.NotificationTest{{Target: "on-call", Sent: true, DurationMS: 42}},
 				Total: 1}},
 		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone, nodes: true,
-			Summary: "Sent notifications for a node with the shared secret, sealed; empty for other clients", Status: 200,
+			Summary: "Sent notifications for a node with the secret, encrypted; otherwise empty", Status: 200,
 			Query:  []Parameter{text("target", "which receiver", "on-call"), text("group", "of what", nil)},
 			Answer: api.NotificationsTold{Sealed: "p5cW"}},
 	}

@@ -27,7 +27,7 @@ func replicationOperations() []Operation {
 				Unused: []api.ReplicationRefused{{Kind: "override", Name: "old.example.com 192.0.2.1:80",
 					Reason: "no name old.example.com is answered"}}, UnusedTotal: 1}},
 		{Method: get, Path: replication.Path, handle: (*Server).getReplicationObjects, Role: api.RoleNone, nodes: true,
-			Summary: "Replicated objects for a node with the shared secret, sealed; empty for other clients", Status: 200,
+			Summary: "Replicated objects for a node with the secret, encrypted; otherwise empty", Status: 200,
 			Query: []Parameter{number("since", "number of the last change that the node has received", 0, maxChange, 0),
 				number("has", "number up to which the node has stored all changes, at most since", 0, maxChange, maxChange),
 				text("instance", "process of this node that numbered the changes, and the clock of the requesting node", nil),
