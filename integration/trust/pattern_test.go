@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/wire"
 )
 
@@ -82,9 +83,9 @@ func TestPattern_TakesNoProcessor(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.checked(t, 2) // what was under way
-	began, before := time.Now(), spent(t, s.node.Unit)
+	began, before := time.Now(), testbed.Cpu(t, s.node.PID())
 	s.checked(t, 6)
-	if took, over := spent(t, s.node.Unit)-before, time.Since(began); took > over/3 {
+	if took, over := testbed.Cpu(t, s.node.PID())-before, time.Since(began); took > over/3 {
 		t.Errorf("the node took %s of processor time in %s after the agent had left", took, over)
 	}
 	s.good(t, begin)

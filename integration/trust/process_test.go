@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"gslb.internal/integration/harness"
 )
@@ -42,24 +41,4 @@ func sound(t *testing.T, u *harness.Unit, what string) {
 	if got > soundSize {
 		t.Errorf("%s: %s took %d MiB, allowed are %d", what, u.Name, got>>20, soundSize>>20)
 	}
-}
-
-// spent returns the processor time that a program has used so far, by itself and in the kernel.
-func spent(t *testing.T, u *harness.Unit) time.Duration {
-	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", u.PID()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	var used time.Duration
-	for _, field := range fields[11:13] { // utime and stime, fields 14 and 15 of proc(5)
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		used += time.Duration(n) * tick
-	}
-	return used
 }

@@ -1,9 +1,11 @@
-// Package durable owns the writing of small files that must survive a crash. All programs and package identity call it.
-// It holds no state and knows nothing of what is written.
+// Package durable writes small files that must survive a crash, and reads them. It has no state.
 package durable
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +14,22 @@ import (
 // Unfinished ends the name of a file that is still being written. One that a killed process has left behind may be
 // deleted.
 const Unfinished = ".being-written"
+
+// ReadFile returns the content of a file with at most a number of octets. The content of a missing file is nil.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(content)) > most {
+		err = fmt.Errorf("%s: larger than %d octets", path, most)
+	}
+	return content, err
+}
 
 // WriteFile replaces a file, so that after a crash it has either the old or the new content, complete. Errors name the
 // file.

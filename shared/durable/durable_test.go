@@ -30,3 +30,19 @@ func TestWriteFile_ReplacesTheWholeFileAndLeavesNothingBehind(t *testing.T) {
 		}
 	}
 }
+
+func TestReadFile_IsBoundedAndAMissingFileIsNil(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if content, err := durable.ReadFile(path, 4); content != nil || err != nil {
+		t.Errorf("a missing file: %q, %v", content, err)
+	}
+	for text, fits := range map[string]bool{"": true, "four": true, "fives": false} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		content, err := durable.ReadFile(path, 4)
+		if (err == nil) != fits || fits && (content == nil || string(content) != text) {
+			t.Errorf("%q: %q, %v", text, content, err)
+		}
+	}
+}

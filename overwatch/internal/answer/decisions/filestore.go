@@ -4,11 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -90,19 +86,9 @@ func (k *FileStore) save() error {
 
 // restore reads the file. A missing file is not an error.
 func (k *FileStore) restore() error {
-	f, err := os.Open(k.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+	text, err := durable.ReadFile(k.Path, maxFile)
+	if err != nil || text == nil {
 		return err
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return err
-	}
-	if len(text) > maxFile {
-		return fmt.Errorf("larger than %d octets", maxFile)
 	}
 	var content saved
 	if err := json.Unmarshal(text, &content); err != nil {

@@ -25,7 +25,7 @@ func (s *Sync) about() About {
 	if s.o.About != nil {
 		a = s.o.About()
 	}
-	a.Algorithm = s.current().Algorithm
+	a.Algorithm = s.settings.Get().Algorithm
 	return a
 }
 
@@ -40,10 +40,11 @@ func (s *Sync) About(peer string) (About, time.Time) {
 
 // Gossip returns the gossip addresses that the peers have last sent, by the ids that they have proved.
 func (s *Sync) Gossip() map[string]netip.AddrPort {
+	peers := s.settings.Get().Peers
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := make(map[string]netip.AddrPort, len(s.settings.Peers))
-	for _, peer := range s.settings.Peers {
+	known := make(map[string]netip.AddrPort, len(peers))
+	for _, peer := range peers {
 		if p := s.status.peers[peer]; p.node != "" && p.about.Gossip.IsValid() {
 			known[p.node] = p.about.Gossip
 		}

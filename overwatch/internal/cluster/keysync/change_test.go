@@ -37,7 +37,7 @@ func (n *node) again(t *testing.T) *node {
 	t.Helper()
 	n.stop()
 	var peers []string
-	for _, peer := range n.current().Peers {
+	for _, peer := range n.settings.Get().Peers {
 		peers = append(peers, strings.TrimPrefix(peer, "http://"))
 	}
 	return n.net.start(n.name, n.dir, peers...)

@@ -130,7 +130,7 @@ func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 				time.Sleep(time.Minute)
 				before := nodes[0].tags()
 				n.put("liar", peer(t))
-				settings := nodes[0].current()
+				settings := nodes[0].settings.Get()
 				settings.Peers = append(slices.Clone(settings.Peers), "http://liar")
 				nodes[0].Reconfigure(settings)
 				time.Sleep(time.Minute)
@@ -209,7 +209,7 @@ func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 				}
 			}
 			n.put("replay", &replay{nodes[1].Challenge(), c.answer})
-			settings := nodes[0].current()
+			settings := nodes[0].settings.Get()
 			settings.Peers = []string{"http://replay"}
 			if outcomes := nodes[0].askAll(t.Context(), &settings, theSecret.keys[0]); outcomes[0].err == nil ||
 				!strings.Contains(outcomes[0].err.Error(), "not sealed for this request") {
@@ -226,7 +226,7 @@ func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 func TestSync_AnotherSecretIsNamed(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		a, b := n.start("a", t.TempDir()), n.start("b", t.TempDir())
-		settings := a.current()
+		settings := a.settings.Get()
 		settings.Peers, settings.Secret = []string{"http://b"}, Secret{keys: [][]byte{[]byte("another secret")}}
 		a.Reconfigure(settings)
 		time.Sleep(time.Second)
@@ -235,7 +235,7 @@ func TestSync_AnotherSecretIsNamed(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 		// While a key changes, a node understands the one before as well.
-		theirs := b.current()
+		theirs := b.settings.Get()
 		theirs.Secret.keys = append(slices.Clone(theirs.Secret.keys), settings.Secret.keys[0])
 		b.Reconfigure(theirs)
 		if done, err := a.Sync.Sync(t.Context()); err != nil || !done.Synced {

@@ -44,7 +44,7 @@ type Sync struct {
 	server   *peerauth.Server
 	metrics  *metrics
 	orders   chan order
-	wake     chan struct{} // holds one token when the settings are others
+	settings *peerauth.LiveSettings[Settings]
 
 	parents *delegation.Watch // of the goroutine that makes rounds
 
@@ -53,10 +53,8 @@ type Sync struct {
 	pendings map[string]*pending // by peer, those under way; of the goroutine that makes rounds
 	asked    map[string]bool     // peers with which an exchange has ended since a key was made here; of the same goroutine
 
-	mu       sync.Mutex
-	settings Settings
-	status   status
-	off      string // reason why no keys are exchanged, as last logged; empty: they are
+	mu     sync.Mutex
+	status status
 }
 
 // order asks for a round now.
@@ -74,8 +72,9 @@ func New(o Options) (*Sync, error) {
 		o.Now = time.Now
 	}
 	s := &Sync{
-		o: o, instance: rand.Text(), server: peerauth.NewServer(), orders: make(chan order), wake: make(chan struct{}, 1),
-		parents: delegation.NewWatch(), looks: make(chan struct{}, maxLooks), settings: o.Settings,
+		o: o, instance: rand.Text(), server: peerauth.NewServer(), orders: make(chan order),
+		parents: delegation.NewWatch(), looks: make(chan struct{}, maxLooks),
+		settings: peerauth.NewLiveSettings(o.Settings),
 		pendings: make(map[string]*pending), asked: make(map[string]bool),
 	}
 	s.checkExchange()
@@ -85,24 +84,8 @@ func New(o Options) (*Sync, error) {
 
 // Reconfigure puts other settings into force and begins a round with them.
 func (s *Sync) Reconfigure(settings Settings) {
-	s.mu.Lock()
-	s.settings = settings
-	s.mu.Unlock()
+	s.settings.Set(settings)
 	s.o.Zones.SetAlgorithm(settings.Algorithm)
 	s.checkExchange()
-	s.wakeUp()
-}
-
-// wakeUp begins a round.
-func (s *Sync) wakeUp() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (s *Sync) current() Settings {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.settings
+	s.settings.Signal()
 }

@@ -44,7 +44,7 @@ func TestParent_AsksTheConfiguredServers(t *testing.T) {
 	if err := n.publish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	settings := n.current()
+	settings := n.settings.Get()
 	settings.Roll.ParentServers = []string{packets.LocalAddr().String()}
 	n.Reconfigure(settings)
 	found, configured, err := n.Parent(t.Context(), "GSLB.test")

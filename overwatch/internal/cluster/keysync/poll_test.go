@@ -19,7 +19,7 @@ func TestSync_PeersFollowTheConfigurationWhileRunning(t *testing.T) {
 			t.Fatalf("without peers: %+v", st)
 		}
 		for i, node := range []*node{a, b} {
-			settings := node.current()
+			settings := node.settings.Get()
 			settings.Peers = []string{"http://" + []string{"b", "a"}[i] + "/"}
 			node.Reconfigure(settings)
 		}
@@ -30,7 +30,7 @@ func TestSync_PeersFollowTheConfigurationWhileRunning(t *testing.T) {
 			st.Peers[0].NodeID != "b" || !st.Peers[0].OK {
 			t.Errorf("%+v", st)
 		}
-		settings := a.current()
+		settings := a.settings.Get()
 		settings.Peers = nil
 		a.Reconfigure(settings)
 		synctest.Wait()

@@ -101,7 +101,7 @@ func TestSync_AnExchangeUnderWayIsBegunAnewWhenItsAnswerWouldBeOld(t *testing.T)
 			return err
 		},
 		"other settings": func(_ *testing.T, a *node) error {
-			a.Reconfigure(a.current())
+			a.Reconfigure(a.settings.Get())
 			return nil
 		},
 	} {

@@ -56,7 +56,7 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 	if len(rolls) == 0 || s.o.LongestTTL == nil {
 		return false, nil
 	}
-	began, settings := s.o.Now(), s.current().Roll
+	began, settings := s.o.Now(), s.settings.Get().Roll
 	parents := make(map[string]dnssec.Parent)
 	for _, r := range rolls {
 		parents[r.Zone] = s.parents.Look(ctx,
@@ -113,7 +113,7 @@ func (s *Sync) ttls() roll.TTLs {
 	if s.o.LongestTTL == nil {
 		return roll.TTLs{}
 	}
-	return roll.TTLs{Margin: s.current().Roll.Margin, Answers: s.o.LongestTTL()}
+	return roll.TTLs{Margin: s.settings.Get().Roll.Margin, Answers: s.o.LongestTTL()}
 }
 
 // BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
@@ -166,14 +166,14 @@ func (s *Sync) Parent(ctx context.Context, apex string) (found dnssec.Parent, co
 	case <-ctx.Done():
 		return dnssec.Parent{}, false, context.Cause(ctx)
 	}
-	settings := s.current().Roll
+	settings := s.settings.Get().Roll
 	o := delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}
 	return delegation.NewWatch().Look(ctx, o, apex), len(o.Servers) > 0, nil
 }
 
 // ttlOfDS asks the parent of a zone for the TTL of its DS records; 0: it is not known.
 func (s *Sync) ttlOfDS(ctx context.Context, apex string) time.Duration {
-	settings := s.current().Roll
+	settings := s.settings.Get().Roll
 	return delegation.NewWatch().Look(ctx,
 		delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, apex).TTL
 }
@@ -206,7 +206,7 @@ func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (d
 	if err := s.o.Apply(ctx); err != nil {
 		return state, err
 	}
-	s.wakeUp()
+	s.settings.Signal()
 	return state, nil
 }
 
@@ -214,7 +214,7 @@ func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (d
 // The nodes begin at times of their own within a tenth of that age, so that as a rule one of them does; of two that
 // began at once, the later one's key stays.
 func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
-	settings := s.current()
+	settings := s.settings.Get()
 	if s.o.LongestTTL == nil {
 		return false, nil
 	}

@@ -27,7 +27,7 @@ type outcome struct {
 // round asks all peers, joins their keys, and puts the result into the answers with apply. unsettled reports that the
 // next round should follow soon.
 func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (outcomes []outcome, unsettled bool) {
-	settings := s.current()
+	settings := s.settings.Get()
 	began := s.o.Now()
 	keys, off := settings.Secret.Keys(s.o.Holders)
 	var merged dnssec.Merged

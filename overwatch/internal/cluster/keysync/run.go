@@ -31,11 +31,11 @@ const unsettledPause = 250 * time.Millisecond
 // have keys and none is damaged it returns at once, so that those zones are answered; a new zone gets a provisional
 // key.
 func (s *Sync) Bootstrap(ctx context.Context) {
-	if settings := s.current(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil ||
+	if settings := s.settings.Get(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil ||
 		len(s.o.Zones.Missing()) == 0 || !s.o.Zones.NoKeys() && s.o.Zones.Damage() == nil {
 		return
 	}
-	s.o.Logger.Info().Strs("zones", firstTen(s.o.Zones.Missing())).Strs("peers", s.current().Peers).
+	s.o.Logger.Info().Strs("zones", firstTen(s.o.Zones.Missing())).Strs("peers", s.settings.Get().Peers).
 		Stringer("at_most", bootTime).
 		Msg("waiting for the signing keys of the other nodes before DNS is answered; then new ones are made")
 	began := time.Now()
@@ -76,7 +76,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
-		case <-s.wake:
+		case <-s.settings.Changed():
 			s.cancelAll()
 		case <-s.o.Holders.changed:
 			s.cancelAll()
@@ -88,7 +88,7 @@ func (s *Sync) Run(ctx context.Context) error {
 			ordered = o.done
 			s.cancelAll()
 		}
-		settings := s.current()
+		settings := s.settings.Get()
 		outcomes, unsettled := s.round(ctx, s.o.Apply)
 		stopping := ctx.Err() != nil // what failed with it says nothing of the peers
 		if !stopping {

@@ -83,12 +83,12 @@ func (s Secret) Keys(h *Holders) ([][]byte, error) {
 }
 
 // secret returns the keys of the present secret, or the reason why keys are neither asked for nor given.
-func (s *Sync) secret() ([][]byte, error) { return s.current().Secret.Keys(s.o.Holders) }
+func (s *Sync) secret() ([][]byte, error) { return s.settings.Get().Secret.Keys(s.o.Holders) }
 
 // Off returns the reason why keys are not exchanged with the configured peers; nil if they are, or there are no
 // peers.
 func (s *Sync) Off() error {
-	settings := s.current()
+	settings := s.settings.Get()
 	if len(settings.Peers) == 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (s *Sync) Apart() bool { return s.Off() != nil && s.o.Zones.MadeApart() }
 
 // checkExchange tells dnssec whether keys can be exchanged, and logs a change of that.
 func (s *Sync) checkExchange() {
-	settings := s.current()
+	settings := s.settings.Get()
 	off := settings.Secret.Usable(s.o.Holders)
 	switch {
 	case len(settings.Peers) == 0:
@@ -111,15 +111,7 @@ func (s *Sync) checkExchange() {
 	default:
 		s.o.Zones.SetPeers(dnssec.PeersAsked)
 	}
-	now := ""
-	if off != nil {
-		now = off.Error()
-	}
-	s.mu.Lock()
-	before := s.off
-	s.off = now
-	s.mu.Unlock()
-	if now != before {
+	if s.settings.SetProblem(off) {
 		s.logExchange(off, len(settings.Peers))
 	}
 }

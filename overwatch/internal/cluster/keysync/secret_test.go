@@ -91,7 +91,7 @@ func TestSync_AnAgentThatProvesAllServicesEndsTheExchangeUntilASecretIsSet(t *te
 		a, b := n.start("a", t.TempDir()), n.start("b", t.TempDir())
 		secret, set := lateAgent()
 		for _, x := range []*node{a, b} {
-			s := x.current()
+			s := x.settings.Get()
 			s.Secret, s.Peers = secret, []string{"http://a", "http://b"}
 			x.Reconfigure(s)
 		}
@@ -121,7 +121,7 @@ func TestSync_AnAgentThatProvesAllServicesEndsTheExchangeUntilASecretIsSet(t *te
 			t.Error("the keys of b are those of a, and it says that they may not be")
 		}
 		for _, x := range []*node{a, b} {
-			s := x.current()
+			s := x.settings.Get()
 			s.Secret = theSecret
 			x.Reconfigure(s)
 		}
@@ -152,7 +152,7 @@ func TestSync_NodesWithoutAUsableSecretMakeTheirOwnKeysAndSaySo(t *testing.T) {
 			t.Error("after a restart it does not know that its key is its own")
 		}
 		for _, x := range []*node{again, b} {
-			s := x.current()
+			s := x.settings.Get()
 			s.Secret = theSecret
 			x.Reconfigure(s)
 		}

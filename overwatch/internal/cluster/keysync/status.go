@@ -44,7 +44,7 @@ func (s *Sync) note(outcomes []outcome) {
 		}
 		peers[o.peer] = p
 		switch {
-		case s.off != "": // which checkExchange has logged
+		case s.settings.HasProblem(): // which checkExchange has logged
 		case o.err != nil && (before == nil || before.Error() != o.err.Error()):
 			s.o.Logger.Warn().Str("peer", o.peer).Str("reason",
 				o.err.Error()).Msg("key synchronisation: a peer failed; nothing of it was taken")
@@ -70,15 +70,16 @@ func (s *Sync) plan(in time.Duration) {
 
 // Status returns the state of the exchange.
 func (s *Sync) Status() api.DNSSECSyncState {
+	settings := s.settings.Get()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state := api.DNSSECSyncState{
-		Enabled: len(s.settings.Peers) > 0, PeerCount: len(s.settings.Peers), LastSync: api.MomentOrNull(s.status.success),
+		Enabled: len(settings.Peers) > 0, PeerCount: len(settings.Peers), LastSync: api.MomentOrNull(s.status.success),
 		NextSync:      api.MomentOrNull(s.status.next),
-		LastSyncError: errorText(s.status.failure), OffReason: errorText(s.settings.Secret.Usable(s.o.Holders)),
+		LastSyncError: errorText(s.status.failure), OffReason: errorText(settings.Secret.Usable(s.o.Holders)),
 		Peers: []api.DNSSECPeer{},
 	}
-	for _, peer := range s.settings.Peers {
+	for _, peer := range settings.Peers {
 		p := s.status.peers[peer]
 		state.Peers = append(state.Peers, api.DNSSECPeer{
 			Peer: peer, NodeID: p.node, OK: p.err == nil && !p.success.IsZero(), LastAttempt: api.MomentOrNull(p.attempt),

@@ -61,7 +61,7 @@ func (r *Replication) Challenge() string { return r.server.Challenge() }
 
 // Answer answers a peer by its value of Authorization. Its error may be shown to the asker.
 func (r *Replication) Answer(ctx context.Context, q Question, authorization string) (sealed string, err error) {
-	settings := r.current()
+	settings := r.settings.Get()
 	if off := settings.Off(); off != nil {
 		return "", fmt.Errorf("this node replicates nothing: %w", off)
 	}

@@ -321,7 +321,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	if figures := r.o.Store.Replicas(); !figures.Joining || !figures.Settled || !r.allJoining() {
 		return
 	}
-	settings := r.current()
+	settings := r.settings.Get()
 	client, err := newHTTPClient(r.o.Transport, settings.TLS)
 	if err != nil {
 		return

@@ -16,7 +16,7 @@ const (
 // node with state of its own does not wait for a peer that is down; one without waits until the peer is up, for 2 s at
 // most.
 func (r *Replication) Catch(ctx context.Context) {
-	settings := r.current()
+	settings := r.settings.Get()
 	if settings.Off() != nil {
 		return
 	}

@@ -35,7 +35,7 @@ func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reac
 func (r *Replication) reached(change uint64) (reached *api.Reached, waiting bool, heard <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.settings.Off() != nil {
+	if settings := r.settings.Get(); settings.Off() != nil {
 		return nil, false, nil
 	}
 	reached = &api.Reached{Has: []string{}, Lacks: []string{}}

@@ -84,15 +84,13 @@ type Replication struct {
 	o        Options
 	instance string // of this process, so that a node knows itself
 	server   *peerauth.Server
-	wake     chan struct{} // holds one token when the settings have changed
+	settings *peerauth.LiveSettings[Settings]
 	settled  chan struct{} // holds one token when the clock has settled
 	ended    chan struct{} // closed when Run ends: requests are held no longer
 	merging  sync.Mutex    // held while an offer is merged and put into force
 	met      time.Time     // under merging: when it was last stored that a peer has the same objects
 
 	mu       sync.Mutex
-	settings Settings
-	off      string                 // as last logged
 	peers    map[string]*peer       // by base URL
 	visitors map[string]*visitor    // by node id
 	refused  map[replica.Key]string // reasons of objects that are not in force here
@@ -108,9 +106,9 @@ func New(o Options) (*Replication, error) {
 		return nil, errors.New("replication: Options.Store, Follow, LeftOut and Audit are needed")
 	}
 	o.PageSize = cmp.Or(o.PageSize, pageSize)
-	r := &Replication{o: o, instance: rand.Text(), server: peerauth.NewServer(), wake: make(chan struct{}, 1),
-		settled: make(chan struct{}, 1), ended: make(chan struct{}),
-		settings: o.Settings, peers: make(map[string]*peer), visitors: make(map[string]*visitor),
+	r := &Replication{o: o, instance: rand.Text(), server: peerauth.NewServer(),
+		settings: peerauth.NewLiveSettings(o.Settings), settled: make(chan struct{}, 1), ended: make(chan struct{}),
+		peers: make(map[string]*peer), visitors: make(map[string]*visitor),
 		refused: make(map[replica.Key]string), rejected: make(map[replica.Key]rejection), heard: make(chan struct{})}
 	r.logOff(&o.Settings)
 	return r, o.Registerer.Register(newMetrics(r))
@@ -118,34 +116,19 @@ func New(o Options) (*Replication, error) {
 
 // Reconfigure puts other settings into force.
 func (r *Replication) Reconfigure(settings Settings) {
-	r.mu.Lock()
-	r.settings = settings
-	r.mu.Unlock()
+	r.settings.Set(settings)
 	r.logOff(&settings)
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (r *Replication) current() Settings {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.settings
+	r.settings.Signal()
 }
 
 // logOff logs the reason why nothing is replicated where it was meant to be.
 func (r *Replication) logOff(settings *Settings) {
-	now := ""
-	if off := settings.Off(); errors.Is(off, errNoSecret) {
-		now = off.Error()
+	problem := settings.Off()
+	if !errors.Is(problem, errNoSecret) {
+		problem = nil
 	}
-	r.mu.Lock()
-	before := r.off
-	r.off = now
-	r.mu.Unlock()
-	if now != "" && now != before {
-		r.o.Logger.Error().Str("reason", now).Msg("what operators decide here does not reach other nodes")
+	if r.settings.SetProblem(problem) && problem != nil {
+		r.o.Logger.Error().Str("reason", problem.Error()).Msg("what operators decide here does not reach other nodes")
 	}
 }
 
@@ -167,7 +150,7 @@ func (r *Replication) runSettings(ctx context.Context) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	defer cancel()
-	settings := r.current()
+	settings := r.settings.Get()
 	r.setPeers(&settings)
 	if settings.Off() == nil {
 		client, err := newHTTPClient(r.o.Transport, settings.TLS)
@@ -189,7 +172,7 @@ func (r *Replication) runSettings(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.wake:
+		case <-r.settings.Changed():
 			return
 		case <-r.settled:
 		case <-tend.C:
@@ -223,7 +206,7 @@ func (r *Replication) tend(ctx context.Context) {
 func (r *Replication) answering() replica.Peers {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.settings.Off() != nil {
+	if settings := r.settings.Get(); settings.Off() != nil {
 		return replica.NoPeers
 	}
 	for _, p := range r.peers {

@@ -63,7 +63,8 @@ func (r *Replication) Status() api.Replication {
 		Refused: []api.ReplicationRefused{}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	off := r.settings.Off()
+	settings := r.settings.Get()
+	off := settings.Off()
 	if s.Enabled = off == nil; off != nil {
 		reason := off.Error()
 		s.OffReason = &reason
@@ -120,7 +121,7 @@ const patience = 30 * time.Second
 // Trouble returns sentences about why operators' decisions do not reach other nodes, or have no effect here; nil if
 // nothing is wrong or nothing is to be replicated.
 func (r *Replication) Trouble() (sentences []string) {
-	settings := r.current()
+	settings := r.settings.Get()
 	if off := settings.Off(); errors.Is(off, errNoSecret) {
 		return []string{"what operators decide here does not reach other nodes: " + off.Error()}
 	} else if off != nil {

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"time"
+
+	"gslb.internal/shared/durable"
 )
 
 // maxFile bounds the file, in octets: about nine times the size of all points.
@@ -56,15 +56,8 @@ func rows(points []Point) [][]*float64 {
 }
 
 func (r *Recorder) load() error {
-	f, err := os.Open(r.o.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
+	text, err := durable.ReadFile(r.o.Path, maxFile)
+	if err != nil || text == nil {
 		return err
 	}
 	minute, hour, err := parse(text, r.o.Now())
@@ -77,9 +70,6 @@ func (r *Recorder) load() error {
 
 // parse reads the text of a file. It leaves out points that are too old or in the future.
 func parse(text []byte, now time.Time) (minute, hour []Point, err error) {
-	if len(text) > maxFile {
-		return nil, nil, fmt.Errorf("it is larger than %d bytes", maxFile)
-	}
 	var k kept
 	if err := json.Unmarshal(text, &k); err != nil {
 		return nil, nil, fmt.Errorf("it is not what was written: %w", err)
