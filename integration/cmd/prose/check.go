@@ -40,7 +40,7 @@ func (r report) exceeds(allowed allowance) bool { return r.hasTerms(allowed) || 
 func (r report) hasTerms(allowed allowance) bool { return len(r.terms) > allowed.terms }
 
 func (r report) hasPhrases(allowed allowance) bool {
-	return len(r.phrases) > fewest && r.density() > max(limit, allowed.density)
+	return len(r.phrases) > max(fewest, allowed.phrases) && r.density() > limit
 }
 
 // checkFile applies the rules to the content of a file.

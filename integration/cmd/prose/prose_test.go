@@ -46,7 +46,9 @@ func TestExceeds_ComparesWithTheLimitAndTheAllowance(t *testing.T) {
 	}{
 		{words: 1000, phrases: limit},
 		{words: 1000, phrases: limit + 1, want: true},
-		{words: 1000, phrases: limit + 1, allowed: allowance{density: limit + 1}},
+		{words: 1000, phrases: limit + 1, allowed: allowance{phrases: limit + 1}},
+		{words: 500, phrases: limit + 1, allowed: allowance{phrases: limit + 1}},
+		{words: 500, phrases: limit + 1, allowed: allowance{phrases: limit}, want: true},
 		{words: 10, phrases: fewest},
 		{words: 10, phrases: fewest + 1, want: true},
 		{words: 1000, terms: 1, want: true},
@@ -65,9 +67,9 @@ func TestShrink_OnlyLowersValues(t *testing.T) {
 		{path: "worse", words: 1000, terms: make([]hit, 3), phrases: make([]hit, 40)},
 		{path: "good", words: 1000}, {path: "new", words: 1000, phrases: make([]hit, 50)},
 	}
-	old := map[string]allowance{"better": {density: 30}, "worse": {1, 30}, "good": {2, 30}, "removed": {1, 1}}
+	old := map[string]allowance{"better": {phrases: 30}, "worse": {1, 30}, "good": {2, 30}, "removed": {1, 1}}
 	found := shrink(old, reports)
-	want := map[string]allowance{"better": {density: 20}, "worse": {1, 30}}
+	want := map[string]allowance{"better": {phrases: 20}, "worse": {1, 30}}
 	if len(found) != len(want) || found["better"] != want["better"] || found["worse"] != want["worse"] {
 		t.Errorf("%+v, want %+v", found, want)
 	}
