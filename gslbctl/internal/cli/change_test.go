@@ -143,9 +143,9 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
 			"the override of app.example.com 192.0.2.11:443 is cleared"},
 		{"brakes release --region eu", "DELETE /api/v1/overwatch/brakes/eu scope=region",
-			"the agents of region eu are believed again"},
+			"the agents of region eu are no longer held"},
 		{"brakes release app.example.com", "DELETE /api/v1/overwatch/brakes/app.example.com",
-			"the agents of app.example.com are believed again"},
+			"the agents of app.example.com are no longer held"},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		r := ask(t, tc.args, nodes[0])

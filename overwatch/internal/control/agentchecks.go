@@ -47,7 +47,7 @@ func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
 	return policy
 }
 
-// CheckPolicy returns the policy in force for checking an agent's backend.
+// CheckPolicy returns the current policy for checking a backend of an agent.
 func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy { return s.agentChecks.Load().of(id) }
 
 // recheckAgents puts a configuration's rules for checks of agents' backends into force.

@@ -15,8 +15,8 @@ import (
 // immutable, and stored over restarts.
 type creationTimes []creationTime
 
-// creationTime is the time at which one domain came into the file. The hash keeps 100 000 names in 1.6 MB; of two names
-// with one hash the earlier time counts.
+// creationTime is the time at which a domain was added to the file. With hashes, 100 000 names need 1.6 MB. Two names
+// with the same hash have the earlier time.
 type creationTime struct {
 	name uint64
 	at   int64 // Unix time in milliseconds

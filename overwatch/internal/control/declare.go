@@ -13,12 +13,12 @@ const (
 	// firstChecksTake bounds a reload's wait for the first checks of the servers of new names. Servers that are fit to
 	// serve have answered by then.
 	firstChecksTake = time.Second
-	// firstChecksAtMost bounds the number of servers that a reload waits for, since all are checked at once.
+	// firstChecksAtMost bounds the number of servers that a reload waits for, because they are checked concurrently.
 	firstChecksAtMost = 1000
 )
 
-// prepareNames declares and checks the servers of the names that next has and the configuration in force has not, so
-// that the first answer of such a name rests on checks. It changes no answer.
+// prepareNames declares and checks the servers of new names in next, so that the first answer of a new name depends on
+// check results. It changes no answer.
 func (p *Plane) prepareNames(ctx context.Context, next *config.Config) error {
 	ahead, err := p.declareAhead(ctx, next)
 	if err != nil || !next.Overwatch.Validation.Enabled || len(ahead) == 0 || len(ahead) > firstChecksAtMost {
@@ -30,12 +30,12 @@ func (p *Plane) prepareNames(ctx context.Context, next *config.Config) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, firstChecksTake)
 	defer cancel()
-	_, _ = p.o.Validator.CheckNow(bounded, func(id registry.ID) bool { return ids[id] }) // the name comes without, too
+	// Without results, the name is served all the same.
+	_, _ = p.o.Validator.CheckNow(bounded, func(id registry.ID) bool { return ids[id] })
 	return nil
 }
 
-// declareAhead declares the servers of the names that a configuration has and the one in force has not, and returns
-// them.
+// declareAhead declares the servers of the new names of a configuration, and returns them.
 func (p *Plane) declareAhead(ctx context.Context, next *config.Config) (ahead []registry.Declaration, err error) {
 	there := make(map[string]bool)
 	for _, name := range p.Domains() {

@@ -20,6 +20,6 @@ func LogEmpty(domains []string, view *registry.View, log zerolog.Logger) {
 	if len(empty) > 0 {
 		log.Info().Int("count", len(empty)).Strs("domains", empty[:min(maxEmptyListed, len(empty))]).
 			Msg("waiting for backends of these domains: until an agent reports one or a server is configured, they " +
-				"go to their last resort, which is SERVFAIL unless on_all_down says otherwise")
+				"have the fallback answer (on_all_down)")
 	}
 }

@@ -29,7 +29,7 @@ func Policies(cfg *config.Config) map[string][]netip.Prefix {
 	return m
 }
 
-// Timing returns the durations that the registry uses.
+// Timing returns the durations of the registry.
 func Timing(cfg *config.Config) registry.Timing {
 	return registry.Timing{
 		StaleThreshold: cfg.Overwatch.Stale.Threshold, RemoveAfter: cfg.Overwatch.Stale.RemoveAfter,
@@ -39,7 +39,8 @@ func Timing(cfg *config.Config) registry.Timing {
 	}
 }
 
-// Protection returns the settings of mass-failure protection for a service; for "", those of agents and regions.
+// Protection returns the settings of mass-failure protection for a service. For "" it returns the settings for agents
+// and regions.
 func (s *State) Protection(service string) status.Protection {
 	b := s.Config().BrakeOf(service)
 	return status.Protection{Enabled: b.Enabled, Percent: b.Percent(), KeepRegion: b.KeepRegion,
@@ -49,12 +50,12 @@ func (s *State) Protection(service string) status.Protection {
 // RecoveryRamp returns the time in which the share of a backend of a service rises after a failure; 0 for none.
 func (s *State) RecoveryRamp(service string) time.Duration { return s.Config().RecoveryRamp(service) }
 
-// Declare tells the registry the servers of a configuration, in place of all that were declared before.
+// Declare declares the servers of a configuration to the registry. They replace all declared servers.
 func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {
 	return r.SetStaticDeclarations(ctx, t.declarations(cfg))
 }
 
-// TendPins deletes the pins of agents that never report, and withdraws what these claim, until ctx ends.
+// TendPins deletes the pins of agents that never report, and removes their backends, until ctx ends.
 func TendPins(ctx context.Context, t *trust.Trust, r *registry.Registry) error {
 	return t.DeleteSilentPins(ctx, func(agentIDs []string) {
 		for _, id := range agentIDs {

@@ -9,14 +9,13 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 )
 
-// hostPace is the interval of reading the addresses of this machine's interfaces again: they change with leases and
-// failovers.
+// hostPace is the interval at which the addresses of the interfaces are read: they change with leases and failovers.
 const hostPace = time.Minute
 
 // OwnAddresses are the addresses of this machine's interfaces, as they were when they were last read.
 type OwnAddresses struct{ list atomic.Pointer[[]netip.Addr] }
 
-// Read reads the addresses again. On an error those before stay.
+// Read reads the addresses. After an error, the previous addresses stay.
 func (o *OwnAddresses) Read() error {
 	found, err := publish.InterfaceAddresses()
 	if err == nil {
@@ -42,7 +41,7 @@ func (o *OwnAddresses) Watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			_ = o.Read() // what was read before is the best there is
+			_ = o.Read() // after an error, the previous addresses stay
 		}
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// latencyPace is the interval at which latencies are saved. Those that a crash loses are measured again in a few
-// checks.
+// latencyPace is the interval at which latencies are saved. After a crash, a few checks measure lost latencies.
 const latencyPace = time.Minute
 
 // Latencies loads the measured durations of checks from before the restart.
@@ -39,7 +38,7 @@ type LatencyKeeper struct {
 	Kept      bool // the store has some
 }
 
-// Run saves latencies now and then, and once more when ctx ends. It returns nil: without them a restart measures anew.
+// Run saves latencies at an interval, and when ctx ends. It returns nil, because a restart can measure the latencies.
 func (k *LatencyKeeper) Run(ctx context.Context) error {
 	ticker := time.NewTicker(latencyPace)
 	defer ticker.Stop()

@@ -63,7 +63,8 @@ var peerKinds = map[string]peerKind{
 }
 
 // CheckObject checks an object of another node by the rules of an API change. Follow reports faults that depend on
-// other objects or on the configuration file, because these can arrive later. The store keeps objects of unknown kinds.
+// other objects or on the configuration file, because these can arrive later. The store accepts objects of
+// unknown kinds.
 func CheckObject(o *replica.Object) error {
 	if kind, known := peerKinds[o.Kind]; known {
 		return kind.check(o)
@@ -71,7 +72,7 @@ func CheckObject(o *replica.Object) error {
 	return nil
 }
 
-// checkAs returns the check of an object whose value is a T.
+// checkAs returns the check of an object with a value of type T.
 func checkAs[T any](check func(*T) error) func(*replica.Object) error {
 	return func(o *replica.Object) error { return checkValue(o, check) }
 }

@@ -63,7 +63,7 @@ type unused struct {
 // reason returns why an object has no effect; empty if it has one, or if Follow has refused it.
 func (u *unused) reason(key replica.Key) string {
 	if u.file[key.Kind+key.Name] {
-		return "the configuration of this node has it too, which counts here"
+		return "the configuration of this node has the same object, which takes precedence"
 	}
 	switch key.Kind {
 	case store.KindServer:
@@ -110,7 +110,7 @@ func (u *unused) target(name string) string {
 		return ""
 	}
 	if u.targets[id] {
-		return "the configuration of this node has it too, which counts here"
+		return "the configuration of this node has the same object, which takes precedence"
 	}
 	region := u.spelled.Of(t.Region)
 	if _, there := u.regions[region]; !there && u.set.Regions[region] == nil {

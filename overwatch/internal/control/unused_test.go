@@ -56,7 +56,7 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s: %s", o.Kind, o.Name, o.Reason))
 	}
 	want := []string{
-		"domain a.example: the configuration of this node has it too, which counts here",
+		"domain a.example: the configuration of this node has the same object, which takes precedence",
 		"domain new.example: it is served without its region gone, which is not there, or disabled",
 		"mapping 192.0.2.0/24: there is no region gone, or it is disabled",
 		"override none.example 192.0.2.1: no name none.example is answered",

@@ -23,7 +23,7 @@ func CheckAdminState(stored *store.Order) error {
 	return errors.Join(err, definitions.CheckOrder(stored))
 }
 
-// checkCanonical rejects a service or an address that is not canonical: other nodes would have it under another name.
+// checkCanonical rejects a service or an address that is not canonical: other nodes would use another key.
 func checkCanonical(o registry.AdminState, stored *store.Order) error {
 	id, err := registry.NewID(o.Service, o.Address, max(o.Port, 1))
 	if err != nil {
@@ -36,9 +36,9 @@ func checkCanonical(o registry.AdminState, stored *store.Order) error {
 	return nil
 }
 
-// FollowAdminState puts an admin state of another node into force as the store has it after a merge. read returns the
-// stored admin state; there is false for a deleted one, of which only kind, service and address are set. As with stored
-// admin states, no backend of the target needs to be known.
+// FollowAdminState applies an admin state of another node, which the store has after a merge. read returns the stored
+// admin state; there is false for a deleted admin state, which has only kind, service and address. The backends of the
+// target can be unknown, as for stored admin states.
 func (c *Changes) FollowAdminState(ctx context.Context, read func() (o store.Order, there bool, err error)) error {
 	defer c.Exclusive()()
 	stored, there, err := read()

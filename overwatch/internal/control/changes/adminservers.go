@@ -39,8 +39,7 @@ func (c *Changes) EndAdminStatesOf(ctx context.Context, deleted []registry.ID, s
 	return c.storeAdminStates(&batch, ended, func(o registry.AdminState) error { return c.clear(ctx, o) })
 }
 
-// RestoreAdminStates sets weights and drains of servers that exist again, without expired ones. The caller has called
-// Exclusive.
+// RestoreAdminStates sets unexpired weights and drains of restored servers. The caller has called Exclusive.
 func (c *Changes) RestoreAdminStates(ctx context.Context, records []api.Order) error {
 	var batch store.Batch
 	var restored []registry.AdminState

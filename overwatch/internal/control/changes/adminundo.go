@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// InForceField is the field of the record of an admin state whose value depends on the time.
+// InForceField is the field of the record of an admin state that depends on the time.
 const InForceField = "in_force"
 
 // UndoAdminState is the Object that undoes a change of an admin state: it sets the previous admin state, or ends the
@@ -34,7 +34,7 @@ func (u UndoAdminState) Plan(_ context.Context, t *Transaction) error {
 		return nil
 	}
 	if hasEnded(o, t.now()) {
-		return CannotUndo(u.Of, "what was before would have ended "+o.ExpiresAt.UTC().Format(time.RFC3339))
+		return CannotUndo(u.Of, "the previous admin state would have ended "+o.ExpiresAt.UTC().Format(time.RFC3339))
 	}
 	return t.replaceAdminState(string(o.Kind), o, now, found)
 }
@@ -57,7 +57,8 @@ func PreviousAdminState(e *api.AuditEntry, now time.Time) (o registry.AdminState
 	return o, before != nil, nil
 }
 
-// PresentAdminState returns the record of the admin state whose kind and object an audit entry names, nil for none.
+// PresentAdminState returns the record of the admin state with the kind and object of an audit entry, nil without an
+// admin state.
 func (c *Changes) PresentAdminState(e *api.AuditEntry) (any, error) {
 	o, _, err := PreviousAdminState(e, c.o.Now())
 	if err != nil {

@@ -114,7 +114,7 @@ type Result struct {
 	Audited bool // the audit log has an entry of the change, or of its failure
 }
 
-// adding is an Object whose change can add objects and remove none. Such changes run together.
+// adding is an Object with changes that can only add objects. Such changes run together.
 type adding interface{ adds() bool }
 
 // Apply makes a change, and returns when DNS answers follow. A rejection changes nothing. After an error later than the
@@ -129,7 +129,7 @@ func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
 }
 
 // Commit is Apply without the exclusion of other changes: for a caller that has called Exclusive or Shared, and for
-// changes that the control plane alone orders.
+// changes that only the control plane orders.
 func (c *Changes) Commit(ctx context.Context, change Change) (Result, error) {
 	t := &Transaction{c: c, change: &change, began: time.Now()}
 	if err := t.plan(ctx); err != nil || t.unchanged {
@@ -144,14 +144,14 @@ func (c *Changes) Record(change Change, e Entry, began time.Time, err error) {
 	(&Transaction{c: c, change: &change, began: began, Entry: e}).record(err)
 }
 
-// Exclusive waits until no other change is in progress and keeps other changes waiting until release is called. The
+// Exclusive waits until no other change is in progress. Other changes wait until release is called. The
 // caller must not call Apply before release.
 func (c *Changes) Exclusive() (release func()) {
 	c.mu.Lock()
 	return c.mu.Unlock
 }
 
-// Shared keeps changes that remove objects waiting until release is called.
+// Shared delays changes that remove objects until release is called.
 func (c *Changes) Shared() (release func()) {
 	c.mu.RLock()
 	return c.mu.RUnlock

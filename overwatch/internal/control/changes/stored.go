@@ -43,8 +43,8 @@ func (d *Definition) Plan(_ context.Context, t *Transaction) error {
 	return nil
 }
 
-// Event is the Object of an action of a node that changes no stored object, such as a reload. Its rejections are in the
-// audit log too.
+// Event is the Object of an action of a node that changes no stored object, such as a reload. The audit
+// log has its rejections.
 type Event struct {
 	Entry func() Entry // as in Definition, after Do
 	Do    func(context.Context) error

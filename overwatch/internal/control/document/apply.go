@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Plan compares the objects of a document with those that the API has, and describes the effect on answers. It stops
+// Plan compares the objects of a document with the objects of the API, and describes the effect on answers. It stops
 // when ctx ends.
 func (pl *Planner) Plan(ctx context.Context, req Request, wanted *Objects) (p *Plan, view api.Plan,
 	err error) {
@@ -80,7 +80,7 @@ func (o *Objects) locate(err error) error {
 	return found.err(p.Kind)
 }
 
-// Store stores a plan and puts it into force, all of it or nothing. note is the audit entry of the change.
+// Store stores and applies a plan, completely or not at all. note is the audit entry of the change.
 func (pl *Planner) Store(ctx context.Context, p *Plan, note store.Entry) error {
 	if len(p.put.servers)+len(p.gone.servers) == 0 {
 		return pl.o.Definitions.DefineWith(note, p.change(pl), definitions.Attached{})
@@ -112,7 +112,7 @@ func (p *Plan) Removed(view *registry.View) []registry.ID {
 	return removed
 }
 
-// Summary is the summary of an apply in the audit log: at most maxSummary objects by what was done with them.
+// Summary is the summary of an apply in the audit log: at most maxSummary objects by action.
 type Summary struct {
 	Created, Updated, Deleted []string
 	More                      int `json:",omitempty"` // objects that are not listed

@@ -21,7 +21,7 @@ func (pl *Planner) Effects(ctx context.Context, p *Plan) (api.PlanAnswers, error
 	})
 }
 
-// names returns the names whose answers a plan can change, in order.
+// names returns the names with answers that a plan can change, in order.
 func (p *Plan) names(pl *Planner) []string {
 	all := map[string]bool{}
 	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings)+
@@ -55,7 +55,7 @@ func (p *Plan) backends(view *registry.View) *impact.Backends {
 	for id := range p.gone.servers {
 		gone[id] = true
 	}
-	for id, t := range p.put.targets { // those of its addresses that are known stay
+	for id, t := range p.put.targets { // its known addresses stay
 		for b := range impact.AddressesOf(view, id) {
 			puts[b.ID] = impact.Server{Weight: t.Weight, Region: t.Region}
 		}

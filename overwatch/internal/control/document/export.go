@@ -27,8 +27,8 @@ func writtenRegion(r *model.Region) api.DocumentRegion {
 	return written
 }
 
-// writtenServer returns a server of a document, without secrets. It omits a health check that is that of the region,
-// and resets the settings of the region that the server does not have.
+// writtenServer returns a server of a document, without secrets. It omits a health check equal to the health check of
+// the region, and resets the settings of the region that the server lacks.
 func writtenServer(cfg *config.Config, server *model.Server) api.DocumentServer {
 	written := model.Written(server.Shown())
 	if server.Target != "" {

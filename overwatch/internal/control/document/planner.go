@@ -26,8 +26,8 @@ type Definitions interface {
 	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
 	// Draft calls make, and discards the draft.
 	Draft(make func(*definitions.Draft) error) error
-	// Preview returns the view that would answer for the names that wanted accepts, after a change and with the given
-	// backends. Nothing changes, and nothing is signed. An object that cannot be served is settings.Problems.
+	// Preview returns the unsigned view of the names that wanted accepts, after a change and with the given backends. It
+	// changes nothing. Its error is settings.Problems for an object that cannot be served.
 	Preview(change func(*definitions.Draft) error, backends publish.Backends,
 		wanted func(name string) bool) (*zone.View,
 		error)
@@ -55,8 +55,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Planner reads documents and makes plans. It has no state of its own. The caller serializes Plan and Store of plans
-// that are stored.
+// Planner reads documents and makes plans. It is stateless. The caller serializes Plan and Store of stored plans.
 type Planner struct{ o Options }
 
 // New returns a Planner.

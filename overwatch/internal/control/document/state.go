@@ -231,8 +231,8 @@ func revertAll[K comparable, V any](p *Plan, kind string, before, after, now, pu
 	return nil
 }
 
-// State returns what a plan changes, for PlanUndo. orders are the weights and drains of the servers that the plan
-// deletes. The state is compressed JSON.
+// State returns the previous and next objects of a plan for PlanUndo, as compressed JSON. orders are the weights and
+// drains of the servers that the plan deletes.
 func (p *Plan) State(orders []api.Order) ([]byte, error) {
 	st, err := stateOf(p)
 	if err != nil {

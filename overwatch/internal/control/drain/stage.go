@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// State is what the stage of a drain depends on.
+// State is the input of the stage of a drain.
 type State struct {
 	Share            float64       // the part of the weight that the drain leaves
 	StartsAt, EndsAt time.Time     // the time in which the share falls

@@ -31,7 +31,7 @@ type Tracker struct {
 	drains map[registry.ID]*record // active drains
 }
 
-// record is what a Tracker knows about a drained backend.
+// record is the state of a drained backend.
 type record struct {
 	number   uint32 // number of the last compared decision input, 0 before the first
 	answered bool

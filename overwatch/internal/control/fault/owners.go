@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Of converts an error of any package to a rejection. known is false for a fault of the node, of which the operator
-// learns nothing.
+// Of converts an error of any package to a rejection. known is false for a fault of the node, which the operator does
+// not see.
 func Of(err error) (e *Error, known bool) {
 	if e, is := errors.AsType[*Error](err); is {
 		return e, true

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Server holds the settings that a plan gives a server.
+// Server has the settings of a server after a plan.
 type Server struct {
 	Weight int
 	Region string
@@ -25,8 +25,8 @@ type Backends struct {
 	more   map[string][]*registry.Backend // new ones by service
 }
 
-// NewBackends returns the backends of a view after a plan that declares the servers puts and removes the servers for
-// which gone is true. source is the source of the servers.
+// NewBackends returns the backends of a view after a plan that declares the servers puts and removes servers with a
+// true gone. source is the source of the servers.
 func NewBackends(view *registry.View, source api.Source, puts map[registry.ID]Server,
 	gone func(registry.ID) bool) *Backends {
 	b := &Backends{view, source, puts, gone, map[string][]*registry.Backend{}}

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// flowsOfPlan is the period whose counted answers weight the effects of a plan.
+	// flowsOfPlan is the period of the answers that weight the effects of a plan.
 	flowsOfPlan = time.Hour
 	// maxPlanNames bounds the names that a plan looks at, and maxPlanRows the rows that it shows.
 	maxPlanNames, maxPlanRows = 10_000, 1_000
@@ -77,7 +77,7 @@ func (e *answerComparison) count(a *Assessor) {
 	}
 }
 
-// name compares the answers of one name. Flows do not tell A from AAAA: they count for A where the name has both.
+// name compares the answers of a name. Flows do not distinguish A and AAAA: if the name has both, they weight A.
 func (e *answerComparison) name(name string) error {
 	counted := false
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
@@ -148,8 +148,7 @@ func (e *answerComparison) unused(name string) error {
 	return nil
 }
 
-// newlyUnused lists the servers of a name that no client is sent to after a change, without those that no client is
-// sent to before the change.
+// newlyUnused returns the servers of a name that some clients use before a change, and no client uses after it.
 func newlyUnused(was, is []explain.RegionAnswer, family policy.Family) []netip.AddrPort {
 	before := map[netip.AddrPort]bool{}
 	for _, server := range unusedServers(was, family) {
@@ -200,7 +199,7 @@ func (e *answerComparison) finish() api.PlanAnswers {
 	return *r
 }
 
-// worstFirst orders losses: names that nobody would answer, then those with the fewest serving backends.
+// worstFirst orders losses: names without an answer, then names with the fewest serving backends.
 func worstFirst(a, b api.Consequence) int {
 	none := func(c api.Consequence) int {
 		if c.Answer == api.AnswerNone {

@@ -30,7 +30,7 @@ type Withdrawal struct {
 // Remove drops a candidate: the change removes the backend.
 func Remove(*policy.Candidate) bool { return false }
 
-// Forbid keeps a candidate that may not serve, not even as a fallback answer: the effect of the override unhealthy.
+// Forbid excludes a candidate from answers, including fallback answers: the effect of the override unhealthy.
 func Forbid(c *policy.Candidate) bool {
 	c.MayServe, c.Forbidden = false, true
 	return true
@@ -78,8 +78,8 @@ func Sentence(names []api.Consequence) string {
 	return strings.Join(parts, "; ")
 }
 
-// Losses returns the names that would have too few backends without the backends of g, in order. It decides from the
-// view that DNS answers from, after all earlier changes have reached the view.
+// Losses returns the names that would have too few backends without the backends of g, in order. It uses the published
+// view, after all earlier changes are in the view.
 func (a *Assessor) Losses(ctx context.Context, g Withdrawal) ([]api.Consequence, error) {
 	if err := a.o.Flush(ctx); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (e *Editor) ChecksServers() bool {
 	return cfg.Overwatch.Validation.Enabled
 }
 
-// whole returns a check with the node's times and thresholds, where it has none of its own.
+// whole returns a check with the times and thresholds of the node where the check has none.
 func (e *Editor) whole(spec check.Spec) check.Spec {
 	cfg := e.Config()
 	settings := validation.SettingsOf(cfg)

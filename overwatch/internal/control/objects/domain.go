@@ -68,8 +68,8 @@ func (e *Editor) checkNamesOnly(domain string) error {
 	return nil
 }
 
-// CheckRegions refuses a region that is neither configured nor created and enabled. before are those that the object
-// named before.
+// CheckRegions rejects a region that does not exist or is disabled. It accepts regions in before, the present regions
+// of the object.
 func CheckRegions(d *definitions.Draft, regions, before []string) error {
 	if err := CheckEnabled(d, regions, before); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // Editor makes and changes objects as requests ask, under the configuration of the node. Every field is required. Its
 // methods may be called concurrently.
 type Editor struct {
-	// Config returns the configuration in force.
+	// Config returns the current configuration.
 	Config func() *config.Config
 	// Defined returns the definitions of the API and the file with the settings of the API over it.
 	Defined func() (*definitions.Set, *config.Config)

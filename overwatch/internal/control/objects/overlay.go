@@ -17,7 +17,7 @@ func SetFields(body any) (fields map[string]json.RawMessage) {
 		err = json.Unmarshal(encoded, &fields)
 	}
 	if err != nil {
-		panic(err) // what the API takes always encodes
+		panic(err) // requests can always be encoded
 	}
 	return fields
 }
@@ -25,8 +25,8 @@ func SetFields(body any) (fields map[string]json.RawMessage) {
 // healthCheckField is the name of the health check in a server.
 const healthCheckField = "health_check"
 
-// configuredFields returns the file's values of an object, as the body of PATCH; there is false if the file does not
-// have it.
+// configuredFields returns the values of an object in the file, as the body of PATCH; there is false if the file lacks
+// the object.
 func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
 	file := cfg.File()
 	switch kind {
@@ -49,7 +49,7 @@ func configuredFields(cfg *config.Config, kind, name string) (fields any, there 
 	return struct{}{}, false
 }
 
-// OverlayView shows the overlay of an object, nil for none.
+// OverlayView returns the API view of the overlay of an object, nil without an overlay.
 func OverlayView(set *definitions.Set, cfg *config.Config, kind, name string) *api.Overlay {
 	o := set.Overlay(kind, name)
 	if o == nil {

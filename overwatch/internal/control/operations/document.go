@@ -61,9 +61,8 @@ func (op *Operations) planUndoApply(e *api.AuditEntry) (*document.Plan, []api.Or
 		return nil, nil, err
 	}
 	if state == nil {
-		return nil, nil, changes.CannotUndo(e, fmt.Sprintf("what was before it is not kept: an earlier version made "+
-			"it, "+
-			"it was too large, or it is older than the last %d applies", store.MaxApplied))
+		return nil, nil, changes.CannotUndo(e, fmt.Sprintf("its previous objects are not stored: an earlier version "+
+			"made it, it was very large, or it is older than the last %d applies", store.MaxApplied))
 	}
 	p, orders, err := op.o.Planner.PlanUndo(state, e.ResourceID)
 	if _, changed := errors.AsType[document.ErrChanged](err); changed {

@@ -33,8 +33,8 @@ func (op *Operations) CreateDomain(r *Request, req api.DomainChange) (*model.Dom
 		})
 }
 
-// ChangeDomain changes the fields of a request in a domain. It returns nil for a domain of the configuration, over
-// which the fields are laid.
+// ChangeDomain changes the fields of a request in a domain. For a domain of the configuration it changes the overlay,
+// and returns nil.
 func (op *Operations) ChangeDomain(r *Request, name string, req api.DomainChange) (*model.Domain, error) {
 	if given := req.Text("name"); req.Has("name") && wire.CanonicalService(given) != name {
 		return nil, fault.Invalidf("name is %.260q: a domain keeps its name, %.260q", given, name)
@@ -63,7 +63,7 @@ func (op *Operations) ChangeDomain(r *Request, name string, req api.DomainChange
 		})
 }
 
-// layDomain lays the values of a request over a domain of the configuration.
+// layDomain changes the overlay of a domain of the configuration.
 func (op *Operations) layDomain(r *Request, d *definitions.Draft, ch *Change, name string,
 	req api.DomainChange) error {
 	now, _ := objects.ConfiguredDomain(d.File(), name)

@@ -36,7 +36,7 @@ func (op *Operations) HealthCheck(text string) (view api.ServerHealthCheck, err 
 }
 
 // ChangeHealthCheck changes the health check of a server, and returns it. A field that the request omits takes its
-// default with Replace, and otherwise keeps its value.
+// default with Replace, and otherwise does not change.
 func (op *Operations) ChangeHealthCheck(r *Request, text string, req api.HealthCheckChange) (
 	view api.ServerHealthCheck, err error) {
 	edit := func(server *model.Server) error { return op.o.Edit.EditHealthCheck(server, req, r.Replace) }
@@ -67,8 +67,8 @@ func (op *Operations) targetCheckView(id definitions.TargetID, t *model.Server) 
 	return op.o.Edit.HealthCheckView(id, definitions.TargetCheck(op.o.Edit.Config(), t))
 }
 
-// overlayHealthCheck changes the health check in the overlay of a server of the configuration. With Replace, the fields
-// that the request omits have the values of the file again.
+// overlayHealthCheck changes the health check in the overlay of a server of the configuration. With Replace,
+// fields that the request omits take the values of the file.
 func (op *Operations) overlayHealthCheck(r *Request, file config.StaticServer, req api.HealthCheckChange) (
 	view api.ServerHealthCheck, err error) {
 	id := registry.ID{Service: file.Service, Address: file.Address, Port: file.Port}

@@ -24,13 +24,13 @@ import (
 
 // Definitions holds the definitions of the API; control.Plane implements it.
 type Definitions interface {
-	// Defined returns the definitions in force, without definitions of names that the file has, and the file with the
-	// settings of the API over it. Neither is ever changed. Defined does not block.
+	// Defined returns the present definitions without definitions of names that the file has, and the file with the
+	// overlays and settings of the API. Both are immutable. Defined does not block.
 	Defined() (*definitions.Set, *config.Config)
-	// Define makes a change: it is on disk with its audit entry and in the answers when Define returns. make reads the
-	// draft and changes it after all checks, so that an error, which Define returns, leaves the draft unchanged. make
-	// may be called more than once, by another goroutine, and must not block. A definition that cannot be served is
-	// settings.Problems.
+	// Define makes a change. When it returns, the change is on disk with its audit entry, and in the answers. make checks
+	// the draft before it changes the draft, so that an error, which Define returns, leaves the draft unchanged. make can
+	// be called more than once, by another goroutine, and must not block. The error is settings.Problems for a definition
+	// that cannot be served.
 	Define(note store.Entry, make func(*definitions.Draft) error) error
 }
 

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// undoKind is a kind of objects whose changes can be undone.
+// undoKind is a kind of objects with changes that can be undone.
 type undoKind struct {
 	role api.Role // that an operator needs
 	undo func(*Request, *api.AuditEntry, *Change) error
@@ -30,7 +30,7 @@ const (
 	targetKind     = "target"
 )
 
-// newUndoKinds returns the kinds of objects whose changes can be undone, by the resource in the audit log.
+// newUndoKinds returns the kinds of objects with changes that can be undone, by the resource in the audit log.
 func (op *Operations) newUndoKinds() map[string]undoKind {
 	server := undoKind{api.RoleAdmin, op.undoServer, op.presentServer, decodeAs[model.Server], nil}
 	return map[string]undoKind{

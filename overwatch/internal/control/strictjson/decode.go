@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Decode reads a body that must be one JSON object with no other fields than those of the struct that into
-// points to. Names are compared exactly. Duplicate names, null and text that is not UTF-8 are refused.
+// Decode reads a body, which must be a JSON object with only fields of the struct to which into points. Names are
+// compared exactly. Decode rejects duplicate names, null and invalid UTF-8.
 //
 // into may also point to a model.Patch. Its fields are checked when the patch is applied; null resets a field.
 func Decode(body []byte, into any) error {
@@ -46,7 +46,7 @@ func notEmpty(body []byte, fields Fields) error {
 	return nil
 }
 
-// DecodeChecked decodes JSON that checkJSON has accepted. fields are those of into.
+// DecodeChecked decodes JSON that checkJSON has accepted. fields are the fields of into.
 func DecodeChecked(body []byte, into any, known Fields) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
@@ -114,7 +114,7 @@ func refuseUnknown(fields map[string]json.RawMessage, known Fields) error {
 		strings.Join(unknown[:min(len(unknown), shown)], ", "), cmp.Or(strings.Join(known.names(), ", "), "none"))
 }
 
-// Fields are the JSON fields of a struct in their order, with those of embedded structs in their place.
+// Fields are the JSON fields of a struct in their order, including the fields of embedded structs.
 type Fields []objectField
 
 type objectField struct {
@@ -125,7 +125,8 @@ type objectField struct {
 // declarer is a pointer to a model.Patch.
 type declarer interface{ Declared() *model.Fields }
 
-// FieldsOf returns the fields of the struct or the model.Patch that into points to. Those of a patch have only names.
+// FieldsOf returns the fields of the struct or the model.Patch to which into points. The fields of a patch have only
+// names.
 func FieldsOf(into any) (list Fields) {
 	if patch, isPatch := into.(declarer); isPatch {
 		for _, name := range patch.Declared().Names(model.FromOperator) {
@@ -154,7 +155,7 @@ func (l Fields) has(name string) bool {
 	return slices.ContainsFunc(l, func(f objectField) bool { return f.name == name })
 }
 
-// typeProblem returns an error that names the field whose value has the wrong type.
+// typeProblem returns an error that names the field with a value of a wrong type.
 func typeProblem(err error, fields map[string]json.RawMessage, known Fields) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		name, _, _ := strings.Cut(wrong.Field, ".")

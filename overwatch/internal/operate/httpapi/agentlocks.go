@@ -33,7 +33,7 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 // revoked returns a sentence about the effect of a revocation, and the operator's next steps.
 func revoked(id string, req api.RevokeRequest, out api.Revocation) (message string, next []string) {
 	services := strings.Join(out.Services, ", ")
-	message = id + " is revoked: nothing that it says counts any more"
+	message = id + " is revoked: its reports are ignored"
 	if len(out.Services) == 0 {
 		return message, []string{}
 	}
@@ -91,7 +91,7 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 // selectionOf parses the selection of agents. It requires never_reported or pinned_since.
 func selectionOf(q params) (selection trust.Selection, dryRun bool, err error) {
 	if q["service"] == "" {
-		return selection, false, badRequest("service is missing: say of which service agents are meant")
+		return selection, false, badRequest("service is missing: give the service of the agents")
 	}
 	selection.Service = wire.CanonicalService(q["service"])
 	selection.NeverReported, selection.PinnedSince = q.flag("never_reported"), q.moment("pinned_since")

@@ -27,7 +27,7 @@ func brakeOperations() []Operation {
 			Query: []Parameter{word("scope", "the kind of the protected object: `name` by default",
 				[]string{api.BrakeOfName,
 					api.BrakeOfAgent, api.BrakeOfRegion}), ifSafeParameter()}, Status: 200,
-			Answer: api.Outcome{Success: true, Message: "the agents of " + service + " are believed again"},
+			Answer: api.Outcome{Success: true, Message: "the agents of " + service + " are no longer held"},
 			Errors: []int{conflict}},
 	}
 }
@@ -103,7 +103,7 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 	}
 	err = s.change(c, changes.ReleaseHold{Scope: h.scope, Subject: h.subject, ID: h.of(), Before: before,
 		Takes: h.takes})
-	return ok(api.Outcome{Success: true, Message: "the agents of " + h.of() + " are believed again"}), err
+	return ok(api.Outcome{Success: true, Message: "the agents of " + h.of() + " are no longer held"}), err
 }
 
 // brakeRecord returns a hold with its backends.

@@ -96,7 +96,7 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 	w.wantError("safely", w.send("DELETE", path+"?if_safe=true", ""), 409, "nothing was changed", service)
 	w.wantError("another", w.send("DELETE", "/api/v1/overwatch/brakes/other.example", ""), 404, "other.example")
 	w.want("DELETE", w.send("DELETE", "/api/v1/overwatch/brakes/APP.Example.", ""), 200,
-		"the agents of "+service+" are believed again")
+		"the agents of "+service+" are no longer held")
 	w.want("again", w.send("DELETE", path, ""), 200, "no agents of "+service+" are held")
 	for _, b := range readOf[api.BackendList](w, "/overwatch/backends").Backends {
 		if b.Held || b.MayServe {
@@ -160,7 +160,7 @@ func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
 		t.Errorf("the agent reports healthy, and still: %+v", c)
 	}
 	w.say(agent, wire.ClaimUnhealthy, wire.Warnings{})
-	w.want("region", w.send("DELETE", path+"US?scope=region", ""), 200, "the agents of region us are believed again")
+	w.want("region", w.send("DELETE", path+"US?scope=region", ""), 200, "the agents of region us are no longer held")
 	if list := readOf[api.BrakeList](w, "/overwatch/brakes"); list.Total != 0 {
 		t.Errorf("%+v", list)
 	}

@@ -65,7 +65,7 @@ type KeySync interface {
 	// read the error.
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
-	// About returns the last description of a peer by itself, and the time of its arrival.
+	// About returns the last description that a peer sent, and the time of its arrival.
 	About(peer string) (keysync.About, time.Time)
 	operations.Rolls
 	// Rolls returns the key rollovers and signing transitions.
@@ -219,7 +219,7 @@ func (s *Server) postDNSSECSync(c *call) (answer, error) {
 	done, err := s.o.KeySync.Sync(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = problemf(http.StatusServiceUnavailable,
-			"the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status",
+			"not all other nodes have answered within %s; the exchange continues: see GET /api/v1/dnssec/status",
 			api.SyncTimeout)
 	}
 	s.op.Record(c.request(), &operations.Change{Action: "sync", Resource: "dnssec", ID: s.o.NodeID, After: done}, began,

@@ -146,9 +146,9 @@ func (s *Server) getNodeMetrics(c *call) (answer, error) {
 		return ok(api.NodeMetricsAnswer{Metrics: s.figures.Agent(state)}), nil
 	}
 	if slices.ContainsFunc(s.o.Members(), func(m gossip.Member) bool { return m.Name == id }) {
-		return answer{}, notFound("%.260q is another overwatch node, whose figures this one does not have: ask it", id)
+		return answer{}, notFound("%.260q is another overwatch node: request its metrics from its own API", id)
 	}
-	return answer{}, notFound("no node %.260q has told its figures to this one", id)
+	return answer{}, notFound("node %.260q has not reported metrics to this node", id)
 }
 
 // getOverview answers GET /metrics/overview.

@@ -114,7 +114,7 @@ func overwatchOperations() []Operation {
 			Required:    []string{"reason"},
 			Description: "With lock_service the tokens of its services admit no new agents until they are changed.",
 			Status:      200, Answer: api.Revocation{Success: true,
-				Message:  "eu-west-host-1 is revoked: nothing that it says counts any more",
+				Message:  "eu-west-host-1 is revoked: its reports are ignored",
 				Services: []string{"app.example.com"}, Locked: []string{"app.example.com"}, Next: []string{"make a new token"}},
 			Query: safe, Errors: unsafe},
 		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides,

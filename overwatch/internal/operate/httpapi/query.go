@@ -24,7 +24,7 @@ func readQuery(raw string, known []Parameter) (params, error) {
 		delete(values, k.Name)
 		switch {
 		case len(given) > 1:
-			return nil, badRequest("the query parameter %q stands %d times: give it once", k.Name, len(given))
+			return nil, badRequest("the query has the parameter %q %d times: give it once", k.Name, len(given))
 		case len(given) == 1 && given[0] != "":
 			p[k.Name] = given[0]
 			if k.check == nil {

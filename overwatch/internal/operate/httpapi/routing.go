@@ -164,7 +164,7 @@ type routingTest struct {
 // kind returns the record type of the query, in capitals.
 func (r *routingTest) kind() string { return strings.ToUpper(cmp.Or(r.QueryType, "A")) }
 
-// query returns the query without its client subnet, and the subnet, which is the zero value for none.
+// query returns the query without its client subnet, and the subnet, the zero value without a subnet.
 func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) {
 	q.Name = r.Domain
 	if q.Name == "" || len(q.Name) > maxQuestion {

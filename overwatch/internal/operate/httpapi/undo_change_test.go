@@ -125,7 +125,7 @@ func TestUndo_OfAnApplyRefusesWhereItCannotBe(t *testing.T) {
 	w.wantError("a later change", r, 409, "domain shop.example has changed since")
 	w.want("its undo", w.undo(operations.LastChange), 200)
 	w.must(w.store.DeleteApplied(apply.RequestID))
-	w.wantError("without its state", w.undo(fmt.Sprint(apply.ID)), 409, "not kept")
+	w.wantError("without its state", w.undo(fmt.Sprint(apply.ID)), 409, "not stored")
 	if strings.Contains(state, `"ttl":30`) {
 		t.Errorf("the state: %s", state)
 	}
