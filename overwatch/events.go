@@ -20,13 +20,13 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	n.core.run("journal", n.journal.Run)
 	o := events.Options{
 		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.judgedDomains,
-		Settings: func() any { return n.state.Config() }, Standing: n.judge.Standing,
-		Heard:  func(node string) bool { return n.gossip.Hears(node) || n.replication.Answers(node) },
-		Pinned: n.trust.Pinned,
-		Audit:  n.audit, Logger: n.part("events"),
+		Settings: func() any { return n.state.Config() }, Conditions: n.judge.Standing,
+		IsNodeAlive: func(node string) bool { return n.gossip.Hears(node) || n.replication.Answers(node) },
+		IsPinned:    n.trust.Pinned,
+		Audit:       n.audit, Logger: n.part("events"),
 	}
 	if n.zones != nil {
-		o.Keys, o.Rolls = n.zones.Keys, n.zones.Rolls
+		o.Keys, o.Rollovers = n.zones.Keys, n.zones.Rolls
 	}
 	watcher, err := events.New(o)
 	if err != nil {

@@ -322,7 +322,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 func (n *node) changed(service string) {
 	n.changes.Mark(service)
 	if w := n.events.Load(); w != nil {
-		w.Mark(service)
+		w.MarkService(service)
 	}
 }
 

@@ -112,7 +112,8 @@ func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	p.wait("the map to be drawn", "(document.querySelector('.onmap .land')?.getAttribute('d') || '').length > 1000")
 	p.wait("a click in the middle of the map", `(() => { const e = document.querySelector('.onmap svg'), b = e.getBoundingClientRect();
 		return e.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: b.left + b.width / 2, clientY: b.top + b.height / 2})); })()`)
-	p.wait("the place that was clicked", "/^1[0-9.]+, -?0(\\.[0-9])?$/.test(document.querySelector('input[name=client]').value)")
+	p.wait("the place that was clicked",
+		"/^1[0-9.]+, -?0(\\.[0-9])?$/.test(document.querySelector('input[name=client]').value)")
 	p.wait("its answer", "!document.querySelector('.explained').textContent.includes('GB')")
 	p.reads(".explained", "km from there", "success")
 }
@@ -166,7 +167,7 @@ func TestConsole_FollowsADrainToSafeToStop(t *testing.T) {
 	p.wait("the focus on the button", fmt.Sprintf(
 		"(() => { const e = document.querySelector(%q); e?.focus(); return e && document.activeElement === e; })()", change))
 	p.click(change)
-	p.reads("dialog", "No name is left with too few backends", "replication is off")
+	p.reads("dialog", "Each domain has the required number of backends", "replication is off")
 	p.fill("dialog input[name=duration]", "2s")
 	p.fill("dialog input[name=reason]", "new kernel")
 	p.click("dialog footer button")
@@ -208,7 +209,7 @@ func TestConsole_NobodyIsLeftOnlyByName(t *testing.T) {
 	p.reads("main", "1 of 4 serve")
 	p.click(fmt.Sprintf("button[aria-label='Change %s:%s']", webName, s.backends[0].At))
 	p.click("dialog .choice button:nth-child(2)")
-	p.reads("dialog", webName+" would be left with 0 of at least 1 backend: nobody would answer it (A)")
+	p.reads("dialog", webName+" would be left with 0 of at least 1 backend: no backend would be left to answer (A)")
 	p.fill("dialog input[name=reason]", "meant")
 	p.wait("the order to wait for the name", "document.querySelector('dialog footer button').disabled")
 	p.fill("dialog input:not([name])", webName)

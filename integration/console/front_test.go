@@ -136,7 +136,7 @@ func TestConsole_SaysWhatIsOld(t *testing.T) {
 	f.fails("/api/v1/metrics/history", http.StatusInternalServerError, "nothing is remembered")
 	p.open(f.URL, "overview")
 	p.reads(".tiles", "0/3")
-	p.reads("[role=alert]", "may be old: nothing is remembered")
+	p.reads("[role=alert]", "may be outdated: nothing is remembered")
 	p.reads(".pulse", "live")
 	f.answers(apiPath, func() (int, any) { return http.StatusBadGateway, "<h1>Bad Gateway</h1>" })
 	p.reads("[role=alert]", "has not answered")
@@ -168,8 +168,8 @@ func TestConsole_ShowsAZoneThatGoesUnsigned(t *testing.T) {
 			Stage: api.StageRetired}}}
 	})
 	p.open(f.URL, "signing")
-	p.reads(".rolls", zone+" to key 4711", zone+" goes unsigned", "the parent is to have no DS record",
-		"caches have signed answers still", "to take all DS records out of the parent", "to give the parent a DS record")
+	p.reads(".rolls", zone+" to key 4711", zone+": transition to unsigned", "the parent must not have a DS record",
+		"caches still have signed answers", "remove all DS records from the parent", "add a DS record to the parent")
 	p.wait("nothing for the parent", "!document.querySelector('.rolls pre') && "+
 		"!/key 0|the DS record of key|undefined/.test(document.querySelector('.rolls').innerText)")
 	p.reads("main", "This node does not sign")

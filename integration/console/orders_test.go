@@ -33,13 +33,13 @@ func TestConsole_KnowsWhatIsNoLastResort(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const nobody = webName + " would be left with 0 of at least 1 backend: nobody would answer it (A)"
+	const nobody = webName + " would be left with 0 of at least 1 backend: no backend would be left to answer (A)"
 	p.open(node.Client.Node(), "agents")
 	p.click("button[aria-label='Revoke agent-eu-1']")
 	p.reads("dialog", nobody)
 	p.open(node.Client.Node(), "names/"+webName)
 	p.click(fmt.Sprintf("button[aria-label='Change %s:%s']", webName, s.backends[0].At))
-	p.reads("dialog", "its last resort would answer") // drained, it is one
+	p.reads("dialog", "its fallback answer would be used") // drained, it is one
 	p.click("dialog .choice button:nth-child(2)")
 	p.reads("dialog", nobody)
 }
@@ -65,9 +65,9 @@ func TestConsole_ClearsAnOverrideOfAllPorts(t *testing.T) {
 	p.click(fmt.Sprintf("button[aria-label='Change %s:%s']", webName, at))
 	p.reads("dialog .choice button:nth-child(4)", "Clear override")
 	p.click("dialog .choice button:nth-child(4)")
-	p.reads("dialog", "The checks count again.")
+	p.reads("dialog", "Checks and agent reports decide its status.")
 	p.click("dialog footer button")
-	p.reads("dialog", "Nothing was changed yet", "all ports of "+at.Addr().String())
+	p.reads("dialog", "No change was made", "all ports of "+at.Addr().String())
 	overrides(1)
 	p.click("dialog footer button")
 	p.wait("the dialog to close", "!document.querySelector('dialog')")

@@ -7,13 +7,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// AgentStatus judges an agent by its own promise: a heartbeat each interval. It is suspect when one is missing and dead
-// when as many are as its threshold says, or as soon as it has said goodbye.
+// AgentStatus returns the gossip status of an agent by its heartbeat interval. It is suspect after a missing heartbeat,
+// and dead after the number of missing heartbeats of its threshold, or after its goodbye.
 func AgentStatus(a registry.AgentState, now time.Time) api.GossipStatus {
 	if a.HasLeft() {
 		return api.GossipDead
 	}
-	late := a.Interval * 3 / 2 // one missed, after half an interval of patience
+	late := a.Interval * 3 / 2 // a missing heartbeat, with half an interval of tolerance
 	gone := max(late, a.Interval*time.Duration(a.MissedThreshold))
 	switch silence := now.Sub(a.LastSeen); {
 	case silence < late:

@@ -8,27 +8,27 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// OwnCheck describes the verdict of this node's own checks, with the last error.
+// OwnCheck describes the result of this node's own checks, with the last error.
 func OwnCheck(b *registry.Backend) string {
 	v := &b.OwnCheck
-	said := "nothing yet"
+	text := "no result yet"
 	switch {
 	case v.State == check.StateHealthy && v.Failures > 0:
-		said = fmt.Sprintf("failing (%d of %d)", v.Failures, b.FailureThreshold())
+		text = fmt.Sprintf("failing (%d of %d)", v.Failures, b.FailureThreshold())
 	case v.State == check.StateHealthy && v.LastError != "":
-		said = "healthy, the last check could not be made"
+		text = "healthy, the last check could not run"
 	case v.State == check.StateHealthy:
-		said = string(api.EffectiveHealthy)
+		text = string(api.EffectiveHealthy)
 	case v.State == check.StateUnhealthy && v.Successes > 0:
-		said = fmt.Sprintf("recovering (%d of %d)", v.Successes, b.SuccessThreshold())
+		text = fmt.Sprintf("recovering (%d of %d)", v.Successes, b.SuccessThreshold())
 	case v.State == check.StateUnhealthy:
-		said = string(api.EffectiveUnhealthy)
+		text = string(api.EffectiveUnhealthy)
 	}
 	if v.IsIgnored {
-		said += ", set aside"
+		text += ", ignored (self-isolation)"
 	}
 	if v.LastError != "" {
-		said += ": " + v.LastError
+		text += ": " + v.LastError
 	}
-	return said
+	return text
 }

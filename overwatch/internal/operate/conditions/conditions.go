@@ -111,7 +111,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	j.walkKeyMismatches(to)
 	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
 	public(api.VerdictsSetAside, j.o.View.IsIsolated(), "gslbctl backends list")
-	j.walkBrakes(to)
+	j.reportHolds(to)
 	j.walkTroubles(to)
 	j.walkRejected(to)
 	return true

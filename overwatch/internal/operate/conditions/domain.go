@@ -9,8 +9,8 @@ import (
 type Domain struct {
 	Name       string
 	MinHealthy policy.Minimum
-	OnAllDown  policy.OnAllDown // fallback answer with too few healthy backends; empty: none
-	Names      bool             // answers are names of targets: only backends that are addresses of targets count
+	OnAllDown  policy.OnAllDown // fallback answer; empty for none
+	Names      bool             // answers are host names, so only backends with a host name count
 	Regions    []string         // regions in the configuration of the name
 }
 

@@ -8,9 +8,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkBrakes reports the names, agents and regions of which reports are held: agents alone would take too many of
-// their backends. A name has one condition for both concerns.
-func (j *Judge) walkBrakes(to report) {
+// reportHolds reports the domains, agents and regions with held reports. A domain with holds of both kinds has one
+// condition.
+func (j *Judge) reportHolds(to report) {
 	backends, names := map[string]int{}, map[string]map[string]bool{}
 	var subjects []registry.HoldState
 	for _, state := range j.o.View.Holds() {
@@ -33,26 +33,26 @@ func (j *Judge) walkBrakes(to report) {
 
 // describeHold describes a hold, with its numbers of backends and of names.
 func describeHold(state registry.HoldState, backends, names int) (sentence, command string) {
-	what := "agents call most backends of " + state.Subject() + " unhealthy at once"
+	what := "agents report most backends of " + state.Subject() + " unhealthy within a short time"
 	command = "gslbctl brakes release " + state.Service
 	switch {
 	case state.Region != "" && state.Agent != "":
-		what = fmt.Sprintf("agent %s alone calls all serving backends of region %s unhealthy", state.Agent, state.Region)
+		what = fmt.Sprintf("agent %s reports all serving backends of region %s unhealthy", state.Agent, state.Region)
 		command = "gslbctl brakes release --region " + state.Region
 	case state.Region != "":
 		command = "gslbctl brakes release --region " + state.Region
 	case state.Agent != "":
-		what = fmt.Sprintf("agent %s calls most of its backends unhealthy at once", state.Agent)
+		what = fmt.Sprintf("agent %s reports most of its backends unhealthy within a short time", state.Agent)
 		command = "gslbctl brakes release --agent " + state.Agent
 	case state.Kind == status.ReportWarning:
-		what = "agents warn early of most backends of " + state.Service + " at once"
+		what = "agents send early warnings about most backends of " + state.Service
 	}
-	until := "until the agent or the checks change"
+	until := "until the agent report or the own checks change"
 	if !state.Until.IsZero() {
-		until = "until " + moment(state.Until) + ", then the agents are believed"
+		until = "until " + moment(state.Until) + ", then the agent reports are accepted"
 	}
-	return fmt.Sprintf("%s, own checks succeed: %s of %s are served in full %s", what,
-		counted(backends, "backend"), counted(names, "name"), until), command
+	return fmt.Sprintf("%s, but own checks succeed: %s of %s serve in full %s", what,
+		counted(backends, "backend"), counted(names, "domain"), until), command
 }
 
 // counted returns a number with its noun.

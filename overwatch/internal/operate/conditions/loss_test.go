@@ -206,6 +206,6 @@ func TestOwnCheck_DescribesTheLastChecks(t *testing.T) {
 		want("healthy")
 		n.must(n.registry.ApplyCheckResult(n.t.Context(), registry.CheckResult{ID: regionIDs()[0], State: check.StateHealthy,
 			Err: "too many open files"}))
-		want("healthy, the last check could not be made: too many open files")
+		want("healthy, the last check could not run: too many open files")
 	})
 }

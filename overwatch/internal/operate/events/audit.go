@@ -11,20 +11,20 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Follow makes events of the entries that come into the audit log, until ctx ends. It begins behind the newest entry
-// that the journal has an event of. It is apart from Run, which must not wait for a disk. It returns nil.
-func (w *Watcher) Follow(ctx context.Context) error {
+// FollowAuditLog makes events of new entries of the audit log until ctx ends. It begins after the last entry with an
+// event in the journal. It is separate from Run, which must not wait for the disk. It returns nil.
+func (w *Watcher) FollowAuditLog(ctx context.Context) error {
 	next := map[audit.Room]uint64{}
-	for room, entry := range w.lastAudited() {
+	for room, entry := range w.lastAuditEntries() {
 		next[room] = entry
 	}
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		for _, room := range []audit.Room{audit.Changes, audit.Refusals} {
-			last, err := w.follow(room, next)
+			last, err := w.addAuditEntries(room, next)
 			if err != nil {
-				w.o.Logger.Error().Err(err).Msg("the audit log cannot be read: its changes are not among the events")
+				w.o.Logger.Error().Err(err).Msg("audit log: reading failed, events of its changes are delayed")
 				continue
 			}
 			next[room] = last
@@ -37,11 +37,11 @@ func (w *Watcher) Follow(ctx context.Context) error {
 	}
 }
 
-// lastAudited returns the newest entry of each room that the journal has an event of.
-func (w *Watcher) lastAudited() map[audit.Room]uint64 {
+// lastAuditEntries returns the last entry of each room with an event in the journal.
+func (w *Watcher) lastAuditEntries() map[audit.Room]uint64 {
 	last := map[audit.Room]uint64{}
-	kept, _ := w.o.Journal.After(0)
-	for _, e := range kept {
+	stored, _ := w.o.Journal.After(0)
+	for _, e := range stored {
 		room := audit.Changes
 		if e.Audit >= api.FirstRefusal {
 			room = audit.Refusals
@@ -53,9 +53,9 @@ func (w *Watcher) lastAudited() map[audit.Room]uint64 {
 	return last
 }
 
-// follow makes events of the audit entries of a room that came after the entry in next, and returns the number of the
-// newest entry.
-func (w *Watcher) follow(room audit.Room, next map[audit.Room]uint64) (last uint64, err error) {
+// addAuditEntries adds events of the entries of a room after the entry in next, and returns the number of the last
+// entry.
+func (w *Watcher) addAuditEntries(room audit.Room, next map[audit.Room]uint64) (last uint64, err error) {
 	from, known := next[room]
 	var fresh []api.AuditEntry
 	for e, err := range w.o.Audit.Newest(room) {
@@ -69,31 +69,31 @@ func (w *Watcher) follow(room audit.Room, next map[audit.Room]uint64) (last uint
 		fresh = append(fresh, e)
 	}
 	for i := len(fresh) - 1; i >= 0; i-- {
-		if event, told := ofEntry(&fresh[i]); told {
+		if event, isEvent := eventOf(&fresh[i]); isEvent {
 			w.o.Journal.Add(event)
 		}
 	}
-	return last, nil // one before from: the store was replaced, and its audit log is another one
+	return last, nil // below from if the store was replaced
 }
 
-// ofEntry returns the event of an audit entry. told is false for entries about orders, brakes and keys: their state
-// makes the events.
-func ofEntry(e *api.AuditEntry) (event api.Event, told bool) {
+// eventOf returns the event of an audit entry. isEvent is false for entries about admin states, holds and keys, whose
+// states have events.
+func eventOf(e *api.AuditEntry) (event api.Event, isEvent bool) {
 	event = api.Event{State: e.Action, Severity: api.EventInfo, Subject: cmp.Or(e.ResourceID, e.Resource),
 		Cause: "by " + e.Actor, Audit: e.ID, Time: e.Timestamp}
 	failed := e.Status == api.AuditFailure
 	switch e.Action {
 	case api.AuditReload:
 		event.Kind, event.State, event.Subject = api.EventReload, "done", "configuration"
-		event.Sentence = "the configuration was read again by " + e.Actor
+		event.Sentence = "the configuration was reloaded by " + e.Actor
 		if failed {
 			event.State, event.Severity, event.Cause = "failed", api.EventError, e.Details["error"]
-			event.Sentence = "the configuration could not be read again: " + e.Details["error"]
+			event.Sentence = "the reload of the configuration failed: " + e.Details["error"]
 		}
 		return event, true
 	case api.AuditRefused:
 		event.Kind, event.Cause = api.EventRefused, e.Details["error"]
-		event.Sentence = fmt.Sprintf("%s %s of %s was refused: %s", e.Resource, e.ResourceID, e.ActorIP, e.Details["error"])
+		event.Sentence = fmt.Sprintf("%s %s of %s was rejected: %s", e.Resource, e.ResourceID, e.ActorIP, e.Details["error"])
 		if e.Resource == "agent" {
 			event.Severity = api.EventWarning
 		}

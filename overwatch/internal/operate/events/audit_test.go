@@ -31,10 +31,10 @@ func TestFollow_ALogThatWasReplacedIsFollowedFromItsEnd(t *testing.T) {
 	if err := errors.Join(log.Record(created), log.Record(created)); err != nil {
 		t.Fatal(err)
 	}
-	next := w.lastAudited()
+	next := w.lastAuditEntries()
 	look := func(events int) {
 		t.Helper()
-		if next[audit.Changes], err = w.follow(audit.Changes, next); err != nil {
+		if next[audit.Changes], err = w.addAuditEntries(audit.Changes, next); err != nil {
 			t.Fatal(err)
 		}
 		if told, _ := kept.After(0); len(told) != events {

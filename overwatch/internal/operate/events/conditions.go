@@ -14,22 +14,22 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// condition describes the event that a condition of package ready makes.
-type condition struct {
+// row describes the event of a kind of condition.
+type row struct {
 	kind     api.EventKind
 	severity api.EventSeverity
-	begun    string // the state while it holds
-	over     string // the state when it ends
-	early    bool   // it is told from the start of the process on; others when agents and nodes had time to report
+	begin    string // the state of an active condition
+	end      string // the state when it ends
+	isEarly  bool   // events begin at the start; other conditions wait until agents and nodes had time to report
 }
 
-// orderBegun stands in the table for the state of an order, which has one of its own.
-const orderBegun = "ordered"
+// byAdminState in the table stands for a state that depends on the admin state.
+const byAdminState = "ordered"
 
-// conditionTable returns the conditions that are events. Names and backends have other events.
-func conditionTable() map[api.ConditionKind]condition {
+// conditionTable returns the conditions that have events. Domains and backends have other events.
+func conditionTable() map[api.ConditionKind]row {
 	const info, warning, bad, critical = api.EventInfo, api.EventWarning, api.EventError, api.EventCritical
-	return map[api.ConditionKind]condition{
+	return map[api.ConditionKind]row{
 		api.DNSSilent:         {api.EventService, critical, "dns_silent", "dns_answers", false},
 		api.ChecksIncomplete:  {api.EventService, warning, "checks_incomplete", "checks_complete", false},
 		api.SigningKeysLost:   {api.EventSigning, critical, "keys_lost", "keys_published", false},
@@ -40,9 +40,9 @@ func conditionTable() map[api.ConditionKind]condition {
 		api.StoreFails:        {api.EventStore, bad, "failing", "working", true},
 		api.AgentsHeld:        {api.EventBrake, bad, "begun", "ended", true},
 		api.VerdictsSetAside:  {api.EventSuspension, bad, "begun", "ended", true},
-		api.OverrideInForce:   {api.EventOverride, info, orderBegun, "ended", true},
-		api.WeightInForce:     {api.EventWeight, info, orderBegun, "ended", true},
-		api.DrainInForce:      {api.EventDrain, info, orderBegun, "ended", true},
+		api.OverrideInForce:   {api.EventOverride, info, byAdminState, "ended", true},
+		api.WeightInForce:     {api.EventWeight, info, byAdminState, "ended", true},
+		api.DrainInForce:      {api.EventDrain, info, byAdminState, "ended", true},
 		api.RegionLost:        {api.EventRegion, bad, conditions.StateLost, "back", false},
 		api.AgentLost:         {api.EventAgent, warning, conditions.StateSilent, "back", false},
 		api.DegradedShare:     {api.EventShare, warning, "reduced", "full", false},
@@ -67,11 +67,10 @@ func conditionTable() map[api.ConditionKind]condition {
 	}
 }
 
-// rowOf returns the row of a table of conditions that an event came from; known is false if it came from none, as those
-// of backends and names, of which many may be held.
-func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition, known bool) {
+// rowOf returns the row of the condition of an event. known is false for events of backends and domains.
+func rowOf(table map[api.ConditionKind]row, e *api.Event) (found row, known bool) {
 	if e.Kind == api.EventBackend || e.Kind == api.EventName {
-		return condition{}, false
+		return row{}, false
 	}
 	state := e.State
 	switch {
@@ -81,36 +80,35 @@ func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition
 		state = conditions.StateSilent
 	}
 	for _, c := range table {
-		if c.kind == e.Kind && (c.begun == state || c.begun == orderBegun) {
+		if c.kind == e.Kind && (c.begin == state || c.begin == byAdminState) {
 			return c, true
 		}
 	}
-	return condition{}, false
+	return row{}, false
 }
 
-// lookAtConditions makes events of conditions that hold now and did not, or the reverse. Conditions with the same kind
-// and subject of their events, such as a lost and refused agent, have one event: that of the worst severity, or else of
-// the first one.
-func (w *watch) lookAtConditions() {
-	table, orders, now := conditionTable(), w.orders(), map[string]bool{}
+// updateConditions makes events of conditions that began or ended. Conditions with the same kind and subject of events,
+// such as a lost and a rejected agent, have one event: the event with the worst severity, or the first.
+func (w *watch) updateConditions() {
+	table, orders, now := conditionTable(), w.adminStates(), map[string]bool{}
 	worst, keys := map[string]api.Event{}, []string(nil)
-	for _, c := range w.o.Standing() {
-		if c.Folded { // in the loss of a region: an event that has begun does not end by that
+	for _, c := range w.o.Conditions() {
+		if c.Folded { // part of the loss of a region: its active event continues
 			now[journal.Key(api.EventAgent, c.Subject)] = true
 			continue
 		}
-		row, told := table[c.Kind]
-		if !told || !w.settled && !row.early {
+		row, hasEvent := table[c.Kind]
+		if !hasEvent || !w.isSettled && !row.isEarly {
 			continue
 		}
-		e := api.Event{Kind: row.kind, State: row.begun, Severity: row.severity, Subject: subject(row, c), Name: nameOf(c),
+		e := api.Event{Kind: row.kind, State: row.begin, Severity: row.severity, Subject: subject(row, c), Name: nameOf(c),
 			Cause: string(c.Kind), Sentence: c.Sentence}
-		w.place(&e, c)
+		w.setRegion(&e, c)
 		key := journal.Key(e.Kind, e.Subject)
 		if o, ordered := orders[key]; ordered {
 			e.State, e.Cause = o.state, o.cause
 		} else if c.Kind == api.DrainInForce {
-			e.State, e.Cause = "draining", "its agent asks for it"
+			e.State, e.Cause = "draining", "the agent requested it"
 		}
 		other, known := worst[key]
 		if !known {
@@ -122,17 +120,17 @@ func (w *watch) lookAtConditions() {
 	}
 	for _, key := range keys {
 		now[key] = true
-		w.set(worst[key], true)
+		w.setState(worst[key], true)
 	}
-	for key, e := range w.held {
-		if row, known := rowOf(table, &e); known && !now[key] && (w.settled || row.early) {
-			w.end(e, row)
+	for key, e := range w.active {
+		if row, known := rowOf(table, &e); known && !now[key] && (w.isSettled || row.isEarly) {
+			w.endCondition(e, row)
 		}
 	}
 }
 
-// place sets the state and the region of the event of a lost region or a silent agent.
-func (w *watch) place(e *api.Event, c api.Condition) {
+// setRegion sets the state and the region of the event of a lost region or a silent agent.
+func (w *watch) setRegion(e *api.Event, c api.Condition) {
 	e.State = cmp.Or(c.State, e.State)
 	switch c.Kind {
 	case api.RegionLost:
@@ -146,9 +144,9 @@ func (w *watch) place(e *api.Event, c api.Condition) {
 	}
 }
 
-// subject returns the subject of a condition's event. Conditions of the node itself that share a kind of event get
-// different ones.
-func subject(row condition, c api.Condition) string {
+// subject returns the subject of a condition's event. Conditions of the node that share a kind of event have different
+// subjects.
+func subject(row row, c api.Condition) string {
 	if c.Subject != "" {
 		return c.Subject
 	}
@@ -164,7 +162,7 @@ func nameOf(c api.Condition) (name string) {
 	case api.TokenLocked:
 		return c.Subject
 	case api.AgentsHeld:
-		if !strings.Contains(c.Subject, " ") { // else an agent or a region
+		if !strings.Contains(c.Subject, " ") { // otherwise an agent or a region
 			return c.Subject
 		}
 	case api.OverrideInForce, api.RegionEmpty:
@@ -175,37 +173,50 @@ func nameOf(c api.Condition) (name string) {
 	return name
 }
 
-// end ends the event of a condition that holds no more. It keeps the event where the end cannot be known: after a
-// restart this process has not heard the agents that were silent before.
-func (w *watch) end(before api.Event, row condition) {
-	e := api.Event{Kind: before.Kind, State: row.over, Subject: before.Subject, Name: before.Name, Region: before.Region,
-		Cause: "it holds no more"}
-	if row.begun == orderBegun {
-		e.Cause = "it was cleared, or its time is over"
+// endCondition ends the event of a condition that has ended. After a restart, events of agents that this process has
+// not seen continue.
+func (w *watch) endCondition(before api.Event, row row) {
+	e := api.Event{Kind: before.Kind, State: row.end, Subject: before.Subject, Name: before.Name, Region: before.Region,
+		Cause: "the condition ended"}
+	if row.begin == byAdminState {
+		e.Cause = "it was cleared or has expired"
 	}
-	switch _, heard := w.agents[e.Subject]; {
-	case e.Kind == api.EventAgent && !heard &&
+	switch _, isSeen := w.agents[e.Subject]; {
+	case e.Kind == api.EventAgent && !isSeen &&
 		(before.State == conditions.StateSilent || before.State == conditions.StateLost):
-		if _, pinned := w.o.Pinned(e.Subject); pinned {
+		if _, pinned := w.o.IsPinned(e.Subject); pinned {
 			return
 		}
 		e.State = "forgotten"
-	case e.Kind == api.EventNode && before.State == "lost" && !w.o.Heard(e.Subject):
+	case e.Kind == api.EventNode && before.State == "lost" && !w.o.IsNodeAlive(e.Subject):
 		e.State = "forgotten"
 	}
-	e.Sentence = fmt.Sprintf("%s %s: %s, after %s since %s", e.Kind, e.Subject, e.State, before.State,
-		before.Time.UTC().Format(time.RFC3339))
-	w.set(e, false)
+	e.Sentence = endSentence(&e, before.State, w.now().Sub(before.Time))
+	w.setState(e, false)
 	switch before.State {
 	case conditions.StateLost, conditions.StateSilent, conditions.StatePartlyBack:
 		w.repeatBackends(e)
 	}
 }
 
-// repeatBackends repeats the events of the backends of an ended loss that do not serve: notifications of the loss
+// endSentence returns the sentence of the end of a condition that was active for a time.
+func endSentence(e *api.Event, before string, active time.Duration) string {
+	active = active.Round(time.Second)
+	switch {
+	case e.Kind == api.EventAgent && e.State == "back":
+		return fmt.Sprintf("agent %s reconnected after %s", e.Subject, active)
+	case e.Kind == api.EventRegion && e.State == "back":
+		return fmt.Sprintf("region %s has serving backends after %s", e.Subject, active)
+	case e.State == "ended":
+		return fmt.Sprintf("%s of %s ended after %s: %s", e.Kind, e.Subject, active, e.Cause)
+	}
+	return fmt.Sprintf("%s %s is %s after %s (before: %s)", e.Kind, e.Subject, e.State, active, before)
+}
+
+// repeatBackends repeats the events of the backends of an ended loss that do not serve: the notifications of the loss
 // included them.
 func (w *watch) repeatBackends(loss api.Event) {
-	for _, e := range w.held {
+	for _, e := range w.active {
 		isIncluded := loss.Kind == api.EventRegion && e.Region == loss.Subject ||
 			loss.Kind == api.EventAgent && e.AgentID == loss.Subject
 		if e.Kind != api.EventBackend || e.Severity == api.EventInfo || !isIncluded {
@@ -215,20 +226,20 @@ func (w *watch) repeatBackends(loss api.Event) {
 			return b.ID.String() == e.Subject && !b.MayServe
 		}) {
 			e.Time = w.now()
-			w.tell(e)
+			w.addEvent(e)
 		}
 	}
 }
 
-// order is the event state of an operator's order in force, and its author.
-type order struct{ state, cause string }
+// adminState is the event state and the author of an active admin state.
+type adminState struct{ state, cause string }
 
-// orders returns the orders in force by journal.Key.
-func (w *watch) orders() map[string]order {
-	all := map[string]order{}
+// adminStates returns the active admin states by journal.Key.
+func (w *watch) adminStates() map[string]adminState {
+	all := map[string]adminState{}
 	for _, o := range w.o.View.AdminStates() {
 		id := registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
-		by := order{cause: "ordered by " + cmp.Or(o.CreatedBy, "an operator")}
+		by := adminState{cause: "set by " + cmp.Or(o.CreatedBy, "an operator")}
 		if o.Reason != "" {
 			by.cause += ": " + o.Reason
 		}

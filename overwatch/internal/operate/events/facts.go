@@ -9,9 +9,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// lookAtAgents makes events of agents that have come since the start, have said goodbye, or are back after it. The
-// silence of an agent is a condition instead.
-func (w *watch) lookAtAgents() {
+// updateAgents makes events of agents that are new since the start, that have left, or that returned. A silent agent is
+// a condition.
+func (w *watch) updateAgents() {
 	for _, a := range w.o.View.Agents() {
 		left := a.HasLeft()
 		before, known := w.agents[a.ID]
@@ -19,24 +19,24 @@ func (w *watch) lookAtAgents() {
 		switch {
 		case known && before == left:
 		case left:
-			w.tell(ofAgent(&a, "left", "it has said goodbye"))
+			w.addEvent(agentEvent(&a, "left", "it sent its goodbye"))
 		case known:
-			w.tell(ofAgent(&a, "came", "it is heard again after its goodbye"))
+			w.addEvent(agentEvent(&a, "came", "it reports after its goodbye"))
 		default:
-			if since, pinned := w.o.Pinned(a.ID); pinned && since.After(w.began) {
-				w.tell(ofAgent(&a, "came", "it is heard for the first time"))
+			if since, pinned := w.o.IsPinned(a.ID); pinned && since.After(w.startedAt) {
+				w.addEvent(agentEvent(&a, "came", "it reports for the first time"))
 			}
 		}
 	}
 }
 
-func ofAgent(a *registry.AgentState, state, cause string) api.Event {
+func agentEvent(a *registry.AgentState, state, cause string) api.Event {
 	return api.Event{Kind: api.EventAgent, State: state, Severity: api.EventInfo, Subject: a.ID, Cause: cause,
 		Sentence: fmt.Sprintf("agent %s in %s %s: %s", a.ID, region(a.Region), state, cause)}
 }
 
-// lookAtKeys makes events of keys that were made since the start, have changed their state, or are gone.
-func (w *watch) lookAtKeys() {
+// updateKeys makes events of keys that are new since the start, that changed their state, or that were removed.
+func (w *watch) updateKeys() {
 	if w.o.Keys == nil {
 		return
 	}
@@ -46,76 +46,77 @@ func (w *watch) lookAtKeys() {
 		state := string(k.State)
 		now[subject] = state
 		before, known := w.keys[subject]
-		made := !known && (w.keys != nil || k.Created().After(w.began))
+		made := !known && (w.keys != nil || k.Created().After(w.startedAt))
 		if made || known && before != state {
-			w.tell(ofKey(subject, state, before))
+			w.addEvent(keyEvent(subject, state, before))
 		}
 	}
 	for subject, before := range w.keys {
 		if now[subject] == "" {
-			w.tell(ofKey(subject, "gone", before))
+			w.addEvent(keyEvent(subject, "gone", before))
 		}
 	}
 	w.keys = now
 }
 
-func ofKey(subject, state, before string) api.Event {
-	cause := "it was made here, or taken from another node"
+func keyEvent(subject, state, before string) api.Event {
+	cause := "this node created it, or received it from another node"
 	if before != "" {
 		cause = "it was " + before
 	}
 	return api.Event{Kind: api.EventKey, State: state, Severity: api.EventInfo, Subject: subject, Cause: cause,
-		Sentence: fmt.Sprintf("the signing key %s is %s: %s", subject, state, cause)}
+		Sentence: fmt.Sprintf("signing key %s is %s: %s", subject, state, cause)}
 }
 
-// lookAtRolls makes events of the stages of rollovers at which the parent zone must change its DS records, and of zones
+// updateRollovers makes events of rollover stages at which the parent zone must change its DS records, and of zones
 // that become unsigned or signed.
-func (w *watch) lookAtRolls() {
-	if w.o.Rolls == nil {
+func (w *watch) updateRollovers() {
+	if w.o.Rollovers == nil {
 		return
 	}
 	now := map[string]bool{}
-	for _, r := range w.o.Rolls() {
-		e, tells := ofRoll(&r)
-		if !tells {
+	for _, r := range w.o.Rollovers() {
+		e, isEvent := rolloverEvent(&r)
+		if !isEvent {
 			continue
 		}
-		told := e.Subject + " " + e.State
-		now[told] = true
-		if !w.offered[told] && (w.offered != nil || r.Since.After(w.began)) {
-			w.tell(e)
+		key := e.Subject + " " + e.State
+		now[key] = true
+		if !w.rolloverEvents[key] && (w.rolloverEvents != nil || r.Since.After(w.startedAt)) {
+			w.addEvent(e)
 		}
 	}
-	w.offered = now
+	w.rolloverEvents = now
 }
 
-// ofRoll returns the event of a rollover's stage; tells is false where there is none.
-func ofRoll(r *dnssec.RollState) (e api.Event, tells bool) {
+// rolloverEvent returns the event of a rollover stage. isEvent is false for a stage without an event.
+func rolloverEvent(r *dnssec.RollState) (e api.Event, isEvent bool) {
 	of := func(state, cause, sentence string) (api.Event, bool) {
 		return api.Event{Kind: api.EventKey, State: state, Severity: api.EventWarning, Cause: cause, Subject: r.Zone,
 			Sentence: sentence + ": " + cause}, true
 	}
 	switch {
 	case r.Way == roll.ToUnsigned && r.Stage == roll.Offered:
-		return of("ds_removed", "the zone goes without signatures", "the parent of "+r.Zone+" is to have no DS record")
+		return of("ds_removed", "the zone becomes unsigned", "the parent of "+r.Zone+" must remove all DS records")
 	case r.Way == roll.ToUnsigned:
-		return of("unsigned", "no cache has a DS record", "the answers of "+r.Zone+" are not signed")
+		return of("unsigned", "the DS records have expired in all caches", "answers of "+r.Zone+" are unsigned")
 	case r.Way == roll.ToSigned && r.Stage == roll.Published:
-		return of("signed", "an operator said so", "the answers of "+r.Zone+" are signed again, and its parent is to have "+
-			"no DS record yet")
+		return of("signed", "an operator requested it", "answers of "+r.Zone+" are signed, its parent must not have "+
+			"a DS record yet")
 	case r.Way == roll.ToSigned && r.Stage == roll.Offered:
-		return of("ds_offered", "unsigned answers have left all caches", "the parent of "+r.Zone+" is to have what gslbctl "+
-			"dnssec ds shows")
+		return of("ds_offered", "unsigned answers have expired in all caches",
+			"the parent of "+r.Zone+" must add the DS record "+
+				"of gslbctl dnssec ds")
 	case r.Stage != roll.Offered || r.Target == nil:
 		return api.Event{}, false
 	}
-	return ofDS(r), true
+	return dsEvent(r), true
 }
 
-func ofDS(r *dnssec.RollState) api.Event {
-	const cause = "every cache knows the new key by now"
+func dsEvent(r *dnssec.RollState) api.Event {
+	const cause = "all caches have the new key"
 	return api.Event{Kind: api.EventKey, State: "ds_offered", Severity: api.EventWarning, Cause: cause,
 		Subject: fmt.Sprintf("%s %d", r.Zone, r.Target.Tag()),
-		Sentence: fmt.Sprintf("the parent of %s is to have this DS record and no other: %s: %s", r.Zone, r.Target.DSLine(),
+		Sentence: fmt.Sprintf("the parent of %s must have only this DS record: %s: %s", r.Zone, r.Target.DSLine(),
 			cause)}
 }

@@ -36,22 +36,22 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 		t.Fatal("1 is no minimum")
 	}
 	domains := []conditions.Domain{{Name: "old.example", MinHealthy: minimum}}
-	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
-		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return domains }}, settled: true}
+	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{}, newNames: map[string]time.Time{},
+		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return domains }}, isSettled: true}
 	w.readDomains()
-	w.fresh = map[string]time.Time{}
+	w.newNames = map[string]time.Time{}
 	domains = append(domains, conditions.Domain{Name: "a.example", MinHealthy: minimum})
 	w.readDomains()
-	w.name("old.example", nil)
-	w.name("a.example", nil)
-	w.name("a.example", one(api.EffectiveUnhealthy, status.ReasonUnknown))
-	w.ripen()
+	w.updateName("old.example", nil)
+	w.updateName("a.example", nil)
+	w.updateName("a.example", one(api.EffectiveUnhealthy, status.ReasonUnknown))
+	w.updateNewNames()
 	if got := fmt.Sprint(c.said()); got != "[name old.example unanswered begins 0]" {
 		t.Errorf("while it is new: %s", got)
 	}
-	w.service("a.example", one(api.EffectiveHealthy, status.ReasonValidated))
-	w.service("a.example", one(api.EffectiveUnhealthy, status.ReasonFailing))
-	w.service("a.example", one(api.EffectiveHealthy, status.ReasonValidated))
+	w.updateService("a.example", one(api.EffectiveHealthy, status.ReasonValidated))
+	w.updateService("a.example", one(api.EffectiveUnhealthy, status.ReasonFailing))
+	w.updateService("a.example", one(api.EffectiveHealthy, status.ReasonValidated))
 	want := "[backend a.example:192.0.2.1:80 unhealthy begins 0 name a.example unanswered begins 0 " +
 		"backend a.example:192.0.2.1:80 healthy ends 0 name a.example answered ends 0]"
 	if got := fmt.Sprint(c.said()[1:]); got != want {
@@ -59,9 +59,9 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 	}
 	domains = append(domains, conditions.Domain{Name: "b.example", MinHealthy: minimum})
 	w.readDomains()
-	delete(w.fresh, "a.example") // which the view does not have
-	c.at = c.at.Add(settled)
-	w.ripen()
+	delete(w.newNames, "a.example") // which the view does not have
+	c.at = c.at.Add(settleTime)
+	w.updateNewNames()
 	if got := c.said(); got[len(got)-1] != "name b.example unanswered begins 0" {
 		t.Errorf("after a while: %v", got)
 	}
@@ -70,12 +70,12 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 // A backend has an event whenever it stops or starts serving, and none when only the word of its status changes.
 func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 	c := newClocked(t)
-	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
-		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return nil }}, settled: true}
+	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{}, newNames: map[string]time.Time{},
+		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return nil }}, isSettled: true}
 	state := func(status api.EffectiveStatus, serves bool, reason string) {
 		list := one(status, reason)
 		list[0].MayServe, list[0].Region, list[0].AgentID = serves, "eu", "eu-1"
-		w.service("a.example", list)
+		w.updateService("a.example", list)
 	}
 	state(api.EffectiveHealthy, true, status.ReasonAgreed)
 	state(api.EffectiveStale, true, status.ReasonStaleValidated)
@@ -96,7 +96,7 @@ func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 	}
 	events, _ := c.journal.After(0)
 	if e := events[0]; e.Region != "eu" || e.AgentID != "eu-1" || e.Sentence != "a.example:192.0.2.1:80 in eu does not "+
-		"serve: "+status.ReasonStaleFailing+" (agent: nothing yet; own check: nothing yet)" {
+		"serve: "+status.ReasonStaleFailing+" (agent: no report yet; own check: no result yet)" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -106,15 +106,17 @@ func TestWatch_TwoConditionsOfAnAgentHaveOneEvent(t *testing.T) {
 	c := newClocked(t)
 	standing := []api.Condition{{Kind: api.AgentRefused, Subject: "eu-1"},
 		{Kind: api.AgentLost, Subject: "eu-1", State: conditions.StateLost}}
-	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, agents: map[string]bool{"eu-1": false},
-		settled: true, o: Options{View: &registry.View{}, Standing: func() []api.Condition { return standing },
-			Pinned: func(string) (time.Time, bool) { return time.Time{}, true }, Heard: func(string) bool { return true }}}
-	w.lookAtConditions()
-	w.lookAtConditions()
+	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{},
+		agents:    map[string]bool{"eu-1": false},
+		isSettled: true, o: Options{View: &registry.View{}, Conditions: func() []api.Condition { return standing },
+			IsPinned:    func(string) (time.Time, bool) { return time.Time{}, true },
+			IsNodeAlive: func(string) bool { return true }}}
+	w.updateConditions()
+	w.updateConditions()
 	standing = standing[:1]
-	w.lookAtConditions()
+	w.updateConditions()
 	standing = nil
-	w.lookAtConditions()
+	w.updateConditions()
 	want := "[agent eu-1 lost begins 0 agent eu-1 refused begins 0 agent eu-1 accepted ends 0]"
 	if got := fmt.Sprint(c.said()); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -126,14 +128,16 @@ func TestWatch_TwoConditionsOfAnAgentHaveOneEvent(t *testing.T) {
 func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 	c := newClocked(t)
 	var standing []api.Condition
-	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, agents: map[string]bool{"eu-1": false},
-		settled: true, o: Options{View: &registry.View{}, Standing: func() []api.Condition { return standing },
-			Pinned: func(string) (time.Time, bool) { return time.Time{}, true }, Heard: func(string) bool { return true }}}
+	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{},
+		agents:    map[string]bool{"eu-1": false},
+		isSettled: true, o: Options{View: &registry.View{}, Conditions: func() []api.Condition { return standing },
+			IsPinned:    func(string) (time.Time, bool) { return time.Time{}, true },
+			IsNodeAlive: func(string) bool { return true }}}
 	look := func(list ...api.Condition) {
 		standing = list
-		w.lookAtConditions()
+		w.updateConditions()
 		c.at = c.at.Add(flapWindow)
-		w.flush()
+		w.addFolded()
 	}
 	region := api.Condition{Kind: api.RegionLost, Subject: "eu", Sentence: "s", State: conditions.StateLost}
 	agent := api.Condition{Kind: api.AgentLost, Subject: "eu-1", Sentence: "s", State: conditions.StateSilent}
@@ -161,18 +165,18 @@ func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 func TestWatch_TheEndOfALossRepeatsItsBackends(t *testing.T) {
 	c := newClocked(t)
 	standing := []api.Condition{{Kind: api.RegionLost, Subject: "eu", State: conditions.StateLost}}
-	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, settled: true, o: Options{
-		View: viewOfBroken(t), Standing: func() []api.Condition { return standing }}}
+	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{}, isSettled: true, o: Options{
+		View: viewOfBroken(t), Conditions: func() []api.Condition { return standing }}}
 	for i, severity := range []api.EventSeverity{api.EventWarning, api.EventWarning, api.EventInfo} {
-		e := backend(i+1, stopped)
+		e := backend(i+1, stateStopped)
 		e.Subject, e.Name = fmt.Sprintf("a.example:192.0.2.%d:80", i+1), "a.example"
 		e.Region, e.Severity = "eu", severity
-		w.set(e, true)
+		w.setState(e, true)
 	}
-	w.lookAtConditions()
+	w.updateConditions()
 	before := len(c.said())
 	standing = nil
-	w.lookAtConditions()
+	w.updateConditions()
 	want := "[region eu back ends 0 backend a.example:192.0.2.1:80 unhealthy begins 0]"
 	if got := fmt.Sprint(c.said()[before:]); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -214,8 +218,8 @@ func viewOfBroken(t *testing.T) *registry.View {
 // comes back with a reduced share is resolved when it serves in full.
 func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
 	c := newClocked(t)
-	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
-		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return nil }}, settled: true}
+	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{}, newNames: map[string]time.Time{},
+		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return nil }}, isSettled: true}
 	state := func(serves bool, reason, flaps string, share float64) {
 		status := api.EffectiveUnhealthy
 		if serves {
@@ -223,9 +227,9 @@ func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
 		}
 		list := one(status, reason)
 		list[0].FlapReason, list[0].Share = flaps, share
-		w.service("a.example", list)
+		w.updateService("a.example", list)
 		c.at = c.at.Add(flapWindow)
-		w.flush()
+		w.addFolded()
 	}
 	const ill, well = status.ReasonAgentUnhealthy, status.ReasonAgreed
 	state(true, well, "", 1)

@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	// flapWindow is the time in which at most flapTold changes of one subject have separate events. The first begin of each
-	// state, and its end, have separate events in addition.
-	flapWindow = time.Minute
-	flapTold   = 4
-	// floodWindow is the time in which at most floodTold events of one kind have an event each.
-	floodWindow = 10 * time.Second
-	floodTold   = 200
+	// flapWindow is the time in which at most maxFlapEvents changes of a subject have separate events. The first begin of
+	// each state, and its end, have separate events in addition.
+	flapWindow    = time.Minute
+	maxFlapEvents = 4
+	// floodWindow is the time in which at most maxFloodEvents events of a kind are separate.
+	floodWindow    = 10 * time.Second
+	maxFloodEvents = 200
 )
 
-// tracker turns states into events: one when a state begins, changes or ends. Too many events of one subject or kind
-// are folded into one that counts them.
+// tracker makes events from states: at the begin, change and end of a state. Above the limits, it folds the events of a
+// subject or a kind into an event with their number.
 type tracker struct {
 	journal *journal.Journal
 	now     func() time.Time
-	held    map[string]api.Event // what holds, by journal.Key: the event that began it
+	active  map[string]api.Event // active states by journal.Key: the event of their begin
 	recent  map[string]*recent
 	floods  map[api.EventKind]*flood
-	folded  uint64 // changes without an event of their own
+	folded  uint64 // changes without a separate event
 }
 
-// recent counts the events of one subject within flapWindow.
+// recent counts the events of a subject within flapWindow.
 type recent struct {
-	since time.Time
-	seen  int       // events in the window
-	more  int       // folded events since the last separate event
-	last  api.Event // the last folded event: the last begin or end of a state, or else the last of all
-	begun map[string]bool
-	fresh bool // the last begin was the first of its state, and had an event beyond flapTold
+	since  time.Time
+	count  int       // events in the window
+	folded int       // folded events since the last separate event
+	last   api.Event // the last folded begin or end of a state, otherwise the last folded event
+	begun  map[string]bool
+	fresh  bool // the last begin was the first of its state, and had an event beyond flapTold
 }
 
 // isFresh reports whether an event beyond flapTold is the first begin of a state, or ends the state of such a begin.
@@ -55,46 +55,46 @@ func (r *recent) isFresh(e *api.Event) bool {
 	return false
 }
 
-// foldedInto returns an event that stands for the folded events and e.
+// foldedInto returns an event for the folded events and e.
 func (r *recent) foldedInto(e api.Event, now time.Time) api.Event {
-	e.Changes = r.more
-	e.Sentence = fmt.Sprintf("%d more changes in %.0f s; now %s", r.more, now.Sub(r.since).Seconds(), e.Sentence)
-	r.more, r.last = 0, api.Event{}
+	e.Changes = r.folded
+	e.Sentence = fmt.Sprintf("%d more changes in %.0f s; now %s", r.folded, now.Sub(r.since).Seconds(), e.Sentence)
+	r.folded, r.last = 0, api.Event{}
 	return e
 }
 
-// flood counts the events of one kind within floodWindow, as recent does.
+// flood counts the events of a kind within floodWindow.
 type flood struct {
-	since time.Time
-	seen  int
-	more  int
+	since  time.Time
+	count  int
+	folded int
 }
 
 func newTracker(j *journal.Journal, now func() time.Time) *tracker {
-	return &tracker{journal: j, now: now, held: j.Standing(), recent: map[string]*recent{},
+	return &tracker{journal: j, now: now, active: j.ActiveStates(), recent: map[string]*recent{},
 		floods: map[api.EventKind]*flood{}}
 }
 
-// set takes the present state of a subject, which e names. holds is true for a state to be told, false for one that is
-// as it should be. An event is made only of a change.
-func (t *tracker) set(e api.Event, holds bool) {
+// setState sets the present state of the subject of e. holds is false for the normal state, which ends an active state.
+// It makes an event only for a change.
+func (t *tracker) setState(e api.Event, holds bool) {
 	key := journal.Key(e.Kind, e.Subject)
-	before, held := t.held[key]
+	before, held := t.active[key]
 	switch {
 	case holds && (!held || before.State != e.State):
 		e.Phase, e.Time = api.PhaseBegins, t.now()
-		t.held[key] = e
+		t.active[key] = e
 	case !holds && held:
 		e.Phase, e.Severity = api.PhaseEnds, api.EventInfo
-		delete(t.held, key)
+		delete(t.active, key)
 	default:
 		return
 	}
-	t.tell(e)
+	t.addEvent(e)
 }
 
-// tell adds an event to the journal, or folds it if its subject has had too many.
-func (t *tracker) tell(e api.Event) {
+// addEvent adds an event to the journal, or folds it above the limit of its subject.
+func (t *tracker) addEvent(e api.Event) {
 	now := t.now()
 	key := journal.Key(e.Kind, e.Subject)
 	r := t.recent[key]
@@ -102,63 +102,63 @@ func (t *tracker) tell(e api.Event) {
 		r = &recent{since: now, begun: map[string]bool{}}
 		t.recent[key] = r
 	}
-	if r.seen++; r.seen <= flapTold {
+	if r.count++; r.count <= maxFlapEvents {
 		r.begun[e.State] = r.begun[e.State] || e.Phase == api.PhaseBegins
 	} else if r.isFresh(&e) {
-		if r.more > 0 {
+		if r.folded > 0 {
 			e = r.foldedInto(e, now)
 		}
 	} else {
 		if isState := e.Phase == api.PhaseBegins || e.Phase == api.PhaseEnds; isState || r.last.Phase == "" {
 			r.last = e
 		}
-		r.more++
+		r.folded++
 		t.folded++
 		return
 	}
-	t.add(e, now)
+	t.addUnlessFlood(e, now)
 }
 
-// add adds an event to the journal, or folds it in a flood of its kind. The end of a state that the journal has as
-// begun is never folded.
-func (t *tracker) add(e api.Event, now time.Time) {
+// addUnlessFlood adds an event to the journal, or folds it above the limit of its kind. The end of a state that is
+// active in the journal is always added.
+func (t *tracker) addUnlessFlood(e api.Event, now time.Time) {
 	f := t.floods[e.Kind]
 	if f == nil {
 		f = &flood{since: now}
 		t.floods[e.Kind] = f
 	}
-	if f.seen++; f.seen > floodTold && !(e.Phase == api.PhaseEnds && t.journal.Stands(e.Kind, e.Subject)) {
-		f.more++
+	if f.count++; f.count > maxFloodEvents && !(e.Phase == api.PhaseEnds && t.journal.IsActive(e.Kind, e.Subject)) {
+		f.folded++
 		t.folded++
 		return
 	}
 	t.journal.Add(e)
 }
 
-// flush adds the events that stand for folded ones whose time is over.
-func (t *tracker) flush() {
+// addFolded adds an event for the folded events of each window that has ended.
+func (t *tracker) addFolded() {
 	now := t.now()
 	for key, r := range t.recent {
 		if now.Sub(r.since) < flapWindow {
 			continue
 		}
 		delete(t.recent, key)
-		if r.more == 0 {
+		if r.folded == 0 {
 			continue
 		}
 		e := r.foldedInto(r.last, now)
 		e.Time = time.Time{}
-		t.add(e, now)
+		t.addUnlessFlood(e, now)
 	}
 	for kind, f := range t.floods {
 		if now.Sub(f.since) < floodWindow {
 			continue
 		}
 		delete(t.floods, kind)
-		if f.more > 0 {
-			t.journal.Add(api.Event{Kind: kind, State: "more", Severity: api.EventWarning, Changes: f.more,
-				Cause: "too many at once to tell each",
-				Sentence: fmt.Sprintf("%d more events of the kind %s in %.0f s: too many at once to tell each", f.more, kind,
+		if f.folded > 0 {
+			t.journal.Add(api.Event{Kind: kind, State: "more", Severity: api.EventWarning, Changes: f.folded,
+				Cause: "the limit of events was reached",
+				Sentence: fmt.Sprintf("%d more events of the kind %s in %.0f s: the limit of events was reached", f.folded, kind,
 					now.Sub(f.since).Seconds())})
 		}
 	}

@@ -45,7 +45,7 @@ func backend(i int, state string) api.Event {
 func TestTracker_TellsEachChangeOnce(t *testing.T) {
 	c := newClocked(t)
 	for _, state := range []string{"healthy", "unhealthy", "unhealthy", "stale", "healthy", "healthy"} {
-		c.set(backend(1, state), state != "healthy")
+		c.setState(backend(1, state), state != "healthy")
 	}
 	want := "[backend b1 unhealthy begins 0 backend b1 stale begins 0 backend b1 healthy ends 0]"
 	if got := fmt.Sprint(c.said()); got != want {
@@ -60,20 +60,20 @@ func TestTracker_TellsEachChangeOnce(t *testing.T) {
 func TestTracker_FoldsWhatFlaps(t *testing.T) {
 	c := newClocked(t)
 	for i := range 15 {
-		c.set(backend(1, []string{"unhealthy", "healthy"}[i%2]), i%2 == 0)
+		c.setState(backend(1, []string{"unhealthy", "healthy"}[i%2]), i%2 == 0)
 		c.at = c.at.Add(3 * time.Second)
 	}
-	if got := c.said(); len(got) != flapTold || c.folded != 11 {
+	if got := c.said(); len(got) != maxFlapEvents || c.folded != 11 {
 		t.Errorf("%d folded, %v", c.folded, got)
 	}
 	c.at = c.at.Add(flapWindow)
-	c.flush()
-	c.flush()
+	c.addFolded()
+	c.addFolded()
 	got := c.said()
-	if len(got) != flapTold+1 || got[flapTold] != "backend b1 unhealthy begins 11" {
+	if len(got) != maxFlapEvents+1 || got[maxFlapEvents] != "backend b1 unhealthy begins 11" {
 		t.Errorf("%v", got)
 	}
-	if !c.journal.Stands(api.EventBackend, "b1") {
+	if !c.journal.IsActive(api.EventBackend, "b1") {
 		t.Error("it is unhealthy, and the journal does not say so")
 	}
 }
@@ -83,27 +83,27 @@ func TestTracker_FoldsWhatFlaps(t *testing.T) {
 func TestTracker_KeepsTheBeginOfAFoldedState(t *testing.T) {
 	c := newClocked(t)
 	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "unhealthy"} {
-		c.set(backend(1, state), state != "healthy")
+		c.setState(backend(1, state), state != "healthy")
 	}
-	c.tell(backend(1, "started"))
-	c.tell(backend(1, "stopped"))
+	c.addEvent(backend(1, "started"))
+	c.addEvent(backend(1, "stopped"))
 	c.at = c.at.Add(flapWindow)
-	c.flush()
+	c.addFolded()
 	if got := c.said(); got[len(got)-1] != "backend b1 unhealthy begins 3" {
 		t.Errorf("%q", got)
 	}
 }
 
-// The first begin of a state, and its end, have events although their subject has had too many. Each includes the folded
-// events before it.
+// The first begin of a state, and its end, have events although their subject has had too many. Each includes the
+// folded events before it.
 func TestTracker_FoldsNoFirstBeginOfAState(t *testing.T) {
 	c := newClocked(t)
 	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "unhealthy", "flapping"} {
-		c.set(backend(1, state), state != "healthy")
+		c.setState(backend(1, state), state != "healthy")
 	}
-	c.tell(backend(1, "stopped"))
+	c.addEvent(backend(1, "stopped"))
 	for _, state := range []string{"healthy", "unhealthy", "flapping"} {
-		c.set(backend(1, state), state != "healthy")
+		c.setState(backend(1, state), state != "healthy")
 	}
 	want := []string{"backend b1 unhealthy begins 0", "backend b1 healthy ends 0", "backend b1 unhealthy begins 0",
 		"backend b1 healthy ends 0", "backend b1 flapping begins 1", "backend b1 healthy ends 1"}
@@ -111,7 +111,7 @@ func TestTracker_FoldsNoFirstBeginOfAState(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	c.at = c.at.Add(flapWindow)
-	c.flush()
+	c.addFolded()
 	if got := c.said(); len(got) != 7 || got[6] != "backend b1 flapping begins 2" {
 		t.Errorf("%q", got)
 	}
@@ -119,20 +119,20 @@ func TestTracker_FoldsNoFirstBeginOfAState(t *testing.T) {
 
 func TestTracker_BoundsAFlood(t *testing.T) {
 	c := newClocked(t)
-	const many = 3 * floodTold
+	const many = 3 * maxFloodEvents
 	for i := range many {
-		c.set(backend(i, "unhealthy"), true)
+		c.setState(backend(i, "unhealthy"), true)
 	}
 	c.at = c.at.Add(floodWindow)
-	c.flush()
+	c.addFolded()
 	got := c.said()
-	if len(got) != floodTold+1 || got[floodTold] != fmt.Sprintf("backend  more once %d", many-floodTold) {
+	if len(got) != maxFloodEvents+1 || got[maxFloodEvents] != fmt.Sprintf("backend  more once %d", many-maxFloodEvents) {
 		t.Errorf("%d events, the last is %s", len(got), got[len(got)-1])
 	}
 	for i := range many {
-		c.set(backend(many-1-i, "healthy"), false)
+		c.setState(backend(many-1-i, "healthy"), false)
 	}
-	if standing := c.journal.Standing(); len(standing) != 0 {
+	if standing := c.journal.ActiveStates(); len(standing) != 0 {
 		t.Errorf("%d stand though all is well", len(standing))
 	}
 }
@@ -155,7 +155,7 @@ func TestOfEntry_TellsOnceWhatTheStateDoesNotSay(t *testing.T) {
 		{api.AuditEntry{Action: api.AuditSync, Resource: "dnssec", Status: api.AuditSuccess}, ""},
 	} {
 		got := ""
-		if e, told := ofEntry(&tc.entry); told {
+		if e, told := eventOf(&tc.entry); told {
 			got = fmt.Sprintf("%s %s %s", e.Kind, e.State, e.Severity)
 		}
 		if got != tc.want {
@@ -169,7 +169,7 @@ func TestConditions_AreAllTold(t *testing.T) {
 	own := map[api.ConditionKind]bool{api.NoNameAnswered: true, api.NameUnanswered: true, api.NameOnLastResort: true,
 		api.BackendUnwell: true, api.Flapping: true}
 	for _, c := range api.ConditionTypes() {
-		if row, told := conditionTable()[c.Kind]; told == own[c.Kind] || told && (row.begun == "" || row.over == "") {
+		if row, told := conditionTable()[c.Kind]; told == own[c.Kind] || told && (row.begin == "" || row.end == "") {
 			t.Errorf("%s: told %v, %+v", c.Kind, told, row)
 		}
 	}

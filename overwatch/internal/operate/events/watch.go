@@ -1,6 +1,8 @@
-// Package events makes the events of a node: it compares the state that other packages publish with the state that it
-// saw before, follows the audit log, and adds events to the journal. The root runs Run and Follow, and calls Mark for
-// services that have changed. No other package waits for it, and it changes none of the state that it reads.
+// Package events makes the events of a node. It compares the state that other packages publish with the previous state,
+// follows the audit log, and adds events to the journal.
+//
+// The root runs Run and FollowAuditLog, and calls MarkService for changed services. No other package waits for events.
+// The package must not change the state that it reads.
 package events
 
 import (
@@ -20,60 +22,61 @@ import (
 )
 
 const (
-	// every is the time between two looks at everything but backends.
-	every = time.Second
-	// perService is the time by which each service lengthens the interval between two sweeps; a sweep takes about a
-	// hundredth of it for each.
+	// interval is the time between two updates of everything except marked services.
+	interval = time.Second
+	// perService is the time that each service adds to the interval between two sweeps. A sweep takes about a hundredth of
+	// the interval.
 	perService = 100 * time.Microsecond
-	// pace is the shortest time between two looks at services that have changed.
-	pace = 20 * time.Millisecond
+	// minPause is the minimum time between two updates of marked services.
+	minPause = 20 * time.Millisecond
 )
 
-// Options gives the sources of events. All but Node, Keys, Rolls, Logger and Now are required.
+// Options has the sources of events. All but Node, Keys, Rollovers, Logger and Now are required.
 type Options struct {
 	Node    string // its id
 	Journal *journal.Journal
 	View    *registry.View
-	// Domains lists the steered names. Settings changes whenever Domains would return something else.
+	// Domains lists the domains. Settings returns a different value after each change of Domains.
 	Domains  func() []conditions.Domain
 	Settings func() any
-	// Standing lists the conditions that hold, without those of names and backends.
-	Standing func() []api.Condition
-	// Heard reports whether another node is heard, by its name; Pinned whether an agent is pinned, and since when.
-	Heard  func(node string) bool
-	Pinned func(agent string) (since time.Time, pinned bool)
-	// Keys lists the signing keys; nil: answers are not signed.
-	Keys   func() []dnssec.KeyState
-	Rolls  func() []dnssec.RollState // changes of keys; nil as Keys
-	Audit  *audit.Log
-	Logger zerolog.Logger
-	Now    func() time.Time // nil is time.Now
+	// Conditions lists the active conditions, without the conditions of domains and backends.
+	Conditions func() []api.Condition
+	// IsNodeAlive reports whether another node is alive, by its name. IsPinned reports whether an agent is pinned, and the
+	// time of the pin.
+	IsNodeAlive func(node string) bool
+	IsPinned    func(agent string) (since time.Time, pinned bool)
+	// Keys lists the signing keys, and is nil without signing.
+	Keys      func() []dnssec.KeyState
+	Rollovers func() []dnssec.RollState // key rollovers; nil without signing
+	Audit     *audit.Log
+	Logger    zerolog.Logger
+	Now       func() time.Time // nil is time.Now
 }
 
 // Watcher makes events.
 type Watcher struct {
 	o    Options
-	wake chan struct{} // holds one element while a service waits
+	wake chan struct{} // has an element while a service is marked
 
 	mu      sync.Mutex
 	changed map[string]bool // services
 	folded  uint64
 }
 
-// New makes a Watcher.
+// New returns a Watcher.
 func New(o Options) (*Watcher, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Journal == nil || o.View == nil || o.Domains == nil || o.Settings == nil || o.Standing == nil ||
-		o.Heard == nil || o.Pinned == nil || o.Audit == nil {
-		return nil, errors.New("events: an option is not set")
+	if o.Journal == nil || o.View == nil || o.Domains == nil || o.Settings == nil || o.Conditions == nil ||
+		o.IsNodeAlive == nil || o.IsPinned == nil || o.Audit == nil {
+		return nil, errors.New("events: a required option is not set")
 	}
 	return &Watcher{o: o, wake: make(chan struct{}, 1), changed: map[string]bool{}}, nil
 }
 
-// Mark notes that something of a service has changed. Any goroutine may call it; it never waits.
-func (w *Watcher) Mark(service string) {
+// MarkService marks a service as changed. Any goroutine may call it, and it does not block.
+func (w *Watcher) MarkService(service string) {
 	w.mu.Lock()
 	w.changed[service] = true
 	w.mu.Unlock()
@@ -83,14 +86,14 @@ func (w *Watcher) Mark(service string) {
 	}
 }
 
-// Folded returns how many changes have no event of their own, since there were too many.
+// Folded returns the number of changes without a separate event, because of the limits of events.
 func (w *Watcher) Folded() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.folded
 }
 
-func (w *Watcher) take(folded uint64) map[string]bool {
+func (w *Watcher) takeChanged(folded uint64) map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.folded = folded
@@ -99,83 +102,82 @@ func (w *Watcher) take(folded uint64) map[string]bool {
 	return changed
 }
 
-// watch is the state of one Run: the node as it was seen last.
+// watch is the state of Run: the previous state of the node.
 type watch struct {
 	*tracker
-	o        Options
-	began    time.Time
-	services map[string]seen
-	sweeps   uint64
-	swept    time.Time
-	settings any
-	domains  map[string]conditions.Domain
-	fresh    map[string]time.Time // names that are new, and when
-	settled  bool                 // agents had time to report since the start
-	agents   map[string]bool      // heard so far; true: it has said goodbye
-	keys     map[string]string
-	offered  map[string]bool // stages of rolls that were told, or had begun before the start
+	o              Options
+	startedAt      time.Time
+	services       map[string]published
+	sweeps         uint64
+	lastSweep      time.Time
+	settings       any
+	domains        map[string]conditions.Domain
+	newNames       map[string]time.Time // new names, with the time
+	isSettled      bool                 // agents had time to report after the start
+	agents         map[string]bool      // seen agents; true after a goodbye
+	keys           map[string]string
+	rolloverEvents map[string]bool // rollover stages with an event, or from before the start
 }
 
 // Run makes events until ctx ends. It returns nil.
 func (w *Watcher) Run(ctx context.Context) error {
-	v := &watch{tracker: newTracker(w.o.Journal, w.o.Now), o: w.o, began: w.o.Now(), services: map[string]seen{},
-		agents: map[string]bool{}, fresh: map[string]time.Time{}}
-	v.add(v.ofNode("started", "the process has started"), v.began)
-	defer func() { v.add(v.ofNode("stopped", "the process ends"), w.o.Now()) }()
-	ticker := time.NewTicker(every)
+	v := &watch{tracker: newTracker(w.o.Journal, w.o.Now), o: w.o, startedAt: w.o.Now(), services: map[string]published{},
+		agents: map[string]bool{}, newNames: map[string]time.Time{}}
+	v.addUnlessFlood(v.nodeEvent("started", "the process started"), v.startedAt)
+	defer func() { v.addUnlessFlood(v.nodeEvent("stopped", "the process ends"), w.o.Now()) }()
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	v.look()
+	v.updateAll()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			v.look()
+			v.updateAll()
 		case <-w.wake:
-			for name := range w.take(v.folded) {
-				v.service(name, w.o.View.Service(name))
+			for name := range w.takeChanged(v.folded) {
+				v.updateService(name, w.o.View.Service(name))
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(pace):
+			case <-time.After(minPause):
 			}
 		}
 	}
 }
 
-func (w *watch) ofNode(state, cause string) api.Event {
+func (w *watch) nodeEvent(state, cause string) api.Event {
 	return api.Event{Kind: api.EventNode, State: state, Severity: api.EventInfo, Subject: w.o.Node, Cause: cause,
-		Sentence: "node " + w.o.Node + " has " + state}
+		Sentence: "node " + w.o.Node + " " + state + ": " + cause}
 }
 
-// look makes the events of everything that is not marked: conditions, agents, keys, rollovers, names that need another
-// look and, from time to time, all services.
-func (w *watch) look() {
+// updateAll makes the events of conditions, agents, keys and rollovers, and of names and services that need an update.
+func (w *watch) updateAll() {
 	now := w.now()
 	all := false // names
-	if !w.settled && now.Sub(w.began) >= settled {
-		w.settled, all = true, true
+	if !w.isSettled && now.Sub(w.startedAt) >= settleTime {
+		w.isSettled, all = true, true
 	}
 	if settings := w.o.Settings(); settings != w.settings || w.domains == nil {
 		w.settings, all = settings, true
 		w.readDomains()
 	}
-	if now.Sub(w.swept) >= time.Duration(len(w.services))*perService {
-		w.sweep()
-		w.swept = now
+	if now.Sub(w.lastSweep) >= time.Duration(len(w.services))*perService {
+		w.updateChangedServices()
+		w.lastSweep = now
 	}
 	if all {
 		for name := range w.domains {
-			w.name(name, w.o.View.Service(name))
+			w.updateName(name, w.o.View.Service(name))
 		}
-		w.forgetNames()
+		w.endRemovedNames()
 	}
-	w.ripen()
-	w.lookAtAgents()
-	w.lookAtConditions()
-	w.lookAtKeys()
-	w.lookAtRolls()
-	w.flush()
+	w.updateNewNames()
+	w.updateAgents()
+	w.updateConditions()
+	w.updateKeys()
+	w.updateRollovers()
+	w.addFolded()
 }
 
 func (w *watch) readDomains() {
@@ -183,57 +185,57 @@ func (w *watch) readDomains() {
 	w.domains = make(map[string]conditions.Domain, len(list))
 	for _, d := range list {
 		w.domains[d.Name] = d
-		if _, known := before[d.Name]; !known && w.settled {
-			w.fresh[d.Name] = w.now()
+		if _, known := before[d.Name]; !known && w.isSettled {
+			w.newNames[d.Name] = w.now()
 		}
 	}
 }
 
-// ripen judges the names that were new a while ago: by now they should have backends.
-func (w *watch) ripen() {
-	for name, since := range w.fresh {
-		if w.now().Sub(since) >= settled {
-			delete(w.fresh, name)
-			w.name(name, w.o.View.Service(name))
+// updateNewNames updates the names that were defined settleTime ago: their agents had time to report.
+func (w *watch) updateNewNames() {
+	for name, since := range w.newNames {
+		if w.now().Sub(since) >= settleTime {
+			delete(w.newNames, name)
+			w.updateName(name, w.o.View.Service(name))
 		}
 	}
 }
 
-// forgetNames ends the events of names that are not steered any more.
-func (w *watch) forgetNames() {
-	for _, e := range w.held {
+// endRemovedNames ends the events of removed names.
+func (w *watch) endRemovedNames() {
+	for _, e := range w.active {
 		if _, steered := w.domains[e.Subject]; e.Kind == api.EventName && !steered {
-			w.name(e.Subject, nil)
+			w.updateName(e.Subject, nil)
 		}
 	}
 }
 
-// sweep judges the services that have changed since they were judged last, in case that Mark was not called for them,
-// and forgets services that are gone.
-func (w *watch) sweep() {
+// updateChangedServices updates the services with a change since their last update, in case that MarkService was not
+// called for them, and removed services.
+func (w *watch) updateChangedServices() {
 	w.sweeps++
 	for name, backends := range w.o.View.All() {
 		before, known := w.services[name]
-		if known && same(before.backends, backends) {
+		if known && isSamePublication(before.backends, backends) {
 			before.sweep = w.sweeps
 			w.services[name] = before
 			continue
 		}
-		w.service(name, backends)
+		w.updateService(name, backends)
 	}
 	for name, s := range w.services {
 		if s.sweep != w.sweeps {
-			w.service(name, nil)
+			w.updateService(name, nil)
 		}
 	}
-	if w.settled {
-		w.forgetBackends()
+	if w.isSettled {
+		w.endRemovedBackends()
 	}
 }
 
-// forgetBackends ends events from before a restart whose backends no longer exist.
-func (w *watch) forgetBackends() {
-	for _, e := range w.held {
+// endRemovedBackends ends events of removed backends from before a restart.
+func (w *watch) endRemovedBackends() {
+	for _, e := range w.active {
 		if e.Kind != api.EventBackend {
 			continue
 		}
@@ -242,8 +244,8 @@ func (w *watch) forgetBackends() {
 			known = known || b.ID.String() == e.Subject
 		}
 		if !known {
-			w.set(api.Event{Kind: e.Kind, State: "gone", Subject: e.Subject, Name: e.Name,
-				Cause: "nobody declares or reports it", Sentence: e.Subject + " is known no more"}, false)
+			w.setState(api.Event{Kind: e.Kind, State: "gone", Subject: e.Subject, Name: e.Name,
+				Cause: causeRemoved, Sentence: e.Subject + " was removed: " + causeRemoved}, false)
 		}
 	}
 }

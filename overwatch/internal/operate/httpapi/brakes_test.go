@@ -84,8 +84,9 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 	if conditions.Total != 1 || conditions.Status != api.ServiceDegraded ||
 		conditions.Conditions[0].Kind != api.AgentsHeld ||
 		conditions.Conditions[0].Command != "gslbctl brakes release "+service ||
-		!strings.HasPrefix(conditions.Conditions[0].Sentence, "agents call most backends of "+service+" unhealthy at once, "+
-			"own checks succeed: 3 backends of 1 name are served in full until ") {
+		!strings.HasPrefix(conditions.Conditions[0].Sentence,
+			"agents report most backends of "+service+" unhealthy within a "+
+				"short time, but own checks succeed: 3 backends of 1 domain serve in full until ") {
 		t.Errorf("%+v", conditions)
 	}
 	w.say(agent, wire.ClaimUnhealthy, wire.Warnings{CPUMillis: 60_000}) // and warns of the same backends
@@ -124,7 +125,7 @@ func TestBrakes_WarningsAreReleasedWithoutLoss(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	if c := readOf[api.ConditionList](w, "/overwatch/conditions"); c.Total != 1 ||
-		!strings.HasPrefix(c.Conditions[0].Sentence, "agents warn early of most backends of "+service) {
+		!strings.HasPrefix(c.Conditions[0].Sentence, "agents send early warnings about most backends of "+service) {
 		t.Errorf("%+v", c)
 	}
 	w.want("DELETE", w.send("DELETE", "/api/v1/overwatch/brakes/"+service+"?if_safe=true", ""), 200)
@@ -145,9 +146,9 @@ func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
 	}
 	agentID := list.Brakes[0].Agent
 	c := conditionsBesideFlapping(w)
-	if c.Total != 1 || c.Conditions[0].Sentence != "agent "+agentID+" alone calls all serving backends of region us "+
-		"unhealthy, own checks succeed: 3 backends of 1 name are served in full until the agent or the checks "+
-		"change" || c.Conditions[0].Command != "gslbctl brakes release --region us" ||
+	if c.Total != 1 || c.Conditions[0].Sentence != "agent "+agentID+" reports all serving backends of region us "+
+		"unhealthy, but own checks succeed: 3 backends of 1 domain serve in full until the agent report or the own "+
+		"checks change" || c.Conditions[0].Command != "gslbctl brakes release --region us" ||
 		c.Conditions[0].Subject != "region us" {
 		t.Errorf("%+v", c)
 	}

@@ -161,15 +161,15 @@ func (j *Journal) Changed() <-chan struct{} {
 	return j.changed
 }
 
-// Standing returns the events whose states have begun and not ended, by Key, also from before a restart.
-func (j *Journal) Standing() map[string]api.Event {
+// ActiveStates returns the events whose states have begun and not ended, by Key, also from before a restart.
+func (j *Journal) ActiveStates() map[string]api.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return maps.Clone(j.standing)
 }
 
-// Stands reports whether a state has begun and not ended.
-func (j *Journal) Stands(kind api.EventKind, subject string) bool {
+// IsActive reports whether a state has begun and not ended.
+func (j *Journal) IsActive(kind api.EventKind, subject string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	_, stands := j.standing[Key(kind, subject)]

@@ -62,7 +62,7 @@ func TestJournal_GoesOnAfterARestart(t *testing.T) {
 	if got, missed := second.After(1000002); len(got) != 4 || !missed {
 		t.Errorf("after what was never given: %v, missed %v", sequences(got), missed)
 	}
-	if standing := second.Standing(); len(standing) != 1 || standing["backend a"].Sequence != 1 {
+	if standing := second.ActiveStates(); len(standing) != 1 || standing["backend a"].Sequence != 1 {
 		t.Errorf("standing: %v", standing)
 	}
 }
@@ -85,7 +85,7 @@ func TestJournal_IsBounded(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	again := open(path)
-	if standing := again.Standing(); len(standing) != 1 {
+	if standing := again.ActiveStates(); len(standing) != 1 {
 		t.Errorf("standing: %v", standing)
 	}
 	if got, _ := again.After(0); len(got) != journal.Kept || got[0].Sequence != kept[0].Sequence {

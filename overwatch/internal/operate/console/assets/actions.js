@@ -24,7 +24,7 @@ const Until = () => html`
     pattern="([0-9.]+(s|m|h))+"
   /></label>`;
 
-// given leaves the fields out that nobody filled in.
+// given omits empty fields.
 const given = (fields) => Object.fromEntries(
   Object.entries(fields).filter(([, value]) => value !== '' && value !== undefined),
 );
@@ -35,12 +35,12 @@ const given = (fields) => Object.fromEntries(
 function ordersOf(b) {
   const mark = (healthy) => ({
     fields: html`<${Reason} needed /><${Until} />`,
-    takes: healthy ? null : { backends: [b.id], removed: true }, // it is not even a last resort
+    takes: healthy ? null : { backends: [b.id], removed: true }, // it is not a fallback answer either
     send: (v, query) => request(pathOf(b) + '/override' + query, { method: 'POST', body: given({ healthy, ...v }) }),
   });
   return {
     Drain: b.drain ? null : {
-      about: 'Its share goes to nothing, evenly; the clients that it has may finish.',
+      about: 'Its share falls to 0 in equal steps. Existing connections can finish.',
       takes: { backends: [b.id] },
       fields: html`
         <label>Over <input
@@ -53,28 +53,28 @@ function ordersOf(b) {
       send: (v, query) => request(drainOf(b) + query, { method: 'POST', body: given(v) }),
     },
     Undrain: b.drain && {
-      about: 'It gets its traffic back at once.',
+      about: 'Its full share returns immediately.',
       takes: null,
       fields: null,
       send: () => request(drainOf(b), { method: 'DELETE' }),
     },
     'Mark unhealthy': {
-      about: 'It is answered to nobody, whatever the checks say.',
+      about: 'It is in no answers, with any result of checks.',
       ...mark(false),
     },
     'Mark healthy': {
-      about: 'It may be answered, whatever the checks say.',
+      about: 'It can be in answers, with any result of checks.',
       ...mark(true),
     },
     'Clear override': b.override && {
-      about: 'The checks count again.',
-      wide: `The override is of all ports of ${b.address}. It ends for all of them, and the checks count again.`,
+      about: 'Checks and agent reports decide its status.',
+      wide: `The override is for all ports of ${b.address}. It ends for all these ports, and checks decide.`,
       takes: null,
       fields: null,
       send: (_, __, wide) => request(wide ? allPortsOf(b) : pathOf(b) + '/override', { method: 'DELETE' }),
     },
     Weight: {
-      about: `Its declared weight is ${b.weight}. With 0 it is answered only where no other may be.`,
+      about: `Its declared weight is ${b.weight}. With weight 0, it is in answers only if no other backend can be.`,
       weight: true,
       fields: html`<${Reason} needed /><${Until} />`,
       send: (v, query) => request(pathOf(b) + '/weight' + query, {
@@ -83,7 +83,7 @@ function ordersOf(b) {
       }),
     },
     'Declared weight': b.weight_override && {
-      about: `It gets its declared weight, ${b.weight}, back.`,
+      about: `Its weight returns to the declared weight, ${b.weight}.`,
       takes: null,
       fields: null,
       send: () => request(pathOf(b) + '/weight', { method: 'DELETE' }),
@@ -97,14 +97,14 @@ function Order({ b, name, order, close }) {
   const takes = order.weight
     ? (weight.trim() === '0' ? { backends: [b.id], zero_weight: true } : null)
     : order.takes;
-  // Where there is nothing of this port alone, the operator is told so before all ports are changed.
+  // Without an override for this port, the operator must confirm a change for all ports.
   const send = async (values, query) => {
     try {
       return await order.send(values, query, wide);
     } catch (error) {
       if (!order.wide || wide || error.status !== 404) throw error;
       widen(true);
-      throw new Refusal(404, 'Nothing was changed yet: this port has no override of its own.');
+      throw new Refusal(404, 'No change was made: the override is not for this port only.');
     }
   };
   const fields = html`

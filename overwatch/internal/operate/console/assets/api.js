@@ -5,14 +5,14 @@ const tokenKey = 'gslb-token';
 export const noToken = 'a token is needed';
 const pollEvery = 2000; // ms between the end of a request and the next one
 
-// insecure holds where a token would go to another machine over plain HTTP. Anybody on the way could read it there.
+// insecure is true if a token would be sent to another machine over plain HTTP.
 export const insecure = location.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 // session is shared by all views.
 export const session = {
   token: sessionStorage.getItem(tokenKey) || '',
-  role: '', // the role that the node gives this page; empty until its first answer
-  refused: '', // the sentence with which the node refused the token
+  role: '', // the role of this session at the node; empty until its first answer
+  refused: '', // the error message of a rejected token
   lastAnswer: 0, // ms, by the clock of the browser
   silentSince: 0, // ms; 0 while the node answers
 };
@@ -38,7 +38,7 @@ function update(fields) {
   }
 }
 
-// signIn keeps a token that the node takes. Until then the question stays on the page.
+// signIn stores a token that the node accepts. Otherwise the form stays on the page.
 export async function signIn(token) {
   session.token = token;
   try {
@@ -72,14 +72,14 @@ export function authorized(headers = {}) {
   return headers;
 }
 
-// silent notes that the node does not answer, and returns the Refusal that says so.
+// silent records that the node does not answer, and returns a Refusal.
 function silent(message) {
   update({ silentSince: session.silentSince || Date.now() });
   return new Refusal(0, message);
 }
 
-// request resolves with the decoded answer, or rejects with a Refusal whose message is the node's sentence. The status
-// of the Refusal is 0 where the node did not answer at all. Whatever is no JSON was said by something before the node.
+// request resolves with the decoded answer, or rejects with a Refusal with the message of the node. The status of the
+// Refusal is 0 if the node did not answer. An answer that is not JSON is from a proxy.
 export async function request(path, { method = 'GET', body, patience = 15000 } = {}) {
   const headers = authorized(body === undefined ? {} : { 'Content-Type': 'application/json' });
   const token = session.token;
@@ -98,7 +98,7 @@ export async function request(path, { method = 'GET', body, patience = 15000 } =
   try {
     answer = response.status === 204 ? null : JSON.parse(await response.text());
   } catch {
-    throw silent(`the node does not answer; what is before it says ${response.status} ${response.statusText}`.trim());
+    throw silent(`the node does not answer; a proxy answered ${response.status} ${response.statusText}`.trim());
   }
   const role = response.headers.get('X-Api-Role');
   update({ lastAnswer: Date.now(), silentSince: 0, ...(role && { role }) });
@@ -110,7 +110,7 @@ export async function request(path, { method = 'GET', body, patience = 15000 } =
   throw refusal;
 }
 
-// every asks for all pages of a list, and returns the first answer with the entries of all pages in its field.
+// every requests all pages of a list, and returns the first answer with the entries of all pages in its field.
 export async function every(path, field, most = 20000) {
   const pageOf = (offset) => request(path + (path.includes('?') ? '&' : '?') + `limit=1000&offset=${offset}`);
   const list = await pageOf(0);
@@ -122,8 +122,8 @@ export async function every(path, field, most = 20000) {
   return list;
 }
 
-// entries has one entry for each path that views show now. A path is asked for once, however many views show it. It is
-// asked for again and again while the page can be seen.
+// entries has an entry for each path of the visible views. Views with the same path share its requests, which repeat
+// while the page is visible.
 const entries = new Map();
 
 function entryOf(key, load, pause) {
@@ -134,7 +134,7 @@ function entryOf(key, load, pause) {
     data: undefined,
     error: null,
     failedAt: 0, // ms
-    told: 0, // how many Waiting show the error
+    told: 0, // number of Waiting components that show the error
     views: new Set(),
     timer: 0,
     busy: false,
@@ -153,29 +153,28 @@ async function poll(entry) {
     entry.error = null;
   } catch (error) {
     Object.assign(entry, { error, failedAt: Date.now() });
-    if (error.status === 404) entry.data = undefined; // it is gone; anything else may still be as it was
+    if (error.status === 404) entry.data = undefined; // the object was deleted; other errors keep the old data
   }
   entry.busy = false;
   entry.views.forEach((changed) => changed());
-  // An answer that takes the node long is asked for less often. One that failed is asked for again soon.
+  // A slow request is repeated less often, and a failed request is retried soon.
   const pause = entry.error ? Math.min(entry.pause, pollEvery) : entry.pause;
   entry.timer = setTimeout(() => poll(entry), Math.max(pause, 4 * (performance.now() - began)));
 }
 
-// refresh asks for everything on the page again.
+// refresh repeats all requests of the page.
 export function refresh() { entries.forEach(poll); }
 
 document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
 
-// untold returns the newest error that no Waiting shows, or undefined.
+// untold returns the latest error that no Waiting shows, or undefined.
 export function untold() {
   const failed = [...entries.values()].filter((entry) => entry.error && entry.views.size && !entry.told);
   return failed.sort((a, b) => b.failedAt - a.failedAt)[0]?.error;
 }
 
-// useLive returns { data, error } of a path of the API, kept fresh. load replaces the single request where one is not
-// enough. An empty path asks for nothing. With lasting, the data of the path before stays until the first answer of
-// another one.
+// useLive returns { data, error } of a path of the API, and updates them. load replaces the request. An empty path has
+// no requests. With lasting, the data of the previous path stays until the first answer of a new path.
 export function useLive(path, { load, pause = pollEvery, lasting = false } = {}) {
   const [, redraw] = useState(0);
   const last = useRef();
@@ -199,5 +198,5 @@ export function useLive(path, { load, pause = pollEvery, lasting = false } = {})
   return live;
 }
 
-// useList is useLive for all pages of a list, whose entries are in a field of the answer.
+// useList is useLive for all pages of a list with its entries in a field of the answer.
 export const useList = (path, field, options) => useLive(path, { load: () => every(path, field), ...options });

@@ -22,7 +22,7 @@ const views = [
   ['settings', 'Settings', Settings],
 ];
 
-// decoded returns a part of the address as it was before it was encoded; one that never was, as it is.
+// decoded decodes a part of the address, or returns an invalid part unchanged.
 function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -61,7 +61,7 @@ function Theme() {
   return html`<button type="button" class="small" onClick=${flip}>${other === 'dark' ? 'Dark' : 'Light'}</button>`;
 }
 
-// Pulse tells whether the node still answers, so that an operator knows how fresh the page is.
+// Pulse shows whether the node answers, so that an operator knows whether the page is current.
 function Pulse() {
   useTick(1000);
   const s = useSession();
@@ -73,7 +73,7 @@ function Pulse() {
     </span>`;
 }
 
-// Silence tells for how long the node has not answered. A screen reader is told once, and not of each second.
+// Silence shows the time since the last answer of the node. A screen reader reads it once.
 function Silence() {
   useTick(1000);
   const { silentSince, lastAnswer } = useSession();
@@ -81,17 +81,17 @@ function Silence() {
   return html`
     <p class="notice bad">
       <span role="alert">The node has not answered</span> for ${span((Date.now() - silentSince) / 1000)}.
-      ${lastAnswer ? ' What you see is what it said before.' : ''} The page goes on asking.
+      ${lastAnswer ? ' The page shows its last answers.' : ''} The page retries.
     </p>`;
 }
 
-// Old tells of an answer that failed, and has no place of its own where that is shown.
+// Old shows the error of a failed request that no other component shows.
 function Old() {
   useTick(1000);
   const { silentSince } = useSession();
   const error = untold();
   if (silentSince || !error) return null;
-  return html`<p class="notice bad" role="alert">A part of what you see may be old: ${error.message}.</p>`;
+  return html`<p class="notice bad" role="alert">Parts of the page may be outdated: ${error.message}.</p>`;
 }
 
 function SignIn() {
@@ -101,10 +101,10 @@ function SignIn() {
       <main class="gate">
         <h1>gslb</h1>
         <p class="notice warn">
-          This node wants a token, and this page came over plain HTTP from another machine: a token typed here could be
-          read on the way. The console asks for none.
+          This node requires a token, and this page was loaded over plain HTTP from another machine. A token would be
+          readable in the network, so sign-in is disabled.
         </p>
-        <p>Give the API a certificate (<code>api.tls</code>), or open the console through a tunnel:</p>
+        <p>Configure a certificate for the API (<code>api.tls</code>), or open the console through a tunnel:</p>
         <pre>ssh -L 8080:127.0.0.1:${location.port || 80} ${location.hostname}</pre>
       </main>`;
   }

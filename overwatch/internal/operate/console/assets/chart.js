@@ -38,7 +38,7 @@ function draw(element, lines, points, format) {
   }, dataOf(lines, points), element);
 }
 
-const apart = 90; // s; the points of a node that runs are a minute apart
+const apart = 90; // s; a running node has a point per minute
 
 // dataOf lists the times of the points, and then the values of each line. Where points are missing it has a time
 // without values, so that no line is drawn across it.
@@ -57,7 +57,7 @@ export function dataOf(lines, points) {
 }
 
 // Chart draws lines over time. A line is { label, of, colour, fill }: of names a metric of the points, and colour a
-// variable of the style. With fill the area under the line is coloured too.
+// variable of the style. With fill, the area under the line is colored.
 export function Chart({ name, lines, points, format }) {
   const place = useRef(null);
   const plot = useRef(null);

@@ -1,10 +1,9 @@
-// Dialogs, and changes. A change shows its consequences before it is made.
+// Dialogs and changes. A change shows its consequences and requires confirmation.
 import { html, useEffect, useRef, useState } from './dom.js';
 import { refresh, request, useLive } from './api.js';
 import { count } from './format.js';
 
-// Dialog is open as long as it is drawn. The browser keeps the focus inside, and gives it back when it is closed, which
-// is before it is taken out of the page.
+// Dialog is open while it is rendered. The browser holds the focus inside, and restores it at the end.
 export function Dialog({ title, close, children }) {
   const place = useRef(null);
   useEffect(() => {
@@ -23,18 +22,19 @@ export function Dialog({ title, close, children }) {
 }
 
 const answers = {
-  none: 'nobody would answer it',
-  last_resort: 'its last resort would answer',
-  zero_weight: 'only those of weight 0 would answer',
+  none: 'no backend would be left to answer',
+  last_resort: 'its fallback answer would be used',
+  zero_weight: 'only backends of weight 0 would answer',
 };
 
-// sentenceOf says what becomes of a name, as gslbctl says it.
+// sentenceOf describes the effect of a change on a domain, in the words of gslbctl.
 export const sentenceOf = (n) =>
   `${n.name} would be left with ${n.serving} of at least ${count(n.minimum, 'backend', 'backends')}: ` +
   `${answers[n.answer] || n.answer} (${n.query_types.join(' and ')})`;
 
-// useConsequences asks which names a change would leave with too few backends. It returns the state of the answer and a
-// function that asks again. The argument is the body of the question; a change that takes nothing away has null.
+// useConsequences requests the domains that a change would leave with fewer backends than required. It returns the
+// state of the answer and a function that repeats the request. The argument is the body of the request, or null for a
+// change that removes no backend.
 function useConsequences(what) {
   const [state, setState] = useState({ names: null });
   const key = JSON.stringify(what);
@@ -55,16 +55,16 @@ function useConsequences(what) {
 
 function Consequences({ state }) {
   if (state.error) return html`<p class="notice bad" role="alert">${state.error}</p>`;
-  if (!state.names) return html`<p class="notice">Asking what would follow</p>`;
-  if (!state.names.length) return html`<p class="notice good">No name is left with too few backends.</p>`;
+  if (!state.names) return html`<p class="notice">Checking the consequences</p>`;
+  if (!state.names.length) return html`<p class="notice good">Each domain has the required number of backends.</p>`;
   return html`
     <div class="notice bad" role="alert">
-      <strong>What follows</strong>
+      <strong>Consequences</strong>
       <ul>${state.names.map((n) => html`<li key=${n.name}>${sentenceOf(n)}</li>`)}</ul>
     </div>`;
 }
 
-// OneNode warns that the other nodes would not learn of a change, where replication is off.
+// OneNode warns that a change stays on this node if replication is off.
 function OneNode() {
   const nodes = useLive('/v1/nodes/overwatch?limit=1000', { pause: 30000 }).data?.nodes || [];
   const replication = useLive('/v1/replication', { pause: 30000 }).data;
@@ -72,15 +72,15 @@ function OneNode() {
   if (!others || !replication || replication.enabled) return null;
   return html`
     <p class="notice warn">
-      This changes this node alone: replication is off. <code>gslbctl</code> reaches the
-      other ${count(others, 'node', 'nodes')} too.
+      This change applies to this node only: replication is off. <code>gslbctl</code> changes the
+      other ${count(others, 'node', 'nodes')} as well.
     </p>`;
 }
 
-// Change is the form of one change: it has the inputs, shows the consequences and makes the change.
-// fields are the inputs. takes is the body of the question for consequences, or null. send(values, query) makes the
-// change. The query asks the node for if_safe where no consequences were shown, so that it refuses new ones. Where a
-// name would be answered by nobody, the operator must type that name.
+// Change is the form of a change: it has the inputs, shows the consequences and makes the change.
+// fields are the inputs. takes is the body of the request for consequences, or null. send(values, query) makes the
+// change. Without consequences, the query has if_safe, so that the node rejects a change with new consequences. The
+// operator must type the name of a domain without a remaining backend.
 export function Change({ verb, danger, fields, takes, send, close, note }) {
   const [state, ask] = useConsequences(takes);
   const [typed, setTyped] = useState('');
@@ -106,7 +106,7 @@ export function Change({ verb, danger, fields, takes, send, close, note }) {
       ${note}
       <${OneNode} />
       ${lost && html`
-        <label>Nobody would answer. Type <strong>${lost.name}</strong> if that is meant
+        <label>No backend would be left. Type <strong>${lost.name}</strong> to confirm
           <input autocomplete="off" value=${typed} onInput=${(e) => setTyped(e.target.value)} />
         </label>`}
       ${outcome.error && html`<p class="notice bad" role="alert">${outcome.error}</p>`}
@@ -114,7 +114,7 @@ export function Change({ verb, danger, fields, takes, send, close, note }) {
         <button
           class=${danger || state.names?.length ? 'danger' : 'main'}
           disabled=${!state.names || outcome.busy || (lost && typed !== lost.name)}
-        >${state.names?.length ? `${verb} all the same` : verb}</button>
+        >${state.names?.length ? `${verb} anyway` : verb}</button>
       </footer>
     </form>`;
 }

@@ -13,8 +13,8 @@ export function span(seconds) {
   return `${Math.floor(s / 86400)}d${s % 86400 >= 3600 ? ` ${Math.floor(s % 86400 / 3600)}h` : ''}`;
 }
 
-// since writes the time that has passed since a moment, as '2m ago'. now is the time of the node's answer. Without it
-// the clock of the browser counts.
+// since formats the time that has passed since a time, such as '2m ago'. now is the time of the node's answer, by
+// default the time of the browser.
 export function since(moment, now) {
   if (!moment) return none;
   const s = ((now ? Date.parse(now) : Date.now()) - Date.parse(moment)) / 1000;
@@ -48,7 +48,7 @@ const views = [
   [/^(change|not_replicated|replication)/, 'changes'],
 ];
 
-// viewOf returns the address of the view that shows more of a condition or an event, or undefined where there is none.
+// viewOf returns the address of the view that shows more of a condition or an event, or undefined.
 export function viewOf({ kind, subject }) {
   if (aboutName.test(kind) && subject) return '#/names/' + encodeURIComponent(subject.split(/[ :]/)[0]);
   const found = views.find(([kinds]) => kinds.test(kind));
@@ -77,7 +77,7 @@ const tones = {
   incoming: 'warn',
   retiring: 'warn',
   'last resort': 'warn',
-  'set aside': 'warn',
+  'self-isolation': 'warn',
   override: 'warn',
   held: 'warn',
   unhealthy: 'bad',

@@ -4,7 +4,7 @@ import { number, toneOf } from './format.js';
 
 const marks = { good: '●', warn: '▲', bad: '■', plain: '○' };
 
-// Status shows a word in its colour, with a mark that has a shape of its own for each colour.
+// Status shows a word in its color, with a mark of a distinct shape for each color.
 export function Status({ word, tone = toneOf(word), title }) {
   return html`
     <span class=${'status ' + tone} title=${title}>
@@ -23,8 +23,7 @@ export function Panel({ title, aside, children, id }) {
     </section>`;
 }
 
-// Waiting stands in place of an answer that has not come yet. Where the newest request failed, it shows the error, also
-// beside an older answer.
+// Waiting replaces a missing answer. If the last request failed, it shows the error, also with an older answer.
 export function Waiting({ live }) {
   useEffect(() => {
     live.told++;
@@ -72,7 +71,7 @@ export function Copy({ text, label = 'Copy', name }) {
   return html`<button type="button" class="small" onClick=${copy} aria-label=${name}>${done || label}</button>`;
 }
 
-// Cut says that a list has only the first entries of all. command shows them all.
+// Cut shows that a list has only the first entries, with the command that lists all entries.
 export const Cut = ({ has, total, command }) => total > has && html`
   <p class="dim">the first ${number(has)} of ${number(total)}; <code>${command}</code> has all</p>`;
 

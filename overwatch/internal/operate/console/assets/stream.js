@@ -1,11 +1,11 @@
-// The stream of events: an event makes the page ask again at once. fetch reads the stream, as an EventSource could not
-// send the token in a header. The stream is closed while nobody can see the page, and when the session ends.
+// The stream of events: an event repeats the requests of the page. fetch reads the stream, since an EventSource cannot
+// send the token in a header. The stream is closed while the page is hidden, and at the end of the session.
 import { authorized, refresh, session, watchers } from './api.js';
 
-const again = 2000; // ms until a stream that ended is opened again
+const again = 2000; // ms before the stream is reopened
 const together = 100; // ms within which events make the page ask once
 
-let last = ''; // the newest event that has come
+let last = ''; // the latest received event
 let due = 0;
 
 function happened() {
@@ -15,8 +15,8 @@ function happened() {
   }, together);
 }
 
-// read takes the lines of one stream until it ends. It keeps the id of the newest event, so that the next stream goes
-// on behind it.
+// read reads the lines of a stream until it ends. It stores the id of the latest event, so that the next stream
+// continues after it.
 async function read(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';

@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from './dom.js';
 import { Copy } from './parts.js';
 
-const rowHeight = 38; // px, as style.css has it for rows of long tables
+const rowHeight = 38; // px, the row height of long tables in style.css
 const whole = 150; // as many rows are drawn without any trick
 const around = 12; // rows drawn above and below what can be seen
 
@@ -109,7 +109,7 @@ export function Table({ caption, columns: all, rows, keyOf, empty = 'None.', too
     </div>`;
 }
 
-// useFilter returns a search box, and a function that tells whether a text has all words that are typed into the box.
+// useFilter returns a search box, and a function that reports whether a text has all words of the box.
 export function useFilter(label) {
   const [text, setText] = useState('');
   const box = html`

@@ -7,7 +7,7 @@ import { Change, Dialog } from '../dialog.js';
 import { Cut, Panel, Status, Waiting } from '../parts.js';
 import { Table, useFilter } from '../table.js';
 
-const soon = 60 * 24; // hours; the conditions of the node begin then too
+const soon = 60 * 24; // hours; the conditions of the node begin at the same time
 
 const columns = (now, revoke) => [
   {
@@ -64,8 +64,8 @@ const columns = (now, revoke) => [
 function Revoke({ agent, close }) {
   const fields = html`
     <p>
-      The node refuses ${agent.agent_id} from now on, and forgets what it said. Its backends stay only where somebody
-      else speaks for them.
+      The node rejects ${agent.agent_id} and removes its reports. Its backends stay if another agent reports them, or if
+      the configuration or the API declares them.
     </p>
     <label>Reason <input
       name="reason"
@@ -75,7 +75,7 @@ function Revoke({ agent, close }) {
       placeholder="its key was stolen"
     /></label>
     <label class="check">
-      <input type="checkbox" name="lock" /> It knew the tokens of its services: lock them, so that no new agent comes
+      <input type="checkbox" name="lock" /> Lock the tokens of its services, so that no new agent can enrol
       with them
     </label>`;
   const send = ({ reason, lock }, query) => request(
@@ -116,7 +116,7 @@ function Refused() {
   const live = useLive('/v1/audit-logs?actions=refused&resources=agent&limit=20&sort_order=desc');
   const entries = live.data?.entries || [];
   return html`
-    <${Panel} title="Refused" id="refusals">
+    <${Panel} title="Rejected" id="refusals">
       <${Waiting} live=${live} />
       ${live.data && (entries.length
         ? html`
@@ -128,7 +128,7 @@ function Refused() {
                 <span>${Object.values(e.details).join(', ')}</span>
               </li>`)}
           </ol>`
-        : html`<p class="dim">Nobody was refused.</p>`)}
+        : html`<p class="dim">No agent was rejected.</p>`)}
     <//>`;
 }
 
@@ -138,7 +138,7 @@ export function Agents() {
   const [box, fits] = useFilter('Find an agent, service or region');
   const [revoking, revoke] = useState(null);
   const states = new Map((nodes.data?.nodes || []).map((n) => [n.id, n]));
-  const others = states.size >= nodes.data?.total ? 'offline' : none; // the state of those that are not in that list
+  const others = states.size >= nodes.data?.total ? 'offline' : none; // the state of agents outside the list
   const rows = (pinned.data?.agents || [])
     .map((a) => ({ ...a, state: a.revoked ? 'revoked' : states.get(a.agent_id)?.status || others }))
     .filter((a) => fits([a.agent_id, a.region, a.state, ...a.services].join(' ')));
@@ -157,7 +157,7 @@ export function Agents() {
         empty="No agent is pinned."
       />`}
     ${pending.length > 0 && html`
-      <${Panel} title="Announced, not heard yet" id="pending">
+      <${Panel} title="Announced, without reports" id="pending">
         <p>${pending.map((n) => n.id).join(', ')}</p>
       <//>`}
     <${Locks} />

@@ -1,4 +1,4 @@
-// Ask as a client: the answer with every step, and every backend that was left out.
+// Query as a client: the answer with each step, and each excluded backend.
 import { html, useRef, useState } from '../dom.js';
 import { request } from '../api.js';
 import { endpoint, number, percent } from '../format.js';
@@ -57,7 +57,7 @@ function Chosen({ r }) {
 
 function LeftOut({ r }) {
   return html`
-    <h3>Who was left out, and why</h3>
+    <h3>Excluded backends</h3>
     ${r.excluded.length
       ? html`
         <ul class="plain excluded">
@@ -99,7 +99,7 @@ function OnMap({ choose }) {
     </details>`;
 }
 
-// kinds lists the types of record that a domain can be asked for. The service of an SRV record stands behind its type.
+// kinds lists the record types of a domain. An SRV type is followed by its service.
 const kinds = (d) => ['A', 'AAAA', ...(d.https ? ['HTTPS'] : []), ...(d.srv || []).map((service) => `SRV ${service}`)];
 
 export function Ask({ name, domain }) {

@@ -17,7 +17,7 @@ const resourceWords = [
   'domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences',
   'gossip', 'request', 'brake', 'overlay', 'document',
 ];
-const undone = [ // resources whose changes can be undone
+const undone = [ // resources with changes that can be undone
   'domain', 'server', 'region', 'backend', 'override', 'geo_mapping', 'overlay', 'document',
 ];
 
@@ -86,7 +86,7 @@ function Entry({ e, close }) {
     <//>`;
 }
 
-// Undo lets the node say what it would do, and shows that before the operator orders it.
+// Undo requests the effect of the undo from the node, and shows it for confirmation.
 function Undo({ e, close }) {
   const path = `/v1/audit-logs/${e.id}/undo`;
   const [dry, setDry] = useState(null);
@@ -113,7 +113,7 @@ function Undo({ e, close }) {
     <//>`;
 }
 
-// Changes is the view of the audit log. Its filters stand in its address.
+// Changes is the view of the audit log. Its filters are in its address.
 export function Changes({ path: [actions = '', resources = '', status = '', search = ''] }) {
   const [offset, setOffset] = useState(0);
   const filter = { actions, resources, status, search, offset };

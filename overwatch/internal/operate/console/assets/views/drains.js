@@ -3,7 +3,7 @@ import { html, useEffect, useRef, useState } from '../dom.js';
 import { endpoint, percent, span } from '../format.js';
 import { Panel, Status } from '../parts.js';
 
-// useClock returns the node's time in ms: the time of its newest answer, and the time that has passed since.
+// useClock returns the node's time in ms: the time of its last answer plus the time since then.
 function useClock(stamp) {
   const [, tick] = useState(0);
   const base = useRef({});
@@ -36,7 +36,7 @@ function stageOf(b, now) {
         tone: 'warn',
       };
     case 'safe':
-      return { word: 'safe to stop', rest: 'no answer has it, and cached answers have expired', tone: 'good' };
+      return { word: 'safe to stop', rest: 'it is in no answer, and cached answers have expired', tone: 'good' };
   }
   return { word: b.drain.stage, tone: 'warn' };
 }

@@ -1,4 +1,4 @@
-// The last day of one name and its backends, by the events of the node.
+// The last day of a domain and its backends, by the events of the node.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock } from '../format.js';
@@ -36,7 +36,7 @@ const toneOf = (span) => (span.severity === 'warning' && span.state !== 'unhealt
 
 export function History({ name }) {
   const from = useMinute() - day * 60000;
-  // What holds since before that day has no event in it, so the newest are asked for, however old they are.
+  // A state from before that day has no event in it, so the latest events of any age are requested.
   const live = useLive(`/v1/events?names=${encodeURIComponent(name)}&kinds=name,backend&limit=1000`);
   const tracks = [...tracksOf(name, live.data?.events || [], from)]
     .filter(([subject, spans]) => subject === name || spans.length);

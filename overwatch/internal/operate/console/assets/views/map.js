@@ -5,7 +5,7 @@ import { number, percent } from '../format.js';
 import { Cut, go, Panel, Status, useMinute, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 
-export const width = 1000, height = 440; // of the drawing; degrees are laid out evenly
+export const width = 1000, height = 440; // of the drawing; degrees have equal distances
 const x = (longitude) => (longitude + 180) * width / 360;
 const y = (latitude) => (84 - latitude) * height / 144; // without the ice in the south
 const hour = 3600e3;
@@ -21,7 +21,7 @@ export function placeAt(event) {
 }
 
 // outline returns one path of all the land in a TopoJSON file. A ring of the land is a list of the numbers of its arcs.
-// A negative number i stands for arc ~i, from its end to its start. The points of an arc are whole numbers, each the
+// A negative number i means arc ~i, from its end to its start. The points of an arc are whole numbers, each the
 // difference to the point before. A ring over the edge of the map is drawn at both edges.
 function outline({ objects, arcs, transform: { scale, translate } }) {
   const lines = arcs.map((arc) => {
@@ -186,7 +186,7 @@ function summed(list) {
     .sort((a, b) => b.request_count - a.request_count);
 }
 
-// WorldMap is the view of the map. The region that is chosen stands in its address.
+// WorldMap is the view of the map. The selected region is in its address.
 export function WorldMap({ path: [chosen = ''] }) {
   const regions = useList('/v1/regions', 'regions');
   const since = new Date(useMinute() - hour).toISOString().slice(0, 19) + 'Z';

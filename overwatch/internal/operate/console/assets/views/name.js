@@ -1,4 +1,4 @@
-// Name: the answers to one name, its backends with both witnesses, and the reason for the answer to a client.
+// Name: the answers of a domain, its backends with agent report and own check, and the reason of a client's answer.
 import { html, useState } from '../dom.js';
 import { mayOperate, useList, useLive } from '../api.js';
 import { Orders } from '../actions.js';
@@ -11,7 +11,7 @@ import { Drains } from './drains.js';
 import { History } from './history.js';
 import { Recent } from './recent.js';
 
-const listed = 12; // addresses shown of one answer
+const listed = 12; // addresses shown per answer
 
 function Answers({ name }) {
   const [kind, setKind] = useState('A');
@@ -61,7 +61,7 @@ function Witness({ says, when, now, note }) {
     </span>`;
 }
 
-// Marks shows the conditions of a backend that stand beside its status: draining, override and held.
+// Marks shows the marks next to the status of a backend: draining, override and held.
 export function Marks({ b }) {
   return html`
     ${b.draining && html` <${Status} word="draining" />`}

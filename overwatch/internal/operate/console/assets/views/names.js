@@ -5,7 +5,7 @@ import { number, percent } from '../format.js';
 import { Cut, Status, Waiting } from '../parts.js';
 import { Table, useFilter } from '../table.js';
 
-const slow = 8000; // ms between two questions for the answers of one name, of which many are on the page
+const slow = 8000; // ms between two requests for the answers of a domain; the page has many domains
 
 // useSeen reports whether the row of an element can be seen.
 function useSeen() {
@@ -47,7 +47,7 @@ function Now({ name }) {
     </span>`;
 }
 
-// servingOf says how many backends of a domain serve. One that is switched off answers nobody, however many are well.
+// servingOf returns the number of serving backends of a domain. A disabled domain has none.
 export const servingOf = (d) => (d.enabled ? `${d.healthy_backends} of ${d.backend_count}` : 'off');
 
 export function servingTone(d) {

@@ -1,11 +1,11 @@
-// Notifications: the targets that are told of events, what waits for them, and what went wrong.
+// Notifications: the targets of events, their waiting events, and their errors.
 import { html, useState } from '../dom.js';
 import { mayOperate, request, useLive } from '../api.js';
 import { number, since } from '../format.js';
 import { Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 
-const patience = 40000; // ms: the node itself gives a receiver 30 s
+const patience = 40000; // ms; the node's timeout for a receiver is 30 s
 const stateOf = (t) => (t.failing_since
   ? `failing, since ${since(t.failing_since)}`
   : t.last_sent ? 'sent' : 'nothing sent yet');
@@ -64,7 +64,7 @@ export function Notifications() {
           rows=${live.data.targets}
           columns=${columns(test, state.busy)}
           keyOf=${(t) => t.name}
-          empty="Nobody is told: overwatch.notifications.targets is empty."
+          empty="No notifications: overwatch.notifications.targets is empty."
         />`}
       <div aria-live="polite">
         ${state.busy && html`<p class="dim">Sending</p>`}

@@ -1,4 +1,4 @@
-// Overview: the health of this node and the problems that need attention, its figures now and over a day, the newest
+// Overview: the health of this node and the problems that need attention, its figures now and over a day, the latest
 // events, all nodes, and the answers by outcome.
 import { html, useRef } from '../dom.js';
 import { useList, useLive } from '../api.js';
@@ -53,13 +53,13 @@ function Tile({ name, value, note, tone }) {
 
 const toneOfParts = (some, all) => (some === all ? '' : some ? 'warn' : 'bad');
 
-// upOf counts the domains with a backend that serves, and all. Those that are switched off are neither.
+// upOf counts the domains with a backend that serves, and all. Disabled domains are not counted.
 function upOf({ domains }) {
   const on = domains.filter((d) => d.enabled);
   return [on.filter((d) => d.healthy_backends > 0).length, on.length];
 }
 
-// cutOf says which domains are counted where the list has only a part of them.
+// cutOf describes the counted domains if the list is incomplete.
 const cutOf = ({ domains, total }) => (total > domains.length ? `of the first ${number(domains.length)}` : '');
 
 function Tiles({ stats, domains, overview }) {
@@ -113,7 +113,7 @@ function Facts({ stats, domains }) {
   const replication = useLive('/v1/replication').data;
   const of = (value) => (stats ? value(stats) : none);
   const checks = (s) => (s.validation_suspended
-    ? 'set aside'
+    ? 'self-isolation'
     : s.validation_enabled ? `${s.validated_backends}/${s.total_backends}` : 'off');
   const rows = [
     ['status', health ? html`<${Status} word=${health.status} />` : none],

@@ -1,4 +1,4 @@
-// The newest events.
+// The latest events.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock, viewOf } from '../format.js';
@@ -10,7 +10,7 @@ const marks = { bad: '■', warn: '▲', plain: '○', good: '●' };
 // toneOf returns the tone of an event. The end of something bad is good.
 const toneOf = (e) => (e.phase === 'ends' ? 'good' : tones[e.severity] || 'plain');
 
-// Recent lists the newest events, or those of one name.
+// Recent lists the latest events, of all subjects or of a domain.
 export function Recent({ name, shown = 12 }) {
   const live = useLive(`/v1/events?limit=${shown}${name ? `&names=${encodeURIComponent(name)}` : ''}`);
   const list = live.data?.events.toReversed() || [];

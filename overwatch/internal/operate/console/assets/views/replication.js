@@ -50,7 +50,7 @@ export function Replication() {
         : html`
           <p>
             ${count(r.objects, 'decision', 'decisions')}, ${count(r.tombstones, 'deletion', 'deletions')} remembered.
-            ${r.joining && ' This node still takes over what the others have.'}
+            ${r.joining && ' This node still accepts changes of other nodes.'}
           </p>
           <${Table}
             caption="peers of the replication"

@@ -1,4 +1,4 @@
-// Settings: the values in force, each with its source.
+// Settings: the current values, each with its source.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock, none } from '../format.js';
@@ -72,8 +72,8 @@ export function Settings() {
   return html`
     <h1>Settings</h1>
     <p class="dim">
-      What the API has set lies over the file, and survives a restart; <code>gslbctl config</code> changes it, and takes
-      it back.
+      Values of the API override the file and survive a restart. <code>gslbctl config</code> changes and resets
+      them.
     </p>
     <${System} />
     <${Notifications} />

@@ -37,7 +37,7 @@ const peerColumns = [
   { title: 'Error', csv: (p) => p.error || none, class: 'why' },
 ];
 
-// Zone shows the chain of trust of one zone, from the parent down.
+// Zone shows the chain of trust of a zone, from the parent down.
 function Zone({ zone, records, keys }) {
   return html`
     <${Panel} title=${zone} id=${`zone-${zone}`}>
@@ -68,23 +68,24 @@ function Zone({ zone, records, keys }) {
     <//>`;
 }
 
-// isWay tells whether a roll signs or unsigns a zone, in place of changing its key. It has no key and no DS record.
+// isWay reports whether a roll is a signing transition: it signs or unsigns a zone and has no key and no DS record.
 const isWay = (r) => r.way === 'unsigned' || r.way === 'signed';
 
-// stands tells whether a roll says what the parent is to have: until its end, and as long as the zone is unsigned.
-const stands = (r) => r.stage !== 'done' || r.way === 'unsigned';
+// requiresDS reports whether a roll determines the DS records of the parent: until its end, and while the zone is
+// unsigned.
+const requiresDS = (r) => r.stage !== 'done' || r.way === 'unsigned';
 
 const acts = {
   replace_ds: (r) => (isWay(r)
-    ? 'to give the parent a DS record'
-    : `to give the parent the DS record of key ${r.key_tag} and take all others out`),
-  remove_ds: () => 'to take all DS records out of the parent',
-  remove_key: (r) => `to take key ${r.old_keys.join(', ')} away from the nodes`,
+    ? 'add a DS record to the parent'
+    : `replace all DS records of the parent by the DS record of key ${r.key_tag}`),
+  remove_ds: () => 'remove all DS records from the parent',
+  remove_key: (r) => `remove key ${r.old_keys.join(', ')} from the nodes`,
   cancel: (r) => `gslbctl dnssec roll ${r.zone.replace(/\.$/, '')} --cancel`,
 };
 
-// Advice shows whether a step by hand is safe now. Of an unsafe step it shows the time to wait for, if that is known.
-// gslbctl dnssec check says the same.
+// Advice shows whether a manual step is safe now, or the time from which it is safe, if the time is known. gslbctl
+// dnssec check shows the same.
 const Advice = ({ r, a }) => html`
   <li>
     <${Status}
@@ -99,34 +100,34 @@ const stages = {
   key: {
     signing: 'the new key signs',
     published: 'the new key is published',
-    offered: 'the parent is to have its DS record',
-    alone: 'the old keys go',
-    done: 'the old keys are gone',
+    offered: 'the parent must have its DS record',
+    alone: 'the old keys are being removed',
+    done: 'the old keys were removed',
   },
   unsigned: {
-    offered: 'signed still; the parent is to have no DS record',
-    unsigned: 'the zone is not signed; caches have signed answers still',
+    offered: 'still signed; the parent must not have a DS record',
+    unsigned: 'the zone is unsigned; caches still have signed answers',
     done: 'the zone stays unsigned',
   },
   signed: {
-    published: 'signed; nothing is asked of the parent',
-    offered: 'the parent is to have the DS records of its keys',
-    done: 'signed as before',
+    published: 'signed; the parent needs no change',
+    offered: 'the parent must have the DS records of its keys',
+    done: 'signed',
   },
 };
 
-// Roll shows the change of a zone's key, or its way to be unsigned or signed: its stage now, the stages to come, and
-// with advised the steps that an operator may take.
+// Roll shows a key rollover or signing transition of a zone: its present stage, the next stages, and with advised the
+// steps of an operator.
 function Roll({ r, advised }) {
   const text = isWay(r) ? stages[r.way] : stages.key;
   const parent = r.parent_since
-    ? `The parent has had it alone since ${clock(r.parent_since)}.`
-    : r.confirmed_at && `An operator said at ${clock(r.confirmed_at)} that the parent has it alone.`;
+    ? `The parent has only this DS record since ${clock(r.parent_since)}.`
+    : r.confirmed_at && `An operator confirmed at ${clock(r.confirmed_at)} that the parent has only this DS record.`;
   return html`
     <li>
       <h3>
         ${isWay(r)
-          ? `${r.zone} goes ${r.way}`
+          ? `${r.zone}: transition to ${r.way}`
           : `${r.zone} to key ${r.key_tag}${r.old_keys.length ? `, from ${r.old_keys.join(', ')}` : ''}`}
       </h3>
       <p class="dim">begun ${clock(r.started_at)} by ${r.started_by}${r.emergency && ', in an emergency'}</p>
@@ -166,12 +167,12 @@ function Roll({ r, advised }) {
 
 function Rolls() {
   const rolls = useLive('/v1/dnssec/rollover').data?.rolls || [];
-  const ways = rolls.filter((r) => isWay(r) && stands(r)).map((r) => r.zone); // no change of key is advised there
+  const ways = rolls.filter((r) => isWay(r) && requiresDS(r)).map((r) => r.zone); // no change of key is advised there
   return rolls.length > 0 && html`
     <${Panel} title="Changes of keys" id="rolls">
       <ul class="plain rolls">
         ${rolls.map((r) => html`
-          <${Roll} key=${r.zone + r.way} r=${r} advised=${stands(r) && (isWay(r) || !ways.includes(r.zone))} />`)}
+          <${Roll} key=${r.zone + r.way} r=${r} advised=${requiresDS(r) && (isWay(r) || !ways.includes(r.zone))} />`)}
       </ul>
     <//>`;
 }
