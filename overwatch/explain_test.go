@@ -116,7 +116,7 @@ func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 	}
 	if wrong := compare(wire, e); wrong != "" {
 		w.t.Errorf("%+v: %s\nwire: %v\nexplained: %s with %+v, TTL %d, scope %d, of %+v", q, wrong, wire, e.Outcome,
-			e.Decision.Due, e.TTL, e.Scope, e.Basis)
+			e.Decision.Members, e.TTL, e.Scope, e.Basis)
 	}
 	return wire, e
 }
@@ -164,11 +164,11 @@ func compare(wire *dns.Msg, e explain.Explanation) string {
 		}
 		return ""
 	}
-	if len(addresses) != min(len(e.Decision.Due), e.Basis.Answers) || len(e.Addresses) != len(addresses) {
+	if len(addresses) != min(len(e.Decision.Members), e.Basis.Answers) || len(e.Addresses) != len(addresses) {
 		return "another number of addresses"
 	}
 	for _, address := range append(addresses, e.Addresses...) {
-		if shareOf(e.Decision.Due, address) == 0 {
+		if shareOf(e.Decision.Members, address) == 0 {
 			return fmt.Sprintf("%s has no share", address)
 		}
 	}
@@ -197,7 +197,7 @@ func shares(e explain.Explanation) string {
 			sum += b.Share
 		}
 	}
-	if len(e.Decision.Due) > 0 && (sum < 0.999999 || sum > 1.000001 || e.Selected() == nil) {
+	if len(e.Decision.Members) > 0 && (sum < 0.999999 || sum > 1.000001 || e.Selected() == nil) {
 		return fmt.Sprintf("the shares come to %f, selected is %v", sum, e.Selected())
 	}
 	return ""
@@ -242,7 +242,7 @@ func (w *randomWorld) askOften(q question, times int) {
 	_, first := w.ask(q)
 	for range times {
 		wire, e := w.ask(q)
-		if e.Basis == nil || len(e.Decision.Due) == 0 {
+		if e.Basis == nil || len(e.Decision.Members) == 0 {
 			return
 		}
 		addresses, _ := addressesOf(wire)
@@ -251,8 +251,8 @@ func (w *randomWorld) askOften(q question, times int) {
 	if first.Decision.Hashed { // and this client keeps to the one that ask has compared
 		return
 	}
-	for _, due := range first.Decision.Due {
-		if want := explain.Share(first.Decision.Due, due) * float64(times); float64(led[due.Address]) < want-2.1 ||
+	for _, due := range first.Decision.Members {
+		if want := explain.Share(first.Decision.Members, due) * float64(times); float64(led[due.Address]) < want-2.1 ||
 			float64(led[due.Address]) > want+2.1 {
 			w.t.Errorf("%+v: %s led %d of %d answers, its share is %.2f of them", q, due.Address, led[due.Address], times, want)
 		}
@@ -260,8 +260,8 @@ func (w *randomWorld) askOften(q question, times int) {
 }
 
 // shareOf returns the part of the answers that begin with an address, 0 for one that is not due.
-func shareOf(due []policy.Due, address netip.Addr) float64 {
-	at := slices.IndexFunc(due, func(d policy.Due) bool { return d.Address == address })
+func shareOf(due []policy.Member, address netip.Addr) float64 {
+	at := slices.IndexFunc(due, func(d policy.Member) bool { return d.Address == address })
 	if at < 0 {
 		return 0
 	}
@@ -274,7 +274,7 @@ func (w *randomWorld) askInsideScope(q question) {
 	w.t.Helper()
 	wire, first := w.ask(q)
 	scope, there := scopeOf(wire)
-	if !there || first.Basis == nil || len(first.Decision.Due) == 0 || q.subnet.Bits() == 0 {
+	if !there || first.Basis == nil || len(first.Decision.Members) == 0 || q.subnet.Bits() == 0 {
 		return
 	}
 	wanted, _ := addressesOf(wire)
@@ -290,10 +290,11 @@ func (w *randomWorld) askInsideScope(q question) {
 			return
 		}
 		addresses, _ := addressesOf(other)
-		if !slices.Equal(e.Decision.Due, first.Decision.Due) || e.Decision.Hashed != first.Decision.Hashed ||
+		if !slices.Equal(e.Decision.Members, first.Decision.Members) || e.Decision.Hashed != first.Decision.Hashed ||
 			e.Decision.Hashed && !slices.Equal(addresses, wanted) {
-			w.t.Errorf("%+v is answered %v of %v with scope %d, but %s inside it %v of %v", q, wanted, first.Decision.Due, scope,
-				inside, addresses, e.Decision.Due)
+			w.t.Errorf("%+v is answered %v of %v with scope %d, but %s inside it %v of %v", q, wanted, first.Decision.Members,
+				scope,
+				inside, addresses, e.Decision.Members)
 		}
 	}
 }

@@ -219,7 +219,7 @@ func (w *randomWorld) randomDomain(i int) config.Domain {
 		d.Name = fmt.Sprintf("*.d%d.gslb.test", i)
 	}
 	d.RoutingAlgorithm = policy.Algorithms()[i%len(policy.Algorithms())].Name
-	if policy.Named(d.RoutingAlgorithm).MayLackData() && w.flip() {
+	if policy.FindAlgorithm(d.RoutingAlgorithm).MayLackData() && w.flip() {
 		d.FallbackAlgorithm = pick(w.random, policy.Algorithms()).Name
 	}
 	d.Proximity.ToleranceKm = pick(w.random, []float64{0, 100, 5000})

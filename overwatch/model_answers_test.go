@@ -270,8 +270,8 @@ func explained(view *zone.View, name string, v6 bool, number int, client refClie
 	if want.placed && e.Region != client.region {
 		return fmt.Sprintf("client in %q, want %q", e.Region, client.region)
 	}
-	if len(e.Decision.Due) != len(want.addresses) {
-		return fmt.Sprintf("%v answer, want %v", e.Decision.Due, want.addresses)
+	if len(e.Decision.Members) != len(want.addresses) {
+		return fmt.Sprintf("%v answer, want %v", e.Decision.Members, want.addresses)
 	}
 	sum := 0
 	for _, parts := range want.addresses {
@@ -279,8 +279,8 @@ func explained(view *zone.View, name string, v6 bool, number int, client refClie
 	}
 	for address, parts := range want.addresses {
 		due := float64(parts) / float64(sum)
-		if share := shareOf(e.Decision.Due, address); math.Abs(share-due) > 1e-9 {
-			return fmt.Sprintf("%s has %.3f, want %.3f: %v", address, share, due, e.Decision.Due)
+		if share := shareOf(e.Decision.Members, address); math.Abs(share-due) > 1e-9 {
+			return fmt.Sprintf("%s has %.3f, want %.3f: %v", address, share, due, e.Decision.Members)
 		}
 	}
 	return ""

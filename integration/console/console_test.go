@@ -84,7 +84,7 @@ func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	p.fill("input[name=client]", "127.0.0.1")
 	p.fill("input[name=subnet]", "203.0.113.0/24")
 	p.click("[aria-labelledby=ask] button.main")
-	p.reads(".explained", "success", "is in asia, by a mapping", "another region comes first", s.backends[0].At.String())
+	p.reads(".explained", "success", "is in asia, by a mapping", "another region has priority", s.backends[0].At.String())
 	asDug := func(rtype string) {
 		t.Helper()
 		var records string

@@ -17,15 +17,15 @@ import (
 const latencyPace = time.Minute
 
 // Latencies loads the measured durations of checks from before the restart.
-func Latencies(s *store.Store) (map[registry.ID]policy.Measurement, error) {
+func Latencies(s *store.Store) (map[registry.ID]policy.LatencyMeasurement, error) {
 	stored, err := s.LoadLatencies()
 	if err != nil {
 		return nil, fmt.Errorf("loading the measured latencies: %w", err)
 	}
-	latencies := make(map[registry.ID]policy.Measurement, len(stored))
+	latencies := make(map[registry.ID]policy.LatencyMeasurement, len(stored))
 	for _, l := range stored {
-		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{
-			Smoothed: l.Smoothed, Samples: l.Samples, Held: l.Held}
+		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.LatencyMeasurement{
+			Smoothed: l.Smoothed, Samples: l.Samples, Groups: l.Held}
 	}
 	return latencies, nil
 }
@@ -59,7 +59,7 @@ func (k *LatencyKeeper) save() error {
 	var latencies []store.Latency
 	for id, m := range k.Publisher.Latencies() {
 		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port,
-			Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Held})
+			Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Groups})
 	}
 	if len(latencies) == 0 && !k.Kept {
 		return nil // as on most nodes

@@ -28,9 +28,9 @@ func TestLatencies_AreRestoredAsTheyWereSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { kept.Close() })
-	before := map[registry.ID]policy.Measurement{
+	before := map[registry.ID]policy.LatencyMeasurement{
 		{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80}: {Smoothed: 20 * time.Millisecond,
-			Samples: 3, Held: []string{"geolocation eu", "latency"}},
+			Samples: 3, Groups: []string{"geolocation eu", "latency"}},
 	}
 	publisher, err := publish.New(publish.Options{
 		Settings: publish.Settings{

@@ -1,42 +1,43 @@
 package policy
 
-// Algorithm declares one way of choosing among the backends of a name: routing_algorithm in files, routing_policy in
-// the API. Configuration, API, explanations, completion and documentation take all that they say of an algorithm from
-// its declaration. Each algorithm has a file of its own here and a line in Algorithms. A declaration never changes.
+// Algorithm declares a routing algorithm (routing_algorithm in files, routing_policy in the API). Configuration, API,
+// explanations, completion and documentation use the declaration. Each algorithm has its own file in this package and
+// an entry in Algorithms. Declarations are immutable.
 type Algorithm struct {
-	Name        string            // as it is written in files
-	Title       string            // as people read it
-	Kind        string            // by what it chooses: static, geo, measured or hash
-	Description string            // one sentence without its full stop
-	Parameters  map[string]string // the keys of a domain or region that it reads, and their meaning
+	Name        string            // name in files and the API
+	Title       string            // display name
+	Kind        string            // category: static, geo, measured or hash
+	Description string            // one sentence without the final period
+	Parameters  map[string]string // settings of a domain or region that the algorithm uses, with their meaning
 
-	NeedsRegion    bool // its choice depends on the client's region
-	NeedsPosition  bool // its choice depends on the client's position
-	NeedsLatency   bool // its choice depends on how long this node's checks take
-	WithinRegion   bool // it may choose inside a region that another algorithm chose
-	IgnoresWeights bool // it gives every backend the same share
-	KeepsClients   bool // it gives each client network one backend, instead of letting them take turns
+	NeedsRegion    bool // depends on the client's region
+	NeedsPosition  bool // depends on the client's position
+	NeedsLatency   bool // depends on the measured latency of this node's checks
+	WithinRegion   bool // can select backends within a region that another algorithm selected
+	IgnoresWeights bool // all backends have equal shares
+	AssignsClients bool // assigns each client network to one backend instead of rotating
 
-	// WhyRegion explains the choice of a region, for which %s stands; empty where the client's region explains it.
-	WhyRegion string
+	// RegionExplanation explains the selected region, which replaces %s. Empty if the client's region is the
+	// explanation.
+	RegionExplanation string
 
-	// hasData reports whether enough is known of the client and the candidates; nil: nothing needs to be known.
+	// hasData reports whether the data of the client and candidates is sufficient; nil means always.
 	hasData func(s *selection) bool
-	// chooseRegion chooses a region, or several that share the answers; nil: the algorithm looks at no regions.
+	// chooseRegion selects a region, or several regions that share the answers; nil if the algorithm ignores regions.
 	chooseRegion func(s *selection) regionChoice
-	// choose narrows the candidates that are left, inside the group that Decision.Group names; nil: it keeps them all.
+	// choose reduces the remaining candidates. group is Decision.Group. Nil selects all remaining candidates.
 	choose func(s *selection, group string)
 }
 
-// DefaultAlgorithm names the algorithm of a domain that names none.
+// DefaultAlgorithm is the name of the default algorithm of a domain.
 const DefaultAlgorithm = "round-robin"
 
-// Algorithms lists the algorithms in the order in which they are documented.
+// Algorithms returns all algorithms in the order of the documentation.
 func Algorithms() []*Algorithm {
 	return []*Algorithm{RoundRobin, Weighted, Failover, Geolocation, Proximity, Latency, ClientHash}
 }
 
-// PoolAlgorithms lists those that may choose inside a region, in the order of Algorithms.
+// PoolAlgorithms returns the algorithms that can select backends within a region, in the order of Algorithms.
 func PoolAlgorithms() (within []*Algorithm) {
 	for _, a := range Algorithms() {
 		if a.WithinRegion {
@@ -46,8 +47,8 @@ func PoolAlgorithms() (within []*Algorithm) {
 	return within
 }
 
-// Named returns the algorithm of a name, or nil if there is none.
-func Named(name string) *Algorithm {
+// FindAlgorithm returns the algorithm with a name; nil if there is no such algorithm.
+func FindAlgorithm(name string) *Algorithm {
 	for _, a := range Algorithms() {
 		if a.Name == name {
 			return a
@@ -56,8 +57,8 @@ func Named(name string) *Algorithm {
 	return nil
 }
 
-// Names returns the names of algorithms, in their order.
-func Names(algorithms []*Algorithm) []string {
+// AlgorithmNames returns the names of algorithms, in the same order.
+func AlgorithmNames(algorithms []*Algorithm) []string {
 	names := make([]string, len(algorithms))
 	for i, a := range algorithms {
 		names[i] = a.Name
@@ -65,7 +66,7 @@ func Names(algorithms []*Algorithm) []string {
 	return names
 }
 
-// String returns the name, empty for nil.
+// String returns the name; "" for nil.
 func (a *Algorithm) String() string {
 	if a == nil {
 		return ""
@@ -73,29 +74,29 @@ func (a *Algorithm) String() string {
 	return a.Name
 }
 
-// ChoosesRegion reports whether the algorithm first chooses a region, inside which another algorithm chooses. It is
-// false for nil.
+// ChoosesRegion reports whether the algorithm selects a region before another algorithm selects backends in this
+// region. It returns false for nil.
 func (a *Algorithm) ChoosesRegion() bool { return a != nil && a.chooseRegion != nil }
 
-// MayLackData reports whether the algorithm needs data of the client or of checks that may be missing.
+// MayLackData reports whether the algorithm needs client data or measurements that may be missing.
 func (a *Algorithm) MayLackData() bool { return a.hasData != nil }
 
 // regionChoice is the result of Algorithm.chooseRegion.
 type regionChoice struct {
-	region string   // the one that serves; of several, the nearest
-	shared []string // those that share the answers, region included; nil: region alone
-	reason Reason   // why candidates of other regions do not answer
-	over   bool     // the choice would be another, were all candidates fit to serve
+	region   string   // selected region; the nearest if several regions share
+	shared   []string // regions that share the answers, including region; nil if region is the only one
+	reason   Reason   // reason for excluding the candidates of other regions
+	failover bool     // healthy candidates in other regions would change the selection
 }
 
-// Keys of a domain or a region that several algorithms read, with their meaning.
+// Settings of a domain or region that several algorithms use, with their meaning.
 const (
-	weightKey   = "weight"
-	weightText  = "of each backend: its share is in proportion to it; 0 serves only when no other may"
-	regionsKey  = "regions"
-	regionsText = "the order in which regions are preferred"
-	withinKey   = "regions[].routing_algorithm"
-	withinText  = "how backends inside the region are chosen: weighted, round-robin, latency or client-hash"
-	instead     = "fallback_algorithm"
-	insteadText = "another algorithm for what this one knows too little of"
+	weightKey    = "weight"
+	weightText   = "of each backend: the share is proportional; a backend with 0 serves only if no other can"
+	regionsKey   = "regions"
+	regionsText  = "the order in which regions are preferred"
+	withinKey    = "regions[].routing_algorithm"
+	withinText   = "how backends inside the region are chosen: weighted, round-robin, latency or client-hash"
+	fallbackKey  = "fallback_algorithm"
+	fallbackText = "algorithm for clients or backends without the required data"
 )

@@ -13,10 +13,10 @@ func TestDue_AddressesOfAHostNameShareItsWeight(t *testing.T) {
 		for i := range among {
 			in = append(in, i+1)
 			all = append(all, Candidate{Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Weight: 50, Share: 1,
-				Among: among})
+				AddressCount: among})
 		}
 		own, shared := 0, 0
-		for _, d := range due(false, all, in, Weighted) {
+		for _, d := range computeMembers(false, all, in, Weighted) {
 			if d.Address == all[0].Address {
 				own = d.Parts
 			} else {

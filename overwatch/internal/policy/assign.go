@@ -1,8 +1,8 @@
 package policy
 
-// assign returns, for each of the sum(parts) positions of a cycle, the candidate that leads there: candidate i at
-// parts[i] of them, spread by earliest deadline first.
-func assign(parts []int) []uint32 {
+// assignPositions returns the first candidate of each position of a cycle with sum(parts) positions. Candidate i has
+// parts[i] positions, distributed by earliest deadline first.
+func assignPositions(parts []int) []uint32 {
 	length := 0
 	for _, n := range parts {
 		length += n
@@ -27,16 +27,17 @@ func assign(parts []int) []uint32 {
 	return lead
 }
 
-// packDeadline packs a position and a candidate into one number: the candidate must have its next answer before the
-// position. Lower is more urgent, and ties go to the lower candidate.
+// packDeadline packs a position and a candidate into one number: the candidate's next answer must precede the position.
+// Lower numbers are more urgent; the lower candidate has priority in a tie.
 func packDeadline(position, candidate int) uint64 { return uint64(position)<<32 | uint64(candidate) }
 
-// candidateOf returns the candidate of a deadline.
+// candidateOf returns the candidate of a packed deadline.
 func candidateOf(deadline uint64) int { return int(uint32(deadline)) }
 
-// deadlines is a binary heap, the earliest first.
+// deadlines is a binary min-heap.
 type deadlines []uint64
 
+// push adds a deadline.
 func (d *deadlines) push(x uint64) {
 	*d = append(*d, x)
 	h := *d
@@ -50,6 +51,7 @@ func (d *deadlines) push(x uint64) {
 	}
 }
 
+// pop removes and returns the earliest deadline.
 func (d *deadlines) pop() uint64 {
 	h := *d
 	least := h[0]
@@ -72,9 +74,10 @@ func (d *deadlines) pop() uint64 {
 	}
 }
 
-// calendar lists, by position, the candidates whose next answer may come from there on. Each is in one list at a time.
+// calendar lists the candidates by the earliest position of their next answer. Each candidate is in at most one list.
 type calendar struct{ first, next []int }
 
+// newCalendar returns an empty calendar.
 func newCalendar(length, candidates int) *calendar {
 	c := &calendar{make([]int, length), make([]int, candidates)}
 	for t := range c.first {
@@ -83,9 +86,11 @@ func newCalendar(length, candidates int) *calendar {
 	return c
 }
 
+// add adds a candidate to the list of a position.
 func (c *calendar) add(position, candidate int) {
 	c.next[candidate] = c.first[position]
 	c.first[position] = candidate
 }
 
+// ceil returns a/b, rounded up.
 func ceil(a, b int) int { return (a + b - 1) / b }

@@ -7,59 +7,59 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// MaxLastResortTTL bounds, in seconds, how long an answer from backends that may not serve is kept by resolvers.
-const MaxLastResortTTL = 30
+// MaxFallbackTTL is the maximum TTL of fallback answers, in seconds.
+const MaxFallbackTTL = 30
 
-// LastHealthySpan widens the moment at which a name last had enough healthy backends: those that were lost up to this
-// long before it count too, since backends that fail together are noticed one after another.
-const LastHealthySpan = time.Minute
+// LastHealthyWindow extends the time at which a name last had enough healthy backends. Backends that failed up to this
+// duration earlier are included, because failures of one cause are detected at different times.
+const LastHealthyWindow = time.Minute
 
-// Candidate is one backend of a name, with the data that a decision depends on.
+// Candidate is a backend of a name, with the data that decisions use.
 type Candidate struct {
-	Address     netip.Addr
-	Region      string
-	Weight      int       // 0 serves only when no other may
-	Share       float64   // 0 to 1: what is left of the weight after bleeding and draining
-	Among       int       // addresses of one host name that share the weight equally; 0 and 1: it is its own
-	MayServe    bool      // its effective status allows it
-	Forbidden   bool      // an operator took it out: not even a last resort
-	Unknown     bool      // nothing is known of its health yet: a MinHealthy in percent does not count it
-	LastHealthy time.Time // zero: never seen healthy
-	Latency     Measurement
+	Address      netip.Addr
+	Region       string
+	Weight       int       // 0: serves only if no other backend can
+	Share        float64   // 0 to 1: remaining part of the weight after early warnings and drains
+	AddressCount int       // number of addresses of one host name that share the weight equally; 0 and 1: no sharing
+	MayServe     bool      // the effective status permits serving
+	Forbidden    bool      // removed by an operator, also from fallback answers
+	Unknown      bool      // the health is unknown: a MinHealthy in percent ignores the backend
+	LastHealthy  time.Time // zero if it was never healthy
+	Latency      LatencyMeasurement
 
-	// What explains a decision and does not change it.
+	// Data that explains decisions, without influence on them.
 	Port   uint16
-	Target string // the host name whose address it is, "" for none
-	Facts  *Facts // nil: nothing is known
+	Target string         // host name that resolved to the address; "" if missing
+	Info   *CandidateInfo // nil if unknown
 }
 
-// Measurement is the smoothed duration of this node's own checks of a backend.
-type Measurement struct {
+// LatencyMeasurement is the smoothed duration of this node's own checks of a backend.
+type LatencyMeasurement struct {
 	Smoothed time.Duration // exponential moving average
-	Samples  int           // successful checks that went into it
-	Held     []string      // the groups (Decision.Group) in which it was among the fastest at the last decision
+	Samples  int           // number of successful checks
+	Groups   []string      // groups (Decision.Group) in which the backend was among the fastest at the last decision
 }
 
-// Rules are a domain's settings that a decision depends on.
+// Rules contains the settings of a domain that decisions use.
 type Rules struct {
-	Algorithm  *Algorithm            // nil: Weighted
-	Fallback   *Algorithm            // where Algorithm lacks data; nil: Algorithm chooses all the same
-	Pools      map[string]*Algorithm // inside a region that was chosen; Weighted where it has none
-	Regions    []string              // in order of preference; regions that are not listed come last
+	Algorithm  *Algorithm            // nil means Weighted
+	Fallback   *Algorithm            // used if Algorithm lacks data; nil: Algorithm decides without the data
+	Pools      map[string]*Algorithm // algorithm within a selected region; Weighted if missing
+	Regions    []string              // in order of preference; other regions follow
 	OnAllDown  OnAllDown
-	MinHealthy Minimum // with fewer backends that may serve, the last resort answers
+	MinHealthy Minimum // with fewer serving backends, the fallback answer applies
 	TTL        uint32  // seconds
-	// Names: answers are the names of targets. Each has its whole weight while one of its addresses may serve. Every
-	// candidate has a Target, and addresses of both families count alike.
-	Names bool
-	Ports bool // decisions have Ports
+	// AnswerNames: answers are alias targets. A target has its whole weight while one of its addresses can serve. Each
+	// candidate has a Target, and addresses of both families are equivalent.
+	AnswerNames bool
+	WithPorts   bool // decisions contain Ports
 
-	Client      string                 // geolocation: the client's region, empty for a client in none
-	Coordinates map[string]Coordinates // where regions are, as far as that is known
-	Position    *Coordinates           // proximity: where the client is; nil: not known
-	// proximity: from -MaxBias, which makes a region seem far, to MaxBias; 0 where it has none
+	Client      string                 // geolocation: region of the client; empty if it has none
+	Coordinates map[string]Coordinates // known positions of regions
+	Position    *Coordinates           // proximity: position of the client; nil if unknown
+	// proximity: percent from -MaxBias (appears farther) to MaxBias (appears nearer); 0 if missing
 	Bias map[string]int
-	// Domain has the parameters of algorithms; nil: none is set.
+	// Domain contains the parameters of algorithms; nil means defaults.
 	Domain *model.Domain
 }
 
@@ -71,36 +71,38 @@ func (r *Rules) Parameters() *model.Domain {
 	return r.Domain
 }
 
-// NeedsRegion reports whether decisions may depend on the client's region.
-func (r *Rules) NeedsRegion() bool { return r.either(func(a *Algorithm) bool { return a.NeedsRegion }) }
-
-// NeedsPosition reports whether decisions may depend on the client's position.
-func (r *Rules) NeedsPosition() bool {
-	return r.either(func(a *Algorithm) bool { return a.NeedsPosition })
+// NeedsRegion reports whether decisions can depend on the client's region.
+func (r *Rules) NeedsRegion() bool {
+	return r.anyAlgorithm(func(a *Algorithm) bool { return a.NeedsRegion })
 }
 
-// Measures reports whether decisions may depend on how long checks take.
-func (r *Rules) Measures() bool {
-	if r.either(func(a *Algorithm) bool { return a.NeedsLatency }) {
+// NeedsPosition reports whether decisions can depend on the client's position.
+func (r *Rules) NeedsPosition() bool {
+	return r.anyAlgorithm(func(a *Algorithm) bool { return a.NeedsPosition })
+}
+
+// UsesLatency reports whether decisions can depend on measured latency.
+func (r *Rules) UsesLatency() bool {
+	if r.anyAlgorithm(func(a *Algorithm) bool { return a.NeedsLatency }) {
 		return true
 	}
 	for _, within := range r.Pools {
-		if within != nil && within.NeedsLatency && r.either((*Algorithm).ChoosesRegion) {
+		if within != nil && within.NeedsLatency && r.anyAlgorithm((*Algorithm).ChoosesRegion) {
 			return true
 		}
 	}
 	return false
 }
 
-// either reports whether something holds for the algorithm or its fallback.
-func (r *Rules) either(holds func(*Algorithm) bool) bool {
+// anyAlgorithm reports whether holds returns true for the algorithm or its fallback.
+func (r *Rules) anyAlgorithm(holds func(*Algorithm) bool) bool {
 	return r.Algorithm != nil && holds(r.Algorithm) || r.Fallback != nil && holds(r.Fallback)
 }
 
-// ClientBits has the lengths of the prefixes that make a client's network, by address family.
+// ClientBits contains the prefix lengths of client networks by address family.
 type ClientBits struct{ IPv4, IPv6 uint8 }
 
-// Family is an address family of answers: A or AAAA.
+// Family is the address family of answers: A or AAAA.
 type Family uint8
 
 // The address families.
@@ -117,7 +119,7 @@ func FamilyOf(a netip.Addr) Family {
 	return IPv6
 }
 
-// QueryType returns the DNS type of the family: A or AAAA.
+// QueryType returns the record type of the family: A or AAAA.
 func (f Family) QueryType() string {
 	if f == IPv6 {
 		return "AAAA"
@@ -125,10 +127,10 @@ func (f Family) QueryType() string {
 	return "A"
 }
 
-// Takes reports whether a candidate may answer questions for a family.
-func (r *Rules) Takes(f Family, c *Candidate) bool { return r.Names || f.Has(c.Address) }
+// Accepts reports whether a candidate can answer queries of a family.
+func (r *Rules) Accepts(f Family, c *Candidate) bool { return r.AnswerNames || f.Contains(c.Address) }
 
-// Has reports whether addr is of the family.
-func (f Family) Has(addr netip.Addr) bool {
+// Contains reports whether addr belongs to the family.
+func (f Family) Contains(addr netip.Addr) bool {
 	return addr.Is4() == (f == IPv4)
 }

@@ -1,17 +1,17 @@
 package policy
 
-// ClientHash keeps each client network to one backend. Backends have networks in proportion to their weights
-// (Rendezvous).
+// ClientHash assigns each client network to one backend. The number of networks of a backend is proportional to its
+// weight (Rendezvous).
 var ClientHash = &Algorithm{
 	Name: "client-hash", Title: "Client hash", Kind: "hash",
-	Description: "each client network keeps to one backend while that may serve; backends have networks in proportion " +
-		"to their weights",
+	Description: "each client network uses one backend while it can serve; the number of networks is proportional " +
+		"to the weights",
 	Parameters: map[string]string{
 		weightKey:                 weightText,
-		"client_hash.ipv4_prefix": "leading bits of an IPv4 address that make a client's network",
-		"client_hash.ipv6_prefix": "leading bits of an IPv6 address that make a client's network",
+		"client_hash.ipv4_prefix": "prefix length of a client network for IPv4",
+		"client_hash.ipv6_prefix": "prefix length of a client network for IPv6",
 	},
-	WithinRegion: true, KeepsClients: true,
+	WithinRegion: true, AssignsClients: true,
 }
 
 // clientBits returns the lengths of the prefixes of a domain's client networks.

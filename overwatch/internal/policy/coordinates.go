@@ -2,15 +2,15 @@ package policy
 
 import "math"
 
-// Coordinates are a place on the earth.
+// Coordinates is a geographic position.
 type Coordinates struct {
 	Latitude, Longitude float64 // degrees
 }
 
-// earthRadius is the mean radius of the earth in kilometres.
+// earthRadius is the mean radius of the earth in kilometers.
 const earthRadius = 6371
 
-// Distance returns the way between two places along the great circle, in kilometres (haversine formula).
+// Distance returns the great-circle distance of two positions in kilometers (haversine formula).
 func Distance(a, b Coordinates) float64 {
 	const radian = math.Pi / 180
 	sinLatitude := math.Sin((b.Latitude - a.Latitude) * radian / 2)

@@ -5,29 +5,30 @@ import (
 	"slices"
 )
 
-// Decide decides which addresses of the family answer under the rules, and why the other candidates do not.
+// Decide selects the addresses of a family under the rules, and returns the reasons for excluding other candidates.
 //
-// Each step works on the candidates that the one before left over: those that may serve, or, if none may in either
-// family or fewer in both than the minimum, those of the last resort; of this family; with a weight and a share above
-// 0, unless none has; in the region that the algorithm chooses, if it does; there, those that the algorithm inside it
-// keeps. Answers of the last resort live for at most MaxLastResortTTL.
+// Each step reduces the candidates of the previous step: candidates that may serve, or the fallback candidates if fewer
+// than the minimum (of both families) may serve; candidates of the family; candidates with a weight and a share above
+// 0, unless none has; candidates of the selected region; candidates that the algorithm within the region selects.
+// Fallback answers have a TTL of at most MaxFallbackTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
-	s := selection{candidates: candidates, rules: &rules, family: family, why: make([]Reason, len(candidates))}
+	s := selection{candidates: candidates, rules: &rules, family: family, reasons: make([]Reason, len(candidates))}
 	decision := s.decide()
-	decision.Excluded = s.excluded()
+	decision.Excluded = s.listExcluded()
 	return decision
 }
 
-// Choose is Decide without Excluded, which costs as much as all the rest.
-func Choose(rules Rules, candidates []Candidate, family Family) Decision {
+// DecideWithoutReasons is Decide without Excluded, which doubles the cost.
+func DecideWithoutReasons(rules Rules, candidates []Candidate, family Family) Decision {
 	s := selection{candidates: candidates, rules: &rules, family: family}
 	return s.decide()
 }
 
+// decide performs the steps of Decide.
 func (s *selection) decide() Decision {
 	var few [fewCandidates]int
-	decision := s.sift(few[:0])
-	if len(s.in) == 0 {
+	decision := s.selectServing(few[:0])
+	if len(s.remaining) == 0 {
 		return decision
 	}
 	algorithm := decision.Algorithm
@@ -37,7 +38,7 @@ func (s *selection) decide() Decision {
 	decision.Algorithm, decision.Group = algorithm, algorithm.Name
 	within := algorithm
 	if algorithm.ChoosesRegion() {
-		s.keepRegion(algorithm, &decision)
+		s.selectRegion(algorithm, &decision)
 		if within = s.rules.Pools[decision.Region]; within == nil {
 			within = Weighted
 		}
@@ -45,60 +46,61 @@ func (s *selection) decide() Decision {
 	if within.choose != nil {
 		within.choose(s, decision.Group)
 	}
-	decision.Due = due(s.rules.Names, s.candidates, s.in, within)
-	if s.rules.Ports {
-		decision.Ports = ports(s.candidates, s.in, within)
+	decision.Members = computeMembers(s.rules.AnswerNames, s.candidates, s.remaining, within)
+	if s.rules.WithPorts {
+		decision.Ports = computePorts(s.candidates, s.remaining, within)
 	}
-	if within.KeepsClients && len(decision.Due) > 1 {
+	if within.AssignsClients && len(decision.Members) > 1 {
 		decision.Hashed, decision.ClientBits = true, clientBits(s.rules)
 	}
 	return decision
 }
 
-// fewCandidates is the greatest number of candidates that are sorted out without memory of the heap.
+// fewCandidates is the largest number of candidates that are processed without heap allocation.
 const fewCandidates = 8
 
-// sift keeps the candidates that may answer, in any region. If none is left, the decision is final. It is the part of
-// Decide that is the same for all clients. in is memory to use if it is enough.
-func (s *selection) sift(in []int) (decision Decision) {
+// selectServing selects the candidates that can answer, in any region. If none remains, the decision is final. The
+// result is the same for all clients. in is memory that is used if it is large enough.
+func (s *selection) selectServing(in []int) (decision Decision) {
 	rules := s.rules
 	decision = Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL, Algorithm: cmp.Or(rules.Algorithm, Weighted)}
 	s.selectAll(in)
-	s.keep(MayNotServe, func(c *Candidate) bool { return c.MayServe })
-	if minimum := rules.MinHealthy.Of(s.known()); len(s.in) < minimum {
-		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
-		s.keep(TooFewServe, func(*Candidate) bool { return false })
-		if s.lastResort(minimum); len(s.in) == 0 && s.emptyIsFailure() {
+	s.filter(MayNotServe, func(c *Candidate) bool { return c.MayServe })
+	if minimum := rules.MinHealthy.RequiredOf(s.countKnown()); len(s.remaining) < minimum {
+		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxFallbackTTL)
+		s.filter(TooFewServe, func(*Candidate) bool { return false })
+		if s.selectFallback(minimum); len(s.remaining) == 0 && s.emptyIsFailure() {
 			decision.Outcome, decision.TTL = NoHealthyBackend, rules.TTL
 			return decision
 		}
 	}
-	s.keep(OtherFamily, func(c *Candidate) bool { return s.rules.Takes(s.family, c) })
-	if len(s.in) == 0 {
+	s.filter(OtherFamily, func(c *Candidate) bool { return s.rules.Accepts(s.family, c) })
+	if len(s.remaining) == 0 {
 		decision.Outcome, decision.TTL = NoData, rules.TTL
 		return decision
 	}
-	s.prefer(ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
-	s.prefer(Drained, func(c *Candidate) bool { return c.Share > 0 })
+	s.filterIfAny(ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
+	s.filterIfAny(Drained, func(c *Candidate) bool { return c.Share > 0 })
 	return decision
 }
 
-// keepRegion keeps the candidates in the region that an algorithm chooses, or in those that share with it, and notes
-// the choice in the decision.
-func (s *selection) keepRegion(algorithm *Algorithm, decision *Decision) {
+// selectRegion selects the candidates of the regions that the algorithm chooses, and records the choice in the
+// decision.
+func (s *selection) selectRegion(algorithm *Algorithm, decision *Decision) {
 	choice := algorithm.chooseRegion(s)
-	decision.Region, decision.Group = choice.region, groupOf(algorithm, choice.region, choice.shared)
-	if choice.over && decision.Outcome == Success {
+	decision.Region, decision.Group = choice.region, groupName(algorithm, choice.region, choice.shared)
+	if choice.failover && decision.Outcome == Success {
 		decision.Outcome = FailedOver
 	}
-	s.keep(choice.reason, func(c *Candidate) bool {
+	s.filter(choice.reason, func(c *Candidate) bool {
 		return c.Region == choice.region || slices.Contains(choice.shared, c.Region)
 	})
 }
 
-func (s *selection) excluded() []Excluded {
+// listExcluded returns the excluded candidates with their reasons; nil if empty.
+func (s *selection) listExcluded() []Excluded {
 	count := 0
-	for _, reason := range s.why {
+	for _, reason := range s.reasons {
 		if reason != "" {
 			count++
 		}
@@ -107,7 +109,7 @@ func (s *selection) excluded() []Excluded {
 		return nil
 	}
 	out := make([]Excluded, 0, count)
-	for i, reason := range s.why {
+	for i, reason := range s.reasons {
 		if reason != "" {
 			out = append(out, Excluded{i, reason})
 		}

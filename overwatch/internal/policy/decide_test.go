@@ -49,7 +49,7 @@ func parseCandidate(t *testing.T, line string) Candidate {
 
 func describe(d Decision) string {
 	words := []string{string(d.Outcome)}
-	for _, due := range d.Due {
+	for _, due := range d.Members {
 		words = append(words, fmt.Sprintf("%s=%d", due.Address, due.Parts))
 	}
 	return strings.Join(words, " ")
@@ -138,10 +138,10 @@ func TestDecide(t *testing.T) {
 				if got := describe(d); got != want {
 					t.Errorf("family %d: %s, want %s", family, got, want)
 				}
-				if d.Outcome == Fallback && d.TTL > MaxLastResortTTL {
+				if d.Outcome == Fallback && d.TTL > MaxFallbackTTL {
 					t.Errorf("a last resort with TTL %d", d.TTL)
 				}
-				if len(d.Due) == 0 && len(d.Excluded) != len(candidates) {
+				if len(d.Members) == 0 && len(d.Excluded) != len(candidates) {
 					t.Errorf("%d of %d candidates without a reason", len(candidates)-len(d.Excluded), len(candidates))
 				}
 			}
@@ -224,14 +224,14 @@ func TestChoose_IsDecideWithoutTheReasons(t *testing.T) {
 		rules, candidates, spots := randomRules(random)
 		rules.Algorithm = Algorithms()[random.IntN(len(Algorithms()))]
 		for i := range candidates {
-			candidates[i].Latency = Measurement{Smoothed: time.Duration(random.IntN(100)), Samples: random.IntN(3)}
+			candidates[i].Latency = LatencyMeasurement{Smoothed: time.Duration(random.IntN(100)), Samples: random.IntN(3)}
 		}
 		for _, family := range []Family{IPv4, IPv6} {
 			spot := spots[random.IntN(len(spots))]
 			rules.Client, rules.Position = spot.Region, spot.Position
 			want := Decide(rules, candidates, family)
 			want.Excluded = nil
-			if got := Choose(rules, candidates, family); !reflect.DeepEqual(got, want) {
+			if got := DecideWithoutReasons(rules, candidates, family); !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, %v: %+v, want %+v", seed, rules, got, want)
 			}
 		}

@@ -1,7 +1,8 @@
-// Package policy decides which of a name's backends answer a query, and how the answers are shared out among them.
-// publish decides names with it, explain repeats its decisions, and config checks settings by its algorithms.
+// Package policy selects the backends of a name and their shares of the answers. Package publish decides names with it,
+// explain repeats decisions, and config validates settings against the declared algorithms.
 //
-// It owns no state. Decisions are pure functions: no clock, no randomness, no I/O, so that the decision which answers a
-// client is the one that is explained to an operator. Values are immutable once made and may be read from any
-// goroutine; an Atlas and a Scheduler keep results and may be used from any goroutine too.
+// Decisions are pure functions without clock, randomness or I/O, so that an explanation repeats the decision for a
+// client exactly. The package must not own state or depend on configuration, DNS or storage packages. Values are
+// immutable and safe for concurrent use. A LocationTable and a ScheduleCache cache results and are safe for concurrent
+// use.
 package policy

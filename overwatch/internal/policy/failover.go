@@ -2,23 +2,23 @@ package policy
 
 import "slices"
 
-// Failover is weighted inside the first region that has enough serving backends.
+// Failover selects the first region with enough serving backends, weighted within the region.
 var Failover = &Algorithm{
 	Name: "failover", Title: "Failover", Kind: "static",
-	Description: "the first region with enough backends that may serve answers, weighted inside it",
+	Description: "the first region with enough serving backends answers, weighted within the region",
 	Parameters: map[string]string{
 		weightKey: weightText, regionsKey: regionsText, withinKey: withinText,
-		"failover_threshold": "how many backends that may serve make a region good enough",
+		"failover_threshold": "number of serving backends that a region needs",
 	},
-	WhyRegion:    "makes no difference to failover: %s is the first with enough that may serve",
-	chooseRegion: failoverRegion,
+	RegionExplanation: "not used by failover: %s is the first region with enough serving backends",
+	chooseRegion:      failoverRegion,
 }
 
-// failoverRegion chooses the first region, in the order of the rules, with enough candidates; if none has enough, the
-// first that has any. Regions that the rules do not list come last, in the order of their names.
+// failoverRegion selects the first region, in the order of the rules, with enough candidates; otherwise the first
+// region with any candidate. Other regions follow in alphabetical order.
 func failoverRegion(s *selection) regionChoice {
 	count := make(map[string]int)
-	for _, i := range s.in {
+	for _, i := range s.remaining {
 		count[s.candidates[i].Region]++
 	}
 	var order []string
@@ -39,7 +39,7 @@ func failoverRegion(s *selection) regionChoice {
 	if i := slices.IndexFunc(order, enough); i >= 0 {
 		chosen.region = order[i]
 	}
-	first := slices.IndexFunc(s.rules.Regions, s.expects)
-	chosen.over = first >= 0 && s.rules.Regions[first] != chosen.region
+	first := slices.IndexFunc(s.rules.Regions, s.hasBackends)
+	chosen.failover = first >= 0 && s.rules.Regions[first] != chosen.region
 	return chosen
 }

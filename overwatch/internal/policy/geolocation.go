@@ -5,25 +5,24 @@ import (
 	"slices"
 )
 
-// Geolocation is weighted inside the client's region, or else inside the nearest one that serves.
+// Geolocation selects the client's region, or the nearest region with serving backends, weighted within the region.
 var Geolocation = &Algorithm{
 	Name: "geolocation", Title: "Geolocation", Kind: "geo",
-	Description: "the client's region answers, weighted inside it; else the nearest one that can",
+	Description: "the client's region answers, weighted within the region; otherwise the nearest region with serving backends",
 	Parameters: map[string]string{
-		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, instead: insteadText,
+		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, fallbackKey: fallbackText,
 	},
 	NeedsRegion:  true,
 	hasData:      func(s *selection) bool { return s.rules.Client != "" },
 	chooseRegion: nearestToRegion,
 }
 
-// nearestToRegion chooses, of the regions that have candidates, the client's; else the nearest to it; else, where its
-// coordinates or those of all others are not known, the first in the order of the rules. Regions that the rules do not
-// list come last, in the order of their names.
+// nearestToRegion selects among the regions with candidates: the client's region; otherwise the nearest region with
+// known coordinates; otherwise the first region in the order of the rules. Other regions follow in alphabetical order.
 func nearestToRegion(s *selection) regionChoice {
 	from, placed := s.rules.Coordinates[s.rules.Client]
 	best := rank{}
-	for n, i := range s.in {
+	for n, i := range s.remaining {
 		region := s.candidates[i].Region
 		if region == s.rules.Client {
 			return regionChoice{region: region, reason: OtherRegion}
@@ -42,16 +41,17 @@ func nearestToRegion(s *selection) regionChoice {
 			best = key
 		}
 	}
-	return regionChoice{region: best.name, reason: OtherRegion, over: s.expects(s.rules.Client)}
+	return regionChoice{region: best.name, reason: OtherRegion, failover: s.hasBackends(s.rules.Client)}
 }
 
-// rank orders regions for a client who is in none of them.
+// rank orders regions for a client outside of them.
 type rank struct {
-	distance float64 // infinite where it is not known
-	place    int     // in the order of the rules
+	distance float64 // infinite if unknown
+	place    int     // index in the order of the rules
 	name     string
 }
 
+// before reports whether r has priority over other.
 func (r rank) before(other rank) bool {
 	switch {
 	case r.distance != other.distance:

@@ -5,49 +5,49 @@ import (
 	"time"
 )
 
-// Latency is weighted among the backends that this node's own checks find fastest.
+// Latency selects the backends with the lowest latency of this node's own checks, weighted among them.
 var Latency = &Algorithm{
 	Name: "latency", Title: "Latency", Kind: "measured",
-	Description: "the backends that this node's own checks find fastest share by weight",
+	Description: "the backends with the lowest latency of this node's own checks answer, weighted",
 	Parameters: map[string]string{
-		weightKey: weightText, instead: insteadText,
-		"latency_config.smoothing_factor": "the weight of the newest measurement",
-		"latency_config.max_latency_ms":   "slower backends wait",
-		"latency_config.min_samples":      "backends that were measured less often are not compared",
+		weightKey: weightText, fallbackKey: fallbackText,
+		"latency_config.smoothing_factor": "weight of the latest measurement",
+		"latency_config.max_latency_ms":   "slower backends are excluded",
+		"latency_config.min_samples":      "backends with fewer samples are not compared",
 		"latency_config.tolerance_ms":     "milliseconds by which a backend may be slower, in addition to a tenth",
 	},
 	NeedsLatency: true, WithinRegion: true,
-	hasData: anyQualifies,
-	choose:  fastest,
+	hasData: hasComparable,
+	choose:  selectFastest,
 }
 
-// Part of the fastest backend's latency by which another may be slower and still share with it: to come in, and to stay
-// in. Differences between the two are noise, and clients keep what they have.
+// Relative difference to the lowest latency at which a backend starts (enter) or stops (exit) to share the answers.
+// Differences between both bounds do not change the selection, so that noise does not move clients.
 const (
-	LatencyBand = 0.1
-	LatencyHold = 0.25
-	// LatencySlackHold is the factor of latency_config.tolerance_ms for a backend that shares already.
-	LatencySlackHold = 1.25
+	LatencyEnterBand = 0.1
+	LatencyExitBand  = 0.25
+	// LatencyExitFactor is the factor of latency_config.tolerance_ms for a backend that shares already.
+	LatencyExitFactor = 1.25
 )
 
-// latencyBound returns the latency up to which a backend shares with the fastest one.
+// latencyBound returns the maximum latency of a backend that shares the answers with the fastest backend.
 func latencyBound(best time.Duration, rules *Rules, shares bool) time.Duration {
 	tolerance := time.Duration(rules.Parameters().LatencyConfig.ToleranceMs) * time.Millisecond
 	if shares {
-		return time.Duration(float64(best)*(1+LatencyHold) + float64(tolerance)*LatencySlackHold)
+		return time.Duration(float64(best)*(1+LatencyExitBand) + float64(tolerance)*LatencyExitFactor)
 	}
-	return time.Duration(float64(best)*(1+LatencyBand)) + tolerance
+	return time.Duration(float64(best)*(1+LatencyEnterBand)) + tolerance
 }
 
-// anyQualifies reports whether there is a candidate whose latency can be compared.
-func anyQualifies(s *selection) bool {
-	return slices.ContainsFunc(s.in, func(i int) bool {
+// hasComparable reports whether a candidate has enough samples and an acceptable latency.
+func hasComparable(s *selection) bool {
+	return slices.ContainsFunc(s.remaining, func(i int) bool {
 		c := &s.candidates[i]
-		return measured(c, s.rules) && inTime(c, s.rules)
+		return hasEnoughSamples(c, s.rules) && isWithinMaxLatency(c, s.rules)
 	})
 }
 
-func measured(c *Candidate, rules *Rules) bool {
+func hasEnoughSamples(c *Candidate, rules *Rules) bool {
 	return c.Latency.Samples >= max(rules.Parameters().LatencyConfig.MinSamples, 1)
 }
 
@@ -56,24 +56,25 @@ func MaxLatency(rules *Rules) time.Duration {
 	return time.Duration(rules.Parameters().LatencyConfig.MaxLatencyMs) * time.Millisecond
 }
 
-func inTime(c *Candidate, rules *Rules) bool {
+// isWithinMaxLatency reports whether the latency of a candidate is acceptable.
+func isWithinMaxLatency(c *Candidate, rules *Rules) bool {
 	longest := MaxLatency(rules)
 	return longest <= 0 || c.Latency.Smoothed <= longest
 }
 
-// fastest keeps, of the candidates that qualify, those within the band of the fastest; without such, all. group names
-// the decision's group: in another one a candidate may have shared with others.
-func fastest(s *selection, group string) {
-	if !anyQualifies(s) {
+// selectFastest selects the comparable candidates within the band of the fastest; all candidates if none is comparable.
+// group is the decision's group: the bound is higher for candidates that already share the answers of this group.
+func selectFastest(s *selection, group string) {
+	if !hasComparable(s) {
 		return
 	}
-	s.keep(FewSamples, func(c *Candidate) bool { return measured(c, s.rules) })
-	s.keep(TooSlow, func(c *Candidate) bool { return inTime(c, s.rules) })
-	best := s.candidates[s.in[0]].Latency.Smoothed
-	for _, i := range s.in {
+	s.filter(FewSamples, func(c *Candidate) bool { return hasEnoughSamples(c, s.rules) })
+	s.filter(TooSlow, func(c *Candidate) bool { return isWithinMaxLatency(c, s.rules) })
+	best := s.candidates[s.remaining[0]].Latency.Smoothed
+	for _, i := range s.remaining {
 		best = min(best, s.candidates[i].Latency.Smoothed)
 	}
-	s.keep(Slower, func(c *Candidate) bool {
-		return c.Latency.Smoothed <= latencyBound(best, s.rules, slices.Contains(c.Latency.Held, group))
+	s.filter(Slower, func(c *Candidate) bool {
+		return c.Latency.Smoothed <= latencyBound(best, s.rules, slices.Contains(c.Latency.Groups, group))
 	})
 }

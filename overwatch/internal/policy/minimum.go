@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Minimum is the least number of a name's backends that must be fit to serve (domains[].min_healthy). With fewer, the
-// last resort answers, so that they are not left alone with the traffic. The zero value asks for none.
+// Minimum is the minimum number of serving backends of a name (domains[].min_healthy). With fewer, the fallback answer
+// applies, so that the remaining backends are not overloaded. The zero value requires one backend.
 type Minimum struct {
 	Count   int
-	Percent int // of all backends of the name but Unknown ones, rounded up; 0: Count says it
+	Percent int // percentage of all backends with known health, rounded up; 0: Count applies
 }
 
-// MaxMinimum bounds a Minimum's Count.
+// MaxMinimum is the maximum Count of a Minimum.
 const MaxMinimum = 1000
 
-// ParseMinimum reads a number of backends, "2", or a part of them, "50%". Empty text is no minimum.
+// ParseMinimum parses a number of backends ("2") or a percentage ("50%"). Empty text means no minimum.
 func ParseMinimum(text string) (m Minimum, ok bool) {
 	if text == "" {
 		return Minimum{}, true
@@ -31,7 +31,7 @@ func ParseMinimum(text string) (m Minimum, ok bool) {
 	return Minimum{Count: n}, n <= MaxMinimum
 }
 
-// Of returns the number of backends that are needed out of total; at least 1.
-func (m Minimum) Of(total int) int {
+// RequiredOf returns the required number of backends for a total; at least 1.
+func (m Minimum) RequiredOf(total int) int {
 	return max(m.Count, ceil(total*m.Percent, 100), 1)
 }

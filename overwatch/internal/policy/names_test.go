@@ -15,7 +15,7 @@ func servers(words ...string) (list []policy.Candidate) {
 		rest, down := strings.CutPrefix(word, "down/")
 		target, address, _ := strings.Cut(rest, "/")
 		list = append(list, policy.Candidate{Address: netip.MustParseAddr(address), Target: target, Weight: 100, Share: 1,
-			MayServe: !down, Among: 9})
+			MayServe: !down, AddressCount: 9})
 	}
 	return list
 }
@@ -35,19 +35,19 @@ func TestNames_TargetsHaveTheirWeightWhileAnAddressServes(t *testing.T) {
 	} {
 		for _, algorithm := range []*policy.Algorithm{policy.Weighted, policy.RoundRobin, policy.ClientHash} {
 			for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
-				d := policy.Decide(policy.Rules{Names: true, Algorithm: algorithm}, c.list, family)
+				d := policy.Decide(policy.Rules{AnswerNames: true, Algorithm: algorithm}, c.list, family)
 				var got []string
-				for _, due := range d.Due {
+				for _, due := range d.Members {
 					got = append(got, due.Name())
-					if due.Parts != d.Due[0].Parts {
-						t.Errorf("%s: %v, want equal parts", algorithm, d.Due)
+					if due.Parts != d.Members[0].Parts {
+						t.Errorf("%s: %v, want equal parts", algorithm, d.Members)
 					}
 				}
 				if !slices.Equal(got, c.want) {
-					t.Errorf("%s: %v, want %v", algorithm, d.Due, c.want)
+					t.Errorf("%s: %v, want %v", algorithm, d.Members, c.want)
 				}
 				if (d.Outcome == policy.NoHealthyBackend) != (c.want == nil) {
-					t.Errorf("%s: outcome %s with %v", algorithm, d.Outcome, d.Due)
+					t.Errorf("%s: outcome %s with %v", algorithm, d.Outcome, d.Members)
 				}
 			}
 		}
@@ -56,13 +56,13 @@ func TestNames_TargetsHaveTheirWeightWhileAnAddressServes(t *testing.T) {
 
 // Client networks keep to a target whatever becomes of its addresses.
 func TestNames_ClientsKeepTheirTarget(t *testing.T) {
-	rules := policy.Rules{Names: true, Algorithm: policy.ClientHash}
+	rules := policy.Rules{AnswerNames: true, Algorithm: policy.ClientHash}
 	before := policy.Decide(rules, servers("a.test/192.0.2.1", "b.test/192.0.2.9"), policy.IPv4)
 	after := policy.Decide(rules, servers("a.test/198.51.100.7", "a.test/198.51.100.8", "b.test/192.0.2.5"), policy.IPv4)
-	one, other := policy.NewRendezvous(before.Due), policy.NewRendezvous(after.Due)
+	one, other := policy.NewRendezvous(before.Members), policy.NewRendezvous(after.Members)
 	seen := map[string]bool{}
 	for network := range uint64(1000) {
-		was, is := before.Due[one.Pick(network)].Target, after.Due[other.Pick(network)].Target
+		was, is := before.Members[one.Pick(network)].Target, after.Members[other.Pick(network)].Target
 		if seen[was] = true; was != is {
 			t.Fatalf("network %d moves from %s to %s", network, was, is)
 		}
@@ -74,32 +74,34 @@ func TestNames_ClientsKeepTheirTarget(t *testing.T) {
 
 // Of a target's backends the first that may serve stands for it, not one of another target at the same address.
 func TestNames_EachTargetHasItsOwnBackends(t *testing.T) {
-	basis := &policy.Basis{Rules: &policy.Rules{Names: true, Algorithm: policy.Weighted},
+	basis := &policy.DecisionInput{Rules: &policy.Rules{AnswerNames: true, Algorithm: policy.Weighted},
 		Candidates: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2")}
-	d := basis.Decide(policy.IPv4, policy.Spot{})
+	d := basis.Decide(policy.IPv4, policy.ClientLocation{})
 	for i, want := range []int{1, 2} {
-		if got := d.Behind(d.Due[i]); got != want {
-			t.Errorf("behind %s is candidate %d, want %d", d.Due[i].Name(), got, want)
+		if got := d.CandidateOf(d.Members[i]); got != want {
+			t.Errorf("behind %s is candidate %d, want %d", d.Members[i].Name(), got, want)
 		}
 	}
-	if got := d.Behind(policy.Due{Target: "c.test"}); got != -1 {
+	if got := d.CandidateOf(policy.Member{Target: "c.test"}); got != -1 {
 		t.Errorf("behind another target is candidate %d", got)
 	}
 }
 
-// BehindAll finds for each member of Due the candidate that Behind finds.
+// CandidatesOfMembers finds for each member of Due the candidate that Behind finds.
 func TestBehindAll_IsBehindOfEach(t *testing.T) {
 	for names, candidates := range map[bool][]policy.Candidate{
 		true: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2"),
 		false: servers("/192.0.2.1", "down//192.0.2.2", "/192.0.2.2", "/2001:db8::1", "a.test/192.0.2.3", "/192.0.2.3",
 			"down//192.0.2.4"),
 	} {
-		basis := &policy.Basis{Rules: &policy.Rules{Names: names, Algorithm: policy.Weighted}, Candidates: candidates}
-		d := basis.Decide(policy.IPv4, policy.Spot{})
-		d.Due = append(d.Due, policy.Due{Target: "c.test"}, policy.Due{Address: netip.MustParseAddr("192.0.2.99")})
-		for i, at := range d.BehindAll() {
-			if want := d.Behind(d.Due[i]); at != want {
-				t.Errorf("behind %s is candidate %d, want %d", d.Due[i].Name(), at, want)
+		basis := &policy.DecisionInput{Rules: &policy.Rules{AnswerNames: names, Algorithm: policy.Weighted},
+			Candidates: candidates}
+		d := basis.Decide(policy.IPv4, policy.ClientLocation{})
+		d.Members = append(d.Members, policy.Member{Target: "c.test"},
+			policy.Member{Address: netip.MustParseAddr("192.0.2.99")})
+		for i, at := range d.CandidatesOfMembers() {
+			if want := d.CandidateOf(d.Members[i]); at != want {
+				t.Errorf("behind %s is candidate %d, want %d", d.Members[i].Name(), at, want)
 			}
 		}
 	}

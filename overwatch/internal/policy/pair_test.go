@@ -14,9 +14,9 @@ import (
 func dues(words string) (d policy.Decision) {
 	for word := range strings.FieldsSeq(words) {
 		address, parts, _ := strings.Cut(word, "*")
-		due := policy.Due{Address: netip.MustParseAddr(address)}
+		due := policy.Member{Address: netip.MustParseAddr(address)}
 		fmt.Sscan(parts, &due.Parts)
-		d.Due = append(d.Due, due)
+		d.Members = append(d.Members, due)
 	}
 	return d
 }
@@ -38,11 +38,11 @@ func TestPair_KeepsTheSharesOfBothFamilies(t *testing.T) {
 		{"", "::1*1", ""},
 	} {
 		v4, v6 := dues(c.v4), dues(c.v6)
-		policy.Pair(&v4, &v6)
+		policy.PairFamilies(&v4, &v6)
 		var got []string
-		for _, d := range v4.Due {
-			if d.Beside.IsValid() {
-				got = append(got, d.Beside.String())
+		for _, d := range v4.Members {
+			if d.PairedIPv6.IsValid() {
+				got = append(got, d.PairedIPv6.String())
 			}
 		}
 		if strings.Join(got, " ") != c.want {
@@ -59,8 +59,8 @@ func TestPair_LeavesFamiliesThatAreServedApartAlone(t *testing.T) {
 	} {
 		v4, v6 := dues("10.0.0.1*1 10.0.0.2*1"), dues("::1*1 ::2*1")
 		change(&v4, &v6)
-		if policy.Pair(&v4, &v6); v4.Due[0].Beside.IsValid() || v4.Due[1].Beside.IsValid() {
-			t.Errorf("%s: %v", what, v4.Due)
+		if policy.PairFamilies(&v4, &v6); v4.Members[0].PairedIPv6.IsValid() || v4.Members[1].PairedIPv6.IsValid() {
+			t.Errorf("%s: %v", what, v4.Members)
 		}
 	}
 }

@@ -6,48 +6,49 @@ import (
 	"strings"
 )
 
-// Proximity is weighted inside the region that is nearest to the client, and those hardly farther away.
+// Proximity selects the region nearest to the client and the regions within the tolerance, weighted within each region.
 var Proximity = &Algorithm{
 	Name: "proximity", Title: "Proximity", Kind: "geo",
-	Description: "the region that is nearest to the client's position answers, weighted inside it, and those hardly " +
-		"farther away share with it",
+	Description: "the region nearest to the client's position answers, weighted within the region; regions within " +
+		"the tolerance share the answers",
 	Parameters: map[string]string{
-		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, instead: insteadText,
-		"proximity.tolerance_km":   "how many kilometres farther away than the nearest a region may be and share with it",
-		"regions[].proximity_bias": "percent by which a region seems nearer than it is, or with a minus sign farther away",
+		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, fallbackKey: fallbackText,
+		"proximity.tolerance_km":   "kilometers by which a region may be farther than the nearest and still share the answers",
+		"regions[].proximity_bias": "percent by which a region appears nearer (positive) or farther (negative)",
 	},
 	NeedsRegion: true, NeedsPosition: true,
-	WhyRegion:    "%s is the nearest that can answer, or nearest with its bias",
-	hasData:      positionsKnown,
-	chooseRegion: nearestToPosition,
+	RegionExplanation: "%s is the nearest region with serving backends, including the bias",
+	hasData:           positionsKnown,
+	chooseRegion:      nearestToPosition,
 }
 
 // positionsKnown reports whether the positions of the client and of a region with candidates are known.
 func positionsKnown(s *selection) bool {
-	return s.rules.Position != nil && slices.ContainsFunc(s.in, func(i int) bool {
+	return s.rules.Position != nil && slices.ContainsFunc(s.remaining, func(i int) bool {
 		_, known := s.rules.Coordinates[s.candidates[i].Region]
 		return known
 	})
 }
 
-// nearestToPosition chooses the nearest region and those that share with it. Without positions it is geolocation.
+// nearestToPosition selects the nearest region and the regions within the tolerance. Without positions, it uses
+// nearestToRegion.
 func nearestToPosition(s *selection) regionChoice {
 	if !positionsKnown(s) {
 		return nearestToRegion(s)
 	}
 	at := distances{from: *s.rules.Position, rules: s.rules}
-	nearest, band := at.band(s.regions())
-	expected, _ := at.band(s.expected())
-	return regionChoice{region: nearest, shared: band, reason: Farther, over: nearest != expected}
+	nearest, band := at.nearestBand(s.remainingRegions())
+	expected, _ := at.nearestBand(s.expectedRegions())
+	return regionChoice{region: nearest, shared: band, reason: Farther, failover: nearest != expected}
 }
 
-// MaxBias bounds a region's bias.
+// MaxBias is the maximum absolute value of a region's bias.
 const MaxBias = 99
 
-// biased returns the distance, in kilometres, at which a region seems to be with its bias. The formula is that of
-// Amazon Route 53's geoproximity routing: a positive bias takes that percentage off the distance, a negative one adds
-// as much as it would take for a positive one to undo it.
-func biased(kilometres float32, bias int) float32 {
+// applyBias returns the biased distance of a region in kilometers, by the formula of Amazon Route 53 geoproximity
+// routing: a positive bias reduces the distance by this percentage; a negative bias is the inverse of the positive
+// bias.
+func applyBias(kilometres float32, bias int) float32 {
 	part := float32(bias) / 100
 	if bias >= 0 {
 		return kilometres * (1 - part)
@@ -55,40 +56,41 @@ func biased(kilometres float32, bias int) float32 {
 	return kilometres / (1 + part)
 }
 
-// unknownDistance stands for the distance of a region without coordinates.
+// unknownDistance is the distance of a region without coordinates.
 var unknownDistance = float32(math.Inf(1))
 
-// distances measures from a client to regions.
+// distances computes distances from a client to regions.
 type distances struct {
 	from  Coordinates
 	rules *Rules
 }
 
-func (d *distances) to(region string) float32 {
+// distanceTo returns the biased distance to a region in kilometers; unknownDistance without coordinates.
+func (d *distances) distanceTo(region string) float32 {
 	to, known := d.rules.Coordinates[region]
 	if !known {
 		return unknownDistance
 	}
-	return biased(float32(Distance(d.from, to)), d.rules.Bias[region])
+	return applyBias(float32(Distance(d.from, to)), d.rules.Bias[region])
 }
 
-// band returns the nearest of the regions, and all that are within the tolerance of it, in the given order. There must
-// be at least one region.
-func (d *distances) band(regions []string) (nearest string, band []string) {
+// nearestBand returns the nearest region, and all regions within the tolerance in the given order. regions must not be
+// empty.
+func (d *distances) nearestBand(regions []string) (nearest string, nearestBand []string) {
 	far := make([]float32, len(regions))
 	for i, region := range regions {
-		far[i] = d.to(region)
+		far[i] = d.distanceTo(region)
 	}
-	at := bandOf(far, float32(d.rules.Parameters().ToleranceKm), nil)
+	at := findBand(far, float32(d.rules.Parameters().ToleranceKm), nil)
 	for _, i := range at[1:] {
-		band = append(band, regions[i])
+		nearestBand = append(nearestBand, regions[i])
 	}
-	return regions[at[0]], band
+	return regions[at[0]], nearestBand
 }
 
-// bandOf appends to room the index of the lowest distance, the first of several, and then those of all within the
-// tolerance of it, itself included. Of regions that are all at an unknown distance, the first is alone.
-func bandOf(far []float32, tolerance float32, room []int) []int {
+// findBand appends the index of the lowest distance, followed by the indexes of all distances within the tolerance,
+// including the lowest. If all distances are unknown, the band contains only the first region.
+func findBand(far []float32, tolerance float32, room []int) []int {
 	nearest := 0
 	for i := range far {
 		if far[i] < far[nearest] {
@@ -107,8 +109,8 @@ func bandOf(far []float32, tolerance float32, room []int) []int {
 	return room
 }
 
-// groupOf returns the Decision.Group for a region and those that share with it.
-func groupOf(algorithm *Algorithm, region string, band []string) string {
+// groupName returns the Decision.Group for a region and the regions that share with it.
+func groupName(algorithm *Algorithm, region string, band []string) string {
 	if len(band) <= 1 {
 		return algorithm.Name + " " + region
 	}

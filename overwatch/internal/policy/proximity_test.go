@@ -21,7 +21,7 @@ func TestBiased_IsTheFormulaOfRoute53(t *testing.T) {
 		bias int
 		want float32
 	}{{0, 1000}, {50, 500}, {99, 10}, {-50, 2000}, {-99, 100_000}} {
-		if got := biased(1000, c.bias); got < c.want*0.999 || got > c.want*1.001 {
+		if got := applyBias(1000, c.bias); got < c.want*0.999 || got > c.want*1.001 {
 			t.Errorf("bias %d: 1000 km seem %.1f, want %.1f", c.bias, got, c.want)
 		}
 	}
@@ -75,8 +75,8 @@ func TestDecide_Proximity(t *testing.T) {
 			if got := describe(d); got != c.want || d.Region != c.region {
 				t.Errorf("%s in %q, want %s in %q", got, d.Region, c.want, c.region)
 			}
-			if len(d.Excluded)+len(d.Due) != len(candidates) {
-				t.Errorf("%d of %d candidates are neither in nor explained", len(candidates)-len(d.Excluded)-len(d.Due),
+			if len(d.Excluded)+len(d.Members) != len(candidates) {
+				t.Errorf("%d of %d candidates are neither in nor explained", len(candidates)-len(d.Excluded)-len(d.Members),
 					len(candidates))
 			}
 		})
@@ -155,7 +155,7 @@ func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
 		rules := Rules{Algorithm: Latency, TTL: 60,
 			Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1}}}
 		if c.held {
-			candidates[1].Latency.Held = []string{Decide(rules, candidates, IPv4).Group}
+			candidates[1].Latency.Groups = []string{Decide(rules, candidates, IPv4).Group}
 		}
 		if got, want := describe(Decide(rules, candidates, IPv4)),
 			map[bool]string{true: "success 10.0.0.1=100 10.0.0.2=100", false: "success 10.0.0.1=100"}[c.in]; got != want {
@@ -170,20 +170,20 @@ func TestDecide_LatencyToleratesDifferencesInsideOneNetwork(t *testing.T) {
 	for i, due := range backendsOf(1, 1, 1) {
 		took := []time.Duration{700 * time.Microsecond, time.Millisecond, 6 * time.Millisecond}[i]
 		candidates = append(candidates, Candidate{Address: due.Address, Weight: 1, Share: 1, MayServe: true,
-			Latency: Measurement{Smoothed: took, Samples: 3}})
+			Latency: LatencyMeasurement{Smoothed: took, Samples: 3}})
 	}
 	rules := Rules{Algorithm: Latency, TTL: 60,
 		Domain: &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1, ToleranceMs: 5}}}
-	if got := len(Decide(rules, candidates, IPv4).Due); got != 2 {
+	if got := len(Decide(rules, candidates, IPv4).Members); got != 2 {
 		t.Errorf("%d of 3 backends share, want those at 0.7 and 1.0 ms", got)
 	}
-	candidates[2].Latency.Held = []string{Decide(rules, candidates, IPv4).Group}
-	if got := len(Decide(rules, candidates, IPv4).Due); got != 3 {
+	candidates[2].Latency.Groups = []string{Decide(rules, candidates, IPv4).Group}
+	if got := len(Decide(rules, candidates, IPv4).Members); got != 3 {
 		t.Errorf("%d of 3 backends share, want also the one that shares up to 7.1 ms", got)
 	}
 	rules.Domain = &model.Domain{LatencyConfig: model.LatencyConfig{MinSamples: 1}}
-	candidates[2].Latency.Held = nil
-	if got := len(Decide(rules, candidates, IPv4).Due); got != 1 {
+	candidates[2].Latency.Groups = nil
+	if got := len(Decide(rules, candidates, IPv4).Members); got != 1 {
 		t.Errorf("%d of 3 backends share without a tolerance, want 1", got)
 	}
 }
@@ -205,10 +205,10 @@ func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 			changes, before = changes+1, got
 		}
 		for i := range candidates {
-			candidates[i].Latency.Held = []string{d.Group}
+			candidates[i].Latency.Groups = []string{d.Group}
 		}
 		for _, e := range d.Excluded {
-			candidates[e.Candidate].Latency.Held = nil
+			candidates[e.Candidate].Latency.Groups = nil
 		}
 	}
 	if changes > 2 {
@@ -222,7 +222,7 @@ func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 }
 
 // randomRules makes rules, candidates and spots of every kind.
-func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
+func randomRules(random *rand.Rand) (Rules, []Candidate, []ClientLocation) {
 	names := []string{"a", "b", "c", "d", "e"}
 	somewhere := func() Coordinates { return Coordinates{random.Float64()*180 - 90, random.Float64()*360 - 180} }
 	rules := Rules{
@@ -248,12 +248,12 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 	for i, due := range backendsOf(randomParts(random)...) {
 		candidates = append(candidates, Candidate{Address: due.Address, Region: names[random.IntN(5)], Weight: random.IntN(4),
 			Share:    float64(random.IntN(3)) / 2,
-			MayServe: random.IntN(4) > 0, Latency: Measurement{Smoothed: time.Duration(random.IntN(100)),
-				Samples: random.IntN(2), Held: []string{"latency", "geolocation a"}[:2*(i%2)]}})
+			MayServe: random.IntN(4) > 0, Latency: LatencyMeasurement{Smoothed: time.Duration(random.IntN(100)),
+				Samples: random.IntN(2), Groups: []string{"latency", "geolocation a"}[:2*(i%2)]}})
 	}
-	spots := []Spot{{}}
+	spots := []ClientLocation{{}}
 	for range 60 {
-		spot := Spot{Region: append(names, "")[random.IntN(6)]}
+		spot := ClientLocation{Region: append(names, "")[random.IntN(6)]}
 		if random.IntN(4) > 0 {
 			at := somewhere()
 			spot.Position = &at
@@ -264,7 +264,7 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 }
 
 // atlasOf returns an atlas of spots, and the regions of the clients there by ranking.
-func atlasOf(spots []Spot) (atlas *Atlas, clients []string) {
+func atlasOf(spots []ClientLocation) (atlas *LocationTable, clients []string) {
 	positions, rankings := make([]*Coordinates, len(spots)), make([]uint16, len(spots))
 	clients = []string{""}
 	for i, spot := range spots {
@@ -275,12 +275,12 @@ func atlasOf(spots []Spot) (atlas *Atlas, clients []string) {
 		}
 		positions[i], rankings[i] = spot.Position, uint16(at)
 	}
-	return NewAtlas(positions, rankings), clients
+	return NewLocationTable(positions, rankings), clients
 }
 
 // The region of a client depends on the regions that a name has, also where names share an atlas.
 func TestAtlas_NamesWithOtherRegionsHaveOtherClients(t *testing.T) {
-	atlas := NewAtlas([]*Coordinates{nil, nil}, []uint16{0, 1})
+	atlas := NewLocationTable([]*Coordinates{nil, nil}, []uint16{0, 1})
 	rules := Rules{Algorithm: Geolocation, TTL: 60}
 	var candidates []Candidate
 	for i, due := range backendsOf(1, 1) {
@@ -307,7 +307,7 @@ func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 				for i, spot := range spots {
 					rules.Client, rules.Position = spot.Region, spot.Position
 					got, want := decisions[class[i]], Decide(rules, candidates, family)
-					if !rules.Measures() {
+					if !rules.UsesLatency() {
 						want.Excluded = nil
 					}
 					if !reflect.DeepEqual(got, want) {
@@ -324,7 +324,7 @@ func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 func TestAtlas_FindsEachPartitionOnce(t *testing.T) {
 	at := Coordinates{1, 2}
 	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, TTL: 60}
-	atlas, clients := atlasOf([]Spot{{Position: &at}, {Region: "r1"}})
+	atlas, clients := atlasOf([]ClientLocation{{Position: &at}, {Region: "r1"}})
 	backend := backendsOf(1)[0].Address
 	decide := func(region string) *uint16 {
 		rules.Coordinates[region] = at
@@ -352,7 +352,7 @@ func BenchmarkAtlas(b *testing.B) {
 		rules.Coordinates[region] = Coordinates{random.Float64()*120 - 60, random.Float64()*360 - 180}
 		candidates = append(candidates, Candidate{Address: due.Address, Region: region, Weight: 1, Share: 1, MayServe: true})
 	}
-	spots := make([]Spot, 32768)
+	spots := make([]ClientLocation, 32768)
 	for i := range spots {
 		spots[i].Position = &Coordinates{random.Float64()*120 - 60, random.Float64()*360 - 180}
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // backendsOf makes addresses with the parts.
-func backendsOf(parts ...int) []Due {
-	due := make([]Due, len(parts))
+func backendsOf(parts ...int) []Member {
+	due := make([]Member, len(parts))
 	for i, n := range parts {
-		due[i] = Due{Address: netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), Parts: n}
+		due[i] = Member{Address: netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), Parts: n}
 	}
 	return due
 }
@@ -49,12 +49,12 @@ func TestRendezvous_SharesFollowTheParts(t *testing.T) {
 }
 
 // movesOnly fails unless networks move only from addresses that lose share or to addresses that gain it.
-func movesOnly(t *testing.T, before, after []Due) (moved float64) {
+func movesOnly(t *testing.T, before, after []Member) (moved float64) {
 	t.Helper()
 	from, to := NewRendezvous(before), NewRendezvous(after)
 	const networks = 20_000
 	count := 0
-	share := func(due []Due, address netip.Addr) float64 {
+	share := func(due []Member, address netip.Addr) float64 {
 		sum, own := 0, 0
 		for _, d := range due {
 			if sum += d.Parts; d.Address == address {
@@ -109,7 +109,8 @@ func TestRendezvous_AWeightThatChangesMovesNoMoreThanItMust(t *testing.T) {
 
 // What a network gets must never differ between nodes or releases.
 func TestRendezvous_IsTheSameForEver(t *testing.T) {
-	r := NewRendezvous([]Due{{Address: netip.MustParseAddr("192.0.2.1"), Parts: 100}, {Address: netip.MustParseAddr("192.0.2.2"), Parts: 50},
+	r := NewRendezvous([]Member{{Address: netip.MustParseAddr("192.0.2.1"), Parts: 100},
+		{Address: netip.MustParseAddr("192.0.2.2"), Parts: 50},
 		{Address: netip.MustParseAddr("2001:db8::1"), Parts: 100}})
 	picks := ""
 	for network := range uint64(32) {
@@ -122,7 +123,7 @@ func TestRendezvous_IsTheSameForEver(t *testing.T) {
 
 func BenchmarkRendezvous(b *testing.B) {
 	for _, n := range []int{2, 4, 16, 64, 256} {
-		for name, due := range map[string][]Due{"equal": backendsOf(slices.Repeat([]int{1}, n)...),
+		for name, due := range map[string][]Member{"equal": backendsOf(slices.Repeat([]int{1}, n)...),
 			"weighted": backendsOf(slices.Concat([]int{3}, slices.Repeat([]int{1}, n-1))...)} {
 			r := NewRendezvous(due)
 			b.Run(fmt.Sprint(name, " ", n), func(b *testing.B) {

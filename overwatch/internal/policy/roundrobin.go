@@ -1,8 +1,8 @@
 package policy
 
-// RoundRobin gives every serving backend the same share.
+// RoundRobin gives each serving backend an equal share.
 var RoundRobin = &Algorithm{
 	Name: DefaultAlgorithm, Title: "Round robin", Kind: "static",
-	Description:  "every backend that may serve has an equal share of the answers",
+	Description:  "all serving backends have equal shares of the answers",
 	WithinRegion: true, IgnoresWeights: true,
 }

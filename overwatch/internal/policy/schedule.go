@@ -6,38 +6,38 @@ import (
 	"slices"
 )
 
-// MaxPicks bounds the length of a schedule: picks over one cycle, all addresses of an answer counted. Where exact
-// shares would need more, they are rounded to the nearest the bound allows, which puts each off by less than 1 in
-// MaxPicks of all answers (1 in MaxPicks/answers, for names that answer with several addresses). More than MaxPicks
-// candidates raise the bound to their number.
+// MaxPicks is the maximum length of a schedule: the number of addresses in all answers of a cycle. If exact shares need
+// more, they are rounded to the nearest possible share; the error of each share is below 1/MaxPicks, or
+// answers/MaxPicks for names with several addresses per answer. More than MaxPicks candidates raise the bound to their
+// number.
 const MaxPicks = 8192
 
-// Schedule is a cycle of answers over candidates 0 to n-1. The first address of the answers follows the shares exactly:
-// from each of the starting positions on, after any number of answers, no candidate has led more than one answer more
-// or less than its due share of them. The further addresses of an answer are those that would lead next.
+// Schedule is a cycle of answers of the candidates 0 to n-1. The first addresses follow the shares exactly: starting
+// from a start position, the number of answers of each candidate always differs from its exact share by at most one.
+// The further addresses of an answer are the next first addresses. A Schedule is immutable.
 //
-// This is the chairman assignment problem (Tijdeman 1980): earliest deadline first, where the j-th answer of a
-// candidate with share u may come no earlier than answer (j-1)/u and no later than j/u, keeps all within one.
+// This is the chairman assignment problem (Tijdeman 1980). Earliest deadline first solves it, if the j-th answer of a
+// candidate with share u is not before answer (j-1)/u and not after j/u.
 type Schedule struct {
-	size       int // addresses per answer
-	candidates int
-	length     uint32   // positions
-	narrow     []uint8  // size candidates per position, where they all fit
-	wide       []uint32 // otherwise
-	starts     []uint32 // positions from which the promise holds; never empty
+	size       int      // addresses per answer
+	candidates int      // number of candidates
+	length     uint32   // number of positions
+	narrow     []uint8  // size candidates per position, if all candidates fit into uint8
+	wide       []uint32 // size candidates per position, otherwise
+	starts     []uint32 // start positions; never empty
 
-	// The number of the answer at each position, and the candidates of each answer; nil for one candidate per answer.
+	// Number of the answer by position, and candidates by number of the answer; nil for one candidate per answer.
 	answer  []uint16
 	members [][]uint32
 }
 
-// newSchedule makes the schedule for the parts, each at least 1, with size distinct candidates per answer.
+// newSchedule returns the schedule for parts, each at least 1, with size distinct candidates per answer.
 func newSchedule(parts []int, size int) *Schedule {
 	size = max(min(size, len(parts)), 1)
-	parts = reduce(parts, max(len(parts), MaxPicks/size))
-	lead := assign(parts)
-	s := &Schedule{size: size, candidates: len(parts), length: uint32(len(lead)), starts: starts(lead, parts)}
-	s.wide = widen(lead, len(parts), size)
+	parts = reduceParts(parts, max(len(parts), MaxPicks/size))
+	lead := assignPositions(parts)
+	s := &Schedule{size: size, candidates: len(parts), length: uint32(len(lead)), starts: findStarts(lead, parts)}
+	s.wide = expandAnswers(lead, len(parts), size)
 	if len(parts) <= math.MaxUint8+1 {
 		s.narrow = make([]uint8, len(s.wide))
 		for i, candidate := range s.wide {
@@ -45,18 +45,18 @@ func newSchedule(parts []int, size int) *Schedule {
 		}
 		s.wide = nil
 	}
-	s.number()
+	s.numberAnswers()
 	return s
 }
 
-// Len returns the number of positions, at least 1; after the last, the first follows.
+// Len returns the number of positions, at least 1. The first position follows the last.
 func (s *Schedule) Len() uint32 { return s.length }
 
 // Size returns the number of addresses per answer, at least 1.
 func (s *Schedule) Size() int { return s.size }
 
-// Pick returns the k-th candidate, counted from 0, of the answer at a position below Len. Those of one position are
-// distinct, and the 0th leads.
+// Pick returns the k-th candidate, counted from 0, of the answer at a position below Len. The candidates of a position
+// are distinct.
 func (s *Schedule) Pick(position uint32, k int) int {
 	i := int(position)*s.size + k
 	if s.narrow != nil {
@@ -65,7 +65,7 @@ func (s *Schedule) Pick(position uint32, k int) int {
 	return int(s.wide[i])
 }
 
-// Answers returns the number of distinct answers. The order of their candidates does not count.
+// Answers returns the number of distinct answers, regardless of the order of their candidates.
 func (s *Schedule) Answers() int {
 	if s.answer == nil {
 		return s.candidates
@@ -81,16 +81,16 @@ func (s *Schedule) Answer(position uint32) int {
 	return int(s.answer[position])
 }
 
-// Members returns the candidates of the answer with a number. The caller must not change the slice.
-func (s *Schedule) Members(answer int) []uint32 {
+// AnswerMembers returns the candidates of an answer by its number. The caller must not change the slice.
+func (s *Schedule) AnswerMembers(answer int) []uint32 {
 	if s.answer == nil {
 		return []uint32{uint32(answer)}
 	}
 	return s.members[answer]
 }
 
-// number gives each distinct answer a number.
-func (s *Schedule) number() {
+// numberAnswers assigns a number to each distinct answer.
+func (s *Schedule) numberAnswers() {
 	if s.size == 1 {
 		return
 	}
@@ -117,22 +117,23 @@ func (s *Schedule) number() {
 	}
 }
 
-// Start returns one of the starting positions, chosen by random, so that neither a restart nor a new schedule favours
-// the candidate at position 0.
+// Start returns a start position selected by random, so that restarts and new schedules do not favor the candidate at
+// position 0.
 func (s *Schedule) Start(random uint32) uint32 {
 	return s.starts[random%uint32(len(s.starts))]
 }
 
-// widen gives each position its leading candidate and the next size-1 others in the cycle.
-func widen(lead []uint32, candidates, size int) []uint32 {
+// expandAnswers returns the candidates of each position: the first candidate and the next size-1 other first
+// candidates.
+func expandAnswers(lead []uint32, candidates, size int) []uint32 {
 	if size == 1 {
 		return lead
 	}
-	// Walking backwards, recent holds the candidates in the order in which they lead from here on.
+	// The loop runs backwards; recent contains the candidates in the order of their next first positions.
 	recent := make([]uint32, 0, candidates)
 	picks := make([]uint32, len(lead)*size)
 	for t := 2*len(lead) - 1; t >= 0; t-- {
-		recent = toFront(recent, lead[t%len(lead)])
+		recent = moveToFront(recent, lead[t%len(lead)])
 		if t < len(lead) {
 			copy(picks[t*size:(t+1)*size], recent)
 		}
@@ -140,8 +141,8 @@ func widen(lead []uint32, candidates, size int) []uint32 {
 	return picks
 }
 
-// toFront moves x, or inserts it, at the front of list.
-func toFront(list []uint32, x uint32) []uint32 {
+// moveToFront moves x to the front of list, and inserts it if it is missing.
+func moveToFront(list []uint32, x uint32) []uint32 {
 	at := len(list)
 	for i, have := range list {
 		if have == x {

@@ -50,15 +50,15 @@ func TestSchedule_EveryCandidateStaysWithinOneAnswerOfItsDueShare(t *testing.T) 
 func TestSchedule_FindsEveryStartFromWhichThePromiseHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
-		parts := reduce(randomParts(random), MaxPicks)
-		lead := assign(parts)
+		parts := reduceParts(randomParts(random), MaxPicks)
+		lead := assignPositions(parts)
 		var want []uint32
 		for start := range lead {
 			if holdsFrom(lead, parts, start) {
 				want = append(want, uint32(start))
 			}
 		}
-		if got := starts(lead, parts); len(want) <= maxStarts && !slices.Equal(got, want) {
+		if got := findStarts(lead, parts); len(want) <= maxStarts && !slices.Equal(got, want) {
 			t.Fatalf("parts %v: starts %v, by trying each %v", parts, got, want)
 		}
 	}
@@ -154,15 +154,15 @@ func TestSchedule_MoreCandidatesThanTheBoundAllServe(t *testing.T) {
 }
 
 func TestScheduler_NamesWithTheSameSharesHoldOneSchedule(t *testing.T) {
-	s := NewScheduler()
-	one := s.For([]Due{{Parts: 100}, {Parts: 300}}, 1)
-	if other := s.For([]Due{{Parts: 7}, {Parts: 21}}, 1); other != one {
+	s := NewScheduleCache()
+	one := s.Get([]Member{{Parts: 100}, {Parts: 300}}, 1)
+	if other := s.Get([]Member{{Parts: 7}, {Parts: 21}}, 1); other != one {
 		t.Error("1:3 was made twice")
 	}
-	if other := s.For([]Due{{Parts: 3}, {Parts: 1}}, 1); other == one {
+	if other := s.Get([]Member{{Parts: 3}, {Parts: 1}}, 1); other == one {
 		t.Error("3:1 got the schedule of 1:3")
 	}
-	if other := s.For([]Due{{Parts: 1}, {Parts: 3}}, 2); other == one {
+	if other := s.Get([]Member{{Parts: 1}, {Parts: 3}}, 2); other == one {
 		t.Error("two addresses per answer got the schedule for one")
 	}
 }

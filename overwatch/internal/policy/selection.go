@@ -5,45 +5,45 @@ import (
 	"time"
 )
 
-// selection narrows the candidates of one decision, step by step.
+// selection is the state of a decision: the remaining candidates.
 type selection struct {
 	candidates []Candidate
 	rules      *Rules
 	family     Family
-	in         []int    // the indices of those that are left, in their order
-	why        []Reason // by candidate: reason for leaving it out, empty while it is in; nil: not asked for
+	remaining  []int    // indexes of the remaining candidates, ascending
+	reasons    []Reason // reason by candidate, empty for remaining ones; nil if reasons are not needed
 }
 
-// selectAll starts with every candidate. in is memory to use if it is enough.
+// selectAll starts with all candidates. in is memory that is used if it is large enough.
 func (s *selection) selectAll(in []int) {
-	s.in = slices.Grow(in[:0], len(s.candidates))
+	s.remaining = slices.Grow(in[:0], len(s.candidates))
 	for i := range s.candidates {
-		s.in = append(s.in, i)
+		s.remaining = append(s.remaining, i)
 	}
 }
 
-// keep leaves out the candidates that fail the test, for the given reason.
-func (s *selection) keep(reason Reason, test func(*Candidate) bool) {
-	s.in = slices.DeleteFunc(s.in, func(i int) bool {
+// filter excludes the candidates that fail the test, with a reason.
+func (s *selection) filter(reason Reason, test func(*Candidate) bool) {
+	s.remaining = slices.DeleteFunc(s.remaining, func(i int) bool {
 		if test(&s.candidates[i]) {
 			return false
 		}
-		if s.why != nil {
-			s.why[i] = reason
+		if s.reasons != nil {
+			s.reasons[i] = reason
 		}
 		return true
 	})
 }
 
-// prefer leaves out the candidates that fail the test, unless all that are left do.
-func (s *selection) prefer(reason Reason, test func(*Candidate) bool) {
-	if slices.ContainsFunc(s.in, func(i int) bool { return test(&s.candidates[i]) }) {
-		s.keep(reason, test)
+// filterIfAny is filter if at least one candidate passes the test.
+func (s *selection) filterIfAny(reason Reason, test func(*Candidate) bool) {
+	if slices.ContainsFunc(s.remaining, func(i int) bool { return test(&s.candidates[i]) }) {
+		s.filter(reason, test)
 	}
 }
 
-// known counts the candidates of whose health something is known.
-func (s *selection) known() (count int) {
+// countKnown returns the number of candidates with known health.
+func (s *selection) countKnown() (count int) {
 	for i := range s.candidates {
 		if !s.candidates[i].Unknown {
 			count++
@@ -52,38 +52,39 @@ func (s *selection) known() (count int) {
 	return count
 }
 
-// emptyIsFailure reports whether it is a failure and not NODATA if no candidate answers: the name has candidates of the
-// family, or none at all.
+// emptyIsFailure reports whether an empty selection is a failure rather than NODATA: the name has candidates of the
+// family, or no candidates.
 func (s *selection) emptyIsFailure() bool {
 	return len(s.candidates) == 0 ||
-		slices.ContainsFunc(s.candidates, func(c Candidate) bool { return s.rules.Takes(s.family, &c) })
+		slices.ContainsFunc(s.candidates, func(c Candidate) bool { return s.rules.Accepts(s.family, &c) })
 }
 
-// expects reports whether a region has backends of the family, whatever their health.
-func (s *selection) expects(region string) bool {
+// hasBackends reports whether a region has backends of the family, regardless of health.
+func (s *selection) hasBackends(region string) bool {
 	return slices.ContainsFunc(s.candidates, func(c Candidate) bool {
-		return c.Region == region && s.rules.Takes(s.family, &c)
+		return c.Region == region && s.rules.Accepts(s.family, &c)
 	})
 }
 
-// regions returns the regions of the candidates that are left, in the order of names.
-func (s *selection) regions() (found []string) {
-	for _, i := range s.in {
+// remainingRegions returns the sorted regions of the remaining candidates.
+func (s *selection) remainingRegions() (found []string) {
+	for _, i := range s.remaining {
 		found = insertRegion(found, s.candidates[i].Region)
 	}
 	return found
 }
 
-// expected returns the regions that have candidates of the family, whatever their health, in the order of names.
-func (s *selection) expected() (found []string) {
+// expectedRegions returns the sorted regions with candidates of the family, regardless of health.
+func (s *selection) expectedRegions() (found []string) {
 	for i := range s.candidates {
-		if s.rules.Takes(s.family, &s.candidates[i]) {
+		if s.rules.Accepts(s.family, &s.candidates[i]) {
 			found = insertRegion(found, s.candidates[i].Region)
 		}
 	}
 	return found
 }
 
+// insertRegion inserts a region into a sorted list unless the list contains it.
 func insertRegion(sorted []string, region string) []string {
 	if at, known := slices.BinarySearch(sorted, region); !known {
 		return slices.Insert(sorted, at, region)
@@ -91,29 +92,29 @@ func insertRegion(sorted []string, region string) []string {
 	return sorted
 }
 
-// lastResort begins anew with the candidates that answer when none may serve, or fewer than the minimum.
-func (s *selection) lastResort(minimum int) {
+// selectFallback restarts with the candidates of the fallback answer.
+func (s *selection) selectFallback(minimum int) {
 	choice := s.rules.OnAllDown
 	if choice != LastHealthy && choice != All {
 		return
 	}
-	clear(s.why)
+	clear(s.reasons)
 	s.selectAll(nil)
-	s.keep(TakenOut, func(c *Candidate) bool { return !c.Forbidden })
+	s.filter(TakenOut, func(c *Candidate) bool { return !c.Forbidden })
 	if choice == All {
 		return
 	}
-	since := s.enoughSince(minimum)
-	s.keep(NotLastResort, func(c *Candidate) bool {
+	since := s.lastHealthyCutoff(minimum)
+	s.filter(NotLastHealthy, func(c *Candidate) bool {
 		return c.MayServe || !c.LastHealthy.IsZero() && !c.LastHealthy.Before(since)
 	})
 }
 
-// enoughSince returns the time from which on a lost backend counts as healthy last: LastHealthySpan before the minimum
-// was last reached, as far as that is known.
-func (s *selection) enoughSince(minimum int) time.Time {
+// lastHealthyCutoff returns the time after which a lost backend belongs to the last healthy ones: LastHealthyWindow
+// before the last time with at least minimum healthy backends, as far as known.
+func (s *selection) lastHealthyCutoff(minimum int) time.Time {
 	var lost []time.Time // the latest first
-	for _, i := range s.in {
+	for _, i := range s.remaining {
 		switch c := &s.candidates[i]; {
 		case c.MayServe:
 			minimum--
@@ -125,5 +126,5 @@ func (s *selection) enoughSince(minimum int) time.Time {
 		return time.Time{}
 	}
 	slices.SortFunc(lost, func(a, b time.Time) int { return b.Compare(a) })
-	return lost[min(max(minimum, 1), len(lost))-1].Add(-LastHealthySpan)
+	return lost[min(max(minimum, 1), len(lost))-1].Add(-LastHealthyWindow)
 }

@@ -1,26 +1,26 @@
 package policy
 
-// maxStarts bounds how many starting positions a schedule keeps.
+// maxStarts is the maximum number of start positions of a schedule.
 const maxStarts = 64
 
-// starts finds the positions from which on no candidate is ever more than one answer off its due share. Position 0 is
-// one by construction; others are wherever every candidate's lead over its due share is at most one below the highest
-// and at most one above the lowest that it has anywhere in the cycle.
+// findStarts returns the positions from which the number of answers of each candidate never differs from its exact
+// share by more than one. Position 0 is a start position by construction. A position is one if the surplus of each
+// candidate is at most one below its maximum and at most one above its minimum in the cycle.
 //
-// A candidate's lead, scaled by the length, is count*length - position*parts: it falls by parts with each position and
-// rises by length with each of its answers. So between two of its answers the bad positions are a beginning and an end,
-// and all are found in one pass over the answers.
-func starts(lead []uint32, parts []int) []uint32 {
+// The surplus of a candidate, scaled by the length, is count*length - position*parts: it decreases by parts at each
+// position and increases by length with each answer. The invalid positions between two answers are therefore a prefix
+// and a suffix, and one pass over the answers finds all.
+func findStarts(lead []uint32, parts []int) []uint32 {
 	length := len(lead)
-	bad := make([]int, length+1) // differences: where runs of bad positions begin and end
-	for i, own := range positions(lead, len(parts)) {
+	bad := make([]int, length+1) // differences at the ends of runs of invalid positions
+	for i, own := range leadPositions(lead, len(parts)) {
 		highest, lowest := 0, 0
 		for count, p := range own {
 			lowest = min(lowest, count*length-p*parts[i])
 			highest = max(highest, (count+1)*length-(p+1)*parts[i])
 		}
 		for count, from := 0, 0; from < length; count++ {
-			to := length // the segment [from, to) holds positions with count answers before them
+			to := length // positions in [from, to) are preceded by count answers
 			if count < len(own) {
 				to = own[count] + 1
 			}
@@ -46,8 +46,8 @@ func starts(lead []uint32, parts []int) []uint32 {
 	return out
 }
 
-// positions returns, by candidate, the positions at which it leads.
-func positions(lead []uint32, candidates int) [][]int {
+// leadPositions returns, for each candidate, the positions of its first addresses.
+func leadPositions(lead []uint32, candidates int) [][]int {
 	out := make([][]int, candidates)
 	for t, i := range lead {
 		out[i] = append(out[i], t)

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// reduce divides the parts by their greatest common divisor and, where their sum is still over limit, rounds them by
-// largest remainder so that the sum is limit and no part falls below 1. limit is at least the number of parts.
-func reduce(parts []int, limit int) []int {
+// reduceParts divides the parts by their greatest common divisor. If the sum exceeds limit, it rounds them by the
+// largest remainder method, so that the sum is limit and each part is at least 1. limit is at least the number of
+// parts.
+func reduceParts(parts []int, limit int) []int {
 	out, sum := leastParts(parts)
 	if sum <= limit {
 		return out
@@ -15,7 +16,7 @@ func reduce(parts []int, limit int) []int {
 	return apportion(out, sum, limit)
 }
 
-// apportion gives each part 1 and shares out the rest of limit in proportion, by largest remainder.
+// apportion assigns 1 to each part and distributes the rest of limit proportionally, by largest remainder.
 func apportion(parts []int, sum, limit int) []int {
 	type remainder struct{ of, left int }
 	rest := limit - len(parts)
@@ -23,7 +24,7 @@ func apportion(parts []int, sum, limit int) []int {
 	out := make([]int, len(parts))
 	left := make([]remainder, len(parts))
 	for i, n := range parts {
-		// What is due beyond the first 1, which each part has.
+		// The share in addition to the 1 of each part.
 		due := max(n*limit-sum, 0)
 		out[i] = 1 + due/sum
 		left[i] = remainder{i, due % sum}
@@ -44,7 +45,7 @@ func apportion(parts []int, sum, limit int) []int {
 }
 
 // partsOf returns the parts of each member of list.
-func partsOf(list []Due) []int {
+func partsOf(list []Member) []int {
 	parts := make([]int, len(list))
 	for i, d := range list {
 		parts[i] = d.Parts
@@ -52,7 +53,7 @@ func partsOf(list []Due) []int {
 	return parts
 }
 
-// leastParts returns the parts without their common divisor, and their sum.
+// leastParts returns the parts divided by their greatest common divisor, and their sum.
 func leastParts(parts []int) (least []int, sum int) {
 	divisor := 0
 	for _, n := range parts {
@@ -66,6 +67,7 @@ func leastParts(parts []int) (least []int, sum int) {
 	return least, sum
 }
 
+// gcd returns the greatest common divisor.
 func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b

@@ -28,14 +28,14 @@ func (d *Decision) Repeat() (policy.Decision, *policy.Candidate) {
 // leadCandidate returns the candidate of the address or target at index lead of the decision; nil if lead is out of
 // range.
 func leadCandidate(decision policy.Decision, lead uint16) *policy.Candidate {
-	if int(lead) >= len(decision.Due) {
+	if int(lead) >= len(decision.Members) {
 		return nil
 	}
-	i := decision.Behind(decision.Due[lead])
+	i := decision.CandidateOf(decision.Members[lead])
 	if i < 0 {
 		return nil
 	}
-	return &decision.Basis.Candidates[i]
+	return &decision.Input.Candidates[i]
 }
 
 // Decisions returns the sampled answers, the latest first: at most RingSize of each socket.

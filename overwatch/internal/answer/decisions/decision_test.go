@@ -12,8 +12,9 @@ import (
 // Answers that are names belong to the backend of the name, also where another name has the same address.
 func TestDecisions_TargetsOfOneAddressAreToldApart(t *testing.T) {
 	cdn := netip.MustParseAddr("192.0.2.1")
-	input := &policy.Basis{
-		Name: "app.test.", Number: 1, Answers: 1, Rules: &policy.Rules{Algorithm: policy.Weighted, Names: true, TTL: 30},
+	input := &policy.DecisionInput{
+		Name: "app.test.", Number: 1, Answers: 1, Rules: &policy.Rules{Algorithm: policy.Weighted, AnswerNames: true,
+			TTL: 30},
 		Candidates: []policy.Candidate{
 			{Address: cdn, Port: 443, Target: "a.cdn.test.", Region: "eu", Weight: 90, Share: 1, MayServe: true},
 			{Address: cdn, Port: 8443, Target: "b.cdn.test.", Region: "us", Weight: 10, Share: 1, MayServe: true},

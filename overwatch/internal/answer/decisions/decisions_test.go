@@ -17,8 +17,8 @@ import (
 var client = netip.MustParseAddr("192.0.2.99")
 
 // basis returns the basis of a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
-func input(number uint32) *policy.Basis {
-	return &policy.Basis{
+func input(number uint32) *policy.DecisionInput {
+	return &policy.DecisionInput{
 		Name: fmt.Sprintf("d%d.test.", number), Number: number, Clients: []string{"", "eu", "us"}, Answers: 1,
 		Rules: &policy.Rules{Algorithm: policy.Weighted, TTL: 30},
 		Candidates: []policy.Candidate{
@@ -28,7 +28,7 @@ func input(number uint32) *policy.Basis {
 	}
 }
 
-func note(s *SocketRecorder, b *policy.Basis, region, lead uint16) {
+func note(s *SocketRecorder, b *policy.DecisionInput, region, lead uint16) {
 	s.RecordAnswer(s.StartSample(), &zone.Selection{Input: b, Region: geo.RegionID(region), Lead: lead}, client)
 }
 
@@ -245,7 +245,7 @@ func BenchmarkNote(b *testing.B) {
 	for _, c := range []struct{ sample, names int }{{0, 1}, {128, 1}, {0, 100_000}} {
 		b.Run(fmt.Sprintf("one in %d of %d names", c.sample, c.names), func(b *testing.B) {
 			r := New(c.sample, nil)
-			s, bases := r.NewSocketRecorder(), make([]*policy.Basis, c.names)
+			s, bases := r.NewSocketRecorder(), make([]*policy.DecisionInput, c.names)
 			for i := range bases {
 				bases[i] = input(uint32(i + 1))
 			}
@@ -294,7 +294,7 @@ func TestTotals_AreOfTheClientsSpot(t *testing.T) {
 		Algorithm: policy.Proximity, Fallback: policy.RoundRobin, TTL: 30,
 		Coordinates: map[string]policy.Coordinates{"eu": {}, "us": {}},
 	}
-	b.Placed, b.Spots = true, []policy.Spot{{}, {Region: "us", Position: new(policy.Coordinates)}}
+	b.UsesRegion, b.Locations = true, []policy.ClientLocation{{}, {Region: "us", Position: new(policy.Coordinates)}}
 	s := r.NewSocketRecorder()
 	s.RecordAnswer(s.StartSample(), &zone.Selection{Input: b, Region: 2, Location: 1}, client)
 	if got := r.Totals().ByAlgorithm; len(got) != 1 || got[policy.Proximity.String()] != 1 {
@@ -323,7 +323,7 @@ func TestRecorder_CountsWithinABound(t *testing.T) {
 // first time, and of such that were before.
 func BenchmarkSum(b *testing.B) {
 	const names = 100_000
-	bases := make([]*policy.Basis, names)
+	bases := make([]*policy.DecisionInput, names)
 	for i := range bases {
 		bases[i] = input(uint32(i + 1))
 	}

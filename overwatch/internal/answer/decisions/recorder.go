@@ -178,10 +178,10 @@ func (r *Recorder) result(key statKey, location geo.LocationID) *result {
 	d := key.input.Decide(policy.Family(key.family), client)
 	made := &result{
 		algorithm: r.algorithms.counterOf(d.Algorithm.String()), outcome: r.outcomes.counterOf(d.Outcome),
-		geo: key.input.Placed && client.Region != "", leads: make([]leadCounters, len(d.Due)),
+		geo: key.input.UsesRegion && client.Region != "", leads: make([]leadCounters, len(d.Members)),
 	}
 	domain := strings.TrimSuffix(key.input.Name, ".")
-	for lead := range d.Due {
+	for lead := range d.Members {
 		region := ""
 		if c := leadCandidate(d, uint16(lead)); c != nil {
 			region = c.Region

@@ -22,7 +22,7 @@ const leadsPerStat = 4
 // statKey groups answers of one name and one decision, with one of leadsPerStat consecutive first addresses. The zero
 // key counts missed answers. The struct has no padding, so that a map hashes it in one step.
 type statKey struct {
-	input   *policy.Basis
+	input   *policy.DecisionInput
 	region  geo.RegionID
 	variant uint16 // see zone.Selection
 	leads   uint16 // zone.Selection.Lead divided by leadsPerStat

@@ -40,7 +40,7 @@ func placedView(t testing.TB) *zone.View {
 	decision := func(region, address string) [2]policy.Decision {
 		return [2]policy.Decision{
 			{Outcome: policy.Success, TTL: 60, Group: region,
-				Due: []policy.Due{{Address: netip.MustParseAddr(address), Parts: 1}}},
+				Members: []policy.Member{{Address: netip.MustParseAddr(address), Parts: 1}}},
 			{Outcome: policy.NoData},
 		}
 	}
@@ -111,7 +111,7 @@ func TestRespond_TheScopeOfAnAliasStaysWhateverItLeadsTo(t *testing.T) {
 	} {
 		decision := func(region, target string) [2]policy.Decision {
 			return [2]policy.Decision{{Outcome: policy.Success, TTL: 60, Group: region,
-				Due: []policy.Due{{Target: target, Parts: 1}}}}
+				Members: []policy.Member{{Target: target, Parts: 1}}}}
 		}
 		home := decision("home", "dual.gslb.test.")
 		decisions := [][2]policy.Decision{home, home, decision("far", target)}

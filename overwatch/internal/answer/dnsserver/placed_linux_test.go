@@ -45,7 +45,7 @@ func worldView(b *testing.B) *zone.View {
 	for i := range decisions {
 		decisions[i] = [2]policy.Decision{
 			{Outcome: policy.Success, TTL: 60, Group: string(rune('a' + i)),
-				Due: []policy.Due{{Address: netip.AddrFrom4([4]byte{10, 9, 0, byte(i)}), Parts: 1}}},
+				Members: []policy.Member{{Address: netip.AddrFrom4([4]byte{10, 9, 0, byte(i)}), Parts: 1}}},
 			{Outcome: policy.NoData},
 		}
 	}

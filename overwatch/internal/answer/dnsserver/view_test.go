@@ -104,12 +104,12 @@ func viewOf(t testing.TB, c zone.Contents) *zone.View {
 			d = [2]policy.Decision{{Outcome: policy.NoHealthyBackend}, {Outcome: policy.NoHealthyBackend}}
 		}
 		for _, word := range strings.Fields(words) {
-			due := policy.Due{Address: netip.MustParseAddr(word), Parts: 1}
+			due := policy.Member{Address: netip.MustParseAddr(word), Parts: 1}
 			f := policy.IPv4
 			if due.Address.Is6() {
 				f = policy.IPv6
 			}
-			d[f] = policy.Decision{Outcome: policy.Success, TTL: 60, Due: append(d[f].Due, due)}
+			d[f] = policy.Decision{Outcome: policy.Success, TTL: 60, Members: append(d[f].Members, due)}
 		}
 		answers := 100
 		if name == "one" {

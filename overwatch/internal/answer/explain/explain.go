@@ -47,7 +47,7 @@ type Explanation struct {
 	Took   time.Duration    // finding the answer
 
 	// What follows is there for steered names only.
-	Basis    *policy.Basis
+	Basis    *policy.DecisionInput
 	Decision policy.Decision
 	Backends []Backend // by candidate
 	WouldBe  []WouldBe
@@ -99,8 +99,8 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 			continue // another table has come into force between the answer and the explanation
 		}
 		e.decide(basis, q.Family, client)
-		if lead := int(probe.Selection.Lead); basis.Rules.Names && lead < len(e.Decision.Due) {
-			e.begin(e.Decision.Due[lead])
+		if lead := int(probe.Selection.Lead); basis.Rules.AnswerNames && lead < len(e.Decision.Members) {
+			e.begin(e.Decision.Members[lead])
 		}
 		return e, nil
 	}
@@ -108,7 +108,7 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 
 // place notes where the client is: among the regions of the name's clients, or among all regions without a basis. A nil
 // table knows no client.
-func (e *Explanation) place(table *geo.Table, basis *policy.Basis) error {
+func (e *Explanation) place(table *geo.Table, basis *policy.DecisionInput) error {
 	if table == nil || !e.Client.IsValid() {
 		return nil
 	}
@@ -133,23 +133,23 @@ func ExplainPast(q Query, s zone.Selection) Explanation {
 	switch {
 	case e.Outcome == policy.NoData:
 		e.Kind = zone.NoData
-	case len(e.Decision.Due) == 0:
+	case len(e.Decision.Members) == 0:
 		e.Kind = zone.Failed
 	}
-	if int(s.Lead) < len(e.Decision.Due) {
-		e.begin(e.Decision.Due[s.Lead])
+	if int(s.Lead) < len(e.Decision.Members) {
+		e.begin(e.Decision.Members[s.Lead])
 		e.TTL = e.Decision.TTL
 	}
 	return e
 }
 
 // begin notes the member of the decision's Due with which the answer begins.
-func (e *Explanation) begin(with policy.Due) {
+func (e *Explanation) begin(with policy.Member) {
 	e.Addresses, e.target = []netip.Addr{with.Address}, with.Target
 }
 
 // decide repeats the decision of the answer.
-func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client policy.Spot) {
+func (e *Explanation) decide(basis *policy.DecisionInput, family policy.Family, client policy.ClientLocation) {
 	e.Basis, e.Region = basis, client.Region
 	e.Decision = basis.Decide(family, client)
 	e.Outcome = e.Decision.Outcome
@@ -162,8 +162,8 @@ func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client p
 	}
 	for i := range e.Backends {
 		if b := &e.Backends[i]; b.Excluded == "" {
-			if due := b.DueIn(e.Decision.Due); due != nil {
-				b.Share = Share(e.Decision.Due, *due)
+			if due := b.MemberIn(e.Decision.Members); due != nil {
+				b.Share = Share(e.Decision.Members, *due)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func (e *Explanation) Selected() *Backend {
 	if e.Basis == nil || len(e.Addresses) == 0 {
 		return nil
 	}
-	i := e.Decision.Behind(policy.Due{Address: e.Addresses[0], Target: e.target})
+	i := e.Decision.CandidateOf(policy.Member{Address: e.Addresses[0], Target: e.target})
 	if i < 0 {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (e *Explanation) Selected() *Backend {
 }
 
 // Share returns the part of the answers that begin with a member of due.
-func Share(due []policy.Due, member policy.Due) float64 {
+func Share(due []policy.Member, member policy.Member) float64 {
 	sum := 0
 	for _, d := range due {
 		sum += d.Parts

@@ -28,17 +28,17 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 		candidates[i] = policy.Candidate{
 			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), Port: 443, Region: region, Weight: 100, Share: 1,
 			MayServe: true,
-			Facts:    &policy.Facts{Status: "healthy", Reason: "all agree"},
+			Info:     &policy.CandidateInfo{Status: "healthy", Reason: "all agree"},
 		}
 	}
 	for _, f := range change {
 		f(candidates)
 	}
 	paris := &policy.Coordinates{Latitude: 48.9, Longitude: 2.4}
-	basis := &policy.Basis{
-		Name: "app.test.", Rules: &rules, Clients: []string{"", "eu", "us"}, Placed: placed, Answers: 1, Number: 1,
+	basis := &policy.DecisionInput{
+		Name: "app.test.", Rules: &rules, Clients: []string{"", "eu", "us"}, UsesRegion: placed, Answers: 1, Number: 1,
 		Generation: 7, Candidates: candidates,
-		Spots: []policy.Spot{{}, {Region: "eu", Position: paris}},
+		Locations: []policy.ClientLocation{{}, {Region: "eu", Position: paris}},
 	}
 	return ExplainPast(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")},
 		zone.Selection{Input: basis, Region: geo.RegionID(region), Location: geo.LocationID(region)})
@@ -62,13 +62,13 @@ func told(e Explanation) string {
 func TestPast_NamesTheReasons(t *testing.T) {
 	down := func(i int) func([]policy.Candidate) {
 		return func(c []policy.Candidate) {
-			c[i].MayServe, c[i].Facts = false, &policy.Facts{Status: "unhealthy", Reason: "its checks fail",
+			c[i].MayServe, c[i].Info = false, &policy.CandidateInfo{Status: "unhealthy", Reason: "its checks fail",
 				Problem: "connection refused"}
 		}
 	}
 	measured := func(c []policy.Candidate) {
 		for i := range c {
-			c[i].Latency = policy.Measurement{Smoothed: time.Duration(i+1) * 20 * time.Millisecond, Samples: 9}
+			c[i].Latency = policy.LatencyMeasurement{Smoothed: time.Duration(i+1) * 20 * time.Millisecond, Samples: 9}
 		}
 	}
 	known := map[string]policy.Coordinates{"eu": {Latitude: 50, Longitude: 8}, "us": {Latitude: 40, Longitude: -74}}
@@ -96,12 +96,12 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			[]string{"fallback|", "on_all_down all answers, for 30 s at most"}},
 		{"override", past(policy.Rules{Algorithm: policy.Weighted}, false, func(c []policy.Candidate) {
 			c[0].MayServe, c[0].Forbidden = false, true
-			c[0].Facts = &policy.Facts{Status: "unhealthy", Reason: "by override",
-				Order: &policy.Order{By: "192.0.2.9", Reason: "update", Until: noon}}
+			c[0].Info = &policy.CandidateInfo{Status: "unhealthy", Reason: "by override",
+				Override: &policy.AdminState{By: "192.0.2.9", Reason: "update", Until: noon}}
 		}), []string{"unhealthy, set by 192.0.2.9, expires 2026-01-01T12:00:00Z: update", "override 10.0.0.1:443",
 			"it may not serve"}},
 		{"draining", past(policy.Rules{Algorithm: policy.Weighted}, false, func(c []policy.Candidate) {
-			c[0].Share, c[0].Facts = 0.5, &policy.Facts{Status: "healthy", DrainEndsAt: noon}
+			c[0].Share, c[0].Info = 0.5, &policy.CandidateInfo{Status: "healthy", DrainEndsAt: noon}
 		}), []string{"drain 10.0.0.1:443 until 2026-01-01T12:00:00Z: 50 % of its weight is left",
 			"100 x 0.50: 20.0 % of these answers"}},
 		{"failover", past(policy.Rules{Algorithm: policy.Failover, Regions: []string{"eu", "us"}}, false, down(0)),
@@ -120,16 +120,17 @@ func TestPast_NamesTheReasons(t *testing.T) {
 		{"nowhere, and nobody answers", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, OnAllDown: policy.ServFail},
 			true, down(0), down(1), down(2)), []string{"makes no difference: there is no answer"}},
 		{"near", past(policy.Rules{Algorithm: policy.Proximity, Coordinates: known}, true),
-			[]string{"it is in us, and eu is nearer", "eu is the nearest that can answer"}},
+			[]string{"it is in us, and eu is nearer", "eu is the nearest region with serving backends"}},
 		{"slow", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(50, 3)}, false,
 			measured),
-			[]string{"others are faster: it takes 40.0 ms", "above the limit and others are below: it takes 60.0 ms",
+			[]string{"others are faster: it takes 40.0 ms", "its latency exceeds the limit: it takes 60.0 ms",
 				"latency 10.0.0.1:443 20.0 ms: among the fastest"}},
 		{"measured too few times", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(0, 10)}, false, measured),
 			[]string{"latency 10.0.0.3:443 60.0 ms: not compared: measured 9 of 10 times"}},
 		{"all too slow", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(10, 0)}, false, measured),
 			[]string{"latency 10.0.0.1:443 20.0 ms: not compared: slower than 10.0 ms"}},
-		{"want of data", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(0, 3), Fallback: policy.Weighted}, false),
+		{"want of data", past(policy.Rules{Algorithm: policy.Latency, Domain: limits(0, 3), Fallback: policy.Weighted},
+			false),
 			[]string{"priority fallback_algorithm weighted: latency knows too little to choose"}},
 		{"a hash", past(policy.Rules{Algorithm: policy.ClientHash,
 			Domain: &model.Domain{ClientHash: model.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}}}, false),
@@ -148,7 +149,8 @@ func TestPast_NamesTheReasons(t *testing.T) {
 }
 
 func TestWouldBe_IsBounded(t *testing.T) {
-	basis := &policy.Basis{Rules: &policy.Rules{Algorithm: policy.Weighted}, Candidates: make([]policy.Candidate, 100)}
+	basis := &policy.DecisionInput{Rules: &policy.Rules{Algorithm: policy.Weighted}, Candidates: make([]policy.Candidate,
+		100)}
 	for i := range basis.Candidates {
 		basis.Candidates[i] = policy.Candidate{Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), Weight: 1, Share: 1}
 	}

@@ -36,7 +36,7 @@ func (e *Explanation) Factors() []Factor {
 		return nil
 	}
 	factors := []Factor{e.health()}
-	if e.Basis.Placed {
+	if e.Basis.UsesRegion {
 		factors = append(factors, e.geo())
 	}
 	factors = append(factors, e.choice()...)
@@ -92,7 +92,7 @@ func (e *Explanation) health() Factor {
 	for i := range e.Backends {
 		if b := &e.Backends[i]; b.MayServe {
 			serving++
-			if e.Basis.Rules.Takes(e.Family, b.Candidate) {
+			if e.Basis.Rules.Accepts(e.Family, b.Candidate) {
 				family++
 			}
 		}
@@ -107,7 +107,7 @@ func (e *Explanation) health() Factor {
 		}
 	case policy.Fallback:
 		f.Impact = fmt.Sprintf("too few may serve: on_all_down %s answers, for %d s at most", e.Basis.Rules.OnAllDown,
-			policy.MaxLastResortTTL)
+			policy.MaxFallbackTTL)
 	case policy.NoData:
 		f.Impact = "no address of this family: an empty answer"
 	default:
@@ -132,12 +132,12 @@ func (e *Explanation) geo() Factor {
 func (e *Explanation) whichRegion() string {
 	answers := e.Decision.Region
 	switch {
-	case len(e.Decision.Due) == 0:
+	case len(e.Decision.Members) == 0:
 		return "makes no difference: there is no answer"
 	case !e.Decision.Algorithm.ChoosesRegion():
 		return "makes no difference to " + e.Decision.Algorithm.Name
-	case e.Decision.Algorithm.WhyRegion != "":
-		return fmt.Sprintf(e.Decision.Algorithm.WhyRegion, answers)
+	case e.Decision.Algorithm.RegionExplanation != "":
+		return fmt.Sprintf(e.Decision.Algorithm.RegionExplanation, answers)
 	case answers == "":
 		return "backends without a region answer"
 	case answers == e.Region:
@@ -156,7 +156,7 @@ func (e *Explanation) choice() (factors []Factor) {
 		factors = append(factors, Factor{"fallback_algorithm", Priority, d.Algorithm.Name,
 			e.Basis.Rules.Algorithm.Name + " knows too little to choose"})
 	}
-	if inside := e.inside(); inside != d.Algorithm && d.Region != "" && len(d.Due) > 0 {
+	if inside := e.inside(); inside != d.Algorithm && d.Region != "" && len(d.Members) > 0 {
 		factors = append(factors, Factor{"algorithm_inside", Priority, inside.String(), "chooses inside " + d.Region})
 	}
 	if d.Hashed {
@@ -181,13 +181,13 @@ func (e *Explanation) inside() *policy.Algorithm {
 // of lists the reasons that concern one backend.
 func (e *Explanation) of(b *Backend) (factors []Factor) {
 	name := Endpoint(b.Candidate)
-	if f := b.Facts; f != nil {
-		if f.Order != nil {
+	if f := b.Info; f != nil {
+		if f.Override != nil {
 			impact := "it may serve whatever its checks say"
-			if !f.Order.Healthy {
+			if !f.Override.Healthy {
 				impact = "it may not serve"
 			}
-			factors = append(factors, Factor{name, ByOverride, Override(f.Order), impact})
+			factors = append(factors, Factor{name, ByOverride, Override(f.Override), impact})
 		}
 		if !f.DrainEndsAt.IsZero() {
 			value := "until " + moment(f.DrainEndsAt)
@@ -208,7 +208,7 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if b.Excluded != "" {
 		return factors
 	}
-	if f := b.Facts; f != nil && f.Check != "" {
+	if f := b.Info; f != nil && f.Check != "" {
 		factors = append(factors, Factor{name, Health, f.Check, "its agent decides by what is left out"})
 	}
 	if m := b.Candidate.Latency; e.inside() == policy.Latency && m.Samples > 0 {
@@ -226,8 +226,8 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if b.Candidate.Share < 1 {
 		value += fmt.Sprintf(" x %.2f", b.Candidate.Share)
 	}
-	if b.Candidate.Among > 1 {
-		value += fmt.Sprintf(" / %d addresses", b.Candidate.Among)
+	if b.Candidate.AddressCount > 1 {
+		value += fmt.Sprintf(" / %d addresses", b.Candidate.AddressCount)
 	}
 	return append(factors, Factor{name, Weight, value, fmt.Sprintf("%.1f %% of these answers", 100*b.Share)})
 }

@@ -28,11 +28,11 @@ func IfChanged(view *zone.View, name string, change func(*policy.Candidate) bool
 		for i := range audiences {
 			basis, client := audiences[i].Input, audiences[i].ClientLocation()
 			after := candidatesAfter(basis, change)
-			outcome, worse := worsened(basis.Decide(family, client), basis.DecideIf(after, family, client))
+			outcome, worse := worsened(basis.Decide(family, client), basis.DecideWith(after, family, client))
 			if !worse {
 				continue
 			}
-			loss.Serving, loss.Minimum = basis.Serving(after)
+			loss.Serving, loss.Minimum = basis.CountServing(after)
 			if loss.Outcome != policy.NoHealthyBackend {
 				loss.Outcome = outcome
 			}
@@ -45,11 +45,11 @@ func IfChanged(view *zone.View, name string, change func(*policy.Candidate) bool
 }
 
 // candidatesAfter returns the candidates of a basis after a change and after the drains under way.
-func candidatesAfter(basis *policy.Basis, change func(*policy.Candidate) bool) []policy.Candidate {
+func candidatesAfter(basis *policy.DecisionInput, change func(*policy.Candidate) bool) []policy.Candidate {
 	var after []policy.Candidate
 	for _, c := range basis.Candidates {
-		if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {
-			markDrainedTo(&c, c.Facts.DrainTo)
+		if c.Info != nil && !c.Info.DrainEndsAt.IsZero() {
+			markDrainedTo(&c, c.Info.DrainTo)
 		}
 		if change(&c) {
 			after = append(after, c)
@@ -71,18 +71,18 @@ func markDrainedTo(c *policy.Candidate, share float64) {
 // stays (see IfChanged).
 func MarkDrained(c *policy.Candidate) bool {
 	c.MayServe, c.Share = false, 0
-	if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {
-		c.LastHealthy = c.Facts.DrainEndsAt
+	if c.Info != nil && !c.Info.DrainEndsAt.IsZero() {
+		c.LastHealthy = c.Info.DrainEndsAt
 	}
 	return true
 }
 
 // worsened reports whether an answer gets worse: to nothing from something, or to the last resort from the regular one.
 func worsened(before, after policy.Decision) (outcome policy.Outcome, worse bool) {
-	if len(before.Due) == 0 {
+	if len(before.Members) == 0 {
 		return "", false
 	}
-	if len(after.Due) == 0 {
+	if len(after.Members) == 0 {
 		return policy.NoHealthyBackend, true
 	}
 	return policy.Fallback, after.Outcome == policy.Fallback && before.Outcome != policy.Fallback

@@ -34,7 +34,7 @@ func Lines(view *zone.View, name string, client netip.Addr, subnet bool) (lines 
 		if err != nil || e.Basis == nil {
 			return nil
 		}
-		if family == policy.IPv6 && e.Basis.Rules.Names { // as for IPv4
+		if family == policy.IPv6 && e.Basis.Rules.AnswerNames { // as for IPv4
 			break
 		}
 		if e.Outcome != policy.NoData || family == policy.IPv4 {
@@ -47,7 +47,7 @@ func Lines(view *zone.View, name string, client netip.Addr, subnet bool) (lines 
 func (e *Explanation) lines() []string {
 	kind := "A"
 	switch {
-	case e.Basis.Rules.Names:
+	case e.Basis.Rules.AnswerNames:
 		kind = "CNAME"
 	case e.Family == policy.IPv6:
 		kind = "AAAA"
@@ -66,8 +66,8 @@ func (e *Explanation) lines() []string {
 		b := &e.Backends[i]
 		if b.Excluded == "" {
 			line := fmt.Sprintf("%s: %s in %s has %.1f%%", kind, Endpoint(b.Candidate), named(b.Region), 100*b.Share)
-			if b.Facts != nil && b.Facts.Check != "" {
-				line += "; " + b.Facts.Check
+			if b.Info != nil && b.Info.Check != "" {
+				line += "; " + b.Info.Check
 			}
 			rest = append(rest, line)
 		}
@@ -92,8 +92,8 @@ func (w *WouldBe) sentence() string {
 		who = Endpoint(w.If) + " were"
 	}
 	var answers []string
-	for _, due := range w.Decision.Due {
-		answers = append(answers, fmt.Sprintf("%s %.1f%%", due.Name(), 100*Share(w.Decision.Due, due)))
+	for _, due := range w.Decision.Members {
+		answers = append(answers, fmt.Sprintf("%s %.1f%%", due.Name(), 100*Share(w.Decision.Members, due)))
 	}
 	if len(answers) == 0 {
 		answers = []string{"nothing"}

@@ -63,7 +63,7 @@ func portions(view *zone.View, name string, family policy.Family) (answersByRegi
 	if err != nil || len(answers) == 0 {
 		return answersByRegion{}, nil, err
 	}
-	return portionsOf(answers), answers[0].Decision.Basis.Clients, nil
+	return portionsOf(answers), answers[0].Decision.Input.Clients, nil
 }
 
 // portionsOf is portions for answers that are known. It takes a time that grows with the number of backends.
@@ -75,18 +75,18 @@ func portionsOf(answers []RegionAnswer) answersByRegion {
 	all := answersByRegion{}
 	for _, a := range answers {
 		sum := 0
-		for _, due := range a.Decision.Due {
+		for _, due := range a.Decision.Members {
 			sum += due.Parts
 		}
 		if all[a.Region] == nil {
 			all[a.Region] = map[string]part{}
 		}
-		behind := a.Decision.BehindAll()
-		for i, due := range a.Decision.Due {
+		behind := a.Decision.CandidatesOfMembers()
+		for i, due := range a.Decision.Members {
 			p := all[a.Region][due.Name()]
 			p.share += float64(due.Parts) / float64(sum) / float64(places[a.Region])
 			if p.region = ""; behind[i] >= 0 {
-				p.region = a.Decision.Basis.Candidates[behind[i]].Region
+				p.region = a.Decision.Input.Candidates[behind[i]].Region
 			}
 			all[a.Region][due.Name()] = p
 		}
@@ -201,8 +201,8 @@ func Worse(before, after *zone.View, name string) (loss Loss, loses bool, err er
 			loss.Outcome = outcome
 		}
 		if len(is) > 0 {
-			basis := is[0].Decision.Basis
-			loss.Serving, loss.Minimum = basis.Serving(basis.Candidates)
+			basis := is[0].Decision.Input
+			loss.Serving, loss.Minimum = basis.CountServing(basis.Candidates)
 		}
 	}
 	return loss, len(loss.Families) > 0, nil

@@ -14,12 +14,12 @@ import (
 // It is about 0.1 s; a search for each of them among all would take more than 5 s.
 func TestPortions_CostGrowsWithTheNumberOfBackends(t *testing.T) {
 	const count, most = 100_000, time.Second
-	basis := &policy.Basis{Rules: &policy.Rules{Algorithm: policy.Weighted}}
+	basis := &policy.DecisionInput{Rules: &policy.Rules{Algorithm: policy.Weighted}}
 	for i := range count {
-		basis.Candidates = append(basis.Candidates, policy.Candidate{Weight: 1, Share: 1, Among: 9, MayServe: i%2 == 0,
+		basis.Candidates = append(basis.Candidates, policy.Candidate{Weight: 1, Share: 1, AddressCount: 9, MayServe: i%2 == 0,
 			Address: netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})})
 	}
-	answers := []RegionAnswer{{Decision: basis.Decide(policy.IPv4, policy.Spot{})}}
+	answers := []RegionAnswer{{Decision: basis.Decide(policy.IPv4, policy.ClientLocation{})}}
 	best := time.Hour
 	for range 3 {
 		began := time.Now()

@@ -14,7 +14,7 @@ import (
 )
 
 // byName are the rules of a name that is answered with names.
-var byName = policy.Rules{Algorithm: policy.Weighted, Names: true, TTL: 30}
+var byName = policy.Rules{Algorithm: policy.Weighted, AnswerNames: true, TTL: 30}
 
 // cdn makes the candidates of past two targets of one address, as CDNs have them, with the weights 90 and 10, and a
 // third one of it that is down.
@@ -47,7 +47,7 @@ func TestPast_TargetsOfOneAddressHaveTheirOwnShares(t *testing.T) {
 }
 
 // cdnView returns a view that answers app.test with the names of a basis.
-func cdnView(t *testing.T, basis *policy.Basis) *zone.View {
+func cdnView(t *testing.T, basis *policy.DecisionInput) *zone.View {
 	t.Helper()
 	soa := &dns.SOA{Hdr: dns.RR_Header{Name: "test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 300}, Ns: "ns.",
 		Mbox: "m."}
@@ -56,7 +56,7 @@ func cdnView(t *testing.T, basis *policy.Basis) *zone.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := basis.Decide(policy.IPv4, policy.Spot{})
+	d := basis.Decide(policy.IPv4, policy.ClientLocation{})
 	if _, err := zone.NewWriter().SetAnswers(view, "app.test.", [2]policy.Decision{d, d}, 1); err != nil {
 		t.Fatal(err)
 	}

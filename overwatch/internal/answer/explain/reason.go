@@ -14,7 +14,7 @@ import (
 // data.
 func (e *Explanation) exclusion(c *policy.Candidate, reason policy.Reason) string {
 	switch reason {
-	case policy.MayNotServe, policy.TakenOut, policy.NotLastResort:
+	case policy.MayNotServe, policy.TakenOut, policy.NotLastHealthy:
 		if state := State(c); state != "" {
 			return fmt.Sprintf("%s (%s)", state, reason)
 		}
@@ -39,13 +39,13 @@ func named(region string) string {
 
 // State returns the effective status of a candidate and its source, empty where nothing is known.
 func State(c *policy.Candidate) string {
-	f := c.Facts
+	f := c.Info
 	if f == nil {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString(f.Status)
-	for _, part := range []string{f.Reason, f.Problem, Override(f.Order)} {
+	for _, part := range []string{f.Reason, f.Problem, Override(f.Override)} {
 		if part != "" {
 			b.WriteString(": " + part)
 		}
@@ -60,7 +60,7 @@ func State(c *policy.Candidate) string {
 }
 
 // Override describes an override: the verdict, its author, its expiry and the reason.
-func Override(o *policy.Order) string {
+func Override(o *policy.AdminState) string {
 	if o == nil {
 		return ""
 	}
@@ -71,7 +71,7 @@ func Override(o *policy.Order) string {
 }
 
 // author describes an order's author, expiry and reason.
-func author(o *policy.Order) string {
+func author(o *policy.AdminState) string {
 	expiry := "without expiry"
 	if !o.Until.IsZero() {
 		expiry = "expires " + moment(o.Until)

@@ -65,9 +65,9 @@ func (w *WouldBe) record() api.RoutingWouldBe {
 	if w.If != nil {
 		out.IfUp = Endpoint(w.If)
 	}
-	for _, due := range w.Decision.Due {
+	for _, due := range w.Decision.Members {
 		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Name(),
-			Share: Share(w.Decision.Due, due)})
+			Share: Share(w.Decision.Members, due)})
 	}
 	return out
 }
@@ -93,9 +93,9 @@ func (g *RegionAnswer) Record() api.RoutingAnswer {
 		ClientRegion: g.Region, Everybody: g.Everybody, Decision: api.RoutingDecisionKind(g.Decision.Outcome),
 		Algorithm: g.Decision.Algorithm.String(), TTL: int(g.Decision.TTL), Addresses: []api.RoutingShare{},
 	}
-	for _, due := range g.Decision.Due {
+	for _, due := range g.Decision.Members {
 		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Name(),
-			Share: Share(g.Decision.Due, due)})
+			Share: Share(g.Decision.Members, due)})
 	}
 	return view
 }

@@ -11,7 +11,7 @@ import (
 // Targets of one address, as CDNs have them, have their own shares.
 func TestRecord_TargetsOfOneAddressHaveTheirOwnShares(t *testing.T) {
 	cdn := netip.MustParseAddr("192.0.2.1")
-	d := policy.Decision{Algorithm: policy.Weighted, Due: []policy.Due{
+	d := policy.Decision{Algorithm: policy.Weighted, Members: []policy.Member{
 		{Address: cdn, Target: "a.cdn.test", Parts: 90}, {Address: cdn, Target: "b.cdn.test", Parts: 10}}}
 	const want = "[{a.cdn.test 0.9} {b.cdn.test 0.1}]"
 	if got := fmt.Sprint((&RegionAnswer{Decision: d}).Record().Addresses); got != want {

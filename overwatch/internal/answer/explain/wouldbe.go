@@ -19,7 +19,8 @@ type WouldBe struct {
 
 // wouldBe decides again with each candidate that may not serve as if it could, and then with all, and returns the
 // decisions that differ.
-func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, client policy.Spot) []WouldBe {
+func wouldBe(basis *policy.DecisionInput, now policy.Decision, family policy.Family,
+	client policy.ClientLocation) []WouldBe {
 	var out []WouldBe
 	tried, all := 0, slices.Clone(basis.Candidates)
 	for i := range basis.Candidates {
@@ -33,14 +34,14 @@ func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, cli
 		}
 		one := slices.Clone(basis.Candidates)
 		revive(&one[i])
-		if d := basis.DecideIf(one, family, client); differs(d, now) {
+		if d := basis.DecideWith(one, family, client); differs(d, now) {
 			out = append(out, WouldBe{c, d})
 		}
 	}
 	if tried < 2 {
 		return out
 	}
-	if d := basis.DecideIf(all, family, client); differs(d, now) {
+	if d := basis.DecideWith(all, family, client); differs(d, now) {
 		out = append(out, WouldBe{nil, d})
 	}
 	return out
@@ -49,8 +50,9 @@ func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, cli
 func revive(c *policy.Candidate) { c.MayServe, c.Forbidden, c.Share = true, false, 1 }
 
 func differs(a, b policy.Decision) bool {
-	return a.Outcome != b.Outcome || a.TTL != b.TTL || !slices.EqualFunc(a.Due, b.Due, func(x, y policy.Due) bool {
-		return x.Name() == y.Name() && Share(a.Due, x) == Share(b.Due, y)
+	return a.Outcome != b.Outcome || a.TTL != b.TTL || !slices.EqualFunc(a.Members, b.Members, func(x,
+		y policy.Member) bool {
+		return x.Name() == y.Name() && Share(a.Members, x) == Share(b.Members, y)
 	})
 }
 
@@ -83,7 +85,7 @@ func AnswerOf(g *zone.ClientGroup, family policy.Family) RegionAnswer {
 
 // Has reports whether the answer has an address, or a host name other than "".
 func (g *RegionAnswer) Has(address netip.Addr, target string) bool {
-	return slices.ContainsFunc(g.Decision.Due, func(d policy.Due) bool {
+	return slices.ContainsFunc(g.Decision.Members, func(d policy.Member) bool {
 		return d.Target == "" && d.Address == address || d.Target != "" && d.Target == target
 	})
 }

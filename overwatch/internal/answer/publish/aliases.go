@@ -12,7 +12,7 @@ import (
 // servers returns the backends that a domain can be answered with: where answers are names, only the addresses of
 // targets.
 func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
-	if !d.rules.Names {
+	if !d.rules.AnswerNames {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Host().Name == "" })
@@ -26,7 +26,7 @@ func (z *zonePlan) steers(name string, rtype uint16) bool {
 // checkAliases notes a problem for each domain with answer: cname that is the apex of a zone.
 func (p *plan) checkAliases() {
 	for _, d := range p.domains {
-		if !d.rules.Names || d.name != d.zone {
+		if !d.rules.AnswerNames || d.name != d.zone {
 			continue
 		}
 		why := "give a name below it, or leave answer out"

@@ -177,7 +177,7 @@ func TestAliases_AreExplained(t *testing.T) {
 			t.Errorf("%v: selected %+v, records %v, TTL %d", family, s, e.Records, e.TTL)
 		}
 		list, err := explain.ByRegion(w.p.View(), "app.gslb.test", family)
-		if w.must(err); len(list) != 1 || list[0].Decision.Due[0].Name() != "a.cdn.test" {
+		if w.must(err); len(list) != 1 || list[0].Decision.Members[0].Name() != "a.cdn.test" {
 			t.Errorf("by region: %+v", list)
 		}
 	}

@@ -11,14 +11,14 @@ import (
 )
 
 // basis returns the present basis of a domain's decisions, without its clients.
-func (p *decider) basis(d *domain) *policy.Basis {
-	b := &policy.Basis{
-		Name: d.name, Rules: d.rules, Placed: d.placed, Answers: d.answers,
+func (p *decider) basis(d *domain) *policy.DecisionInput {
+	b := &policy.DecisionInput{
+		Name: d.name, Rules: d.rules, UsesRegion: d.placed, Answers: d.answers,
 		Candidates: p.candidates(d.servers(p.backends.Service(d.service)), p.measurements.smoothed[d.service]),
-		Number:     p.bases.Add(1), Generation: p.generation, At: p.now(),
+		Number:     p.bases.Add(1), Generation: p.generation, PublishedAt: p.now(),
 	}
 	if d.rules.NeedsPosition() && p.positions.atlas != nil {
-		b.Spots = p.positions.atlas.Spots()
+		b.Locations = p.positions.atlas.Locations()
 	}
 	return b
 }
@@ -43,24 +43,24 @@ func (p *decider) clientsOf(d *domain, candidates []policy.Candidate) *clients {
 // candidates returns the candidates that are made of backends, each with the facts that explain it.
 func (p *decider) candidates(
 	backends []*registry.Backend,
-	latencies map[registry.ID]policy.Measurement,
+	latencies map[registry.ID]policy.LatencyMeasurement,
 ) []policy.Candidate {
 	out := make([]policy.Candidate, len(backends))
 	for i, b := range backends {
 		out[i] = policy.Candidate{
-			Address:     b.Address,
-			Region:      p.positions.places.region(b.Region),
-			Weight:      b.EffectiveWeight(),
-			Share:       b.Share,
-			MayServe:    b.MayServe,
-			Forbidden:   b.Override != nil && !b.Override.Healthy,
-			Unknown:     b.Reason == status.ReasonUnknown,
-			LastHealthy: lastServed(b),
-			Latency:     latencies[b.ID],
-			Port:        b.Port,
-			Facts:       p.facts(b),
-			Among:       b.Host().Addresses,
-			Target:      b.Host().Name,
+			Address:      b.Address,
+			Region:       p.positions.places.region(b.Region),
+			Weight:       b.EffectiveWeight(),
+			Share:        b.Share,
+			MayServe:     b.MayServe,
+			Forbidden:    b.Override != nil && !b.Override.Healthy,
+			Unknown:      b.Reason == status.ReasonUnknown,
+			LastHealthy:  lastServed(b),
+			Latency:      latencies[b.ID],
+			Port:         b.Port,
+			Info:         p.facts(b),
+			AddressCount: b.Host().Addresses,
+			Target:       b.Host().Name,
 		}
 	}
 	return out
@@ -77,9 +77,9 @@ func lastServed(b *registry.Backend) time.Time {
 }
 
 // facts returns the facts that explain a backend's state. Backends in the same state share them.
-func (p *decider) facts(b *registry.Backend) *policy.Facts {
-	f := policy.Facts{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
-	f.Order, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.AdminWeight), orderOf(b.AdminDrain)
+func (p *decider) facts(b *registry.Backend) *policy.CandidateInfo {
+	f := policy.CandidateInfo{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
+	f.Override, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.AdminWeight), orderOf(b.AdminDrain)
 	if f.Weight != nil {
 		f.Declared = b.Weight
 	}
@@ -89,7 +89,7 @@ func (p *decider) facts(b *registry.Backend) *policy.Facts {
 	if !b.MayServe {
 		f.Problem = problem(b)
 	}
-	if f.Order != nil || f.Weight != nil || b.Draining || f.Problem != "" {
+	if f.Override != nil || f.Weight != nil || b.Draining || f.Problem != "" {
 		own := f
 		return &own
 	}
@@ -105,11 +105,11 @@ func (p *decider) facts(b *registry.Backend) *policy.Facts {
 }
 
 // orderOf returns an order as explanations show it, nil for none.
-func orderOf(o *registry.AdminState) *policy.Order {
+func orderOf(o *registry.AdminState) *policy.AdminState {
 	if o == nil {
 		return nil
 	}
-	return &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
+	return &policy.AdminState{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
 }
 
 // problem returns the fault that the agent or this node's own check found with a backend, empty if neither found one.

@@ -25,16 +25,16 @@ type decider struct {
 	bases        *atomic.Uint32 // the number of bases so far
 	generation   uint64         // of the publication under way, or the last
 
-	states    map[policy.Facts]*policy.Facts
-	state     *policy.Facts        // of the last backend
-	decisions [][2]policy.Decision // memory for those of one name
-	own       []string             // memory for the regions of one name
+	states    map[policy.CandidateInfo]*policy.CandidateInfo
+	state     *policy.CandidateInfo // of the last backend
+	decisions [][2]policy.Decision  // memory for those of one name
+	own       []string              // memory for the regions of one name
 }
 
 func newDecider(o Options) decider {
 	return decider{
 		backends: o.Backends, now: o.Now, log: o.Logger, measurements: new(measurements), writer: zone.NewWriter(),
-		bases: new(atomic.Uint32), states: make(map[policy.Facts]*policy.Facts),
+		bases: new(atomic.Uint32), states: make(map[policy.CandidateInfo]*policy.CandidateInfo),
 	}
 }
 
@@ -42,7 +42,8 @@ func newDecider(o Options) decider {
 func (p *decider) beside(positions *positions) *decider {
 	other := *p
 	other.positions, other.writer = positions, p.writer.Fork()
-	other.states, other.state, other.decisions, other.own = make(map[policy.Facts]*policy.Facts), nil, nil, nil
+	other.states, other.state, other.decisions, other.own = make(map[policy.CandidateInfo]*policy.CandidateInfo), nil,
+		nil, nil
 	return &other
 }
 
@@ -62,10 +63,10 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 				decisions = append(decisions, decisions[first])
 				continue
 			}
-			decisions = append(decisions, decideBoth(basis, policy.Spot{Region: region}, decisions))
+			decisions = append(decisions, decideBoth(basis, policy.ClientLocation{Region: region}, decisions))
 		}
 	default:
-		decisions = append(decisions, decideBoth(basis, policy.Spot{}, nil))
+		decisions = append(decisions, decideBoth(basis, policy.ClientLocation{}, nil))
 	}
 	if len(d.https.ALPN) > 0 {
 		pair(choices, decisions)
@@ -110,8 +111,8 @@ func (p *decider) steer(
 // atEachSpot decides for clients at all spots of the atlas. decisions has each different decision once, in memory if it
 // fits.
 func atEachSpot(
-	atlas *policy.Atlas,
-	basis *policy.Basis,
+	atlas *policy.LocationTable,
+	basis *policy.DecisionInput,
 	clients *clients,
 	memory [][2]policy.Decision,
 ) (choices [2]zone.LocationDecisions, decisions [][2]policy.Decision) {
@@ -121,7 +122,7 @@ func atEachSpot(
 		family := policy.Family(f)
 		c.Decisions, c.ByLocation = atlas.Decide(*basis.Rules, basis.Candidates, family, clients.names, clients.regions)
 		for i := range c.Decisions {
-			c.Decisions[i].Basis = basis
+			c.Decisions[i].Input = basis
 			if i == len(decisions) {
 				nothing := policy.Decision{Outcome: policy.NoData}
 				decisions = append(decisions, [2]policy.Decision{nothing, nothing})
@@ -134,13 +135,14 @@ func atEachSpot(
 
 // decideBoth returns the decisions for A and AAAA for one spot. others are the decisions for other spots: if the first
 // of these has no address of a family, no client gets one, for the same reasons.
-func decideBoth(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
-	decide := basis.Choose
-	if basis.Rules.Measures() {
+func decideBoth(basis *policy.DecisionInput, client policy.ClientLocation,
+	others [][2]policy.Decision) (both [2]policy.Decision) {
+	decide := basis.DecideWithoutReasons
+	if basis.Rules.UsesLatency() {
 		decide = basis.Decide // which also tells slow backends apart, for measurements.hold
 	}
 	for f := range both {
-		if len(others) > 0 && len(others[0][f].Due) == 0 {
+		if len(others) > 0 && len(others[0][f].Members) == 0 {
 			both[f] = others[0][f]
 		} else {
 			both[f] = decide(policy.Family(f), client)

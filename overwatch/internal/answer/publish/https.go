@@ -45,11 +45,11 @@ func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 	}
 	return &zone.Type{
 		Number: dns.TypeHTTPS, Family: addresses.Family,
-		Data: func(to []byte, due policy.Due) []byte {
+		Data: func(to []byte, due policy.Member) []byte {
 			to = append(to, head...)
 			if due.Address.Is4() {
 				to = addresses.Data(param(to, dns.SVCB_IPV4HINT, addresses.Length), due)
-				due.Address = due.Beside
+				due.Address = due.PairedIPv6
 			}
 			if to = append(to, ech...); due.Address.IsValid() {
 				v6 := zone.AddressTypes[policy.IPv6]
@@ -67,7 +67,7 @@ func pair(choices [2]zone.LocationDecisions, decisions [][2]policy.Decision) {
 		return
 	}
 	for i := range decisions {
-		policy.Pair(&decisions[i][policy.IPv4], &decisions[i][policy.IPv6])
+		policy.PairFamilies(&decisions[i][policy.IPv4], &decisions[i][policy.IPv6])
 	}
 }
 

@@ -20,15 +20,15 @@ type measurements struct {
 	fresh map[string][]sample // new ones by service; the keys are the services that are measured
 
 	// By service. Only the publishing goroutine changes it, and may read it without the lock.
-	smoothed map[string]map[registry.ID]policy.Measurement
+	smoothed map[string]map[registry.ID]policy.LatencyMeasurement
 }
 
 // restore takes all measurements from before a restart. forgetOthers drops those that are not needed.
-func (m *measurements) restore(before map[registry.ID]policy.Measurement) {
-	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
+func (m *measurements) restore(before map[registry.ID]policy.LatencyMeasurement) {
+	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.LatencyMeasurement)
 	for id, measured := range before {
 		if m.smoothed[id.Service] == nil {
-			m.smoothed[id.Service] = make(map[registry.ID]policy.Measurement)
+			m.smoothed[id.Service] = make(map[registry.ID]policy.LatencyMeasurement)
 		}
 		m.smoothed[id.Service][id] = measured
 	}
@@ -53,7 +53,7 @@ func (m *measurements) add(s sample) {
 func (m *measurements) forgetOthers() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.smoothed, func(service string, _ map[registry.ID]policy.Measurement) bool {
+	maps.DeleteFunc(m.smoothed, func(service string, _ map[registry.ID]policy.LatencyMeasurement) bool {
 		_, measured := m.fresh[service]
 		return !measured
 	})
@@ -63,7 +63,7 @@ func (m *measurements) forgetOthers() {
 func (m *measurements) change(d *domain) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !d.rules.Measures() {
+	if !d.rules.UsesLatency() {
 		delete(m.fresh, d.service)
 		delete(m.smoothed, d.service)
 	} else if _, measured := m.fresh[d.service]; !measured {
@@ -99,7 +99,7 @@ func (m *measurements) take() map[string][]sample {
 // learn adds samples of a service to its exponential moving averages, and drops backends that it no longer has.
 func (m *measurements) learn(d *domain, samples []sample, backends []*registry.Backend) {
 	before := m.smoothed[d.service]
-	after := make(map[registry.ID]policy.Measurement, len(backends))
+	after := make(map[registry.ID]policy.LatencyMeasurement, len(backends))
 	for _, b := range backends {
 		if known, ok := before[b.ID]; ok {
 			after[b.ID] = known
@@ -124,7 +124,7 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 // dropped.
 func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
-	if len(smoothed) == 0 || !d.rules.Measures() {
+	if len(smoothed) == 0 || !d.rules.UsesLatency() {
 		return
 	}
 	groups := make(map[string]bool)
@@ -152,7 +152,7 @@ func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions 
 	for i := range candidates {
 		id := registry.ID{Service: d.service, Address: candidates[i].Address, Port: candidates[i].Port}
 		if known, measured := smoothed[id]; measured {
-			known.Held = held(known.Held, groups, holds[i])
+			known.Groups = held(known.Groups, groups, holds[i])
 			smoothed[id] = known
 		}
 	}
@@ -197,10 +197,10 @@ func (p *Publisher) Measured(id registry.ID, took time.Duration) {
 
 // Latencies returns the average durations of the checks of backends whose name chooses by latency. It may be called
 // from any goroutine.
-func (p *Publisher) Latencies() map[registry.ID]policy.Measurement {
+func (p *Publisher) Latencies() map[registry.ID]policy.LatencyMeasurement {
 	p.measurements.mu.Lock()
 	defer p.measurements.mu.Unlock()
-	all := make(map[registry.ID]policy.Measurement)
+	all := make(map[registry.ID]policy.LatencyMeasurement)
 	for _, service := range p.measurements.smoothed {
 		maps.Copy(all, service)
 	}

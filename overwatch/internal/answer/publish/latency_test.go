@@ -114,13 +114,13 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	id := func(last byte) registry.ID {
 		return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, last}), Port: 80}
 	}
-	before := map[registry.ID]policy.Measurement{
+	before := map[registry.ID]policy.LatencyMeasurement{
 		id(1): {Smoothed: 40 * time.Millisecond, Samples: 9}, id(2): {Smoothed: 20 * time.Millisecond, Samples: 9},
 		// As slow as each other; only one of them was among the fastest before.
 		id(3): {
 			Smoothed: 24 * time.Millisecond,
 			Samples:  9,
-			Held:     []string{"latency"},
+			Groups:   []string{"latency"},
 		}, id(4): {Smoothed: 24 * time.Millisecond, Samples: 9},
 		{Service: "gone.gslb.test", Port: 80}: {Samples: 1},
 	}
@@ -146,7 +146,7 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 		t.Errorf("answered with %v, want %v", led, want)
 	}
 	if kept := p.Latencies(); len(kept) != 4 || kept[id(2)].Smoothed != 20*time.Millisecond ||
-		len(kept[id(3)].Held) != 1 {
+		len(kept[id(3)].Groups) != 1 {
 		t.Errorf("%+v is kept, want the four of the name that chooses by latency", kept)
 	}
 }
@@ -157,7 +157,7 @@ func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 	id := func(last byte) registry.ID {
 		return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, last}), Port: 80}
 	}
-	m := measurements{smoothed: map[string]map[registry.ID]policy.Measurement{"app.gslb.test": {
+	m := measurements{smoothed: map[string]map[registry.ID]policy.LatencyMeasurement{"app.gslb.test": {
 		id(1): {Smoothed: 20 * time.Millisecond, Samples: 3}, id(2): {Smoothed: 17 * time.Millisecond, Samples: 3},
 	}}}
 	d := &domain{service: "app.gslb.test", rules: &policy.Rules{
@@ -181,17 +181,18 @@ func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 				},
 			)
 		}
-		basis := &policy.Basis{Rules: d.rules, Candidates: candidates, Placed: true}
-		nowhere, eu := decideBoth(basis, policy.Spot{}, nil), decideBoth(basis, policy.Spot{Region: "eu"}, nil)
-		if due := nowhere[policy.IPv4].Due; len(due) != 1 || due[0].Address != id(2).Address {
+		basis := &policy.DecisionInput{Rules: d.rules, Candidates: candidates, UsesRegion: true}
+		nowhere, eu := decideBoth(basis, policy.ClientLocation{}, nil), decideBoth(basis,
+			policy.ClientLocation{Region: "eu"}, nil)
+		if due := nowhere[policy.IPv4].Members; len(due) != 1 || due[0].Address != id(2).Address {
 			t.Errorf("a client in no region is answered %v, want the fastest of all", due)
 		}
-		if due := eu[policy.IPv4].Due; len(due) != 1 || due[0].Address != id(1).Address {
+		if due := eu[policy.IPv4].Members; len(due) != 1 || due[0].Address != id(1).Address {
 			t.Errorf("a client in eu is answered %v, want the fastest there", due)
 		}
 		m.hold(d, candidates, [][2]policy.Decision{nowhere, eu})
 	}
-	if held := m.smoothed["app.gslb.test"][id(1)].Held; len(held) != 1 {
+	if held := m.smoothed["app.gslb.test"][id(1)].Groups; len(held) != 1 {
 		t.Errorf("10.0.0.1 is held in %q, want its region's group alone", held)
 	}
 }

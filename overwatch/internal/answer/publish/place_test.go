@@ -102,7 +102,7 @@ func audiences(t *testing.T, p *Publisher) (found []string) {
 	}
 	for _, a := range list {
 		var addresses []string
-		for _, due := range a.Input.Decide(policy.IPv4, a.ClientLocation()).Due {
+		for _, due := range a.Input.Decide(policy.IPv4, a.ClientLocation()).Members {
 			addresses = append(addresses, strings.TrimPrefix(due.Address.String(), "10.0."))
 		}
 		found = append(found, strings.Join(addresses, " "))

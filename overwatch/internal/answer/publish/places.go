@@ -42,7 +42,7 @@ func newPlaces(regions []config.Region, table *geo.Table) places {
 			e.bias[r.Name] = r.ProximityBias
 		}
 		if r.RoutingAlgorithm != "" {
-			e.pools[r.Name] = policy.Named(r.RoutingAlgorithm)
+			e.pools[r.Name] = policy.FindAlgorithm(r.RoutingAlgorithm)
 		}
 	}
 	return e
@@ -76,8 +76,8 @@ func (e *places) ranked(other *places) bool {
 // positions holds the regions and spots of clients, for domains that decide by them. It may be used concurrently.
 type positions struct {
 	places places
-	spots  *geo.Locations // nil: nowhere
-	atlas  *policy.Atlas  // of the spots
+	spots  *geo.Locations        // nil: nowhere
+	atlas  *policy.LocationTable // of the spots
 
 	mu      sync.Mutex
 	clients map[string]*clients // by the regions of a domain, with commas between them
@@ -147,10 +147,10 @@ func newPositions(before *positions, e places, table *geo.Table) *positions {
 }
 
 // atlasOf returns an atlas of spots.
-func atlasOf(spots []geo.Location) *policy.Atlas {
+func atlasOf(spots []geo.Location) *policy.LocationTable {
 	positions, rankings := make([]*policy.Coordinates, len(spots)), make([]uint16, len(spots))
 	for i, spot := range spots {
 		positions[i], rankings[i] = (*policy.Coordinates)(spot.Position), uint16(spot.Region)
 	}
-	return policy.NewAtlas(positions, rankings)
+	return policy.NewLocationTable(positions, rankings)
 }

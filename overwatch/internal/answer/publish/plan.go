@@ -234,17 +234,17 @@ func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
 
 func (p *plan) rulesFrom(c *config.Domain, regions []string) *policy.Rules {
 	rules := &policy.Rules{
-		Algorithm:   policy.Named(c.RoutingAlgorithm),
+		Algorithm:   policy.FindAlgorithm(c.RoutingAlgorithm),
 		Regions:     regions,
 		OnAllDown:   policy.OnAllDown(c.OnAllDown),
 		TTL:         p.ttl(c.TTL),
-		Fallback:    policy.Named(c.FallbackAlgorithm),
+		Fallback:    policy.FindAlgorithm(c.FallbackAlgorithm),
 		Pools:       p.places.pools,
 		Coordinates: p.places.coordinates,
 		Bias:        p.places.bias,
 		Domain:      c,
 	}
-	rules.Names, rules.Ports = c.AnswersNames(), len(c.SRV) > 0
+	rules.AnswerNames, rules.WithPorts = c.AnswersNames(), len(c.SRV) > 0
 	rules.MinHealthy, _ = policy.ParseMinimum(c.MinHealthy) // checked by package config
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy

@@ -56,12 +56,12 @@ type Backends interface {
 type Options struct {
 	Settings Settings
 	Backends Backends
-	// Ready waits until Backends has all backends that are declared. It is called when zones are built, before names are
-	// decided; nil: Backends has them.
+	// Ready waits until Backends has all backends that are declared. It is called when zones are built, before names
+	// are decided; nil: Backends has them.
 	Ready     func() error
-	Changes   *Changes                           // of the backends; nil: the Publisher makes its own
-	Signing   *dnssec.Zones                      // nil: answers are not signed
-	Latencies map[registry.ID]policy.Measurement // from before a restart
+	Changes   *Changes                                  // of the backends; nil: the Publisher makes its own
+	Signing   *dnssec.Zones                             // nil: answers are not signed
+	Latencies map[registry.ID]policy.LatencyMeasurement // from before a restart
 	// Serial is one after which zones begin (RFC 1982), so that a restart takes none back; 0: they begin with any.
 	Serial     uint32
 	Now        func() time.Time // nil means time.Now

@@ -130,10 +130,10 @@ func (w *sharesWorld) ask(socket int, client netip.Addr) {
 		return
 	}
 	key, shares, sum := fmt.Sprint(socket, d.Group), fmt.Sprint(d.TTL), 0
-	for _, due := range d.Due {
+	for _, due := range d.Members {
 		sum += due.Parts
 	}
-	for _, due := range d.Due {
+	for _, due := range d.Members {
 		shares += fmt.Sprintf(" %s %.9f", due.Address, float64(due.Parts)/float64(sum))
 	}
 	w.asked[key] = true
@@ -146,7 +146,7 @@ func (w *sharesWorld) ask(socket int, client netip.Addr) {
 	now.led[lead]++
 	now.asked++
 	w.answers++
-	for _, due := range d.Due {
+	for _, due := range d.Members {
 		if off := now.led[due.Address]*sum - now.asked*due.Parts; off > sum || off < -sum {
 			w.t.Fatalf(
 				"socket %d, %s: %s led %d of %d answers, due are %d/%d of them",

@@ -32,7 +32,7 @@ func srvTypes(d *domain) (types []*zone.Type) {
 	for _, addresses := range zone.AddressTypes {
 		types = append(types, &zone.Type{
 			Number: dns.TypeSRV, Family: addresses.Family, Length: 6 + end, DecisionOf: d.name,
-			Data: func(to []byte, due policy.Due) []byte {
+			Data: func(to []byte, due policy.Member) []byte {
 				to = binary.BigEndian.AppendUint16(append(to, 0, 0), uint16(due.Parts))
 				return append(binary.BigEndian.AppendUint16(to, due.Port), target[:end]...)
 			},
@@ -65,7 +65,7 @@ func choicesByPort(choices [2]zone.LocationDecisions) [2]zone.LocationDecisions 
 	return choices
 }
 
-func toPorts(d *policy.Decision) { d.Due, d.Hashed, d.Basis = d.Ports, false, nil }
+func toPorts(d *policy.Decision) { d.Members, d.Hashed, d.Input = d.Ports, false, nil }
 
 // editSRV notes the names of SRV records that come, go or are renewed, as a domain takes the place of the one before.
 // Either may be nil.

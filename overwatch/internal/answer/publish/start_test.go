@@ -22,11 +22,11 @@ import (
 
 // everyKind returns settings with many names of every way to choose, with backends of all states, and what checks of
 // them took.
-func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measurement) {
+func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.LatencyMeasurement) {
 	t.Helper()
 	b, s := placedSettings(t, config.Domain{})
 	s.Domains, b.data = nil, make(map[string][]*registry.Backend)
-	latencies := make(map[registry.ID]policy.Measurement)
+	latencies := make(map[registry.ID]policy.LatencyMeasurement)
 	algorithms := policy.Algorithms()
 	for i := range 4*decidedAtOnce + 7 {
 		name := fmt.Sprintf("n%04d.gslb.test", i)
@@ -62,7 +62,7 @@ func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measur
 				ID: id, Region: s.Regions[j%3].Name, Weight: 1 + i%97 + 10*j, Share: 1, MayServe: i%13 != 0 && (i+j)%4 != 0,
 				Reason: status.ReasonValidated,
 			})
-			latencies[id] = policy.Measurement{Smoothed: time.Duration(10+j) * time.Millisecond, Samples: 4}
+			latencies[id] = policy.LatencyMeasurement{Smoothed: time.Duration(10+j) * time.Millisecond, Samples: 4}
 		}
 	}
 	return s, b, latencies

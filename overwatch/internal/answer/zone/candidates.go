@@ -55,23 +55,23 @@ func (z *Zone) compileCandidates(
 	kind *Type,
 	decision *policy.Decision,
 	answers int,
-	schedules *policy.Scheduler,
+	schedules *policy.ScheduleCache,
 ) candidates {
 	switch {
-	case len(decision.Due) > 0:
+	case len(decision.Members) > 0:
 	case decision.Outcome == policy.NoData:
 		return candidates{kind: kind, state: noData}
 	default:
 		return candidates{kind: kind, state: failing}
 	}
 	out := candidates{
-		kind: kind, state: answering, schedule: schedules.For(sharesOf(decision), answers), ttl: decision.TTL,
+		kind: kind, state: answering, schedule: schedules.Get(sharesOf(decision), answers), ttl: decision.TTL,
 	}
 	data, ends := out.inline[:0], []int(nil)
-	if size := len(decision.Due) * kind.Length; size > inlineDataSize {
+	if size := len(decision.Members) * kind.Length; size > inlineDataSize {
 		data = make([]byte, 0, size)
 	}
-	for _, due := range decision.Due {
+	for _, due := range decision.Members {
 		begin := len(data)
 		if data = kind.Data(data, due); kind.Length == 0 {
 			out.inZone = out.inZone || kind.Number == dns.TypeCNAME && canonical(data[begin:]).isWithin(z.apex)
@@ -86,13 +86,13 @@ func (z *Zone) compileCandidates(
 
 // sharesOf returns the shares of the rotation. If the client's network selects the first address, all shares are equal,
 // and the n-th position of the schedule starts with the n-th address.
-func sharesOf(d *policy.Decision) []policy.Due {
+func sharesOf(d *policy.Decision) []policy.Member {
 	if !d.Hashed {
-		return d.Due
+		return d.Members
 	}
-	alike := make([]policy.Due, len(d.Due))
+	alike := make([]policy.Member, len(d.Members))
 	for i := range alike {
-		alike[i] = policy.Due{Address: d.Due[i].Address, Parts: 1}
+		alike[i] = policy.Member{Address: d.Members[i].Address, Parts: 1}
 	}
 	return alike
 }
@@ -215,7 +215,7 @@ func (o *owner) signCandidates(z *Zone, c *candidates, ttl uint32) {
 	}
 	sigs := make([]*Signature, c.schedule.Answers())
 	for i := range sigs {
-		picks := c.schedule.Members(i)
+		picks := c.schedule.AnswerMembers(i)
 		data := make([][]byte, len(picks))
 		for k, number := range picks {
 			data[k] = c.recordData(int(number))

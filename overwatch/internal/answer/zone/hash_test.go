@@ -13,7 +13,7 @@ import (
 // hashed makes a decision one that client networks of so many bits keep to.
 func hashed(d [2]policy.Decision, v4, v6 uint8) [2]policy.Decision {
 	for f := range d {
-		d[f].Hashed, d[f].ClientBits = len(d[f].Due) > 1, policy.ClientBits{IPv4: v4, IPv6: v6}
+		d[f].Hashed, d[f].ClientBits = len(d[f].Members) > 1, policy.ClientBits{IPv4: v4, IPv6: v6}
 	}
 	return d
 }

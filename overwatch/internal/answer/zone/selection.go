@@ -10,20 +10,20 @@ import (
 // Selection describes how the first address of a load-balanced answer was selected: the decision input, the client
 // location and the address. It is zero for other answers.
 type Selection struct {
-	Input    *policy.Basis  // nil for a static answer, or if the input was not stored
-	Region   geo.RegionID   // region of the client
-	Location geo.LocationID // location of the client, if the input has locations
-	Variant  uint16         // number of the answer for this client location; 0 if all clients receive the same answer
-	Lead     uint16         // index in Decision.Due of the first address; NoLead without an address
-	Family   policy.Family  // address family of the decision
+	Input    *policy.DecisionInput // nil for a static answer, or if the input was not stored
+	Region   geo.RegionID          // region of the client
+	Location geo.LocationID        // location of the client, if the input has locations
+	Variant  uint16                // number of the answer for this location; 0 if all clients get the same
+	Lead     uint16                // index in Decision.Due of the first address; NoLead without an address
+	Family   policy.Family         // address family of the decision
 }
 
 // NoLead is the Lead of an answer without an address.
 const NoLead = 1<<16 - 1
 
 // ClientLocation returns the location of the client. Input must not be nil.
-func (s *Selection) ClientLocation() policy.Spot {
-	return s.Input.Client(uint16(s.Region), uint16(s.Location))
+func (s *Selection) ClientLocation() policy.ClientLocation {
+	return s.Input.LocationOf(uint16(s.Region), uint16(s.Location))
 }
 
 // commonSelection returns the Selection of an answer that is the same for all clients. which is an index in balanced.

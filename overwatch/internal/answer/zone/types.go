@@ -18,25 +18,25 @@ type Type struct {
 	// has the type.
 	DecisionOf string
 	// Data appends the data of the record for an address or alias target. Length is its number of octets.
-	Data func(to []byte, due policy.Due) []byte
+	Data func(to []byte, due policy.Member) []byte
 }
 
 // AddressTypes are A and AAAA, the default types of a load-balanced name.
 var AddressTypes = []*Type{
-	{dns.TypeA, policy.IPv4, net.IPv4len, "", func(to []byte, due policy.Due) []byte {
+	{dns.TypeA, policy.IPv4, net.IPv4len, "", func(to []byte, due policy.Member) []byte {
 		octets := due.Address.As4()
 		return append(to, octets[:]...)
 	}},
-	{dns.TypeAAAA, policy.IPv6, net.IPv6len, "", func(to []byte, due policy.Due) []byte {
+	{dns.TypeAAAA, policy.IPv6, net.IPv6len, "", func(to []byte, due policy.Member) []byte {
 		octets := due.Address.As16()
 		return append(to, octets[:]...)
 	}},
 }
 
-// AliasTypes contains the only type of a name with alias targets as answers (policy.Rules.Names): a CNAME record, which
-// answers questions of all types. Such a name has no other records.
+// AliasTypes contains the only type of a name with alias targets as answers (policy.Rules.AnswerNames): a CNAME record,
+// which answers questions of all types. Such a name has no other records.
 var AliasTypes = []*Type{
-	{dns.TypeCNAME, policy.IPv4, 0, "", func(to []byte, due policy.Due) []byte {
+	{dns.TypeCNAME, policy.IPv4, 0, "", func(to []byte, due policy.Member) []byte {
 		name, _ := canonicalName(due.Target) // the configuration validates the target
 		return append(to, name...)
 	}},

@@ -15,7 +15,7 @@ import (
 func hintType() *Type {
 	return &Type{
 		Number: dns.TypeHTTPS, Family: policy.IPv4, Length: 11,
-		Data: func(to []byte, due policy.Due) []byte {
+		Data: func(to []byte, due policy.Member) []byte {
 			octets := due.Address.As4()
 			return append(append(to, 0, 1, 0, 0, 4, 0, 4), octets[:]...)
 		},

@@ -29,7 +29,7 @@ type variant struct {
 type affinity struct {
 	policy.ClientBits
 	*policy.Rendezvous
-	members []policy.Due // members of the Rendezvous
+	members []policy.Member // members of the Rendezvous
 }
 
 // newAffinity returns the affinity of a decision; nil if the decision uses rotation.
@@ -37,7 +37,7 @@ func newAffinity(d *policy.Decision) *affinity {
 	if !d.Hashed {
 		return nil
 	}
-	return &affinity{d.ClientBits, policy.NewRendezvous(d.Due), d.Due}
+	return &affinity{d.ClientBits, policy.NewRendezvous(d.Members), d.Members}
 }
 
 func (a *affinity) equal(other *affinity) bool {
@@ -195,7 +195,7 @@ func (w *Writer) setVariantAnswers(
 		balanced[i] = base
 		v.rotations.freeRemoved(&before[i], &after[i])
 	}
-	input := choices[policy.IPv4].Decisions[0].Basis
+	input := choices[policy.IPv4].Decisions[0].Input
 	if changed {
 		w.storeChanged(z, o, balanced, after, input)
 	} else {

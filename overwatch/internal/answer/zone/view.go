@@ -55,12 +55,12 @@ const (
 
 // answers holds all answers of a name. It is immutable. The fields that most queries read are in the first 128 octets.
 type answers struct {
-	balanced []candidates  // one for each load-balanced type
-	variants *[]variantSet // by index in balanced; nil if all clients receive the same answers
-	input    *policy.Basis // input of the load-balanced answers; nil if it was not stored
-	any      uint16        // type that answers ANY (RFC 8482 section 4.1); 0 for an empty non-terminal
-	storage  [2]candidates // memory of balanced
-	sets     []set         // static records, ascending by type
+	balanced []candidates          // one for each load-balanced type
+	variants *[]variantSet         // by index in balanced; nil if all clients receive the same answers
+	input    *policy.DecisionInput // input of the load-balanced answers; nil if it was not stored
+	any      uint16                // type that answers ANY (RFC 8482 section 4.1); 0 for an empty non-terminal
+	storage  [2]candidates         // memory of balanced
+	sets     []set                 // static records, ascending by type
 }
 
 // noAnswers is the answers of an empty non-terminal.

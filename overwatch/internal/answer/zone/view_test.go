@@ -75,7 +75,7 @@ func decide(words string) [2]policy.Decision {
 			return [2]policy.Decision{{Outcome: policy.NoHealthyBackend}, {Outcome: policy.NoHealthyBackend}}
 		}
 		text, parts, _ := strings.Cut(word, "/")
-		due := policy.Due{Parts: 1}
+		due := policy.Member{Parts: 1}
 		fmt.Sscan(parts, &due.Parts)
 		f := policy.IPv4
 		if strings.HasSuffix(text, ".") {
@@ -83,7 +83,7 @@ func decide(words string) [2]policy.Decision {
 		} else if due.Address = netip.MustParseAddr(text); due.Address.Is6() {
 			f = policy.IPv6
 		}
-		d[f] = policy.Decision{Outcome: policy.Success, TTL: 60, Due: append(d[f].Due, due)}
+		d[f] = policy.Decision{Outcome: policy.Success, TTL: 60, Members: append(d[f].Members, due)}
 	}
 	return d
 }

@@ -21,13 +21,13 @@ type Writer struct {
 // sharedState is the state that Writers share. Names with equal shares use one schedule. Each set of candidates has a
 // unique generation.
 type sharedState struct {
-	schedules   *policy.Scheduler
+	schedules   *policy.ScheduleCache
 	generations atomic.Uint32 // last assigned generation
 }
 
 // NewWriter returns a Writer.
 func NewWriter() *Writer {
-	return &Writer{sharedState: &sharedState{schedules: policy.NewScheduler()}}
+	return &Writer{sharedState: &sharedState{schedules: policy.NewScheduleCache()}}
 }
 
 // Fork returns another Writer for another goroutine. Both may work concurrently, also in one view, but never on the
@@ -70,7 +70,7 @@ func (w *Writer) SetAnswers(v *View, name string, decisions [2]policy.Decision, 
 		w.addNewSignatures(next.signatures())
 		balanced[i] = next
 	}
-	input := decisions[policy.IPv4].Basis
+	input := decisions[policy.IPv4].Input
 	if changed {
 		w.storeChanged(z, o, balanced, nil, input)
 	} else {
@@ -80,7 +80,8 @@ func (w *Writer) SetAnswers(v *View, name string, decisions [2]policy.Decision, 
 }
 
 // storeChanged stores changed answers of a name, and records the denial signatures that the answers need.
-func (w *Writer) storeChanged(z *Zone, o *owner, balanced []candidates, variants []variantSet, input *policy.Basis) {
+func (w *Writer) storeChanged(z *Zone, o *owner, balanced []candidates, variants []variantSet,
+	input *policy.DecisionInput) {
 	o.storeAnswers(balanced, variants, input)
 	if z.chain != nil {
 		w.addNewSignatures(z.chain.findLink(o.name).currentDenials(o.answers.Load()))
@@ -141,7 +142,7 @@ func (o *owner) trimCache() {
 }
 
 // storeAnswers replaces the load-balanced answers and retains the static records.
-func (o *owner) storeAnswers(balanced []candidates, variants []variantSet, input *policy.Basis) {
+func (o *owner) storeAnswers(balanced []candidates, variants []variantSet, input *policy.DecisionInput) {
 	next := newAnswers(balanced, variants, o.answers.Load().sets)
 	next.input, next.any = input, next.pickAny()
 	o.answers.Store(next)

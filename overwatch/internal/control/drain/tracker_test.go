@@ -66,14 +66,16 @@ func (w *world) backend(address string) registry.ID {
 func (w *world) publish(addresses ...string) {
 	w.Helper()
 	w.number++
-	basis := &policy.Basis{Name: "app.test.", Rules: &policy.Rules{Algorithm: policy.Weighted, TTL: uint32(ttl.Seconds())},
+	basis := &policy.DecisionInput{Name: "app.test.", Rules: &policy.Rules{Algorithm: policy.Weighted,
+		TTL: uint32(ttl.Seconds())},
 		Clients: []string{""}, Answers: 1, Number: w.number}
 	for _, address := range addresses {
 		basis.Candidates = append(basis.Candidates, policy.Candidate{Address: netip.MustParseAddr(address), Port: 80,
 			Weight: 100, Share: 1, MayServe: true})
 	}
-	d := basis.Decide(policy.IPv4, policy.Spot{})
-	_, err := zone.NewWriter().SetAnswers(w.view, "app.test.", [2]policy.Decision{d, {Outcome: policy.NoData, Basis: basis}}, 1)
+	d := basis.Decide(policy.IPv4, policy.ClientLocation{})
+	_, err := zone.NewWriter().SetAnswers(w.view, "app.test.", [2]policy.Decision{d, {Outcome: policy.NoData,
+		Input: basis}}, 1)
 	w.must(err)
 }
 

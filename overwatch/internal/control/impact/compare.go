@@ -164,12 +164,12 @@ func unusedServers(answers []explain.RegionAnswer, family policy.Family) (list [
 	}
 	used := map[string]bool{}
 	for _, a := range answers {
-		for _, due := range a.Decision.Due {
+		for _, due := range a.Decision.Members {
 			used[due.Name()] = true
 		}
 	}
-	for _, c := range answers[0].Decision.Basis.Candidates {
-		if !used[c.Address.String()] && !used[c.Target] && family.Has(c.Address) {
+	for _, c := range answers[0].Decision.Input.Candidates {
+		if !used[c.Address.String()] && !used[c.Target] && family.Contains(c.Address) {
 			list = append(list, netip.AddrPortFrom(c.Address, c.Port))
 		}
 	}

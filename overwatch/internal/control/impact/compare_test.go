@@ -14,13 +14,13 @@ import (
 // The effects of a plan do not list servers that have no clients before the plan.
 func TestNewlyUnused_OmitsServersWithoutClientsBefore(t *testing.T) {
 	answers := func(weights ...int) []explain.RegionAnswer {
-		basis := &policy.Basis{Rules: &policy.Rules{Algorithm: policy.Weighted}}
+		basis := &policy.DecisionInput{Rules: &policy.Rules{Algorithm: policy.Weighted}}
 		for i, weight := range weights {
-			basis.Candidates = append(basis.Candidates, policy.Candidate{Weight: weight, Share: 1, Among: 9,
+			basis.Candidates = append(basis.Candidates, policy.Candidate{Weight: weight, Share: 1, AddressCount: 9,
 				MayServe: true,
 				Address:  netip.AddrFrom4([4]byte{192, 0, 2, byte(1 + i)}), Port: 80})
 		}
-		return []explain.RegionAnswer{{Everybody: true, Decision: basis.Decide(policy.IPv4, policy.Spot{})}}
+		return []explain.RegionAnswer{{Everybody: true, Decision: basis.Decide(policy.IPv4, policy.ClientLocation{})}}
 	}
 	for _, c := range []struct {
 		was, is []explain.RegionAnswer

@@ -189,7 +189,7 @@ func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, 
 			known++
 		}
 	}
-	switch minimum = d.MinHealthy.Of(known); {
+	switch minimum = d.MinHealthy.RequiredOf(known); {
 	case serving >= minimum:
 		return "", serving, minimum
 	case slices.ContainsFunc(backends, d.mayBeLast):

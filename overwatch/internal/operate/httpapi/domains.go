@@ -114,8 +114,8 @@ func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *mode
 	since time.Time) api.DomainDetail {
 	view := s.domainView(cfg, d, created, since)
 	view.Settings = &api.DomainSettings{
-		GeoRoutingEnabled:   policy.Named(d.RoutingAlgorithm).NeedsRegion,
-		FailoverEnabled:     policy.Named(d.RoutingAlgorithm).ChoosesRegion(),
+		GeoRoutingEnabled:   policy.FindAlgorithm(d.RoutingAlgorithm).NeedsRegion,
+		FailoverEnabled:     policy.FindAlgorithm(d.RoutingAlgorithm).ChoosesRegion(),
 		FailoverThreshold:   d.FailoverThreshold,
 		LoadBalancingMethod: balancing(d.RoutingAlgorithm),
 	}
@@ -161,7 +161,7 @@ func (s *Server) domainOf(c *call, cfg *config.Config) (config.Domain, error) {
 // balancing returns the API's name of the way in which an algorithm chooses among equally good candidates: all but
 // round-robin and client-hash share by weight.
 func balancing(algorithm string) string {
-	if a := policy.Named(algorithm); a.IgnoresWeights || a.KeepsClients {
+	if a := policy.FindAlgorithm(algorithm); a.IgnoresWeights || a.AssignsClients {
 		return algorithm
 	}
 	return policy.Weighted.Name

@@ -41,7 +41,7 @@ func routingOperations() []Operation {
 	span := []Parameter{moment("start_time", "not before"), moment("end_time", "not after")}
 	byAlgorithm := text("algorithm", "only by this algorithm", nil)
 	// the document lists none of them
-	byAlgorithm.check = word(byAlgorithm.Name, "", policy.Names(policy.Algorithms())).check
+	byAlgorithm.check = word(byAlgorithm.Name, "", policy.AlgorithmNames(policy.Algorithms())).check
 	addresses := word("query_type", "type of the addresses, by default A", []string{"A", "AAAA"})
 	addresses.check = nil // familyOf accepts lower case
 	return []Operation{

@@ -38,7 +38,7 @@ func (s *Server) getRoutingAnswers(c *call) (answer, error) {
 	for i := range given {
 		list.Answers = append(list.Answers, given[i].Record())
 	}
-	list.Total, list.Generation = len(list.Answers), given[0].Decision.Basis.Generation
+	list.Total, list.Generation = len(list.Answers), given[0].Decision.Input.Generation
 	return ok(list), nil
 }
 
@@ -76,9 +76,9 @@ func (s *Server) listRoutingAlgorithms(c *call) (answer, error) {
 
 // getRoutingAlgorithm answers GET /routing/algorithms/{id}.
 func (s *Server) getRoutingAlgorithm(c *call) (answer, error) {
-	if a := policy.Named(c.Param("id")); a != nil {
+	if a := policy.FindAlgorithm(c.Param("id")); a != nil {
 		return ok(api.RoutingAlgorithmDetail{Algorithm: algorithmView(a)}), nil
 	}
 	return answer{}, notFound("there is no routing algorithm %.64q: there are %s", c.Param("id"),
-		strings.Join(policy.Names(policy.Algorithms()), ", "))
+		strings.Join(policy.AlgorithmNames(policy.Algorithms()), ", "))
 }

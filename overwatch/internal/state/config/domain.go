@@ -26,7 +26,7 @@ func DomainProblems(d *Domain) (found settings.Problems) {
 	add := func(key, value, format string, args ...any) {
 		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
 	}
-	algorithm := policy.Named(d.RoutingAlgorithm)
+	algorithm := policy.FindAlgorithm(d.RoutingAlgorithm)
 	if algorithm == nil {
 		add("routing_algorithm", d.RoutingAlgorithm, "%s", algorithmRemedy(d.RoutingAlgorithm))
 	}
@@ -69,7 +69,7 @@ func fallbackProblems(d *Domain, algorithm *policy.Algorithm) settings.Problems 
 		return settings.Problems{{Key: "fallback_algorithm", Value: d.FallbackAlgorithm, Message: message}}
 	}
 	switch {
-	case policy.Named(d.FallbackAlgorithm) == nil:
+	case policy.FindAlgorithm(d.FallbackAlgorithm) == nil:
 		return one(algorithmRemedy(d.FallbackAlgorithm))
 	case algorithm != nil && !algorithm.MayLackData():
 		return one(fmt.Sprintf("is never used, since %s never lacks data: remove it", d.RoutingAlgorithm))
@@ -81,7 +81,7 @@ func fallbackProblems(d *Domain, algorithm *policy.Algorithm) settings.Problems 
 
 // algorithmRemedy returns how to correct the name of an unknown routing algorithm.
 func algorithmRemedy(found string) string {
-	return "no such algorithm; " + settings.DidYouMean(found, policy.Names(policy.Algorithms()))
+	return "no such algorithm; " + settings.DidYouMean(found, policy.AlgorithmNames(policy.Algorithms()))
 }
 
 // textProblems returns the problems of the description and the tags.

@@ -28,8 +28,9 @@ type DNS struct {
 	// Seconds that a resolver may keep the records that the node makes at the apex of a zone: SOA, NS, DNSKEY, CDS and
 	// CDNSKEY. After a lower value counts, begin no change of keys until the time of the one before has passed.
 	ApexTTL int `key:"apex_ttl" default:"3600" reload:"restart" min:"1" max:"604800"`
-	// Octets of the longest answer over UDP; a client that takes less gets less, and 512 at least. What is longer is asked
-	// for again over TCP. With more than 1232, answers may be fragmented on their way, and fragments are lost or forged.
+	// Octets of the longest answer over UDP; a client that takes less gets less, and 512 at least. What is longer is
+	// asked for again over TCP. With more than 1232, answers may be fragmented on their way, and fragments are lost or
+	// forged.
 	MaxUDPSize int `key:"max_udp_size" default:"1232" reload:"live" min:"512" max:"4096"`
 	// When all backends of a domain are down: whether those that were healthy last are answered, instead of SERVFAIL.
 	ReturnLastHealthy bool `key:"return_last_healthy" reload:"live"`
@@ -77,11 +78,11 @@ func (d *DNS) SameTTLs(other *DNS) bool {
 
 // Resolver holds the keys of the resolution of `target`, the host names of servers.
 type Resolver struct {
-	// The resolvers, addresses with ports, asked one after the other until one answers. At most 8. Default: those of the
-	// machine.
+	// The resolvers, addresses with ports, asked one after the other until one answers. At most 8. Default: those of
+	// the machine.
 	Servers []string `key:"servers"`
-	// The shortest time between two questions for a target, whatever the TTL of its records. `min_ttl` must not be greater
-	// than `max_ttl`.
+	// The shortest time between two questions for a target, whatever the TTL of its records. `min_ttl` must not be
+	// greater than `max_ttl`.
 	MinTTL time.Duration `key:"min_ttl" default:"5s" min:"1s" max:"24h"`
 	// The longest time between two questions for a target, whatever the TTL of its records.
 	MaxTTL time.Duration `key:"max_ttl" default:"5m" min:"1s" max:"24h"`
@@ -109,8 +110,8 @@ type Zone struct {
 	Admin string `key:"admin"`
 	// Further records as lines of a zone file: TXT, MX, CAA, CNAME, SRV...
 	Records []string `key:"records"`
-	// A zone file (RFC 1035) with further records, relative to the file that names it; read again by a reload. Files that
-	// it includes are in its folder or below. At most 16 MiB, 1000 files, 100 000 records and a million names,
+	// A zone file (RFC 1035) with further records, relative to the file that names it; read again by a reload. Files
+	// that it includes are in its folder or below. At most 16 MiB, 1000 files, 100 000 records and a million names,
 	// with those that only have others below them. See [Zone files](dns.md#zone-files).
 	File string `key:"file"`
 	// Seconds that a resolver may keep the SOA and NS records of this zone. Default: `dns.apex_ttl`, which signing keys
@@ -144,7 +145,7 @@ const (
 // Uses reports whether holds returns true for the routing algorithm of a domain or for its fallback algorithm.
 func Uses(d *Domain, holds func(*policy.Algorithm) bool) bool {
 	for _, name := range []string{d.RoutingAlgorithm, d.FallbackAlgorithm} {
-		if a := policy.Named(name); a != nil && holds(a) {
+		if a := policy.FindAlgorithm(name); a != nil && holds(a) {
 			return true
 		}
 	}

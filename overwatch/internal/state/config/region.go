@@ -43,7 +43,7 @@ func RegionProblems(r *Region) (found settings.Problems) {
 	if (r.Latitude == nil) != (r.Longitude == nil) {
 		add("", r.Name, "has only one of latitude and longitude: give both or none")
 	}
-	inside := policy.Names(policy.PoolAlgorithms())
+	inside := policy.AlgorithmNames(policy.PoolAlgorithms())
 	if r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
 		add("routing_algorithm", r.RoutingAlgorithm, "cannot choose inside a region: %s",
 			settings.DidYouMean(r.RoutingAlgorithm, inside))

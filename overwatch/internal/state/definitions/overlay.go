@@ -226,7 +226,7 @@ func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
 		return fieldError(problems)
 	}
 	if patch.Has("fallback_algorithm") && !patch.Has("routing_algorithm") { // it belongs to the algorithm of the file
-		if f := trial.FallbackAlgorithm; f != "" && policy.Named(f) == nil {
+		if f := trial.FallbackAlgorithm; f != "" && policy.FindAlgorithm(f) == nil {
 			return fmt.Errorf("fallback_algorithm is %.64q, which this version of gslb does not know", f)
 		}
 		trial.FallbackAlgorithm = ""
@@ -397,7 +397,7 @@ func layDomain(d *config.Domain, patch model.Patch[model.Domain]) (*config.Domai
 	if problems := patch.Lay(&laid); len(problems) > 0 {
 		return nil, fieldError(problems)
 	}
-	if policy.Named(laid.RoutingAlgorithm) == nil {
+	if policy.FindAlgorithm(laid.RoutingAlgorithm) == nil {
 		return nil, fmt.Errorf("routing_algorithm is %.64q, which this version of gslb does not know",
 			laid.RoutingAlgorithm)
 	}
