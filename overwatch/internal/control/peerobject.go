@@ -26,6 +26,8 @@ type peerKind struct {
 	define func(d *definitions.Draft, key replica.Key, value json.RawMessage) error
 	// follow applies an object that is no definition.
 	follow func(p *Plane, ctx context.Context, key replica.Key) error
+	// unused returns why an object has no effect, although Follow has accepted it; "" if it has an effect.
+	unused func(u *unused, name string) string
 }
 
 // peerKinds are the kinds of replicated objects that this version knows. It is never changed.
@@ -33,12 +35,13 @@ var peerKinds = map[string]peerKind{
 	store.KindDomain: {check: checkDeclared(definitions.CheckDomain),
 		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 			return defineDeclared(key, value, d.PutDomain, d.DeleteDomain)
-		}},
+		}, unused: (*unused).domain},
 	store.KindRegion: {check: checkDeclared(definitions.CheckRegion),
 		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 			return defineDeclared(key, value, d.PutRegion, d.DeleteRegion)
 		}},
-	store.KindMapping: {check: checkAs(definitions.CheckMapping), define: definePeerMapping},
+	store.KindMapping: {check: checkAs(definitions.CheckMapping), define: definePeerMapping,
+		unused: (*unused).mapping},
 	store.KindAgent: {check: checkAs(definitions.CheckNode),
 		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 			return define(key, value, d.PutNode, d.DeleteNode)
@@ -51,11 +54,14 @@ var peerKinds = map[string]peerKind{
 			}
 			d.PutSetting(key.Name, value)
 			return nil
-		}},
-	store.KindServer:   {check: checkDeclared(checkPeerServer), follow: (*Plane).followServer},
-	store.KindOverride: {check: checkPeerAdminState, follow: (*Plane).followAdminState},
-	store.KindWeight:   {check: checkPeerAdminState, follow: (*Plane).followAdminState},
-	store.KindDrain:    {check: checkPeerAdminState, follow: (*Plane).followAdminState},
+		}, unused: (*unused).setting},
+	store.KindServer: {check: checkDeclared(checkPeerServer), follow: (*Plane).followServer, unused: (*unused).server},
+	store.KindOverride: {check: checkPeerAdminState, follow: (*Plane).followAdminState,
+		unused: (*unused).adminState},
+	store.KindWeight: {check: checkPeerAdminState, follow: (*Plane).followAdminState,
+		unused: (*unused).adminState},
+	store.KindDrain: {check: checkPeerAdminState, follow: (*Plane).followAdminState,
+		unused: (*unused).adminState},
 	store.KindRevocation: {
 		check:  checkAs(func(p *store.Pin) error { return checkAgentID(p.AgentID) }),
 		follow: (*Plane).followRevocation},

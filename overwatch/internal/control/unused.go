@@ -60,46 +60,63 @@ type unused struct {
 	targets          map[definitions.TargetID]bool // of the file
 }
 
-// reason returns why an object has no effect; empty if it has one, or if Follow has refused it.
+// reason returns why an object has no effect; "" if it has an effect, or if Follow has rejected it.
 func (u *unused) reason(key replica.Key) string {
 	if u.file[key.Kind+key.Name] {
-		return "the configuration of this node has the same object, which takes precedence"
+		return sameInFile
 	}
-	switch key.Kind {
-	case store.KindServer:
-		service, _, _ := store.EndpointOf(key)
-		return u.unsteered(service)
-	case store.KindOverride, store.KindWeight, store.KindDrain:
-		service, _ := store.OrderOf(key)
-		return u.unsteered(service)
-	case store.KindMapping:
-		network, err := netip.ParsePrefix(key.Name)
-		if m := u.set.Mappings[model.Network(network)]; err == nil && m != nil && !u.regions[u.spelled.Of(m.Region)] {
-			return fmt.Sprintf("there is no region %s, or it is disabled", m.Region)
-		}
-	case store.KindDomain:
-		d := u.set.Domains[key.Name]
-		if d == nil || !d.Enabled {
-			return ""
-		}
-		for _, region := range d.Regions {
-			if !u.regions[u.spelled.Of(region)] {
-				return fmt.Sprintf("it is served without its region %s, which is not there, or disabled", region)
-			}
-		}
-	case store.KindSetting:
-		kind, name, is := definitions.SplitOverlay(key.Name)
-		if kind == definitions.OverTarget {
-			return u.target(name)
-		}
-		if is && !(u.base.Laid(key.Name) && (kind == definitions.OverServer || u.file[kind+name])) {
-			return fmt.Sprintf("the configuration of this node does not have %s, or does not go with it", name)
+	if kind := peerKinds[key.Kind]; kind.unused != nil {
+		return kind.unused(u, key.Name)
+	}
+	return ""
+}
+
+// sameInFile is the reason of an object that the file has, too.
+const sameInFile = "the configuration of this node has the same object, which takes precedence"
+
+func (u *unused) server(name string) string {
+	service, _, _ := store.EndpointOf(replica.Key{Kind: store.KindServer, Name: name})
+	return u.unsteered(service)
+}
+
+func (u *unused) adminState(name string) string {
+	service, _ := store.OrderOf(replica.Key{Name: name})
+	return u.unsteered(service)
+}
+
+func (u *unused) mapping(name string) string {
+	network, err := netip.ParsePrefix(name)
+	if m := u.set.Mappings[model.Network(network)]; err == nil && m != nil && !u.regions[u.spelled.Of(m.Region)] {
+		return fmt.Sprintf("there is no region %s, or it is disabled", m.Region)
+	}
+	return ""
+}
+
+func (u *unused) domain(name string) string {
+	d := u.set.Domains[name]
+	if d == nil || !d.Enabled {
+		return ""
+	}
+	for _, region := range d.Regions {
+		if !u.regions[u.spelled.Of(region)] {
+			return fmt.Sprintf("it is served without its region %s, which is not there, or disabled", region)
 		}
 	}
 	return ""
 }
 
-// target returns why a server by host name has no effect; empty if it has one.
+func (u *unused) setting(key string) string {
+	kind, name, isOverlay := definitions.SplitOverlay(key)
+	if kind == definitions.OverTarget {
+		return u.target(name)
+	}
+	if isOverlay && !(u.base.Laid(key) && (kind == definitions.OverServer || u.file[kind+name])) {
+		return fmt.Sprintf("the configuration of this node does not have %s, or does not go with it", name)
+	}
+	return ""
+}
+
+// target returns why a server by host name has no effect; "" if it has an effect.
 func (u *unused) target(name string) string {
 	id, err := definitions.ParseTargetID(name)
 	if err != nil {
@@ -110,7 +127,7 @@ func (u *unused) target(name string) string {
 		return ""
 	}
 	if u.targets[id] {
-		return "the configuration of this node has the same object, which takes precedence"
+		return sameInFile
 	}
 	region := u.spelled.Of(t.Region)
 	if _, there := u.regions[region]; !there && u.set.Regions[region] == nil {

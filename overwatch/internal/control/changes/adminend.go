@@ -76,9 +76,9 @@ func NoAdminState(kind api.OrderKind, t Target) error {
 		return fault.NotFoundf("%s has its declared weight: no weight by an operator is active or planned", t)
 	case api.OrderDrain:
 		id := registry.ID{Service: t.Service, Address: t.Address, Port: t.Port}
-		return fault.NotFoundf("no drain of %s is in force or planned", id)
+		return fault.NotFoundf("there is no active or planned drain of %s", id)
 	}
-	return fault.NotFoundf("no override of %s is in force or planned", t)
+	return fault.NotFoundf("there is no active or planned override of %s", t)
 }
 
 // endAction returns the action in the audit log of the end of an admin state. The action that sets it is named as its

@@ -248,5 +248,5 @@ func (p *problems) check(place string, err error) {
 }
 
 // errStale is the error of a plan with an object that has changed since.
-var errStale = fault.Conflictf("nothing was changed: objects of the document were changed by somebody else at the " +
-	"same time: plan again")
+var errStale = fault.Conflictf("nothing was changed: another change has changed objects of the document meanwhile: " +
+	"plan it again")

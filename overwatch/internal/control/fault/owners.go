@@ -28,7 +28,7 @@ func Of(err error) (e *Error, known bool) {
 	case errors.Is(err, registry.ErrUnknownBackend):
 		return NotFoundf("no such backend is known"), true
 	case errors.Is(err, registry.ErrNoAdminState):
-		return NotFoundf("no such override is in force"), true
+		return NotFoundf("there is no such active override"), true
 	case errors.Is(err, inventory.ErrExists): // with the server's id
 		return Invalidf("%v", err), true
 	case errors.Is(err, inventory.ErrUnknown):

@@ -25,7 +25,7 @@ type Editor struct {
 }
 
 // Condition checks the state that a request demands of an object before the change (If-Match, If-None-Match). The
-// argument is the object, nil for none. A nil Condition accepts any state.
+// argument is the object, nil without an object. A nil Condition accepts any state.
 type Condition func(object any) error
 
 // Holds returns an error unless the object fulfils the condition.

@@ -81,8 +81,8 @@ func (e *Editor) EditServer(s *model.Server, req api.ServerChange) error {
 		return err
 	}
 	if s.ID() != before.ID() {
-		return fault.Invalidf("the request would change the server %s into %s: a server keeps service, address, "+
-			"target and port", before.ID(), s.ID())
+		return fault.Invalidf("the request would change the server %s into %s: service, address, target "+
+			"and port of a server cannot change", before.ID(), s.ID())
 	}
 	ofRegion := model.HealthCheckOf(e.Config().CheckIn(s.Region))
 	if s.HealthCheck == nil && s.Target == "" {

@@ -37,7 +37,7 @@ func (op *Operations) CreateDomain(r *Request, req api.DomainChange) (*model.Dom
 // and returns nil.
 func (op *Operations) ChangeDomain(r *Request, name string, req api.DomainChange) (*model.Domain, error) {
 	if given := req.Text("name"); req.Has("name") && wire.CanonicalService(given) != name {
-		return nil, fault.Invalidf("name is %.260q: a domain keeps its name, %.260q", given, name)
+		return nil, fault.Invalidf("name is %.260q: the name of a domain cannot change, it is %.260q", given, name)
 	}
 	delete(req, "name")
 	return op.defineDomain(r, &Change{Action: "update", Resource: "domain", ID: name},

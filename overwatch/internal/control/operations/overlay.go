@@ -145,7 +145,7 @@ func (op *Operations) DropOverlay(r *Request, kind, name string) error {
 	return op.Define(r, ch, func(d *definitions.Draft) error {
 		before := d.Now().Overlay(kind, name)
 		if before == nil {
-			return fault.NotFoundf("nothing is laid over %s %.260q", kind, name)
+			return fault.NotFoundf("%s %.260q has no overlay", kind, name)
 		}
 		ch.Before = before
 		d.PutSetting(ch.ID, nil)

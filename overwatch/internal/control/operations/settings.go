@@ -50,7 +50,7 @@ func (op *Operations) ChangePreferences(r *Request, node string, edit func(*api.
 }
 
 // ChangeSection changes a section of the configuration. edit sets the fields of a request in the settings of the file
-// with Replace, and otherwise in the settings in force. A nil edit restores the settings of the file.
+// with Replace, and otherwise in the present settings. A nil edit restores the settings of the file.
 func (op *Operations) ChangeSection(r *Request, section string, edit func(settings any) error) error {
 	ch := &Change{Action: api.AuditUpdate, Resource: "config", ID: section}
 	if edit == nil {

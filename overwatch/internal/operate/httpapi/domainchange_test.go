@@ -120,7 +120,7 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 	w.wantError("full disk", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 507)
 	w.defined.refusal = nil
 	w.want("POST", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 201)
-	w.wantError("another name", w.send("PUT", "/api/v1/domains/a.example", `{"name":"b.example"}`), 400, "keeps its name")
+	w.wantError("another name", w.send("PUT", "/api/v1/domains/a.example", `{"name":"b.example"}`), 400, "cannot change")
 }
 
 func TestReload_TellsWhatChangedAndWhatIsWrong(t *testing.T) {

@@ -50,7 +50,7 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 	}
 	w.wantError("the file has the name", w.send("POST", "/api/v1/domains", `{"name":"www.example"}`), 409)
 	for body, words := range map[string]string{`{"ttl":0}`: "ttl is 0", `{"regions":["x"]}`: `region is "x"`,
-		`{"fallback_algorithm":"latency"}`: "failover never lacks data", `{"name":"b.example"}`: "keeps its name",
+		`{"fallback_algorithm":"latency"}`: "failover never lacks data", `{"name":"b.example"}`: "cannot change",
 		`{"routing_policy":"fastest"}`: "no such algorithm", `{"ttl":"9"}`: "whole number"} {
 		w.wantError(body, w.send("PATCH", path, body), 400, words)
 	}
@@ -60,7 +60,7 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 		!strings.Contains(r.body, `"enabled":true`) {
 		t.Errorf("after: %s", r.body)
 	}
-	w.wantError("twice", w.send("DELETE", path+"/overlay", ""), 404, "nothing is laid over")
+	w.wantError("twice", w.send("DELETE", path+"/overlay", ""), 404, "has no overlay")
 	undone, err := w.client.Undo(t.Context(), "last")
 	if err != nil || undone.Resource != "overlay" || undone.ResourceID != "domain www.example" {
 		t.Errorf("undo: %+v %v", undone, err)

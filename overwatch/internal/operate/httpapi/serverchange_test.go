@@ -121,7 +121,7 @@ func TestServer_DrainEndsItsTrafficAndIsTakenBack(t *testing.T) {
 	w.wantError("unknown", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)
 	entries := w.auditLog("").Total
 	w.wantError("not drained", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.2:80/drain", ""), 404,
-		"no drain of")
+		"no active or planned drain of")
 	w.wantError("no weight", w.send("DELETE", weightPath, ""), 404)
 	w.wantError("no override", w.send("DELETE", overridePath, ""), 404)
 	if got := w.auditLog("").Total; got != entries {
