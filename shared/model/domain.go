@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"gslb.internal/shared/settings"
@@ -65,6 +66,16 @@ const (
 	AnswerAddress = "address"
 	AnswerCNAME   = "cname"
 )
+
+// RecordTypes lists the record types that a domain can have. The address types are first.
+func RecordTypes() []string { return []string{"A", "AAAA", "HTTPS", "SRV"} }
+
+// RecordTypeNames returns RecordTypes for messages.
+func RecordTypeNames() string {
+	types := RecordTypes()
+	last := len(types) - 1
+	return strings.Join(types[:last], ", ") + " or " + types[last]
+}
 
 // defaultDomain returns a domain with defaults only.
 var defaultDomain = sync.OnceValue(func() (d Domain) {

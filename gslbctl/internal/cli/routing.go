@@ -14,6 +14,7 @@ import (
 	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func (a *app) routingCommand() *cobra.Command {
@@ -57,11 +58,11 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&place, "place", "",
 		"`latitude,longitude` of a client, instead of --client, such as 50.1,8.7")
 	cmd.Flags().StringVar(&req.QueryType, "type", "A",
-		"A, AAAA, HTTPS, or SRV of a name such as _sip._tcp.app.example.com")
+		model.RecordTypeNames()+"; for SRV, the name is such as _sip._tcp.app.example.com")
 	cmd.Flags().StringVar(&subnet, "ecs", "",
 		"`network` of the client in the EDNS client subnet option, such as 203.0.113.0/24")
 	cmd.MarkFlagsMutuallyExclusive("client", "place")
-	cmdline.Offer(cmd, "type", []string{"A", "AAAA", "HTTPS", "SRV"})
+	cmdline.Offer(cmd, "type", model.RecordTypes())
 	return cmd
 }
 

@@ -249,7 +249,8 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	case steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME):
 		return fmt.Sprintf("%s is a domain, whose addresses are steered; remove the record or the domain", owner)
 	case z.steers(owner, rtype):
-		return fmt.Sprintf("%s is a domain with https; remove the record or the key", owner)
+		return fmt.Sprintf("%s is a domain with %s records; remove the record, or the setting of the domain", owner,
+			dns.TypeToString[rtype])
 	case rtype == dns.TypeCNAME && len(types) > 0, slices.Contains(types, dns.TypeCNAME):
 		return fmt.Sprintf("%s has other records, and an alias has none beside it (RFC 1034 section 3.6.2)", owner)
 	}

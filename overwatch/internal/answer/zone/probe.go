@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/model"
 )
 
 // Probe is the answer to a question, for operators.
@@ -28,11 +30,10 @@ var ErrName = errors.New("not a domain name")
 // ParseProbeType returns the number of a record type that load-balanced names support. name is in capitals. It returns
 // 0 for other names.
 func ParseProbeType(name string) uint16 {
-	switch name {
-	case "A", "AAAA", "HTTPS", "SRV":
-		return dns.StringToType[name]
+	if !slices.Contains(model.RecordTypes(), name) {
+		return 0
 	}
-	return 0
+	return dns.StringToType[name]
 }
 
 // Probe resolves a name in zone-file form as a query of the client would. rtype is a result of ParseProbeType.

@@ -13,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/control/strictjson"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
@@ -55,8 +56,8 @@ func routingOperations() []Operation {
 			Summary: "Explain the answer to a client",
 			Description: "Computes the answer from the published view, as DNS does. Nothing changes. Requires client_ip or " +
 				"place. " +
-				"With place, the client is in a network that the geolocation database has near it. query_type is A, " +
-				"AAAA, HTTPS or SRV.",
+				"With place, the client is in a network that the geolocation database has near it. query_type is " +
+				model.RecordTypeNames() + ".",
 			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",
 				EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
 			Required: []string{"domain"}, Status: 200, Answer: test},
@@ -176,9 +177,7 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 			"client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7; or give place", r.ClientIP)
 	}
 	if q.Type = zone.ParseProbeType(r.kind()); q.Type == 0 {
-		return q, subnet, badRequest("query_type is %.64q: it must be A, AAAA, HTTPS or SRV, the types that are "+
-			"steered",
-			r.QueryType)
+		return q, subnet, badRequest("query_type is %.64q: it must be %s", r.QueryType, model.RecordTypeNames())
 	}
 	if r.EDNS == nil || r.EDNS.ClientSubnet == "" {
 		return q, subnet, nil
