@@ -16,6 +16,7 @@ import (
 const page = "../../../docs/api.md"
 
 // listed is a table of operations in the page: between its marks stand those below the paths that the first mark names.
+// The path "*" stands for all operations below no path of a mark.
 var listed = regexp.MustCompile(`(?s)<!-- operations (.*?) -->\n.*?<!-- end of operations -->\n`)
 
 // The tables of the page about the API are the table of operations, each operation once.
@@ -24,11 +25,14 @@ func TestPage_IsWhatTheCodeSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := map[string]int{}
+	times, all := map[string]int{}, []string(nil)
+	for _, block := range listed.FindAllSubmatch(found, -1) {
+		all = append(all, strings.Fields(string(block[1]))...)
+	}
 	made := listed.ReplaceAllFunc(found, func(block []byte) []byte {
 		below := string(listed.FindSubmatch(block)[1])
 		return fmt.Appendf(nil, "<!-- operations %s -->\n%s<!-- end of operations -->\n", below,
-			table(strings.Fields(below), times))
+			table(strings.Fields(below), all, times))
 	})
 	for _, o := range httpapi.Operations() {
 		if n := times[o.Method+o.Path]; n != 1 && !strings.HasPrefix(o.Path, "/api/docs/") {
@@ -66,14 +70,18 @@ func TestPage_HasEachKindOfCondition(t *testing.T) {
 	}
 }
 
-// table lists the operations of some paths and of all below them, and counts them.
-func table(below []string, times map[string]int) string {
+// isBelow reports whether a path is below another one, or is the same.
+func isBelow(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
+
+// table lists the operations of some paths and of all below them, and counts them. all has the paths of all tables.
+func table(below, all []string, times map[string]int) string {
 	var b strings.Builder
 	b.WriteString("\n| Method and path | Role | What |\n|---|---|---|\n")
 	for _, o := range httpapi.Operations() {
 		path := strings.TrimPrefix(o.Path, "/api/v1")
 		for _, top := range below {
-			if path != top && !strings.HasPrefix(path, top+"/") || strings.HasPrefix(path, "/api/docs/") {
+			other := top == "*" && !slices.ContainsFunc(all, func(top string) bool { return isBelow(path, top) })
+			if !isBelow(path, top) && !other || strings.HasPrefix(path, "/api/docs/") {
 				continue
 			}
 			role := string(o.LeastRole())
