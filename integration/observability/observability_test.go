@@ -126,8 +126,8 @@ func TestDashboard_HasOneDataSourceAndItsRows(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"Is it well?", "Traffic", "Answers by outcome", "Backends and domains", "Agents", "Gossip", "DNSSEC",
-		"Key sync", "Process"}
+	want := []string{"Overview", "Traffic", "Answers by outcome", "Backends and domains", "Agents", "Gossip", "DNSSEC",
+		"Key exchange", "Process"}
 	if !slices.Equal(rows, want) {
 		t.Errorf("rows %q", rows)
 	}
