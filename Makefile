@@ -136,7 +136,7 @@ bench-restart: build ## restart a node twice under 50 000 queries a second by dn
 	@$(GO) run ./integration/bench -bin bin -restart 50000
 
 .PHONY: bench-failover
-bench-failover: build ## time from a fault to the last wrong answer: gslb, gdnsd, PowerDNS (Linux, root or user namespaces)
+bench-failover: build ## time from a fault to the last wrong answer: gslb, gdnsd, PowerDNS (Linux, root or userns)
 	@$(GO) run ./integration/bench -bin bin -failover -rounds 3 $(BENCHFLAGS)
 
 .PHONY: bench-cold
