@@ -227,7 +227,7 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 	}
 	for domain := range d.File().AllDomains { // regions of overlays
 		for _, region := range domain.Regions {
-			names(region, "the regions laid over domain %s name it: change them first", domain.Name)
+			names(region, "the overlay of domain %s names it: change it first", domain.Name)
 		}
 	}
 	for network, m := range d.Now().Mappings {

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// OwnMapping returns a mapping of the API, nil for none, if it fulfils the condition. done completes the sentence of
-// the error, such as "deleted".
+// OwnMapping returns a mapping of the API if it fulfills the condition, nil without a mapping. done completes the
+// sentence of the error, such as "deleted".
 func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Condition) (*store.Mapping, error) {
 	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
 		func(m config.CustomMapping) bool { return model.Network(m.CIDR) == network }) {
@@ -28,7 +28,7 @@ func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Co
 	return m, cond.Holds(*m)
 }
 
-// MappingRecord is a mapping as the audit log has it: with its owner, which undo restores too.
+// MappingRecord is a mapping in the audit log. An undo also restores its owner.
 type MappingRecord struct {
 	api.GeoMapping
 	Owner string `json:"owner,omitempty"`

@@ -76,9 +76,9 @@ func (e *Editor) CheckUnusedRegion(d *definitions.Draft, name string) error {
 			return fault.Conflictf("domain %s names the region %s: change its regions first", domain.Name, name)
 		}
 	}
-	for domain := range d.File().AllDomains { // where the API has laid it over the file's regions
+	for domain := range d.File().AllDomains { // regions of overlays
 		if slices.Contains(domain.Regions, name) {
-			return fault.Conflictf("the regions laid over domain %s name the region %s: change them first",
+			return fault.Conflictf("the overlay of domain %s names the region %s: change it first",
 				domain.Name, name)
 		}
 	}
@@ -143,7 +143,7 @@ func UnknownRegion(set *definitions.Set, id string) error {
 	return fault.NotFoundf("no region %.100q is known", id)
 }
 
-// AllRegions lists the regions of the configuration in its order, then those of the API by id.
+// AllRegions returns the regions of the configuration in its order, then the regions of the API by id.
 func AllRegions(set *definitions.Set, file *config.Config) []model.Region {
 	own := len(file.Regions)
 	list := append(make([]model.Region, 0, own+len(set.Regions)), file.Regions...)

@@ -31,8 +31,8 @@ func (op *Operations) CreateRegion(r *Request, req api.RegionChange) (*model.Reg
 		})
 }
 
-// ChangeRegion changes the fields of a request in a region. With Replace, the other fields get their defaults. It
-// returns nil for a region of the configuration, over which the fields are laid.
+// ChangeRegion changes the fields of a request in a region. With Replace, the other fields get their defaults. For
+// a region of the configuration it changes the overlay, and returns nil.
 func (op *Operations) ChangeRegion(r *Request, id string, req api.RegionChange) (*model.Region, error) {
 	id = op.regionNames().Of(id)
 	enabled := true
@@ -63,8 +63,8 @@ func (op *Operations) ChangeRegion(r *Request, id string, req api.RegionChange) 
 		})
 }
 
-// layRegion lays the values of a request over a region of the configuration. With Replace, the fields that the request
-// omits are those of the file again.
+// layRegion changes the overlay of a region of the configuration. With Replace, omitted fields take the values of the
+// file.
 func (op *Operations) layRegion(r *Request, d *definitions.Draft, ch *Change, file *config.Region,
 	req api.RegionChange) error {
 	now, _ := objects.FindRegion(d.Now(), d.File(), file.Name)

@@ -290,5 +290,5 @@ func TestDocument_PrunesNoRegionThatIsLaidOverADomain(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	w.refuses(api.ApplyRequest{Document: api.Document{Regions: []api.DocumentRegion{}}, Owner: "x", Prune: true}, 400,
-		"ap", "laid over domain www.example")
+		"ap", "overlay of domain www.example")
 }

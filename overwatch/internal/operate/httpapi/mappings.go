@@ -16,8 +16,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// listGeoMappings answers GET /geo/mappings: those of the configuration in its order, then those of the API by
-// network.
+// listGeoMappings answers GET /geo/mappings with the mappings of the configuration in its order, then the mappings of
+// the API by network.
 func (s *Server) listGeoMappings(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	var all []api.GeoMapping

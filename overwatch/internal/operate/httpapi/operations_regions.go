@@ -18,33 +18,35 @@ func regionOperations() []Operation {
 	region := v1 + "/regions/{id}"
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
-		{Method: get, Path: v1 + "/regions", handle: (*Server).listRegions, Summary: "Places with servers in them",
+		{Method: get, Path: v1 + "/regions", handle: (*Server).listRegions, Summary: "List regions",
 			Status: 200,
-			Query: paged(flag("enabled", "only those that are, or are not"),
+			Query: paged(flag("enabled", "only enabled or only disabled regions"),
 				word("continent", "only of this continent", model.ContinentCodes())),
 			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/regions", Changes: KindRegion,
 			handle: decoded((*Server).postRegion), Summary: "Create a region",
-			Description: "400 if it exists already. A name is needed: any short text. The id, which servers and domains " +
-				"name, is the name if that has lower-case letters, digits, hyphens, underscores and dots alone, else the code, " +
-				"else the name in that form.",
+			Description: "Requires a name, which is any short text. The id is the name, if the name has only lower-case " +
+				"letters, " +
+				"digits, hyphens, underscores and dots; otherwise it is the code, or the name converted to this form. Servers " +
+				"and domains refer to the id. The status is 400 if the region exists.",
 			Body: change, Status: 201, Answer: one, Errors: []int{noStore}},
 		{Method: get, Path: region, handle: (*Server).getRegion, Summary: "One region", Status: 200, Answer: one},
 		{Method: put, Path: region, Changes: KindRegion,
 			handle: decoded((*Server).putRegion), Header: conditionsOf(false),
 			Summary: "Set a region",
-			Description: "What is left out takes its default. Over one of the configuration it is laid, see DELETE of its " +
-				"overlay; what is left out is then the file's.",
+			Description: "An omitted field takes its default. For a region of the configuration, the values become an " +
+				"overlay, and an omitted field takes the value of the file.",
 			Query: safe, Body: change, Status: 200, Answer: one, Errors: unsafeChangeErrors},
 		{Method: patch, Path: region, Changes: KindRegion,
 			handle: decoded((*Server).putRegion), Header: conditionsOf(false),
-			Summary:     "Change a region",
-			Description: "What is left out stays. Over one of the configuration it is laid, as with PUT.", Query: safe,
+			Summary: "Change a region",
+			Description: "An omitted field does not change. For a region of the configuration, the values become an " +
+				"overlay.", Query: safe,
 			Body: change, Status: 200, Answer: one, Errors: unsafeChangeErrors},
 		overlayOperation(region, definitions.OverRegion, "id"),
 		{Method: del, Path: region, Changes: KindRegion,
 			handle: (*Server).deleteRegion, Header: conditionsOf(false), Summary: "Delete a region",
-			Description: "Only one that the API has created, and that no server, domain or mapping is in.",
+			Description: "Requires a region that the API has created, without servers, domains and mappings.",
 			Status:      204, Errors: append([]int{conflict}, changeErrors...)},
 	}
 }

@@ -198,7 +198,7 @@ func TestOverlay_KeepsTheRegionThatItNames(t *testing.T) {
 	if d := w.cfg.Load().Domains[0]; len(d.Regions) != 1 || d.Regions[0] != "ap" {
 		t.Errorf("in force %+v", d)
 	}
-	w.wantError("in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "laid over domain www.example")
+	w.wantError("in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "overlay of domain www.example")
 }
 
 func TestOverlay_OfAServerOfTheFile(t *testing.T) {
