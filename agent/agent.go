@@ -53,8 +53,8 @@ type Options struct {
 // backends. SIGHUP reloads overwatch nodes, backends, checks and tokens. A wrong configuration at the start is an error
 // of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
-	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
-	// one that comes while the agent starts waits too; unwanted, it would end the process
+	hangups := make(chan os.Signal, 1) // further signals during the wait are for the same reload
+	// a signal during the start waits as well; otherwise it would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	handover, stopHandover := handovers()
@@ -95,7 +95,7 @@ func Run(ctx context.Context, o Options) error {
 	figures := newFigures(build, id.NotAfter)
 	userAgent := "gslb/" + build.Version
 	found := newDiscovery(cfg.Agent.Resolver, part(logger, "discovery"))
-	found.configure(cfg)
+	found.setConfig(cfg)
 	all, _ := found.all()
 	watched, err := monitor.New(monitor.Options{
 		Backends: all, UserAgent: userAgent, Registerer: figures, Logger: part(logger, "monitor"),
@@ -112,7 +112,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	view := &outlook{checks: watched, warnings: warnings, noticeOver: cfg.Agent.DrainTime}
-	// The parts go on while the agent drains.
+	// The parts continue during the drain.
 	running, finish := context.WithCancel(context.WithoutCancel(ctx))
 	defer finish()
 	g, running := errgroup.WithContext(running)
@@ -150,8 +150,8 @@ func Run(ctx context.Context, o Options) error {
 		handover: handover, logger: logger}
 	g.Go(func() error { return reporter.Run(running) })
 	g.Go(func() error { return found.book.Run(running) })
-	g.Go(func() error { return watched.Run(running, reporter.Changed) })
-	g.Go(func() error { return warnings.Run(running, reporter.Warned) })
+	g.Go(func() error { return watched.Run(running, reporter.ReportChange) })
+	g.Go(func() error { return warnings.Run(running, reporter.ReportWarnings) })
 	g.Go(func() error { return watchExpiry(running, id.NotAfter, logger) })
 	g.Go(func() error {
 		return keepStatus(running, cfg.DataDir, func() status {
@@ -168,7 +168,7 @@ func Run(ctx context.Context, o Options) error {
 	g.Go(func() error { // the watchdog: alive as long as no lock of checks or reports is stuck
 		if err := service.Watch(running,
 			func(context.Context) error { view.backends(); reporter.Nodes(); return nil }); err != nil {
-			logger.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")
+			logger.Error().Err(err).Msg("notifying the watchdog of the service manager failed")
 		}
 		return nil
 	})
@@ -193,14 +193,14 @@ func nextEpoch(dataDir string) func(atLeast uint64) uint64 {
 // program returns the name and version of this program.
 func program() string { return "gslb-agent " + buildinfo.Get().Version }
 
-// notify tells the service manager a state, and logs if that fails.
+// notify sends a state to the service manager, and logs an error.
 func notify(state func() error, logger zerolog.Logger) {
 	if err := state(); err != nil {
 		logger.Warn().Err(err).Msg("the service manager does not hear")
 	}
 }
 
-// part returns the logger of one component.
+// part returns the logger of a component.
 func part(logger zerolog.Logger, name string) zerolog.Logger {
 	return logger.With().Str("component", name).Logger()
 }
@@ -211,7 +211,7 @@ func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
 		WatchSocket: b.HealthCheck.Watch != model.WatchOff}
 }
 
-// monitored returns those of the configured backends that have an address.
+// monitored returns the configured backends with an address.
 func monitored(configured []config.Backend) []monitor.Backend {
 	list := make([]monitor.Backend, 0, len(configured))
 	for i := range configured {

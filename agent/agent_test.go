@@ -214,7 +214,7 @@ func TestReload_BackendsAndChecksFollowTheFileAndAWrongOneChangesNothing(t *test
 	s.write(t, "no_such_key: 1\n")
 	hup()
 	s.scrape(t, `gslb_agent_reloads_total{outcome="failure"} 1`)
-	if text := r.log.String(); !strings.Contains(text, "not reloaded") || !strings.Contains(text, "no_such_key") {
+	if text := r.log.String(); !strings.Contains(text, "the reload failed") || !strings.Contains(text, "no_such_key") {
 		t.Errorf("log:\n%s", text)
 	}
 	more := "backends:\n    - {service: other.example.org, address: 127.0.0.2, port: 9, health_check: {type: tcp, " +

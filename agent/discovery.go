@@ -15,53 +15,53 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the files of agent.backends_from.
-	lookEvery = 500 * time.Millisecond
+	// readInterval is the time between two looks at the files of agent.backends_from.
+	readInterval = 500 * time.Millisecond
 	// maxFiles bounds the files of agent.backends_from: four for each backend.
 	maxFiles = 256
 )
 
-// discovery reads the files of agent.backends_from, and finds the addresses of targets. One goroutine owns it.
+// discovery reads the files of agent.backends_from, and resolves the addresses of targets. One goroutine uses it.
 type discovery struct {
-	config  *config.Config
-	files   map[string]*source
-	targets map[string]*source // by service, name and port
-	book    *resolve.Book
-	leaving map[monitor.Backend]time.Time // backends that are in no file any more, with the end of their drain
-	full    bool                          // there are more files than maxFiles
-	gone    map[string]logging.Lines      // bounds the log lines about files that go, by path
-	logger  zerolog.Logger
-	count   *prometheus.GaugeVec
+	config       *config.Config
+	files        map[string]*source
+	targets      map[string]*source // by service, name and port
+	book         *resolve.Book
+	leaving      map[monitor.Backend]time.Time // removed backends, with the end of their drain
+	full         bool                          // the configuration names more than maxFiles files
+	removedLines map[string]logging.Lines      // limits the log lines about removed files, by path
+	logger       zerolog.Logger
+	count        *prometheus.GaugeVec
 }
 
 func newDiscovery(r config.Resolver, logger zerolog.Logger) *discovery {
 	return &discovery{
 		targets: map[string]*source{}, book: newBook(r),
 		files: map[string]*source{}, leaving: map[monitor.Backend]time.Time{}, logger: logger,
-		gone: map[string]logging.Lines{},
+		removedLines: map[string]logging.Lines{},
 		count: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "gslb_agent_discovery_files",
-			Help: "Files of agent.backends_from by state: read, or refused, for which the content of before counts.",
+			Help: "Files of agent.backends_from by state: read, or refused, with the previous backends in use.",
 		}, []string{"state"}),
 	}
 }
 
-// configure puts another configuration into force and reads every file anew. A file that is wrong now keeps the
-// backends of its last right content.
-func (d *discovery) configure(c *config.Config) {
+// setConfig applies another configuration and reads each file. An invalid file retains the backends of its last valid
+// content.
+func (d *discovery) setConfig(c *config.Config) {
 	d.config = c
 	d.followTargets()
-	for _, s := range d.sources() { // agent.backends may now have the same ones
-		s.next, s.backends, s.pending, s.read = s.backends, nil, true, nil
+	for _, s := range d.sources() { // agent.backends may contain the same backends
+		s.next, s.backends, s.pending, s.readInfo = s.backends, nil, true, nil
 	}
-	d.settle()
-	d.look(true)
+	d.activatePending()
+	d.readChanged(true)
 }
 
-// look reads the files that have changed, and reports whether the backends have changed. A changed file is read when
-// two looks in a row find it the same, because it may be half written before, and is gone when two looks in a row do
-// not find it. With atOnce the first look is enough to forget a file, and to read one that is new.
-func (d *discovery) look(atOnce bool) bool {
+// readChanged reads the changed files, and reports whether the backends have changed. A changed file is read when two
+// consecutive calls find the same file, since it may be incomplete before. A file is removed when two consecutive calls
+// do not find it. With atOnce, a missing file is removed and a new file is read without a second call.
+func (d *discovery) readChanged(atOnce bool) bool {
 	named := map[string]*config.BackendsFrom{}
 	for i := range d.config.Agent.BackendsFrom {
 		from := &d.config.Agent.BackendsFrom[i]
@@ -74,69 +74,70 @@ func (d *discovery) look(atOnce bool) bool {
 	before := d.discovered()
 	for path, s := range d.files {
 		if named[path] == nil && !existenceUnknown(path) {
-			if s.seen == nil || atOnce {
+			if s.lastInfo == nil || atOnce {
 				d.logGone(path, len(s.backends))
 				delete(d.files, path)
 			}
-			s.seen = nil
+			s.lastInfo = nil
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(named)) {
 		s := d.files[path]
 		if s == nil && len(d.files) == maxFiles {
-			continue // those behind it may be known
+			continue // later files may be known
 		}
 		if s == nil {
 			s = &source{logger: d.logger.With().Str("file", path).Logger()}
 			d.files[path] = s
 		}
 		s.from = named[path]
-		s.open(path, d.config, atOnce)
+		s.readIfChanged(path, d.config, atOnce)
 	}
 	d.findTargets()
-	d.settle()
+	d.activatePending()
 	d.recordFaults(len(named))
-	return d.depart(before)
+	return d.startDrains(before)
 }
 
-// logGone logs that a file with this number of backends is gone.
+// logGone logs that a file with this number of backends was removed.
 func (d *discovery) logGone(path string, backends int) {
-	if len(d.gone) >= maxFiles {
-		clear(d.gone)
+	if len(d.removedLines) >= maxFiles {
+		clear(d.removedLines)
 	}
-	lines := d.gone[path]
+	lines := d.removedLines[path]
 	if ok, last := lines.Take(time.Now()); ok {
-		d.logger.Info().Str("file", path).Int("backends", backends).Msg("a file with backends is gone" + often(last))
+		d.logger.Info().Str("file", path).Int("backends", backends).Msg("a file with backends was removed" +
+			frequencyNote(last))
 	}
-	d.gone[path] = lines
+	d.removedLines[path] = lines
 }
 
-// often returns the end of a log line about a file: "", or, on the last line that logging.Lines allows in a span, a
-// notice that no more is logged of the file until the span is over.
-func often(last bool) string {
+// frequencyNote returns the end of a log line about a file: a note on the last line that logging.Lines allows for some
+// time, otherwise "".
+func frequencyNote(last bool) string {
 	if last {
-		return "; it changes often: no more is told of it for ten minutes"
+		return "; it changes often, further changes are not logged for ten minutes"
 	}
 	return ""
 }
 
-// settle puts the pending backends of files and targets into force, each source as a whole. A source whose backends do
-// not go with all others, such as a backend that is in two files, stays pending with a fault. settle tries again while
-// it makes progress, so a backend may move between files in either order.
-func (d *discovery) settle() {
-	for again := true; again; {
-		again = false
+// activatePending activates the pending backends of files and targets, each source as a whole. A source with a backend
+// of another source stays pending with a fault. activatePending retries while it makes progress, so that a backend can
+// move between files in any order.
+func (d *discovery) activatePending() {
+	for hasProgress := true; hasProgress; {
+		hasProgress = false
 		for _, s := range d.sources() {
 			if !s.pending {
 				continue
 			}
-			kept := s.backends
+			previous := s.backends
 			s.backends = s.next
 			err := monitor.Check(append(monitored(d.config.Agent.Backends), d.discovered()...))
 			if err != nil {
-				s.backends, s.fault = kept, err.Error()
+				s.backends, s.fault = previous, err.Error()
 			} else {
-				s.pending, s.fault, again = false, "", true
+				s.pending, s.fault, hasProgress = false, "", true
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func (d *discovery) sources() (all []*source) {
 	return all
 }
 
-// discovered returns the backends of files and targets that are in force.
+// discovered returns the active backends of files and targets.
 func (d *discovery) discovered() (all []monitor.Backend) {
 	for _, s := range d.sources() {
 		all = append(all, s.backends...)
@@ -161,18 +162,18 @@ func (d *discovery) discovered() (all []monitor.Backend) {
 }
 
 // recordFaults sets the metric of files and logs changes of the faults of files and targets. named is the number of
-// files that the configuration names; it logs once if that is too many.
+// files in the configuration; it logs once if this exceeds maxFiles.
 func (d *discovery) recordFaults(named int) {
 	wrong := 0
 	for _, s := range d.files {
 		if s.fault != "" {
 			wrong++
 		}
-		s.logFault("a file with backends is refused: what it said before counts", "the file with backends is right again")
+		s.logFault("a file with backends is invalid, its previous backends are used", "the file with backends is valid")
 	}
 	for _, s := range d.targets {
-		s.logFault("the target of a backend is not as it should be: its addresses of before count",
-			"the target of a backend is right again")
+		s.logFault("resolving the target of a backend failed, its previous addresses are used",
+			"the target of a backend is resolved")
 	}
 	d.count.WithLabelValues("read").Set(float64(len(d.files) - wrong))
 	d.count.WithLabelValues("refused").Set(float64(wrong))
@@ -180,7 +181,7 @@ func (d *discovery) recordFaults(named int) {
 		d.full = full
 		if full {
 			d.logger.Warn().Int("files", named).Int("read", maxFiles).Msg(
-				"agent.backends_from names more files than are read: put several backends into one")
+				"agent.backends_from names more than the maximum number of files; put several backends into a file")
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"gslb.internal/agent/internal/predict"
 )
 
-// depart starts the drain of backends that were discovered before and no longer are, ends drains that are over, and
-// reports whether the set of backends to check has changed.
-func (d *discovery) depart(before []monitor.Backend) bool {
+// startDrains starts the drain of backends that were discovered before and no longer are, ends drains that are over,
+// and reports whether the set of backends to check has changed.
+func (d *discovery) startDrains(before []monitor.Backend) bool {
 	after := d.discovered()
 	if over := d.config.Agent.DrainTime; over > 0 {
 		for _, b := range before {

@@ -37,7 +37,7 @@ func TestDiscovery_TheAddressesOfATargetAreBackends(t *testing.T) {
 		c := *f.config
 		c.Agent.Backends = []config.Backend{{Service: "app.example.com", Target: "lb.test", Port: 80, Weight: 100,
 			HealthCheck: c.Agent.BackendsFrom[0].HealthCheck}}
-		f.configure(&c)
+		f.setConfig(&c)
 		has := func(octets string, draining int, list ...string) {
 			t.Helper()
 			records.Store(&list)
@@ -63,10 +63,10 @@ func TestDiscovery_TheAddressesOfATargetAreBackends(t *testing.T) {
 				t.Errorf("%q is told %d times:\n%s", problem, n, f.log)
 			}
 		}
-		f.configure(&c) // a reload keeps what was found
+		f.setConfig(&c) // a reload keeps what was found
 		f.want("9 2 3 1", 1)
 		has("9 2 3 1", 2, "A 192.0.2.2")
-		if !strings.Contains(f.log.String(), "right again") {
+		if !strings.Contains(f.log.String(), "is resolved") {
 			t.Errorf("it is not told to be right: %s", f.log)
 		}
 		time.Sleep(30 * time.Second)
@@ -74,7 +74,7 @@ func TestDiscovery_TheAddressesOfATargetAreBackends(t *testing.T) {
 		f.want("9 2", 0)
 		none := c
 		none.Agent.Backends = nil
-		f.configure(&none)
+		f.setConfig(&none)
 		f.want("9", 0)
 	})
 }

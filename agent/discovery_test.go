@@ -39,7 +39,7 @@ func newFinder(t *testing.T, dir string) *finder {
 	}}
 	log := &bytes.Buffer{}
 	f := &finder{newDiscovery(config.Resolver{}, zerolog.New(log)), t, dir, log}
-	f.configure(c)
+	f.setConfig(c)
 	return f
 }
 
@@ -56,7 +56,7 @@ func (f *finder) write(name, text string) {
 }
 
 // twice looks as often as a file needs to be read, or to be gone.
-func (f *finder) twice() { f.look(false); f.look(false) }
+func (f *finder) twice() { f.readChanged(false); f.readChanged(false) }
 
 // want checks the last octets of the addresses, and how many of them drain.
 func (f *finder) want(octets string, draining int) {
@@ -83,7 +83,7 @@ func targets(octets ...int) string {
 func TestDiscovery_AFileCountsAsAWholeOrNotAtAll(t *testing.T) {
 	f := newFinder(t, t.TempDir())
 	f.write("a.yaml", targets(1, 2))
-	if f.look(false) {
+	if f.readChanged(false) {
 		t.Error("a file counts that may be half written")
 	}
 	f.twice()
@@ -101,7 +101,7 @@ func TestDiscovery_AFileCountsAsAWholeOrNotAtAll(t *testing.T) {
 	f.write("a.yaml", targets(2))
 	f.twice()
 	f.want("2 1", 1)
-	if !strings.Contains(f.log.String(), "right again") {
+	if !strings.Contains(f.log.String(), "backends is valid") {
 		t.Errorf("%s", f.log)
 	}
 }
@@ -112,7 +112,7 @@ func TestDiscovery_AReloadTakesNoFileThatIsBeingWritten(t *testing.T) {
 	f.write("a.yaml", targets(1, 2))
 	f.twice()
 	f.write("a.yaml", targets(1))
-	f.configure(f.config)
+	f.setConfig(f.config)
 	f.want("1 2", 0)
 	f.write("a.yaml", targets(1, 2, 3))
 	f.twice()
@@ -140,7 +140,7 @@ func TestDiscovery_WhatFlapsIsToldSomeTimes(t *testing.T) {
 		f.want("1 2", 1)
 		time.Sleep(10 * time.Minute)
 		f.twice()
-		if !strings.Contains(f.log.String()[strings.LastIndex(f.log.String(), "changes often"):], "refused") {
+		if !strings.Contains(f.log.String()[strings.LastIndex(f.log.String(), "changes often"):], "is invalid") {
 			t.Errorf("how it is in the end is not told: %s", f.log)
 		}
 	})
@@ -155,9 +155,9 @@ func TestDiscovery_WhatVanishesDrainsAndComesBack(t *testing.T) {
 		if err := os.Remove(filepath.Join(f.dir, "a.yaml")); err != nil {
 			t.Fatal(err)
 		}
-		f.look(false)
+		f.readChanged(false)
 		f.want("1 2", 0) // an editor may be about to write it
-		f.look(false)
+		f.readChanged(false)
 		f.want("2 1", 1)
 		time.Sleep(20 * time.Second)
 		f.write("c.yaml", targets(1))
@@ -167,7 +167,7 @@ func TestDiscovery_WhatVanishesDrainsAndComesBack(t *testing.T) {
 		f.twice()
 		f.want("2 1", 1)
 		time.Sleep(30 * time.Second)
-		if !f.look(false) {
+		if !f.readChanged(false) {
 			t.Error("a drain that is over is no change")
 		}
 		f.want("2", 0)
@@ -249,7 +249,7 @@ func TestDiscovery_NamesThatFlapAreForgotten(t *testing.T) {
 	if all, _ := f.all(); len(f.files) > maxFiles || len(f.leaving) > 64 || len(all) > 64 {
 		t.Errorf("%d files, %d backends, %d leave", len(f.files), len(all), len(f.leaving))
 	}
-	if !strings.Contains(f.log.String(), "more files than are read") {
+	if !strings.Contains(f.log.String(), "more than the maximum number of files") {
 		t.Error("that there are too many files is not told")
 	}
 }

@@ -87,7 +87,7 @@ const (
 	expiryEvery   = 24 * time.Hour
 )
 
-// watchExpiry warns before the agent's certificate ends, and again each day, until ctx ends.
+// watchExpiry warns each day before the agent's certificate expires, until ctx ends.
 func watchExpiry(ctx context.Context, ends time.Time, logger zerolog.Logger) error {
 	ticker := time.NewTicker(expiryEvery)
 	defer ticker.Stop()

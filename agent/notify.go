@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// noticesName is the name of the file in data_dir by which --notify tells the agent what drains. It survives a restart
+// noticesName is the name of the file in data_dir with which --notify sends drains to the agent. It survives a restart
 // of the agent. Other users can read it, since a hook of a service manager runs as root.
 const noticesName = "agent.draining"
 
@@ -64,10 +64,10 @@ func loadNotices(path string) (*notices, error) {
 		return n, err
 	}
 	if len(text) > maxNotices {
-		return n, fmt.Errorf("%s has more than %d octets: delete it, and notify the agent again", path, maxNotices)
+		return n, fmt.Errorf("%s has more than %d octets: delete it, then repeat the notification", path, maxNotices)
 	}
 	if err := json.Unmarshal(text, n); err != nil {
-		return new(notices), fmt.Errorf("%s: %w: delete it, and notify the agent again", path, err)
+		return new(notices), fmt.Errorf("%s: %w: delete it, then repeat the notification", path, err)
 	}
 	slices.Sort(n.Backends)
 	return n, nil
@@ -185,7 +185,7 @@ func (n *notification) do(configPath string, out io.Writer) error {
 	}
 	if n.wait && running && n.state == noticeDraining {
 		fmt.Fprintf(out, "waiting %s for the drain\n", cfg.Agent.DrainTime)
-		time.Sleep(cfg.Agent.DrainTime + lookEvery)
+		time.Sleep(cfg.Agent.DrainTime + readInterval)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// reload reads the configuration again on request and applies its overwatch nodes, its backends, their checks and
+// reload reads the configuration on request and applies its overwatch nodes, its backends, their checks and
 // their tokens. A wrong configuration is logged and changes nothing. It also looks at the files of
 // agent.backends_from.
 type reload struct {
@@ -33,7 +33,7 @@ type reload struct {
 
 func newReloads() *prometheus.CounterVec {
 	outcomes := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "gslb_agent_reloads_total", Help: "Times the configuration was read again, by outcome.",
+		Name: "gslb_agent_reloads_total", Help: "Number of reloads of the configuration, by outcome.",
 	}, []string{"outcome"})
 	for _, o := range []string{"success", "failure"} {
 		outcomes.WithLabelValues(o)
@@ -41,9 +41,9 @@ func newReloads() *prometheus.CounterVec {
 	return outcomes
 }
 
-// run reloads at each signal of asked, and looks at files with backends, until ctx ends.
+// run reloads at each signal of requested, and looks at files with backends, until ctx ends.
 func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
-	looks := time.NewTicker(lookEvery)
+	looks := time.NewTicker(readInterval)
 	defer looks.Stop()
 	for {
 		select {
@@ -52,7 +52,7 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 		case <-looks.C:
 			r.look()
 			if r.readNotices() {
-				r.reporter.Renew(r.found.config.Tokens(), false)
+				r.reporter.RenewBackends(r.found.config.Tokens(), false)
 			}
 			continue
 		case <-asked:
@@ -61,7 +61,7 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 		err := r.once()
 		notify(service.Ready, r.logger)
 		if err != nil {
-			r.logger.Error().Err(err).Msg("not reloaded: the configuration of before stays in force")
+			r.logger.Error().Err(err).Msg("the reload failed; the previous configuration stays active")
 			r.outcomes.WithLabelValues("failure").Inc() // after the log line, which has the reason
 			continue
 		}
@@ -79,10 +79,10 @@ func (r *reload) once() error {
 	if err := r.reporter.Follow(next.Agent.Gossip.OverwatchNodes); err != nil {
 		return fmt.Errorf("agent.gossip.overwatch_nodes: %w", err)
 	}
-	r.found.configure(next)
+	r.found.setConfig(next)
 	did, err := r.apply(true)
 	if err != nil {
-		r.found.configure(before)
+		r.found.setConfig(before)
 		return errors.Join(err, r.reporter.Follow(before.Agent.Gossip.OverwatchNodes))
 	}
 	for _, message := range next.Warnings() {
@@ -98,7 +98,7 @@ func (r *reload) once() error {
 
 // look applies changes in the files of agent.backends_from and of the addresses of targets.
 func (r *reload) look() {
-	if !r.found.look(false) {
+	if !r.found.readChanged(false) {
 		return
 	}
 	did, err := r.apply(false)
@@ -119,6 +119,6 @@ func (r *reload) apply(prove bool) (monitor.Changes, error) {
 		return did, err
 	}
 	r.view.leave(drained, r.found.config.Agent.DrainTime)
-	r.reporter.Renew(r.found.config.Tokens(), prove)
+	r.reporter.RenewBackends(r.found.config.Tokens(), prove)
 	return did, nil
 }

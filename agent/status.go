@@ -111,7 +111,7 @@ func writeStatus(dataDir string, s status) error {
 	return os.Rename(path+".new", path)
 }
 
-// statusStale is the age from which on a status says nothing of the agent any more: it hangs, or cannot write.
+// statusStale is the age after which a status file is outdated: the agent hangs, or cannot write the file.
 const statusStale = 15 * statusEvery
 
 // errUnwell means that the agent does not do its work. Status has written the reasons.
@@ -129,7 +129,7 @@ func Status(configPath string, out io.Writer) error {
 	}
 	text, err := os.ReadFile(filepath.Join(cfg.DataDir, statusFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("the agent has only just started: ask again in a few seconds")
+		return errors.New("the agent has just started: retry in a few seconds")
 	}
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (s *status) print(out io.Writer, now time.Time) error {
 			errUnwell, age, statusEvery)
 	}
 	if connected == 0 {
-		return fmt.Errorf("%w: no overwatch node takes what it says", errUnwell)
+		return fmt.Errorf("%w: no overwatch node accepts its reports", errUnwell)
 	}
 	return nil
 }

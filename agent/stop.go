@@ -18,7 +18,7 @@ import (
 // leaver is the part of report.Reporter that a farewell uses.
 type leaver interface {
 	Nodes() []report.NodeState
-	Drained()
+	ReportDrain()
 	HandOver()
 }
 
@@ -64,9 +64,9 @@ func (f *farewell) wait(asked, running context.Context) {
 // drain lets the overwatch nodes lead traffic away for agent.drain_time.
 func (f *farewell) drain(running context.Context) {
 	f.logger.Info().Stringer("drain_time", f.over).Msg(
-		"draining: overwatch nodes lead traffic away, then the agent stops; another signal stops it at once")
+		"draining: overwatch nodes move traffic away, then the agent stops; a second signal stops it immediately")
 	f.outlook.drain(f.over)
-	f.reporter.Drained()
+	f.reporter.ReportDrain()
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(again) // a third signal ends the process

@@ -21,7 +21,7 @@ type stopper struct {
 }
 
 func (s *stopper) Nodes() []report.NodeState { return []report.NodeState{{Connected: true}} }
-func (s *stopper) Drained()                  { s.drained = true }
+func (s *stopper) ReportDrain()              { s.drained = true }
 func (s *stopper) HandOver()                 { s.handedOver = true }
 
 // The table of farewell.wait.

@@ -31,7 +31,7 @@ func Cautions(path string) []string {
 }
 
 // Validate returns every problem that would keep an agent with this configuration from starting, as
-// settings.Problems; nil if there is none. It changes nothing and does not disturb a running agent
+// settings.Problems; or nil. It changes nothing and does not disturb a running agent
 // with the same data directory.
 func Validate(path string) error {
 	cfg, err := config.Load(path)

@@ -52,7 +52,7 @@ func TestTarget_AnAgentReportsTheAddressesOfAHostName(t *testing.T) {
 	k.change(t)
 	k.running.Stop()
 	testbed.Until(t, targetBound, "word that it is not resolved", func(context.Context) error {
-		return testbed.Said(a.Unit, "the target of a backend is not as it should be")
+		return testbed.Said(a.Unit, "resolving the target of a backend failed")
 	})
 	reports("what was good last", 45, "127.0.9.3", "127.0.9.4")
 }

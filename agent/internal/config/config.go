@@ -15,11 +15,11 @@ import (
 // Mode is the value of the key `mode` in an agent's configuration.
 const Mode = "agent"
 
-// Config is the configuration of one agent. Its fields mirror the keys of the files.
+// Config is the configuration of an agent. Its fields mirror the keys of the files.
 type Config struct {
 	// `agent`. Required; the launcher `gslb` reads it from the file given with `--config`, not from an included one.
 	Mode string `key:"mode" reload:"silent"`
-	// Where the agent keeps its certificate and key. One agent each. The package's service can write to
+	// The directory of the agent's certificate and key. Each agent needs its own. The package's service can write to
 	// `/var/lib/gslb-agent` only.
 	DataDir string         `key:"data_dir" default:"/var/lib/gslb" reload:"restart"`
 	Agent   Agent          `key:"agent"`
@@ -34,7 +34,7 @@ type Agent struct {
 	Identity Identity `key:"identity"`
 	// The same, in another place; only one of the two may be given.
 	DataDir string `key:"data_dir" reload:"silent"`
-	// What the agent watches. Required, unless `backends_from` is given.
+	// The backends that the agent checks. Required, unless `backends_from` is set.
 	Backends []Backend `key:"backends" reload:"live"`
 	// Files that say what else the agent watches. They are looked at twice a second.
 	BackendsFrom []BackendsFrom `key:"backends_from" reload:"live"`
@@ -44,7 +44,7 @@ type Agent struct {
 	Heartbeat    Heartbeat      `key:"heartbeat" reload:"restart"`
 	// Over which time overwatch nodes lead traffic away after SIGTERM or SIGINT before the agent says goodbye and
 	// stops: the backends' shares fall linearly to zero. The default is the default TTL of answers; give the TTL of
-	// your domains where it is longer. `0s`: goodbye at once. A second signal ends the drain; so does having no
+	// your domains where it is longer. `0s`: goodbye without a drain. A second signal ends the drain, as does having no
 	// overwatch node to lead traffic away.
 	DrainTime time.Duration `key:"drain_time" default:"30s" min:"0s" max:"24h" reload:"restart"`
 	// Whether a stopping agent drains its backends. `auto`: on SIGTERM and SIGINT, since the backends also stop, or
@@ -65,7 +65,7 @@ const (
 
 // Identity has the agent's name and region, and the tokens that prove its services.
 type Identity struct {
-	// The token of the service, as overwatch nodes have it under `agent_tokens`. For every service without its own.
+	// The token of `agent_tokens` of the overwatch nodes, for every service without its own token.
 	ServiceToken settings.Secret `key:"service_token" reload:"live"`
 	// Service name to token, for an agent that speaks for several.
 	ServiceTokens map[string]settings.Secret `key:"service_tokens" reload:"live"`
@@ -76,7 +76,7 @@ type Identity struct {
 	AgentID string `key:"agent_id" reload:"restart"`
 }
 
-// Backend is one address and port that the agent checks, or one host name that has several addresses.
+// Backend is an address and port that the agent checks, or a host name with several addresses.
 type Backend struct {
 	// The domain that the backend serves. Required.
 	Service string `key:"service"`
@@ -93,10 +93,10 @@ type Backend struct {
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
-// Resolver has the DNS resolvers that the agent asks for the addresses of a `target`, and the bounds of the time
+// Resolver has the DNS resolvers for the addresses of a `target`, and the bounds of the time
 // between two questions.
 type Resolver struct {
-	// The resolvers, addresses with ports, asked one after the other until one answers. At most 8. Default: those of the
+	// The resolvers, addresses with ports, tried in order until one answers. At most 8. Default: the resolvers of the
 	// machine.
 	Servers []netip.AddrPort `key:"servers"`
 	// The shortest time between two questions for a target, whatever the TTL of its records. `min_ttl` must not be greater
@@ -113,7 +113,7 @@ type BackendsFrom struct {
 	File string `key:"file"`
 	// The service of entries without one.
 	Service string `key:"service"`
-	// How backends are probed whose entry has no `health_check`; those of `targets` never have one.
+	// The health check of backends without `health_check` in their entry; entries of `targets` never have one.
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
@@ -133,7 +133,7 @@ type Predictive struct {
 
 // CPU is the threshold of the processor's load.
 type CPU struct {
-	// Percent of the processor, above 0 and up to 100: of what the container may use if it has a limit, else of the host.
+	// Percent of the CPU, above 0 and up to 100: of the container's limit if it has one, otherwise of the host.
 	Threshold float64 `key:"threshold" default:"85"`
 	// Over which time the traffic is reduced.
 	BleedDuration time.Duration `key:"bleed_duration" default:"30s" min:"1s" max:"1h"`
@@ -141,7 +141,7 @@ type CPU struct {
 
 // Memory is the threshold of the memory in use.
 type Memory struct {
-	// Percent of the memory, above 0 and up to 100: of what the container may use if it has a limit, else of the host.
+	// Percent of the memory, above 0 and up to 100: of the container's limit if it has one, otherwise of the host.
 	Threshold float64 `key:"threshold" default:"90"`
 	// Over which time the traffic is reduced.
 	BleedDuration time.Duration `key:"bleed_duration" default:"30s" min:"1s" max:"1h"`
@@ -149,7 +149,7 @@ type Memory struct {
 
 // ErrorRate is the threshold of failing checks, or of the errors that the application itself counts.
 type ErrorRate struct {
-	// Failed checks of one backend per minute, or errors per minute of the application with `source`.
+	// Failed checks of a backend per minute, or errors per minute of the application with `source`.
 	Threshold float64 `key:"threshold" default:"10"`
 	// Over which time they are counted, at least `check_interval`.
 	Window time.Duration `key:"window" default:"1m" max:"1h"`
@@ -161,19 +161,19 @@ type ErrorRate struct {
 // ErrorSource names a URL of the application and the number there that counts its errors. With a URL, exactly one of
 // Metric and Field is set.
 type ErrorSource struct {
-	// Where the application tells its errors, http or https; then these count instead of failed checks, and for all
-	// backends of the agent. Asked every `check_interval`; the answer has status 200 and at most 8 MiB.
+	// URL of the application's errors, http or https. They replace failed checks, for all
+	// backends of the agent. Requested every `check_interval`; the answer has status 200 and at most 8 MiB.
 	URL string `key:"url"`
 	// The application answers in Prometheus' text format, and this metric counts: a counter, a gauge, or a histogram's
 	// name with `_count`. With `url`, this or `field` is required.
 	Metric string `key:"metric"`
-	// Only series of the metric whose labels match: name to regular expression (RE2) for the whole value, such as
+	// Only series of the metric with matching labels: name to regular expression (RE2) for the whole value, such as
 	// `{code: "5.."}`. All that match are added up; none is 0.
 	Labels map[string]string `key:"labels"`
 	// The application answers in JSON, and this number counts: the names on the way to it with dots between, such as
 	// `errors.total`.
 	Field string `key:"field"`
-	// `counter`: errors since some start, of which the growth within `window` counts; a smaller number than before is a
+	// `counter`: errors since a start; the growth within `window` is used, and a smaller number than the previous is a
 	// new start. `rate`: errors per minute, as they are.
 	Kind string `key:"kind" default:"counter"`
 	// For the whole answer: 10ms up to `check_interval`.
@@ -190,11 +190,11 @@ type Gossip struct {
 	OverwatchNodes []string `key:"overwatch_nodes" reload:"live"`
 }
 
-// Heartbeat has the interval of the agent's full reports, and the number that may be missing before it counts as gone.
+// Heartbeat has the interval of the agent's full reports, and the number of missing reports after which it is lost.
 type Heartbeat struct {
-	// How often the agent reports everything it knows; a change is reported at once.
+	// The interval of the agent's full reports; a change is reported immediately.
 	Interval time.Duration `key:"interval" default:"10s" min:"100ms" max:"1h"`
-	// How many reports may be missing before the agent counts as gone.
+	// The number of missing reports after which the agent is treated as lost.
 	MissedThreshold int `key:"missed_threshold" default:"3" min:"1" max:"1000"`
 }
 

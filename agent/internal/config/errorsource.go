@@ -21,13 +21,13 @@ const (
 // at all.
 const minSourceTimeout = 10 * time.Millisecond
 
-// errorSource checks agent.predictive.error_rate.source, which stands at key.
+// errorSource checks agent.predictive.error_rate.source, at key.
 func (v *validator) errorSource(key string, s *ErrorSource, interval time.Duration) {
 	at, err := url.Parse(s.URL)
 	switch {
 	case s.URL == "":
 		v.Add(key+".url", "",
-			"is missing: give where the application tells its errors, such as http://127.0.0.1:8080/metrics")
+			"is missing: want the URL of the application's errors, such as http://127.0.0.1:8080/metrics")
 	case err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "":
 		v.Add(key+".url", s.URL, "give a URL with http or https and a host, such as http://127.0.0.1:8080/metrics")
 	case at.User != nil:
@@ -39,7 +39,7 @@ func (v *validator) errorSource(key string, s *ErrorSource, interval time.Durati
 		v.Add(key+".metric", "",
 			"is missing: name a metric of Prometheus' text format here, or in field a number in a JSON document")
 	case s.Metric != "" && s.Field != "":
-		v.Add(key+".field", s.Field, "metric is given too: keep the one that the application answers with")
+		v.Add(key+".field", s.Field, "metric is also set: remove the key that the application does not provide")
 	case s.Field != "" && slices.Contains(s.Path(), ""):
 		v.Add(key+".field", s.Field, "give the names on the way to the number with dots between, such as errors.total")
 	}

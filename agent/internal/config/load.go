@@ -23,11 +23,11 @@ func Load(path string) (*Config, error) {
 	return c, nil
 }
 
-// complete fills in keys whose values follow from other keys.
+// complete sets keys with defaults that depend on other keys.
 func (c *Config) complete(report *settings.Report) {
 	if inner := c.Agent.DataDir; inner != "" {
 		if report.IsSet("data_dir") && inner != c.DataDir {
-			report.Addf("agent.data_dir", inner, "data_dir says %q: keep one of the two", c.DataDir)
+			report.Addf("agent.data_dir", inner, "data_dir is %q: remove one of the two", c.DataDir)
 		}
 		c.DataDir = inner
 	}
@@ -57,7 +57,7 @@ func (i *Identity) token(service string) settings.Secret {
 	return cmp.Or(i.ServiceTokens[service], i.ServiceToken)
 }
 
-// GossipKeys returns the gossip keys: first the one that encrypts, then those that only decrypt.
+// GossipKeys returns the gossip keys: first the key that encrypts, then the keys that only decrypt.
 func (c *Config) GossipKeys() [][]byte {
 	return settings.Keys(c.Agent.Gossip.EncryptionKey, c.Agent.Gossip.PreviousEncryptionKeys)
 }

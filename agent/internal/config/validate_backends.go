@@ -91,7 +91,7 @@ func (v *validator) target(key string, b *Backend) {
 	name, remedy := settings.ParseHost(b.Target)
 	switch {
 	case b.Address.IsValid():
-		v.Add(key, b.Target, "stands beside an address: keep one of the two")
+		v.Add(key, b.Target, "is set in addition to an address: remove one of the two")
 	case remedy != "":
 		v.Add(key, b.Target, remedy)
 	default:
@@ -152,7 +152,7 @@ func (v *validator) tokens() {
 				"this service is there already, spelled otherwise (case and a final dot do not count): keep one")
 		case token == "":
 			v.Add(settings.Entry(key, written), "",
-				"the token is empty: give the one that overwatch nodes have under agent_tokens")
+				"the token is empty: want the token of agent_tokens of the overwatch nodes")
 		default:
 			v.shortToken(settings.Entry(key, written), token)
 			v.unusedToken(settings.Entry(key, written), name)

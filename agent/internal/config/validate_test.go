@@ -27,7 +27,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
   - {service: a.example, target: 'lb example', port: 80, health_check: {type: tcp}}
   resolver: {servers: ['192.0.2.53:0'], min_ttl: 2h, max_ttl: 1h}
 `, []string{
-			`6: agent.backends[0].target: "lb.example": stands beside an address: keep one of the two`,
+			`6: agent.backends[0].target: "lb.example": is set in addition to an address: remove one of the two`,
 			`7: agent.backends[1].target: "lb example": a name has letters, digits, hyphens, underscores and dots, nothing else`,
 			`8: agent.resolver.servers[0]: "192.0.2.53:0": give an address with its port, such as 192.0.2.53:53 or ` +
 				`[2001:db8::53]:53`,
@@ -73,8 +73,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 				"y}, kind: gauge, timeout: 11s}\n", []string{
 				`8: agent.predictive.error_rate.source.url: "ftp://a": give a URL with http or https and a host, such as ` +
 					`http://127.0.0.1:8080/metrics`,
-				`8: agent.predictive.error_rate.source.field: "a..b": metric is given too: keep the one that the application ` +
-					`answers with`,
+				`8: agent.predictive.error_rate.source.field: "a..b": metric is also set: remove the key that the application ` +
+					`does not provide`,
 				"8: agent.predictive.error_rate.source.labels[\"code\"]: \"5[\": it is no regular expression: missing closing ]: " +
 					"`[)$`",
 				`8: agent.predictive.error_rate.source.kind: "gauge": known are counter, rate`,
@@ -113,15 +113,15 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"tokens", strings.Replace(smallest, "service_token: "+testToken,
 			"service_tokens: {-a: x, b: '', c: "+testToken+", C: "+testToken+"}", 1), []string{
 			`3: agent.identity.service_tokens["-a"]: the label "-a" begins or ends with a hyphen`,
-			`3: agent.identity.service_tokens["b"]: the token is empty: give the one that overwatch nodes have under ` +
-				`agent_tokens`,
+			`3: agent.identity.service_tokens["b"]: the token is empty: want the token of agent_tokens of the ` +
+				`overwatch nodes`,
 			`3: agent.identity.service_tokens["c"]: this service is there already, spelled otherwise (case and a final dot ` +
 				`do not count): keep one`,
 			`5: agent.backends[0].service: "a.example": has no token: give one in agent.identity.service_tokens, or one for ` +
 				`all in agent.identity.service_token`}},
 		{"process", smallest + "  data_dir: /a\ndata_dir: /b\nlogging: {level: loud}\nmetrics: {enabled: true, address: x}\n",
 			[]string{
-				`6: agent.data_dir: "/a": data_dir says "/b": keep one of the two`,
+				`6: agent.data_dir: "/a": data_dir is "/b": remove one of the two`,
 				`8: logging.level: "loud": known are debug, info, warn, error`,
 				`9: metrics.address: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every ` +
 					`address`}},

@@ -60,7 +60,7 @@ func create(path string) error {
 func take(lock *os.File, path string) error {
 	err := tryLock(lock)
 	if errors.Is(err, errLocked) {
-		return fmt.Errorf("data_dir %s is in use by another agent%s: stop it, or give this one a data_dir of its own", path,
+		return fmt.Errorf("data_dir %s is in use by another agent%s: stop it, or configure another data_dir", path,
 			holder(lock))
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func take(lock *os.File, path string) error {
 	return nil
 }
 
-// holder describes the process that has the lock, as far as the lock file tells.
+// holder describes the process that has the lock, by the contents of the lock file.
 func holder(lock *os.File) string {
 	text, err := io.ReadAll(io.NewSectionReader(lock, 0, 20))
 	pid, convErr := strconv.Atoi(strings.TrimSpace(string(text)))

@@ -41,7 +41,7 @@ func prepare(path, program string) error {
 	return nil
 }
 
-// clearLeftovers deletes unfinished files of a process that was killed.
+// clearLeftovers deletes unfinished files of a killed process.
 func clearLeftovers(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	maxConnections = 32
 	maxInFlight    = 4
 	headerTime     = 5 * time.Second  // to read a request
-	answerTime     = 15 * time.Second // for the whole exchange: Prometheus gives up after 10 s by default
+	answerTime     = 15 * time.Second // for the whole exchange: the default timeout of Prometheus is 10 s
 	idleTime       = 2 * time.Minute  // two scrapes of the usual interval
 	maxHeader      = 16 << 10         // octets
 	stopTime       = time.Second
@@ -88,7 +88,7 @@ func (s *Server) Run(ctx context.Context) error {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		if s.http.Shutdown(bounded) != nil {
-			_ = s.http.Close() // what is still open after that time is cut off
+			_ = s.http.Close() // open connections are closed after that time
 		}
 	})
 	err := s.http.Serve(s.listener)

@@ -55,10 +55,10 @@ func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 func (j *journal) tellBlindness(r check.Result) {
 	j.told = j.blind
 	if j.blind {
-		j.log.Warn().Str("reason", r.Err).Msg("the health check cannot be made; the backend keeps its state")
+		j.log.Warn().Str("reason", r.Err).Msg("the health check cannot run; the state of the backend is unchanged")
 		return
 	}
-	j.log.Info().Msg("the health check can be made again")
+	j.log.Info().Msg("the health check runs")
 }
 
 func (j *journal) tellState(b *wire.Backend) {

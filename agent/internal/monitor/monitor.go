@@ -20,7 +20,7 @@ type Monitor struct {
 	checks  atomic.Uint64
 	watches atomic.Pointer[[]*watch] // in the order of the configuration; never edited
 
-	mu    sync.Mutex   // held by Run and Replace while they start and stop watches
+	mu    sync.Mutex   // locked by Run and Replace while they start and stop watches
 	begin func(*watch) // starts a watch; nil while Run is not running
 }
 
@@ -80,8 +80,8 @@ func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 // Changes counts the backends that Replace has added, changed and removed.
 type Changes struct{ Added, Changed, Removed int }
 
-// Replace sets the backends to check. An unchanged backend goes on without interruption. One with
-// another weight or check keeps its state until a check changes it. On error nothing changes.
+// Replace sets the backends to check. An unchanged backend continues without interruption. One with
+// another weight or check retains its state until a check changes it. After an error, no backend has changed.
 func (m *Monitor) Replace(backends []Backend) (Changes, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -40,7 +40,7 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
-// canonical returns backends in their canonical form, or an error for one that cannot be checked.
+// canonical returns backends in their canonical form, or an error for an invalid backend.
 func canonical(list []Backend) ([]Backend, error) {
 	if n := len(list); n > wire.MaxBackends {
 		return nil, fmt.Errorf("agent.backends has %d entries: %d can be watched by one agent", n, wire.MaxBackends)
@@ -50,7 +50,7 @@ func canonical(list []Backend) ([]Backend, error) {
 	for i, b := range list {
 		b.Service, b.Address = wire.CanonicalService(b.Service), b.Address.Unmap()
 		if seen[b.String()] {
-			return nil, fmt.Errorf("agent.backends: %s stands there twice", b)
+			return nil, fmt.Errorf("agent.backends: %s is listed twice", b)
 		}
 		seen[b.String()] = true
 		backends[i] = b

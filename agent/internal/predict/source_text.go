@@ -20,7 +20,7 @@ func metricValue(from io.Reader, name string, labels map[string]*regexp.Regexp) 
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(from)
 	if err != nil {
-		return 0, fmt.Errorf("what it answered is not Prometheus' text format: %w", err)
+		return 0, fmt.Errorf("the answer is not in the text format of Prometheus: %w", err)
 	}
 	family, counts := families[name], false
 	if base, ok := strings.CutSuffix(name, "_count"); ok && family == nil {
@@ -86,12 +86,12 @@ func fieldValue(from io.Reader, path []string) (float64, error) {
 		if errors.Is(err, errLargeSource) {
 			return 0, err
 		}
-		return 0, fmt.Errorf("what it answered is not JSON: %w", err)
+		return 0, fmt.Errorf("the answer is not JSON: %w", err)
 	}
 	for i, name := range path {
 		object, ok := at.(map[string]any)
 		if !ok {
-			return 0, fmt.Errorf("it has no field %s: what is in front of %q is no object", strings.Join(path, "."), name)
+			return 0, fmt.Errorf("it has no field %s: the value before %q is not an object", strings.Join(path, "."), name)
 		}
 		if at, ok = object[name]; !ok {
 			return 0, fmt.Errorf("it has no field %s", strings.Join(path[:i+1], "."))

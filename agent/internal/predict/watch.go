@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// The signals, as they stand in the log and as label values.
+// The signals in the log and in label values.
 const (
 	signalCPU    = "cpu"
 	signalMemory = "memory"
@@ -28,13 +28,13 @@ type Watch struct {
 	errors  map[Target]*trend
 	source  *application // nil: failed checks are counted
 	state   atomic.Pointer[state]
-	blind   [2]bool // cpu and memory cannot be measured, and that was logged
+	blind   [2]bool // measuring CPU and memory failed, and the error was logged
 	half    bool    // the last look was the first of the two readings that the processor's load needs
 	active  *prometheus.GaugeVec
 	percent *prometheus.GaugeVec
 }
 
-// trend is the error rate of one backend.
+// trend is the error rate of a backend.
 type trend struct {
 	rate      rate
 	threshold threshold
@@ -98,7 +98,7 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 		case <-ctx.Done():
 			return nil
 		case <-second:
-			ticker.Reset(w.options.CheckInterval) // the load of no time at all says nothing
+			ticker.Reset(w.options.CheckInterval) // no load for an empty interval
 		case <-ticker.C:
 		}
 	}
@@ -197,7 +197,7 @@ func (w *Watch) tell(name string, t *threshold, value float64, backend string) {
 	}
 	event.Str("signal", name).Float64("value", math.Round(value*10)/10).Float64("threshold", t.limit)
 	if t.set {
-		event.Msg("early warning: overwatch nodes are asked to send less traffic")
+		event.Msg("early warning: the agent requests less traffic from overwatch nodes")
 	} else {
 		event.Msg("early warning cleared: traffic comes back")
 	}
@@ -213,7 +213,7 @@ func (w *Watch) Warnings(t Target) wire.Warnings {
 	return warnings
 }
 
-// Figures returns the newest use of the processor and of memory, in percent; 0 while one is not known.
+// Figures returns the last use of CPU and memory, in percent; 0 if unknown.
 func (w *Watch) Figures() (cpu, memory float64) {
 	now := w.state.Load()
 	return now.cpu, now.memory

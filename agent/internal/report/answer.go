@@ -60,7 +60,7 @@ func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
 			l.enrolledBy(ack, now)
 		}
 	case wire.TypeHeartbeat:
-		l.beatTaken(ack, now)
+		l.handleHeartbeatAck(ack, now)
 	case wire.TypeTransition:
 		l.transitionTaken(ack, now)
 	case wire.TypeSignal, wire.TypeDrain:

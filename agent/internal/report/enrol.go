@@ -12,11 +12,11 @@ const (
 	// enrolWait is the time to wait for the answer to an Enrol. It doubles with each unanswered
 	// one.
 	enrolWait = 500 * time.Millisecond
-	// unheardEnrols is the number of unanswered Enrols after which the agent goes on without an
+	// unheardEnrols is the number of unanswered Enrols after which the agent continues without an
 	// answer, if datagrams are blocked: then no answer can arrive.
 	unheardEnrols = 3
-	// enrolAgain is the time after which the agent asks again for services that the node refused.
-	enrolAgain = maxPause
+	// retryEnrolAfter is the time after which the agent enrols for refused services.
+	retryEnrolAfter = maxPause
 )
 
 // enrolNow asks the node to pin this agent's certificate for its services, by datagram and by
@@ -39,10 +39,10 @@ func (l *link) enrolNow(now time.Time) {
 		_ = l.peer.datagram(message) // if it is lost the stream will follow
 		return
 	}
-	l.task(func() error { return l.peer.stream(message) }, func(err error, now time.Time) { l.streamed(err) })
+	l.startTask(func() error { return l.peer.stream(message) }, func(err error, now time.Time) { l.streamed(err) })
 }
 
-// enrolUnheard goes on without an answer if none can arrive.
+// enrolUnheard continues without an answer if none can arrive.
 func (l *link) enrolUnheard(now time.Time) {
 	if l.pings.missed < lostPings {
 		l.trouble(errors.New("it does not answer the enrolment, although it answers pings"))
@@ -64,7 +64,7 @@ func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 	s.retry.reset()
 	l.refused.replace(l, scopeEnrol, claimRejections(ack))
 	if len(ack.Refused) > 0 {
-		s.enrolAt = now.Add(enrolAgain)
+		s.enrolAt = now.Add(retryEnrolAfter)
 	}
 	l.connected()
 	l.acknowledgedAt(now)
@@ -98,7 +98,7 @@ func (l *link) trouble(err error) {
 	l.status.edit(func(s *NodeState) { s.LastError = err.Error() })
 }
 
-// acknowledgedAt records the time of the node's newest Ack.
+// acknowledgedAt records the time of the node's last Ack.
 func (l *link) acknowledgedAt(now time.Time) {
 	l.status.edit(func(s *NodeState) { s.LastAck, s.LastError = now, "" })
 }

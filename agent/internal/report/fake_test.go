@@ -184,7 +184,7 @@ func (n *fakeNode) take(message []byte, stream bool) {
 		answer = n.inSession(r, m)
 	}
 	to := n.answered
-	time.AfterFunc(n.oneWay, func() { to.hear(answer) })
+	time.AfterFunc(n.oneWay, func() { to.queueAnswer(answer) })
 }
 
 // agree takes up the session that an Enrol asks for.

@@ -26,7 +26,7 @@ func (l *link) farewell() {
 	defer again.Stop()
 	message := l.goodbye()
 	written := false
-	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { written = err == nil })
+	l.startTask(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { written = err == nil })
 	for {
 		select {
 		case answer := <-l.inbox:

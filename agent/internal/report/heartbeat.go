@@ -10,19 +10,18 @@ import (
 )
 
 const (
-	// ackTime is the longest wait for the Ack to a heartbeat. For a datagram it is at most half the
-	// interval, so that the repetition comes before the next heartbeat.
+	// ackTime is the longest wait for the Ack to a heartbeat. For a datagram it is at most half the interval, so that the
+	// repetition precedes the next heartbeat.
 	ackTime = time.Second
-	// streamsFirst is the number of unacknowledged datagrams after which heartbeats go as streams.
-	streamsFirst = 2
-	// Every datagramAgain-th heartbeat is tried by datagram while streams come first.
-	datagramAgain = 6
-	// silentBeats is the number of waits for the Ack to a stream that ended without any Ack, after
-	// which the agent enrols again: a node that answers pings but not heartbeats has lost the agent's
-	// certificate.
-	silentBeats = 2
-	// maxSent is the number of heartbeats whose answers are still taken: those of more than a second
-	// at the shortest interval.
+	// lossesBeforeStreams is the number of consecutive unacknowledged datagrams after which heartbeats are sent as
+	// streams.
+	lossesBeforeStreams = 2
+	// datagramEvery is the number of stream heartbeats after which one is sent as a datagram.
+	datagramEvery = 6
+	// maxSilentHeartbeats is the number of consecutive streams without an Ack after which the agent enrols. A node that
+	// answers pings and ignores heartbeats has lost the agent's certificate.
+	maxSilentHeartbeats = 2
+	// maxSent is the number of heartbeats for which an Ack is accepted: more than a second at the shortest interval.
 	maxSent = 32
 
 	pathUDP = "udp"
@@ -31,25 +30,25 @@ const (
 
 // beat is the state of the heartbeats.
 type beat struct {
-	at       time.Time  // when the next one is due
-	sent     []sentBeat // since the newest that was answered, at most maxSent
-	repeat   time.Time  // when the newest, a datagram, is sent again as a stream; zero: it is not
-	deadline time.Time  // when the first unanswered stream's Ack is due; zero: none is awaited
-	written  time.Time  // when the newest stream that was written since then was made; zero: none was
-	losses   int        // datagrams in a row that were not acknowledged
-	streams  int        // heartbeats since streams come first
-	silent   int        // deadlines in a row that passed without any Ack
+	at       time.Time  // time of the next heartbeat
+	sent     []sentBeat // since the last acknowledged heartbeat, at most maxSent
+	repeat   time.Time  // when the last datagram is repeated as a stream; zero for never
+	deadline time.Time  // for the Ack to the first unanswered stream; zero without a stream
+	written  time.Time  // time of the last stream written since then; zero without a stream
+	losses   int        // consecutive unacknowledged datagrams
+	streams  int        // heartbeats since lossesBeforeStreams was reached
+	silent   int        // consecutive deadlines without an Ack
 }
 
-// sentBeat is a heartbeat that may still be answered.
+// sentBeat is a heartbeat that awaits its Ack.
 type sentBeat struct {
 	seq    uint64
 	made   time.Time
 	stream bool
 }
 
-// answered returns the heartbeat that the node answered. It and those before it await no answer any more. ok is false
-// if it awaited none.
+// answered returns the acknowledged heartbeat, and removes it and earlier heartbeats. ok is false for an unknown
+// sequence number.
 func (b *beat) answered(seq uint64) (one sentBeat, ok bool) {
 	i := slices.IndexFunc(b.sent, func(s sentBeat) bool { return s.seq == seq })
 	if i < 0 {
@@ -63,14 +62,13 @@ func (b *beat) answered(seq uint64) (one sentBeat, ok bool) {
 	return one, true
 }
 
-// sendBeat sends the whole state. mustStream is true for the repetition of a lost datagram. A
-// stream sent because datagrams are unanswered is signed even with a session, because the node may
-// have lost the session, and accepts the signature.
-func (l *link) sendBeat(now time.Time, mustStream bool) {
+// sendHeartbeat sends the whole state. mustStream is true for the repetition of a lost datagram. A stream after lost
+// datagrams is signed, since the node may have lost the session but accepts a signature.
+func (l *link) sendHeartbeat(now time.Time, mustStream bool) {
 	b := &l.beat
 	interval := l.options.Interval
 	if l.duplicate && !l.session.enrolled {
-		interval /= 2 // to notice the end of the other process sooner
+		interval /= 2 // detects the end of the other process sooner
 	}
 	b.at = now.Add(interval - rand.N(interval/10+1))
 	stream, seal := mustStream || l.pings.missed >= lostPings || l.preferStream(), l.options.Identity.Seal
@@ -82,7 +80,7 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 	state.Figures.RTTMicros = uint32(min(l.pings.rtt.Microseconds(), math.MaxUint32))
 	message, seq, err := l.sealWith(seal, l.session.boot, wire.TypeHeartbeat, state)
 	if err != nil {
-		l.beatFailed(err)
+		l.countFailedHeartbeat(err)
 		return
 	}
 	stream = stream || len(message) > wire.MaxDatagram
@@ -93,15 +91,15 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 	if !stream {
 		b.repeat = now.Add(min(ackTime, interval/2))
 		if err := l.peer.datagram(message); err != nil {
-			b.repeat = now // the stream at once
+			b.repeat = now // use a stream immediately
 		}
 		return
 	}
-	if b.deadline.IsZero() { // else it stays, or it would never come at an interval below ackTime
+	if b.deadline.IsZero() { // a set deadline stays: at an interval below ackTime it would never pass
 		b.deadline, b.written = now.Add(ackTime), time.Time{}
 	}
 	session := l.session
-	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) {
+	l.startTask(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) {
 		l.streamed(err)
 		if err == nil && l.session == session {
 			l.beat.written = now
@@ -109,37 +107,36 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 	})
 }
 
-// preferStream reports whether the next heartbeat should go as a stream. Every datagramAgain-th one
-// does not.
+// preferStream reports whether the next heartbeat is sent as a stream.
 func (l *link) preferStream() bool {
-	if l.beat.losses < streamsFirst {
+	if l.beat.losses < lossesBeforeStreams {
 		l.beat.streams = 0
 		return false
 	}
 	l.beat.streams++
-	return l.beat.streams%datagramAgain != 0
+	return l.beat.streams%datagramEvery != 0
 }
 
-// repeatBeat handles a datagram without a timely Ack.
-func (l *link) repeatBeat(now time.Time) {
+// repeatHeartbeat handles a datagram without an Ack in time.
+func (l *link) repeatHeartbeat(now time.Time) {
 	l.beat.repeat = time.Time{}
 	l.beat.losses++
 	if l.session.reporting {
-		l.sendBeat(now, true)
+		l.sendHeartbeat(now, true)
 	}
 }
 
-// unacknowledged handles a stream after which no Ack to any heartbeat came in time.
-func (l *link) unacknowledged(now time.Time) {
+// handleMissingAck handles a stream without an Ack to any heartbeat in time.
+func (l *link) handleMissingAck(now time.Time) {
 	b := &l.beat
 	b.deadline = time.Time{}
 	if l.pings.missed >= lostPings {
-		if !b.written.IsZero() { // nothing can come back; that it was written is all there is to know
+		if !b.written.IsZero() { // answers are blocked, so a written stream is treated as received
 			l.connected()
-			l.pending.covered(b.written)
+			l.pending.removeOlder(b.written)
 			return
 		}
-	} else if b.silent++; b.silent >= silentBeats {
+	} else if b.silent++; b.silent >= maxSilentHeartbeats {
 		b.silent = 0
 		l.disconnected()
 		l.session.enrolled, l.session.unheard, l.session.enrolAt = false, 0, now
@@ -147,8 +144,8 @@ func (l *link) unacknowledged(now time.Time) {
 	l.metrics.failed.WithLabelValues(l.address).Inc()
 }
 
-// beatTaken handles the Ack to a heartbeat.
-func (l *link) beatTaken(ack *wire.Ack, now time.Time) {
+// handleHeartbeatAck handles the Ack to a heartbeat.
+func (l *link) handleHeartbeatAck(ack *wire.Ack, now time.Time) {
 	one, ok := l.beat.answered(ack.AckedSeq)
 	if !ok {
 		return
@@ -156,7 +153,7 @@ func (l *link) beatTaken(ack *wire.Ack, now time.Time) {
 	if !one.stream {
 		l.beat.losses = 0
 	}
-	l.pending.covered(one.made)
+	l.pending.removeOlder(one.made)
 	l.introducedBy(ack)
 	l.refused.replace(l, scopeClaims, claimRejections(ack))
 	l.proveAgain(ack, now)
@@ -164,7 +161,7 @@ func (l *link) beatTaken(ack *wire.Ack, now time.Time) {
 	l.acknowledgedAt(now)
 }
 
-func (l *link) beatFailed(err error) {
+func (l *link) countFailedHeartbeat(err error) {
 	l.metrics.failed.WithLabelValues(l.address).Inc()
 	l.trouble(err)
 }

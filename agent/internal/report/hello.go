@@ -15,7 +15,7 @@ const (
 	// helloPause is the least time between a Hello and one that a ping or a Reject makes seem
 	// necessary, because anyone with the gossip key can send these.
 	helloPause = time.Second
-	// helloSpread is the time over which agents spread their Hellos after a node has come back.
+	// helloSpread is the time over which agents spread their Hellos after the return of a node.
 	helloSpread = 250 * time.Millisecond
 	// busySpread is the time over which agents spread their next Hellos if the node has no free
 	// stream. It doubles with each such Hello in a row, up to maxPause, so that many agents do not
@@ -31,7 +31,7 @@ type contact struct {
 	lost  bool      // no Hello succeeds, and no ping is answered or the certificate is not the pinned one
 	retry backoff
 	crowd int    // Hellos in a row for which the node had no stream
-	told  string // the error that was logged last
+	told  string // the last logged error
 }
 
 // wantHello schedules a Hello soon, unless one is scheduled.
@@ -45,13 +45,13 @@ func (l *link) wantHello(now time.Time) {
 	}
 }
 
-// sayHello asks the node for its Hello.
+// sayHello requests the node's Hello.
 func (l *link) sayHello(ctx context.Context, now time.Time) {
 	if l.contact.busy {
 		return
 	}
 	var sealed []byte
-	started := l.task(func() (err error) {
+	started := l.startTask(func() (err error) {
 		sealed, err = l.peer.hello(ctx)
 		return err
 	}, func(err error, now time.Time) {
@@ -180,7 +180,7 @@ func (l *link) unreached(err error, now time.Time) {
 	if l.contact.told != err.Error() {
 		l.contact.told = err.Error()
 		l.logger.Warn().Str("reason", string(why.reason)).Err(err).Msg(
-			"overwatch node not reached; trying again, at most 15 s apart")
+			"overwatch node not reached; the agent retries, at least every 15 s")
 	}
 }
 

@@ -65,7 +65,7 @@ func (r *strangers) introduce(introduced wire.NodeCertificate, by string) {
 	for _, one := range r.nodes {
 		if one.shown == introduced {
 			one.link.introduced.Store(&introduction{node: introduced, by: by})
-			one.link.hurry()
+			one.link.wakeUp()
 		}
 	}
 }

@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	// maxTasks is the number of streams of one link that may be open at a time.
+	// maxTasks is the maximum number of open streams of a link.
 	maxTasks = 4
-	// inboxSize is the number of answers that may wait.
+	// inboxSize is the maximum number of queued answers.
 	inboxSize = 64
-	// lostPings is the number of unanswered pings in a row after which datagrams count as blocked.
+	// lostPings is the number of consecutive unanswered pings after which datagrams are treated as blocked.
 	lostPings = 3
 )
 
-// link is the conversation with one overwatch node. Its fields belong to the goroutine of run, unless they say
-// otherwise.
+// link is the conversation with an overwatch node. The goroutine of run owns its fields, except for fields with another
+// comment.
 //
 //	no session --Hello--> session --Enrol, Ack--> enrolled: heartbeats and transitions
 //
-//	Hello is due     at the start, after a failure (backoff), when a ping's answer or a Reject shows another
-//	                 process of the node, and every interval while datagrams are blocked
-//	Enrol is due     after a Hello that found another process, after each unanswered one (backoff), after a
-//	                 Reject (backoff), after an Ack that refuses a service as not enrolled (backoff), when the
-//	                 configuration was read again, and when heartbeats stay unacknowledged although pings are answered
-//	heartbeat is due at once after the Enrol's Ack or after a cut has healed, then every interval; it goes by
-//	                 datagram if it fits, and again as a stream if it is not acknowledged in time
-//	lost             no Hello succeeds, and no ping is answered or the certificate is not the pinned one:
-//	                 nothing is sent but Hello and pings
+//	Hello      at the start; after a failure, with backoff; when a Reject or the answer to a ping shows another
+//	           process of the node; and every interval while datagrams are blocked
+//	Enrol      after a Hello of another process; with backoff after an unanswered Enrol, a Reject, or an Ack
+//	           that refuses a service as not enrolled; after a reload of the configuration; and when heartbeats
+//	           stay unacknowledged although pings are answered
+//	heartbeat  after the Ack to an Enrol or the end of a network failure, then every interval; as a datagram if
+//	           it fits, repeated as a stream without an Ack in time
+//	lost       without a successful Hello and an answered ping, or with a certificate that differs from the pin:
+//	           only Hello and pings are sent
 type link struct {
 	*self
 	address string
@@ -49,16 +49,16 @@ type link struct {
 	status  status      // any goroutine
 	inbox   chan []byte // any goroutine: sealed answers
 	wake    chan struct{}
-	warned  atomic.Bool // any goroutine: warnings have changed
+	warned  atomic.Bool // any goroutine: warnings changed
 	drained atomic.Bool // any goroutine: a drain has begun
-	restate atomic.Bool // any goroutine: there are other backends
-	reprove atomic.Bool // any goroutine: the tokens are to be proved again
+	restate atomic.Bool // any goroutine: the set of backends changed
+	reprove atomic.Bool // any goroutine: the tokens must be proved
 	// introduced is the node's new certificate, from another node; any goroutine
 	introduced atomic.Pointer[introduction]
 	pongs      chan pong
-	done       chan func(now time.Time) // what to do after a finished task
-	tasks      int                      // under way
-	others     sync.WaitGroup           // goroutines beside that of run
+	done       chan func(now time.Time) // functions of finished tasks
+	tasks      int                      // running
+	others     sync.WaitGroup           // other goroutines of the link
 
 	session *session // nil before the first Hello
 	contact contact
@@ -67,22 +67,22 @@ type link struct {
 	refused rejections
 	// duplicate is true while the node reports another agent process with this agent's identity.
 	duplicate bool
-	renewAt   uint64 // the epoch that the node requires; 0: none
+	renewAt   uint64 // the epoch that the node requires; 0 for no epoch
 }
 
-// session is one process of the node, as its Hello proved.
+// session is a process of the node, proved by its Hello.
 type session struct {
 	node  *identity.Certificate
 	hello wire.Hello
 	boot  identity.Nonce
-	// authenticate heartbeats and their Acks instead of signatures; nil: a later process has the session
+	// authenticate heartbeats and their Acks instead of signatures; nil if a later process has the session
 	keys *identity.Session
 
 	enrolled  bool
 	reporting bool      // heartbeats and transitions may be sent
 	enrolFrom uint64    // sequence number of the first Enrol
-	enrolAt   time.Time // when to send the next; zero: not needed
-	unheard   int       // Enrols since the last answer to one
+	enrolAt   time.Time // time of the next Enrol; zero for no Enrol
+	unheard   int       // Enrols since the last answer
 	retry     backoff   // after rejections
 }
 
@@ -91,7 +91,7 @@ func newLink(agent *self, address string, pins *pins, metrics *metrics) *link {
 		self: agent, address: address, epoch: agent.options.Epoch, pins: pins, metrics: metrics,
 		logger:  agent.options.Logger.With().Str("node", address).Logger(),
 		pending: newPending(), inbox: make(chan []byte, inboxSize), wake: make(chan struct{}, 1), pongs: make(chan pong),
-		done:    make(chan func(time.Time), maxTasks), // never blocks: a task counts until its function is taken
+		done:    make(chan func(time.Time), maxTasks), // does not block: a task ends when its function is received
 		contact: contact{retry: backoff{first: helloSpread}},
 	}
 	l.status.state = NodeState{Address: address, Path: pathUDP, Since: time.Now()}
@@ -99,22 +99,22 @@ func newLink(agent *self, address string, pins *pins, metrics *metrics) *link {
 	return l
 }
 
-// hear queues a sealed answer. It drops the answer if inboxSize answers wait.
-func (l *link) hear(message []byte) {
+// queueAnswer queues a sealed answer. It drops the answer if inboxSize answers are queued.
+func (l *link) queueAnswer(message []byte) {
 	select {
 	case l.inbox <- message:
 	default:
 	}
 }
 
-// changed queues a backend's change and wakes the link.
-func (l *link) changed(b wire.Backend) {
-	l.pending.put(b, time.Now())
-	l.hurry()
+// queueChange queues a change of a backend and wakes the link.
+func (l *link) queueChange(b wire.Backend) {
+	l.pending.addChange(b, time.Now())
+	l.wakeUp()
 }
 
-// hurry wakes the link.
-func (l *link) hurry() {
+// wakeUp wakes the goroutine of run.
+func (l *link) wakeUp() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -126,7 +126,7 @@ func (l *link) hurry() {
 func (l *link) run(ctx context.Context) (next *link) {
 	pinging, stop := context.WithCancel(ctx)
 	defer stop()
-	l.others.Go(func() { l.keepPinging(pinging) })
+	l.others.Go(func() { l.pingRegularly(pinging) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -139,25 +139,25 @@ func (l *link) run(ctx context.Context) (next *link) {
 		case message := <-l.inbox:
 			l.answer(message, time.Now())
 		case p := <-l.pongs:
-			l.pong(p, time.Now())
+			l.handlePong(p, time.Now())
 		case finish := <-l.done:
 			finish(time.Now())
 		}
 		if next := l.successor(); next != nil {
 			return next
 		}
-		l.act(ctx, time.Now())
-		timer.Reset(l.wait(time.Now()))
+		l.runDueSteps(ctx, time.Now())
+		timer.Reset(l.timeToNextStep(time.Now()))
 	}
 }
 
-// act does everything that is due.
-func (l *link) act(ctx context.Context, now time.Time) {
+// runDueSteps performs all steps with a time that has come.
+func (l *link) runDueSteps(ctx context.Context, now time.Time) {
 	if in := l.introduced.Swap(nil); in != nil && l.acceptIntroduction(in) {
 		l.contact.retry.reset()
 		l.contact.at = now
 	}
-	if due(l.contact.at, now) || l.session == nil && l.contact.at.IsZero() {
+	if hasCome(l.contact.at, now) || l.session == nil && l.contact.at.IsZero() {
 		l.sayHello(ctx, now)
 	}
 	s := l.session
@@ -165,28 +165,28 @@ func (l *link) act(ctx context.Context, now time.Time) {
 		return
 	}
 	l.sendUrgent(now)
-	if due(s.enrolAt, now) {
+	if hasCome(s.enrolAt, now) {
 		l.enrolNow(now)
 	}
-	if due(l.beat.repeat, now) {
-		l.repeatBeat(now)
+	if hasCome(l.beat.repeat, now) {
+		l.repeatHeartbeat(now)
 	}
-	if due(l.beat.deadline, now) {
-		l.unacknowledged(now)
+	if hasCome(l.beat.deadline, now) {
+		l.handleMissingAck(now)
 	}
-	if s.reporting && due(l.beat.at, now) {
-		l.sendBeat(now, false)
+	if s.reporting && hasCome(l.beat.at, now) {
+		l.sendHeartbeat(now, false)
 	}
 	if s.reporting {
-		l.pending.due(now, l.sendTransition)
+		l.pending.sendDue(now, l.sendTransition)
 	}
 }
 
-// due reports whether a time is set and has come.
-func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+// hasCome reports whether a time is set and is not after now.
+func hasCome(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// wait returns the time until something is due, at most a minute.
-func (l *link) wait(now time.Time) time.Duration {
+// timeToNextStep returns the time to the next step, at most a minute.
+func (l *link) timeToNextStep(now time.Time) time.Duration {
 	next := now.Add(time.Minute)
 	sooner := func(at time.Time) {
 		if !at.IsZero() && at.Before(next) {
@@ -202,7 +202,7 @@ func (l *link) wait(now time.Time) time.Duration {
 		sooner(l.beat.deadline)
 		if s.reporting {
 			sooner(l.beat.at)
-			if at, ok := l.pending.earliest(); ok {
+			if at, ok := l.pending.nextTime(); ok {
 				sooner(at)
 			}
 		}
@@ -210,9 +210,9 @@ func (l *link) wait(now time.Time) time.Duration {
 	return max(next.Sub(now), time.Millisecond)
 }
 
-// task runs f in a goroutine, then finish, with f's error, in the link's goroutine. It returns
-// false and does nothing if maxTasks tasks are running.
-func (l *link) task(f func() error, finish func(err error, now time.Time)) bool {
+// startTask runs f in a goroutine, then finish, with f's error, in the link's goroutine. It returns false and does
+// nothing if maxTasks tasks are running.
+func (l *link) startTask(f func() error, finish func(err error, now time.Time)) bool {
 	if l.tasks >= maxTasks {
 		return false
 	}

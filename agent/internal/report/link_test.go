@@ -187,7 +187,7 @@ func TestLink_BlockedDatagramsMeanTCP(t *testing.T) {
 				t.Errorf("state %+v", s)
 			}
 			changed := time.Now()
-			l.changed(testBackend())
+			l.queueChange(testBackend())
 			after(time.Second)
 			if len(n.got(wire.TypeTransition, changed)) == 0 {
 				t.Error("no transition")
@@ -218,8 +218,8 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 		begun := time.Now()
 		after(60 * time.Second)
 		n.set(func(*fakeNode) {
-			if tried != streamsFirst {
-				t.Errorf("%d heartbeats went by datagram first, want %d", tried, streamsFirst)
+			if tried != lossesBeforeStreams {
+				t.Errorf("%d heartbeats went by datagram first, want %d", tried, lossesBeforeStreams)
 			}
 		})
 		if beats := n.got(wire.TypeHeartbeat, begun); len(beats) < 6 || !l.status.read().Connected {
@@ -265,7 +265,7 @@ func TestLink_StreamsBlockedLeavesDatagrams(t *testing.T) {
 		after(5 * time.Second)
 		n.set(func(n *fakeNode) { n.noTCP = true })
 		begun := time.Now()
-		l.changed(testBackend())
+		l.queueChange(testBackend())
 		after(30 * time.Second)
 		if len(n.got(wire.TypeHeartbeat, begun)) < 3 || len(n.got(wire.TypeTransition, begun)) == 0 ||
 			!l.status.read().Connected {

@@ -16,7 +16,7 @@ import (
 type self struct {
 	options Options
 	started time.Time
-	tokens  atomic.Pointer[map[string]string] // tokens are Options.Tokens, or those of the last Renew.
+	tokens  atomic.Pointer[map[string]string] // tokens are Options.Tokens, or the tokens of the last RenewBackends.
 	seq     *atomic.Uint64
 
 	exchange *identity.Exchange

@@ -30,7 +30,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		failed: counter("gslb_agent_heartbeat_failures_total",
 			"Heartbeats that could not be sent or were not acknowledged, by overwatch node.", "node"),
 		connected: gauge("gslb_agent_overwatch_connected", "1 while the overwatch node takes this agent's messages, else 0."),
-		rtt:       gauge("gslb_agent_overwatch_rtt_seconds", "Round-trip time of the newest answered ping."),
+		rtt:       gauge("gslb_agent_overwatch_rtt_seconds", "Round-trip time of the last answered ping."),
 		duplicate: gauge("gslb_agent_duplicate_identity",
 			"1 while the overwatch node reports another process with this agent's identity, else 0."),
 		rejected: counter("gslb_agent_rejects_total",
@@ -47,7 +47,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// vanish removes the series of a node that is not configured any more.
+// vanish removes the series of a node that was removed from the configuration.
 func (m *metrics) vanish(node string) {
 	of := prometheus.Labels{"node": node}
 	for _, counter := range []*prometheus.CounterVec{m.sent, m.failed, m.rejected, m.contact} {

@@ -13,7 +13,7 @@ import (
 
 // Options are the inputs of New, as package config has checked them. All are required unless they say otherwise.
 type Options struct {
-	// Nodes are the overwatch nodes, as host:port. Names are resolved again at every attempt.
+	// Nodes are the overwatch nodes, as host:port. Names are resolved at every attempt.
 	Nodes []string
 	// Keys are the gossip keys, 32 octets each. The first encrypts; all decrypt.
 	Keys [][]byte

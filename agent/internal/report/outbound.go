@@ -38,10 +38,10 @@ type outbound struct {
 	keyring *frame.Keyring
 	udp     *net.UDPConn
 	target  atomic.Pointer[netip.AddrPort] // the node's addresses; nil before the name was resolved
-	boot    atomic.Pointer[identity.Nonce] // in the newest acknowledgement of a ping; unproven
+	boot    atomic.Pointer[identity.Nonce] // in the last answer to a ping; unproved
 	heard   func(message []byte)           // takes a sealed answer; must not block
 	dropped func(frame.Fault)
-	reply   atomic.Value // frame.Fault: why the newest reply on a stream was refused
+	reply   atomic.Value // frame.Fault of the last rejected reply on a stream
 
 	packets chan *memberlist.Packet
 	ctx     context.Context // ends with Shutdown, and with it every stream
@@ -110,7 +110,7 @@ func (t *outbound) packet(raw, scratch []byte, from netip.AddrPort) frame.Fault 
 	return frame.None
 }
 
-// FinalAdvertiseAddr returns an address that nobody can dial.
+// FinalAdvertiseAddr returns an address that no host can dial.
 func (t *outbound) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
 	return net.IPv4zero.To4(), 0, nil
 }
@@ -149,7 +149,7 @@ func (t *outbound) DialAddressTimeout(_ memberlist.Address, timeout time.Duratio
 // PacketCh returns the channel from which memberlist takes packets.
 func (t *outbound) PacketCh() <-chan *memberlist.Packet { return t.packets }
 
-// StreamCh returns a channel that stays empty: nobody dials an agent.
+// StreamCh returns a channel that stays empty: no host dials an agent.
 func (t *outbound) StreamCh() <-chan net.Conn { return nil }
 
 // Shutdown closes the socket and every stream.

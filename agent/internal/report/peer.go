@@ -23,38 +23,38 @@ import (
 )
 
 const (
-	streamTime   = 3 * time.Second        // to connect, and to get an answer
-	pingInterval = 2 * time.Second        // between two pings: a node's restart is noticed that soon
-	pingAgain    = time.Second            // after one that was not answered
-	pingTime     = 500 * time.Millisecond // for a ping to be answered
-	resolveTime  = 3 * time.Second
+	streamTime     = 3 * time.Second        // to connect, and to receive an answer
+	pingInterval   = 2 * time.Second        // between two pings, and until the restart of a node is detected
+	retryPingAfter = time.Second            // after an unanswered ping
+	pingTime       = 500 * time.Millisecond // to receive the answer to a ping
+	resolveTime    = 3 * time.Second
 )
 
-// peer exchanges messages with one overwatch node. ping may block for pingTime, stream for streamTime
-// at each step (connecting, writing), and hello for resolveTime and then so at each address of the
-// node. Any goroutine may call its methods.
+// peer exchanges messages with an overwatch node. Any goroutine may call its methods. ping may block for pingTime,
+// stream for streamTime at each step (connect, write), and hello for resolveTime plus the steps at each address of the
+// node.
 type peer interface {
 	// hello opens a push/pull with the node and returns the sealed Hello it answers with, or a *contactError.
 	hello(ctx context.Context) ([]byte, error)
-	// ping asks for a sign of life and returns the round-trip time.
+	// ping sends a ping and returns the round-trip time.
 	ping() (time.Duration, error)
-	// boot is the nonce in the newest answer to a ping: a hint that the node was restarted, no proof.
+	// boot returns the nonce of the last answer to a ping. It indicates a restart of the node, without proof.
 	boot() (identity.Nonce, bool)
-	// datagram sends a message that may get lost.
+	// datagram sends a message that may be lost.
 	datagram(message []byte) error
 	// stream sends a message and returns when it is written. The node may still drop it.
 	stream(message []byte) error
 	close()
 }
 
-// memberPeer is a peer with a memberlist instance of its own.
+// memberPeer is a peer with a separate memberlist instance.
 type memberPeer struct {
 	address   string // host:port as configured
 	transport *outbound
 	list      *memberlist.Memberlist
 
 	mu      sync.Mutex // one hello at a time
-	greeted []byte     // the user state of the newest push/pull; mu
+	greeted []byte     // user state of the last push/pull; guarded by mu
 }
 
 // newMemberPeer starts a memberlist instance without members.
@@ -80,7 +80,7 @@ func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), drop
 	c.IndirectChecks = 0
 	c.Delegate, c.Alive = d, d
 	c.TCPTimeout = streamTime
-	c.ProbeInterval, c.ProbeTimeout = pingAgain, pingTime
+	c.ProbeInterval, c.ProbeTimeout = retryPingAfter, pingTime
 	c.GossipInterval, c.PushPullInterval = 0, 0
 	c.Logger = log.New(io.Discard, "", 0) // this package logs the errors itself, with their remedies
 	if p.list, err = memberlist.Create(c); err != nil {
@@ -109,16 +109,16 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, p.explain(err)
+		return nil, p.contactErrorOf(err)
 	case len(p.greeted) == 0:
 		return nil, &contactError{reasonHello, errors.New(
-			"it answered without introducing itself: it is no gslb overwatch node")}
+			"it answered without a Hello: it is not a gslb overwatch node")}
 	}
 	return p.greeted, nil
 }
 
-// resolve looks up the node's name. Addresses of one family are sorted, so that an agent whose name
-// wrongly leads to two nodes stays with one of them while that one lives.
+// resolve looks up the node's name. Addresses of a family are sorted, so that an agent with a name of two nodes stays
+// with one node while that node is running.
 func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -134,11 +134,11 @@ func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(found, uint16(number)), nil
+	return sortByFamily(found, uint16(number)), nil
 }
 
-// inOrder sorts addresses within their family, the family of the first one first.
-func inOrder(found []netip.Addr, port uint16) []netip.AddrPort {
+// sortByFamily sorts addresses within their family, with the family of the first address first.
+func sortByFamily(found []netip.Addr, port uint16) []netip.AddrPort {
 	targets := make([]netip.AddrPort, len(found))
 	for i, a := range found {
 		targets[i] = netip.AddrPortFrom(a.Unmap(), port)
@@ -153,11 +153,11 @@ func inOrder(found []netip.Addr, port uint16) []netip.AddrPort {
 	return targets
 }
 
-// explain returns the cause of a failed push/pull. memberlist wraps no errors, so the transport's
-// own records and the text are the only sources.
-func (p *memberPeer) explain(err error) error {
+// contactErrorOf returns the cause of a failed push/pull. memberlist does not wrap errors, so the records of the
+// transport and the text are the only sources.
+func (p *memberPeer) contactErrorOf(err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
-	says := func(causes ...error) error {
+	find := func(causes ...error) error {
 		for _, cause := range causes {
 			if strings.Contains(text, cause.Error()) {
 				return cause
@@ -169,18 +169,18 @@ func (p *memberPeer) explain(err error) error {
 	case fault == frame.Key:
 		return &contactError{reasonKey, errors.New(
 			"it answered with another gossip key: compare gossip.encryption_key on both sides")}
-	case fault == frame.Incomplete, says(syscall.ECONNRESET, syscall.EPIPE) != nil:
-		if _, err := p.ping(); err == nil { // so the key is right
+	case fault == frame.Incomplete, find(syscall.ECONNRESET, syscall.EPIPE) != nil:
+		if _, err := p.ping(); err == nil { // the key is correct
 			return &contactError{reasonBusy, errors.New(
-				"it closed the connection although it answers pings: it takes no further stream at present")}
+				"it closed the connection although it answers pings: it has reached its limit of streams")}
 		}
 		return &contactError{reasonKey, errors.New(
 			"it closed the connection without an answer: its gossip.encryption_key differs from ours, or it is no gslb " +
 				"overwatch node of our major version")}
 	case fault != frame.None:
-		return &contactError{reasonHello, errors.New("what it answered is not gslb: check the address and port")}
+		return &contactError{reasonHello, errors.New("the answer is not from gslb: check the address and port")}
 	}
-	if cause := says(syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH); cause != nil {
+	if cause := find(syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH); cause != nil {
 		return &contactError{reasonUnreachable, cause}
 	}
 	return &contactError{reasonUnreachable, errors.New(text)}
@@ -222,10 +222,10 @@ func (p *memberPeer) stream(message []byte) error {
 	return p.list.SendReliable(&memberlist.Node{Addr: target.Addr().AsSlice(), Port: target.Port()}, message)
 }
 
-func (p *memberPeer) close() { _ = p.list.Shutdown() } // the transport reports nothing worth knowing
+func (p *memberPeer) close() { _ = p.list.Shutdown() } // the transport returns no error
 
 // errNoAddress means that the node's name could not be resolved.
-var errNoAddress = errors.New("the node's address is not known yet")
+var errNoAddress = errors.New("the address of the node is unknown")
 
 // delegate answers memberlist's calls for a memberPeer.
 type delegate struct {
@@ -246,7 +246,7 @@ func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
 // not known yet.
 func (d *delegate) LocalState(bool) []byte { return nil }
 
-// MergeRemoteState keeps the node's sealed Hello.
+// MergeRemoteState stores the node's sealed Hello.
 func (d *delegate) MergeRemoteState(state []byte, _ bool) { d.merged(state) }
 
 // NotifyAlive refuses every member. The link itself watches its node at the configured address,

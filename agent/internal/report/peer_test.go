@@ -124,7 +124,7 @@ func TestInOrder_KeepsThePreferredFamilyAndFixesTheRest(t *testing.T) {
 		{addrs("192.0.2.2", "2001:db8::1"), addrs("192.0.2.2", "2001:db8::1")},
 		{nil, nil},
 	} {
-		got := inOrder(try.given, 7946)
+		got := sortByFamily(try.given, 7946)
 		for i, want := range try.want {
 			if got[i] != netip.AddrPortFrom(want, 7946) {
 				t.Errorf("%v: %v", try.given, got)

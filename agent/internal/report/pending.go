@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// transitionPause is the wait for the Ack to a transition before it is repeated. It doubles
-	// each time.
+	// transitionPause is the wait for the Ack to a transition before its first repetition. It doubles with each
+	// repetition.
 	transitionPause = 300 * time.Millisecond
-	// maxTransitionPause is the longest such wait. By then a heartbeat has carried the change.
+	// maxTransitionPause is the longest such wait. A heartbeat reports the change earlier.
 	maxTransitionPause = 5 * time.Second
-	// maxPending bounds the waiting changes. The next heartbeat carries the rest.
+	// maxPending bounds the queued changes. The next heartbeat reports all other changes.
 	maxPending = 2 * wire.MaxBackends
 )
 
-// pending holds the unacknowledged changes of backends, the newest of each.
+// pending has the unacknowledged changes of backends, the latest change of each backend.
 type pending struct {
 	mu      sync.Mutex
 	changes map[backendKey]*change
@@ -30,19 +30,19 @@ type backendKey struct {
 	port    uint16
 }
 
-// change is one backend's newest state.
+// change is the latest state of a backend.
 type change struct {
 	backend wire.Backend
-	at      time.Time // when it happened
-	next    time.Time // when to send it (again); zero: at once
+	at      time.Time // time of the change
+	next    time.Time // time of the next message; zero for immediately
 	tries   int
-	seq     uint64 // of the newest message with it
+	seq     uint64 // of the last message with the change
 }
 
 func newPending() *pending { return &pending{changes: make(map[backendKey]*change)} }
 
-// put adds a change. It replaces an older one of the same backend.
-func (p *pending) put(b wire.Backend, now time.Time) {
+// addChange adds a change. It replaces an older change of the same backend.
+func (p *pending) addChange(b wire.Backend, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := backendKey{b.Service, b.Address, b.Port}
@@ -51,10 +51,9 @@ func (p *pending) put(b wire.Backend, now time.Time) {
 	}
 }
 
-// due sends every change whose time has come. send gets the number of earlier attempts, and returns
-// the sequence number of the message, or 0 if it could not be sent; over is true for a change that
-// is to be dropped.
-func (p *pending) due(now time.Time, send func(b wire.Backend, try int) (seq uint64, over bool)) {
+// sendDue sends each change with a time that has come. send receives the number of earlier attempts, and returns the
+// sequence number of the message, or 0 after an error. over is true for a change that must be dropped.
+func (p *pending) sendDue(now time.Time, send func(b wire.Backend, try int) (seq uint64, over bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, c := range p.changes {
@@ -74,8 +73,8 @@ func (p *pending) due(now time.Time, send func(b wire.Backend, try int) (seq uin
 	}
 }
 
-// earliest returns the time of the next due change; ok is false if there is none.
-func (p *pending) earliest() (at time.Time, ok bool) {
+// nextTime returns the time of the next message. ok is false without changes.
+func (p *pending) nextTime() (at time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.changes {
@@ -86,8 +85,8 @@ func (p *pending) earliest() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// acknowledged removes the change that was sent last with seq.
-func (p *pending) acknowledged(seq uint64) {
+// removeAcknowledged removes the change with the last message seq.
+func (p *pending) removeAcknowledged(seq uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, c := range p.changes {
@@ -97,8 +96,8 @@ func (p *pending) acknowledged(seq uint64) {
 	}
 }
 
-// covered removes the changes made before an acknowledged heartbeat was built.
-func (p *pending) covered(made time.Time) {
+// removeOlder removes the changes from before an acknowledged heartbeat was built.
+func (p *pending) removeOlder(made time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, c := range p.changes {

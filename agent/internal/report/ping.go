@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// pong is the outcome of one ping.
+// pong is the result of a ping.
 type pong struct {
 	rtt time.Duration
 	err error
 }
 
-// pings summarises the outcomes of pings.
+// pings summarizes the results of pings.
 type pings struct {
-	missed int           // in a row
-	last   time.Time     // the newest answer
-	cut    bool          // true from the loss of pings until a heartbeat is planned for their return
-	rtt    time.Duration // of the newest answer
+	missed int           // consecutive unanswered pings
+	last   time.Time     // time of the last answer
+	cut    bool          // pings are lost, and no heartbeat is scheduled for their return
+	rtt    time.Duration // of the last answer
 }
 
-// keepPinging pings the node in any state of the conversation. An answer ends any backoff.
-func (l *link) keepPinging(ctx context.Context) {
+// pingRegularly pings the node in any state of the conversation. An answer ends a backoff.
+func (l *link) pingRegularly(ctx context.Context) {
 	next := time.NewTimer(0)
 	defer next.Stop()
 	for {
@@ -33,7 +33,7 @@ func (l *link) keepPinging(ctx context.Context) {
 		rtt, err := l.peer.ping()
 		pause := pingInterval
 		if err != nil {
-			pause = pingAgain
+			pause = retryPingAfter
 		}
 		next.Reset(max(pause-time.Since(begun), 0))
 		select {
@@ -44,14 +44,14 @@ func (l *link) keepPinging(ctx context.Context) {
 	}
 }
 
-// pong handles the outcome of a ping.
-func (l *link) pong(p pong, now time.Time) {
+// handlePong handles the result of a ping.
+func (l *link) handlePong(p pong, now time.Time) {
 	if p.err != nil {
 		l.pings.missed++
 		if l.pings.missed == lostPings {
 			l.pings.cut = true
 			l.status.edit(func(s *NodeState) { s.Path = pathTCP })
-			l.wantHello(now) // tells a node that is gone from datagrams that are blocked
+			l.wantHello(now) // distinguishes a stopped node from blocked datagrams
 		}
 		return
 	}
@@ -66,7 +66,7 @@ func (l *link) pong(p pong, now time.Time) {
 		l.resume(now)
 	case !same && back && !l.contact.at.IsZero():
 		l.contact.retry.reset()
-		l.contact.at = time.Time{} // whatever the backoff says: the node is there
+		l.contact.at = time.Time{} // regardless of the backoff, since the node is running
 		l.wantHello(now)
 	case !same:
 		l.wantHello(now)

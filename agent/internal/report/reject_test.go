@@ -59,7 +59,7 @@ func TestLink_RevocationStopsReports(t *testing.T) {
 		})
 		after(15 * time.Second)
 		revoked := time.Now()
-		l.changed(testBackend())
+		l.queueChange(testBackend())
 		after(2 * time.Minute)
 		if len(n.got(wire.TypeHeartbeat, revoked)) != 0 || len(n.got(wire.TypeTransition, revoked)) != 0 {
 			t.Error("a revoked agent goes on reporting")
@@ -88,14 +88,14 @@ func TestLink_RejectAboutAnotherCertificateChangesNothing(t *testing.T) {
 			wire.CodeBootNonce} {
 			reject := beat.reject(code)
 			reject.AckedKey = stranger.KeyID
-			l.hear(n.seal(reject, 77))
+			l.queueAnswer(n.seal(reject, 77))
 		}
 		hellos := n.greeted()
 		after(time.Second)
 		if s := l.status.read(); !s.Connected || len(s.Rejects) != 0 || n.greeted() != hellos {
 			t.Errorf("state %+v, %d more Hellos", s, n.greeted()-hellos)
 		}
-		l.hear(n.seal(beat.reject(wire.CodeRevoked), 77))
+		l.queueAnswer(n.seal(beat.reject(wire.CodeRevoked), 77))
 		after(10 * time.Millisecond)
 		if s := l.status.read(); s.Connected {
 			t.Error("its own rejection is not believed")
@@ -185,7 +185,7 @@ func TestLink_AServiceThatTheNodeTookAwayIsProvedAgain(t *testing.T) {
 				}
 			})
 			begun := time.Now()
-			l.changed(b)
+			l.queueChange(b)
 			after(16 * time.Second)
 			enrols := n.got(wire.TypeEnrol, begun)
 			if len(enrols) != 1 {
@@ -255,13 +255,13 @@ func TestLink_AnswersFromOthersAreIgnored(t *testing.T) {
 			"garbage":                  make([]byte, 200),
 			"empty":                    nil,
 		} {
-			l.hear(forged)
+			l.queueAnswer(forged)
 			after(50 * time.Millisecond)
 			if l.status.read().Connected {
 				t.Fatalf("%s: believed", name)
 			}
 		}
-		l.hear(n.seal(enrol.ack(), 77))
+		l.queueAnswer(n.seal(enrol.ack(), 77))
 		after(50 * time.Millisecond)
 		if !l.status.read().Connected {
 			t.Error("the node's own answer is not believed")
@@ -279,7 +279,7 @@ func TestLink_ForgedSignsOfARestartCostOneHelloPerSecond(t *testing.T) {
 		for range 6000 {
 			forged := identity.NewNonce()
 			n.set(func(n *fakeNode) { n.seen = &forged })
-			l.hear(n.seal(&wire.Reject{AckedType: wire.TypeHeartbeat, AckedSeq: 1, AckedKey: l.options.Identity.KeyID,
+			l.queueAnswer(n.seal(&wire.Reject{AckedType: wire.TypeHeartbeat, AckedSeq: 1, AckedKey: l.options.Identity.KeyID,
 				Code: wire.CodeBootNonce}, 77))
 			after(10 * time.Millisecond)
 		}

@@ -34,7 +34,7 @@ func (r *rejections) replace(l *link, s scope, now []Rejection) {
 	r.add(l, s, now)
 }
 
-// add adds refusals and logs those that were not logged since the node last accepted everything.
+// add adds refusals and logs the refusals that were not logged since the last complete acceptance.
 func (r *rejections) add(l *link, s scope, more []Rejection) {
 	for _, one := range more {
 		l.metrics.rejected.WithLabelValues(l.address, one.Code.String()).Inc()

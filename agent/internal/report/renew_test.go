@@ -31,7 +31,7 @@ func TestRenew_AnotherServiceIsProvedBeforeItsBackendIsNamed(t *testing.T) {
 		after(11 * time.Second)
 		begun := time.Now()
 		s.set(func(b *wire.Backend) { b.Service = "other.example.com" })
-		r.Renew(map[string]string{testService: testToken, "other.example.com": testToken}, false)
+		r.RenewBackends(map[string]string{testService: testToken, "other.example.com": testToken}, false)
 		after(500 * time.Millisecond)
 		enrols, beats := n.got(wire.TypeEnrol, begun), n.got(wire.TypeHeartbeat, begun)
 		if len(enrols) != 1 || len(n.proved(t)) != 2 {
@@ -55,7 +55,7 @@ func TestRenew_TheSameTokensAreProvedOnlyWhenAskedFor(t *testing.T) {
 		after(11 * time.Second)
 		for enrolments, prove := range []bool{false, true} {
 			begun := time.Now()
-			r.Renew(map[string]string{testService: testToken}, prove)
+			r.RenewBackends(map[string]string{testService: testToken}, prove)
 			after(500 * time.Millisecond)
 			enrols, beats := n.got(wire.TypeEnrol, begun), n.got(wire.TypeHeartbeat, begun)
 			if len(enrols) != enrolments || len(beats) != 1 {

@@ -46,7 +46,7 @@ func New(o Options) (*Reporter, error) {
 	metrics := newMetrics(o.Registerer)
 	dropped := func(f frame.Fault) { metrics.dropped.WithLabelValues(string(f)).Inc() }
 	r := &Reporter{agent: newSelf(o), pins: pins, metrics: metrics, dial: func(l *link) (peer, error) {
-		return newMemberPeer(l.address, frame.AgentName(o.Identity.KeyID, l.epoch), o.Keys, l.hear, dropped)
+		return newMemberPeer(l.address, frame.AgentName(o.Identity.KeyID, l.epoch), o.Keys, l.queueAnswer, dropped)
 	}}
 	if err := r.Follow(o.Nodes); err != nil {
 		return nil, err
@@ -167,26 +167,26 @@ func (r *Reporter) links() []*link {
 	return links
 }
 
-// Changed reports a backend's change to all nodes at once. It never blocks.
-func (r *Reporter) Changed(b wire.Backend) {
+// ReportChange reports a change of a backend to all nodes immediately. It does not block.
+func (r *Reporter) ReportChange(b wire.Backend) {
 	for _, l := range r.links() {
-		l.changed(b)
+		l.queueChange(b)
 	}
 }
 
-// Warned reports the current warnings of Options.State to all nodes at once. It never blocks.
-func (r *Reporter) Warned() {
+// ReportWarnings reports the present warnings of Options.State to all nodes immediately. It does not block.
+func (r *Reporter) ReportWarnings() {
 	for _, l := range r.links() {
 		l.warned.Store(true)
-		l.hurry()
+		l.wakeUp()
 	}
 }
 
-// Drained reports to all nodes at once that the backends of Options.State drain. It never blocks.
-func (r *Reporter) Drained() {
+// ReportDrain reports to all nodes immediately that the backends of Options.State drain. It does not block.
+func (r *Reporter) ReportDrain() {
 	for _, l := range r.links() {
 		l.drained.Store(true)
-		l.hurry()
+		l.wakeUp()
 	}
 }
 
@@ -194,10 +194,10 @@ func (r *Reporter) Drained() {
 // this agent reports, or until it is stale. It never blocks.
 func (r *Reporter) HandOver() { r.agent.handedOver.Store(true) }
 
-// Renew reports the current set of backends of Options.State to all nodes at once, and proves the
+// RenewBackends reports the current set of backends of Options.State to all nodes at once, and proves the
 // tokens of their services, as in Options, if they differ from before. With prove it always proves
 // them: a node whose tokens have changed since may not have believed them before. It never blocks.
-func (r *Reporter) Renew(tokens map[string]string, prove bool) {
+func (r *Reporter) RenewBackends(tokens map[string]string, prove bool) {
 	tokens = maps.Clone(tokens)
 	before := *r.agent.tokens.Swap(&tokens)
 	prove = prove || !maps.Equal(tokens, before)
@@ -206,7 +206,7 @@ func (r *Reporter) Renew(tokens map[string]string, prove bool) {
 			l.reprove.Store(true)
 		}
 		l.restate.Store(true)
-		l.hurry()
+		l.wakeUp()
 	}
 }
 

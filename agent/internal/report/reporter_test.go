@@ -70,7 +70,7 @@ func TestReporter_OneDeadNodeDelaysNoOther(t *testing.T) {
 	if s := r.Nodes(); s[0].Connected || s[1].Connected {
 		t.Errorf("states %+v", s)
 	}
-	r.Changed(testBackend())
+	r.ReportChange(testBackend())
 	eventually(t, "the living node hears the transition", func() bool { return n.count(wire.TypeTransition) > 0 })
 	stop()
 	eventually(t, "the living node hears the goodbye", func() bool { return n.count(wire.TypeDeregister) > 0 })

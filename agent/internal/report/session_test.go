@@ -27,7 +27,7 @@ func TestSession_SparesHeartbeatsTheirSignaturesAndNothingElse(t *testing.T) {
 		n := newFakeNode(t)
 		l := startLink(t, n)
 		after(time.Minute)
-		l.changed(testBackend())
+		l.queueChange(testBackend())
 		after(time.Minute)
 		if coded, signed := n.coded(time.Time{}); coded < 11 || signed != 0 {
 			t.Errorf("%d heartbeats in the session, %d signed", coded, signed)
@@ -116,8 +116,8 @@ func TestSession_AcksOfOthersAreNotBelieved(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := identity.Envelope{Major: wire.Major, Type: uint8(wire.TypeAck), Payload: payload}
-			l.hear(forged.Seal(identity.NodeToAgent, e))
-			l.hear(n.session.Seal(identity.AgentToNode, e))
+			l.queueAnswer(forged.Seal(identity.NodeToAgent, e))
+			l.queueAnswer(n.session.Seal(identity.AgentToNode, e))
 			after(50 * time.Millisecond)
 			if l.status.read().Connected {
 				t.Fatalf("the Ack to a %s is believed", m.AckedType)

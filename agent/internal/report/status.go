@@ -9,14 +9,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// NodeState is the state of one overwatch node as the agent sees it.
+// NodeState is the agent's view of an overwatch node.
 type NodeState struct {
 	Address         string // as configured
 	NodeID, Version string // name in the node's Hello; "" before the first
 	// Connected is true while the node accepts this agent's messages.
 	Connected bool
-	Since     time.Time // of the newest change of Connected
-	LastAck   time.Time // of the newest acknowledgement
+	Since     time.Time // last change of Connected
+	LastAck   time.Time // last Ack
 	RTT       time.Duration
 	// Path is "udp", or "tcp" while datagrams do not get through.
 	Path string
@@ -88,7 +88,10 @@ func (l *link) sendTransition(b wire.Backend, try int) (seq uint64, over bool) {
 	}
 	if try%2 == 1 && len(message) <= wire.MaxDatagram {
 		err = l.peer.datagram(message)
-	} else if !l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) }) {
+	} else if !l.startTask(func() error { return l.peer.stream(message) }, func(err error,
+		_ time.Time) {
+		l.streamed(err)
+	}) {
 		return 0, false
 	}
 	l.streamed(err)
@@ -97,7 +100,7 @@ func (l *link) sendTransition(b wire.Backend, try int) (seq uint64, over bool) {
 
 // transitionTaken handles the Ack to a transition.
 func (l *link) transitionTaken(ack *wire.Ack, now time.Time) {
-	l.pending.acknowledged(ack.AckedSeq)
+	l.pending.removeAcknowledged(ack.AckedSeq)
 	l.refused.add(l, scopeClaims, claimRejections(ack))
 	l.proveAgain(ack, now)
 	l.acknowledgedAt(now)

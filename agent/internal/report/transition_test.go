@@ -31,7 +31,7 @@ func TestLink_TransitionGoesAtOnceAndOnce(t *testing.T) {
 		b := testBackend()
 		b.Claim = wire.ClaimUnhealthy
 		begun := time.Now()
-		l.changed(b)
+		l.queueChange(b)
 		after(30 * time.Second)
 		got := n.got(wire.TypeTransition, begun)
 		if c := claims(t, got); len(c) != 1 || c[0] != wire.ClaimUnhealthy || !got[0].stream {
@@ -61,14 +61,14 @@ func TestLink_TransitionIsRepeatedUntilAcknowledgedOrSuperseded(t *testing.T) {
 		begun := time.Now()
 		b := testBackend()
 		b.Claim = wire.ClaimUnhealthy
-		l.changed(b)
+		l.queueChange(b)
 		after(2 * time.Second)
 		if got := n.got(wire.TypeTransition, begun); len(got) != 3 || got[0].stream == got[1].stream {
 			t.Errorf("%d transitions in 2 s", len(got))
 		}
 		superseded := time.Now()
 		b.Claim = wire.ClaimHealthy
-		l.changed(b)
+		l.queueChange(b)
 		after(time.Second)
 		for _, c := range claims(t, n.got(wire.TypeTransition, superseded)) {
 			if c != wire.ClaimHealthy {
@@ -97,11 +97,11 @@ func TestLink_HeartbeatCoversEarlierTransitions(t *testing.T) {
 		}
 		l := startLink(t, n)
 		defer l.stop()
-		l.changed(testBackend())
+		l.queueChange(testBackend())
 		after(time.Minute)
 		n.set(func(n *fakeNode) { n.down = false })
 		after(5 * time.Second)
-		if _, waits := l.pending.earliest(); waits {
+		if _, waits := l.pending.nextTime(); waits {
 			t.Error("a change waits although a later heartbeat was acknowledged")
 		}
 	})
@@ -124,11 +124,11 @@ func TestLink_ChangeOfABackendThatIsGoneIsNotSent(t *testing.T) {
 		after(5 * time.Second)
 		n.set(func(n *fakeNode) { n.down = true })
 		after(time.Minute)
-		l.changed(testBackend())
+		l.queueChange(testBackend())
 		after(time.Second)
 		gone.Store(true)
 		l.restate.Store(true)
-		l.hurry()
+		l.wakeUp()
 		back := time.Now()
 		n.set(func(n *fakeNode) { n.down = false })
 		after(30 * time.Second)
@@ -138,7 +138,7 @@ func TestLink_ChangeOfABackendThatIsGoneIsNotSent(t *testing.T) {
 		if got := n.got(wire.TypeTransition, back); len(got) != 0 {
 			t.Errorf("%d transitions of a backend that is gone", len(got))
 		}
-		if _, waits := l.pending.earliest(); waits {
+		if _, waits := l.pending.nextTime(); waits {
 			t.Error("its change still waits")
 		}
 	})
@@ -150,13 +150,13 @@ func TestPending_HoldsTheNewestOfEachBackendAndIsBounded(t *testing.T) {
 	for i := range 3 * maxPending {
 		b.Port = uint16(i%(2*maxPending) + 1)
 		b.Weight = uint16(i)
-		p.put(b, now)
+		p.addChange(b, now)
 	}
 	if len(p.changes) != maxPending {
 		t.Errorf("%d changes wait", len(p.changes))
 	}
 	sent := 0
-	p.due(now, func(b wire.Backend, try int) (uint64, bool) {
+	p.sendDue(now, func(b wire.Backend, try int) (uint64, bool) {
 		sent++
 		if b.Port == 1 && b.Weight != 2*maxPending || try != 0 {
 			t.Errorf("try %d of %+v", try, b)
@@ -164,18 +164,18 @@ func TestPending_HoldsTheNewestOfEachBackendAndIsBounded(t *testing.T) {
 		return uint64(b.Port), false
 	})
 	b.Port, b.Weight = 2, 9
-	p.put(b, now)
-	p.acknowledged(2) // of what was said of it before
-	p.acknowledged(1)
+	p.addChange(b, now)
+	p.removeAcknowledged(2) // of what was said of it before
+	p.removeAcknowledged(1)
 	if len(p.changes) != maxPending-1 || sent != maxPending {
 		t.Errorf("%d changes wait, %d were sent", len(p.changes), sent)
 	}
-	p.covered(now.Add(-1))
+	p.removeOlder(now.Add(-1))
 	if len(p.changes) == 0 {
 		t.Error("an older heartbeat covers a change")
 	}
-	p.covered(now)
-	if _, waits := p.earliest(); waits {
+	p.removeOlder(now)
+	if _, waits := p.nextTime(); waits {
 		t.Error("a later heartbeat does not cover a change")
 	}
 }

@@ -11,8 +11,7 @@ import (
 // acknowledged, so a lost urgent message costs no more than this.
 const repeatSoon = time.Second
 
-// sendUrgent sends changes of backends, warnings and drains at once. Before the first heartbeat it
-// sends nothing: that one carries everything.
+// sendUrgent sends changes of backends, warnings and drains immediately. Before the first heartbeat it
 func (l *link) sendUrgent(now time.Time) {
 	if l.restate.Swap(false) {
 		l.beat.at = now
@@ -39,7 +38,7 @@ func (l *link) urgently(t wire.Type, m encoding.BinaryMarshaler, now time.Time) 
 		return
 	}
 	// If too many streams are under way, the next heartbeat, which was moved up, carries the same facts.
-	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) })
+	l.startTask(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) })
 }
 
 // signalOf names the backends that have warnings.

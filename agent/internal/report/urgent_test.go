@@ -38,7 +38,7 @@ func TestLink_WarningIsSaidAtOnceAndRepeatedByAHeartbeatSoon(t *testing.T) {
 		begun := time.Now()
 		s.set(func(b *wire.Backend) { b.Warnings.CPUMillis = 30_000 })
 		l.warned.Store(true)
-		l.hurry()
+		l.wakeUp()
 		after(100 * time.Millisecond)
 		got := n.got(wire.TypeSignal, begun)
 		if len(got) != 1 || !got[0].stream {
@@ -60,7 +60,7 @@ func TestLink_WarningIsSaidAtOnceAndRepeatedByAHeartbeatSoon(t *testing.T) {
 		}
 		s.set(func(*wire.Backend) {})
 		l.warned.Store(true)
-		l.hurry()
+		l.wakeUp()
 		after(100 * time.Millisecond)
 		if got = n.got(wire.TypeSignal, begun); len(got) != 2 || len(got[1].sealed.Payload) != 0 {
 			t.Errorf("%d signals, the end of the warning should be one without backends", len(got))
@@ -76,7 +76,7 @@ func TestLink_DrainIsSaidAtOnce(t *testing.T) {
 		after(5 * time.Second)
 		s.set(func(b *wire.Backend) { b.Draining, b.DrainMillis = true, 5000 })
 		l.drained.Store(true)
-		l.hurry()
+		l.wakeUp()
 		after(100 * time.Millisecond)
 		got := n.got(wire.TypeDrain, time.Time{})
 		var m wire.Drain
@@ -95,7 +95,7 @@ func TestLink_BeforeTheFirstHeartbeatNothingIsUrgent(t *testing.T) {
 		after(time.Second)
 		s.set(func(b *wire.Backend) { b.Warnings.CPUMillis = 30_000 })
 		l.warned.Store(true)
-		l.hurry()
+		l.wakeUp()
 		after(time.Minute)
 		if got := n.got(wire.TypeSignal, time.Time{}); len(got) != 0 {
 			t.Errorf("%d signals to a node that does not know the agent", len(got))
@@ -111,7 +111,7 @@ func TestLink_TransitionThatIsRepeatedHasTheWarningsOfTheMoment(t *testing.T) {
 		after(5 * time.Second)
 		n.set(func(n *fakeNode) { n.silent = true })
 		begun := time.Now()
-		l.changed(testBackend())
+		l.queueChange(testBackend())
 		after(100 * time.Millisecond)
 		s.set(func(b *wire.Backend) { b.Warnings.MemoryMillis, b.Draining, b.DrainMillis = 7, true, 8 })
 		after(time.Second)

@@ -27,17 +27,17 @@ func inWords(code wire.RejectCode) string {
 	case wire.CodeVersion:
 		return "the overwatch node does not speak this agent's protocol version: upgrade the older of the two"
 	case wire.CodeNotEnrolled:
-		return "the overwatch node does not know this agent's certificate, or not for this service; enrolling again"
+		return "the overwatch node does not know this agent's certificate, or not for this service; the agent enrols"
 	case wire.CodeLimit:
-		return "this agent is beyond a limit of the overwatch node: backends or services of one agent, or agents of a " +
-			"service (overwatch.agent_policies there); trying again"
+		return "this agent exceeds a limit of the overwatch node: backends or services of an agent, or agents of a " +
+			"service (overwatch.agent_policies there); the agent retries"
 	case wire.CodePolicy:
 		return "the overwatch node does not allow a backend at this address: loopback, link-local and metadata addresses " +
 			"need " +
 			"overwatch.agent_policies.<service>.allowed_cidrs there, other networks must be in it where it is set, and the " +
 			"node's own listeners are never backends"
 	case wire.CodeUnavailable:
-		return "the overwatch node cannot store this agent's pin at present; trying again"
+		return "the overwatch node cannot store this agent's pin; the agent retries"
 	case wire.CodeLocked:
 		return "the overwatch node takes no new agents with this service token, which was locked after a compromise: give " +
 			"this agent the new token"
