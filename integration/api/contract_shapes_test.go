@@ -59,13 +59,15 @@ const (
 		"override.healthy:b- override.reason:s- override.by:s- override.at:t- override.expires_at:t?- " +
 		"weight_override.weight:i- weight_override.reason:s- weight_override.by:s- weight_override.at:t- " +
 		"weight_override.expires_at:t?- " +
-		"drain.share:n- drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?-"
+		"drain.share:n- drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?- " +
+		"drain.safe_at:t?- drain.stage:s{planned|draining|reduced|answered|cached|safe}-"
 	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s starts_at:t? " +
 		"expires_at:t? in_force:b"
 	shapeOrder = "kind:s{override|weight|drain} service:s address:s healthy:b- weight:i- share:n- " +
 		"duration:s- reason:s " +
 		"source:s created_at:t created_by:s starts_at:t? expires_at:t? in_force:b"
-	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t?"
+	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t? safe_at:t? " +
+		"stage:s{planned|draining|reduced|answered|cached|safe}-"
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? " +
 		"not_after:t expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i problems:a"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|clear_weight|" +
