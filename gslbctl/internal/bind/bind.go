@@ -84,7 +84,11 @@ func parseWith(root *os.Root, path, zone string, ttl uint32) ([]dns.RR, error) {
 		}
 		records = append(records, rr)
 	}
-	return records, parser.Err()
+	err = parser.Err()
+	if err != nil && strings.Contains(err.Error(), "not a TTL") {
+		err = fmt.Errorf("%w: a TTL is 0 to %d seconds", err, imports.MaxTTL)
+	}
+	return records, err
 }
 
 // folder opens regular files of a folder, at most maxFiles with maxOctets together. A file with $GENERATE is an error,

@@ -26,6 +26,7 @@ func TestImportBind(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"db.zone": bindZone, "more": "www CNAME ns1\n",
 		"generated": "$TTL 1\n$generate 1-2 a$ A 192.0.2.$\n", "empty": "",
+		"long":     "@ SOA ns h 1 2 3 4 5\na 4294967296 A 192.0.2.1\n",
 		"includes": strings.Repeat("$INCLUDE empty\n", 2000)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -54,6 +55,7 @@ func TestImportBind(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{"db.zone": "exists", "generated": "$GENERATE is not read",
+		"long":     "a TTL is 0 to 2147483647 seconds",
 		"none":     "no such",
 		"includes": "more than 1000 files"} {
 		line[2] = filepath.Join(dir, file)
