@@ -40,7 +40,7 @@ func checkCanonical(o registry.AdminState, stored *store.Order) error {
 // admin state; there is false for a deleted admin state, which has only kind, service and address. The backends of the
 // target can be unknown, as for stored admin states.
 func (c *Changes) FollowAdminState(ctx context.Context, read func() (o store.Order, there bool, err error)) error {
-	defer c.Exclusive()()
+	defer c.exclusive()()
 	stored, there, err := read()
 	if err != nil {
 		return err

@@ -26,7 +26,8 @@ func (c *Changes) AdminStatesOf(servers []registry.ID) (list []registry.AdminSta
 }
 
 // EndAdminStatesOf ends the weights and the drains of deleted servers, so that later servers at their addresses do not
-// inherit them. stays reports whether something else declares a backend or reports it. The caller has called Exclusive.
+// inherit them. stays reports whether something else declares a backend or reports it. Only a step of a change that
+// excludes other changes may call it.
 func (c *Changes) EndAdminStatesOf(ctx context.Context, deleted []registry.ID, stays func(registry.ID) bool) error {
 	var batch store.Batch
 	var ended []registry.AdminState
@@ -39,7 +40,8 @@ func (c *Changes) EndAdminStatesOf(ctx context.Context, deleted []registry.ID, s
 	return c.storeAdminStates(&batch, ended, func(o registry.AdminState) error { return c.clear(ctx, o) })
 }
 
-// RestoreAdminStates sets unexpired weights and drains of restored servers. The caller has called Exclusive.
+// RestoreAdminStates sets unexpired weights and drains of restored servers. Only a step of a change that excludes other
+// changes may call it.
 func (c *Changes) RestoreAdminStates(ctx context.Context, records []api.Order) error {
 	var batch store.Batch
 	var restored []registry.AdminState

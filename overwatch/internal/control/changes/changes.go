@@ -121,15 +121,14 @@ type adding interface{ adds() bool }
 // transaction, such as the end of the node, the change is stored.
 func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
 	if a, is := change.Object.(adding); is && a.adds() && !change.IfSafe {
-		defer c.Shared()()
+		defer c.shared()()
 	} else {
-		defer c.Exclusive()()
+		defer c.exclusive()()
 	}
 	return c.Commit(ctx, change)
 }
 
-// Commit is Apply without the exclusion of other changes: for a caller that has called Exclusive or Shared, and for
-// changes that only the control plane orders.
+// Commit is Apply without the exclusion of other changes, for changes that the control plane orders.
 func (c *Changes) Commit(ctx context.Context, change Change) (Result, error) {
 	t := &Transaction{c: c, change: &change, began: time.Now()}
 	if err := t.plan(ctx); err != nil || t.unchanged {
@@ -144,15 +143,15 @@ func (c *Changes) Record(change Change, e Entry, began time.Time, err error) {
 	(&Transaction{c: c, change: &change, began: began, Entry: e}).record(err)
 }
 
-// Exclusive waits until no other change is in progress. Other changes wait until release is called. The
+// exclusive waits until no other change is in progress. Other changes wait until release is called. The
 // caller must not call Apply before release.
-func (c *Changes) Exclusive() (release func()) {
+func (c *Changes) exclusive() (release func()) {
 	c.mu.Lock()
 	return c.mu.Unlock
 }
 
-// Shared delays changes that remove objects until release is called.
-func (c *Changes) Shared() (release func()) {
+// shared delays changes that remove objects until release is called.
+func (c *Changes) shared() (release func()) {
 	c.mu.RLock()
 	return c.mu.RUnlock
 }

@@ -5,7 +5,6 @@ import (
 
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/fault"
-	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/state/definitions"
 )
 
@@ -29,7 +28,7 @@ func (op *Operations) Apply(r *Request, object changes.Object, undoes uint64) er
 }
 
 // Define makes a change of definitions. edit validates the change against the draft and makes it there; see
-// changes.Definition. Define excludes no other change, so that a caller of Changes.Exclusive can use it.
+// changes.Definition. Define does not exclude other changes: the control plane orders changes of definitions.
 func (op *Operations) Define(r *Request, ch *Change, edit func(*definitions.Draft) error) error {
 	return op.commit(r, &changes.Definition{Entry: ch.entry, Edit: edit}, ch.Undoes)
 }
@@ -54,14 +53,4 @@ func (op *Operations) Note(r *Request, ch *Change, began time.Time, err error) {
 func (op *Operations) Record(r *Request, ch *Change, began time.Time, err error) {
 	r.Audited = true
 	op.o.Changes.Record(r.change(nil, ch.Undoes), ch.entry(), began, err)
-}
-
-// Safely rejects a change with IfSafe that would leave a name with too few backends. Until done is called, other
-// changes wait, so that two changes do not remove the last backends of a name together. Without IfSafe it does nothing.
-// done is never nil.
-func (op *Operations) Safely(r *Request, g impact.Withdrawal) (done func(), err error) {
-	if !r.IfSafe {
-		return func() {}, nil
-	}
-	return op.o.Changes.Exclusive(), op.o.Impact.Check(r.Context, g)
 }

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
@@ -19,7 +20,7 @@ func (op *Operations) CreateRegion(r *Request, req api.RegionChange) (*model.Reg
 	id := made.Name
 	made.CreatedAt = api.Stamp(op.o.Now())
 	made.UpdatedAt = made.CreatedAt
-	return op.defineRegion(r, &Change{Action: "create", Resource: "region", ID: id},
+	return op.defineRegion(r, &Change{Action: "create", Resource: "region", ID: id}, nil,
 		func(d *definitions.Draft, _ *Change) (*model.Region, error) {
 			switch {
 			case d.Now().Regions[id] != nil || objects.RegionAt(d.File(), id) >= 0:
@@ -36,14 +37,11 @@ func (op *Operations) CreateRegion(r *Request, req api.RegionChange) (*model.Reg
 func (op *Operations) ChangeRegion(r *Request, id string, req api.RegionChange) (*model.Region, error) {
 	id = op.regionNames().Of(id)
 	enabled := true
+	var removes []impact.Withdrawal
 	if err := req.Read("enabled", &enabled); err == nil && !enabled {
-		done, err := op.Safely(r, impact.OfRegion(id))
-		defer done()
-		if err != nil {
-			return nil, err
-		}
+		removes = append(removes, impact.OfRegion(id))
 	}
-	return op.defineRegion(r, &Change{Action: "update", Resource: "region", ID: id},
+	return op.defineRegion(r, &Change{Action: "update", Resource: "region", ID: id}, removes,
 		func(d *definitions.Draft, ch *Change) (*model.Region, error) {
 			if at := objects.RegionAt(d.Bare(), id); at >= 0 {
 				return nil, op.layRegion(r, d, ch, &d.Bare().Regions[at], req)
@@ -93,27 +91,29 @@ func (op *Operations) layRegion(r *Request, d *definitions.Draft, ch *Change, fi
 		}})
 }
 
-// defineRegion commits a change of a region, and returns the region. edit returns the region to store, or nil if edit
-// has made the change itself, as an overlay of the configuration.
-func (op *Operations) defineRegion(r *Request, ch *Change,
+// defineRegion makes a change of a region, which removes backends from answers, and returns the region. edit returns the
+// region to store, or nil if edit has changed the overlay of a region of the configuration.
+func (op *Operations) defineRegion(r *Request, ch *Change, removes []impact.Withdrawal,
 	edit func(*definitions.Draft, *Change) (*model.Region, error)) (after *model.Region, err error) {
-	err = op.Define(r, ch, func(d *definitions.Draft) (err error) {
+	change := &changes.Definition{Entry: ch.entry, Removes: removes, Adds: len(removes) == 0}
+	change.Edit = func(d *definitions.Draft) (err error) {
 		if after, err = edit(d, ch); err != nil || after == nil {
 			return err
 		}
 		ch.After = after
 		d.PutRegion(after)
 		return nil
-	})
+	}
+	err = op.Apply(r, change, 0)
 	return after, err
 }
 
 // DeleteRegion deletes a region of the API that is not in use.
 func (op *Operations) DeleteRegion(r *Request, id string) error {
-	defer op.o.Changes.Exclusive()() // no server comes into the region meanwhile
 	id = op.regionNames().Of(id)
 	ch := &Change{Action: "delete", Resource: "region", ID: id}
-	return op.Define(r, ch, func(d *definitions.Draft) error {
+	// Apply excludes other changes, so that no server is added to the region meanwhile.
+	return op.Apply(r, &changes.Definition{Entry: ch.entry, Edit: func(d *definitions.Draft) error {
 		before, err := objects.OwnRegion(d, id, "deleted", r.Condition.Holds)
 		if err == nil {
 			err = op.o.Edit.CheckUnusedRegion(d, id)
@@ -124,7 +124,7 @@ func (op *Operations) DeleteRegion(r *Request, id string) error {
 		ch.Before = before
 		d.DeleteRegion(id)
 		return nil
-	})
+	}}, 0)
 }
 
 // regionNames returns the ids of the regions, which requests may write in any case.

@@ -153,7 +153,8 @@ func (op *Operations) regionExists(region string) func() error {
 	return func() error { return objects.CheckRegion(op.o.Edit.Config(), region) }
 }
 
-// EndAdminStatesOf ends the weights and the drains of deleted servers. The caller has called Changes.Exclusive.
+// EndAdminStatesOf ends the weights and the drains of deleted servers. Only a step of a change that excludes other
+// changes may call it.
 func (op *Operations) EndAdminStatesOf(ctx context.Context, deleted ...registry.ID) error {
 	return op.o.Changes.EndAdminStatesOf(ctx, deleted, op.stays)
 }
