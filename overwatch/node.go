@@ -293,7 +293,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		AdminStateBegan:   timed.Began,
 		AdminStateExpired: timed.Expired,
 		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
-		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp,
+		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp, Damping: n.state.Damping,
 		Logger: n.part("registry"),
 	})
 	if err != nil {

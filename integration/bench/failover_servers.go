@@ -133,8 +133,8 @@ func stopRivals([]*contestant) {
 }
 
 // rival returns a function that starts another DNS server with the files that write makes in dir.
-func rival(dir string, checks checking, write func(setup, *contestant, checking) ([]string, error)) func(context.Context,
-	*contestant) error {
+func rival(dir string, checks checking,
+	write func(setup, *contestant, checking) ([]string, error)) func(context.Context, *contestant) error {
 	return func(_ context.Context, c *contestant) error {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err

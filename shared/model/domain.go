@@ -43,6 +43,7 @@ type Domain struct {
 	ClientHash        `key:"client_hash"`
 	Brake             MassFailure `key:"brake" json:"brake,omitzero"`
 	Recovery          Recovery    `key:"recovery" json:"recovery,omitzero"`
+	Flap              Flap        `key:"flap" json:"flap,omitzero"`
 	HTTPS             HTTPS       `key:"https" json:"https,omitzero" merge:"replace"`
 	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of a server as a CNAME.
 	// With `cname`, all servers of the domain have a `target`, the name has no other records, and it is not the apex of a
@@ -113,7 +114,8 @@ func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
 func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEnabled }
 
 // SameAnswers reports whether two domains have equal settings, apart from the name and from fields without effect on
-// answers: brake, recovery, description, tags and Meta. It neither allocates nor uses reflection, since there may be 100 000
+// answers: brake, recovery, flap,
+// description, tags and Meta. It neither allocates nor uses reflection, since there may be 100 000
 // domains.
 func (d *Domain) SameAnswers(other *Domain) bool {
 	return d.RoutingAlgorithm == other.RoutingAlgorithm && d.TTL == other.TTL && d.MaxAnswers == other.MaxAnswers &&
@@ -175,6 +177,15 @@ type Recovery struct {
 	// The time in which the share of a backend rises from 10 % to 100 % after it was down: 0s to 24h. Shares are relative
 	// inside a region, so the ramp has no effect if all backends of the region return together. 0s: full share immediately.
 	Ramp settings.Duration `key:"ramp" json:"ramp,omitempty" usage:"time in which the share of a recovered backend rises to 100 %" min:"0s" max:"24h"`
+}
+
+// Flap configures the damping of flapping backends. A backend flaps if its last three stops are within
+// `overwatch.flapping.window`.
+type Flap struct {
+	// The time without service after a stop of a flapping backend. Each further stop doubles the delay. 0s: no damping.
+	Delay settings.Duration `key:"delay" json:"delay,omitempty" usage:"time without service after a stop of a flapping backend, doubled by further stops" min:"0s" max:"24h"`
+	// The longest delay. 0s: 16 times `delay`.
+	MaxDelay settings.Duration `key:"max_delay" json:"max_delay,omitempty" usage:"longest delay of a flapping backend (default: 16 times the delay)" min:"0s" max:"24h"`
 }
 
 // MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has

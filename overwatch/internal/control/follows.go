@@ -50,6 +50,12 @@ func (s *State) Protection(service string) status.Protection {
 // RecoveryRamp returns the time in which the share of a backend of a service rises after a failure; 0 for none.
 func (s *State) RecoveryRamp(service string) time.Duration { return s.Config().RecoveryRamp(service) }
 
+// Damping returns the delay of flapping backends of a service.
+func (s *State) Damping(service string) status.Damping {
+	f := s.Config().FlapOf(service)
+	return status.Damping{Delay: time.Duration(f.Delay), MaxDelay: time.Duration(f.MaxDelay)}
+}
+
 // Declare declares the servers of a configuration to the registry. They replace all declared servers.
 func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {
 	return r.SetStaticDeclarations(ctx, t.declarations(cfg))

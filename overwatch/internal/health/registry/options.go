@@ -86,6 +86,8 @@ type Options struct {
 	// DrainTime returns the default duration of a drain of a service's backends. Any goroutine may call it. Nil means
 	// DefaultDrainTime.
 	DrainTime func(service string) time.Duration
+	// Damping returns the delay of flapping backends of a service. A change applies to later stops. Nil means none.
+	Damping func(service string) status.Damping
 	// RecoveryRamp returns the time in which the share of a backend of a service rises to 1 after the backend was down.
 	// 0 means immediately. A change applies to later recoveries. Nil means 0 for all services.
 	RecoveryRamp func(service string) time.Duration
@@ -128,6 +130,9 @@ func (o *Options) complete() error {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Damping == nil {
+		o.Damping = func(string) status.Damping { return status.Damping{} }
 	}
 	if o.RecoveryRamp == nil {
 		o.RecoveryRamp = func(string) time.Duration { return 0 }

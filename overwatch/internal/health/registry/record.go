@@ -68,6 +68,7 @@ type record struct {
 	isStored, isUnsaved bool
 	isRemoved           bool
 	stops               status.Stops
+	damped              status.Damped
 	recovery            status.Ramp // rises after the backend was down
 }
 

@@ -160,7 +160,8 @@ func (w *writer) composeBackend(r *record, in status.Inputs, now time.Time) Back
 
 // shareInputs returns the ramps and holds of r.
 func (w *writer) shareInputs(r *record, in status.Inputs, now time.Time) status.ShareInputs {
-	l := status.ShareInputs{Recovery: &r.recovery, WarningHeld: w.holdOf(r, status.ReportWarning, now) != nil, Drains: w.activeDrains(r, now)}
+	l := status.ShareInputs{DampedUntil: r.damped.Until, Recovery: &r.recovery,
+		WarningHeld: w.holdOf(r, status.ReportWarning, now) != nil, Drains: w.activeDrains(r, now)}
 	if in.Held {
 		l.HeldReason = w.holdOf(r, status.ReportUnhealthy, now).heldReason()
 	}
@@ -233,6 +234,9 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 	if previous.MayServe && !next.MayServe && next.Override == nil && !next.IsDrained() {
 		r.stops.AddStop(next.Reason, now)
 		next.FlapReason = r.stops.FlapReason(now, w.timing.flapWindow())
+		if next.FlapReason != "" {
+			r.damped = r.damped.After(w.options.Damping(r.id.Service), now, w.timing.flapWindow())
+		}
 	}
 	r.published = new(next) // &next would allocate also for a new record, above
 	w.markDirty(r.service, !haveSameAnswers(*previous, next))
@@ -281,6 +285,9 @@ func (w *writer) scheduleRefresh(r *record, now time.Time) {
 		if next, moving := d.NextStep(now); moving {
 			wakeBy(next)
 		}
+	}
+	if r.damped.Until.After(now) {
+		wakeBy(r.damped.Until)
 	}
 	if next, moving := r.recovery.NextStep(now); moving {
 		wakeBy(next)

@@ -28,5 +28,39 @@ func (s *Stops) FlapReason(now time.Time, window time.Duration) string {
 	return s.reason
 }
 
+// Damping delays the return of a flapping backend. The zero Damping delays nothing.
+type Damping struct {
+	// Delay is the time without service after a stop of a flapping backend. Each further stop doubles the delay, up to
+	// MaxDelay; 0 for MaxDelay means 16 times Delay.
+	Delay, MaxDelay time.Duration
+}
+
+// defaultMaxDelays is the default of Damping.MaxDelay as a multiple of Delay.
+const defaultMaxDelays = 16
+
+// Damped is the delay of a backend. The zero Damped is no delay.
+type Damped struct {
+	Until time.Time
+	delay time.Duration
+}
+
+// After returns the delay that begins with a stop of a flapping backend at now. window is the time after the end of the
+// previous delay in which a stop still doubles it.
+func (d Damped) After(settings Damping, now time.Time, window time.Duration) Damped {
+	if settings.Delay <= 0 {
+		return Damped{}
+	}
+	delay := settings.Delay
+	if d.delay > 0 && now.Sub(d.Until) < window {
+		delay = 2 * d.delay
+	}
+	most := settings.MaxDelay
+	if most <= 0 {
+		most = defaultMaxDelays * settings.Delay
+	}
+	delay = min(delay, max(most, settings.Delay))
+	return Damped{Until: now.Add(delay), delay: delay}
+}
+
 // FlapEnd returns the time when a flapping backend no longer flaps.
 func (s *Stops) FlapEnd(window time.Duration) time.Time { return s.times[0].Add(window) }

@@ -34,6 +34,8 @@ const (
 	ReasonWarnsOfMemory = "reduced share: early warning of memory"
 	ReasonWarnsOfErrors = "reduced share: early warning of check errors"
 	ReasonWarningEnded  = "reduced share: the early warning has ended, the share rises"
+	// ReasonDamped replaces the reason of a backend that would serve, during the delay after it flapped.
+	ReasonDamped = "damped: the backend flaps, it serves after a delay (flap.delay)"
 	// ReasonRecovering replaces the reason of a backend that serves after it was down, while its share rises.
 	ReasonRecovering = "reduced share: the backend was down, its share rises (recovery.ramp)"
 	// ReasonDrained replaces the reason of a backend that only its drain stops, ReasonDrainedAnyway if an override is

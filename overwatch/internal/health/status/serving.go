@@ -13,6 +13,8 @@ type ShareInputs struct {
 	// Warnings are the early warnings that count, nil for none. WarningHeld is true if others are held.
 	Warnings    *Warnings
 	WarningHeld bool
+	// DampedUntil is the end of the delay of a flapping backend, or zero.
+	DampedUntil time.Time
 	// Recovery is the ramp after the backend was down, or nil.
 	Recovery *Ramp
 	// Drains are the drains of an operator and of an agent, or nil.
@@ -44,6 +46,9 @@ func ConcludeShare(in Inputs, l *ShareInputs, now time.Time) Serving {
 	}
 	if s.MayServe && !isOverridden && !s.Held && l.WarningHeld {
 		s.Held, s.Reason = true, ReasonWarningHeld
+	}
+	if now.Before(l.DampedUntil) && s.MayServe && !s.Held && !isOverridden {
+		s.Status, s.MayServe, s.Reason = isUnhealthy, false, ReasonDamped
 	}
 	if share := l.Recovery.shareOrFull(now); share < s.Share && s.MayServe && !isOverridden {
 		s.Share, s.Reason = share, ReasonRecovering

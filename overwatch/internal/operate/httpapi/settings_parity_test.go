@@ -14,7 +14,7 @@ const everySetting = `"routing_algorithm":"latency","regions":["us"],"ttl":7,"ma
 	`"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9},"proximity_tolerance_km":5,` +
 	`"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
 	`"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m0s"},"https":{"alpn":["h2"],"port":8443},` +
-	`"recovery":{"ramp":"10m0s"},` +
+	`"recovery":{"ramp":"10m0s"},"flap":{"delay":"1m0s","max_delay":"10m0s"},` +
 	`"srv":["_sip._tcp"],"description":"the shop","tags":["shop"]`
 
 // without are the settings that everySetting cannot have: they need another node or exclude the others.

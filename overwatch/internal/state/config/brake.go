@@ -73,11 +73,19 @@ func tunedDomains(known map[string]*Domain, domains []Domain) map[string]*Domain
 	all := map[string]*Domain{}
 	maps.Copy(all, known)
 	for i := range domains {
-		if d := &domains[i]; d.Brake != (model.MassFailure{}) || d.Recovery != (model.Recovery{}) {
+		if d := &domains[i]; d.Brake != (model.MassFailure{}) || d.Recovery != (model.Recovery{}) || d.Flap != (model.Flap{}) {
 			all[d.Name] = d
 		}
 	}
 	return all
+}
+
+// FlapOf returns the damping of flapping backends of a domain.
+func (c *Config) FlapOf(name string) model.Flap {
+	if d := c.tuned[name]; d != nil {
+		return d.Flap
+	}
+	return model.Flap{}
 }
 
 // RecoveryRamp returns the time in which the share of a backend of a domain rises after a failure; 0 for none.
