@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ServerLaidOver is the message about a server of the configuration over which values were laid.
-const ServerLaidOver = "server changed over the configuration"
+// ServerOverlayChanged is the message about a changed overlay of a server of the configuration.
+const ServerOverlayChanged = "server changed over the configuration"
 
 // Overlay has the values that the API has laid over an object of the configuration.
 type Overlay struct {

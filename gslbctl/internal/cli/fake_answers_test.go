@@ -119,7 +119,7 @@ func wellAnswers() map[string]any {
 		"DELETE /api/v1/domains/over.example.com/overlay":               nil,
 		"DELETE /api/v1/regions/ap/overlay":                             nil,
 		"DELETE /api/v1/servers/app.example.com:192.0.2.13:443/overlay": nil,
-		"PATCH /api/v1/servers/app.example.com:192.0.2.13:443":          api.Named{Message: api.ServerLaidOver},
+		"PATCH /api/v1/servers/app.example.com:192.0.2.13:443":          api.Named{Message: api.ServerOverlayChanged},
 		"GET /api/v1/config/overlays": api.OverlayList{Total: 1, GeneratedAt: now, Overlays: []api.OverlaidObject{{
 			Kind: "domain", ID: "over.example.com", Overlay: api.Overlay{By: "alice", UpdatedAt: now, InForce: true,
 				Fields:     map[string]json.RawMessage{"ttl": []byte("5")},

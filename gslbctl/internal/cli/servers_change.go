@@ -100,7 +100,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			}
 			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.PatchServer(ctx, id, req)
-				if done.Message == api.ServerLaidOver {
+				if done.Message == api.ServerOverlayChanged {
 					return changedObject("server "+id, &api.Overlay{}), err
 				}
 				return changedObject("server "+id, nil), err

@@ -125,8 +125,8 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 		return nil
 	}
 	changes.PutSerial(serialBound(p.o.Publisher.Serial()))
-	restore := p.o.Targets.hold()
-	stored, err := p.put(ctx, next, p.left.of(p.set, next), kinds, true, attached, func() error {
+	restore := p.o.Targets.saveState()
+	stored, err := p.activate(ctx, next, p.left.remaining(p.set, next), kinds, true, attached, func() error {
 		return p.store.Write(changes, notes...)
 	})
 	if err != nil && stored {
@@ -141,16 +141,17 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	return err
 }
 
-// put applies a set without the objects in left. kinds are the kinds of definitions that differ from the present set;
-// refuseMixed is as in publish.Settings. After validation, put calls store. stored reports an error after store has
-// succeeded and before the set is active. After an error of store or an earlier error, the present set stays active.
-func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds, refuseMixed bool,
-	attached []definitions.Attached, store func() error) (stored bool, err error) {
+// activate applies a set without the objects in left. kinds are the kinds of definitions that differ from the present
+// set; refuseMixed is as in publish.Settings. After validation, activate calls store. stored reports an error after
+// store has succeeded and before the set is active. After an error of store or an earlier error, the present set stays
+// active.
+func (p *Plane) activate(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds,
+	refuseMixed bool, attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
 		return false, err
 	}
-	served := left.without(next, p.file)
+	served := left.removeFrom(next, p.file)
 	base := p.shown.Load().base
 	if kinds.Settings || kinds.Objects || kinds.Regions {
 		if base, err = served.Over(p.file); err != nil {
@@ -178,7 +179,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 		return nil
 	}
 	if zones || kinds.Domains || kinds.Mappings {
-		err = p.answer(ctx, joined, addresses, refuseMixed, commit)
+		err = p.publishAnswers(ctx, joined, addresses, refuseMixed, commit)
 	} else {
 		err = commit()
 	}
@@ -191,7 +192,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 		return stored, err
 	}
 	p.set, p.left = next, left
-	p.show(base, next)
+	p.publish(base, next)
 	_ = p.logging.Set(joined.Logging) // validated before
 	before := p.current.Swap(newCurrent(joined, next, p.current.Load().since))
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
@@ -214,8 +215,9 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	return false, nil
 }
 
-// answer publishes the DNS answers of a configuration. After validation, it calls commit, which stores the change.
-func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []netip.Addr, refuseMixed bool,
+// publishAnswers publishes the DNS answers of a configuration. After validation, it calls commit, which stores the
+// change.
+func (p *Plane) publishAnswers(ctx context.Context, cfg *config.Config, addresses []netip.Addr, refuseMixed bool,
 	commit func() error) error {
 	wanted, err := p.Settings(cfg, addresses)
 	if err != nil {

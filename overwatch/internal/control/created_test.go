@@ -52,7 +52,7 @@ func TestCreatedAt_OutlivesReloadsAndRestarts(t *testing.T) {
 		kept := open()
 		s := stateOf(t, kept, fileWith("a.example", "b.example"))
 		time.Sleep(time.Hour) // virtual, as all here
-		s.useFile(fileWith("a.example", "c.example"), leftOut{})
+		s.setFile(fileWith("a.example", "c.example"), leftOut{})
 		kept.Close()
 		time.Sleep(time.Hour)
 		kept = open()

@@ -80,14 +80,14 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	next := draft.Set()
 	_, kinds := p.set.Changes(next)
 	keepSerial := func() error { p.KeepSerials(p.o.Publisher.Serial()); return nil }
-	left := p.left.of(p.set, next)
+	left := p.left.remaining(p.set, next)
 	if kinds.Settings { // settings of another node may not fit the file of this node
 		_, _, left = p.join(p.file, next, nil)
 	}
-	_, err := p.put(ctx, next, left, kinds, false, nil, keepSerial)
+	_, err := p.activate(ctx, next, left, kinds, false, nil, keepSerial)
 	if _, unservable := errors.AsType[settings.Problems](err); unservable {
 		_, _, left = p.join(p.file, next, nil)
-		_, err = p.put(ctx, next, left, kinds, false, nil, keepSerial)
+		_, err = p.activate(ctx, next, left, kinds, false, nil, keepSerial)
 	}
 	for _, key := range keys {
 		if err != nil {

@@ -37,8 +37,8 @@ func missing[V any](all, some map[string]V) map[string]bool {
 
 func (l leftOut) empty() bool { return len(l.domains)+len(l.regions)+len(l.settings) == 0 }
 
-// of returns the objects that stay without effect when next replaces before: the objects that are equal in both.
-func (l leftOut) of(before, next *definitions.Set) (still leftOut) {
+// remaining returns the objects that stay without effect when next replaces before: the objects that are equal in both.
+func (l leftOut) remaining(before, next *definitions.Set) (still leftOut) {
 	if l.empty() {
 		return l
 	}
@@ -51,8 +51,8 @@ func (l leftOut) of(before, next *definitions.Set) (still leftOut) {
 	return still
 }
 
-// without returns the set without the objects in l.
-func (l leftOut) without(set *definitions.Set, file *config.Config) *definitions.Set {
+// removeFrom returns the set without the objects in l.
+func (l leftOut) removeFrom(set *definitions.Set, file *config.Config) *definitions.Set {
 	if l.empty() {
 		return set
 	}

@@ -41,7 +41,7 @@ func (p *Plane) drafted(change func(*definitions.Draft) error) (*config.Config, 
 		return nil, err
 	}
 	next := draft.Set()
-	served := p.left.of(p.set, next).without(next, p.file)
+	served := p.left.remaining(p.set, next).removeFrom(next, p.file)
 	base, err := served.Over(p.file)
 	if err != nil {
 		return nil, err

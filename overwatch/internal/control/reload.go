@@ -89,7 +89,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 			files = append(files, dnssec.Directory(p.running.DataDir))
 		}
 	}
-	restore := p.o.Targets.hold()
+	restore := p.o.Targets.saveState()
 	if err = p.prepareNames(ctx, joined); err == nil {
 		err = p.o.Publisher.Reconfigure(ctx, served, nil)
 	}
@@ -98,8 +98,8 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 		restore()
 		return nil, nil, errors.Join(err, Declare(ctx, p.o.Registry, p.o.Targets, p.Config()))
 	}
-	p.useFile(next, left)
-	p.show(over, p.set)
+	p.setFile(next, left)
+	p.publish(over, p.set)
 	_ = p.logging.Set(joined.Logging) // validated before
 	before := p.current.Swap(newCurrent(joined, p.set, time.Now()))
 	p.o.Decisions.SetSampleInterval(joined.Routing.DecisionSample)

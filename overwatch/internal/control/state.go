@@ -95,10 +95,10 @@ func OpenState(o StateOptions) (*State, error) {
 	known := decodeCreationTimes(times)
 	s.creationTimes.Store(&known)
 	joined, base, left := s.join(o.File, set, nil)
-	s.useFile(o.File, left)
+	s.setFile(o.File, left)
 	s.running = joined
 	_ = s.logging.Set(joined.Logging) // validated before
-	s.show(base, set)
+	s.publish(base, set)
 	s.current.Store(newCurrent(joined, set, o.Started))
 	s.agentChecks.Store(newAgentChecks(joined))
 	return s, nil
@@ -159,14 +159,14 @@ func (s *State) RestartRequired() []string {
 	return settings.Changed(s.running, s.shown.Load().base, settings.Restart)
 }
 
-// useFile sets the file, and the objects of the set that do not fit it.
-func (s *State) useFile(file *config.Config, left leftOut) {
+// setFile sets the file, and the objects of the set that do not fit it.
+func (s *State) setFile(file *config.Config, left leftOut) {
 	s.file, s.names, s.left = file, definitions.NamesIn(file), left
 	s.noteCreationTimes(s.names)
 }
 
-// show publishes a set, without the objects that the file hides, to readers.
-func (s *State) show(base *config.Config, set *definitions.Set) {
+// publish publishes a set, without the objects that the file hides, to readers.
+func (s *State) publish(base *config.Config, set *definitions.Set) {
 	s.shown.Store(&shown{base, set.Unhidden(base, s.names), s.left})
 }
 
@@ -174,7 +174,7 @@ func (s *State) show(base *config.Config, set *definitions.Set) {
 // join logs and omits an object that cannot be served with the file.
 func (s *State) join(file *config.Config, set *definitions.Set, addresses []netip.Addr) (joined, base *config.Config,
 	left leftOut) {
-	base, fits := s.laySettings(file, set)
+	base, fits := s.applySettings(file, set)
 	names := definitions.NamesIn(file)
 	serves := func(set *definitions.Set) bool {
 		over, err := set.Over(file)
@@ -193,9 +193,9 @@ func (s *State) join(file *config.Config, set *definitions.Set, addresses []neti
 	return fits.Join(base, names), base, missingIn(set, fits)
 }
 
-// laySettings applies the overlays and settings of the API to a file. It logs and omits settings that do not fit the
+// applySettings applies the overlays and settings of the API to a file. It logs and omits settings that do not fit the
 // file. The returned set has only the applied settings.
-func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.Config, *definitions.Set) {
+func (s *State) applySettings(file *config.Config, set *definitions.Set) (*config.Config, *definitions.Set) {
 	base, draft := file, set.Edit(file, file, nil)
 	for _, section := range definitions.Sections() {
 		laid, err := set.Only(section).Over(base)

@@ -132,9 +132,9 @@ func (t *Targets) setNames(inForce, ahead map[string]bool) {
 	t.book.Follow(all)
 }
 
-// hold returns a function that restores the present names and addresses. Declarations of the present configuration
+// saveState returns a function that restores the present names and addresses. Declarations of the present configuration
 // then have these addresses immediately, without new queries.
-func (t *Targets) hold() (restore func()) {
+func (t *Targets) saveState() (restore func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	inForce, kept := t.inForce, t.kept

@@ -178,7 +178,7 @@ func TestTargets_KeepTheirAddressesWhereAReloadFails(t *testing.T) {
 		}
 		done()
 		dead.Store(true)
-		restore := targets.hold()
+		restore := targets.saveState()
 		targets.declarations(of("new.lb"))
 		restore()
 		if got := targets.declarations(of("old.lb")); len(got) != 1 {

@@ -43,7 +43,7 @@ func (op *Operations) ChangeDomain(r *Request, name string, req api.DomainChange
 	return op.defineDomain(r, &Change{Action: "update", Resource: "domain", ID: name},
 		func(d *definitions.Draft, ch *Change) (*model.Domain, error) {
 			if d.InFile(name) {
-				return nil, op.layDomain(r, d, ch, name, req)
+				return nil, op.changeDomainOverlay(r, d, ch, name, req)
 			}
 			before, err := objects.OwnDomain(d, name, "changed", r.Condition.Holds)
 			if err != nil {
@@ -63,8 +63,8 @@ func (op *Operations) ChangeDomain(r *Request, name string, req api.DomainChange
 		})
 }
 
-// layDomain changes the overlay of a domain of the configuration.
-func (op *Operations) layDomain(r *Request, d *definitions.Draft, ch *Change, name string,
+// changeDomainOverlay changes the overlay of a domain of the configuration.
+func (op *Operations) changeDomainOverlay(r *Request, d *definitions.Draft, ch *Change, name string,
 	req api.DomainChange) error {
 	now, _ := objects.ConfiguredDomain(d.File(), name)
 	if err := r.Condition.Holds(DomainTag(d.Now(), now)); err != nil {
@@ -81,7 +81,7 @@ func (op *Operations) layDomain(r *Request, d *definitions.Draft, ch *Change, na
 		}
 		return merged.Differing(&file)
 	}
-	return LayOver(op, r, d, ch, OverlayRequest[api.DomainChange]{
+	return changeOverlay(op, r, d, ch, overlayRequest[api.DomainChange]{
 		Kind: definitions.OverDomain, Name: name, Configured: model.All(&file), Change: req, Merge: merge,
 		Check: func(all api.DomainChange) error {
 			trial := file

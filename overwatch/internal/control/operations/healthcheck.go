@@ -49,7 +49,7 @@ func (op *Operations) ChangeHealthCheck(r *Request, text string, req api.HealthC
 		return op.targetCheckView(id, after), nil
 	}
 	if file, declared := op.declaredServer(text); declared {
-		return op.overlayHealthCheck(r, file, req)
+		return op.changeHealthCheckOverlay(r, file, req)
 	}
 	id, err := op.ownServer(text, "changed")
 	if err != nil {
@@ -67,9 +67,9 @@ func (op *Operations) targetCheckView(id definitions.TargetID, t *model.Server) 
 	return op.o.Edit.HealthCheckView(id, definitions.TargetCheck(op.o.Edit.Config(), t))
 }
 
-// overlayHealthCheck changes the health check in the overlay of a server of the configuration. With Replace,
+// changeHealthCheckOverlay changes the health check in the overlay of a server of the configuration. With Replace,
 // fields that the request omits take the values of the file.
-func (op *Operations) overlayHealthCheck(r *Request, file config.StaticServer, req api.HealthCheckChange) (
+func (op *Operations) changeHealthCheckOverlay(r *Request, file config.StaticServer, req api.HealthCheckChange) (
 	view api.ServerHealthCheck, err error) {
 	id := registry.ID{Service: file.Service, Address: file.Address, Port: file.Port}
 	now := func() (view api.ServerHealthCheck) {
@@ -93,7 +93,7 @@ func (op *Operations) overlayHealthCheck(r *Request, file config.StaticServer, r
 		if err := r.Condition.Holds(now()); err != nil {
 			return err
 		}
-		return LayOver(op, r, d, ch, overlay)
+		return changeOverlay(op, r, d, ch, overlay)
 	})
 	if err != nil {
 		return view, err

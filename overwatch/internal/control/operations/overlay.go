@@ -14,29 +14,29 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// OverlayRequest is a request to change the overlay of an object of the configuration.
-type OverlayRequest[T any] struct {
+// overlayRequest is a request to change the overlay of an object of the configuration.
+type overlayRequest[T any] struct {
 	Kind, Name string
 	Configured T                                 // the values of the file, in the form of the request
 	Change     T                                 // the fields of the request
-	Anew       bool                              // omitted fields take the values of the file
+	Replace    bool                              // omitted fields take the values of the file
 	Check      func(T) error                     // returns the fault of all values of the overlay
 	Merge      func(before, change T) (T, error) // nil: fields of the change replace the fields before
 }
 
-// LayOver changes the overlay of an object of the configuration. The overlay omits values equal to the values of the
-// file.
-func LayOver[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change, o OverlayRequest[T]) error {
+// changeOverlay changes the overlay of an object of the configuration. The overlay omits values equal to the values of
+// the file.
+func changeOverlay[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change, o overlayRequest[T]) error {
 	before := d.Now().Overlay(o.Kind, o.Name)
 	fields := map[string]json.RawMessage{}
 	if before != nil {
 		ch.Before = before
-		if !o.Anew {
+		if !o.Replace {
 			fields = maps.Clone(before.Fields)
 		}
 	}
 	file := objects.SetFields(o.Configured)
-	if err := o.add(fields); err != nil {
+	if err := o.applyTo(fields); err != nil {
 		return err
 	}
 	var all T
@@ -63,8 +63,8 @@ func LayOver[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change
 	return putOverlay(d, ch, &definitions.Overlay{Fields: fields, By: r.Actor.Name, UpdatedAt: api.Stamp(op.o.Now())})
 }
 
-// add adds the fields of the request to the fields of the overlay before.
-func (o *OverlayRequest[T]) add(fields map[string]json.RawMessage) error {
+// applyTo applies the fields of the request to the fields of the overlay before.
+func (o *overlayRequest[T]) applyTo(fields map[string]json.RawMessage) error {
 	if o.Merge == nil {
 		maps.Copy(fields, objects.SetFields(o.Change))
 		return nil

@@ -44,7 +44,7 @@ func (op *Operations) ChangeRegion(r *Request, id string, req api.RegionChange) 
 	return op.defineRegion(r, &Change{Action: "update", Resource: "region", ID: id}, removes,
 		func(d *definitions.Draft, ch *Change) (*model.Region, error) {
 			if at := objects.RegionAt(d.Bare(), id); at >= 0 {
-				return nil, op.layRegion(r, d, ch, &d.Bare().Regions[at], req)
+				return nil, op.changeRegionOverlay(r, d, ch, &d.Bare().Regions[at], req)
 			}
 			before, err := objects.OwnRegion(d, id, "changed", r.Condition.Holds)
 			if err != nil {
@@ -61,9 +61,9 @@ func (op *Operations) ChangeRegion(r *Request, id string, req api.RegionChange) 
 		})
 }
 
-// layRegion changes the overlay of a region of the configuration. With Replace, omitted fields take the values of the
-// file.
-func (op *Operations) layRegion(r *Request, d *definitions.Draft, ch *Change, file *config.Region,
+// changeRegionOverlay changes the overlay of a region of the configuration. With Replace, omitted fields take the
+// values of the file.
+func (op *Operations) changeRegionOverlay(r *Request, d *definitions.Draft, ch *Change, file *config.Region,
 	req api.RegionChange) error {
 	now, _ := objects.FindRegion(d.Now(), d.File(), file.Name)
 	if err := r.Condition.Holds(now); err != nil {
@@ -83,16 +83,16 @@ func (op *Operations) layRegion(r *Request, d *definitions.Draft, ch *Change, fi
 		}
 		return merged.Differing(file)
 	}
-	return LayOver(op, r, d, ch, OverlayRequest[api.RegionChange]{
-		Kind: definitions.OverRegion, Name: file.Name, Configured: model.All(file), Change: req, Anew: r.Replace,
+	return changeOverlay(op, r, d, ch, overlayRequest[api.RegionChange]{
+		Kind: definitions.OverRegion, Name: file.Name, Configured: model.All(file), Change: req, Replace: r.Replace,
 		Merge: merge, Check: func(all api.RegionChange) error {
 			trial := *file
 			return fault.FromCheck(definitions.EditRegion(&trial, all, model.FromOperator))
 		}})
 }
 
-// defineRegion makes a change of a region, which removes backends from answers, and returns the region. edit returns the
-// region to store, or nil if edit has changed the overlay of a region of the configuration.
+// defineRegion makes a change of a region, which removes backends from answers, and returns the region. edit returns
+// the region to store, or nil if edit has changed the overlay of a region of the configuration.
 func (op *Operations) defineRegion(r *Request, ch *Change, removes []impact.Withdrawal,
 	edit func(*definitions.Draft, *Change) (*model.Region, error)) (after *model.Region, err error) {
 	change := &changes.Definition{Entry: ch.entry, Removes: removes, Adds: len(removes) == 0}

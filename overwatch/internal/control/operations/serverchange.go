@@ -31,7 +31,7 @@ func (op *Operations) ChangeServer(r *Request, text string, req api.ServerChange
 		return ChangedServer{ID: id.String(), Covered: after}, err
 	}
 	if server, found := op.declaredServer(text); found {
-		return op.overlayServer(r, server, req)
+		return op.changeServerOverlay(r, server, req)
 	}
 	id, err := op.ownServer(text, "changed")
 	if err != nil {
@@ -80,8 +80,9 @@ func (op *Operations) ServerTag(b *registry.Backend) any {
 	return []any{b.Weight, b.Region, b.Source, b.DeclaredAgent}
 }
 
-// overlayServer changes the overlay of a server of the configuration.
-func (op *Operations) overlayServer(r *Request, file config.StaticServer, req api.ServerChange) (ChangedServer, error) {
+// changeServerOverlay changes the overlay of a server of the configuration.
+func (op *Operations) changeServerOverlay(r *Request, file config.StaticServer,
+	req api.ServerChange) (ChangedServer, error) {
 	id := registry.ID{Service: file.Service, Address: file.Address, Port: file.Port}
 	tag := func() (now any) {
 		if b := op.o.View.Get(id); b != nil {
@@ -100,14 +101,14 @@ func (op *Operations) overlayServer(r *Request, file config.StaticServer, req ap
 		if err := r.Condition.Holds(object); err != nil {
 			return err
 		}
-		return LayOver(op, r, d, ch, op.serverOverlay(file, req))
+		return changeOverlay(op, r, d, ch, op.serverOverlay(file, req))
 	})
 	return ChangedServer{ID: id.String(), Covered: tag(), Overlay: true}, err
 }
 
 // serverOverlay returns the request to change the overlay of a server of the configuration.
-func (op *Operations) serverOverlay(file config.StaticServer, req api.ServerChange) OverlayRequest[api.ServerChange] {
-	return OverlayRequest[api.ServerChange]{Kind: definitions.OverServer, Name: file.ID(),
+func (op *Operations) serverOverlay(file config.StaticServer, req api.ServerChange) overlayRequest[api.ServerChange] {
+	return overlayRequest[api.ServerChange]{Kind: definitions.OverServer, Name: file.ID(),
 		Configured: model.All(op.o.Edit.ConfiguredServer(file)), Change: req,
 		Merge: func(before, change api.ServerChange) (api.ServerChange, error) {
 			return op.o.Edit.MergeServerOverlay(file, before, change)

@@ -101,7 +101,7 @@ func (s *Server) patchServer(c *call, req api.ServerChange) (answer, error) {
 	}
 	named := api.Named{Message: "server changed", ID: changed.ID}
 	if changed.Overlay {
-		named.Message = api.ServerLaidOver
+		named.Message = api.ServerOverlayChanged
 	}
 	return tagged(c, http.StatusOK, named, changed.Covered), nil
 }
