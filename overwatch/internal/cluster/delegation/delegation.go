@@ -1,6 +1,6 @@
-// Package delegation asks DNS servers what the change of a zone's key depends on: those of the parent for the zone's DS
-// records, and the other nodes whether they sign with the new key. keysync calls it while the key of a zone changes. It
-// owns no state but the longest TTLs that a Watch has seen. It is never on the way of a query, and changes nothing.
+// Package delegation queries DNS servers during a key rollover of a zone: the servers of the parent for the DS records
+// of the zone, and the other nodes for signatures with the new key. keysync calls it. Its only state is the longest TTL
+// of each zone in a Watch. It is not part of the query path, and changes nothing.
 package delegation
 
 import (
@@ -21,21 +21,21 @@ import (
 // payload is the UDP payload size of a question (EDNS), in octets.
 const payload = 1232
 
-// Options name the servers to ask. In the zero value, the machine's first resolver names the parent's servers.
+// Options name the servers to query. In the zero value, the machine's first resolver names the parent's servers.
 type Options struct {
 	Resolver string   // address with port; "": the first of /etc/resolv.conf
 	Servers  []string // of the parent, addresses with ports; none: the resolver names them
 }
 
-// Watch asks parents for DS records, and remembers the TTLs. It is not safe for concurrent use.
+// Watch queries parents for DS records, and stores the TTLs. It is not safe for concurrent use.
 type Watch struct {
-	ttl map[string]time.Duration // the longest that was seen, by zone
+	ttl map[string]time.Duration // the longest TTL by zone
 }
 
 // NewWatch makes a Watch.
 func NewWatch() *Watch { return &Watch{make(map[string]time.Duration)} }
 
-// Look asks all servers of a zone's parent, at all their addresses, and joins their answers.
+// Look queries all servers of a zone's parent, at all their addresses, and joins their answers.
 func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent {
 	apex = dns.CanonicalName(apex)
 	servers := o.Servers
@@ -91,7 +91,7 @@ func parents(ctx context.Context, resolver, apex string) ([]string, error) {
 	return resolve.Parents(ctx, resolve.Ask, resolver, apex)
 }
 
-// askDS asks one server of the parent for the DS records of a zone.
+// askDS queries a server of the parent for the DS records of a zone.
 func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error) {
 	reply, err := resolve.Ask(ctx, server, apex, dns.TypeDS, false)
 	switch {
@@ -109,7 +109,7 @@ func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error
 	return found, nil
 }
 
-// Record types to ask a node for with SignedBy. While a key changes, key records and answers may be signed by different
+// Record types for SignedBy. While a key changes, key records and answers may be signed by different
 // keys.
 const (
 	Keys    = dns.TypeDNSKEY
@@ -147,7 +147,7 @@ func OffersNoKey(ctx context.Context, server, apex string) error {
 	return nil
 }
 
-// askNode asks a server of a zone for records of its apex.
+// askNode queries a server of a zone for records of its apex.
 func askNode(ctx context.Context, server, apex string, kind uint16) ([]dns.RR, error) {
 	q := new(dns.Msg).SetQuestion(apex, kind)
 	q.SetEdns0(payload, true)

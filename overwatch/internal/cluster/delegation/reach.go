@@ -35,8 +35,8 @@ func noWay(err error, server string, own func() ([]net.Addr, error)) bool {
 	})
 }
 
-// NoServer reports whether an error of SignedBy or OffersNoKey says that no server takes connections at the address:
-// the machine there, or a firewall before it, refuses them. A server that is silent or answers wrongly is one.
+// NoServer reports whether an error of SignedBy or OffersNoKey means that no server accepts connections at the address:
+// the machine or a firewall refuses them. It returns false for a silent server and for wrong answers.
 func NoServer(err error) bool {
 	failed, is := errors.AsType[*net.OpError](err)
 	return is && failed.Op == "dial" && (errors.Is(failed, syscall.ECONNREFUSED) ||

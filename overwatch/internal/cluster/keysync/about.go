@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 )
 
-// About describes a node to its peers, beside its keys. A node of an earlier version sends none.
+// About describes a node to its peers, in addition to its keys. A node of an earlier version sends none.
 type About struct {
 	Region  string    `json:"region,omitempty"`
 	Version string    `json:"version,omitempty"`

@@ -20,7 +20,7 @@ type message struct {
 	About    About          `json:"about,omitzero"`
 }
 
-// newHTTPClient returns the HTTP client of one round. It keeps no connections, because rounds are rare.
+// newHTTPClient returns the HTTP client of a round. It has no idle connections, because rounds are rare.
 func (s *Sync) newHTTPClient(files peerauth.TLSFiles) (*http.Client, error) {
 	if s.o.Transport != nil {
 		return peerauth.NewHTTPClient(s.o.Transport), nil

@@ -99,8 +99,8 @@ func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 	case h == nil || closed:
 		return nil, fmt.Errorf("dialing: %w", syscall.ECONNREFUSED)
 	}
-	// No timer where nothing is late: two goroutines of a bubble that both find a timer of theirs expired run it under one
-	// context of the race detector, which then crashes the process (Go 1.26).
+	// No timer where nothing is late: two goroutines of a bubble that both find a timer of theirs expired run it under
+	// one context of the race detector, which then crashes the process (Go 1.26).
 	if late > 0 {
 		select {
 		case <-time.After(late):

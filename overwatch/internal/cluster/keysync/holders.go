@@ -18,7 +18,7 @@ import (
 // maxHolders bounds the sets of tokens that are remembered, the latest ones. Each change of a token makes a set.
 const maxHolders = 64
 
-// Holders remembers in a file which agents have known all tokens of a set. An agent still knows them after its pin is
+// Holders records in a file which agents have known all tokens of a set. An agent still knows them after its pin is
 // deleted and the node restarts. It may be used from any goroutine.
 type Holders struct {
 	path    string
@@ -35,11 +35,11 @@ type holder struct {
 	Agent string `json:"agent_id"`
 }
 
-// HoldersFile returns the file of a data directory that says which agents have known all service tokens.
+// HoldersFile returns the file of a data directory with the agents that have known all service tokens.
 func HoldersFile(dataDir string) string { return filepath.Join(dataDir, "token-holders.json") }
 
-// OpenHolders reads the file at path, which may be missing. With an unreadable file every set counts as known to an
-// agent.
+// OpenHolders reads the file at path, which may be missing. If the file is unreadable, OpenHolders assumes that an
+// agent knows every set.
 func OpenHolders(path string) *Holders {
 	h := &Holders{path: path, changed: make(chan struct{}, 1)}
 	switch content, err := os.ReadFile(path); {
@@ -54,7 +54,7 @@ func OpenHolders(path string) *Holders {
 	return h
 }
 
-// Note remembers that an agent knows all tokens of a set. After an error only this process remembers it.
+// Note records that an agent knows all tokens of a set. After an error only this process has the record.
 func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,20 +69,20 @@ func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	default:
 	}
 	if h.damage != nil {
-		return nil // the file stays for somebody to look at
+		return nil // the file stays for an operator to inspect
 	}
 	content, err := json.Marshal(h.known)
 	if err == nil {
 		err = durable.WriteFile(h.path, append(content, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("keeping %s, which says that agent %s knows all service tokens: %w", h.path, agent, err)
+		return fmt.Errorf("writing %s, which records that agent %s knows all service tokens: %w", h.path, agent, err)
 	}
 	return nil
 }
 
-// of names an agent that has known all tokens of a set; "" for none.
-func (h *Holders) of(set trust.TokenSet) (agent string, err error) {
+// holderOf returns an agent that has known all tokens of a set; "": no agent has.
+func (h *Holders) holderOf(set trust.TokenSet) (agent string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	name := hex.EncodeToString(set[:])

@@ -23,10 +23,10 @@ type Options struct {
 	Settings Settings
 	Holders  *Holders
 	Zones    *dnssec.Zones
-	Apply    func(context.Context) error // puts the present keys into the answers
+	Apply    func(context.Context) error // applies the current keys to the answers
 	Audit    func(audit.Change) error
-	About    func() About // describes this node to its peers; nil: nothing is sent
-	// LongestTTL returns the longest TTL of all answers; nil: no roll begins by itself or goes on.
+	About    func() About // describes this node to its peers; nil: no description is sent
+	// LongestTTL returns the longest TTL of all answers; nil: rolls neither begin automatically nor continue.
 	LongestTTL func() time.Duration
 	Transport  http.RoundTripper // nil: over the network
 	Now        func() time.Time  // nil means time.Now
@@ -34,7 +34,7 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
-// maxLooks bounds the calls of Parent that ask the parent's servers at the same time.
+// maxLooks bounds the concurrent calls of Parent that query the servers of the parent.
 const maxLooks = 4
 
 // Sync exchanges keys with the other nodes.
@@ -48,25 +48,25 @@ type Sync struct {
 
 	parents *delegation.Watch // of the goroutine that makes rounds
 
-	looks chan struct{} // bounds the concurrent calls of Parent that ask
+	looks chan struct{} // bounds the concurrent calls of Parent that query servers
 
-	pendings map[string]*pending // by peer, those under way; of the goroutine that makes rounds
-	asked    map[string]bool     // peers with which an exchange has ended since a key was made here; of the same goroutine
+	pendings map[string]*pending // by peer, the current exchanges; of the goroutine that makes rounds
+	asked    map[string]bool     // peers with a completed exchange since this node made a key; same goroutine
 
 	mu     sync.Mutex
 	status status
 }
 
-// order asks for a round now.
+// order requests a round now.
 type order struct{ done chan []outcome }
 
-// New makes a Sync that answers peers. It asks them from Bootstrap or Run on.
+// New returns a Sync that answers peers. Bootstrap and Run poll them.
 func New(o Options) (*Sync, error) {
 	if o.Zones == nil || o.Apply == nil || o.Audit == nil || o.Holders == nil {
 		return nil, errors.New("keysync: Options.Zones, Apply, Audit and Holders are needed")
 	}
 	if _, err := o.Settings.TLS.Config(); err != nil {
-		return nil, err // else a node without keys would ask nobody and make its own
+		return nil, err // else a node without keys would make new keys without a request to its peers
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -82,7 +82,7 @@ func New(o Options) (*Sync, error) {
 	return s, s.metrics.register(o.Registerer)
 }
 
-// Reconfigure puts other settings into force and begins a round with them.
+// Reconfigure replaces the settings and begins a round with them.
 func (s *Sync) Reconfigure(settings Settings) {
 	s.settings.Set(settings)
 	s.o.Zones.SetAlgorithm(settings.Algorithm)

@@ -54,8 +54,8 @@ func TestParent_AsksTheConfiguredServers(t *testing.T) {
 	asked := questions.Load()
 	_, _, parent := n.Parent(t.Context(), "other.test.")
 	_, begin := n.BeginRoll(t.Context(), "other.test.", dnssec.RollOptions{})
-	_, unsign := n.BeginWay(t.Context(), "other.test.", roll.ToUnsigned)
-	_, preview := n.PreviewWay(t.Context(), "other.test.", roll.ToUnsigned)
+	_, unsign := n.BeginTransition(t.Context(), "other.test.", roll.ToUnsigned)
+	_, preview := n.PreviewTransition(t.Context(), "other.test.", roll.ToUnsigned)
 	for call, err := range map[string]error{"Parent": parent, "BeginRoll": begin, "BeginWay": unsign,
 		"PreviewWay": preview} {
 		if !errors.Is(err, dnssec.ErrNotSigned) {

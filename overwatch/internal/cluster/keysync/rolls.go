@@ -46,7 +46,7 @@ func stepPause(rolls []dnssec.RollState, now time.Time) time.Duration {
 	return least
 }
 
-// otherWithin is the age of a key within which nodes begin to change its algorithm, each at a time of its own.
+// otherWithin is the age of a key within which nodes begin to change its algorithm, each at a random time.
 const otherWithin = 10 * time.Minute
 
 // stepRolls takes the steps that the rolls of zones can take after a round. off is the reason why no keys are
@@ -73,7 +73,7 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 		case err != nil:
 			n.Why = err.Error()
 		default:
-			n.Offer, n.Why = &o.offer, s.unseen(ctx, o, rolls)
+			n.Offer, n.Why = &o.offer, s.dnsProblem(ctx, o, rolls)
 		}
 		neighbours = append(neighbours, n)
 	}
@@ -96,8 +96,8 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 // Rolls lists the rolls of the served zones, ended ones included.
 func (s *Sync) Rolls() []dnssec.RollState { return s.o.Zones.Rolls() }
 
-// PreviewRoll returns the state that BeginRoll would, with the stages to come, and changes nothing. It asks the parent
-// for the TTL of its DS records.
+// PreviewRoll returns the state that BeginRoll would return, with all stages, and changes nothing. It queries the TTL
+// of the DS records at the parent.
 func (s *Sync) PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
 	o.TTL = s.ttls()
 	state, err := s.o.Zones.PreviewRoll(apex, o)
@@ -108,7 +108,7 @@ func (s *Sync) PreviewRoll(ctx context.Context, apex string, o dnssec.RollOption
 	return s.o.Zones.PreviewRoll(apex, o)
 }
 
-// ttls returns the TTLs that are known without asking the parent.
+// ttls returns the TTLs that are known without a query to the parent.
 func (s *Sync) ttls() roll.TTLs {
 	if s.o.LongestTTL == nil {
 		return roll.TTLs{}
@@ -128,23 +128,23 @@ func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions)
 	return s.rolled(ctx, state, err)
 }
 
-// BeginWay begins to remove a zone's signatures, or to sign it again, and returns when the answers are those of the
-// first stage.
-func (s *Sync) BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+// BeginTransition begins a signing transition of a zone, and returns when the answers have the state of the first
+// stage.
+func (s *Sync) BeginTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	ttl := s.ttls()
 	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
 	if err != nil {
 		return state, err
 	}
 	if way == roll.ToUnsigned {
-		ttl.DS = s.ttlOfDS(ctx, state.Zone) // before the parent takes them out
+		ttl.DS = s.ttlOfDS(ctx, state.Zone) // before the parent removes them
 	}
 	state, err = s.o.Zones.BeginWay(apex, way, ttl)
 	return s.rolled(ctx, state, err)
 }
 
-// PreviewWay returns the state that BeginWay would, with the stages to come, and changes nothing.
-func (s *Sync) PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+// PreviewTransition returns the state that BeginTransition would return, with all stages, and changes nothing.
+func (s *Sync) PreviewTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	ttl := s.ttls()
 	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
 	if err != nil {
@@ -171,26 +171,26 @@ func (s *Sync) Parent(ctx context.Context, apex string) (found dnssec.Parent, co
 	return delegation.NewWatch().Look(ctx, o, apex), len(o.Servers) > 0, nil
 }
 
-// ttlOfDS asks the parent of a zone for the TTL of its DS records; 0: it is not known.
+// ttlOfDS queries the TTL of the DS records of a zone at its parent; 0: unknown.
 func (s *Sync) ttlOfDS(ctx context.Context, apex string) time.Duration {
 	settings := s.settings.Get().Roll
 	return delegation.NewWatch().Look(ctx,
 		delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, apex).TTL
 }
 
-// CancelRoll takes the roll of a zone back.
+// CancelRoll reverts the roll of a zone.
 func (s *Sync) CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error) {
 	state, err := s.o.Zones.CancelRoll(apex)
 	return s.rolled(ctx, state, err)
 }
 
-// ConfirmDS notes that an operator says that the parent has the new key's DS record and no other.
+// ConfirmDS records the confirmation of an operator that the DS record of the new key is the only one at the parent.
 func (s *Sync) ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error) {
 	state, err := s.o.Zones.ConfirmDS(apex)
 	return s.rolled(ctx, state, err)
 }
 
-// ForceRoll lets the roll or the way of a zone go on without the nodes of which nothing is heard, and returns them.
+// ForceRoll continues the roll or the signing transition of a zone without the silent nodes, and returns these nodes.
 func (s *Sync) ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error) {
 	state, without, err := s.o.Zones.ForceRoll(apex, preview)
 	if !preview {
@@ -210,9 +210,9 @@ func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (d
 	return state, nil
 }
 
-// rollOld begins the roll of each zone whose key is older than it may be, or has another algorithm than all nodes want.
-// The nodes begin at times of their own within a tenth of that age, so that as a rule one of them does; of two that
-// began at once, the later one's key stays.
+// rollOld begins the roll of each zone with a key above the maximum age, or with another algorithm than all nodes
+// require. Each node begins at a random time within a tenth of that age, so that usually one node begins. If two nodes
+// begin together, the later key stays.
 func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 	settings := s.settings.Get()
 	if s.o.LongestTTL == nil {
@@ -248,23 +248,23 @@ func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 	return began, err
 }
 
-// unseen returns the reason why a peer's DNS does not answer as its keys say; empty: it does. DNS is looked for at the
+// dnsProblem returns the reason why the DNS answers of a peer do not match its keys; empty: they match. It queries the
 // host of the peer's API.
 //
-// A peer that does not serve DNS yet, and so sends no port, is believed. So is one at whose host nothing takes DNS
-// connections, since its DNS is elsewhere: its API is behind a proxy or a tunnel, or on another network than its DNS.
-// No round would ever see it, and ForceRoll, the only way out, would leave out its stage as well. Its word is proved
-// and of this round, it comes from the process that answers DNS, and the time to wait begins with the stage that it
-// tells. If that process has just died, it answers nobody, and comes back at the stage that its record has. What is
-// lost is the proof that its answers have followed its keys: a peer that is silent or answers wrongly there is held.
-func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState) string {
+// The stage in the message of the peer is sufficient in two cases. The peer does not serve DNS yet, and sends no port.
+// Or its host accepts no DNS connections: the API is behind a proxy or a tunnel, or on another network than DNS. In the
+// second case, no round could ever verify the answers, and ForceRoll would ignore the stage of the peer. The message is
+// authenticated and belongs to this round, it comes from the process that answers DNS, and the waiting time begins with
+// the stage in it. A process that has just ended does not answer, and restarts at its stored stage. A peer with a
+// silent server or wrong answers is a problem.
+func (s *Sync) dnsProblem(ctx context.Context, o *outcome, rolls []dnssec.RollState) string {
 	base, err := url.Parse(o.peer)
 	if err != nil || o.about.Port == 0 {
 		return ""
 	}
 	server := net.JoinHostPort(base.Hostname(), strconv.Itoa(int(o.about.Port)))
 	for i := range rolls {
-		err := seen(ctx, server, &rolls[i])
+		err := checkStage(ctx, server, &rolls[i])
 		switch {
 		case delegation.NoServer(err):
 			return ""
@@ -275,8 +275,8 @@ func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState)
 	return ""
 }
 
-// seen returns an error unless a server answers as the stage of a roll asks for.
-func seen(ctx context.Context, server string, r *dnssec.RollState) error {
+// checkStage returns an error unless a server answers as the stage of a roll requires.
+func checkStage(ctx context.Context, server string, r *dnssec.RollState) error {
 	switch {
 	case r.Way == roll.ToSigned:
 		return delegation.SignedBy(ctx, server, r.Zone, delegation.Answers, 0)

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// outcome is the result of asking one peer.
+// outcome is the result of an exchange with a peer.
 type outcome struct {
 	peer     string
 	node     string // as the peer proved it; empty if it did not
@@ -24,8 +24,8 @@ type outcome struct {
 	err      error
 }
 
-// round asks all peers, joins their keys, and puts the result into the answers with apply. unsettled reports that the
-// next round should follow soon.
+// round requests the keys of all peers, merges them, and applies the result to the answers with apply. unsettled
+// reports that the next round should follow soon.
 func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (outcomes []outcome, unsettled bool) {
 	settings := s.settings.Get()
 	began := s.o.Now()
@@ -36,10 +36,10 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 		for _, peer := range settings.Peers {
 			outcomes = append(outcomes, outcome{peer: peer, err: off})
 		}
-		merged, err = s.o.Zones.Merge(nil, dnssec.Complete) // nobody is waited for
+		merged, err = s.o.Zones.Merge(nil, dnssec.Complete) // without waiting for peers
 	} else {
 		outcomes = s.askAll(ctx, &settings, keys[0])
-		merged, err = s.join(outcomes)
+		merged, err = s.joinKeys(outcomes)
 	}
 	old, first := s.rollOld(outcomes)
 	stepped, second := s.stepRolls(ctx, outcomes, off)
@@ -49,7 +49,7 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 	}
 	for i := range outcomes {
 		if err != nil && outcomes[i].err == nil {
-			outcomes[i].err = err // what it offered is not in force
+			outcomes[i].err = err // its keys are not applied
 		}
 	}
 	s.logChanges(merged, err, s.o.Now().Sub(began))
@@ -57,7 +57,7 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 }
 
 // provisionalPatience bounds the time that a round waits for a slow peer while a key is provisional, so that there
-// are several rounds in that time. The exchange goes on, and a later round takes its result.
+// are several rounds in that time. The exchange continues, and a later round uses its result.
 const provisionalPatience = 6500 * time.Millisecond
 
 // errSlow is the outcome of an exchange that a round did not wait for.
@@ -83,7 +83,7 @@ func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []
 	}
 	for _, peer := range settings.Peers {
 		if s.pendings[peer] == nil {
-			s.pendings[peer] = s.begin(ctx, s.newClient(peer, secret, client), settings.Timeout)
+			s.pendings[peer] = s.beginExchange(ctx, s.newClient(peer, secret, client), settings.Timeout)
 		}
 	}
 	patience, end := ctx, func() {}
@@ -138,8 +138,8 @@ func (s *Sync) response(outcomes []outcome) dnssec.Response {
 	return response
 }
 
-// begin begins an exchange.
-func (s *Sync) begin(ctx context.Context, client *peerauth.Client, timeout time.Duration) *pending {
+// beginExchange begins an exchange.
+func (s *Sync) beginExchange(ctx context.Context, client *peerauth.Client, timeout time.Duration) *pending {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &pending{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: client.Peer}}
 	go func() {
@@ -158,8 +158,8 @@ func (s *Sync) begin(ctx context.Context, client *peerauth.Client, timeout time.
 	return f
 }
 
-// join joins the offers of the peers with the keys here.
-func (s *Sync) join(outcomes []outcome) (dnssec.Merged, error) {
+// joinKeys merges the offers of the peers with the keys of this node.
+func (s *Sync) joinKeys(outcomes []outcome) (dnssec.Merged, error) {
 	var offers []dnssec.Offer
 	var from []*outcome
 	response := s.response(outcomes)
@@ -175,22 +175,22 @@ func (s *Sync) join(outcomes []outcome) (dnssec.Merged, error) {
 	return merged, err
 }
 
-// logChanges logs what a round has changed.
+// logChanges logs the changes of a round.
 func (s *Sync) logChanges(m dnssec.Merged, err error, took time.Duration) {
 	if err != nil {
-		s.o.Logger.Error().Err(err).Msg("keys of other nodes could not be put into force")
+		s.o.Logger.Error().Err(err).Msg("applying the keys of other nodes failed")
 	}
 	if len(m.Taken)+len(m.Dropped) == 0 {
 		return
 	}
 	s.o.Logger.Warn().Strs("imported", m.Taken).Strs("dropped",
-		m.Dropped).Msg("the signing keys follow those of the other nodes")
+		m.Dropped).Msg("the signing keys of the other nodes were merged")
 	failed := s.o.Audit(audit.Change{
 		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: "key sync", ActorType: api.ActorSystem,
 		After: map[string][]string{"imported": m.Taken, "dropped": m.Dropped}, Err: err, Duration: took,
 	})
 	if failed != nil {
-		s.o.Logger.Error().Err(failed).Msg("a change of keys is not in the audit log")
+		s.o.Logger.Error().Err(failed).Msg("audit log: writing a change of keys failed")
 	}
 }
 

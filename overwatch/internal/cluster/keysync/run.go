@@ -11,11 +11,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Times for which, and at which, a node without keys asks before it makes its own. Where nothing takes the connections,
-// the others start as well or are down; then it waits for bootRefused only.
+// Times of the requests of a node without keys. After them, the node makes new keys. If the peers refuse connections,
+// they are starting or down, and the node waits for bootRefused only.
 const (
 	bootTime    = 10 * time.Second
-	bootRound   = bootTime / 3 // of one round, so that a silent peer does not keep another from being asked again
+	bootRound   = bootTime / 3 // of a round, so that a silent peer does not delay the requests to other peers
 	bootRefused = time.Second
 	bootPause   = 500 * time.Millisecond
 )
@@ -26,10 +26,10 @@ const firstRetry = 10 * time.Second
 // unsettledPause is the pause between rounds while a key is provisional.
 const unsettledPause = 250 * time.Millisecond
 
-// Bootstrap asks the peers for the keys of zones without any, or with damaged ones. It returns when none is missing,
-// when all peers have answered, or after bootTime, or bootRefused; missing keys have to be made then. Where some zones
-// have keys and none is damaged it returns at once, so that those zones are answered; a new zone gets a provisional
-// key.
+// Bootstrap requests the keys of zones with missing or damaged keys from the peers. It returns when no key is missing,
+// when all peers have answered, or after bootTime or bootRefused. The caller then makes the missing keys. If some zones
+// have keys and no key is damaged, it returns immediately, so that these zones are answered; a new zone receives a
+// provisional key.
 func (s *Sync) Bootstrap(ctx context.Context) {
 	if settings := s.settings.Get(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil ||
 		len(s.o.Zones.Missing()) == 0 || !s.o.Zones.NoKeys() && s.o.Zones.Damage() == nil {
@@ -41,9 +41,9 @@ func (s *Sync) Bootstrap(ctx context.Context) {
 	began := time.Now()
 	for ctx.Err() == nil {
 		bounded, cancel := context.WithTimeout(ctx, min(bootRound, bootTime-time.Since(began)))
-		outcomes, _ := s.round(bounded, func(context.Context) error { return nil }) // nothing is published yet
+		outcomes, _ := s.round(bounded, func(context.Context) error { return nil }) // before the first view
 		cancel()
-		s.note(outcomes)
+		s.recordOutcomes(outcomes)
 		patience := bootTime
 		if !slices.ContainsFunc(outcomes, func(o outcome) bool {
 			return o.err != nil && !errors.Is(o.err, peerauth.ErrNotListening)
@@ -63,7 +63,7 @@ func (s *Sync) Bootstrap(ctx context.Context) {
 // firstTen returns the beginning of a long list.
 func firstTen(list []string) []string { return list[:min(len(list), 10)] }
 
-// Run asks the peers at once, then every poll interval, and whenever Sync or a new key calls for it, until ctx ends.
+// Run polls the peers immediately, at every poll interval, and after Sync or a new key, until ctx ends.
 // It returns nil.
 func (s *Sync) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
@@ -90,9 +90,9 @@ func (s *Sync) Run(ctx context.Context) error {
 		}
 		settings := s.settings.Get()
 		outcomes, unsettled := s.round(ctx, s.o.Apply)
-		stopping := ctx.Err() != nil // what failed with it says nothing of the peers
+		stopping := ctx.Err() != nil // failures at a stop are no faults of the peers
 		if !stopping {
-			s.note(outcomes)
+			s.recordOutcomes(outcomes)
 		}
 		if ordered != nil {
 			ordered <- outcomes
@@ -106,7 +106,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		timer.Stop()
 		rolling := len(s.o.Zones.Rolling()) > 0
 		if len(settings.Peers) == 0 && !rolling && settings.Roll.Every == 0 {
-			s.plan(0)
+			s.setNextRound(0)
 			continue
 		}
 		delay := pause(settings.PollInterval, failures)
@@ -116,12 +116,12 @@ func (s *Sync) Run(ctx context.Context) error {
 		if unsettled {
 			delay = unsettledPause
 		}
-		s.plan(delay)
+		s.setNextRound(delay)
 		timer.Reset(delay)
 	}
 }
 
-// pause returns the pause after a number of failed rounds in a row, with a tenth of jitter so that nodes do not ask
+// pause returns the pause after a number of failed rounds in a row, with a tenth of jitter so that nodes do not poll
 // in step.
 func pause(interval time.Duration, failures int) time.Duration {
 	d := interval
@@ -131,7 +131,7 @@ func pause(interval time.Duration, failures int) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
 }
 
-// Sync asks all peers now and returns the results, or the error of ctx. Run must be running.
+// Sync polls all peers now and returns the results, or the error of ctx. Run must be running.
 func (s *Sync) Sync(ctx context.Context) (api.DNSSECSync, error) {
 	o := order{make(chan []outcome, 1)}
 	var outcomes []outcome

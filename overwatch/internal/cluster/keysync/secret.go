@@ -14,13 +14,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Secret is the secret by which nodes prove themselves to one another, as one configuration gives it. The zero Secret
+// Secret is the secret by which nodes prove themselves to one another, as a configuration defines it. The zero Secret
 // is unusable.
 type Secret struct {
 	keys    [][]byte       // the first proves this node; a peer may prove itself by any
 	derived bool           // from the gossip key, which every agent has, and the service tokens
 	tokens  trust.TokenSet // that it is derived from
-	among   int            // how many of these differ
+	among   int            // number of different tokens
 }
 
 // SecretOf returns the secret of a configuration: key_sync.secret, else one derived from the gossip key and all
@@ -42,7 +42,7 @@ func SecretOf(c *config.Config) Secret {
 	return s
 }
 
-// The reasons why a secret is not used. Their sentences name what is to be set.
+// The reasons why a secret is not used. Their sentences name the required setting.
 var (
 	errOneToken = errors.New(
 		"overwatch.dnssec.key_sync.secret is not set, and with fewer than two different service tokens an agent " +
@@ -61,7 +61,7 @@ func (s Secret) Usable(h *Holders) error {
 	case s.among < 2:
 		return errOneToken
 	}
-	switch agent, err := h.of(s.tokens); {
+	switch agent, err := h.holderOf(s.tokens); {
 	case err != nil:
 		return fmt.Errorf(
 			"overwatch.dnssec.key_sync.secret is not set, and whether an agent has all that it would be derived from is not "+
@@ -82,7 +82,7 @@ func (s Secret) Keys(h *Holders) ([][]byte, error) {
 	return s.keys, nil
 }
 
-// secret returns the keys of the present secret, or the reason why keys are neither asked for nor given.
+// secret returns the keys of the current secret, or the reason why keys are not exchanged.
 func (s *Sync) secret() ([][]byte, error) { return s.settings.Get().Secret.Keys(s.o.Holders) }
 
 // Off returns the reason why keys are not exchanged with the configured peers; nil if they are, or there are no
@@ -95,11 +95,11 @@ func (s *Sync) Off() error {
 	return settings.Secret.Usable(s.o.Holders)
 }
 
-// Apart reports whether nodes may sign differently: keys are not exchanged, and a key was made here without asking
-// the peers.
+// Apart reports whether nodes may sign differently: keys are not exchanged, and this node made a key without a request
+// to the peers.
 func (s *Sync) Apart() bool { return s.Off() != nil && s.o.Zones.MadeApart() }
 
-// checkExchange tells dnssec whether keys can be exchanged, and logs a change of that.
+// checkExchange passes to dnssec whether keys can be exchanged, and logs a change.
 func (s *Sync) checkExchange() {
 	settings := s.settings.Get()
 	off := settings.Secret.Usable(s.o.Holders)
@@ -116,13 +116,13 @@ func (s *Sync) checkExchange() {
 	}
 }
 
-// logExchange logs that keys are no longer exchanged, or are again.
+// logExchange logs that the exchange of keys has stopped or resumed.
 func (s *Sync) logExchange(off error, peers int) {
 	switch {
 	case off == nil:
-		s.o.Logger.Info().Msg("signing keys are exchanged with the other nodes again")
+		s.o.Logger.Info().Msg("the exchange of signing keys with the other nodes has resumed")
 	case peers == 0:
-		s.o.Logger.Info().Str("reason", off.Error()).Msg("signing keys are given to no other node")
+		s.o.Logger.Info().Str("reason", off.Error()).Msg("signing keys are sent to no other node")
 		return
 	default:
 		s.o.Logger.Error().Str("reason", off.Error()).Msg("signing keys are not exchanged with the other nodes")
@@ -132,6 +132,6 @@ func (s *Sync) logExchange(off error, peers int) {
 		After: map[string]bool{"exchanging": off == nil}, Err: off,
 	})
 	if failed != nil {
-		s.o.Logger.Error().Err(failed).Msg("that the exchange of keys changed is not in the audit log")
+		s.o.Logger.Error().Err(failed).Msg("audit log: writing a change of the key exchange failed")
 	}
 }

@@ -73,7 +73,7 @@ func TestHolders_AreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	last, err := OpenHolders(path).of(trust.TokenSet{maxHolders + 4})
+	last, err := OpenHolders(path).holderOf(trust.TokenSet{maxHolders + 4})
 	if n := len(OpenHolders(path).known); n != maxHolders || last == "" || err != nil {
 		t.Errorf("%d sets are kept, the last is of %q: %v", n, last, err)
 	}

@@ -6,15 +6,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// status is the result of the rounds so far.
+// status is the result of all rounds.
 type status struct {
 	success time.Time // of the last round in which all peers answered
 	failure error     // of the last round
-	next    time.Time // zero: none is due
+	next    time.Time // zero: none is planned
 	peers   map[string]peerStatus
 }
 
-// peerStatus is the result of asking one peer so far.
+// peerStatus is the result of all exchanges with a peer.
 type peerStatus struct {
 	node             string // as it last proved
 	attempt, success time.Time
@@ -25,8 +25,8 @@ type peerStatus struct {
 	err              error
 }
 
-// note records the outcomes of a round. It logs when a peer begins to fail, or fails for another reason.
-func (s *Sync) note(outcomes []outcome) {
+// recordOutcomes records the outcomes of a round. It logs when a peer begins to fail, or fails for another reason.
+func (s *Sync) recordOutcomes(outcomes []outcome) {
 	now := s.o.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,9 +47,9 @@ func (s *Sync) note(outcomes []outcome) {
 		case s.settings.HasProblem(): // which checkExchange has logged
 		case o.err != nil && (before == nil || before.Error() != o.err.Error()):
 			s.o.Logger.Warn().Str("peer", o.peer).Str("reason",
-				o.err.Error()).Msg("key synchronisation: a peer failed; nothing of it was taken")
+				o.err.Error()).Msg("key synchronisation: a peer failed; its keys were not merged")
 		case o.err == nil && before != nil:
-			s.o.Logger.Info().Str("peer", o.peer).Msg("key synchronisation: the peer answers again")
+			s.o.Logger.Info().Str("peer", o.peer).Msg("key synchronisation: a peer has recovered")
 		}
 	}
 	s.status.peers, s.status.failure = peers, failure(outcomes)
@@ -58,8 +58,8 @@ func (s *Sync) note(outcomes []outcome) {
 	}
 }
 
-// plan records the time of the next round; 0 stands for none.
-func (s *Sync) plan(in time.Duration) {
+// setNextRound records the time of the next round; 0: none is planned.
+func (s *Sync) setNextRound(in time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status.next = time.Time{}

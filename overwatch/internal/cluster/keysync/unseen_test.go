@@ -1,4 +1,4 @@
-package keysync // inside: it calls unseen
+package keysync // inside: it calls dnsProblem
 
 import (
 	"net"
@@ -75,7 +75,7 @@ func TestUnseen_APeerIsBelievedOnlyWhereItHasNoDNS(t *testing.T) {
 		"connections are refused":   {refused, ""},
 		"it does not serve DNS yet": {0, ""},
 	} {
-		got := (&Sync{}).unseen(t.Context(), &outcome{peer: "http://127.0.0.1:8080", about: About{Port: c.port}}, signing)
+		got := (&Sync{}).dnsProblem(t.Context(), &outcome{peer: "http://127.0.0.1:8080", about: About{Port: c.port}}, signing)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -2,8 +2,8 @@ package peerauth
 
 import "sync"
 
-// LiveSettings holds the settings of an exchange with peers, which a reload replaces, and the reason why nothing is
-// exchanged. Any goroutine may use it.
+// LiveSettings holds the settings of an exchange with peers, which a reload replaces, and the reason for a disabled
+// exchange. Any goroutine may use it.
 type LiveSettings[S any] struct {
 	changed chan struct{} // has an element after Signal
 
@@ -42,7 +42,7 @@ func (l *LiveSettings[S]) Signal() {
 // Changed returns the channel of Signal. One goroutine receives from it.
 func (l *LiveSettings[S]) Changed() <-chan struct{} { return l.changed }
 
-// SetProblem stores the reason why nothing is exchanged, or nil. It reports whether the reason differs from the
+// SetProblem stores the reason for a disabled exchange, or nil. It reports whether the reason differs from the
 // previous one.
 func (l *LiveSettings[S]) SetProblem(problem error) (isNew bool) {
 	text := ""

@@ -13,27 +13,28 @@ import (
 const (
 	// Path is the API's path for peers, below a node's base URL.
 	Path = "/api/v1/replication/objects"
-	// holdTime bounds the time for which a request is held open while there is nothing new.
+	// holdTime is the longest time for which a request waits for a change.
 	holdTime = 20 * time.Second
-	// spacing is the least time between two answers to a peer, so that a burst of changes goes in few of them.
+	// spacing is the least time between two answers to a peer, so that a burst of changes needs few answers.
 	spacing = 50 * time.Millisecond
 	// displacedRest is the pause before a displaced request is answered, so that two nodes with one id do not ask without
 	// end.
 	displacedRest = time.Second
-	// pageSize bounds the objects of one answer, and maxBody an answer's body, in octets. One object may take more than
-	// a page.
+	// pageSize bounds the objects in an answer, and maxBody the body of an answer, in octets. An object may be larger
+	// than a page.
 	pageSize = 4 << 20
 	maxBody  = 64 << 20
 )
 
-// Question is one request of a peer.
+// Question is a request of a peer.
 type Question struct {
-	Target   string // path with query, as it was asked
-	Since    uint64 // number of the last change that the asker was told of by Instance
+	Target   string // path with query, as received
+	Since    uint64 // number of the last change that the peer has received from Instance
 	Has      uint64 // number of the last change up to which it has stored all; above Since: that is Since
-	Instance string // process of this node that the asker spoke to before, and the asker's clock; see instanceOf
-	Hold     bool   // wait while there is nothing new
-	// Apart takes the asker's connection out of the API's count until done is called; nil: it counts.
+	Instance string // process of this node that answered the previous request, and the clock of the peer; see instanceOf
+	Hold     bool   // wait for a change
+	// Apart excludes the connection of the peer from the connection limit of the API until done is called. nil: the
+	// connection is included.
 	Apart func() (done func())
 }
 
@@ -48,11 +49,11 @@ type message struct {
 	size     int           // octets of the plain text
 }
 
-// visitor is a node that asks this one.
-type visitor struct {
+// poller is a node that polls this node.
+type poller struct {
 	has      uint64 // number of the last change up to which it has stored all
 	answered time.Time
-	leave    context.CancelFunc // ends the request that is held for it; nil: none
+	leave    context.CancelFunc // ends its waiting request; nil: none
 	active   int                // requests that are being answered
 }
 
@@ -73,20 +74,20 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	limit := r.compareClock(client.Node(), clock)
 	if instance != r.instance {
 		q.Since, q.Hold = 0, false
-		r.knock() // it has just started, or this node has
+		r.retryFailedPeers() // the peer or this node has just started
 	}
-	if client.Node() == r.o.NodeID && instance == r.instance { // this process never follows itself
+	if client.Node() == r.o.NodeID && instance == r.instance { // this process does not poll itself
 		r.noteImpersonated()
 	}
-	held, state, done := r.receive(ctx, client.Node(), min(q.Has, q.Since))
+	held, state, done := r.registerPoll(ctx, client.Node(), min(q.Has, q.Since))
 	defer done()
 	if q.Hold {
 		if q.Apart != nil {
 			defer q.Apart()()
 		}
-		r.hold(held, state, q.Since)
+		r.waitForChange(held, state, q.Since)
 		if held.Err() != nil {
-			r.rest(ctx, displacedRest)
+			r.sleep(ctx, displacedRest)
 		}
 	}
 	offer, err := r.o.Store.Page(q.Since, r.o.PageSize, limit)
@@ -99,13 +100,13 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 		}
 	}
 	if err != nil {
-		r.o.Logger.Error().Err(err).Str("peer", client.Node()).Msg("a peer cannot be given what operators decided here")
+		r.o.Logger.Error().Err(err).Str("peer", client.Node()).Msg("sending changes to a peer failed")
 		return "", err
 	}
 	return sealed, nil
 }
 
-// noteImpersonated notes that another node asks with the id of this node.
+// noteImpersonated records a request of another node with the id of this node.
 func (r *Replication) noteImpersonated() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,16 +118,16 @@ func (r *Replication) digest() string {
 	return hex.EncodeToString(digest[:])
 }
 
-// receive notes the changes that a node has. An earlier request of that node is held no longer.
-func (r *Replication) receive(ctx context.Context, node string, has uint64) (context.Context, *visitor, func()) {
+// registerPoll records the last change that a node has, and ends the waiting request of the node.
+func (r *Replication) registerPoll(ctx context.Context, node string, has uint64) (context.Context, *poller, func()) {
 	ctx, leave := context.WithCancel(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v := r.visitors[node]
+	v := r.pollers[node]
 	if v == nil {
-		v = &visitor{}
-		if r.dropVisitor(); len(r.visitors) < maxVisitors {
-			r.visitors[node] = v
+		v = &poller{}
+		if r.dropPoller(); len(r.pollers) < maxPollers {
+			r.pollers[node] = v
 		}
 	}
 	if v.leave != nil {
@@ -144,23 +145,23 @@ func (r *Replication) receive(ctx context.Context, node string, has uint64) (con
 	}
 }
 
-// dropVisitor makes room for another visitor: if there are maxVisitors, it forgets the one that was answered first and
-// asks nothing now. The caller holds mu.
-func (r *Replication) dropVisitor() {
-	if len(r.visitors) < maxVisitors {
+// dropPoller makes room for another poller: if there are maxPollers, it deletes the poller with the oldest answer and
+// without a current request. The caller holds mu.
+func (r *Replication) dropPoller() {
+	if len(r.pollers) < maxPollers {
 		return
 	}
 	oldest := ""
-	for node, v := range r.visitors {
-		if v.active == 0 && (oldest == "" || v.answered.Before(r.visitors[oldest].answered)) {
+	for node, v := range r.pollers {
+		if v.active == 0 && (oldest == "" || v.answered.Before(r.pollers[oldest].answered)) {
 			oldest = node
 		}
 	}
-	delete(r.visitors, oldest)
+	delete(r.pollers, oldest)
 }
 
-// hold returns when there is something newer than a change, or after holdTime.
-func (r *Replication) hold(ctx context.Context, v *visitor, since uint64) {
+// waitForChange returns when there is a later change than since, or after holdTime.
+func (r *Replication) waitForChange(ctx context.Context, v *poller, since uint64) {
 	ctx, cancel := context.WithTimeout(ctx, holdTime)
 	defer cancel()
 	figures := r.o.Store.Replicas()
@@ -176,11 +177,11 @@ func (r *Replication) hold(ctx context.Context, v *visitor, since uint64) {
 	r.mu.Lock()
 	early := spacing - time.Since(v.answered)
 	r.mu.Unlock()
-	r.rest(ctx, early)
+	r.sleep(ctx, early)
 }
 
-// rest returns after a while, or earlier if ctx or Run ends.
-func (r *Replication) rest(ctx context.Context, while time.Duration) {
+// sleep returns after a duration, or earlier if ctx or Run ends.
+func (r *Replication) sleep(ctx context.Context, while time.Duration) {
 	if while <= 0 {
 		return
 	}

@@ -26,21 +26,21 @@ const (
 	wholeEvery = time.Minute
 )
 
-// peer is one node that is asked. Its fields are guarded by Replication.mu.
+// peer is a node that this node polls. Replication.mu guards its fields.
 type peer struct {
 	url      string
 	node     string // as it proved it; empty: never
 	self     bool   // it is this process
 	joining  bool
-	clocked  bool   // it reads this node's clock in questions
-	instance string // of the process that answered last; empty: everything is asked for
-	since    uint64 // number of the last change that it has told of
-	has      uint64 // number of the last change up to which nothing was refused
+	clocked  bool   // it reads the clock of this node in requests
+	instance string // of the process that answered last; empty: the next request is for all objects
+	since    uint64 // number of the last change in its answers
+	has      uint64 // number of the last change without an earlier refused change
 
 	certificate identity.KeyID // by which agents know it, as it proved it; zero: not known
 	serving     []string       // names that it served at its first answer
 	whole       time.Time
-	knocked     chan struct{} // holds a token when it is to be asked at once
+	retry       chan struct{} // has an element if the next request must not wait
 	refused     bool          // it has objects with versions too far ahead of this node's clock
 	rejected    int           // objects that had no effect here, since the start
 
@@ -75,16 +75,16 @@ func (r *Replication) newClient(peer string, secret []byte, client *http.Client)
 		UserAgent: "gslb-overwatch/replication", MaxBody: maxBody}
 }
 
-// follow asks a peer again and again until ctx ends, with a pause after each failure.
-func (r *Replication) follow(ctx context.Context, p *peer, client *peerauth.Client) {
+// pollPeer exchanges changes with a peer until ctx ends, with a pause after each failure.
+func (r *Replication) pollPeer(ctx context.Context, p *peer, client *peerauth.Client) {
 	limit := newExchangeLimit()
 	for failures := 0; ctx.Err() == nil; {
-		octets, err := r.exchange(ctx, p, client)
+		octets, err := r.exchangeChanges(ctx, p, client)
 		if ctx.Err() != nil {
 			return
 		}
-		r.note(p, err)
-		r.rest(ctx, limit.countExchange(time.Now(), octets))
+		r.recordOutcome(p, err)
+		r.sleep(ctx, limit.countExchange(time.Now(), octets))
 		if err == nil && !p.self {
 			r.endJoining(ctx, p)
 			failures = 0
@@ -96,16 +96,16 @@ func (r *Replication) follow(ctx context.Context, p *peer, client *peerauth.Clie
 		}
 		select {
 		case <-ctx.Done():
-		case <-p.knocked:
+		case <-p.retry:
 			failures = 0
 		case <-time.After(time.Duration(float64(pause) * (0.9 + 0.2*rand.Float64()))):
 		}
 	}
 }
 
-// exchange asks a peer for changes, which may take until there are some, and takes them. It returns the number of
-// octets that the peer sent.
-func (r *Replication) exchange(ctx context.Context, p *peer, client *peerauth.Client) (octets int, err error) {
+// exchangeChanges requests changes from a peer and merges them. It waits until the peer has a change. It returns the
+// number of octets from the peer.
+func (r *Replication) exchangeChanges(ctx context.Context, p *peer, client *peerauth.Client) (octets int, err error) {
 	r.mu.Lock()
 	since, has, instance, clocked := p.since, p.has, p.instance, p.clocked
 	wait := p.connected // else the first answer shows that the peer answers
@@ -115,7 +115,7 @@ func (r *Replication) exchange(ctx context.Context, p *peer, client *peerauth.Cl
 	r.mu.Unlock()
 	asking, done := r.exchanging(ctx, p)
 	defer done()
-	m, got, err := r.collect(asking, client, since, has, instance, clocked, wait)
+	m, got, err := r.requestOffer(asking, client, since, has, instance, clocked, wait)
 	if err != nil {
 		if errors.Is(context.Cause(asking), errLost) {
 			err = errLost
@@ -128,15 +128,15 @@ func (r *Replication) exchange(ctx context.Context, p *peer, client *peerauth.Cl
 		r.mu.Unlock()
 		return got.octets, nil
 	}
-	return got.octets, r.take(ctx, p, m)
+	return got.octets, r.mergeOffer(ctx, p, m)
 }
 
-// collect asks for all pages of an offer. With an instance and wait it waits for changes. All pages are asked for with
-// has, see Question: none of them is stored before the last one has come. clocked reports that the node of the instance
-// reads this node's clock. The Limit of the offer is the earliest Limit in the questions.
-func (r *Replication) collect(ctx context.Context, client *peerauth.Client, since, has uint64, instance string,
+// requestOffer requests all pages of an offer. With an instance and wait it waits for changes. All requests have the
+// same has, see Question, because the node stores no page until it has all of them. clocked reports that the node of
+// the instance reads the clock of this node. The Limit of the offer is the earliest Limit in the requests.
+func (r *Replication) requestOffer(ctx context.Context, client *peerauth.Client, since, has uint64, instance string,
 	clocked, wait bool) (first *message, got gathered, err error) {
-	if first, err = r.ask(ctx, client, since, has, instance, clocked, wait && instance != ""); err != nil {
+	if first, err = r.requestPage(ctx, client, since, has, instance, clocked, wait && instance != ""); err != nil {
 		return nil, got, err
 	}
 	if first.Instance != instance {
@@ -149,12 +149,12 @@ func (r *Replication) collect(ctx context.Context, client *peerauth.Client, sinc
 		if since = first.Offer.Changes; !first.Has {
 			has = since
 		}
-		next, err := r.ask(ctx, client, since, has, first.Instance, first.Offer.Final != nil, false)
+		next, err := r.requestPage(ctx, client, since, has, first.Instance, first.Offer.Final != nil, false)
 		if err != nil {
 			return nil, got, err
 		}
 		if next.Instance != first.Instance {
-			return nil, got, errors.New("it was started anew while it answered")
+			return nil, got, errors.New("it restarted while it answered")
 		}
 		if err := got.add(next, since); err != nil {
 			return nil, got, err
@@ -169,8 +169,9 @@ func (r *Replication) collect(ctx context.Context, client *peerauth.Client, sinc
 	return first, got, nil
 }
 
-// ask makes one request. A node of an earlier version, which says so by message.Has, refuses a has beside since.
-func (r *Replication) ask(ctx context.Context, client *peerauth.Client, since, has uint64, instance string,
+// requestPage sends a request. A node of an earlier version (message.Has is false) rejects a request with has and
+// since.
+func (r *Replication) requestPage(ctx context.Context, client *peerauth.Client, since, has uint64, instance string,
 	clocked, hold bool) (*message, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -227,15 +228,15 @@ func parseMessage(plain []byte) (*message, error) {
 	return &m, nil
 }
 
-// take merges the offer of a peer into the store and puts it into force.
-func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
+// mergeOffer merges the offer of a peer into the store and applies it.
+func (r *Replication) mergeOffer(ctx context.Context, p *peer, m *message) error {
 	difference := m.Time.Sub(r.o.Store.Now())
 	r.settleClock(m.Time)
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	merged, err := r.mergeInParts(p, m.Offer)
 	r.noteRejected(p, m.Offer.Node, m.Offer.Whole, &merged)
-	r.settle(ctx, m.Offer.Node, merged)
+	r.applyMerged(ctx, m.Offer.Node, merged)
 	if err != nil {
 		return err
 	}
@@ -278,13 +279,13 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	}
 	idle := len(m.Offer.Objects) == 0 && unlike && time.Since(p.whole) >= wholeEvery
 	if !m.Offer.Whole && (idle || restarted || joining && !m.Offer.Joining) {
-		p.instance, p.since, p.has = "", 0, 0 // a message was lost, or it knows better than this node: everything, now
+		p.instance, p.since, p.has = "", 0, 0 // a message was lost: request all objects now
 	}
 	return nil
 }
 
-// settle puts merged objects into force and logs them. The caller holds merging.
-func (r *Replication) settle(ctx context.Context, from string, m replica.Merged) {
+// applyMerged applies merged objects and logs them. The caller holds merging.
+func (r *Replication) applyMerged(ctx context.Context, from string, m replica.Merged) {
 	held := make(map[replica.Key]replica.Version)
 	for i := range m.Rejected {
 		held[m.Rejected[i].Object.Key] = m.Rejected[i].Object.Version
@@ -299,7 +300,7 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 	}
 	if len(keys) > 0 {
 		r.enforceMerged(ctx, keys)
-		r.o.Logger.Debug().Str("peer", from).Int("objects", len(keys)).Msg("took what was decided on another node")
+		r.o.Logger.Debug().Str("peer", from).Int("objects", len(keys)).Msg("objects of another node were stored")
 	}
 	if len(m.Postponed) > 0 {
 		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Postponed)).Msg("old objects are not stored before the " +
@@ -307,16 +308,16 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 	}
 	if len(m.Dropped) > 0 {
 		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Dropped)).Msg("this node was away for longer than " +
-			"deletions are remembered: what the other nodes no longer have was deleted")
+			"deletions are stored: objects that the other nodes no longer have were deleted")
 	}
 	for i := range m.Refused[:min(len(m.Refused), maxRejections)] {
 		o := &m.Refused[i]
 		r.o.Logger.Warn().Str("peer", from).Str("kind", o.Kind).Str("name", o.Name).Stringer("version", o.Version).
-			Msg("an object was refused: its version lies more than five minutes ahead of this node's clock; set the clocks")
+			Msg("an object was refused: its version is more than five minutes ahead of this node's clock; set the clocks")
 	}
 }
 
-// endJoining ends the joining of this node where all its peers are joining too: it asks all of them for everything.
+// endJoining ends the joining of this node if all of its peers are joining. It requests all objects of all peers.
 func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	if figures := r.o.Store.Replicas(); !figures.Joining || !figures.Settled || !r.allJoining() {
 		return
@@ -330,7 +331,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	var offers []replica.Offer
 	for _, url := range settings.Peers {
 		client := r.newClient(url, settings.Secret, client)
-		m, _, err := r.collect(ctx, client, 0, 0, "", true, false)
+		m, _, err := r.requestOffer(ctx, client, 0, 0, "", true, false)
 		switch {
 		case err != nil || m.Instance != r.instance && (!m.Offer.Joining || m.Offer.Unsettled):
 			return // another round finds out
@@ -345,11 +346,11 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	}
 	merged, err := r.o.Store.BeginReplicas(offers, r.entriesOf(p, p.node))
 	if err != nil {
-		r.note(p, err)
+		r.recordOutcome(p, err)
 		return
 	}
 	r.noteRejected(p, p.node, true, &merged)
-	r.settle(ctx, p.node, merged)
+	r.applyMerged(ctx, p.node, merged)
 	r.o.Logger.Info().Int("peers", len(offers)).Msg("all nodes have met for the first time, or after a long time")
 }
 

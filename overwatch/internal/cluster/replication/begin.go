@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// patienceWithState bounds the time for which a node with state of its own waits for its peers before it answers DNS.
-	// patienceWithout is the bound for a node without state, or with that of an old backup.
+	// patienceWithState is the longest time for which a node with operator state waits for its peers at a start. DNS is
+	// answered afterwards. patienceWithout is the longest time for a node without state, or with an old backup.
 	patienceWithState = 500 * time.Millisecond
 	patienceWithout   = 2 * time.Second
 )
 
-// Catch returns when the peers' objects are in force here, so that the node may answer DNS, or after a bounded time. A
-// node with state of its own does not wait for a peer that is down; one without waits until the peer is up, for 2 s at
-// most.
+// Catch returns when the node has applied the objects of its peers, so that it may answer DNS, or after a bounded time.
+// A node with operator state does not wait for a peer that is down. A node without operator state waits at most 2 s
+// until the peer is up.
 func (r *Replication) Catch(ctx context.Context) {
 	settings := r.settings.Get()
 	if settings.Off() != nil {
@@ -43,8 +43,8 @@ func (r *Replication) Catch(ctx context.Context) {
 	}
 }
 
-// unasked returns the peers that have not been asked yet, and a channel that is closed at the next news. Without Run
-// these are all. A joining node also counts peers that have failed.
+// unasked returns the peers without a completed request, and a channel that is closed at the next news. Before Run, it
+// returns all peers. For a joining node, it returns failed peers also.
 func (r *Replication) unasked(count int, joining bool) (missing []string, heard <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,8 +59,8 @@ func (r *Replication) unasked(count int, joining bool) (missing []string, heard 
 	return missing, r.heard
 }
 
-// knock makes the peers that have failed be asked at once, since one of them has just asked this node.
-func (r *Replication) knock() {
+// retryFailedPeers polls all failed peers immediately. A request of a peer shows that the peer is up again.
+func (r *Replication) retryFailedPeers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.peers {
@@ -68,7 +68,7 @@ func (r *Replication) knock() {
 			continue
 		}
 		select {
-		case p.knocked <- struct{}{}:
+		case p.retry <- struct{}{}:
 		default:
 		}
 	}

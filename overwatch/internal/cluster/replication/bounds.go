@@ -19,7 +19,7 @@ const (
 	maxPages    = 1024
 	maxObjects  = replica.MaxObjects + replica.MaxTombstones
 	maxExchange = 128 << 20
-	// maxPageObjects bounds the objects of a page: a node counts 256 octets for an object beside its value.
+	// maxPageObjects bounds the objects of a page: a node counts 256 octets for an object in addition to its value.
 	maxPageObjects = pageSize/256 + 1
 	// maxInstance bounds the octets of the id of a process.
 	maxInstance = 64
@@ -28,8 +28,8 @@ const (
 	exchangeBurst = 50
 	// octetsPerSecond is the mean rate of octets from a peer. The largest burst is maxExchange.
 	octetsPerSecond = 4 << 20
-	// maxVisitors bounds the node ids that ask this node.
-	maxVisitors = 256
+	// maxPollers bounds the node ids that ask this node.
+	maxPollers = 256
 	// partSize is the number of objects that are merged in one transaction, so that others need not wait for long.
 	partSize = 5000
 	// maxRejections bounds the objects of a peer that this node did not store and still names.

@@ -1,11 +1,11 @@
-// Package replication carries operators' decisions between overwatch nodes. It asks the nodes of key_sync.peers for
-// what has changed there, over the HTTP API, and answers when they ask; the store merges and keeps what comes, and a
-// callback puts it into force. It decides nothing about versions (package replica) and nothing about what may be served
-// (package control). The root runs one Replication; httpapi passes requests to it.
+// Package replication replicates operator state between overwatch nodes. It requests changes from the peers of
+// key_sync.peers over the HTTP API, and answers their requests. The store merges the received objects, and a callback
+// applies them. Package replica decides about versions, and package control about objects that a node may serve. The
+// root runs one Replication; httpapi passes requests to it.
 //
-// Nodes prove themselves by key_sync.secret, and answers are sealed for one request, as in package keysync. A request
-// is held open while there is nothing new, so that a change reaches the peers at once. A request also says which
-// changes the peer has: it asks for those after the last one that it has stored.
+// Nodes authenticate with key_sync.secret, and each answer is sealed for its request, as in package keysync. A request
+// waits for the next change (long polling), so that a change reaches the peers immediately. A request contains the
+// number of the last change that the peer has stored, and the answer contains the later changes.
 //
-// A Replication may be used from any goroutine. One goroutine per peer asks.
+// Any goroutine may use a Replication. A goroutine for each peer sends requests.
 package replication

@@ -17,7 +17,8 @@ const (
 type facts struct {
 	// Certificate is the key id of the certificate by which agents know the node.
 	Certificate []byte `json:"certificate,omitempty"`
-	// Serving lists names with a backend that may serve, maxServing at most. Only the first answer to a process has it.
+	// Serving lists names with a backend that may serve, maxServing at most. Only the first answer to a process contains
+	// the names.
 	Serving names `json:"serving,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// overtaken describes, for the audit log, the changes of this node that no longer stand: later changes came from other
+// overtaken describes, for the audit log, the changes of this node that later changes replaced: they came from other
 // nodes, or other nodes deleted the objects while this node was away.
 func (r *Replication) overtaken(m *replica.Merged) (list []audit.Change) {
 	after := make(map[replica.Key]*replica.Object, len(m.Taken))
@@ -32,7 +32,7 @@ func (r *Replication) overtaken(m *replica.Merged) (list []audit.Change) {
 	return list
 }
 
-// overtakenBy describes, for the audit log, that after has taken the place of before.
+// overtakenBy describes, for the audit log, that after has replaced before.
 func overtakenBy(before, after *replica.Object) audit.Change {
 	c := audit.Change{Action: api.AuditSync, Resource: resourceOf(before.Kind), ResourceID: before.Name,
 		Actor:     after.Version.Node,

@@ -19,7 +19,8 @@ const (
 	// Together they report a peer within 5 s.
 	lostMisses = 2
 	lostAfter  = 3 * time.Second
-	// sharedFor is the time for which a request of a node with this node's id counts. It asks every holdTime or so.
+	// sharedFor is the time for which a request of a node with this node's id is remembered. The node polls about every
+	// holdTime.
 	sharedFor = 3 * holdTime
 )
 
@@ -54,7 +55,7 @@ func (r *Replication) watch(ctx context.Context, p *peer, client *http.Client) {
 		if !r.isSelf(p) {
 			r.noteProbe(p, probe(ctx, client, p.url))
 		}
-		r.rest(ctx, probeEvery-time.Since(began))
+		r.sleep(ctx, probeEvery-time.Since(began))
 	}
 }
 
@@ -104,7 +105,7 @@ func (r *Replication) noteProbe(p *peer, err error) {
 		p.presence.back = now
 		r.o.Logger.Info().Str("peer", cmp.Or(p.node, p.url)).Msg("the peer is back")
 		select {
-		case p.knocked <- struct{}{}:
+		case p.retry <- struct{}{}:
 		default:
 		}
 	default:

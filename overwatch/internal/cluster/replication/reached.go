@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Reached returns the peers that have the last change of this node's objects, and those that lack it. It waits at most
-// that long for peers that are connected, and not at all for peers that are down. nil: nothing is replicated.
+// Reached returns the peers that have the last change of this node's objects, and the peers that lack it. It waits at
+// most the duration wait for connected peers, and does not wait for other peers. nil: replication is disabled.
 func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reached {
 	change := r.o.Store.Replicas().Changes
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -30,8 +30,8 @@ func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reac
 	}
 }
 
-// reached returns the peers that have a change and those that lack it, whether a connected one lacks it, and a channel
-// that is closed at the next news.
+// reached returns the peers that have a change and the peers that lack it. waiting reports that a connected peer lacks
+// it. heard is closed at the next news.
 func (r *Replication) reached(change uint64) (reached *api.Reached, waiting bool, heard <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,7 +40,7 @@ func (r *Replication) reached(change uint64) (reached *api.Reached, waiting bool
 	}
 	reached = &api.Reached{Has: []string{}, Lacks: []string{}}
 	for _, p := range r.peers {
-		v := r.visitors[p.node]
+		v := r.pollers[p.node]
 		switch {
 		case p.self:
 		case p.node != "" && v != nil && v.has >= change:

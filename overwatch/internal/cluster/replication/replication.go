@@ -35,15 +35,15 @@ func SettingsOf(c *config.Config) Settings {
 		Secret: peerauth.SecretFor(c, "replication"), TLS: peerauth.TLSFilesOf(c)}
 }
 
-// The reasons why nothing is replicated.
+// The reasons for disabled replication.
 var (
 	errDisabled = errors.New("overwatch.replication.enabled is false")
 	errNoPeers  = errors.New("overwatch.dnssec.key_sync.peers and overwatch.peers name no other node")
 	errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set: set the same on all nodes; a secret that " +
-		"follows from tokens is one that an agent may have")
+		"is derived from tokens may be known to an agent")
 )
 
-// Off returns the reason why nothing is replicated; nil: it is.
+// Off returns the reason for disabled replication; nil: it is enabled.
 func (s *Settings) Off() error {
 	switch {
 	case !s.Enabled:
@@ -61,14 +61,13 @@ type Options struct {
 	NodeID   string
 	Settings Settings
 	Store    *store.Store
-	// Follow puts objects into force as the store has them now. It returns the reason for each that cannot be.
+	// Follow applies objects as the store has them now. It returns the reason for each object that it cannot apply.
 	Follow func(context.Context, []replica.Key) map[replica.Key]error
-	// LeftOut returns the objects that are not in force, since they do not fit the configuration file.
+	// LeftOut returns the objects that are not applied because they conflict with the configuration file.
 	LeftOut func() []replica.Key
-	// Unused returns those of the objects that refer to something that does not exist, or that the configuration file has
-	// too.
+	// Unused returns the objects that refer to a missing object, or that the configuration file also has.
 	Unused func([]replica.Object) []api.ReplicationRefused
-	// Certificate is the key id of the certificate by which agents know this node; zero: they know none.
+	// Certificate is the key id of the certificate by which agents know this node; zero: none.
 	Certificate identity.KeyID
 	// Serving returns the names with a backend that may serve; nil: none.
 	Serving    func() []string
@@ -86,21 +85,21 @@ type Replication struct {
 	server   *peerauth.Server
 	settings *peerauth.LiveSettings[Settings]
 	settled  chan struct{} // holds one token when the clock has settled
-	ended    chan struct{} // closed when Run ends: requests are held no longer
-	merging  sync.Mutex    // held while an offer is merged and put into force
-	met      time.Time     // under merging: when it was last stored that a peer has the same objects
+	ended    chan struct{} // closed when Run ends: waiting requests end
+	merging  sync.Mutex    // locked while an offer is merged and applied
+	met      time.Time     // guarded by merging: when the store last recorded a peer with equal objects
 
 	mu       sync.Mutex
 	peers    map[string]*peer       // by base URL
-	visitors map[string]*visitor    // by node id
-	refused  map[replica.Key]string // reasons of objects that are not in force here
+	pollers  map[string]*poller     // by node id
+	refused  map[replica.Key]string // reasons of objects that are not applied here
 	rejected map[replica.Key]rejection
 	// impersonated is the time of the last request of another node with the id of this node.
 	impersonated time.Time
-	heard        chan struct{} // closed when a visitor asks, and so shows its changes, or a peer was asked
+	heard        chan struct{} // closed at the next request of a poller or the next outcome of a peer
 }
 
-// New makes a Replication that answers peers. Run asks them.
+// New returns a Replication that answers peers. Run polls them.
 func New(o Options) (*Replication, error) {
 	if o.Store == nil || o.Follow == nil || o.LeftOut == nil || o.Audit == nil {
 		return nil, errors.New("replication: Options.Store, Follow, LeftOut and Audit are needed")
@@ -108,20 +107,20 @@ func New(o Options) (*Replication, error) {
 	o.PageSize = cmp.Or(o.PageSize, pageSize)
 	r := &Replication{o: o, instance: rand.Text(), server: peerauth.NewServer(),
 		settings: peerauth.NewLiveSettings(o.Settings), settled: make(chan struct{}, 1), ended: make(chan struct{}),
-		peers: make(map[string]*peer), visitors: make(map[string]*visitor),
+		peers: make(map[string]*peer), pollers: make(map[string]*poller),
 		refused: make(map[replica.Key]string), rejected: make(map[replica.Key]rejection), heard: make(chan struct{})}
 	r.logOff(&o.Settings)
 	return r, o.Registerer.Register(newMetrics(r))
 }
 
-// Reconfigure puts other settings into force.
+// Reconfigure replaces the settings.
 func (r *Replication) Reconfigure(settings Settings) {
 	r.settings.Set(settings)
 	r.logOff(&settings)
 	r.settings.Signal()
 }
 
-// logOff logs the reason why nothing is replicated where it was meant to be.
+// logOff logs the reason for disabled replication if the configuration enables it.
 func (r *Replication) logOff(settings *Settings) {
 	problem := settings.Off()
 	if !errors.Is(problem, errNoSecret) {
@@ -135,7 +134,7 @@ func (r *Replication) logOff(settings *Settings) {
 // tendEvery is the pause between two calls of tend.
 const tendEvery = time.Minute
 
-// Run asks the peers until ctx ends. It returns nil. It must be called once.
+// Run polls the peers until ctx ends. It returns nil. It must be called once.
 func (r *Replication) Run(ctx context.Context) error {
 	context.AfterFunc(ctx, func() { close(r.ended) })
 	for ctx.Err() == nil {
@@ -144,7 +143,7 @@ func (r *Replication) Run(ctx context.Context) error {
 	return nil
 }
 
-// runSettings asks the peers of the present settings until there are others.
+// runSettings polls the peers of the current settings until the settings change.
 func (r *Replication) runSettings(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	var asking sync.WaitGroup
@@ -155,12 +154,12 @@ func (r *Replication) runSettings(ctx context.Context) {
 	if settings.Off() == nil {
 		client, err := newHTTPClient(r.o.Transport, settings.TLS)
 		if err != nil {
-			r.o.Logger.Error().Err(err).Msg("the other nodes are not asked for what operators decide there")
+			r.o.Logger.Error().Err(err).Msg("changes of other nodes are not received")
 		} else {
 			for _, url := range settings.Peers {
 				asking.Go(func() { r.watch(ctx, r.peer(url), client) })
 				asking.Go(func() {
-					r.follow(ctx, r.peer(url), r.newClient(url, settings.Secret, client))
+					r.pollPeer(ctx, r.peer(url), r.newClient(url, settings.Secret, client))
 				})
 			}
 		}
@@ -168,7 +167,7 @@ func (r *Replication) runSettings(ctx context.Context) {
 	tend := time.NewTicker(tendEvery)
 	defer tend.Stop()
 	for {
-		r.tend(ctx)
+		r.maintainObjects(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -180,11 +179,11 @@ func (r *Replication) runSettings(ctx context.Context) {
 	}
 }
 
-// tend corrects versions of the future, forgets old deletions, and tries again to put refused objects into force.
-func (r *Replication) tend(ctx context.Context) {
+// maintainObjects corrects versions of the future, deletes old tombstones, and retries to apply refused objects.
+func (r *Replication) maintainObjects(ctx context.Context) {
 	mended, err := r.o.Store.TendReplicas(r.answering())
 	if err != nil {
-		r.o.Logger.Error().Err(err).Msg("old deletions cannot be forgotten")
+		r.o.Logger.Error().Err(err).Msg("deleting old tombstones failed")
 	}
 	if len(mended) > 0 {
 		r.o.Logger.Warn().Int("objects", len(mended)).Msg("objects had versions of the future: the clock of this " +
@@ -202,7 +201,7 @@ func (r *Replication) tend(ctx context.Context) {
 	}
 }
 
-// answering tells whether other nodes answer.
+// answering returns whether other nodes answer.
 func (r *Replication) answering() replica.Peers {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,7 +216,7 @@ func (r *Replication) answering() replica.Peers {
 	return replica.PeersSilent
 }
 
-// enforce puts objects into force, and notes the reasons of those that cannot be.
+// enforce applies objects, and records the reasons of objects that it cannot apply.
 func (r *Replication) enforce(ctx context.Context, keys []replica.Key) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
@@ -237,7 +236,7 @@ func (r *Replication) enforceMerged(ctx context.Context, keys []replica.Key) {
 		}
 		if r.refused[key] != err.Error() {
 			r.o.Logger.Warn().Str("kind", key.Kind).Str("name", key.Name).Str("reason", err.Error()).
-				Msg("what another node's operator decided is kept and has no effect here")
+				Msg("an object of another node is stored and has no effect here")
 		}
 		r.refused[key] = err.Error()
 	}

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// setPeers makes the peers those of the settings. What is known of a peer that stays is kept.
+// setPeers replaces the peers by the peers of the settings. The status of an unchanged peer stays.
 func (r *Replication) setPeers(settings *Settings) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -21,7 +21,7 @@ func (r *Replication) setPeers(settings *Settings) {
 	if settings.Off() == nil {
 		for _, url := range settings.Peers {
 			if peers[url] = r.peers[url]; peers[url] == nil {
-				peers[url] = &peer{url: url, changed: time.Now(), trail: newTrail(), knocked: make(chan struct{}, 1)}
+				peers[url] = &peer{url: url, changed: time.Now(), trail: newTrail(), retry: make(chan struct{}, 1)}
 			}
 		}
 	}
@@ -34,8 +34,9 @@ func (r *Replication) peer(url string) *peer {
 	return r.peers[url]
 }
 
-// note records the outcome of asking a peer. It logs when a peer begins to fail, and when it answers again.
-func (r *Replication) note(p *peer, err error) {
+// recordOutcome records the outcome of an exchange with a peer. It logs the first failure, and the first success after
+// a failure.
+func (r *Replication) recordOutcome(p *peer, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := p.err
@@ -43,15 +44,15 @@ func (r *Replication) note(p *peer, err error) {
 		p.connected, p.changed = err == nil, time.Now()
 	}
 	if err != nil {
-		p.since = p.has // without a has beside it, in case an earlier version has taken the peer's place
+		p.since = p.has // without has, because the peer may now run an earlier version
 	}
 	r.signalNews()
 	switch {
 	case err != nil && before == nil:
 		r.o.Logger.Warn().Str("peer", p.url).Str("reason", err.Error()).
-			Msg("a peer cannot be asked for what operators decide there; it is tried again")
+			Msg("receiving changes from a peer failed and will be retried")
 	case err == nil && before != nil:
-		r.o.Logger.Info().Str("peer", p.url).Msg("the peer answers again")
+		r.o.Logger.Info().Str("peer", p.url).Msg("a peer has recovered")
 	}
 }
 
@@ -89,8 +90,8 @@ func (r *Replication) Status() api.Replication {
 	return s
 }
 
-// refusedNow lists the objects of other nodes that have no effect here. held are those that the store holds. The caller
-// holds mu.
+// refusedNow lists the objects of other nodes that have no effect here. held are the rejected objects in the store. The
+// caller holds mu.
 func (r *Replication) refusedNow(held []replica.Rejection) (list []api.ReplicationRefused) {
 	for _, one := range r.rejectedNow(held) {
 		o := &one.Object
@@ -118,8 +119,8 @@ func (r *Replication) Unused() []api.ReplicationRefused {
 // patience is the time for which a peer may be silent, as while it restarts, before Trouble reports it.
 const patience = 30 * time.Second
 
-// Trouble returns sentences about why operators' decisions do not reach other nodes, or have no effect here; nil if
-// nothing is wrong or nothing is to be replicated.
+// Trouble returns the reasons why operator state does not reach other nodes, or has no effect here. nil: there is no
+// fault, or replication is disabled.
 func (r *Replication) Trouble() (sentences []string) {
 	settings := r.settings.Get()
 	if off := settings.Off(); errors.Is(off, errNoSecret) {
@@ -131,11 +132,11 @@ func (r *Replication) Trouble() (sentences []string) {
 	for i := range status.Peers {
 		p := &status.Peers[i]
 		name := cmp.Or(p.NodeID, p.Peer)
-		if why := r.apart(p.Peer); p.Connected && why != "" {
+		if why := r.peerProblem(p.Peer); p.Connected && why != "" {
 			sentences = append(sentences, fmt.Sprintf("%s takes no part in replication of decisions from more than %s ahead of "+
 				"a clock: %s: set the clocks", name, replica.MaxAhead, why))
 		}
-		if why := r.unlike(p.Peer); p.Connected && why != "" {
+		if why := r.differenceOf(p.Peer); p.Connected && why != "" {
 			sentences = append(sentences, name+why)
 		}
 		if p.Connected || p.Error == nil || time.Since(p.Since) < patience || r.isAway(p.Peer) {
@@ -176,8 +177,8 @@ func origin(o *api.ReplicationRefused) (text string) {
 	return text
 }
 
-// apart returns why a peer and this node do not take all of each other's decisions; empty: they do.
-func (r *Replication) apart(url string) string {
+// peerProblem returns why a peer and this node do not accept all objects of each other; empty: they accept all.
+func (r *Replication) peerProblem(url string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch p := r.peers[url]; {
@@ -191,13 +192,12 @@ func (r *Replication) apart(url string) string {
 	return ""
 }
 
-// unlikePatience is the time for which a connected peer may hold other objects than this node before Trouble reports
-// it.
+// unlikePatience is the time for which a connected peer may have different objects before Trouble reports it.
 const unlikePatience = 2 * time.Minute
 
-// unlike describes how the objects of a connected peer differ from those of this node; empty: they do not, or not for
-// long enough.
-func (r *Replication) unlike(url string) string {
+// differenceOf describes how the objects of a connected peer differ from the objects of this node. It is empty for
+// equal objects and during unlikePatience.
+func (r *Replication) differenceOf(url string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.peers[url]
@@ -211,7 +211,7 @@ func (r *Replication) unlike(url string) string {
 
 func lacks(objects int) string {
 	if objects == 0 {
-		return "it has all that was decided here"
+		return "it has all objects of this node"
 	}
 	return fmt.Sprintf("it lacks %d objects of this node", objects)
 }
@@ -219,7 +219,7 @@ func lacks(objects int) string {
 // behind returns the number of objects that a peer has not stored yet. The caller holds mu.
 func (r *Replication) behind(p *peer) int {
 	has := uint64(0)
-	if v := r.visitors[p.node]; v != nil && p.node != "" {
+	if v := r.pollers[p.node]; v != nil && p.node != "" {
 		has = v.has
 	}
 	return r.o.Store.ChangedSince(has)
@@ -238,7 +238,7 @@ func newMetrics(r *Replication) *metrics {
 	return &metrics{r: r,
 		objects:    desc("objects", "Decisions of operators that nodes have alike."),
 		tombstones: desc("tombstones", "Deletions that are remembered."),
-		refused:    desc("refused", "Decisions of other nodes that are kept and have no effect here."),
+		refused:    desc("refused", "Stored objects of other nodes that have no effect here."),
 		connected:  desc("peer_connected", "1 while the peer answers.", "peer"),
 		behind:     desc("peer_behind", "Decisions that the peer has not stored yet.", "peer"),
 	}

@@ -20,8 +20,8 @@ type Rolls interface {
 	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
 	// ForceRoll continues a rollover without the nodes that it waits for and that do not respond, and returns them.
 	ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error)
-	BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
-	PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
+	BeginTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
+	PreviewTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
 }
 
 // BeginRoll begins a key rollover. With dryRun it returns the stages of the rollover and changes nothing.
@@ -71,9 +71,9 @@ func (op *Operations) UnsignZone(r *Request, apex string, dryRun bool) (api.Roll
 }
 
 func (op *Operations) beginTransition(r *Request, action, apex string, to roll.Way, dryRun bool) (api.Roll, error) {
-	begin := op.o.Rolls.BeginWay
+	begin := op.o.Rolls.BeginTransition
 	if dryRun {
-		begin = op.o.Rolls.PreviewWay
+		begin = op.o.Rolls.PreviewTransition
 	}
 	return op.roll(r, action, apex, dryRun, func(ctx context.Context) (dnssec.RollState, error) {
 		return begin(ctx, apex, to)

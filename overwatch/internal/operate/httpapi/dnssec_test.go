@@ -137,13 +137,13 @@ func (k *keySync) ForceRoll(_ context.Context, apex string, preview bool) (dnsse
 	return state, []roll.Peer{{Name: "http://b", Why: "nothing listens there"}}, k.err
 }
 
-func (k *keySync) BeginWay(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+func (k *keySync) BeginTransition(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	state := dnssec.RollState{Zone: apex}
 	state.Way, state.Stage = way, roll.Offered
 	return state, k.err
 }
 
-func (k *keySync) PreviewWay(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+func (k *keySync) PreviewTransition(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	state := dnssec.RollState{Zone: apex, Schedule: []roll.Coming{{Stage: roll.Alone, WaitsFor: "the parent"}}}
 	state.Way = way
 	return state, k.err
