@@ -5,13 +5,15 @@ func (f fixture) domainRows() []row {
 	const made = "/v1/domains/new.test.gslb.test"
 	const tuned = " fallback_algorithm:s{client-hash} min_healthy:s{1} proximity_tolerance_km:n " +
 		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i https.alpn:a https.port:i https.ech:s srv:a max_answers:i " +
-		"on_all_down:s{all} brake.enabled:b brake.share:s{40%} brake.window:s{30s} brake.hold:s{5m0s}"
+		"on_all_down:s{all} brake.enabled:b brake.share:s{40%} brake.window:s{30s} brake.hold:s{5m0s} " +
+		"recovery.ramp:s{30s}"
 	return []row{
 		{"POST /api/v1/domains", "",
 			`{"name":"new.test.gslb.test","ttl":20,"routing_policy":"proximity","fallback_algorithm":"client-hash",` +
 				`"min_healthy":"1","proximity_tolerance_km":50.5,"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
 				`"max_answers":3,"on_all_down":"all","failover_threshold":2,"latency_config":{"smoothing_factor":0.5,` +
-				`"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},"brake":{"enabled":false,"share":"40%",` +
+				`"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},"recovery":{"ramp":"30s"},` +
+				`"brake":{"enabled":false,"share":"40%",` +
 				`"window":"30s","hold":"5m"},"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],` +
 				`"dnssec_enabled":true,"enabled":true,"description":"x","answer":"address","regions":["eu"],"tags":["shop"]}`, 201,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+tuned)},
@@ -31,7 +33,7 @@ func (f fixture) domainRows() []row {
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings)},
 		{"PUT /api/v1/domains/{name}", made, `{"routing_algorithm":"latency","max_answers":4,"on_all_down":"last_healthy",` +
 			`"failover_threshold":1,"latency_config":{"smoothing_factor":1,"max_latency_ms":80,"min_samples":1,` +
-			`"tolerance_ms":0},"brake":{"enabled":true,"share":"50%","window":"1m","hold":"1h"}}`, 200,
+			`"tolerance_ms":0},"brake":{"enabled":true,"share":"50%","window":"1m","hold":"1h"},"recovery":{"ramp":"0s"}}`, 200,
 			each("domain.", shapeDomain+shapeMore+" routing_policy:s{latency} routing_algorithm:s{latency} "+
 				"on_all_down:s{last_healthy} brake.hold:s{1h0m0s}")},
 		{"PUT /api/v1/domains/{name}", "/v1/domains/" + f.app, `{"ttl":31}`, 200,
@@ -40,7 +42,7 @@ func (f fixture) domainRows() []row {
 		{"GET /api/v1/config/overlays", "", "", 200, each("overlays[].", "kind:s{domain} id:s fields:o configured:o by:s "+
 			"updated_at:t in_force:b reason:s-") + shapeListed},
 		{"DELETE /api/v1/domains/{name}/overlay", "/v1/domains/" + f.app + "/overlay", "", 204, ""},
-		{"DELETE /api/v1/domains/{name}/overlay", "/v1/domains/" + f.app + "/overlay", "", 404, "error:s~laid"},
+		{"DELETE /api/v1/domains/{name}/overlay", "/v1/domains/" + f.app + "/overlay", "", 404, "error:s~overlay"},
 		{"DELETE /api/v1/domains/{name}", "/v1/domains/" + f.app, "", 400, shapeProblem},
 		{"PATCH /api/v1/domains/{name}", made,
 			`{"ttl":25,"answer":"address","fallback_algorithm":"","routing_policy":"round-robin","min_healthy":""}`, 200,
