@@ -10,24 +10,24 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Brake holds the keys of overwatch.brake, the mass-failure protection: a bound on backends that agents alone take out.
+// Brake holds the keys of overwatch.brake, the mass-failure protection: a bound on backends that agent reports remove.
 type Brake struct {
-	// Whether reports of agents that call too many backends unhealthy at once are held while the node's own checks
+	// Whether the node ignores agent reports that make too many backends unhealthy in a short time while its own checks
 	// succeed; see [mass-failure protection](#mass-failure-protection).
 	Enabled bool `key:"enabled" default:"true"`
-	// The part of the serving backends of a name, of a region or of an agent, three at least, beyond which reports are
-	// held: 1% to 99%.
+	// The part of the serving backends of a name, of a region or of an agent, three at least, beyond which the node
+	// ignores reports: 1% to 99%.
 	Share string `key:"share" default:"50%"`
-	// The time in which they are counted.
+	// The time in which unhealthy backends are counted.
 	Window time.Duration `key:"window" default:"1m" min:"1s" max:"1h"`
-	// The time after which the agents are believed.
+	// The time after which the node accepts the reports.
 	Hold time.Duration `key:"hold" default:"10m" min:"1s" max:"24h"`
-	// Whether the reports of one agent never take the last serving backends of a region, of which there are two at
-	// least. This hold has no end by time.
+	// Whether the reports of a single agent never remove the last serving backends of a region with at least two
+	// backends. This hold does not expire.
 	KeepRegion bool `key:"keep_region" default:"true"`
 }
 
-// BrakeOf returns the brake of a name, which is that of overwatch.brake for what its domain leaves out.
+// BrakeOf returns the mass-failure protection of a name. overwatch.brake has the defaults of its domain.
 func (c *Config) BrakeOf(name string) Brake {
 	b, d := c.Overwatch.Brake, c.tuned[name]
 	if d == nil {
@@ -88,7 +88,7 @@ func (c *Config) FlapOf(name string) model.Flap {
 	return model.Flap{}
 }
 
-// RecoveryRamp returns the time in which the share of a backend of a domain rises after a failure; 0 for none.
+// RecoveryRamp returns the time in which the share of a backend of a domain rises after a failure; 0: no ramp.
 func (c *Config) RecoveryRamp(name string) time.Duration {
 	if d := c.tuned[name]; d != nil {
 		return time.Duration(d.Recovery.Ramp)

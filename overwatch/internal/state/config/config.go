@@ -1,7 +1,7 @@
 // Package config owns the configuration of an overwatch node: its keys with their defaults and bounds, and the checks
-// of a whole configuration. control and the root load it; all others read what they are given. The package reads files,
-// and never uses the network or a clock. A *Config never changes after Load has returned it, so it may be read from any
-// goroutine. Comments of its fields are the text of the reference page.
+// of a complete configuration. control and the root load it and pass it to other packages. The package reads files, and
+// never uses the network or a clock. A *Config never changes after Load has returned it, so any goroutine may read it.
+// Comments of its fields are the text of the reference page.
 package config
 
 import (
@@ -15,18 +15,18 @@ import (
 // Mode is the value of the key `mode` in an overwatch node's configuration.
 const Mode = "overwatch"
 
-// Config is one overwatch node's configuration; its fields mirror the keys of the files.
+// Config is the configuration of an overwatch node; its fields mirror the keys of the files.
 type Config struct {
 	// `overwatch`. Required; the launcher `gslb` reads it from the file given with `--config`, not from an included
 	// one.
 	Mode string `key:"mode" reload:"silent"`
-	// Where the node keeps what must survive a restart: pins, keys, what the API created.
+	// The directory for state that must survive a restart: pins, keys, objects of the API.
 	DataDir   string    `key:"data_dir" default:"/var/lib/gslb" reload:"restart"`
 	Overwatch Overwatch `key:"overwatch"`
 	DNS       DNS       `key:"dns"`
 	// Places with servers in them. A region may be empty and filled by agents or the API.
 	Regions []Region `key:"regions" reload:"live"`
-	// Names whose answers are steered.
+	// Load-balanced names.
 	Domains []Domain       `key:"domains" reload:"live"`
 	Logging logging.Config `key:"logging" reload:"live"`
 	Metrics Metrics        `key:"metrics" reload:"restart"`
@@ -42,7 +42,7 @@ type Config struct {
 	tuned    map[string]*Domain // domains with settings of the status of their backends
 }
 
-// WithDomains returns the configuration with the domains that the API has defined, apart from those of the files. It
+// WithDomains returns the configuration with the domains of the API in addition to the domains of the files. It
 // shares the memory of both.
 func (c *Config) WithDomains(defined []Domain) *Config {
 	with := *c
@@ -53,7 +53,7 @@ func (c *Config) WithDomains(defined []Domain) *Config {
 // Defined returns the domains that the API has defined. It must not be changed.
 func (c *Config) Defined() []Domain { return c.defined }
 
-// AllDomains yields the domains of the files, then those that the API has defined.
+// AllDomains yields the domains of the files, then the domains of the API.
 func (c *Config) AllDomains(yield func(*Domain) bool) {
 	for _, list := range [][]Domain{c.Domains, c.defined} {
 		for i := range list {
@@ -93,7 +93,7 @@ type Overwatch struct {
 	Geolocation   Geolocation   `key:"geolocation"`
 }
 
-// ReplicationPeers returns the base URLs of the nodes that replication asks.
+// ReplicationPeers returns the base URLs of the peers of replication.
 func (o *Overwatch) ReplicationPeers() []string {
 	if len(o.DNSSEC.KeySync.Peers) > 0 {
 		return o.DNSSEC.KeySync.Peers
@@ -103,17 +103,18 @@ func (o *Overwatch) ReplicationPeers() []string {
 
 // Audit holds the keys of the audit log.
 type Audit struct {
-	// How long the audit log keeps an entry: 90 days by default. At most 100,000 entries are kept, the newest.
+	// The time after which an entry of the audit log is deleted: 90 days by default. The audit log has at most the latest
+	// 100,000 entries.
 	Retention time.Duration `key:"retention" default:"2160h" min:"1h"`
 }
 
 // Routing holds the keys of samples and explanations of routing decisions.
 type Routing struct {
-	// One query in so many is kept for `GET /routing/decisions`, if it is for a steered name; 0: none. See
+	// One query for a load-balanced name in this number is recorded for `GET /routing/decisions`; 0: none. See
 	// [why](why.md).
 	DecisionSample int `key:"decision_sample" default:"128" reload:"live" min:"0" max:"1000000"`
-	// Clients whose TXT questions for `_why.<name>` are answered with why `<name>` is answered as it is, when they do
-	// not ask for signatures; `[]`: nobody's.
+	// Client networks that receive an explanation of the answers for `<name>` as TXT records of `_why.<name>`, if the
+	// query requests no signatures; `[]`: none.
 	WhyNetworks []netip.Prefix `key:"why_networks" default:"127.0.0.0/8, ::1/128" reload:"live"`
 }
 
@@ -121,25 +122,25 @@ type Routing struct {
 type Identity struct {
 	// The node's name: letters, digits, hyphens, underscores, dots; at most 128. Default: the host name.
 	NodeID string `key:"node_id"`
-	// The region that the node stands in.
+	// The region of the node.
 	Region string `key:"region"`
 }
 
-// AgentPolicy limits the claims of agents of one service, and sets the check of their backends.
+// AgentPolicy limits the reports of agents of a service, and sets the check of their backends.
 type AgentPolicy struct {
 	// Where backends of the service may be, see [below](#where-backends-of-agents-may-be); empty: anywhere but at the
 	// addresses of this machine's loopback, of the link, and of metadata services.
 	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`
-	// How many agents of the service may be pinned; 0 means 1024. One source (an IPv4 address, or an IPv6 /64) may hold
-	// half of them, so a site with more agents behind one address needs twice as many here. Agents that are pinned
+	// The largest number of pinned agents of the service; 0 means 1024. One source (an IPv4 address, or an IPv6 /64) may
+	// hold half of them, so a site with more agents behind one address needs twice as many here. Agents that are pinned
 	// already stay.
 	MaxAgents int `key:"max_agents" min:"0" max:"65536"`
-	// How many new agents of the service are pinned in a second from one source, and ten times as many at once; 0 means
-	// 10. A site with many agents behind one address may need more when all of them are new. The others are told
-	// `limit` and try again. A node takes 100 new agents a second of all services for which nothing is set here, and
-	// 1 000 at once; beside that one in two seconds of each.
+	// The number of new agents of the service that are pinned per second from one source, with a burst of ten times this
+	// number; 0 means 10. A site with many new agents behind one address may need more. Other agents receive `limit` and
+	// retry. For all services without this key together, a node pins 100 new agents per second with a burst of 1 000. In
+	// addition, it pins one agent of each service in two seconds.
 	NewPerSecond int `key:"new_per_second" min:"0" max:"65536"`
-	// How this node checks backends that agents of the service report, in place of what an agent asks for (see
+	// How this node checks backends that agents of the service report, instead of the check in the report (see
 	// [below](#checks-of-agents-backends)). `address` is not allowed here: all backends of the service would be probed at
 	// one address.
 	HealthCheck *HealthCheck `key:"health_check"`
@@ -151,7 +152,7 @@ type Gossip struct {
 	BindAddress string `key:"bind_address" default:"0.0.0.0:7946"`
 	// 32 octets in base64, the same on all nodes and agents. Required. Make one with `openssl rand -base64 32`.
 	EncryptionKey settings.Secret `key:"encryption_key"`
-	// Keys that are still understood while `encryption_key` changes.
+	// Keys that are still accepted while `encryption_key` changes.
 	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"`
 	// How often another node is probed.
 	ProbeInterval time.Duration `key:"probe_interval" default:"1s" min:"1ms"`
@@ -162,8 +163,8 @@ type Gossip struct {
 	// `host:port` of other overwatch nodes, only to list and monitor them. The peers of the exchange of keys
 	// (`dnssec.key_sync.peers`) are listed and monitored without.
 	Seeds []string `key:"seeds"`
-	// What people call the cluster, at most 63 letters, digits, hyphens, underscores and dots: status and metrics show it.
-	// It decides nothing: nodes of one `encryption_key` are one cluster.
+	// What people call the cluster, at most 63 letters, digits, hyphens, underscores and dots: status and metrics show
+	// it. It has no effect on membership: all nodes with the same `encryption_key` are a cluster.
 	ClusterName string `key:"cluster_name" reload:"live"`
 }
 
@@ -177,16 +178,16 @@ type Validation struct {
 	CheckTimeout time.Duration `key:"check_timeout" default:"5s" reload:"live" min:"10ms"`
 	// Failed checks in a row that make a server unhealthy that has no `health_check`.
 	FailureThreshold int `key:"failure_threshold" default:"3" reload:"live" min:"1" max:"1000"`
-	// Successful checks in a row that make such a server healthy again.
+	// Successful checks in a row that make an unhealthy server without `health_check` healthy.
 	SuccessThreshold int `key:"success_threshold" default:"2" reload:"live" min:"1" max:"1000"`
 	// Checks under way at the same time; checks with `body_matches` have an eighth of it for themselves. Each takes a
 	// descriptor and some 30 KiB.
 	MaxConcurrentChecks int `key:"max_concurrent_checks" default:"1024" reload:"live" min:"1" max:"65536"`
 }
 
-// Stale holds the times after which an agent's silence counts.
+// Stale holds the times after which a silent agent is stale or lost.
 type Stale struct {
-	// After this silence an agent's claim no longer counts, and the node's own checks decide.
+	// After this silence an agent's report has no effect, and the node's own checks decide.
 	Threshold time.Duration `key:"threshold" default:"30s" min:"1s" max:"87600h"`
 	// After this silence an agent's backends are removed, unless the node's own checks find them healthy. Longer than
 	// `threshold`.
@@ -195,8 +196,8 @@ type Stale struct {
 
 // Flapping is the detection of backends that flap.
 type Flapping struct {
-	// A backend flaps while its last three stops are within this time. A stop is a change from serving to not serving that
-	// no operator made. See [backend-flaps](runbooks.md#backend-flaps).
+	// A backend flaps while its last three stops are within this time. A stop is a change from serving to not serving
+	// that no operator made. See [backend-flaps](runbooks.md#backend-flaps).
 	Window time.Duration `key:"window" default:"10m" min:"1s" max:"24h"`
 }
 
@@ -217,13 +218,13 @@ type DNSSEC struct {
 
 // Rollover is the change of signing keys (see [signed answers](dnssec.md#a-new-key)).
 type Rollover struct {
-	// A key that is older is replaced without being told to; 0: never. The DS record in the parent zone must then follow
-	// CDS records by itself, or somebody has to give it to the parent when `gslbctl status` asks for it.
+	// The age at which a key is replaced automatically; 0: never. The parent zone must then follow CDS records
+	// automatically, or an operator must publish the DS record at the parent when `gslbctl status` requires it.
 	Every time.Duration `key:"every" max:"876000h"`
 	// The resolver that names the servers of a parent zone, an address with port. Default: the machine's first.
 	Resolver string `key:"resolver"`
-	// The servers of the parent of all zones, addresses with ports: they are asked for DS records instead of those that
-	// the resolver names. At most 32.
+	// The servers of the parent of all zones, addresses with ports: the node queries them for DS records instead of the
+	// servers that the resolver names. At most 32.
 	ParentServers []string `key:"parent_servers"`
 	// Added to each wait of a roll: how much the nodes' clocks may differ, and how long a new key takes to be in all
 	// answers. The same on all nodes.
@@ -235,56 +236,56 @@ type KeySync struct {
 	// Base URLs of the other nodes' HTTP API, such as `http://overwatch-2.example.com:8080`; at most 32. Their
 	// `api.allowed_networks` must admit this node. The node itself may be among them.
 	Peers []string `key:"peers"`
-	// How often the peers' keys are asked for, give or take a tenth; after a failure sooner, from 10s on doubling up to
-	// this.
+	// The time between two requests for the keys of a peer, with a jitter of a tenth. After a failure the time is 10s,
+	// and doubles up to this value.
 	PollInterval time.Duration `key:"poll_interval" default:"1h" min:"1s"`
 	// How long a peer may take for its whole answer.
 	Timeout time.Duration `key:"timeout" default:"30s" min:"1ms"`
-	// The secret that nodes prove to one another; the same on all of them, and on no agent. Default: derived from the
-	// gossip key and all tokens while two tokens differ and no agent has proved all services; else no keys are exchanged.
+	// The secret by which nodes authenticate each other; the same on all nodes, and on no agent. Default: derived from
+	// the gossip key and all tokens while two tokens differ and no agent has proved all services; else no keys are
+	// exchanged.
 	Secret settings.Secret `key:"secret"`
-	// PEM file with the authorities of the certificates of peers over https. Default: those that the machine trusts.
-	// Read again for each round, as are the two below.
+	// PEM file with the authorities of the certificates of peers over https. Default: the authorities that the machine
+	// trusts. This file and the two files below are read for each round.
 	CA string `key:"ca"`
-	// PEM file with the certificate that this node shows to peers that have `api.tls.client_ca`, and those that lead to
-	// its authority. Goes with `key`.
+	// PEM file with the certificate that this node sends to peers with `api.tls.client_ca`, and the intermediate
+	// certificates. Requires `key`.
 	Certificate string `key:"certificate"`
 	// PEM file with its private key, which group and others must not be able to read.
 	Key string `key:"key"`
 }
 
-// Replication holds the keys of the exchange of operators' decisions with the other overwatch nodes.
+// Replication holds the keys of the replication of operator state between overwatch nodes.
 type Replication struct {
-	// Whether what operators decide here reaches the nodes of `overwatch.dnssec.key_sync.peers` or `overwatch.peers`, and
-	// the other way round (see [replication](replication.md)). Nothing does while `key_sync.secret` is not set; DNSSEC
-	// may be off.
+	// Whether changes of operators are exchanged with the nodes of `overwatch.dnssec.key_sync.peers` or
+	// `overwatch.peers` (see [replication](replication.md)). Requires `key_sync.secret`; DNSSEC is optional.
 	Enabled bool `key:"enabled" default:"true" reload:"live"`
-	// How long a deletion is remembered: a node that was away for longer takes the others' state before it gives its
-	// own. The same on all nodes.
+	// How long a deletion is stored. A node that was away for longer receives the state of the other nodes before it
+	// sends its own state. The same on all nodes.
 	TombstoneRetention time.Duration `key:"tombstone_retention" default:"720h" reload:"restart" min:"1h" max:"87600h"`
 }
 
 // Geolocation places clients in regions.
 type Geolocation struct {
 	// A geolocation database in MMDB format: MaxMind's layout or a flat one, of countries or, for `proximity`, of
-	// cities. It is read again within seconds of being replaced; a file that cannot be used is told in the log and the
-	// one before stays.
+	// cities. The node loads a replaced file within seconds. If a file is invalid, the node logs an error and uses the
+	// previous file.
 	DatabasePath string `key:"database_path" reload:"live"`
-	// The region of clients that nothing else places.
+	// The region of clients without a region by mapping or database.
 	DefaultRegion string `key:"default_region" reload:"live"`
 	// Whether the address that a resolver names in EDNS client subnet (RFC 7871) is the client's.
 	ECSEnabled bool `key:"ecs_enabled" reload:"restart"`
-	// Networks whose region is known. The longest matching prefix wins, before the database.
+	// Networks with a fixed region. The longest matching prefix has precedence over shorter ones and over the database.
 	CustomMappings []CustomMapping `key:"custom_mappings" reload:"live"`
 }
 
-// CustomMapping places the clients of one network in a region, before any database is asked.
+// CustomMapping places the clients of a network in a region, with precedence over the database.
 type CustomMapping struct {
 	// The network. Required; each once.
 	CIDR netip.Prefix `key:"cidr"`
 	// The node's region. Required.
 	Region string `key:"region"`
-	// For people.
+	// A comment for operators.
 	Comment string `key:"comment"`
 }
 
@@ -307,8 +308,8 @@ type API struct {
 	Address string `key:"address" default:"127.0.0.1:8080"`
 	// Networks of clients that may use the API. 0.0.0.0/0 admits only IPv4; ::/0 is needed for IPv6.
 	AllowedNetworks []netip.Prefix `key:"allowed_networks" default:"127.0.0.1/32, ::1/128"`
-	// Host names that requests may use for the node, beside IP addresses, `localhost` and the node's name; when set,
-	// all others are refused.
+	// Host names that requests may use for the node, in addition to IP addresses, `localhost` and the node's name; when
+	// set, all others are refused.
 	AllowedHosts []string `key:"allowed_hosts"`
 	// Whether the client is the right-most address in X-Forwarded-For, on connections from `allowed_networks`.
 	TrustProxyHeaders bool `key:"trust_proxy_headers"`
@@ -326,21 +327,22 @@ type API struct {
 
 // TLS holds the files of HTTPS on the API. Without files it is plain HTTP.
 type TLS struct {
-	// PEM file with the certificate of the API and those that lead to its authority; with `key` it is HTTPS, of TLS 1.2
-	// or later. Read again when the file changes.
+	// PEM file with the certificate of the API and the intermediate certificates; with `key`, the API uses HTTPS with TLS
+	// 1.2 or later. A changed file is reloaded.
 	Certificate string `key:"certificate"`
-	// PEM file with its private key, which group and others must not be able to read. Read again when the file changes.
+	// PEM file with its private key, which group and others must not be able to read. A changed file is
+	// reloaded.
 	Key string `key:"key"`
-	// PEM file with authorities: a client then needs a certificate of one of them, for every path. Read again when the
-	// file changes.
+	// PEM file with authorities: each client then requires a certificate of an authority in the file, for every path. A
+	// changed file is reloaded.
 	ClientCA string `key:"client_ca"`
 }
 
-// Tokens are bearer tokens by role, each under the name of who has it. Without any the networks alone decide.
+// Tokens are bearer tokens by role, each under the name of its holder. Without tokens only the networks are checked.
 type Tokens struct {
-	// Bearer tokens that may read, each under a name for the audit log. When any token is configured, requests need one
-	// beside coming from `allowed_networks`; probes, the API's description and public keys do not. 32 to 512
-	// characters.
+	// Bearer tokens that may read, each under a name for the audit log. If any token is configured, each request requires
+	// a token and an address in `allowed_networks`; probes, the API's description and public keys require no token. 32 to
+	// 512 characters.
 	Read map[string]settings.Secret `key:"read"`
 	// Tokens that may also override, drain, check, revoke and sync.
 	Operate map[string]settings.Secret `key:"operate"`

@@ -40,7 +40,7 @@ func (c *Config) setDisabledAside() {
 	c.tuned = tunedDomains(nil, c.Domains) // its entries point into Domains
 }
 
-// CheckText returns the faults in the text of a configuration, nil for none. The text must be complete in itself: no
+// CheckText returns the faults in the text of a configuration, or nil. The text must be complete in itself: no
 // file is read, and nothing comes from the environment.
 func CheckText(text string, checks ...Check) settings.Problems {
 	_, err := LoadText(text, checks...)
@@ -105,7 +105,7 @@ func (c *Config) Tokens() map[string][]string {
 	return tokens
 }
 
-// GossipKeys returns the keys of gossip: first the one that encrypts, then those that are still accepted.
+// GossipKeys returns the keys of gossip: first the key for encryption, then the other accepted keys.
 func (c *Config) GossipKeys() [][]byte {
 	return settings.Keys(c.Overwatch.Gossip.EncryptionKey, c.Overwatch.Gossip.PreviousEncryptionKeys)
 }
@@ -132,16 +132,16 @@ func Default() *Config {
 	return c
 }
 
-// UnmarshalText reads a zone that is given by its name alone.
+// UnmarshalText reads a zone that is only a name.
 func (z *Zone) UnmarshalText(text []byte) error {
 	z.Name = string(text)
 	return nil
 }
 
-// maxCautions bounds the warnings of one kind: a file may cause 100 000.
+// maxCautions bounds the warnings of each kind: a file may cause 100 000.
 const maxCautions = 50
 
-// cautions collects warnings of one kind, at most maxCautions and a count of the rest.
+// cautions collects warnings of a kind, at most maxCautions and a count of the rest.
 type cautions struct {
 	list []string
 	more int

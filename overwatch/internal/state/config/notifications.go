@@ -18,38 +18,38 @@ const maxTargets = 16
 
 // Notifications are messages about events.
 type Notifications struct {
-	// Who is told of [events](events.md); at most 16. See [notifications](notifications.md).
+	// The receivers of [events](events.md); at most 16. See [notifications](notifications.md).
 	Targets []NotificationTarget `key:"targets" reload:"live"`
 }
 
-// NotificationTarget is one receiver of notifications.
+// NotificationTarget is a receiver of notifications.
 type NotificationTarget struct {
 	// The receiver's name, in lists and metrics: letters, digits, hyphens, underscores, dots; at most 64. The same on all
-	// nodes, so that one of them tells it what all see.
+	// nodes, so that only one node sends each notification.
 	Name string `key:"name"`
 	// `webhook`, `slack`, `pagerduty`, `alertmanager` or `email`; see [notifications](notifications.md#types).
 	Type string `key:"type"`
-	// Where messages are sent, of all types but `email`: an `https` URL, or an `http` one. It is not shown, since what is
-	// in it may be secret. Default for `pagerduty`: `https://events.pagerduty.com/v2/enqueue`.
+	// Where messages are sent, of all types but `email`: an `https` or `http` URL. It is not shown, since it may
+	// contain a secret. Default for `pagerduty`: `https://events.pagerduty.com/v2/enqueue`.
 	URL settings.Secret `key:"url"`
 	// Of `webhook`: what signs messages, as `whsec_` and base64 of 24 to 64 octets. Of `pagerduty`: the integration key.
 	// Of `alertmanager`: a bearer token. Of `email`: the password of `username`. Only `pagerduty` must have one.
 	Secret settings.Secret `key:"secret"`
 	// Of `email`: the mail server, a host and a port, such as `mail.example.com:587`.
 	Server string `key:"server"`
-	// Of `email`: the address that mails come from.
+	// Of `email`: the sender address.
 	From string `key:"from"`
-	// Of `email`: the addresses that they go to; at most 16.
+	// Of `email`: the addresses of the receivers; at most 16.
 	To []string `key:"to"`
-	// Of `email`: who logs in at the server; empty: nobody.
+	// Of `email`: the user name for the server; empty: no login.
 	Username string `key:"username"`
 	// The kinds of events to send; empty: all. See [events](events.md#kinds).
 	Kinds []string `key:"kinds"`
-	// The domains whose events it is told of; empty: all, and what concerns none.
+	// The domains with notifications; empty: all domains, and events without a domain.
 	Names []string `key:"names"`
-	// `info`, `warning`, `error` or `critical`: it is told of events of this severity or a worse one, and of their end.
+	// `info`, `warning`, `error` or `critical`: the lowest severity of events with notifications.
 	Severity string `key:"severity" default:"warning"`
-	// How long the first event of a group waits for others that go with it.
+	// How long the first event of a group waits for other events of the group.
 	GroupWait time.Duration `key:"group_wait" default:"10s" min:"1s" max:"10m"`
 }
 

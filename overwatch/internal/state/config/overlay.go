@@ -8,17 +8,17 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Overlays holds all values that the API has laid over objects of the files. It must not be changed.
+// Overlays holds all overlays (API values over objects of the files). It must not be changed.
 type Overlays struct {
 	Names    map[string]bool                      // of all objects, as package definitions names them
-	Disabled []Domain                             // apart from those that are answered
+	Disabled []Domain                             // the disabled domains only
 	Servers  map[string]model.Patch[model.Server] // by the id, service:address:port
 
 	file *Config // without overlays
 }
 
-// WithOverlays returns the configuration with overlays of servers, and domains in the place of those of the files. It
-// shares the memory of all.
+// WithOverlays returns the configuration with overlays of servers, and with domains instead of the domains of the
+// files. It shares the memory of all.
 func (c *Config) WithOverlays(domains []Domain, o Overlays) *Config {
 	with := *c
 	o.file = c.File()
@@ -26,8 +26,7 @@ func (c *Config) WithOverlays(domains []Domain, o Overlays) *Config {
 	return &with
 }
 
-// File returns the configuration without values that the API has laid over domains, regions and servers. It must not be
-// changed.
+// File returns the configuration without overlays of domains, regions and servers. It must not be changed.
 func (c *Config) File() *Config {
 	if c.overlays == nil {
 		return c
@@ -43,7 +42,7 @@ func (c *Config) Disabled() []Domain {
 	return c.overlays.Disabled
 }
 
-// Declared returns a server by its id, as the files have it.
+// Declared returns the declaration of a server in the files, by its id.
 func (c *Config) Declared(id string) (found StaticServer, ok bool) {
 	bare := *c
 	bare.overlays = nil
@@ -55,13 +54,13 @@ func (c *Config) Declared(id string) (found StaticServer, ok bool) {
 	return found, false
 }
 
-// Laid reports whether the API has laid values over an object, named as in package definitions.
+// Laid reports whether an object has an overlay. Package definitions defines the names of objects.
 func (c *Config) Laid(name string) bool { return c.overlays != nil && c.overlays.Names[name] }
 
 // ID returns the id of the server in the API.
 func (s *StaticServer) ID() string { return fmt.Sprintf("%s:%s:%d", s.Service, s.Address, s.Port) }
 
-// layOver changes a server by the values that the API has laid over it.
+// layOver applies the overlay of a server to it.
 func (c *Config) layOver(s *StaticServer) {
 	if c.overlays == nil || len(c.overlays.Servers) == 0 {
 		return
@@ -100,7 +99,7 @@ func (s *StaticServer) Settings() *model.Server {
 	return made
 }
 
-// CompleteTimes sets the interval or the timeout of a check to that of the node if the check has only the other.
+// CompleteTimes sets a missing interval or timeout of a check to the value of the node, if the check has the other one.
 func CompleteTimes(h *model.HealthCheck, node *Validation) {
 	switch {
 	case h.Interval == 0 && h.Timeout != 0:

@@ -9,26 +9,26 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// StaticServer is a backend of one service that the configuration declares.
+// StaticServer is a declared backend of a service.
 type StaticServer struct {
 	Service string
 	Region  string
 	Address netip.Addr // the zero Addr where there is a Target
 	Port    uint16
 	Weight  int
-	Agent   string // id of the agent whose own it is; "" for none
+	Agent   string // id of the agent that owns it; "": no agent
 	Check   unique.Handle[check.Spec]
 	Target  *Target // nil: Address is the server's
 	Made    bool    // by the API, and not by the files
 }
 
-// Target is a host name whose addresses are backends.
+// Target is a host name. Its addresses are backends.
 type Target struct {
 	Name    string         // canonical
-	Allowed []netip.Prefix // where its addresses may be; none: nothing is said
+	Allowed []netip.Prefix // networks of allowed addresses; none: unlimited
 }
 
-// StaticServers yields the backends that the configuration declares. A server without a service stands for a backend
+// StaticServers yields the declared backends. A server without a service is a backend
 // of every domain that lists its region, unless another server names that domain with the same address and port.
 func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	return func(yield func(StaticServer) bool) {
@@ -55,7 +55,7 @@ func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	}
 }
 
-// WithMade returns the configuration with servers that the API has made by host name. It shares the memory of both.
+// WithMade returns the configuration with the servers by host name of the API. It shares the memory of both.
 func (c *Config) WithMade(servers []StaticServer) *Config {
 	with := *c
 	with.made = servers
@@ -111,7 +111,7 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) (more bool) {
 	return true
 }
 
-// checkedRegion is a region with the check of its servers that have none of their own.
+// checkedRegion is a region with the check of its servers without a check.
 type checkedRegion struct {
 	*Region
 	config *Config
@@ -146,8 +146,8 @@ func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	return s.Check(plainCheck())
 }
 
-// CheckIn returns the check of a server of a region without one of its own. The region may be unknown. A check
-// without times and thresholds uses those of overwatch.validation.
+// CheckIn returns the check of a server without a check in a region. The region may be unknown. A check without times
+// and thresholds uses the values of overwatch.validation.
 func (c *Config) CheckIn(region string) check.Spec {
 	for i := range c.Regions {
 		if r := &c.Regions[i]; r.Name == region && r.HealthCheck != nil {
@@ -157,11 +157,11 @@ func (c *Config) CheckIn(region string) check.Spec {
 	return plainCheck()
 }
 
-// plainCheck returns a tcp check without times and thresholds, so that those of overwatch.validation count, also when
-// they change.
+// plainCheck returns a tcp check without times and thresholds, so that the current values of overwatch.validation
+// apply.
 func plainCheck() check.Spec { return check.Spec{Type: check.TCP} }
 
-// foldRegions joins the parts of regions that stand in several files.
+// foldRegions joins the parts of regions in several files.
 func (c *Config) foldRegions() {
 	first := make(map[string]int, len(c.Regions))
 	kept := c.Regions[:0]
