@@ -40,8 +40,8 @@ func (op *Operations) commit(r *Request, object changes.Object, undoes uint64) e
 	return err
 }
 
-// Note writes the outcome of an action to the audit log, unless the action was rejected: the log of refused requests has
-// rejections.
+// Note writes the outcome of an action to the audit log, unless the action was rejected: the log of refused requests
+// has rejections.
 func (op *Operations) Note(r *Request, ch *Change, began time.Time, err error) {
 	if fault.IsRejection(err) {
 		return
