@@ -21,7 +21,7 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	o := events.Options{
 		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.judgedDomains,
 		Settings: func() any { return n.state.Config() }, Conditions: n.judge.Standing,
-		IsNodeAlive: func(node string) bool { return n.gossip.Hears(node) || n.replication.Answers(node) },
+		IsNodeAlive: func(node string) bool { return n.gossip.IsAlive(node) || n.replication.Answers(node) },
 		IsPinned:    n.trust.Pinned,
 		Audit:       n.audit, Logger: n.part("events"),
 	}

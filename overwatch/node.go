@@ -369,7 +369,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks,
 		Troubles: n.trust.Troubles, Rejecting: n.gossip.Rejecting, Rejected: n.gossip.RejectedNodes,
 		PeersServe: n.replication.PeersServe}
-	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.Unheard, n.publisher.SignaturesEnd
+	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.SilentNodes, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions
 	o.FlapWindow = func() time.Duration { return n.state.Config().Overwatch.Flapping.Window }
 	o.Certificates = func() []httpserve.Dated {
@@ -426,7 +426,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		DiskTakes: n.store.Writing, Flush: n.publisher.Flush,
 		Events: n.journal, Notifier: n.notifier,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
-		HeardFrom: n.gossip.HeardFrom, Self: n.self,
+		HeardFrom: n.gossip.LastAddress, Self: n.self,
 		Drains: drains, Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow,
 		Logger: n.part("api"),
 	}

@@ -53,7 +53,7 @@ func (e *Editor) ChecksServers() bool {
 func (e *Editor) whole(spec check.Spec) check.Spec {
 	cfg := e.Config()
 	settings := validation.SettingsOf(cfg)
-	return settings.Given(spec)
+	return settings.WithDefaults(spec)
 }
 
 // HealthCheckView returns the API view of the check of a server, with the times and thresholds of the node where the

@@ -8,11 +8,10 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// answer seals a message for the sender of a and sends it by datagram to wherever that agent is known to be. The epoch
-// in its envelope is that of the message that is answered: an agent takes no answer that was meant for another process.
-// An answer that is lost is not repeated; the agent asks again. It is sealed as the message was: in a session, or
-// signed if that is nil.
-func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, session *identity.Session) {
+// sendAnswer seals a message and sends it to the known addresses of the agent. The envelope has the epoch of the
+// answered message, so another process of the agent ignores it. A lost answer is not repeated, since the agent repeats
+// its message. The answer is sealed in the session, or signed if session is nil.
+func (n *Node) sendAnswer(a arrival, t wire.Type, m encoding.BinaryMarshaler, session *identity.Session) {
 	targets := n.transport.paths.answerAddresses(a.head.KeyID, a.head.Epoch, a.from, time.Now())
 	if len(targets) == 0 {
 		return
@@ -37,8 +36,7 @@ func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, sessio
 	}
 }
 
-// encodeToFit encodes a message to at most one datagram. Of an Ack that is longer it drops as many entries of the lists
-// as it must; they only explain.
+// encodeToFit encodes a message to at most one datagram. It shortens the explaining lists of a longer Ack.
 func encodeToFit(m encoding.BinaryMarshaler) ([]byte, error) {
 	for {
 		payload, err := m.MarshalBinary()
@@ -52,7 +50,7 @@ func encodeToFit(m encoding.BinaryMarshaler) ([]byte, error) {
 		case ok && len(ack.Services) > 0:
 			ack.Services = ack.Services[:len(ack.Services)/2]
 		default:
-			return payload, nil // nothing else is that long
+			return payload, nil // other messages are shorter
 		}
 	}
 }

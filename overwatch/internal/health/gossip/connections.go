@@ -14,13 +14,13 @@ import (
 const (
 	maxStreams        = 256 // open at a time
 	maxStreamsPerHost = 8   // open at a time from one IPv4 address, or one IPv6 /64
-	// streamGrace is the age from which a stream whose request is not complete may be closed for a newer one at a limit.
-	// An honest request is one short write, so it is complete long before.
+	// streamGrace is the age after which an incomplete stream may be closed for a new stream at a limit. A request is one
+	// short write, so it is complete earlier.
 	streamGrace = 500 * time.Millisecond
 )
 
-// connections holds the open streams and bounds their number. At a limit the oldest one whose request is not complete
-// is closed for a new one, so that silent connections cannot keep agents out.
+// connections limits the number of open streams. At a limit, a new stream replaces the oldest incomplete stream, so
+// that silent connections cannot block agents.
 type connections struct {
 	mu      sync.Mutex
 	perHost map[netip.Prefix]int
@@ -28,7 +28,7 @@ type connections struct {
 	closed  bool
 }
 
-// connection is one stream. connections.mu guards its fields but conn.
+// connection is a stream. connections.mu guards its fields except conn.
 type connection struct {
 	conn    net.Conn
 	host    netip.Prefix
@@ -40,8 +40,8 @@ type connection struct {
 
 func newConnections() *connections { return &connections{perHost: make(map[netip.Prefix]int)} }
 
-// admit adds a stream, or returns the reason why it may not stay open. The connection is returned in either case; that
-// of a refused stream is released already.
+// admit adds a stream, or returns the reason for its rejection. It always returns the connection; a rejected connection
+// is released.
 func (s *connections) admit(conn net.Conn, from netip.Addr, now time.Time) (*connection, frame.Fault) {
 	n := &connection{conn: conn, host: trust.HostOf(from), since: now, reading: true}
 	s.mu.Lock()
@@ -60,12 +60,13 @@ func (s *connections) admit(conn net.Conn, from netip.Addr, now time.Time) (*con
 	return n, frame.None
 }
 
-// evict closes the oldest incomplete stream that fits and is older than streamGrace. It reports whether there was one.
+// evict closes the oldest incomplete stream that fits and is older than streamGrace. It reports whether it closed a
+// stream.
 func (s *connections) evict(now time.Time, fits func(*connection) bool) bool {
 	for e := s.open.Front(); e != nil; e = e.Next() {
 		o := e.Value.(*connection)
 		if now.Sub(o.since) < streamGrace {
-			return false // all others are younger still
+			return false // all others are younger
 		}
 		if o.reading && fits(o) {
 			o.evicted = true
@@ -88,21 +89,21 @@ func (s *connections) remove(o *connection) {
 	}
 }
 
-// complete notes that the stream's request has arrived whole, so that it is not evicted any more.
+// complete records that the request of a stream is complete, so that the stream is not evicted.
 func (s *connections) complete(o *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o.reading = false
 }
 
-// release no longer counts the stream; later calls do nothing. It does not close it.
+// release removes a stream from the limits. It does not close the stream, and further calls do nothing.
 func (s *connections) release(o *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(o)
 }
 
-// reason returns the reason why reading a stream failed: fault, unless this node has evicted it.
+// reason returns the reason of a failed read: fault, or dropEvicted if this node closed the stream.
 func (s *connections) reason(o *connection, fault frame.Fault) frame.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,14 +113,14 @@ func (s *connections) reason(o *connection, fault frame.Fault) frame.Fault {
 	return fault
 }
 
-// count returns the number of streams open now.
+// count returns the number of open streams.
 func (s *connections) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open.Len()
 }
 
-// closeAll closes all streams and admits no more.
+// closeAll closes all streams and rejects new streams.
 func (s *connections) closeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

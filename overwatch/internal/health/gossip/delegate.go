@@ -16,18 +16,18 @@ const roleLine = "gslb overwatch"
 // maxMembers bounds the overwatch nodes that are listed.
 const maxMembers = 32
 
-// delegate implements memberlist's delegates. None of its methods blocks.
+// delegate implements the delegates of memberlist. Its methods do not block.
 type delegate struct {
 	node *Node
 }
 
-// NodeMeta describes this node to other overwatch nodes, which show it.
+// NodeMeta describes this node to other overwatch nodes.
 func (d *delegate) NodeMeta(limit int) []byte {
 	meta := strings.Join([]string{roleLine, d.node.options.Region, d.node.options.Version}, "\n")
 	return []byte(meta[:min(len(meta), limit)])
 }
 
-// parseMeta reads another node's NodeMeta.
+// parseMeta parses another node's NodeMeta.
 func parseMeta(meta []byte) (region, version string, ok bool) {
 	lines := strings.Split(string(meta), "\n")
 	if len(lines) != 3 || lines[0] != roleLine {
@@ -36,21 +36,21 @@ func parseMeta(meta []byte) (region, version string, ok bool) {
 	return lines[1], lines[2], true
 }
 
-// NotifyMsg is never called: the transport takes user messages out of the packets and streams.
+// NotifyMsg is never called: the transport removes user messages from packets and streams.
 func (d *delegate) NotifyMsg([]byte) {}
 
-// GetBroadcasts returns nothing: nodes broadcast nothing of their own.
+// GetBroadcasts returns nil, since nodes do not broadcast.
 func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
 
-// LocalState returns nothing: only overwatch nodes ask for it, and they read NodeMeta.
+// LocalState returns nil, since other nodes read NodeMeta.
 func (d *delegate) LocalState(bool) []byte { return nil }
 
 // MergeRemoteState ignores the state of other nodes.
 func (d *delegate) MergeRemoteState([]byte, bool) {}
 
-// NotifyAlive decides who may become a member. It refuses agents, addresses that no host can have, and more than
-// maxMembers nodes. Without configured seeds it also refuses every node but a proved peer at the address that the peer
-// proved: this node probes each member, and must not be made to send to addresses that others choose.
+// NotifyAlive decides whether a node becomes a member. It rejects agents, invalid addresses, and nodes above
+// maxMembers. Without configured seeds, it also rejects all nodes except proved peers at their proved addresses: this
+// node sends probes to each member, so a sender must not choose their addresses.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.node.options.NodeID {
 		return nil
@@ -66,7 +66,7 @@ func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if !ok || addr.IsUnspecified() || addr.IsMulticast() || peer.Port == 0 {
 		return fmt.Errorf("%s is not the address of a node", peer.Addr)
 	}
-	if !d.node.members.admits(peer.Name) {
+	if !d.node.members.hasRoomFor(peer.Name) {
 		return fmt.Errorf("there are %d members already", maxMembers)
 	}
 	return nil
@@ -75,16 +75,16 @@ func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 // AckPayload returns this process's boot nonce for the answer to a ping.
 func (d *delegate) AckPayload() []byte { return d.node.options.Boot[:] }
 
-// NotifyPingComplete notes that another overwatch node has answered a ping.
+// NotifyPingComplete records the answer of another overwatch node to a ping.
 func (d *delegate) NotifyPingComplete(other *memberlist.Node, rtt time.Duration, _ []byte) {
-	d.node.members.answered(other.Name, rtt, time.Now())
+	d.node.members.recordPing(other.Name, rtt, time.Now())
 }
 
-// NotifyJoin notes a new member.
-func (d *delegate) NotifyJoin(n *memberlist.Node) { d.node.members.joined(n, time.Now()) }
+// NotifyJoin adds a member.
+func (d *delegate) NotifyJoin(n *memberlist.Node) { d.node.members.addMember(n, time.Now()) }
 
-// NotifyUpdate notes the new NodeMeta of a member.
-func (d *delegate) NotifyUpdate(n *memberlist.Node) { d.node.members.updated(n) }
+// NotifyUpdate replaces the NodeMeta of a member.
+func (d *delegate) NotifyUpdate(n *memberlist.Node) { d.node.members.updateMember(n) }
 
-// NotifyLeave notes that memberlist calls a member dead.
-func (d *delegate) NotifyLeave(n *memberlist.Node) { d.node.members.left(n.Name) }
+// NotifyLeave records that memberlist treats a member as dead.
+func (d *delegate) NotifyLeave(n *memberlist.Node) { d.node.members.markDead(n.Name) }

@@ -11,17 +11,17 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// Reasons why the transport or a queue drops something, beside those of package frame. They are label values.
+// Reasons of the transport and the queues for a drop, in addition to package frame. They are label values.
 const (
-	dropKind         frame.Fault = "kind"          // a message type that nobody sends to an overwatch node
+	dropKind         frame.Fault = "kind"          // a message type that overwatch nodes do not receive
 	dropEnvelope     frame.Fault = "envelope"      // a user message that is not sealed
-	dropAddressLimit frame.Fault = "address_limit" // too many streams from one address
-	dropStreamLimit  frame.Fault = "stream_limit"  // too many streams in all
-	dropEvicted      frame.Fault = "evicted"       // an unfinished stream that gave way to a newer one
+	dropAddressLimit frame.Fault = "address_limit" // limit of streams from an address
+	dropStreamLimit  frame.Fault = "stream_limit"  // limit of streams
+	dropEvicted      frame.Fault = "evicted"       // an incomplete stream, closed for a new stream
 	dropQueueFull    frame.Fault = "queue_full"
-	dropAgentLimit   frame.Fault = "agent_limit" // too many messages of one sender waiting
-	dropAgentRate    frame.Fault = "agent_rate"  // too many messages of one believed agent in a short time
-	dropBusy         frame.Fault = "busy"        // memberlist did not keep up
+	dropAgentLimit   frame.Fault = "agent_limit" // limit of queued messages of a sender
+	dropAgentRate    frame.Fault = "agent_rate"  // rate limit of an authenticated agent
+	dropBusy         frame.Fault = "busy"        // memberlist was too slow
 )
 
 var dropReasons = []frame.Fault{
@@ -30,22 +30,22 @@ var dropReasons = []frame.Fault{
 	dropBusy,
 }
 
-// strangerInterval is the least time between two log lines about packets that our keys do not open.
+// strangerInterval is the minimum time between two log lines about undecryptable packets.
 const strangerInterval = time.Minute
 
-// drops counts what is dropped, and tells the operator when somebody uses another gossip key.
+// drops counts dropped packets and messages, and logs senders with another gossip key.
 type drops struct {
 	counters map[frame.Fault]prometheus.Counter
 	logger   zerolog.Logger
 
-	mu      sync.Mutex
-	strange int       // undecryptable packets and streams since the last line
-	told    time.Time // when the last line was written
+	mu            sync.Mutex
+	undecryptable int       // undecryptable packets and streams since the last line
+	lastLine      time.Time // time of the last log line
 }
 
 func newDrops(logger zerolog.Logger) (*drops, *prometheus.CounterVec) {
 	vec := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "gslb_gossip_dropped_total", Help: "Packets, streams and messages of which nothing was taken, by reason.",
+		Name: "gslb_gossip_dropped_total", Help: "Dropped packets, streams and messages, by reason.",
 	}, []string{"reason"})
 	d := &drops{counters: make(map[frame.Fault]prometheus.Counter, len(dropReasons)), logger: logger}
 	for _, reason := range dropReasons {
@@ -54,26 +54,26 @@ func newDrops(logger zerolog.Logger) (*drops, *prometheus.CounterVec) {
 	return d, vec
 }
 
-// count notes one drop. It is cheap enough for a flood.
+// count counts a drop. It is fast enough for a flood.
 func (d *drops) count(reason frame.Fault, from netip.AddrPort) {
 	d.counters[reason].Inc()
 	if reason == frame.Key {
-		d.stranger(from, time.Now())
+		d.countUndecryptable(from, time.Now())
 	}
 }
 
-func (d *drops) stranger(from netip.AddrPort, now time.Time) {
+func (d *drops) countUndecryptable(from netip.AddrPort, now time.Time) {
 	d.mu.Lock()
-	d.strange++
-	n := d.strange
-	due := d.told.IsZero() || now.Sub(d.told) >= strangerInterval
+	d.undecryptable++
+	n := d.undecryptable
+	due := d.lastLine.IsZero() || now.Sub(d.lastLine) >= strangerInterval
 	if due {
-		d.strange, d.told = 0, now
+		d.undecryptable, d.lastLine = 0, now
 	}
 	d.mu.Unlock()
 	if due {
 		d.logger.Warn().Str("from", from.Addr().String()).Int("packets", n).
-			Msg("somebody uses another gossip key: what comes from this address cannot be decrypted; compare " +
-				"gossip.encryption_key there with overwatch.gossip.encryption_key here")
+			Msg("a sender uses another gossip key: packets from this address cannot be decrypted; compare its " +
+				"gossip.encryption_key with overwatch.gossip.encryption_key of this node")
 	}
 }

@@ -62,7 +62,7 @@ func TestNode_AForgedAccusationLeavesNobodyListedAsDead(t *testing.T) {
 		return *n.members.byName["ow-1"]
 	}
 	// The accused may refute it at once, and then it has joined anew.
-	eventually(t, "memberlist called it dead", func() bool { return seen().gone || seen().JoinedAt.After(before) })
+	eventually(t, "memberlist called it dead", func() bool { return seen().isDead || seen().JoinedAt.After(before) })
 	began := time.Now()
 	eventually(t, "it answers this node and is listed as alive", func() bool {
 		return seen().LastSeen.After(began.Add(10*interval)) && statusOf(n, "ow-1") == StatusAlive

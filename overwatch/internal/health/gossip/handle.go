@@ -10,16 +10,16 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// handle opens one message, applies it and answers.
-func (n *Node) handle(ctx context.Context, a arrival) {
-	n.transport.greetings.spoke(a.head.KeyID, a.head.Epoch)
+// handleMessage authenticates a message, applies it and answers it.
+func (n *Node) handleMessage(ctx context.Context, a arrival) {
+	n.transport.greetings.remove(a.head.KeyID, a.head.Epoch)
 	msg, refusal := n.options.Trust.Open(a.message, a.from.addr.Addr())
 	if refusal != nil {
 		n.metrics.refused.WithLabelValues(string(refusal.Reason)).Inc()
 		n.options.Logger.Debug().Str("from", a.from.addr.String()).Err(refusal).Msg("message refused")
 		if !refusal.Silent {
 			reject := refusal.Reject()
-			n.answer(a, wire.TypeReject, &reject, nil)
+			n.sendAnswer(a, wire.TypeReject, &reject, nil)
 			n.options.Refused(Refused{
 				From: a.from.addr.Addr(), Stream: a.from.stream, Known: refusal.Known, AgentID: refusal.AgentID,
 				Claim: wire.RefusedClaim{Service: refusal.Service, Code: refusal.Code},
@@ -27,9 +27,9 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		}
 		return
 	}
-	n.transport.paths.proved(a.head.KeyID, a.from, time.Now())
-	msg.Agent = msg.Agent.WithAddress(n.transport.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
-	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
+	n.transport.paths.recordVerified(a.head.KeyID, a.from, time.Now())
+	msg.Agent = msg.Agent.WithAddress(n.transport.paths.provedAddress(a.head.KeyID, a.head.Epoch, a.from))
+	n.skews.checkClock(msg.Agent.ID(), msg.SentAtMillis, time.Now())
 	if !n.limits.allowMessage(msg.Agent.ID(), msg.Type, time.Now()) {
 		n.intake.drops.count(dropAgentRate, a.from.addr)
 		return
@@ -42,7 +42,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		}
 		return
 	}
-	if outcome.Deferred { // the agent was heard all the same, and gets its Ack
+	if outcome.Deferred { // the last-seen time of the agent is updated, and it receives an Ack
 		n.intake.drops.count(dropAgentRate, a.from.addr)
 	}
 	n.metrics.messages.WithLabelValues(msg.Type.String()).Inc()
@@ -54,14 +54,14 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 func (n *Node) apply(ctx context.Context, msg trust.Message) (o registry.Outcome, introduced []wire.NodeCertificate,
 	err error) {
 	if msg.Type == wire.TypeHeartbeat {
-		return n.heartbeat(ctx, msg)
+		return n.applyHeartbeat(ctx, msg)
 	}
-	o, err = n.applyOther(ctx, msg)
+	o, err = n.applyRareMessage(ctx, msg)
 	return o, nil, err
 }
 
-// applyOther is apply for a message that is not a heartbeat.
-func (n *Node) applyOther(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
+// applyRareMessage is apply for a message that is not a heartbeat.
+func (n *Node) applyRareMessage(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
 	switch msg.Type {
 	case wire.TypeEnrol: // Trust.Open has pinned the agent
 		return registry.Outcome{Refused: msg.Refused}, nil
@@ -70,7 +70,7 @@ func (n *Node) applyOther(ctx context.Context, msg trust.Message) (registry.Outc
 		if err := m.UnmarshalBinary(msg.Payload); err != nil {
 			return registry.Outcome{}, err
 		}
-		byOurClock(&m.Backend, msg.SentAtMillis)
+		convertCheckTime(&m.Backend, msg.SentAtMillis)
 		return n.options.Registry.ApplyTransition(ctx, msg.Agent, &m)
 	case wire.TypeSignal:
 		var m wire.Signal
@@ -87,40 +87,40 @@ func (n *Node) applyOther(ctx context.Context, msg trust.Message) (registry.Outc
 	case wire.TypeDeregister:
 		return registry.Outcome{}, n.options.Registry.ApplyGoodbye(ctx, msg.Agent)
 	}
-	return registry.Outcome{}, fmt.Errorf("a node takes no %s", msg.Type)
+	return registry.Outcome{}, fmt.Errorf("messages of type %s are not accepted", msg.Type)
 }
 
-// heartbeat decodes a heartbeat and hands it to the registry. It may have many backends, so the memory for them is used
-// again.
-func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (_ registry.Outcome,
+// applyHeartbeat decodes a heartbeat and passes it to the registry. It reuses the memory of heartbeats, which may have
+// many backends.
+func (n *Node) applyHeartbeat(ctx context.Context, msg trust.Message) (_ registry.Outcome,
 	introduced []wire.NodeCertificate, err error) {
 	m := n.heartbeats.Get().(*wire.Heartbeat)
 	if err := m.UnmarshalBinary(msg.Payload); err != nil {
 		return registry.Outcome{}, nil, err
 	}
-	n.rejections.report(msg.Agent.ID(), m, time.Now())
+	n.rejections.replaceReport(msg.Agent.ID(), m, time.Now())
 	introduced = n.introductions(m.Rejected)
 	for i := range m.Backends {
-		byOurClock(&m.Backends[i], msg.SentAtMillis)
+		convertCheckTime(&m.Backends[i], msg.SentAtMillis)
 	}
 	outcome, err := n.options.Registry.ApplyHeartbeat(ctx, msg.Agent, m)
-	if err == nil { // else the registry may still use it
+	if err == nil { // otherwise the registry may still use m
 		clear(m.Backends)
 		n.heartbeats.Put(m)
 	}
 	return outcome, introduced, err
 }
 
-// byOurClock moves the time of a backend's last check from the clock of its agent to that of this node. The message was
-// sent at sentAtMillis by the former.
-func byOurClock(b *wire.Backend, sentAtMillis int64) {
+// convertCheckTime converts the time of a backend's last check from the clock of its agent to the clock of this node.
+// sentAtMillis is the sending time by the clock of the agent.
+func convertCheckTime(b *wire.Backend, sentAtMillis int64) {
 	if b.CheckedAtMillis != 0 {
 		ago := max(sentAtMillis-int64(b.CheckedAtMillis), 0)
 		b.CheckedAtMillis = uint64(max(time.Now().UnixMilli()-ago, 1))
 	}
 }
 
-// acknowledge answers a message with an Ack, which lists the claims that were refused.
+// acknowledge answers a message with an Ack, which lists the rejected backends.
 func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome,
 	introduced []wire.NodeCertificate) {
 	for _, claim := range outcome.Refused {
@@ -128,7 +128,7 @@ func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcom
 		n.options.Refused(Refused{From: a.from.addr.Addr(), Stream: a.from.stream, Known: true, AgentID: msg.Agent.ID(),
 			Claim: claim})
 	}
-	n.answer(a, wire.TypeAck, &wire.Ack{
+	n.sendAnswer(a, wire.TypeAck, &wire.Ack{
 		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,
 		Duplicate: msg.Duplicate, Introduced: introduced,
 	}, msg.Session)

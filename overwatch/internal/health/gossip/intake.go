@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// maxShards bounds the workers for heartbeats and transitions: with more, the registry's one writer is the limit. They
-	// are never more than half of the cores, rounded up, since DNS needs the others during a flood.
+	// maxShards bounds the workers for heartbeats and transitions: with more workers, the registry is the limit. At most
+	// half of the cores, rounded up, have workers, since DNS needs the other cores during a flood.
 	maxShards = 4
-	// enrolWorkers bounds the agents that are pinned at a time. They wait for the disk, where all that wait share a write;
-	// trust bounds how many use the processor.
+	// enrolWorkers bounds the concurrent Enrols, which wait for shared writes to the disk. Package trust bounds their use
+	// of CPU.
 	enrolWorkers = 512
 )
 
-// intake sorts agents' messages to workers. An agent's messages always go to the same worker, so a later one never
-// overtakes an earlier one on the way into the registry. Enrolments have workers of their own, because they wait for
-// the disk; an agent says nothing else before it has the answer.
+// intake distributes messages of agents to workers. All messages of an agent have the same worker, so the registry
+// receives them in order. Enrols have separate workers, since they wait for the disk; an agent sends no other message
+// before the answer.
 type intake struct {
 	drops  *drops
 	shards []*queue
@@ -38,8 +38,7 @@ func newIntake(drops *drops) *intake {
 	return in
 }
 
-// deliver queues a message by the type and key id in its header, which are not believed yet. It never blocks, and keeps
-// the message.
+// deliver queues a message by the unverified type and key id of its header. It does not block, and retains the message.
 func (in *intake) deliver(message []byte, from origin) {
 	sealed, err := identity.Parse(message)
 	if err != nil || len(message) > wire.MaxMessage {
@@ -56,17 +55,17 @@ func (in *intake) deliver(message []byte, from origin) {
 	default:
 		urgent = false
 	}
-	if fault := q.put(a, urgent); fault != frame.None {
+	if fault := q.add(a, urgent); fault != frame.None {
 		in.drops.count(fault, from.addr)
 	}
 }
 
-// run handles what is queued until ctx ends.
+// run handles queued messages until ctx ends.
 func (in *intake) run(ctx context.Context, g *errgroup.Group, handle func(context.Context, arrival)) {
 	worker := func(q *queue) func() error {
 		return func() error {
 			for {
-				a, ok := q.take(ctx)
+				a, ok := q.waitForMessage(ctx)
 				if !ok {
 					return nil
 				}
@@ -82,8 +81,8 @@ func (in *intake) run(ctx context.Context, g *errgroup.Group, handle func(contex
 	}
 }
 
-// waiting returns how many messages wait, by lane.
-func (in *intake) waiting() (enrol, urgent, plain int) {
+// depths returns the numbers of queued messages by class.
+func (in *intake) depths() (enrol, urgent, plain int) {
 	enrol, _ = in.enrol.depths()
 	for _, q := range in.shards {
 		u, p := q.depths()

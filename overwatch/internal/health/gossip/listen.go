@@ -16,8 +16,8 @@ import (
 // taken.
 const bindTries = 16
 
-// receiveBuffer is the socket buffer asked for, in octets: half a second of heartbeats of 10 000 agents that all begin
-// at once.
+// receiveBuffer is the requested socket buffer in octets: half a second of heartbeats of 10 000 agents that begin at
+// the same time.
 const receiveBuffer = 4 << 20
 
 // sockets are a node's UDP socket and TCP listener, on the same port.
@@ -26,20 +26,20 @@ type sockets struct {
 	tcp *net.TCPListener
 }
 
-func (s sockets) close() {
-	_ = s.udp.Close() // of sockets that nothing is buffered in
+func (s sockets) closeBoth() {
+	_ = s.udp.Close() // the sockets have no buffered output
 	_ = s.tcp.Close()
 }
 
-// addr returns the address that both are bound to.
+// addr returns the address of both sockets.
 func (s sockets) addr() netip.AddrPort {
 	a := s.udp.LocalAddr().(*net.UDPAddr).AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// listen binds both sockets. An IPv4 address, the unspecified one too, means IPv4 only; "[::]" and an empty host mean
-// both families.
-func listen(bind string) (sockets, error) {
+// bindSockets binds both sockets. An IPv4 address means IPv4 only, also 0.0.0.0; "[::]" and an empty host mean both
+// families.
+func bindSockets(bind string) (sockets, error) {
 	suffix, port, err := parseBind(bind)
 	if err != nil {
 		return sockets{}, err
@@ -51,11 +51,11 @@ func listen(bind string) (sockets, error) {
 	for range tries {
 		var s sockets
 		if s, err = bindBoth(suffix, bind); err == nil {
-			_ = s.udp.SetReadBuffer(receiveBuffer) // the kernel may grant less; then bursts lose more and are repeated
+			_ = s.udp.SetReadBuffer(receiveBuffer) // the kernel may grant less; lost messages are repeated
 			return s, nil
 		}
 	}
-	return sockets{}, explain(err, bind)
+	return sockets{}, withRemedy(err, bind)
 }
 
 // parseBind checks the address and returns the suffix that restricts a network name to its family.
@@ -98,8 +98,8 @@ func bindBoth(suffix, bind string) (sockets, error) {
 	return sockets{udp: udp, tcp: ln.(*net.TCPListener)}, nil
 }
 
-// explain adds remedies for the common causes.
-func explain(err error, bind string) error {
+// withRemedy adds remedies for the common causes.
+func withRemedy(err error, bind string) error {
 	remedy := ""
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

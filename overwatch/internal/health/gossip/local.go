@@ -10,30 +10,31 @@ import (
 	"golang.org/x/net/ipv6"
 )
 
-// controlSize is the space for the one control message that is asked for, in octets.
+// controlSize is the buffer size for the requested control message, in octets.
 const controlSize = 64
 
-// locals remembers the address of this host to which a sender's packets come, so that answers are sent from there. This
-// matters if the socket is bound to all addresses and the host has several, a floating one for example: the kernel
-// might send from another one, whose packets firewalls and address translators on the way would drop.
+// locals stores the address of this host to which a sender's packets arrive, and sends answers from this address.
+// Otherwise, if the socket is bound to all addresses of a host with several, the kernel may select another source
+// address, which firewalls and NAT would drop.
 type locals struct {
-	many bool // the socket is bound to all addresses, and the kernel gives that of each packet
+	many bool // the socket is bound to all addresses, and the kernel reports the destination of packets
 
 	mu      sync.Mutex
 	reached map[netip.AddrPort]path
 	own     map[string]own // by the control message of a packet; at most maxOwn
 }
 
-// own is an address of this host, with the control message that sends an answer from it.
+// own is an address of this host, with the control message to send from it.
 type own struct {
 	addr netip.Addr
 	back []byte
 }
 
-// maxOwn bounds the addresses and interfaces in own. For others the control message is read for each packet.
+// maxOwn bounds the entries of own. For other addresses, the control message is parsed for each packet.
 const maxOwn = 256
 
-// newLocals prepares a socket. If the kernel cannot give a packet's destination, it chooses the addresses of answers.
+// newLocals prepares a socket. If the kernel cannot report a packet's destination, it selects the source addresses of
+// answers.
 func newLocals(udp *net.UDPConn) *locals {
 	l := &locals{reached: make(map[netip.AddrPort]path), own: make(map[string]own)}
 	bound := udp.LocalAddr().(*net.UDPAddr).AddrPort().Addr()
@@ -47,9 +48,9 @@ func newLocals(udp *net.UDPConn) *locals {
 	return l
 }
 
-// learn notes the address that a good packet was sent to, by its control message oob. It returns the control message
-// for an answer to it; nil: the kernel may choose.
-func (l *locals) learn(from netip.AddrPort, oob []byte, now time.Time) (back []byte) {
+// recordDestination stores the destination of a valid packet, from its control message oob. It returns the control
+// message for an answer; nil lets the kernel select the address.
+func (l *locals) recordDestination(from netip.AddrPort, oob []byte, now time.Time) (back []byte) {
 	if !l.many {
 		return nil
 	}
@@ -67,13 +68,13 @@ func (l *locals) learn(from netip.AddrPort, oob []byte, now time.Time) (back []b
 		}
 	}
 	local := netip.AddrPortFrom(to.addr, 0)
-	if last, ok := l.reached[from]; !ok || !last.holds(local, now, verifiedFor) {
-		learn(l.reached, from, path{local, now}, verifiedFor)
+	if last, ok := l.reached[from]; !ok || !last.isRecent(local, now, verifiedFor) {
+		storePath(l.reached, from, path{local, now}, verifiedFor)
 	}
 	return to.back
 }
 
-// controlFor makes the control message that sends a packet from an address.
+// controlFor returns the control message that sends a packet from an address.
 func controlFor(local netip.Addr) []byte {
 	switch {
 	case local.IsMulticast():
@@ -84,7 +85,7 @@ func controlFor(local netip.Addr) []byte {
 	return (&ipv6.ControlMessage{Src: local.AsSlice()}).Marshal()
 }
 
-// destination reads the address that a packet was sent to.
+// destination returns the destination address of a packet.
 func destination(oob []byte) (netip.Addr, bool) {
 	var four ipv4.ControlMessage
 	if four.Parse(oob) == nil && four.Dst != nil {
@@ -99,8 +100,9 @@ func destination(oob []byte) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// towards returns the control message for a packet to an address; nil: the kernel may choose.
-func (l *locals) towards(to netip.AddrPort) []byte {
+// controlMessageTo returns the control message for a packet to an address; nil lets the kernel select the source
+// address.
+func (l *locals) controlMessageTo(to netip.AddrPort) []byte {
 	if !l.many {
 		return nil
 	}

@@ -21,8 +21,8 @@ const (
 	StatusDead    Status = "dead"
 )
 
-// The status of a member follows from this node's own pings alone: what other nodes say of it (suspect, dead) can be
-// forged by whoever has the gossip key. memberlist does not ping a member that it calls dead, so this node does.
+// The status of a member depends only on this node's own pings: other nodes' messages (suspect, dead) can be forged by
+// a sender with the gossip key. memberlist does not ping dead members, so this node pings them.
 
 // suspectAfter is the number of probe intervals, for each member, that may pass without an answer.
 const suspectAfter = 3
@@ -33,21 +33,21 @@ type Member struct {
 	Address         netip.AddrPort
 	Region, Version string
 	Status          Status
-	RTT             time.Duration // of the last ping; 0 when unknown
-	LastSeen        time.Time     // when it last answered
+	RTT             time.Duration // of the last ping; 0 if unknown
+	LastSeen        time.Time     // last answer
 	JoinedAt        time.Time
 	Self            bool
 
-	gone bool // memberlist calls it dead
+	isDead bool // memberlist treats it as dead
 }
 
-// members mirrors memberlist's list: memberlist's own hands out pointers into its state.
+// members copies the list of memberlist, which returns pointers into its state.
 type members struct {
 	interval time.Duration // between probes
 
 	mu     sync.Mutex
 	byName map[string]*Member
-	asked  string // the member that was asked last
+	asked  string // the last pinged dead member
 }
 
 func newMembers(self Member, interval time.Duration) *members {
@@ -71,25 +71,25 @@ func (m *members) list(now time.Time) []Member {
 	return out
 }
 
-// status judges a member by its answers. The caller holds mu.
+// status returns the status of a member by its answers. The caller holds mu.
 func (m *members) status(member *Member, now time.Time) Status {
 	switch silent := now.Sub(member.LastSeen); {
 	case member.Self || silent <= suspectAfter*m.interval*time.Duration(len(m.byName)):
 		return StatusAlive
-	case member.gone:
+	case member.isDead:
 		return StatusDead
 	}
 	return StatusSuspect
 }
 
-// next returns a member that memberlist calls dead, each time another one, and its last address.
-func (m *members) next() (name string, at netip.AddrPort, ok bool) {
+// nextDead returns the next member that memberlist treats as dead, in rotation, and its last address.
+func (m *members) nextDead() (name string, at netip.AddrPort, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	names := slices.Sorted(maps.Keys(m.byName))
 	after, _ := slices.BinarySearch(names, m.asked+"\x00")
 	for _, name := range slices.Concat(names[after:], names[:after]) {
-		if member := m.byName[name]; member.gone && member.Address.IsValid() {
+		if member := m.byName[name]; member.isDead && member.Address.IsValid() {
 			m.asked = name
 			return name, member.Address, true
 		}
@@ -109,8 +109,8 @@ func (m *members) alive() (n int) {
 	return n
 }
 
-// admits reports whether a node of this name may be added. In a full list it removes a dead one for it.
-func (m *members) admits(name string) bool {
+// hasRoomFor reports whether a node of this name may be added. A full list loses a dead member.
+func (m *members) hasRoomFor(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byName[name] != nil || len(m.byName) < maxMembers {
@@ -125,7 +125,7 @@ func (m *members) admits(name string) bool {
 	return false
 }
 
-func (m *members) joined(n *memberlist.Node, now time.Time) {
+func (m *members) addMember(n *memberlist.Node, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	member := m.byName[n.Name]
@@ -136,11 +136,11 @@ func (m *members) joined(n *memberlist.Node, now time.Time) {
 		member = &Member{Name: n.Name}
 		m.byName[n.Name] = member
 	}
-	member.gone, member.JoinedAt, member.LastSeen = false, now, now
+	member.isDead, member.JoinedAt, member.LastSeen = false, now, now
 	member.describe(n)
 }
 
-func (m *members) updated(n *memberlist.Node) {
+func (m *members) updateMember(n *memberlist.Node) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if member := m.byName[n.Name]; member != nil && !member.Self {
@@ -148,15 +148,15 @@ func (m *members) updated(n *memberlist.Node) {
 	}
 }
 
-func (m *members) left(name string) {
+func (m *members) markDead(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if member := m.byName[name]; member != nil && !member.Self {
-		member.gone = true
+		member.isDead = true
 	}
 }
 
-func (m *members) answered(name string, rtt time.Duration, now time.Time) {
+func (m *members) recordPing(name string, rtt time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if member := m.byName[name]; member != nil {

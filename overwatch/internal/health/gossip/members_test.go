@@ -21,8 +21,8 @@ func peerNode(name string) *memberlist.Node {
 func TestMembers_StatusFollowsPingsAndDepartures(t *testing.T) {
 	start := time.Now()
 	m := newMembers(Member{Name: "ow-1", Self: true, Status: StatusAlive}, time.Second)
-	m.joined(peerNode("ow-2"), start)
-	m.joined(peerNode("ow-1"), start) // memberlist reports ourselves too
+	m.addMember(peerNode("ow-2"), start)
+	m.addMember(peerNode("ow-1"), start) // memberlist reports ourselves too
 	at := func(d time.Duration) Member { return m.list(start.Add(d))[1] }
 	if got := at(0); got.Status != StatusAlive || got.Region != "us" || got.Version != "2.0" ||
 		got.Address.String() != "192.0.2.9:7946" {
@@ -31,30 +31,30 @@ func TestMembers_StatusFollowsPingsAndDepartures(t *testing.T) {
 	if got := at(7 * time.Second); got.Status != StatusSuspect {
 		t.Errorf("after silence: %+v", got)
 	}
-	m.answered("ow-2", time.Millisecond, start.Add(7*time.Second))
+	m.recordPing("ow-2", time.Millisecond, start.Add(7*time.Second))
 	if got := at(7 * time.Second); got.Status != StatusAlive || got.RTT != time.Millisecond {
 		t.Errorf("after an answer: %+v", got)
 	}
-	m.left("ow-2")
+	m.markDead("ow-2")
 	if got := at(13 * time.Second); got.Status != StatusAlive {
 		t.Errorf("called dead after it answered: %+v", got)
 	}
-	if name, at, ok := m.next(); name != "ow-2" || at.String() != "192.0.2.9:7946" || !ok {
+	if name, at, ok := m.nextDead(); name != "ow-2" || at.String() != "192.0.2.9:7946" || !ok {
 		t.Errorf("asked is %s at %s, %v", name, at, ok)
 	}
 	if got := at(14 * time.Second); got.Status != StatusDead {
 		t.Errorf("called dead, and silent: %+v", got)
 	}
-	m.answered("ow-2", time.Millisecond, start.Add(20*time.Second))
+	m.recordPing("ow-2", time.Millisecond, start.Add(20*time.Second))
 	if got := at(20 * time.Second); got.Status != StatusAlive {
 		t.Errorf("called dead, and answering again: %+v", got)
 	}
-	m.joined(peerNode("ow-2"), start.Add(20*time.Second))
-	if _, _, ok := m.next(); ok {
+	m.addMember(peerNode("ow-2"), start.Add(20*time.Second))
+	if _, _, ok := m.nextDead(); ok {
 		t.Error("who came back is asked")
 	}
-	m.left("ow-1")
-	m.updated(peerNode("ow-1"))
+	m.markDead("ow-1")
+	m.updateMember(peerNode("ow-1"))
 	if self := m.list(start)[0]; !self.Self || self.Status != StatusAlive || self.Region != "" {
 		t.Errorf("this node: %+v", self)
 	}
@@ -63,14 +63,14 @@ func TestMembers_StatusFollowsPingsAndDepartures(t *testing.T) {
 func TestMembers_AreBoundedAndTheDeadMakeRoom(t *testing.T) {
 	m := newMembers(Member{Name: "self", Self: true}, time.Second)
 	for i := range maxMembers - 1 {
-		m.joined(peerNode(fmt.Sprint("n", i)), time.Now())
+		m.addMember(peerNode(fmt.Sprint("n", i)), time.Now())
 	}
-	if m.admits("new") || !m.admits("n3") {
+	if m.hasRoomFor("new") || !m.hasRoomFor("n3") {
 		t.Error("a full list has room for a new node, or none for a known one")
 	}
-	m.left("n3")
+	m.markDead("n3")
 	m.byName["n3"].LastSeen = time.Time{}
-	if !m.admits("new") {
+	if !m.hasRoomFor("new") {
 		t.Error("a dead node makes no room")
 	}
 }
@@ -112,9 +112,9 @@ func TestUnheard_ASeedThatIsAMemberWasHeard(t *testing.T) {
 	o, now := testOptions(t), time.Now()
 	o.Seeds = []string{"192.0.2.9:7946", "192.0.2.10:7946"}
 	n := &Node{options: o, members: newMembers(Member{Name: "ow-1", Self: true}, time.Second)}
-	n.members.joined(peerNode("ow-2"), now)
+	n.members.addMember(peerNode("ow-2"), now)
 	n.seeds.tried = map[string]time.Time{o.Seeds[0]: now, o.Seeds[1]: now}
-	if list := n.Unheard(); len(list) != 1 || list[0].Node != o.Seeds[1] || !list[0].Never {
+	if list := n.SilentNodes(); len(list) != 1 || list[0].Node != o.Seeds[1] || !list[0].NeverSeen {
 		t.Errorf("%+v", list)
 	}
 }
@@ -125,7 +125,7 @@ func TestDrops_StrangersAreNamedOnceAMinute(t *testing.T) {
 	start := time.Now()
 	peer := netip.MustParseAddrPort("192.0.2.7:1")
 	for i := range 100 {
-		d.stranger(peer, start.Add(time.Duration(i)*time.Second))
+		d.countUndecryptable(peer, start.Add(time.Duration(i)*time.Second))
 	}
 	text := logged.String()
 	if lines := strings.Count(text, "\n"); lines != 2 {
@@ -150,12 +150,12 @@ func TestSkews_AreMentionedOnceUntilTheClockIsRight(t *testing.T) {
 	var logged logtest.Buffer
 	s, now := newSkews(zerolog.New(&logged)), time.Now()
 	for range 3 {
-		s.note("a1", now.Add(24*time.Hour).UnixMilli(), now)
-		s.note("a2", now.Add(-30*time.Second).UnixMilli(), now)
+		s.checkClock("a1", now.Add(24*time.Hour).UnixMilli(), now)
+		s.checkClock("a2", now.Add(-30*time.Second).UnixMilli(), now)
 	}
-	s.note("a1", now.UnixMilli(), now)
-	s.note("a1", now.Add(-time.Hour).UnixMilli(), now)
-	s.note("a3", -1<<63, now)
+	s.checkClock("a1", now.UnixMilli(), now)
+	s.checkClock("a1", now.Add(-time.Hour).UnixMilli(), now)
+	s.checkClock("a3", -1<<63, now)
 	text := logged.String()
 	if strings.Count(text, "\n") != 3 || !strings.Contains(text, `"ahead":"24h0m0s"`) ||
 		!strings.Contains(text, `"ahead":"-1h0m0s"`) {

@@ -20,24 +20,24 @@ type metrics struct {
 func newMetrics() *metrics {
 	return &metrics{
 		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gslb_gossip_messages_total", Help: "Agents' messages that were believed, by type.",
+			Name: "gslb_gossip_messages_total", Help: "Authenticated messages of agents, by type.",
 		}, []string{"type"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gslb_gossip_refused_total", Help: "Agents' messages that were not believed, by reason.",
+			Name: "gslb_gossip_refused_total", Help: "Rejected messages of agents, by reason.",
 		}, []string{"code"}),
 		claims: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gslb_gossip_claims_refused_total",
-			Help: "Services and backends in believed messages that were not taken, by reason.",
+			Help: "Rejected services and backends in authenticated messages, by reason.",
 		}, []string{"code"}),
 		handling: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "gslb_gossip_handling_seconds", Help: "Time from a message's arrival until it was applied.",
+			Name: "gslb_gossip_handling_seconds", Help: "Time from the arrival of a message to its application.",
 			Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .02, .05, .1, .5, 1, 5},
 		}),
 	}
 }
 
-// register makes all metrics of the package known. Label values that can occur exist from the start, so that a rate can
-// be computed from the first event on.
+// register registers the metrics of the package. All label values exist from the start, so that rates include the first
+// event.
 func (n *Node) register(dropped *prometheus.CounterVec) error {
 	for _, t := range []wire.Type{wire.TypeEnrol, wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister,
 		wire.TypeSignal, wire.TypeDrain} {
@@ -52,15 +52,15 @@ func (n *Node) register(dropped *prometheus.CounterVec) error {
 		n.metrics.claims.WithLabelValues(c.String())
 	}
 	depth := func(lane string, read func() int) prometheus.Collector {
-		return gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": lane}, read)
+		return gauge("gslb_gossip_queue_depth", "Queued messages, by class.", prometheus.Labels{"lane": lane}, read)
 	}
 	collectors := []prometheus.Collector{
 		dropped, n.metrics.messages, n.metrics.refused, n.metrics.claims, n.metrics.handling,
-		gauge("gslb_gossip_streams", "Streams open now.", nil, n.transport.connections.count),
-		gauge("gslb_gossip_members", "Overwatch nodes that are alive, this one included.", nil, n.members.alive),
-		depth("enrol", func() int { enrol, _, _ := n.intake.waiting(); return enrol }),
-		depth("urgent", func() int { _, urgent, _ := n.intake.waiting(); return urgent }),
-		depth("heartbeat", func() int { _, _, plain := n.intake.waiting(); return plain }),
+		gauge("gslb_gossip_streams", "Open streams.", nil, n.transport.connections.count),
+		gauge("gslb_gossip_members", "Live overwatch nodes, including this node.", nil, n.members.alive),
+		depth("enrol", func() int { enrol, _, _ := n.intake.depths(); return enrol }),
+		depth("urgent", func() int { _, urgent, _ := n.intake.depths(); return urgent }),
+		depth("heartbeat", func() int { _, _, plain := n.intake.depths(); return plain }),
 	}
 	for _, c := range collectors {
 		if err := n.options.Registerer.Register(c); err != nil {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	streamTime   = 5 * time.Second  // for memberlist to answer a stream, or to get an answer on one
-	syncInterval = 30 * time.Second // between exchanges of whole state among overwatch nodes
+	streamTime   = 5 * time.Second  // timeout of memberlist for an answer on a stream
+	syncInterval = 30 * time.Second // between state exchanges of overwatch nodes
 )
 
 // Node is the gossip side of an overwatch node.
@@ -43,7 +43,7 @@ type Node struct {
 	heartbeats sync.Pool // of *wire.Heartbeat
 }
 
-// New opens the sockets, so that a port in use is known before anything else starts. Nothing is read before Run.
+// New opens the sockets, to detect a used port early. It reads no packets before Run.
 func New(o Options) (*Node, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -53,17 +53,18 @@ func New(o Options) (*Node, error) {
 		return nil, fmt.Errorf("overwatch.gossip.encryption_key: %w", err)
 	}
 	drops, dropped := newDrops(o.Logger)
-	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger), limits: newAgentLimits(),
+	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger),
+		limits:     newAgentLimits(),
 		rejections: rejections{nodes: make(map[wire.NodeCertificate]map[string]time.Time)},
 		heartbeats: sync.Pool{New: func() any { return new(wire.Heartbeat) }}}
-	hello, err := n.hello()
+	hello, err := n.sealHello()
 	if err != nil {
 		return nil, err
 	}
 	if n.config, err = n.memberlistConfig(); err != nil {
 		return nil, err
 	}
-	s, err := listen(o.Bind)
+	s, err := bindSockets(o.Bind)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func New(o Options) (*Node, error) {
 		Self:     true,
 	}, o.ProbeInterval)
 	if err := n.register(dropped); err != nil {
-		s.close()
+		s.closeBoth()
 		return nil, err
 	}
 	return n, nil
@@ -84,20 +85,20 @@ func New(o Options) (*Node, error) {
 // Addr returns the address that agents can reach; UDP and TCP have the same port.
 func (n *Node) Addr() netip.AddrPort { return n.transport.addr() }
 
-// Advertised returns the address under which other overwatch nodes list this one.
+// Advertised returns the address of this node in other nodes' member lists.
 func (n *Node) Advertised() netip.AddrPort { return n.transport.ownAddr() }
 
-// Members returns the overwatch nodes that are known, this one among them, ordered by name.
+// Members returns the known overwatch nodes, including this node, ordered by name.
 func (n *Node) Members() []Member { return n.members.list(time.Now()) }
 
-// Hears reports whether a node counts as alive.
-func (n *Node) Hears(name string) bool {
+// IsAlive reports whether a node is alive.
+func (n *Node) IsAlive(name string) bool {
 	return slices.ContainsFunc(n.Members(), func(m Member) bool { return m.Name == name && m.Status == StatusAlive })
 }
 
-// HeardFrom returns the address that the newest message of a certificate's holder came from, and its port if it was a
-// datagram; not valid if none came since the node's start.
-func (n *Node) HeardFrom(key identity.KeyID) netip.AddrPort { return n.transport.paths.latest(key) }
+// LastAddress returns the source address of the last message of a certificate's holder, with the port for a datagram.
+// It is invalid if there was no message since the start.
+func (n *Node) LastAddress(key identity.KeyID) netip.AddrPort { return n.transport.paths.latest(key) }
 
 // Run serves agents until ctx ends, and closes the sockets. It must be called once.
 func (n *Node) Run(ctx context.Context) error {
@@ -109,11 +110,11 @@ func (n *Node) Run(ctx context.Context) error {
 	n.list = list
 	n.transport.open()
 	g, ctx := errgroup.WithContext(ctx)
-	n.intake.run(ctx, g, n.handle)
+	n.intake.run(ctx, g, n.handleMessage)
 	for _, seed := range n.options.Seeds {
-		g.Go(func() error { return n.keepSeed(ctx, seed) })
+		g.Go(func() error { return n.syncWithSeed(ctx, seed) })
 	}
-	g.Go(func() error { return n.keepPeers(ctx) })
+	g.Go(func() error { return n.syncWithPeers(ctx) })
 	g.Go(func() error { return n.pingDead(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
@@ -122,8 +123,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// pingDead pings the members that memberlist calls dead, one in each probe interval, since whoever has the gossip key
-// can make memberlist believe it.
+// pingDead pings a member that memberlist treats as dead in each probe interval, since a sender with the gossip key can
+// forge its death.
 func (n *Node) pingDead(ctx context.Context) error {
 	ticker := time.NewTicker(n.options.ProbeInterval)
 	defer ticker.Stop()
@@ -133,17 +134,17 @@ func (n *Node) pingDead(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		name, at, ok := n.members.next()
+		name, at, ok := n.members.nextDead()
 		if !ok {
 			continue
 		}
 		if rtt, err := n.list.Ping(name, net.UDPAddrFromAddrPort(at)); err == nil {
-			n.members.answered(name, rtt, time.Now())
+			n.members.recordPing(name, rtt, time.Now())
 		}
 	}
 }
 
-// memberlistConfig sets memberlist up: encrypted, uncompressed, without relayed pings.
+// memberlistConfig returns the configuration of memberlist: encrypted, uncompressed, without relayed pings.
 func (n *Node) memberlistConfig() (*memberlist.Config, error) {
 	keyring, err := memberlist.NewKeyring(n.options.Keys, n.options.Keys[0])
 	if err != nil {
@@ -152,23 +153,23 @@ func (n *Node) memberlistConfig() (*memberlist.Config, error) {
 	d := &delegate{node: n}
 	c := memberlist.DefaultLANConfig()
 	c.Name, c.Label, c.Keyring = n.options.NodeID, wire.Label, keyring
-	c.EnableCompression = false // nor do we take compressed messages: a small one can hold very much
-	c.IndirectChecks = 0        // nobody relays a ping for anybody
+	c.EnableCompression = false // compressed messages are rejected: they can expand without bounds
+	c.IndirectChecks = 0        // nodes do not relay pings
 	c.Delegate, c.Events, c.Ping, c.Alive = d, d, d, d
 	c.TCPTimeout = streamTime
 	c.UDPBufferSize = frame.SafePacket
 	c.ProbeInterval, c.ProbeTimeout = n.options.ProbeInterval, n.options.ProbeTimeout
 	c.GossipInterval, c.PushPullInterval = n.options.GossipInterval, syncInterval
-	c.DeadNodeReclaimTime = syncInterval // a node may come back at another address
+	c.DeadNodeReclaimTime = syncInterval // a node may return at another address
 	if len(n.options.Seeds) == 0 {
-		c.GossipInterval, c.PushPullInterval = 0, 0 // there is nobody to tell
+		c.GossipInterval, c.PushPullInterval = 0, 0 // there are no seeds to gossip with
 	}
 	c.Logger = logging.Library(n.options.Logger)
 	return c, nil
 }
 
-// hello seals this node's introduction. It is the same for everybody and for the life of the process.
-func (n *Node) hello() ([]byte, error) {
+// sealHello seals this node's Hello, which is the same for all agents and the lifetime of the process.
+func (n *Node) sealHello() ([]byte, error) {
 	o := n.options
 	m := wire.Hello{NodeID: o.NodeID, Version: o.Version, BootNonce: o.Boot, Certificate: o.Identity.DER, Share: o.Share}
 	payload, err := m.MarshalBinary()

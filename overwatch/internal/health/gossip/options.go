@@ -26,12 +26,12 @@ const (
 	DefaultGossipInterval = 200 * time.Millisecond
 )
 
-// Truster opens agents' messages. Calls for different agents may come at the same time.
+// Truster authenticates messages of agents. Calls for different agents may be concurrent.
 type Truster interface {
 	Open(message []byte, from netip.Addr) (trust.Message, *trust.Refusal)
 }
 
-// Registry takes what agents say. Calls for different agents may come at the same time.
+// Registry applies messages of agents. Calls for different agents may be concurrent.
 type Registry interface {
 	ApplyHeartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (registry.Outcome, error)
 	ApplyTransition(ctx context.Context, from trust.Agent, m *wire.Transition) (registry.Outcome, error)
@@ -42,41 +42,41 @@ type Registry interface {
 
 // Options configures a Node. Every field is required unless its comment says otherwise.
 type Options struct {
-	// Bind is the address and port for UDP and TCP; "" means DefaultBind, port 0 any port that is free for both.
+	// Bind is the address and port for UDP and TCP; "" means DefaultBind, and port 0 any free port.
 	Bind string
-	// Keys are the gossip keys, 32 octets each. The first one encrypts, all of them decrypt.
+	// Keys are the gossip keys, 32 octets each. The first key encrypts, all keys decrypt.
 	Keys [][]byte
-	// NodeID names this node to agents and to other nodes; Region and Version (both optional) are shown there.
+	// NodeID identifies this node to agents and other nodes. Region and Version are optional and shown to them.
 	NodeID, Region, Version string
-	// Identity seals what this node says. Agents pin its certificate.
+	// Identity seals the messages of this node. Agents pin its certificate.
 	Identity *identity.Identity
-	// Boot is the nonce of this process, the same that Trust knows.
+	// Boot is the nonce of this process, the same as in Trust.
 	Boot identity.Nonce
-	// Share is that of the Exchange that Trust has; zero: none.
+	// Share is the key share of the Exchange of Trust; zero without sessions.
 	Share    identity.Share
 	Trust    Truster
 	Registry Registry
-	// ProbeInterval, ProbeTimeout and GossipInterval are for the other overwatch nodes; zero means the default.
+	// ProbeInterval, ProbeTimeout and GossipInterval are for other overwatch nodes; zero means the default.
 	ProbeInterval, ProbeTimeout, GossipInterval time.Duration
-	// Seeds are other overwatch nodes (host:port) to list and to monitor.
+	// Seeds are other overwatch nodes (host:port) to add as members.
 	Seeds []string
-	// Peers returns the gossip addresses of other nodes that have proved their ids, by id, to list and to monitor too;
-	// nil: there are none. Without Seeds, nobody else becomes a member. It must not block.
+	// Peers returns the gossip addresses of nodes with proved ids, by id, to add as members. Without Seeds, only peers
+	// become members. It must not block. Optional.
 	Peers func() map[string]netip.AddrPort
-	// Introduces reports whether another node has proved that a certificate is its own; nil: none has. It must not block.
+	// Introduces reports whether another node has proved that it owns a certificate. It must not block. Optional.
 	Introduces func(nodeID string, certificate identity.KeyID) bool
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
-	// Refused gets each refusal of a message, and of a service or backend in a believed message; nil: none is reported. It
-	// must not block.
+	// Refused is called for each rejected message, and for each rejected service or backend of an authenticated message.
+	// It must not block. Optional.
 	Refused func(Refused)
 }
 
-// Refused is something that an agent said and this node did not take.
+// Refused is a rejected message, service or backend of an agent.
 type Refused struct {
 	From    netip.Addr
-	Stream  bool // it came by TCP, so From is no invention
-	Known   bool // the certificate is pinned, and its holder said it
+	Stream  bool // received by TCP, so From is not forged
+	Known   bool // authenticated by the pinned certificate
 	AgentID string
 	Claim   wire.RefusedClaim
 }

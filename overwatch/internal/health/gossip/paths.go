@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// maxPaths bounds each of the maps; it is several times the agents that one node is made for.
+	// maxPaths bounds each map. It is several times the designed number of agents.
 	maxPaths = 32768
-	// verifiedFor is the time for which the source of a verified datagram is used; heartbeats renew it.
+	// verifiedFor is the time for which the source of a verified datagram is used. Heartbeats renew it.
 	verifiedFor = 5 * time.Minute
 	// pingedFor is the time for which the source of a ping is used; agents ping every other second.
 	pingedFor = 30 * time.Second
 )
 
-// paths remembers where answers for an agent go: its datagrams' source as seen here, behind whatever NAT there is.
+// paths stores the addresses for answers to agents: the source of their datagrams, also behind NAT.
 //
-// The source of a message whose signature held is the best there is. An agent whose messages all came as streams is
-// answered where its pings come from: see frame.AgentName for who could send such a ping.
+// The source of a verified message is preferred. An agent that sends only streams is answered at the source of its
+// pings; frame.AgentName describes who could forge such a ping.
 type paths struct {
 	mu       sync.Mutex
 	verified map[identity.KeyID]path
 	pings    map[string]path
-	// streamed are the sources of streams whose signature held, to show them.
+	// streamed are the sources of verified streams, for display.
 	streamed map[identity.KeyID]path
 	// greetings are the sources of push/pulls, by the name in them. A TCP connection proves its source address.
 	greetings map[string]path
@@ -37,8 +37,8 @@ type path struct {
 	seen time.Time
 }
 
-// holds reports whether the path leads to an address and was noted so lately that it need not be noted again.
-func (p path) holds(to netip.AddrPort, now time.Time, lifetime time.Duration) bool {
+// isRecent reports whether the path leads to an address and needs no update.
+func (p path) isRecent(to netip.AddrPort, now time.Time, lifetime time.Duration) bool {
 	return p.to == to && now.Sub(p.seen) < lifetime/4
 }
 
@@ -47,32 +47,32 @@ func newPaths() *paths {
 		pings: make(map[string]path), greetings: make(map[string]path)}
 }
 
-// pinged learns the source of a ping under the name it carried. It keeps nothing of name.
-func (p *paths) pinged(name []byte, from netip.AddrPort, now time.Time) {
+// recordPing stores the source of a ping by the name in it. It does not retain name.
+func (p *paths) recordPing(name []byte, from netip.AddrPort, now time.Time) {
 	if len(name) == 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if known, ok := p.pings[string(name)]; !ok || !known.holds(from, now, pingedFor) {
-		learn(p.pings, string(name), path{from, now}, pingedFor)
+	if known, ok := p.pings[string(name)]; !ok || !known.isRecent(from, now, pingedFor) {
+		storePath(p.pings, string(name), path{from, now}, pingedFor)
 	}
 }
 
-// greeted learns the source of a push/pull under the name in it, which it keeps.
-func (p *paths) greeted(name string, from netip.Addr, now time.Time) {
+// recordGreeting stores the source of a push/pull by the name in it, and retains name.
+func (p *paths) recordGreeting(name string, from netip.Addr, now time.Time) {
 	if name == "" {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	learn(p.greetings, name, path{netip.AddrPortFrom(from, 0), now}, pingedFor)
+	storePath(p.greetings, name, path{netip.AddrPortFrom(from, 0), now}, pingedFor)
 }
 
-// proven returns the address that an authentic message of an agent came from, if it is proved to be the agent's own:
-// the source of a stream, or the source of a datagram from which also came a push/pull under the name of the agent's
-// process. The source of a datagram alone can be forged.
-func (p *paths) proven(key identity.KeyID, epoch uint64, from origin) netip.Addr {
+// provedAddress returns the source of an authentic message if it is proved: the source of a stream, or the source of a
+// datagram that also sent a push/pull with the name of the agent's process. The source of a datagram without a
+// push/pull can be forged.
+func (p *paths) provedAddress(key identity.KeyID, epoch uint64, from origin) netip.Addr {
 	if from.stream {
 		return from.addr.Addr()
 	}
@@ -85,19 +85,19 @@ func (p *paths) proven(key identity.KeyID, epoch uint64, from origin) netip.Addr
 	return netip.Addr{}
 }
 
-// proved learns the source of a message whose signature held.
-func (p *paths) proved(key identity.KeyID, from origin, now time.Time) {
+// recordVerified stores the source of a verified message.
+func (p *paths) recordVerified(key identity.KeyID, from origin, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if from.stream {
-		learn(p.streamed, key, path{from.addr, now}, verifiedFor)
+		storePath(p.streamed, key, path{from.addr, now}, verifiedFor)
 	} else {
-		learn(p.verified, key, path{from.addr, now}, verifiedFor)
+		storePath(p.verified, key, path{from.addr, now}, verifiedFor)
 	}
 }
 
-// latest returns the source of the newest message of a certificate's holder, not valid if none is remembered. The port
-// is 0 if it was a stream: that port is gone with it.
+// latest returns the source of the last message of a certificate's holder, or an invalid address. The port is 0 for a
+// stream, since it was closed.
 func (p *paths) latest(key identity.KeyID) netip.AddrPort {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,8 +111,8 @@ func (p *paths) latest(key identity.KeyID) netip.AddrPort {
 	return datagram.to
 }
 
-// learn stores an entry; in a full map it takes the place of an expired one, or of any one.
-func learn[K comparable](m map[K]path, key K, new path, lifetime time.Duration) {
+// storePath stores an entry. In a full map, it replaces an expired or a random entry.
+func storePath[K comparable](m map[K]path, key K, new path, lifetime time.Duration) {
 	if _, known := m[key]; !known && len(m) >= maxPaths {
 		var victim K
 		tries := 0
@@ -126,8 +126,8 @@ func learn[K comparable](m map[K]path, key K, new path, lifetime time.Duration) 
 	m[key] = new
 }
 
-// answerAddresses returns the addresses to answer a message at: the datagram's source, else those known of the agent,
-// which may be two or none.
+// answerAddresses returns the addresses for an answer: the source of the datagram, otherwise the up to two known
+// addresses of the agent.
 func (p *paths) answerAddresses(key identity.KeyID, epoch uint64, from origin, now time.Time) []netip.AddrPort {
 	if !from.stream {
 		return []netip.AddrPort{from.addr}

@@ -23,18 +23,18 @@ func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 	if got := p.answerAddresses(key(1), 5, origin{direct, false}, now); len(got) != 1 || got[0] != direct {
 		t.Errorf("a datagram is answered at %v", got)
 	}
-	p.pinged([]byte(frame.AgentName(key(1), 5)), pinged, now)
+	p.recordPing([]byte(frame.AgentName(key(1), 5)), pinged, now)
 	if got := p.answerAddresses(key(1), 5, stream, now); len(got) != 1 || got[0] != pinged {
 		t.Errorf("a stream is answered at %v", got)
 	}
 	if got := p.answerAddresses(key(1), 6, stream, now); len(got) != 0 {
 		t.Errorf("another process of the agent is answered at %v", got)
 	}
-	p.proved(key(1), origin{addr: proven}, now)
+	p.recordVerified(key(1), origin{addr: proven}, now)
 	if got := p.answerAddresses(key(1), 5, stream, now); len(got) != 2 || got[0] != proven || got[1] != pinged {
 		t.Errorf("a stream is answered at %v", got)
 	}
-	p.pinged([]byte(frame.AgentName(key(1), 5)), proven, now)
+	p.recordPing([]byte(frame.AgentName(key(1), 5)), proven, now)
 	if got := p.answerAddresses(key(1), 5, stream, now); len(got) != 1 || got[0] != proven {
 		t.Errorf("a stream is answered at %v", got)
 	}
@@ -49,10 +49,10 @@ func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 func TestPaths_AreBounded(t *testing.T) {
 	p, now := newPaths(), time.Now()
 	for i := range maxPaths + 1000 {
-		p.pinged([]byte(fmt.Sprint(i)), netip.MustParseAddrPort("192.0.2.1:1"), now)
-		p.proved(key(i), origin{addr: netip.MustParseAddrPort("192.0.2.1:1")}, now)
+		p.recordPing([]byte(fmt.Sprint(i)), netip.MustParseAddrPort("192.0.2.1:1"), now)
+		p.recordVerified(key(i), origin{addr: netip.MustParseAddrPort("192.0.2.1:1")}, now)
 	}
-	p.pinged(nil, netip.MustParseAddrPort("192.0.2.1:1"), now)
+	p.recordPing(nil, netip.MustParseAddrPort("192.0.2.1:1"), now)
 	if len(p.pings) != maxPaths || len(p.verified) != maxPaths {
 		t.Errorf("%d and %d paths are remembered, at most %d may be", len(p.pings), len(p.verified), maxPaths)
 	}
@@ -62,12 +62,12 @@ func TestPaths_AreBounded(t *testing.T) {
 func TestPaths_AnAddressIsProvedByAConnection(t *testing.T) {
 	p, now := newPaths(), time.Now()
 	mine, spoofed := netip.MustParseAddrPort("192.0.2.1:5"), netip.MustParseAddrPort("169.254.169.254:5")
-	if got := p.proven(key(1), 5, origin{mine, false}); got.IsValid() {
+	if got := p.provedAddress(key(1), 5, origin{mine, false}); got.IsValid() {
 		t.Errorf("a datagram alone proves %s", got)
 	}
-	p.greeted(frame.AgentName(key(1), 5), mine.Addr(), now)
-	p.greeted(frame.AgentName(key(2), 5), spoofed.Addr(), now) // another agent, which is there
-	p.greeted("", spoofed.Addr(), now)
+	p.recordGreeting(frame.AgentName(key(1), 5), mine.Addr(), now)
+	p.recordGreeting(frame.AgentName(key(2), 5), spoofed.Addr(), now) // another agent, which is there
+	p.recordGreeting("", spoofed.Addr(), now)
 	for _, tc := range []struct {
 		from origin
 		want netip.Addr
@@ -77,15 +77,15 @@ func TestPaths_AnAddressIsProvedByAConnection(t *testing.T) {
 		{origin{spoofed, false}, netip.Addr{}},
 		{origin{spoofed, true}, spoofed.Addr()},
 	} {
-		if got := p.proven(key(1), 5, tc.from); got != tc.want {
+		if got := p.provedAddress(key(1), 5, tc.from); got != tc.want {
 			t.Errorf("%+v proves %s, want %s", tc.from, got, tc.want)
 		}
 	}
-	if got := p.proven(key(1), 6, origin{mine, false}); got.IsValid() {
+	if got := p.provedAddress(key(1), 6, origin{mine, false}); got.IsValid() {
 		t.Errorf("another process of the agent proves %s", got)
 	}
 	for i := range maxPaths + 100 {
-		p.greeted(strconv.Itoa(i), mine.Addr(), now)
+		p.recordGreeting(strconv.Itoa(i), mine.Addr(), now)
 	}
 	if n := len(p.greetings); n > maxPaths {
 		t.Errorf("%d greetings are kept", n)
@@ -98,15 +98,15 @@ func TestPaths_ShowTheSourceOfTheNewestMessage(t *testing.T) {
 	if got := p.latest(key(1)); got.IsValid() {
 		t.Errorf("never heard, from %s", got)
 	}
-	p.proved(key(1), origin{addr: udp}, now)
+	p.recordVerified(key(1), origin{addr: udp}, now)
 	if got := p.latest(key(1)); got != udp {
 		t.Errorf("heard from %s", got)
 	}
-	p.proved(key(1), origin{tcp, true}, now.Add(1))
+	p.recordVerified(key(1), origin{tcp, true}, now.Add(1))
 	if got := p.latest(key(1)); got != netip.AddrPortFrom(tcp.Addr(), 0) {
 		t.Errorf("after a stream: heard from %s", got)
 	}
-	p.proved(key(1), origin{netip.AddrPortFrom(udp.Addr(), 9), true}, now.Add(2))
+	p.recordVerified(key(1), origin{netip.AddrPortFrom(udp.Addr(), 9), true}, now.Add(2))
 	if got := p.latest(key(1)); got != udp {
 		t.Errorf("after a stream from the same address: heard from %s", got)
 	}
@@ -116,13 +116,13 @@ func TestByOurClock_MovesTheTimeOfACheck(t *testing.T) {
 	for _, ahead := range []time.Duration{0, -time.Hour, time.Hour} {
 		sent := time.Now().Add(ahead)
 		b := wire.Backend{CheckedAtMillis: uint64(sent.Add(-time.Minute).UnixMilli())}
-		byOurClock(&b, sent.UnixMilli())
+		convertCheckTime(&b, sent.UnixMilli())
 		if ago := time.Since(time.UnixMilli(int64(b.CheckedAtMillis))); (ago - time.Minute).Abs() > 10*time.Second {
 			t.Errorf("by a clock that is %s ahead, a check of a minute ago was %s ago", ahead, ago)
 		}
 	}
 	never := wire.Backend{}
-	if byOurClock(&never, 1); never.CheckedAtMillis != 0 {
+	if convertCheckTime(&never, 1); never.CheckedAtMillis != 0 {
 		t.Errorf("%+v", never)
 	}
 }

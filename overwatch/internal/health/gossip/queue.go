@@ -7,26 +7,26 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// urgentRow bounds the urgent messages handled in a row while heartbeats wait: transitions go first, but a flood
-// of them does not make every agent stale.
-const urgentRow = 8
+// maxUrgentInRow bounds the consecutive urgent messages while heartbeats are queued: urgent messages have priority, but
+// a flood of them must not make all agents stale.
+const maxUrgentInRow = 8
 
-// queue holds the messages that wait for one group of workers.
+// queue has the messages for a group of workers.
 type queue struct {
-	mu     sync.Mutex
-	urgent *lane
-	plain  *lane
-	row    int // urgent messages since the last plain one
+	mu          sync.Mutex
+	urgent      *queueClass
+	plain       *queueClass
+	urgentCount int // urgent messages since the last other message
 
-	wake chan struct{} // holds one token while messages may wait
+	wake chan struct{} // has an element while messages may be queued
 }
 
 func newQueue() *queue {
-	return &queue{urgent: newLane(), plain: newLane(), wake: make(chan struct{}, 1)}
+	return &queue{urgent: newQueueClass(), plain: newQueueClass(), wake: make(chan struct{}, 1)}
 }
 
-// put queues a message, and returns the reason if one was dropped for it. It never blocks.
-func (q *queue) put(a arrival, urgent bool) frame.Fault {
+// add queues a message, and returns the reason if it dropped a message. It does not block.
+func (q *queue) add(a arrival, urgent bool) frame.Fault {
 	q.mu.Lock()
 	l := q.plain
 	if urgent {
@@ -45,10 +45,10 @@ func (q *queue) signal() {
 	}
 }
 
-// take waits for a message; ok is false once ctx has ended.
-func (q *queue) take(ctx context.Context) (a arrival, ok bool) {
+// waitForMessage returns the next message; ok is false after the end of ctx.
+func (q *queue) waitForMessage(ctx context.Context) (a arrival, ok bool) {
 	for {
-		a, ok, more := q.pop()
+		a, ok, more := q.removeNext()
 		if more {
 			q.signal() // for the other workers of the group
 		}
@@ -63,26 +63,26 @@ func (q *queue) take(ctx context.Context) (a arrival, ok bool) {
 	}
 }
 
-func (q *queue) pop() (a arrival, ok, more bool) {
+func (q *queue) removeNext() (a arrival, ok, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	first, second := q.urgent, q.plain
-	if q.row >= urgentRow {
+	if q.urgentCount >= maxUrgentInRow {
 		first, second = second, first
 	}
-	if a, ok = first.next(); !ok {
+	if a, ok = first.removeNext(); !ok {
 		first = second
-		a, ok = first.next()
+		a, ok = first.removeNext()
 	}
 	if first == q.urgent {
-		q.row++
+		q.urgentCount++
 	} else {
-		q.row = 0
+		q.urgentCount = 0
 	}
 	return a, ok, q.urgent.count+q.plain.count > 0
 }
 
-// depths returns how many messages wait.
+// depths returns the numbers of queued messages.
 func (q *queue) depths() (urgent, plain int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

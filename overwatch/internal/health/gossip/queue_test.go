@@ -10,14 +10,14 @@ import (
 func TestQueue_UrgentGoesFirstButStarvesNobody(t *testing.T) {
 	q := newQueue()
 	for i := range 3 {
-		q.put(waiting(key(i), from("192.0.2.1", false), 1), false)
+		q.add(waiting(key(i), from("192.0.2.1", false), 1), false)
 	}
 	for i := range 20 {
-		q.put(waiting(key(100+i), from("192.0.2.1", false), 1), true)
+		q.add(waiting(key(100+i), from("192.0.2.1", false), 1), true)
 	}
 	var plainAt []int
 	for i := range 23 {
-		a, ok := q.take(t.Context())
+		a, ok := q.waitForMessage(t.Context())
 		if !ok {
 			t.Fatal("queue ended")
 		}
@@ -25,7 +25,7 @@ func TestQueue_UrgentGoesFirstButStarvesNobody(t *testing.T) {
 			plainAt = append(plainAt, i)
 		}
 	}
-	if plainAt[0] != urgentRow || plainAt[1] != 2*urgentRow+1 || plainAt[2] != 22 {
+	if plainAt[0] != maxUrgentInRow || plainAt[1] != 2*maxUrgentInRow+1 || plainAt[2] != 22 {
 		t.Errorf("heartbeats were taken at %v", plainAt)
 	}
 }
@@ -37,7 +37,7 @@ func TestQueue_EveryWorkerOfAGroupIsWoken(t *testing.T) {
 		for range 4 {
 			go func() {
 				for {
-					a, ok := q.take(ctx)
+					a, ok := q.waitForMessage(ctx)
 					if !ok {
 						return
 					}
@@ -48,7 +48,7 @@ func TestQueue_EveryWorkerOfAGroupIsWoken(t *testing.T) {
 		}
 		synctest.Wait()
 		for i := range 4 {
-			q.put(waiting(key(i), from("192.0.2.1", false), 1), i%2 == 0)
+			q.add(waiting(key(i), from("192.0.2.1", false), 1), i%2 == 0)
 		}
 		synctest.Wait()
 		if len(taken) != 4 {
@@ -66,16 +66,16 @@ func TestIntake_AnAgentsMessagesStayInOrder(t *testing.T) {
 	for range 5 {
 		in.deliver(a.heartbeat(), from("192.0.2.1", false))
 	}
-	if enrol, urgent, plain := in.waiting(); plain != 5 || urgent != 0 || enrol != 0 {
+	if enrol, urgent, plain := in.depths(); plain != 5 || urgent != 0 || enrol != 0 {
 		t.Fatalf("%d, %d, %d messages wait", plain, urgent, enrol)
 	}
 	in.deliver(a.enrolment(), from("192.0.2.1", false))
-	if enrol, _, _ := in.waiting(); enrol != 1 {
+	if enrol, _, _ := in.depths(); enrol != 1 {
 		t.Error("an enrolment waits among heartbeats")
 	}
 	q := in.shards[int(a.id.KeyID[0])%len(in.shards)]
 	for want := uint64(1); want <= 5; want++ {
-		if got, _ := q.take(t.Context()); got.head.Seq != want || time.Since(got.at) > time.Minute {
+		if got, _ := q.waitForMessage(t.Context()); got.head.Seq != want || time.Since(got.at) > time.Minute {
 			t.Errorf("sequence number %d, want %d", got.head.Seq, want)
 		}
 	}

@@ -46,8 +46,8 @@ type rejections struct {
 	nodes map[wire.NodeCertificate]map[string]time.Time // until when, by agent id
 }
 
-// report replaces the nodes that an agent rejects. It must be an authenticated agent.
-func (r *rejections) report(agentID string, m *wire.Heartbeat, now time.Time) {
+// replaceReport replaces the nodes that an authenticated agent rejects.
+func (r *rejections) replaceReport(agentID string, m *wire.Heartbeat, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(m.Rejected) == 0 && len(r.nodes) == 0 {
@@ -156,8 +156,8 @@ func (g *greetings) add(name string, from netip.Addr, now time.Time) {
 	g.all[name] = one
 }
 
-// spoke forgets an agent that has sent a message.
-func (g *greetings) spoke(key identity.KeyID, epoch uint64) {
+// remove removes an agent that has sent a message.
+func (g *greetings) remove(key identity.KeyID, epoch uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.all) > 0 {
@@ -165,9 +165,9 @@ func (g *greetings) spoke(key identity.KeyID, epoch uint64) {
 	}
 }
 
-// silent returns the number of agents that have read the Hello at least twice within greetingsApart or longer, and the
-// address of any such agent.
-func (g *greetings) silent(now time.Time) (count int, from netip.Addr) {
+// countSilent returns the number of agents that have read the Hello at least twice within greetingsApart or longer, and
+// the address of any such agent.
+func (g *greetings) countSilent(now time.Time) (count int, from netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, one := range g.all {
@@ -178,10 +178,10 @@ func (g *greetings) silent(now time.Time) (count int, from netip.Addr) {
 	return count, from
 }
 
-// Rejecting returns the number of agents that seem to reject the certificate of this node, and the address of any
-// such agent. They have read its Hello several times and have sent no message. This is no proof.
+// Rejecting returns the number of agents that seem to reject the certificate of this node, and the address of any of
+// them: they have read its Hello several times and have sent no message. This is no proof.
 func (n *Node) Rejecting() (count int, from netip.Addr) {
-	return n.transport.greetings.silent(time.Now())
+	return n.transport.greetings.countSilent(time.Now())
 }
 
 // isAgentName reports whether a name in gossip has the form of frame.AgentName.

@@ -33,14 +33,14 @@ func TestRejections_FollowTheHeartbeats(t *testing.T) {
 			t.Errorf("%s: %q, want %q", when, got, want)
 		}
 	}
-	r.report("a1", of("ow-2", "ow-3"), now)
-	r.report("a2", of("ow-2"), now)
+	r.replaceReport("a1", of("ow-2", "ow-3"), now)
+	r.replaceReport("a2", of("ow-2"), now)
 	want("two agents", "ow-2[a1 a2]ow-3[a1]", now)
-	r.report("a1", of(), now)
+	r.replaceReport("a1", of(), now)
 	want("one has accepted", "ow-2[a2]", now)
 	want("the other is silent", "", now.Add(31*time.Second))
 	for i := range 10_000 {
-		r.report(fmt.Sprint("agent-", i), of("ow-2", fmt.Sprint("made-up-", i)), now)
+		r.replaceReport(fmt.Sprint("agent-", i), of("ow-2", fmt.Sprint("made-up-", i)), now)
 	}
 	if len(r.nodes) > maxRejectedNodes || len(r.nodes[of("ow-2").Rejected[0]]) > maxRejectingAgents {
 		t.Errorf("%d nodes are stored", len(r.nodes))
@@ -48,7 +48,7 @@ func TestRejections_FollowTheHeartbeats(t *testing.T) {
 	hasty := of("ow-4")
 	hasty.IntervalMillis = math.MaxUint32
 	now = now.Add(31 * time.Second)
-	r.report("a3", hasty, now)
+	r.replaceReport("a3", hasty, now)
 	want("after the silence of all", "ow-4[a3]", now)
 	want("the interval is bounded", "", now.Add(rejectedBeats*maxRejectedInterval))
 }
@@ -60,7 +60,7 @@ func TestGreetings_CountTheAgentsThatSendNothing(t *testing.T) {
 	key, from := identity.KeyID{1}, netip.MustParseAddr("192.0.2.7")
 	want := func(when string, want int, at time.Time) {
 		t.Helper()
-		if got, _ := g.silent(at); got != want {
+		if got, _ := g.countSilent(at); got != want {
 			t.Errorf("%s: %d agents, want %d", when, got, want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestGreetings_CountTheAgentsThatSendNothing(t *testing.T) {
 	g.add(name, from, now.Add(greetingsApart))
 	want("after two", 1, now.Add(greetingsApart))
 	want("after its silence", 0, now.Add(greetingsApart+greetingLasts+1))
-	g.spoke(key, 1_700_000_000_000)
+	g.remove(key, 1_700_000_000_000)
 	want("after a message", 0, now.Add(greetingsApart))
 	for i := range 2 * maxGreetings {
 		g.add(frame.AgentName(key, uint64(i)), from, now)

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	seedFirstPause = time.Second      // after the first failure, doubled by each further one
+	seedFirstPause = time.Second      // after the first failure; doubled by each further failure
 	seedLongPause  = 15 * time.Second // the longest pause after a failure
-	seedRefresh    = 30 * time.Second // after a success: a node that restarted is found again
+	seedRefresh    = 30 * time.Second // after a success, to detect a restarted node
 	resolveTime    = 3 * time.Second
 )
 
-// keepSeed exchanges state with one seed again and again. The name is looked up each time.
-func (n *Node) keepSeed(ctx context.Context, seed string) error {
+// syncWithSeed exchanges state with a seed periodically. It resolves the name each time.
+func (n *Node) syncWithSeed(ctx context.Context, seed string) error {
 	logger := n.options.Logger.With().Str("seed", seed).Logger()
 	failing, pause := false, seedFirstPause
 	for ctx.Err() == nil {
@@ -35,7 +35,7 @@ func (n *Node) keepSeed(ctx context.Context, seed string) error {
 		n.seeds.note(seed, err == nil, time.Now())
 		if failing != (err != nil) {
 			failing = err != nil
-			tellSeed(logger, err)
+			logSeed(logger, err)
 		}
 		select {
 		case <-time.After(wait - rand.N(wait/4)):
@@ -45,9 +45,9 @@ func (n *Node) keepSeed(ctx context.Context, seed string) error {
 	return nil
 }
 
-// keepPeers exchanges state with each of Options.Peers again and again. It does not report a peer that fails: the
-// exchange of keys, which calls the same peers, does.
-func (n *Node) keepPeers(ctx context.Context) error {
+// syncWithPeers exchanges state with all Options.Peers periodically. It does not report errors: the exchange of keys
+// with the same peers reports them.
+func (n *Node) syncWithPeers(ctx context.Context) error {
 	ticker := time.NewTicker(seedFirstPause)
 	defer ticker.Stop()
 	due := map[string]time.Time{}
@@ -72,7 +72,7 @@ func (n *Node) keepPeers(ctx context.Context) error {
 	}
 }
 
-// seeds remembers which seeds have never been reached, and since when they are tried.
+// seeds has the seeds that were never reached, with the time of the first attempt.
 type seeds struct {
 	mu    sync.Mutex
 	tried map[string]time.Time // zero: reached
@@ -92,34 +92,33 @@ func (s *seeds) note(seed string, reached bool, now time.Time) {
 	}
 }
 
-// Unheard is another overwatch node that this one does not hear.
-type Unheard struct {
-	Node  string    // its name, or the seed where nothing was ever heard
-	Since time.Time // when it was last heard, or first tried
-	Never bool      // nothing was ever heard of it
+// SilentNode is another overwatch node that does not answer.
+type SilentNode struct {
+	Node      string    // its name, or the seed that never answered
+	Since     time.Time // last answer, or first attempt
+	NeverSeen bool      // it never answered
 }
 
-// Unheard lists the members that do not count as alive, and the seeds at which no node was ever reached. Without seeds
-// it lists none: the exchange of keys, which knows the peers then, reports those that do not answer.
-func (n *Node) Unheard() (list []Unheard) {
+// SilentNodes lists the members that are not alive, and the seeds that never answered. Without seeds it returns nil,
+// since the exchange of keys reports silent peers.
+func (n *Node) SilentNodes() (list []SilentNode) {
 	if len(n.options.Seeds) == 0 {
 		return nil
 	}
 	never := n.UnreachedSeeds()
 	for _, m := range n.Members() {
-		delete(never, m.Address.String()) // it was heard there, though it was never asked with success
+		delete(never, m.Address.String()) // the seed is a member
 		if !m.Self && m.Status != StatusAlive {
-			list = append(list, Unheard{Node: m.Name, Since: m.LastSeen})
+			list = append(list, SilentNode{Node: m.Name, Since: m.LastSeen})
 		}
 	}
 	for _, seed := range slices.Sorted(maps.Keys(never)) {
-		list = append(list, Unheard{Node: seed, Since: never[seed], Never: true})
+		list = append(list, SilentNode{Node: seed, Since: never[seed], NeverSeen: true})
 	}
 	return list
 }
 
-// UnreachedSeeds returns the seeds that no exchange has succeeded with since the start, and when they were first tried.
-// One that was reached is a member from then on.
+// UnreachedSeeds returns the seeds without a successful exchange since the start, with the time of the first attempt.
 func (n *Node) UnreachedSeeds() map[string]time.Time {
 	n.seeds.mu.Lock()
 	defer n.seeds.mu.Unlock()
@@ -132,9 +131,9 @@ func (n *Node) UnreachedSeeds() map[string]time.Time {
 	return never
 }
 
-func tellSeed(logger zerolog.Logger, err error) {
+func logSeed(logger zerolog.Logger, err error) {
 	if err != nil {
-		logger.Warn().Err(err).Msg("other overwatch node not reached; trying again")
+		logger.Warn().Err(err).Msg("other overwatch node not reached; this node retries")
 		return
 	}
 	logger.Info().Msg("other overwatch node reached")

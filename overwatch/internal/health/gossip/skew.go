@@ -9,10 +9,10 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 )
 
-// skewLimit is the difference between an agent's clock and this node's beyond which it is logged.
+// skewLimit is the clock difference between an agent and this node above which it is logged.
 const skewLimit = time.Minute
 
-// skews logs agents whose clocks are wrong, each once until its clock is right again.
+// skews logs agents with a wrong clock, once until the clock is correct.
 type skews struct {
 	logger zerolog.Logger
 
@@ -24,8 +24,8 @@ func newSkews(logger zerolog.Logger) *skews {
 	return &skews{logger: logger, off: make(map[string]struct{})}
 }
 
-// note compares the sending time of a believed message with now.
-func (s *skews) note(agent string, sentAtMillis int64, now time.Time) {
+// checkClock compares the sending time of an authenticated message with now.
+func (s *skews) checkClock(agent string, sentAtMillis int64, now time.Time) {
 	skew := time.UnixMilli(sentAtMillis).Sub(now).Round(time.Second)
 	off := skew.Abs() > skewLimit
 	s.mu.Lock()
@@ -39,6 +39,6 @@ func (s *skews) note(agent string, sentAtMillis int64, now time.Time) {
 	s.mu.Unlock()
 	if off && !known {
 		s.logger.Warn().Str("agent_id", agent).Stringer("ahead", skew).
-			Msg("this agent's clock and ours differ: correct the wrong one; messages are taken all the same")
+			Msg("the clocks of the agent and this node differ; correct the wrong clock; messages are still accepted")
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// The kinds of messages that an overwatch node takes, in packets, in streams, and in the replies on streams that it has
-// opened.
+// The kinds of messages that an overwatch node accepts in packets, in streams, and in replies on its own streams.
 var (
 	packetKinds = frame.Of(frame.Ping, frame.Ack, frame.Suspect, frame.Alive, frame.Dead, frame.User)
 	streamKinds = frame.Of(frame.Ping, frame.PushPull, frame.User)
@@ -41,7 +40,7 @@ type transport struct {
 	greetings   greetings
 	locals      *locals
 	self        self
-	// deliver is called with each agent's message, which it may keep. It must not block.
+	// deliver is called with each message of an agent, and may retain it. It must not block.
 	deliver func(message []byte, from origin)
 
 	buffers sync.Pool // of *bytes.Buffer, for the contents of streams
@@ -52,7 +51,7 @@ type transport struct {
 	readers sync.WaitGroup
 }
 
-// self holds what the transport itself answers to agents: this node's name, boot nonce and Hello.
+// self is the data for answers of the transport: this node's name, boot nonce and Hello.
 type self struct {
 	nodeID string
 	boot   identity.Nonce
@@ -84,19 +83,19 @@ func (d *transport) open() {
 	d.readers.Go(d.acceptStreams)
 }
 
-// PacketCh returns the channel from which memberlist takes packets.
+// PacketCh returns the channel of packets for memberlist.
 func (d *transport) PacketCh() <-chan *memberlist.Packet { return d.packets }
 
-// StreamCh returns the channel from which memberlist takes streams.
+// StreamCh returns the channel of streams for memberlist.
 func (d *transport) StreamCh() <-chan net.Conn { return d.streams }
 
-// FinalAdvertiseAddr returns the address under which other overwatch nodes list this one.
+// FinalAdvertiseAddr returns the address of this node in other nodes' member lists.
 func (d *transport) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
 	a := d.ownAddr()
 	return a.Addr().AsSlice(), int(a.Port()), nil
 }
 
-// ownAddr returns the address that is listened on or, if that is any, one of this host.
+// ownAddr returns the listening address or, for an unspecified address, an address of this host.
 func (d *transport) ownAddr() netip.AddrPort {
 	a := d.addr()
 	if a.Addr().IsUnspecified() {
@@ -127,11 +126,11 @@ func ownAddress() netip.Addr {
 	return best
 }
 
-// send seals a message for an agent and sends it as a packet. It costs less than memberlist's, and needs no member.
+// send seals and sends a message to an agent as a packet, without memberlist.
 func (d *transport) send(message []byte, to netip.AddrPort) error {
 	plain := append([]byte{byte(frame.User)}, message...)
 	_, _, err := d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(make([]byte, 0, frame.MaxPacket), plain),
-		d.locals.towards(to), to)
+		d.locals.controlMessageTo(to), to)
 	return err
 }
 
@@ -142,16 +141,16 @@ func (d *transport) WriteTo(b []byte, addr string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("sending to %q: %w", addr, err)
 	}
 	to = netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
-	_, _, err = d.udp.WriteMsgUDPAddrPort(b, d.locals.towards(to), to)
+	_, _, err = d.udp.WriteMsgUDPAddrPort(b, d.locals.controlMessageTo(to), to)
 	return time.Now(), err
 }
 
-// WriteToAddress sends a packet; the name in the address does not count.
+// WriteToAddress sends a packet. It ignores the name in the address.
 func (d *transport) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error) {
 	return d.WriteTo(b, a.Addr)
 }
 
-// DialTimeout opens a stream to another overwatch node. Replies on it are checked like what others send.
+// DialTimeout opens a stream to another overwatch node. Replies are checked like other streams.
 func (d *transport) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
 	return frame.Dialer{Keyring: d.keyring, Allowed: replyKinds}.Dial(d.ctx, addr, timeout)
 }
@@ -170,7 +169,7 @@ func (d *transport) Shutdown() error {
 // shut closes the sockets and waits for the reading goroutines; later calls do nothing.
 func (d *transport) shut() {
 	d.stop()
-	d.sockets.close()
+	d.sockets.closeBoth()
 	d.connections.closeAll()
 	d.readers.Wait()
 }

@@ -55,13 +55,13 @@ func (d *transport) packet(raw, control []byte, on *scratch, from netip.AddrPort
 	if !p.Kinds.Within(packetKinds) {
 		return dropKind
 	}
-	back := d.locals.learn(from, control, now)
+	back := d.locals.recordDestination(from, control, now)
 	if p.User != nil {
 		d.deliver(bytes.Clone(p.User), origin{addr: from})
 		return frame.None
 	}
 	if p.Kinds.Has(frame.Ping) {
-		d.paths.pinged(p.SourceNode, from, now)
+		d.paths.recordPing(p.SourceNode, from, now)
 		if d.fromAgent(&p) {
 			d.pong(p.Sequence, on, from, back)
 			return frame.None

@@ -78,7 +78,7 @@ func (d *transport) request(s *connection, from netip.AddrPort) frame.Fault {
 	}
 	d.connections.complete(s)
 	if request.Kind == frame.PushPull && !request.Listening {
-		d.paths.greeted(request.Announced, from.Addr(), time.Now())
+		d.paths.recordGreeting(request.Announced, from.Addr(), time.Now())
 		d.greetings.add(request.Announced, from.Addr().Unmap(), time.Now())
 		d.greet(s)
 		return frame.None

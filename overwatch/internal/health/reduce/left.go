@@ -11,14 +11,14 @@ const (
 	Send
 	Address
 	Method
-	// Elsewhere tells that the agent is heard from another address and no allowed_cidrs covers this one.
+	// Elsewhere is true if the agent is heard from another address and no allowed_cidrs covers this one.
 	Elsewhere
-	// Unknown tells that this version of the node cannot make the check.
+	// Unknown is true if this version of the node cannot make the check.
 	Unknown
 	BodyContains
 	BodyMatches
 	Expect
-	// ByPolicy tells that agent_policies sets the check and the agent's is not used. No other part is set then.
+	// ByPolicy is true if agent_policies sets the check and the agent's is not used. No other part is set then.
 	ByPolicy
 )
 

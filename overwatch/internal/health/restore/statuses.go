@@ -72,7 +72,7 @@ func makeable(spec check.Spec) check.Spec {
 	node := validation.Settings{Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
 		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
 	for _, s := range []check.Spec{spec, without} {
-		whole := node.Given(s)
+		whole := node.WithDefaults(s)
 		if len(whole.Validate()) == 0 {
 			return s
 		}

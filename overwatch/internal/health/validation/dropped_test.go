@@ -8,14 +8,15 @@ import (
 // A target that goes while it is checked does not come back with the end of that check.
 func TestSchedule_WhatGoesDuringItsCheckStaysAway(t *testing.T) {
 	s, list, now := newSchedule(settingsOf(9)), targets(2), time.Now()
-	s.follow(list, now)
+	s.replaceTargets(list, now)
 	now = now.Add(interval)
-	first, second := s.next(now), s.next(now)
-	s.follow(nil, now)
+	first, second := s.nextEntry(now), s.nextEntry(now)
+	s.replaceTargets(nil, now)
 	for _, e := range []*entry{first, second} {
-		s.finish(finding{entry: e}, now)
+		s.finishCheck(checkOutcome{entry: e}, now)
 	}
-	if e := s.next(now.Add(10 * interval)); e != nil || len(s.plain.queue) != 0 || s.running() != 0 || s.initial != 0 {
+	if e := s.nextEntry(now.Add(10 * interval)); e != nil || len(s.plain.queue) != 0 || s.running() != 0 ||
+		s.initial != 0 {
 		t.Errorf("%v is checked again; %d are waiting, %d running, %d not attempted", e, len(s.plain.queue), s.running(),
 			s.initial)
 	}

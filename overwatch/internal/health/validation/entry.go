@@ -9,21 +9,21 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// entry is one target in the schedule. While running is true its tracker belongs to the goroutine that checks;
-// everything else, and all of it at other times, to Run. A node may have several hundred thousand, so it holds no
-// prober: making one costs a hundredth of a check and keeping one would cost more than all the rest.
+// entry is a target in the schedule. While running is true, the checking goroutine owns its tracker; Run owns all other
+// fields. A node may have several hundred thousand entries, so an entry has no prober: creating a prober costs a
+// hundredth of a check.
 type entry struct {
-	target  registry.CheckTarget // the check under way may be made by the one before
+	target  registry.CheckTarget // a running check may use the previous target
 	tracker check.Tracker
-	former  *check.Spec // what tracker counts by, where target became another during the check under way
+	former  *check.Spec // the spec of tracker, if target changed during the running check
 
-	due   time.Time // when the next check should start, or the running one should have
-	pool  *pool     // in whose queue it waits, or whose bound its check counts against
-	index int       // in the pool's queue; -1 when it is not there
+	due   time.Time // planned start of the next or running check
+	pool  *pool     // the pool of the queued or running check
+	index int       // index in the pool's queue, or -1
 
 	running bool
-	// gone is set by Run when the target is dropped; the goroutine that checks it then reports nothing.
-	gone atomic.Bool
+	// isDropped is set by Run when the target is dropped; the goroutine that checks it then reports nothing.
+	isDropped atomic.Bool
 	// initial is true until the first attempt for a target that was there at the start.
 	initial bool
 	// spread is true while the next check is to move away from those of entries that came at the same time.
@@ -35,7 +35,7 @@ type entry struct {
 	again   bool
 }
 
-// newEntry returns the entry of a target that is not scheduled yet.
+// newEntry returns the entry of a target that is not scheduled.
 func newEntry(t registry.CheckTarget) *entry {
 	e := &entry{target: t, tracker: *t.Spec.Tracker(), index: -1, spread: true}
 	if t.WasUnhealthy {
@@ -44,22 +44,20 @@ func newEntry(t registry.CheckTarget) *entry {
 	return e
 }
 
-// replaceTracker replaces the tracker, which counted by the thresholds of a former check, by one for the target's
-// present check that keeps its counts.
+// replaceTracker replaces the tracker by a tracker with the thresholds of the present check and the same counts.
 func (e *entry) replaceTracker(former check.Spec) {
 	e.tracker = *e.target.Spec.TrackerAfter(former, e.tracker)
 	e.former = nil
 }
 
-// finding is the result of a check that has ended.
-type finding struct {
+// checkOutcome is the result of an ended check.
+type checkOutcome struct {
 	entry   *entry
-	verdict registry.CheckResult // without an ID if the check was stopped
+	verdict registry.CheckResult // without an ID after a stopped check
 }
 
-// check makes one attempt at t, which is its target at the time, and draws the conclusion. ok is false if the attempt
-// was stopped.
-func (e *entry) check(ctx context.Context, t registry.CheckTarget, v *Validator) (verdict registry.CheckResult,
+// runCheck makes one check of t and applies the thresholds. ok is false for a stopped check.
+func (e *entry) runCheck(ctx context.Context, t registry.CheckTarget, v *Validator) (verdict registry.CheckResult,
 	ok bool) {
 	r := attempt(ctx, t, v.newProber)
 	if ctx.Err() != nil {
@@ -73,8 +71,8 @@ func (e *entry) check(ctx context.Context, t registry.CheckTarget, v *Validator)
 	}, true
 }
 
-// attempt makes a check once. A check that this version cannot make, such as one of a newer agent, has the outcome
-// Unknown and the reason as its error: it says nothing about the backend.
+// attempt makes a check once. A check that this version cannot make, for example of a newer agent, has the outcome
+// Unknown and the reason as its error. It does not change the state of the backend.
 func attempt(ctx context.Context, t registry.CheckTarget, newProber proberMaker) check.Result {
 	p, err := newProber(t)
 	if err != nil {
@@ -91,29 +89,29 @@ const (
 	followShare = 20
 )
 
-// follower keeps the targets of a schedule equal to the registry's, and its settings to those in force.
+// follower updates a schedule to the targets of the registry and the present settings.
 type follower struct {
 	targets    Targets
 	settings   *atomic.Pointer[Settings]
 	generation uint64
-	earliest   time.Time // when it may look again
+	earliest   time.Time // time of the next update
 }
 
-// follow brings the schedule up to date if targets or settings have changed. Nothing is a target while checks are
-// switched off.
-func (f *follower) follow(s *schedule) {
+// updateSchedule updates the schedule if targets or settings have changed. While checks are disabled, there are no
+// targets.
+func (f *follower) updateSchedule(s *schedule) {
 	start, settings := time.Now(), *f.settings.Load()
-	// The generation first: a change between the two calls is then noticed later.
+	// The generation is read first, so that a change between the two calls causes another update.
 	generation := f.targets.CheckTargetsGeneration()
 	if s.initial >= 0 && settings == s.settings && (generation == f.generation || start.Before(f.earliest)) {
 		return
 	}
 	f.generation = generation
-	s.set(settings)
+	s.setSettings(settings)
 	var targets []registry.CheckTarget
 	if settings.Enabled {
 		targets = f.targets.CheckTargets()
 	}
-	s.follow(targets, start)
+	s.replaceTargets(targets, start)
 	f.earliest = start.Add(followShare * time.Since(start))
 }

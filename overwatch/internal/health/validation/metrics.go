@@ -17,7 +17,7 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	checks := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "gslb_overwatch_validation_checks_total",
-		Help: "Health checks made by this node, by outcome; unknown ones could not be made for a reason of this node's own.",
+		Help: "Health checks by this node, by outcome; unknown means that this node could not run the check.",
 	}, []string{"outcome"})
 	m := &metrics{
 		checks: map[check.Outcome]prometheus.Counter{},

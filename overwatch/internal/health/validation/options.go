@@ -13,18 +13,18 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// heavyPart is the part of the concurrency that checks with a pattern have, beside that of the others.
+// heavyPart is the divisor of the concurrency for checks with a pattern, in addition to other checks.
 const heavyPart = 8
 
 func heavyConcurrency(concurrency int) int { return max(concurrency/heavyPart, 1) }
 
-// matchers bounds the patterns matched at a time: at most a quarter of the processors, since one may take seconds
-// and DNS needs them.
+// matchers bounds the concurrent pattern matches: a quarter of the cores, since a match may take seconds and DNS needs
+// cores.
 func matchers() int { return max(runtime.GOMAXPROCS(0)/4, 1) }
 
-// Targets lists the backends to check; registry.View is one. Neither method may block.
+// Targets lists the backends to check; registry.View implements it. Its methods must not block.
 type Targets interface {
-	// CheckTargetsGeneration changes whenever Targets would return something else.
+	// CheckTargetsGeneration increases when the result of CheckTargets changes.
 	CheckTargetsGeneration() uint64
 	CheckTargets() []registry.CheckTarget
 }
@@ -32,10 +32,10 @@ type Targets interface {
 // Options configures a Validator. Targets, Report and Registerer are required.
 type Options struct {
 	Targets Targets
-	// Report takes the verdict of each check. It may block, which delays the next check of that backend, and is called by
-	// several goroutines at once, for one backend by one at a time.
+	// Report receives the result of each check. It may block, which delays the next check of the backend. Calls for
+	// different backends are concurrent.
 	Report func(context.Context, registry.CheckResult) error
-	// Settings are those in force until Reconfigure changes them.
+	// Settings are the initial settings; Reconfigure changes them.
 	Settings Settings
 	// UserAgent is sent with http checks.
 	UserAgent  string
@@ -43,7 +43,7 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
-// complete checks o and fills in what may be left out.
+// complete validates o and sets defaults.
 func (o *Options) complete() error {
 	if o.Targets == nil || o.Report == nil || o.Registerer == nil {
 		return errors.New("validation: Targets, Report and Registerer must be set")

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// queue is a heap of entries by due time, for container/heap. Each entry knows its place.
+// queue is a heap of entries by due time, for container/heap. Each entry stores its index.
 type queue []*entry
 
 func (q queue) Len() int           { return len(q) }
@@ -36,19 +36,19 @@ func (q *queue) Pop() any {
 	return e
 }
 
-// pool is a part of the schedule with a bound of its own on the checks under way. Checks that match a pattern have a
-// pool, so that they, which cost processor time, do not hold up the others.
+// pool is a part of the schedule with its own limit of running checks. Checks with a pattern have a separate pool,
+// since they need CPU time and must not delay other checks.
 type pool struct {
 	queue   queue
 	running int
 	most    int
 }
 
-// heavy reports whether a check costs noticeable processor time of this node.
-func heavy(spec check.Spec) bool { return spec.Detail.Detail().BodyMatches != "" }
+// isHeavy reports whether a check needs much CPU time.
+func isHeavy(spec check.Spec) bool { return spec.Detail.Detail().BodyMatches != "" }
 
-// next returns the entry whose check should have started by now and may, marked as running; nil if there is none.
-func (l *pool) next(now time.Time) *entry {
+// nextEntry returns the next due entry and marks it as running, or nil if no check may start.
+func (l *pool) nextEntry(now time.Time) *entry {
 	if l.running >= l.most || len(l.queue) == 0 || l.queue[0].due.After(now) {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (l *pool) overdue(now time.Time) (late, wait time.Duration, ok bool) {
 	return max(d, 0), max(-d, 0), l.running < l.most
 }
 
-// batch is one call of CheckNow. Run's goroutine fills it and then closes done; the caller reads it afterwards.
+// batch is a call of CheckNow. The goroutine of Run fills it and closes done; then the caller reads it.
 type batch struct {
 	wants    func(registry.ID) bool
 	missing  int
@@ -82,8 +82,8 @@ func (b *batch) finishIfComplete() {
 	}
 }
 
-// release gives the entry's verdict to everyone who waits for it; nil if there will be none.
-func (e *entry) release(v *registry.CheckResult) {
+// notifyWaiting passes the result to all waiting batches; nil if there will be no result.
+func (e *entry) notifyWaiting(v *registry.CheckResult) {
 	for _, b := range e.waiting {
 		if v != nil {
 			b.verdicts = append(b.verdicts, *v)

@@ -13,12 +13,12 @@ import (
 // are spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
 const startSpread = time.Millisecond
 
-// undecidedPart is the part of an interval after which a target without a verdict is checked again, if its last check
-// failed or its success was not enough. A backend that died while this node was away is found soon, and yet one lost
-// packet takes nothing out.
-const undecidedPart = 4
+// undecidedDivisor is the part of an interval after which a target without a verdict is checked again, if its last
+// check failed or its success was not enough. A backend that died while this node was away is found soon, and yet one
+// lost packet takes nothing out.
+const undecidedDivisor = 4
 
-// schedule holds the targets with the times of their next checks. It has no goroutine and no clock.
+// schedule has the targets with the times of their next checks. It has no goroutine and no clock.
 type schedule struct {
 	settings Settings
 	entries  map[registry.ID]*entry
@@ -28,23 +28,23 @@ type schedule struct {
 	initial int
 }
 
-// newSchedule returns an empty schedule for settings that are complete.
+// newSchedule returns an empty schedule for complete settings.
 func newSchedule(settings Settings) *schedule {
 	s := &schedule{entries: map[registry.ID]*entry{}, initial: -1}
-	s.set(settings)
+	s.setSettings(settings)
 	return s
 }
 
-// set puts settings in force; what they mean for the targets comes with the next call of follow.
-func (s *schedule) set(settings Settings) {
+// setSettings replaces the settings. replaceTargets applies them to the targets.
+func (s *schedule) setSettings(settings Settings) {
 	s.settings = settings
 	s.plain.most, s.heavy.most = settings.Concurrency, heavyConcurrency(settings.Concurrency)
 }
 
-// place puts an entry whose check is not under way into the queue of its pool, by its time.
-func (s *schedule) place(e *entry) {
+// enqueue adds an entry without a running check to the queue of its pool.
+func (s *schedule) enqueue(e *entry) {
 	l := &s.plain
-	if heavy(e.target.Spec) {
+	if isHeavy(e.target.Spec) {
 		l = &s.heavy
 	}
 	switch {
@@ -58,30 +58,29 @@ func (s *schedule) place(e *entry) {
 	heap.Push(&l.queue, e)
 }
 
-// running returns the number of checks under way.
+// running returns the number of running checks.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
-// follow replaces the targets by the given ones, with the settings in force. Targets that were there keep their state,
-// and keep their time if they are checked as before, unless their interval is shorter now. New targets, and those that
-// are checked in another way, are due soon.
-func (s *schedule) follow(targets []registry.CheckTarget, now time.Time) {
+// replaceTargets replaces the targets, with the present settings. Existing targets retain their state, and their time
+// unless check or interval changed. New and changed targets are due soon.
+func (s *schedule) replaceTargets(targets []registry.CheckTarget, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
 	for _, t := range targets {
-		t.Spec = s.settings.Given(t.Spec)
+		t.Spec = s.settings.WithDefaults(t.Spec)
 		e := s.entries[t.ID]
 		if e == nil {
 			e = newEntry(t)
 			e.initial = s.initial < 0
 			fresh = append(fresh, e)
-		} else if e.target.Spec != t.Spec && s.change(e, t, now) {
+		} else if e.target.Spec != t.Spec && s.replaceCheck(e, t, now) {
 			fresh = append(fresh, e)
 		}
 		known[t.ID] = e
 	}
 	for id, e := range s.entries {
 		if known[id] == nil {
-			s.drop(e)
+			s.removeEntry(e)
 		}
 	}
 	s.entries = known
@@ -91,13 +90,13 @@ func (s *schedule) follow(targets []registry.CheckTarget, now time.Time) {
 	over := min(s.settings.Interval, time.Duration(len(fresh))*startSpread)
 	for _, e := range fresh {
 		e.due = now.Add(rand.N(over))
-		s.place(e)
+		s.enqueue(e)
 	}
 }
 
-// change replaces the check of an entry; one under way ends as it was. soon tells that the new check is made in another
-// way, so that the caller should have it made soon.
-func (s *schedule) change(e *entry, t registry.CheckTarget, now time.Time) (soon bool) {
+// replaceCheck replaces the check of an entry; a running check ends unchanged. soon is true if the kind of check
+// changed, so that the caller checks soon.
+func (s *schedule) replaceCheck(e *entry, t registry.CheckTarget, now time.Time) (soon bool) {
 	former := e.target.Spec
 	another := !former.SameAttempt(t.Spec)
 	e.target = t
@@ -111,55 +110,55 @@ func (s *schedule) change(e *entry, t registry.CheckTarget, now time.Time) (soon
 	}
 	e.replaceTracker(former)
 	if !another {
-		s.hasten(e, now)
+		s.moveForward(e, now)
 	}
 	return another
 }
 
-// hasten moves the next check of an entry forward where it is due later than an interval from now, as after a shorter
-// interval was set. The new time is random within that interval, so that not all checks come at once.
-func (s *schedule) hasten(e *entry, now time.Time) {
+// moveForward moves the next check of an entry forward to a random time within the next interval, if it is later. It is
+// used after a shorter interval was set.
+func (s *schedule) moveForward(e *entry, now time.Time) {
 	if interval := e.target.Spec.Interval; e.index >= 0 && e.due.Sub(now) > interval {
 		e.due = now.Add(rand.N(interval))
-		s.place(e)
+		s.enqueue(e)
 	}
 }
 
-// drop forgets an entry; calls that wait for its verdict end.
-func (s *schedule) drop(e *entry) {
-	e.gone.Store(true)
+// removeEntry removes an entry and ends the batches that wait for it.
+func (s *schedule) removeEntry(e *entry) {
+	e.isDropped.Store(true)
 	if e.index >= 0 {
 		heap.Remove(&e.pool.queue, e.index)
 	}
-	s.attempted(e)
-	e.release(nil)
+	s.countAttempt(e)
+	e.notifyWaiting(nil)
 }
 
-// attempted notes the first attempt of an entry, or that it is gone; the first cycle no longer waits for it.
-func (s *schedule) attempted(e *entry) {
+// countAttempt records the first attempt or the removal of an entry, for the first cycle.
+func (s *schedule) countAttempt(e *entry) {
 	if e.initial {
 		e.initial = false
 		s.initial--
 	}
 }
 
-// next returns the entry whose check should have started by now and may, marked as running; nil if there is none.
-func (s *schedule) next(now time.Time) *entry {
-	if e := s.plain.next(now); e != nil {
+// nextEntry returns the next due entry and marks it as running, or nil if no check may start.
+func (s *schedule) nextEntry(now time.Time) *entry {
+	if e := s.plain.nextEntry(now); e != nil {
 		return e
 	}
-	return s.heavy.next(now)
+	return s.heavy.nextEntry(now)
 }
 
-// finish takes back an entry whose check has ended and plans the next one.
-func (s *schedule) finish(f finding, now time.Time) {
+// finishCheck handles the end of a check and schedules the next check.
+func (s *schedule) finishCheck(f checkOutcome, now time.Time) {
 	e := f.entry
 	e.running = false
 	e.pool.running--
-	if e.gone.Load() {
+	if e.isDropped.Load() {
 		return
 	}
-	s.attempted(e)
+	s.countAttempt(e)
 	if e.former != nil {
 		e.replaceTracker(*e.former)
 	}
@@ -167,10 +166,10 @@ func (s *schedule) finish(f finding, now time.Time) {
 		e.again = false
 		e.due = now
 	} else {
-		e.release(&f.verdict)
+		e.notifyWaiting(&f.verdict)
 		e.due = s.nextDue(e, f.verdict.Outcome, now)
 	}
-	s.place(e)
+	s.enqueue(e)
 }
 
 // nextDue returns the time of the next check: an interval after the due time of the last check, or now if that time has
@@ -181,7 +180,7 @@ func (s *schedule) nextDue(e *entry, last check.Outcome, now time.Time) time.Tim
 	gap := e.target.Spec.IntervalAfter(&e.tracker)
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
 	case undecided:
-		gap = min(gap, e.target.Spec.Interval/undecidedPart)
+		gap = min(gap, e.target.Spec.Interval/undecidedDivisor)
 		gap -= rand.N(gap/2 + 1)
 	case e.spread:
 		e.spread = false
@@ -193,8 +192,8 @@ func (s *schedule) nextDue(e *entry, last check.Outcome, now time.Time) time.Tim
 	return now
 }
 
-// expedite makes every target that b wants due now. Those under way are checked again when they have ended.
-func (s *schedule) expedite(b *batch, now time.Time) {
+// checkNow makes all targets of b due now. Running checks are repeated after their end.
+func (s *schedule) checkNow(b *batch, now time.Time) {
 	for id, e := range s.entries {
 		if !b.wants(id) {
 			continue
@@ -207,7 +206,7 @@ func (s *schedule) expedite(b *batch, now time.Time) {
 			continue
 		}
 		e.due = now
-		s.place(e)
+		s.enqueue(e)
 	}
 	b.finishIfComplete()
 }

@@ -13,11 +13,11 @@ func BenchmarkSchedule(b *testing.B) {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
 			s := newSchedule(settingsOf(DefaultConcurrency))
 			now := time.Now()
-			s.follow(targets(n), now)
+			s.replaceTargets(targets(n), now)
 			b.ReportAllocs()
 			for b.Loop() {
 				now = s.plain.queue[0].due
-				s.finish(finding{entry: s.next(now)}, now)
+				s.finishCheck(checkOutcome{entry: s.nextEntry(now)}, now)
 			}
 		})
 	}
@@ -32,12 +32,12 @@ func BenchmarkFollow(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			s.follow(list, now)
+			s.replaceTargets(list, now)
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			b.ResetTimer()
 			for b.Loop() {
-				s.follow(list, now)
+				s.replaceTargets(list, now)
 			}
 			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n), "B/target")
 			runtime.KeepAlive(s)

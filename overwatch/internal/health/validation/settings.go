@@ -10,25 +10,23 @@ import (
 
 // Settings are overwatch.validation of the configuration.
 type Settings struct {
-	// Enabled says whether backends are checked at all.
+	// Enabled enables own checks.
 	Enabled bool
-	// Interval is the time between two checks of one backend, Timeout bounds each, where the backend's own check has no
-	// times.
+	// Interval is the time between two checks of a backend, and Timeout bounds a check. A check with its own times
+	// replaces them.
 	Interval, Timeout time.Duration
-	// FailureThreshold and SuccessThreshold are those of checks that have none of their own; 0 means the default of
+	// FailureThreshold and SuccessThreshold are the thresholds of checks without thresholds; 0 means the default of
 	// package check.
 	FailureThreshold, SuccessThreshold int
-	// Concurrency bounds the checks under way; 0 means DefaultConcurrency. Checks that match a pattern have an eighth of
-	// it for themselves.
+	// Concurrency bounds the running checks; 0 means DefaultConcurrency. Checks with a pattern have an eighth of it.
 	Concurrency int
 }
 
-// DefaultConcurrency bounds the checks under way at once. Each holds a descriptor and some 30 KiB. At the
-// reference values (every 30 s, 5 s to answer) it lets 6 000 backends be dead at once without delaying the checks of
-// the others.
+// DefaultConcurrency bounds the running checks. Each needs a file descriptor and 30 KiB. With the default times (every
+// 30 s, timeout 5 s), 6 000 backends can be down without delaying other checks.
 const DefaultConcurrency = 1024
 
-// complete fills in what may be left out, and checks s.
+// complete validates s and sets defaults.
 func (s *Settings) complete() error {
 	for _, field := range []struct {
 		value *int
@@ -42,16 +40,16 @@ func (s *Settings) complete() error {
 		}
 	}
 	if s.Concurrency < 0 {
-		return fmt.Errorf("overwatch.validation: %d checks at once: give a number above 0", s.Concurrency)
+		return fmt.Errorf("overwatch.validation: concurrency %d is out of range: want a number above 0", s.Concurrency)
 	}
-	if problems := s.Given(check.Spec{Type: check.TCP}).Validate(); len(problems) > 0 {
+	if problems := s.WithDefaults(check.Spec{Type: check.TCP}).Validate(); len(problems) > 0 {
 		return fmt.Errorf("overwatch.validation: %w", problems[0])
 	}
 	return nil
 }
 
-// Given returns a backend's check with these times and thresholds where it has none of its own.
-func (s *Settings) Given(spec check.Spec) check.Spec {
+// WithDefaults returns a check with the times and thresholds of s for its unset values.
+func (s *Settings) WithDefaults(spec check.Spec) check.Spec {
 	if spec.Interval == 0 {
 		spec.Interval, spec.Timeout = s.Interval, s.Timeout
 		spec.FastInterval = min(spec.FastInterval, s.Interval)

@@ -12,24 +12,24 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// ErrStopped is returned by CheckNow once Run has ended.
+// ErrStopped is the error of CheckNow after the end of Run.
 var ErrStopped = errors.New("validation has stopped")
 
-// Validator checks backends. Its methods may be called from any goroutine.
+// Validator checks backends. Its methods are safe for concurrent use.
 type Validator struct {
 	options   Options
 	metrics   *metrics
 	newProber proberMaker
 	patterns  *check.Patterns
-	finished  chan finding
+	finished  chan checkOutcome
 	requests  chan *batch
 	settings  atomic.Pointer[Settings]
-	changed   chan struct{} // holds one token while settings has changed and Run has not seen it
+	changed   chan struct{} // has an element while Run must apply changed settings
 	stopped   chan struct{}
 	cycled    chan struct{} // closed after the first cycle
 }
 
-// New prepares a Validator; nothing is checked before Run.
+// New returns a Validator. Checks begin with Run.
 func New(o Options) (*Validator, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func New(o Options) (*Validator, error) {
 	}
 	v := &Validator{
 		options: o, metrics: m, changed: make(chan struct{}, 1), patterns: check.NewPatterns(matchers()),
-		finished: make(chan finding, DefaultConcurrency),
+		finished: make(chan checkOutcome, DefaultConcurrency),
 		requests: make(chan *batch),
 		stopped:  make(chan struct{}),
 		cycled:   make(chan struct{}),
@@ -50,7 +50,7 @@ func New(o Options) (*Validator, error) {
 	return v, nil
 }
 
-// Reconfigure puts other settings in force, from the next check of each backend on. On an error nothing changes.
+// Reconfigure replaces the settings, for the next check of each backend. After an error, no setting has changed.
 func (v *Validator) Reconfigure(next Settings) error {
 	if err := next.complete(); err != nil {
 		return err
@@ -63,12 +63,12 @@ func (v *Validator) Reconfigure(next Settings) error {
 	return nil
 }
 
-// FirstCycle returns a channel that is closed when every target that was there when Run began has been attempted once
-// and its verdict reported, or is gone. Without any it is closed as soon as Run has looked.
+// FirstCycle returns a channel that is closed after the first check of all initial targets. Without targets, it is
+// closed immediately.
 func (v *Validator) FirstCycle() <-chan struct{} { return v.cycled }
 
-// CheckNow checks every target that wants asks for, now, and returns their verdicts ordered by id when all have ended.
-// The verdicts are reported like any other. wants must not block. Targets dropped meanwhile are left out.
+// CheckNow checks all targets for which wants returns true, and returns their results ordered by id. The results are
+// also reported. wants must not block. Targets that are removed meanwhile are omitted.
 func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error) {
 	b := &batch{wants: wants, done: make(chan struct{})}
 	select {
@@ -89,7 +89,7 @@ func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) 
 	}
 }
 
-// Run checks until ctx ends, and returns when every check has ended. It must be called once.
+// Run checks until ctx ends, and returns after all checks have ended. It must be called once.
 func (v *Validator) Run(ctx context.Context) error {
 	var checks sync.WaitGroup
 	defer checks.Wait()
@@ -100,52 +100,52 @@ func (v *Validator) Run(ctx context.Context) error {
 	defer due.Stop()
 	s := newSchedule(*v.settings.Load())
 	f := follower{targets: v.options.Targets, settings: &v.settings}
-	f.follow(s)
+	f.updateSchedule(s)
 	for {
 		for {
-			e := s.next(time.Now())
+			e := s.nextEntry(time.Now())
 			if e == nil {
 				break
 			}
 			target := e.target
 			checks.Go(func() { v.check(ctx, e, target) })
 		}
-		v.show(s, due)
+		v.publishState(s, due)
 		select {
 		case <-ctx.Done():
 			return nil
 		case found := <-v.finished:
-			s.finish(found, time.Now())
+			s.finishCheck(found, time.Now())
 		case b := <-v.requests:
-			f.earliest = time.Time{} // what was declared or set before the call counts
-			f.follow(s)
-			s.expedite(b, time.Now())
+			f.earliest = time.Time{} // changes from before the call apply
+			f.updateSchedule(s)
+			s.checkNow(b, time.Now())
 		case <-v.changed:
-			f.follow(s)
+			f.updateSchedule(s)
 		case <-due.C:
 		case <-poll.C:
-			f.follow(s)
+			f.updateSchedule(s)
 		}
 	}
 }
 
 // check runs in its own goroutine.
 func (v *Validator) check(ctx context.Context, e *entry, t registry.CheckTarget) {
-	verdict, ok := e.check(ctx, t, v)
-	if ok && !e.gone.Load() {
+	verdict, ok := e.runCheck(ctx, t, v)
+	if ok && !e.isDropped.Load() {
 		if err := v.options.Report(ctx, verdict); err != nil && ctx.Err() == nil {
-			v.options.Logger.Error().Err(err).Stringer("backend", t.ID).Msg("a verdict could not be reported")
+			v.options.Logger.Error().Err(err).Stringer("backend", t.ID).Msg("reporting the result of an own check failed")
 		}
 	}
 	select {
-	case v.finished <- finding{e, verdict}:
+	case v.finished <- checkOutcome{e, verdict}:
 	case <-v.stopped:
 	}
 }
 
-// show publishes the state of the schedule, and sets the timer for the next check that may start. If none may, because
-// the bound of checks under way is reached, the end of a check wakes Run.
-func (v *Validator) show(s *schedule, due *time.Timer) {
+// publishState publishes the state of the schedule, and sets the timer for the next check. If the limit of running
+// checks is reached, the end of a check wakes Run.
+func (v *Validator) publishState(s *schedule, due *time.Timer) {
 	late, wait, waiting := s.overdue(time.Now())
 	v.metrics.inFlight.Set(float64(s.running()))
 	v.metrics.lag.Set(late.Seconds())

@@ -42,8 +42,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.RegionEmpty: func(n *node) { n.regions = []string{"eu", "us"}; n.domains = n.domains[:1] },
 		api.NodeUnheard: func(n *node) {
 			now := time.Now()
-			n.o.Unheard = func() []gossip.Unheard {
-				return []gossip.Unheard{{Node: "ow-2", Since: now.Add(-time.Minute)}, {Node: "ow-3", Since: now.Add(-time.Second)}}
+			n.o.Unheard = func() []gossip.SilentNode {
+				return []gossip.SilentNode{{Node: "ow-2", Since: now.Add(-time.Minute)}, {Node: "ow-3",
+					Since: now.Add(-time.Second)}}
 			}
 		},
 		api.NodeIDShared: func(n *node) {
@@ -279,8 +280,8 @@ func TestConditions_OfWhatIsOver(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.have("a.example 1 h", "b.example 2 h")
 		now := time.Now()
-		n.o.Unheard = func() []gossip.Unheard {
-			return []gossip.Unheard{{Node: "ow-9.example:7946", Since: now.Add(-time.Hour), Never: true}}
+		n.o.Unheard = func() []gossip.SilentNode {
+			return []gossip.SilentNode{{Node: "ow-9.example:7946", Since: now.Add(-time.Hour), NeverSeen: true}}
 		}
 		n.o.Certificates = func() []httpserve.Dated { return []httpserve.Dated{{Subject: "CN=x", NotAfter: now}} }
 		var said []string

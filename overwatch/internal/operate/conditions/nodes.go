@@ -28,7 +28,7 @@ func (j *Judge) walkNodes(to report) {
 		}
 		to(api.NodeUnheard, n.Node, func() (string, string) {
 			const command = "gslbctl gossip nodes"
-			if n.Never {
+			if n.NeverSeen {
 				return fmt.Sprintf("no node was ever heard at %s, one of overwatch.gossip.seeds, since %s", n.Node,
 					moment(n.Since)), command
 			}

@@ -19,7 +19,7 @@ func TestConditions_ALostNodeHasOne(t *testing.T) {
 			return []replication.LostPeer{{Node: "ow-2", URL: "http://two", Since: since, Lacks: 3},
 				{URL: "http://three", Since: since, Joining: true}}
 		}
-		n.o.Unheard = func() []gossip.Unheard { return []gossip.Unheard{{Node: "ow-2", Since: since}} }
+		n.o.Unheard = func() []gossip.SilentNode { return []gossip.SilentNode{{Node: "ow-2", Since: since}} }
 		n.o.KeySync = func() api.DNSSECSyncState {
 			return api.DNSSECSyncState{Enabled: true, Peers: []api.DNSSECPeer{{Peer: "http://two", Error: &failed},
 				{Peer: "http://three", Error: &failed}, {Peer: "http://four", Error: &failed}}}

@@ -76,7 +76,7 @@ type Options struct {
 	// reason for a file that it can. DatabaseFault is the same for the geolocation database. nil: there are no faults.
 	ConfigFault, DatabaseFault func() (path, reason string)
 	// Unheard lists the other nodes that gossip does not hear.
-	Unheard func() []gossip.Unheard
+	Unheard func() []gossip.SilentNode
 	// LostPeers lists the peers that do not answer; SharedIDs the node ids that two running nodes have.
 	LostPeers func() []replication.LostPeer
 	SharedIDs func() []replication.SharedID

@@ -24,7 +24,7 @@ func waiting(k identity.KeyID, o origin, size int) arrival {
 }
 
 func TestLane_SourcesTakeTurns(t *testing.T) {
-	l := newLane()
+	l := newQueueClass()
 	for i := range 5 {
 		l.add(waiting(key(i), from("192.0.2.1", false), 10))
 	}
@@ -32,7 +32,7 @@ func TestLane_SourcesTakeTurns(t *testing.T) {
 	l.add(waiting(key(200), from("192.0.2.1", true), 10)) // the same host's streams count apart
 	var order []identity.KeyID
 	for {
-		a, ok := l.next()
+		a, ok := l.removeNext()
 		if !ok {
 			break
 		}
@@ -54,8 +54,8 @@ func TestLane_SourcesTakeTurns(t *testing.T) {
 
 // Whoever has the gossip key can write the key id of any agent; what he writes counts against him.
 func TestLane_AForgedKeyIDTakesNoPlaceOfTheAgent(t *testing.T) {
-	l := newLane()
-	for i := range 10 * laneAgent {
+	l := newQueueClass()
+	for i := range 10 * maxSenderMessages {
 		for _, host := range []string{"198.51.100.1", "192.0.2.1"} { // also from behind the agent's own address
 			forged := from(host, i%2 == 0)
 			forged.addr = netip.AddrPortFrom(forged.addr.Addr(), 4000)
@@ -65,7 +65,7 @@ func TestLane_AForgedKeyIDTakesNoPlaceOfTheAgent(t *testing.T) {
 			l.add(waiting(key(1), forged, 10))
 		}
 	}
-	for i := range laneAgent {
+	for i := range maxSenderMessages {
 		if fault := l.add(waiting(key(1), from("192.0.2.1", i%2 == 0), 10)); fault != frame.None {
 			t.Fatalf("the agent's message %d: %s", i, fault)
 		}
@@ -73,8 +73,8 @@ func TestLane_AForgedKeyIDTakesNoPlaceOfTheAgent(t *testing.T) {
 }
 
 func TestLane_OneSenderHasFewPlaces(t *testing.T) {
-	l := newLane()
-	for i := range laneAgent {
+	l := newQueueClass()
+	for i := range maxSenderMessages {
 		if fault := l.add(waiting(key(1), from("192.0.2.1", false), 10)); fault != frame.None {
 			t.Fatalf("message %d: %s", i, fault)
 		}
@@ -88,11 +88,11 @@ func TestLane_OneSenderHasFewPlaces(t *testing.T) {
 }
 
 func TestLane_FloodFromOneSourceLeavesRoomForOthers(t *testing.T) {
-	l := newLane()
-	for i := range laneMessages + 100 { // forged key ids, all different
+	l := newQueueClass()
+	for i := range maxClassMessages + 100 { // forged key ids, all different
 		l.add(waiting(key(i), from("198.51.100.1", false), 100))
 	}
-	if l.count != laneMessages {
+	if l.count != maxClassMessages {
 		t.Fatalf("%d messages wait", l.count)
 	}
 	for i := range 50 {
@@ -102,22 +102,22 @@ func TestLane_FloodFromOneSourceLeavesRoomForOthers(t *testing.T) {
 			t.Fatalf("message %d of the honest source was dropped", i)
 		}
 	}
-	if l.count != laneMessages {
+	if l.count != maxClassMessages {
 		t.Errorf("%d messages wait", l.count)
 	}
-	l.next()
-	if a, _ := l.next(); a.head.KeyID != key(1<<20) {
+	l.removeNext()
+	if a, _ := l.removeNext(); a.head.KeyID != key(1<<20) {
 		t.Error("the honest source has to wait for more than one message of the flood")
 	}
 }
 
 func TestLane_HoldsItsLimitOfOctets(t *testing.T) {
-	l := newLane()
-	for i := range 2 * laneOctets / (64 << 10) {
+	l := newQueueClass()
+	for i := range 2 * maxClassOctets / (64 << 10) {
 		l.add(waiting(key(i), from("192.0.2.1", i%2 == 0), 64<<10))
 	}
-	if l.octets > laneOctets {
-		t.Errorf("%d octets wait, at most %d may", l.octets, laneOctets)
+	if l.octets > maxClassOctets {
+		t.Errorf("%d octets wait, at most %d may", l.octets, maxClassOctets)
 	}
 }
 
