@@ -25,14 +25,14 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	n.zones, err = dnssec.Open(dnssec.Options{
 		Dir: dnssec.Directory(cfg.DataDir), NodeID: cfg.Overwatch.Identity.NodeID,
-		Algorithm:  dnssec.Named(cfg.Overwatch.DNSSEC.Algorithm),
+		Algorithm:  dnssec.ParseAlgorithm(cfg.Overwatch.DNSSEC.Algorithm),
 		KeyTTL:     time.Duration(cfg.DNS.Apex()) * time.Second,
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})
 	if err != nil {
 		return err
 	}
-	n.zones.Expect(publish.Apexes(control.DNSSettings(cfg, nil)))
+	n.zones.SetExpected(publish.Apexes(control.DNSSettings(cfg, nil)))
 	n.keySync, err = keysync.New(keysync.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Holders: n.holders, Zones: n.zones,
 		Audit: n.audit.Record, About: n.about,

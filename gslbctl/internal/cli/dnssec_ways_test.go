@@ -107,9 +107,9 @@ func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
 		}
 	}
 	n := startNode(t)
-	n.set(sent+"?dry_run=true", &api.Error{Status: 409, Message: "no node that is not heard of holds it up"})
+	n.set(sent+"?dry_run=true", &api.Error{Status: 409, Message: "no unreachable node blocks it"})
 	if r := ask(t, "dnssec roll example.com --force --yes", n); r.code != 1 ||
-		!strings.Contains(r.errors, "holds it up") || len(n.changes()) > 0 {
+		!strings.Contains(r.errors, "blocks it") || len(n.changes()) > 0 {
 		t.Errorf("nothing to force: %+v", r)
 	}
 	for name, c := range map[string]struct {

@@ -77,11 +77,11 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	if err != nil {
 		return nil, nil, err
 	}
-	// The order is: backends of new names, because a backend without a name has no effect; names; other backends; tokens
-	// and policies, which can remove backends. After the names, only the end of the node stops the reload.
+	// The order is: backends of new names, because a backend without a name has no effect; names; other backends;
+	// tokens and policies, which can remove backends. After the names, only the end of the node stops the reload.
 	p.KeepSerials(p.o.Publisher.Serial())
 	if p.o.Zones != nil {
-		altered, err := p.o.Zones.Reread()
+		altered, err := p.o.Zones.ReloadKeys()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -2,14 +2,14 @@ package dnssec
 
 import "time"
 
-// active returns the keys of a zone that sign at the time now, where key records have the TTL ttl:
+// active returns the keys of a zone that sign at the time now. ttl is the TTL of the key records.
 //
-//	its keys                                                 those that sign
-//	some are active, one of them published for a TTL         the active ones
-//	some are active, none of them published for a TTL yet    the active ones, and the retired ones still
-//	none is active                                           the oldest: unsigned would be worse
+//	keys of the zone                                   signing keys
+//	active keys, one of them published for a TTL       the active keys
+//	active keys, none of them published for a TTL      the active and the retired keys
+//	no active key                                      the oldest key, because an unsigned zone would be worse
 //
-// So one key takes the place of another only when a DNSKEY RRset without it has gone from caches.
+// A key therefore replaces another key only after caches have dropped the DNSKEY RRset without it.
 func (r *Keyring) active(zone string, ttl time.Duration, now time.Time) []*Key {
 	var signing, retired []*Key
 	settled := false
@@ -38,17 +38,17 @@ func (r *Keyring) active(zone string, ttl time.Duration, now time.Time) []*Key {
 	return all
 }
 
-// publishedFor returns the time since this node put a key into the DNSKEY RRset.
+// publishedFor returns the time since this node added a key to the DNSKEY RRset.
 func (r *Keyring) publishedFor(k *Key, now time.Time) time.Duration {
-	e := r.recordOf(k.zone).of(k.public)
+	e := r.recordOf(k.zone).entryOf(k.public)
 	if e == nil {
 		return 0
 	}
 	return now.Sub(e.Published)
 }
 
-// provisional reports whether a key was made here and may still give way to a peer's.
-func (r *Keyring) provisional(k *Key) bool {
-	e := r.recordOf(k.zone).of(k.public)
+// isProvisional reports whether the key was created here and a key of a peer can still replace it.
+func (r *Keyring) isProvisional(k *Key) bool {
+	e := r.recordOf(k.zone).entryOf(k.public)
 	return e != nil && e.Provisional
 }

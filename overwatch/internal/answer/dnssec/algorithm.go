@@ -16,17 +16,17 @@ import (
 // Algorithm is the number of a signing algorithm (RFC 8624).
 type Algorithm uint8
 
-// The algorithms that keys may have.
+// The supported algorithms.
 const (
 	ECDSAP256SHA256 = Algorithm(dns.ECDSAP256SHA256) // RFC 6605
 	ED25519         = Algorithm(dns.ED25519)         // RFC 8080
 )
 
-// String returns the algorithm's mnemonic.
+// String returns the mnemonic of the algorithm.
 func (a Algorithm) String() string { return dns.AlgorithmToString[uint8(a)] }
 
-// Named returns the algorithm of a mnemonic; 0 for one that no key can have.
-func Named(name string) Algorithm {
+// ParseAlgorithm returns the algorithm with a mnemonic; 0 for an unsupported one.
+func ParseAlgorithm(name string) Algorithm {
 	for _, a := range []Algorithm{ECDSAP256SHA256, ED25519} {
 		if a.String() == name {
 			return a
@@ -35,8 +35,8 @@ func Named(name string) Algorithm {
 	return 0
 }
 
-// known returns an error for an algorithm that no key can have.
-func (a Algorithm) known() error {
+// validate returns an error for an unsupported algorithm.
+func (a Algorithm) validate() error {
 	if a != ECDSAP256SHA256 && a != ED25519 {
 		return fmt.Errorf("has the algorithm %d; %d (%s) and %d (%s) can be used", uint8(a), uint8(ECDSAP256SHA256),
 			ECDSAP256SHA256, uint8(ED25519), ED25519)
@@ -47,12 +47,12 @@ func (a Algorithm) known() error {
 // secret is the private part of a key.
 type secret interface {
 	algorithm() Algorithm
-	public() ([]byte, error)            // as in a DNSKEY record
-	bytes() ([]byte, error)             // as in key files
-	sign(signed []byte) ([]byte, error) // the signature as in an RRSIG record
+	public() ([]byte, error)            // in the format of a DNSKEY record
+	bytes() ([]byte, error)             // in the format of key files
+	sign(signed []byte) ([]byte, error) // returns a signature in the format of an RRSIG record
 }
 
-// generate makes a secret.
+// generate creates a secret.
 func (a Algorithm) generate() (secret, error) {
 	if a == ED25519 {
 		_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -62,7 +62,7 @@ func (a Algorithm) generate() (secret, error) {
 	return ecSecret{private}, err
 }
 
-// parse reads a secret as it stands in key files. The error does not quote it.
+// parse parses a secret in the format of key files. The error does not contain the secret.
 func (a Algorithm) parse(b []byte) (secret, error) {
 	if a == ED25519 {
 		if len(b) != ed25519.SeedSize {
@@ -77,8 +77,8 @@ func (a Algorithm) parse(b []byte) (secret, error) {
 	return ecSecret{private}, nil
 }
 
-// padded returns a private key of a file in its 32 octets. Of one key of P-256 in 256, dnssec-keygen leaves out the
-// first octet, which is zero.
+// padded returns a private key of a file with 32 octets. dnssec-keygen omits a leading zero octet, which one in 256
+// keys of P-256 has.
 func padded(scalar []byte) []byte {
 	const size = 32
 	if len(scalar) == 0 || len(scalar) >= size {
@@ -96,7 +96,7 @@ func (s ecSecret) public() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return point[1:], nil // x and y, without the mark of an uncompressed point (RFC 6605 section 4)
+	return point[1:], nil // x and y, without the prefix of an uncompressed point (RFC 6605 section 4)
 }
 
 func (s ecSecret) bytes() ([]byte, error) { return s.Bytes() }

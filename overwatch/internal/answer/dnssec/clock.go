@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// Bounds on a move of the wall clock between two looks that voids no signature: back by less than signatures are
-// backdated, and forward by less than the oldest ones still hold, which is Validity without renewal and jitter, six
-// days. Signatures that hold are not made again after a jump forward, or validators would be sent signatures from the
-// future.
+// Limits for a change of the wall clock between two calls of check. Within the limits, signatures remain valid: they
+// are backdated by more than maxBack, and remain valid for more than maxForward after their renewal time. Valid
+// signatures are not replaced after a jump forward, because validators would receive signatures from the future.
 const (
 	maxBack    = backdated / 2
 	maxForward = 3 * 24 * time.Hour
 )
 
-// clock detects jumps of the wall clock.
+// clock detects jumps of the wall clock. It is safe for concurrent use.
 type clock struct {
 	mu      sync.Mutex
-	last    time.Time // zero before the first look
-	highest time.Time // since the last jump
+	last    time.Time // time of the last call; zero before the first
+	highest time.Time // latest time since the last jump
 }
 
-// check reports whether the clock has jumped since the last call. It compares dates, without the time that has passed
-// meanwhile, because resolvers hold the date against signatures.
+// check reports whether the clock jumped since the last call. It compares wall-clock times and ignores the monotonic
+// clock, because resolvers compare signatures with the wall clock.
 func (c *clock) check(now time.Time) (jumped bool) {
 	now = now.Round(0)
 	c.mu.Lock()

@@ -123,18 +123,19 @@ func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 // Fault 16.
 func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 	for want, damage := range map[string]func(base string) error{
-		"is missing, but its other half is there": func(base string) error { return os.Remove(base + ".key") },
-		".private is missing, but":                func(base string) error { return os.Remove(base + ".private") },
-		"run: chmod 600":                          func(base string) error { return os.Chmod(base+".private", 0o640) },
+		"is missing, but its counterpart exists": func(base string) error { return os.Remove(base + ".key") },
+		".private is missing, but":               func(base string) error { return os.Remove(base + ".private") },
+		"run: chmod 600":                         func(base string) error { return os.Chmod(base+".private", 0o640) },
 		`Private-key-format is ""`: func(base string) error {
 			return os.WriteFile(base+".private", nil,
 				0o600)
 		},
-		"holds no record":                           func(base string) error { return os.Truncate(base+".key", 0) },
-		"octets, a key has at most":                 func(base string) error { return os.Truncate(base+".private", 1<<20) },
-		"the private key is not that of the public": swapPrivate,
-		"the name must be":                          func(base string) error { return rename(base, base+"1") },
-		"has the algorithm 8; 13 (ECDSAP256SHA256) and 15 (ED25519) can be used": replaceIn(".private", "13 (ECDSAP256SHA256)",
+		"contains no record":                            func(base string) error { return os.Truncate(base+".key", 0) },
+		"octets; the maximum is":                        func(base string) error { return os.Truncate(base+".private", 1<<20) },
+		"the private key does not belong to the public": swapPrivate,
+		"the name must be":                              func(base string) error { return rename(base, base+"1") },
+		"has the algorithm 8; 13 (ECDSAP256SHA256) and 15 (ED25519) can be used": replaceIn(".private",
+			"13 (ECDSAP256SHA256)",
 			"8 (RSASHA256)"),
 		"PrivateKey is not base64": replaceIn(".private", "PrivateKey: ",
 			"PrivateKey: !"),
@@ -314,7 +315,8 @@ func TestKey_OfEachAlgorithm(t *testing.T) {
 		if err != nil || again.PublicKey() != k.PublicKey() || again.Algorithm() != a || !sameSecret(k, again) {
 			t.Errorf("%s: read back as %+v, %v", a, again, err)
 		}
-		if record, err := parsePublic(k.publicText()); err != nil || record.KeyTag() != k.tag || Named(a.String()) != a {
+		if record, err := parsePublic(k.publicText()); err != nil || record.KeyTag() != k.tag ||
+			ParseAlgorithm(a.String()) != a {
 			t.Errorf("%s: %v, %v", a, record, err)
 		}
 		p, err := k.portable()

@@ -9,23 +9,23 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// ForceRoll lets the roll or the way of a zone go on to the next stage without the nodes of which nothing is heard. It
-// returns them in without, each with what is known of it. Nodes that are heard are still waited for, and so is the
-// parent. With preview it changes nothing.
+// ForceRoll continues the rollover or signing transition of a zone without the peers that do not answer. It returns
+// these peers in without, each with the reason. Answering peers and the parent are still required. With preview it
+// changes nothing. Errors: ErrNoRoll, or no peer blocks the next stage.
 func (z *Zones) ForceRoll(apex string, preview bool) (state RollState, without []roll.Peer, err error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	rec := z.keyring.recordOf(apex)
-	p, seen, keep, stateOf := rec.Roll, z.looks[apex], z.keepRoll, z.rollState
-	if z.wayFirst(apex) {
-		p, seen, keep, stateOf = rec.Way, z.wayLooks[apex], z.keepWay, z.wayState
+	p, seen, keep, stateOf := rec.Roll, z.observations[apex], z.storeRoll, z.rollState
+	if z.isTransitionLatest(apex) {
+		p, seen, keep, stateOf = rec.Transition, z.transitionObservations[apex], z.storeTransition, z.transitionState
 	}
 	switch {
 	case !z.served(apex) || !p.UnderWay():
 		return RollState{}, nil, ErrNoRoll
 	case seen.at.IsZero():
-		return RollState{}, nil, errors.New("the other nodes have not been asked yet: try again in a minute")
+		return RollState{}, nil, errors.New("the other nodes have not been queried yet: retry in a minute")
 	}
 	next := *p
 	next.Without = nil
@@ -36,9 +36,9 @@ func (z *Zones) ForceRoll(apex string, preview bool) (state RollState, without [
 	}
 	switch {
 	case len(without) == 0 && seen.wait.For == "":
-		return RollState{}, nil, errors.New("no node that is not heard of holds it up")
+		return RollState{}, nil, errors.New("no unreachable node blocks it")
 	case len(without) == 0:
-		return RollState{}, nil, fmt.Errorf("no node that is not heard of holds it up: it waits for this: %s", seen.wait.For)
+		return RollState{}, nil, fmt.Errorf("no unreachable node blocks it: it waits for: %s", seen.wait.For)
 	case preview:
 		return stateOf(apex), without, nil
 	}

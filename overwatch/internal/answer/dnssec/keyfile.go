@@ -16,26 +16,26 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The two files of a key, named as BIND names them: K<zone>+013+<tag> with these endings.
+// Suffixes of the two files of a key. BIND names the files K<zone>+013+<tag>.
 const (
 	publicEnding  = ".key"
 	privateEnding = ".private"
 )
 
-// maxKeyFile bounds the octets that are read of a key file; a real one has under 500.
+// maxKeyFile is the maximum size of a key file in octets; typical files have fewer than 500.
 const maxKeyFile = 16 << 10
 
-// timeLayout is BIND's form of times, in UTC.
+// timeLayout is the time format of BIND, in UTC.
 const timeLayout = "20060102150405"
 
-// originMark begins the comment of a .key file that names the node that made the key. BIND would refuse a field of
-// ours in the .private file.
+// originMark is the prefix of the comment in a .key file with the id of the node that created the key. BIND rejects
+// unknown fields in the .private file.
 const originMark = "; Origin: "
 
-// errOpenToOthers reports a private key that group or others can read.
+// errOpenToOthers means that group or others can read a private key.
 var errOpenToOthers = errors.New("others can read the private key")
 
-// FileName returns the name of the key's files without ending.
+// FileName returns the name of the key's files without suffix.
 func (k *Key) FileName() string {
 	return fileName(k.zone, k.Algorithm(), k.tag)
 }
@@ -90,7 +90,7 @@ func (k *Key) times() []keyTime {
 	return all
 }
 
-// readKey reads the pair of files base.key and base.private. Errors name the file.
+// readKey reads the files base.key and base.private. Errors contain the file name.
 func readKey(base string) (*Key, error) {
 	public, err := readKeyFile(base + publicEnding)
 	if err != nil {
@@ -110,10 +110,11 @@ func readKey(base string) (*Key, error) {
 	}
 	k.origin = originOf(public)
 	if k.PublicKey() != record.PublicKey {
-		return nil, fmt.Errorf("DNSSEC key files %s.key and .private: the private key is not that of the public one", base)
+		return nil, fmt.Errorf("DNSSEC key files %s.key and .private: the private key does not belong to the public key",
+			base)
 	}
 	if want := k.FileName(); want != filepath.Base(base) {
-		return nil, fmt.Errorf("DNSSEC key file %s%s: holds the key %s; the name must be %s", base, publicEnding, want,
+		return nil, fmt.Errorf("DNSSEC key file %s%s: contains the key %s; the name must be %s", base, publicEnding, want,
 			want+publicEnding)
 	}
 	return k, nil
@@ -124,8 +125,8 @@ func readKeyFile(path string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil,
 			fmt.Errorf(
-				"DNSSEC key file %s is missing, but its other half is there: restore it from a backup or another node, or "+
-					"remove both to make a new key", path)
+				"DNSSEC key file %s is missing, but its counterpart exists: restore it from a backup or another node, or "+
+					"remove both to create a new key", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("DNSSEC key file: %w", err)
@@ -135,7 +136,7 @@ func readKeyFile(path string) ([]byte, error) {
 			errOpenToOthers, path)
 	}
 	if info.Size() > maxKeyFile {
-		return nil, fmt.Errorf("DNSSEC key file %s: %d octets, a key has at most %d", path, info.Size(), maxKeyFile)
+		return nil, fmt.Errorf("DNSSEC key file %s: %d octets; the maximum is %d", path, info.Size(), maxKeyFile)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -144,7 +145,7 @@ func readKeyFile(path string) ([]byte, error) {
 	return content, nil
 }
 
-// originOf returns the id of the node that made the key of a .key file, empty if the file does not say.
+// originOf returns the id of the node that created the key of a .key file; "" if the file does not contain the id.
 func originOf(public []byte) string {
 	for line := range strings.Lines(string(public)) {
 		if origin, ok := strings.CutPrefix(line, originMark); ok {
@@ -154,7 +155,7 @@ func originOf(public []byte) string {
 	return ""
 }
 
-// parsePublic reads the DNSKEY record of a .key file.
+// parsePublic parses the DNSKEY record of a .key file.
 func parsePublic(content []byte) (*dns.DNSKEY, error) {
 	parser := dns.NewZoneParser(bytes.NewReader(content), ".", "")
 	rr, ok := parser.Next()
@@ -162,23 +163,23 @@ func parsePublic(content []byte) (*dns.DNSKEY, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, errors.New("holds no record; a DNSKEY record is expected")
+		return nil, errors.New("contains no record; expected a DNSKEY record")
 	}
 	record, ok := rr.(*dns.DNSKEY)
 	if !ok {
-		return nil, fmt.Errorf("holds a record of type %s; DNSKEY is expected", dns.TypeToString[rr.Header().Rrtype])
+		return nil, fmt.Errorf("contains a record of type %s; expected DNSKEY", dns.TypeToString[rr.Header().Rrtype])
 	}
 	if record.Flags != Flags || record.Protocol != protocol {
 		return nil, fmt.Errorf("flags %d, protocol %d; only %d, %d (combined signing key) can be used", record.Flags,
 			record.Protocol, Flags, protocol)
 	}
-	if err := Algorithm(record.Algorithm).known(); err != nil {
+	if err := Algorithm(record.Algorithm).validate(); err != nil {
 		return nil, err
 	}
 	return record, nil
 }
 
-// parsePrivate reads a .private file of BIND's format v1.
+// parsePrivate parses a .private file of BIND's format v1.
 func parsePrivate(zone string, content []byte) (*Key, error) {
 	fields := make(map[string]string)
 	lines := bufio.NewScanner(bytes.NewReader(content))
@@ -197,7 +198,7 @@ func parsePrivate(zone string, content []byte) (*Key, error) {
 		return nil, fmt.Errorf("field Algorithm is %q; a number such as %d is expected", fields["Algorithm"],
 			uint8(ECDSAP256SHA256))
 	}
-	if err := Algorithm(n).known(); err != nil {
+	if err := Algorithm(n).validate(); err != nil {
 		return nil, err
 	}
 	content, err = base64.StdEncoding.DecodeString(fields["PrivateKey"])

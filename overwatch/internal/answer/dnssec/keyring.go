@@ -15,24 +15,24 @@ import (
 	"gslb.internal/shared/durable"
 )
 
-// MaxKeys bounds the keys of one zone, so that neither files nor peers can make its DNSKEY RRset large.
+// MaxKeys is the maximum number of keys of a zone. It bounds the DNSKEY RRset against files and peers.
 const MaxKeys = 3
 
 // Directory returns the directory of the signing keys in a data directory.
 func Directory(dataDir string) string { return filepath.Join(dataDir, "dnssec") }
 
-// Keyring holds the keys of this node's zones and owns their directory. It is not safe for concurrent use; the slices
-// of keys that it returns are.
+// Keyring holds the keys of this node's zones and owns their directory. It is not safe for concurrent use. The returned
+// slices of keys are immutable.
 type Keyring struct {
 	dir     string
-	keys    map[string][]*Key  // by zone; oldest first
-	damaged map[string]error   // by the file names' common beginning
+	keys    map[string][]*Key  // by zone; the oldest first
+	damaged map[string]error   // by file name without suffix
 	records map[string]*record // by zone
 }
 
-// OpenKeyring reads all keys in dir, also those of zones that are not configured now. It makes a missing dir. Damage
-// names the files that cannot be used. notes are warnings for the log, one line each, where the files differ from the
-// records of their zones.
+// OpenKeyring reads all keys in dir, including keys of zones that are not configured, and creates dir if it is missing.
+// Damage returns the unusable files. notes are warnings for the log about differences between the files and the records
+// of their zones.
 func OpenKeyring(dir string, now time.Time) (r *Keyring, notes []error, err error) {
 	if err := makeDir(dir); err != nil {
 		return nil, nil, err
@@ -46,13 +46,13 @@ func OpenKeyring(dir string, now time.Time) (r *Keyring, notes []error, err erro
 
 func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the DNSSEC key directory: %w", err)
+		return fmt.Errorf("create the DNSSEC key directory: %w", err)
 	}
 	return nil
 }
 
-// Inspect finds faults of the key files in dir and changes nothing. refused keeps a node from starting; damage does
-// too, unless another node has a copy. A directory that does not exist or that this user may not list has no faults.
+// Inspect checks the key files in dir without changes. refused prevents the start of a node; damage prevents it unless
+// another node has a copy. A missing or unreadable directory has no faults.
 func Inspect(dir string) (refused, damage error) {
 	if entries, _ := os.ReadDir(dir); len(entries) == 0 {
 		return nil, nil
@@ -64,11 +64,11 @@ func Inspect(dir string) (refused, damage error) {
 	return nil, r.Damage()
 }
 
-// readKeyring reads the keys in dir. zones are those with files there.
+// readKeyring reads the keys in dir. zones are the zones with files in dir.
 func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the DNSSEC key directory: %w", err)
+		return nil, nil, fmt.Errorf("read the DNSSEC key directory: %w", err)
 	}
 	r = &Keyring{dir: dir, keys: make(map[string][]*Key), damaged: make(map[string]error),
 		records: make(map[string]*record)}
@@ -77,7 +77,7 @@ func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 		k, err := readKey(filepath.Join(dir, base))
 		switch {
 		case errors.Is(err, errOpenToOthers):
-			return nil, nil, err // somebody may have read the key, so the operator must decide
+			return nil, nil, err // the key may be compromised, so the operator must decide
 		case err != nil:
 			r.damaged[base] = err
 			continue
@@ -89,7 +89,7 @@ func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 		if len(keys) > MaxKeys {
 			return nil, nil,
 				fmt.Errorf(
-					"DNSSEC key directory %s: %d keys for %s, at most %d can be published; move the files of those that are not "+
+					"DNSSEC key directory %s: %d keys for %s, at most %d can be published; move the files of keys that are not "+
 						"needed away", dir, len(keys), zone, MaxKeys)
 		}
 	}
@@ -101,10 +101,10 @@ func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 	return r, zones, nil
 }
 
-// reread reads the directory again, as a start would. Unchanged keys stay the same pointers. A zone whose files are
-// all gone keeps its keys, and a note says so. A roll goes on with what is known of the parent. Unusable files are an
-// error, and nothing is changed then.
-func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error) {
+// reload reads the directory again. Unchanged keys remain the same pointers. A zone without files keeps its keys, with
+// a note. A rollover retains its knowledge about the parent. For unusable files, it returns an error and changes
+// nothing.
+func (r *Keyring) reload(now time.Time) (next *Keyring, notes []error, err error) {
 	if err := makeDir(r.dir); err != nil {
 		return nil, nil, err
 	}
@@ -120,12 +120,12 @@ func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error
 			next.keys[zone], zones[zone] = r.keys[zone], true
 			notes = append(notes,
 				fmt.Errorf(
-					"the files of all keys of %s are gone from %s: this process goes on with them, and the next start makes a new "+
-						"one; put them back", zone, r.dir))
+					"the files of all keys of %s are missing in %s: this process uses the loaded keys, and the next start creates a "+
+						"new key: restore the files", zone, r.dir))
 			continue
 		}
 		for i, k := range next.keys[zone] {
-			if known := r.find(zone, k.public); known != nil && known.sameTimes(k) {
+			if known := r.findKey(zone, k.public); known != nil && known.sameTimes(k) {
 				next.keys[zone][i] = known
 			}
 		}
@@ -134,7 +134,7 @@ func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error
 	for zone, rec := range next.records {
 		if before := r.records[zone]; before != nil {
 			rec.Roll.Resume(before.Roll)
-			rec.Way.Resume(before.Way)
+			rec.Transition.Resume(before.Transition)
 		}
 	}
 	return next, notes, nil
@@ -147,39 +147,39 @@ func (r *Keyring) reconcileAll(zones map[string]bool, now time.Time) (notes []er
 	return notes
 }
 
-// reconcile brings the record of a zone in line with its files. A key whose files are gone counts as withdrawn while
-// the zone has others: it does not come back from a peer. If all files of the zone are gone, the keys count as lost
-// and stay in the record.
+// reconcile updates the record of a zone according to its files. If the zone has other keys, a key without files is
+// withdrawn, and peers cannot restore it. If all files of the zone are missing, the keys are lost and remain in the
+// record.
 func (r *Keyring) reconcile(zone string, now time.Time) (notes []error) {
 	rec, known, err := readRecord(r.dir, zone)
 	if err != nil {
-		notes = append(notes, fmt.Errorf("%w; it is made again from the key files", err))
+		notes = append(notes, fmt.Errorf("%w; the record is restored from the key files", err))
 	}
 	before, published := slices.Clone(rec.Entries), rec.published()
 	r.records[zone] = rec
 	for _, k := range r.keys[zone] {
-		switch e := rec.of(k.public); {
-		case e == nil && !known: // of an older release, or a backup without records
-			rec.note(k, k.created, false)
+		switch e := rec.entryOf(k.public); {
+		case e == nil && !known: // from an older release or a backup without records
+			rec.addEntry(k, k.created, false)
 		case e == nil || !e.Withdrawn.IsZero():
-			rec.note(k, now, false)
+			rec.addEntry(k, now, false)
 		}
 	}
 	for _, e := range slices.Clone(rec.Entries) {
-		switch gone := e.Withdrawn.IsZero() && r.find(zone, e.Public) == nil && !r.isDamaged(zone, e.Tag); {
-		case gone && e.Provisional: // a crash while it was made
-			rec.forget(e.Public)
+		switch gone := e.Withdrawn.IsZero() && r.findKey(zone, e.Public) == nil && !r.isDamaged(zone, e.Tag); {
+		case gone && e.Provisional: // crash during its creation
+			rec.deleteEntry(e.Public)
 		case gone && len(r.keys[zone]) > 0:
 			rec.withdraw(e.Public, now)
 			rec.endSet(published, published, now)
 			notes = append(notes,
 				fmt.Errorf(
-					"the files of key %d of %s were taken away: it is no longer published, and does not come back from other nodes",
+					"the files of key %d of %s were removed: the key is withdrawn, also from other nodes' copies",
 					e.Tag, zone))
 		}
 	}
 	if !slices.EqualFunc(before, rec.Entries, sameEntry) {
-		if err := rec.keep(r.dir, zone); err != nil {
+		if err := rec.write(r.dir, zone); err != nil {
 			notes = append(notes, err)
 		}
 	}
@@ -191,7 +191,7 @@ func sameEntry(a, b entry) bool {
 		a.Withdrawn.Equal(b.Withdrawn)
 }
 
-// keyNames returns the names, without ending, of keys with at least one file.
+// keyNames returns the names, without suffix, of keys with at least one file.
 func keyNames(entries []fs.DirEntry) []string {
 	var names []string
 	for _, e := range entries {
@@ -207,10 +207,10 @@ func keyNames(entries []fs.DirEntry) []string {
 	return slices.Compact(names)
 }
 
-// Keys returns the keys of a zone, the oldest first. The slice is never changed.
+// Keys returns the keys of a zone, the oldest first. The slice is immutable.
 func (r *Keyring) Keys(zone string) []*Key { return r.keys[dns.CanonicalName(zone)] }
 
-// Damage names all key files that cannot be used; nil for none.
+// Damage returns an error that lists all unusable key files; nil if there are none.
 func (r *Keyring) Damage() error {
 	var all []error
 	for _, base := range sortedKeys(r.damaged) {
@@ -223,7 +223,7 @@ func (r *Keyring) isDamaged(zone string, tag uint16) bool {
 	return r.damaged[fileName(zone, ECDSAP256SHA256, tag)] != nil || r.damaged[fileName(zone, ED25519, tag)] != nil
 }
 
-// damagedIn reports whether a zone has unusable files, by their names.
+// damagedIn reports whether a zone has unusable files, according to their names.
 func (r *Keyring) damagedIn(zone string) bool {
 	prefix, _, _ := strings.Cut(fileName(zone, 0, 0), "+")
 	for base := range r.damaged {
@@ -234,14 +234,13 @@ func (r *Keyring) damagedIn(zone string) bool {
 	return false
 }
 
-// ErrTooManyKeys is returned by Add for a zone that has MaxKeys already.
-var ErrTooManyKeys = errors.New("the zone has as many keys as may be published")
+// ErrTooManyKeys is returned by Add for a zone with MaxKeys keys.
+var ErrTooManyKeys = errors.New("the zone has the maximum number of keys")
 
-// errTagTaken reports a key with the tag of another key of its zone. File names contain the tag, so there can be only
-// one.
+// errTagTaken means that another key of the zone has the same tag. File names contain the tag, so tags must be unique.
 var errTagTaken = errors.New("another key of the zone has this key tag")
 
-func (r *Keyring) find(zone string, public []byte) *Key {
+func (r *Keyring) findKey(zone string, public []byte) *Key {
 	for _, k := range r.keys[zone] {
 		if slices.Equal(k.public, public) {
 			return k
@@ -250,7 +249,7 @@ func (r *Keyring) find(zone string, public []byte) *Key {
 	return nil
 }
 
-// recordOf returns the record of a zone, an empty one if there is none.
+// recordOf returns the record of a zone, and creates an empty record if necessary.
 func (r *Keyring) recordOf(zone string) *record {
 	if r.records[zone] == nil {
 		r.records[zone] = &record{}
@@ -258,10 +257,10 @@ func (r *Keyring) recordOf(zone string) *record {
 	return r.records[zone]
 }
 
-// Add stores a key on disk before it returns. A key that exists already is no error. Damaged files in its place are
-// set aside. On another error the zone and its record are as before.
+// Add stores a key on disk. An existing key is not an error. It renames damaged files of the key. After an error, the
+// zone and its record are unchanged.
 func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
-	if r.find(k.zone, k.public) != nil {
+	if r.findKey(k.zone, k.public) != nil {
 		return nil
 	}
 	if len(r.keys[k.zone]) >= MaxKeys {
@@ -273,14 +272,14 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 		}
 	}
 	next := r.recordOf(k.zone).copy()
-	if e := next.of(k.public); e == nil || e.Provisional != provisional || !e.Withdrawn.IsZero() {
-		next.note(k, now, provisional)
+	if e := next.entryOf(k.public); e == nil || e.Provisional != provisional || !e.Withdrawn.IsZero() {
+		next.addEntry(k, now, provisional)
 	}
 	return r.store(k, next)
 }
 
-// store writes a key, and next, which has an entry for it, as the record of its zone. On an error the zone and its
-// record are as before.
+// store writes a key and its record. next must contain an entry for the key. After an error, the zone and its record
+// are unchanged.
 func (r *Keyring) store(k *Key, next *record) (err error) {
 	private, err := k.privateText()
 	if err != nil {
@@ -291,33 +290,33 @@ func (r *Keyring) store(k *Key, next *record) (err error) {
 		return err
 	}
 	rec := r.recordOf(k.zone)
-	// The record comes first: a provisional key must never be found unmarked.
-	if err := next.keep(r.dir, k.zone); err != nil {
+	// The record is written first, so that a provisional key is always marked.
+	if err := next.write(r.dir, k.zone); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
 			os.Remove(base + publicEnding)
 			os.Remove(base + privateEnding)
-			_ = rec.keep(r.dir, k.zone) // where the disk is full, the next one that succeeds mends it
+			_ = rec.write(r.dir, k.zone) // if the disk is full, the next successful write restores the record
 		}
 	}()
-	// The private key comes first: alone it is reported as damaged, and never lost.
+	// The private key is written first: without the public file it is reported as damaged, and is never lost.
 	if err := durable.WriteFile(base+privateEnding, private, 0o600); err != nil {
-		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
+		return fmt.Errorf("store key %d of %s: %w", k.tag, k.zone, err)
 	}
 	if err := durable.WriteFile(base+publicEnding, k.publicText(), 0o644); err != nil {
-		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
+		return fmt.Errorf("store key %d of %s: %w", k.tag, k.zone, err)
 	}
-	*rec = *next // nothing can fail from here on
+	*rec = *next // the remaining steps cannot fail
 	r.insert(k)
 	return nil
 }
 
-// asideEnding is appended to the names of key files that are no longer used.
+// asideEnding is the suffix of renamed key files that are no longer used.
 const asideEnding = ".aside"
 
-// setAside renames damaged files of that name, so that nothing overwrites them.
+// setAside renames damaged files of that name, so that they are not overwritten.
 func (r *Keyring) setAside(name string) error {
 	if _, damaged := r.damaged[name]; !damaged {
 		return nil
@@ -333,13 +332,13 @@ func (r *Keyring) moveAside(name string) error {
 	for _, ending := range []string{publicEnding, privateEnding} {
 		path := filepath.Join(r.dir, name+ending)
 		if err := os.Rename(path, path+asideEnding); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("setting a key file aside: %w", err)
+			return fmt.Errorf("rename an unused key file: %w", err)
 		}
 	}
 	return durable.SyncDir(r.dir)
 }
 
-// Withdraw takes a key out of its zone. Its files are set aside, and it does not come back from a peer.
+// Withdraw removes a key from its zone and renames its files. Peers cannot restore the key.
 func (r *Keyring) Withdraw(k *Key, now time.Time) error {
 	if err := r.moveAside(k.FileName()); err != nil {
 		return err
@@ -347,24 +346,24 @@ func (r *Keyring) Withdraw(k *Key, now time.Time) error {
 	r.remove(k)
 	rec := r.recordOf(k.zone)
 	rec.withdraw(k.public, now)
-	return rec.keep(r.dir, k.zone)
+	return rec.write(r.dir, k.zone)
 }
 
-// Discard deletes a key whose DS no parent was offered, such as a provisional one.
+// Discard deletes a key that was never offered to a parent, such as a provisional key.
 func (r *Keyring) Discard(k *Key) error {
 	for _, ending := range []string{publicEnding, privateEnding} {
 		if err := os.Remove(filepath.Join(r.dir, k.FileName()+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("discarding a provisional key: %w", err)
+			return fmt.Errorf("delete a provisional key: %w", err)
 		}
 	}
 	r.remove(k)
 	rec := r.recordOf(k.zone)
-	rec.forget(k.public)
-	return errors.Join(durable.SyncDir(r.dir), rec.keep(r.dir, k.zone))
+	rec.deleteEntry(k.public)
+	return errors.Join(durable.SyncDir(r.dir), rec.write(r.dir, k.zone))
 }
 
-// Settle makes the provisional keys of a zone final. It reports whether there were any.
-func (r *Keyring) Settle(zone string) (changed bool, err error) {
+// FinalizeProvisional makes the provisional keys of a zone final. It reports whether there were any.
+func (r *Keyring) FinalizeProvisional(zone string) (changed bool, err error) {
 	rec := r.recordOf(zone)
 	for i := range rec.Entries {
 		if rec.Entries[i].Provisional {
@@ -372,12 +371,12 @@ func (r *Keyring) Settle(zone string) (changed bool, err error) {
 		}
 	}
 	if changed {
-		err = rec.keep(r.dir, zone)
+		err = rec.write(r.dir, zone)
 	}
 	return changed, err
 }
 
-// SetApart notes whether a zone's keys were made while other nodes could not be asked.
+// SetApart records whether the keys of a zone were created while peers were unreachable.
 func (r *Keyring) SetApart(zone string, apart bool) error {
 	rec, changed := r.recordOf(zone), false
 	for i := range rec.Entries {
@@ -388,19 +387,19 @@ func (r *Keyring) SetApart(zone string, apart bool) error {
 	if !changed {
 		return nil
 	}
-	return rec.keep(r.dir, zone)
+	return rec.write(r.dir, zone)
 }
 
-// madeApart reports whether SetApart has marked a key that the zone has.
+// madeApart reports whether a key of the zone is marked by SetApart.
 func (r *Keyring) madeApart(zone string) bool {
 	rec := r.recordOf(zone)
 	return slices.ContainsFunc(r.Keys(zone), func(k *Key) bool {
-		e := rec.of(k.public)
+		e := rec.entryOf(k.public)
 		return e != nil && e.Apart
 	})
 }
 
-// Lost lists the tags of keys whose files are all gone.
+// Lost returns the tags of the keys of a zone without any key files.
 func (r *Keyring) Lost(zone string) (tags []uint16) {
 	if len(r.keys[zone]) > 0 || r.records[zone] == nil {
 		return nil
@@ -413,7 +412,8 @@ func (r *Keyring) Lost(zone string) (tags []uint16) {
 	return tags
 }
 
-// addFirst is Add for a zone without keys. Lost keys leave its record, so that a peer's copy of one is accepted.
+// addFirst is Add for a zone without keys. It removes lost keys from the record, so that copies from peers are
+// accepted.
 func (r *Keyring) addFirst(k *Key, now time.Time, provisional bool) error {
 	next := r.recordOf(k.zone).copy()
 	had := len(next.Entries)
@@ -421,11 +421,11 @@ func (r *Keyring) addFirst(k *Key, now time.Time, provisional bool) error {
 	if len(next.Entries) < had {
 		next.LostAt = now.UTC()
 	}
-	next.note(k, now, provisional)
+	next.addEntry(k, now, provisional)
 	return r.store(k, next)
 }
 
-// lostSince reports whether the keys of a zone were lost after the given time and none of them has come back.
+// lostSince reports whether the keys of a zone were lost after since and none of them was restored.
 func (r *Keyring) lostSince(zone string, since time.Time) bool {
 	at := r.recordOf(zone).LostAt
 	return !at.IsZero() && at.After(since) && !slices.ContainsFunc(r.Keys(zone),
@@ -434,7 +434,7 @@ func (r *Keyring) lostSince(zone string, since time.Time) bool {
 
 func (r *Keyring) insert(k *Key) {
 	keys := append(slices.Clone(r.keys[k.zone]), k)
-	slices.SortFunc(keys, older)
+	slices.SortFunc(keys, compareAge)
 	r.keys[k.zone] = keys
 }
 

@@ -20,7 +20,7 @@ func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	}
 	again := open(t, a.dir)
 	again.time = a.time
-	again.Expect([]string{apex})
+	again.SetExpected([]string{apex})
 	if got := again.keyring.Lost(apex); !slices.Equal(got, []uint16{lost.Tag()}) ||
 		!slices.Equal(again.Missing(), []string{apex}) {
 		t.Errorf("lost %v, missing %v", got, again.Missing())
@@ -85,7 +85,7 @@ func TestMerge_APeersCopyMendsDamagedFiles(t *testing.T) {
 		}
 		again := open(t, a.dir)
 		again.time = a.time
-		again.Expect([]string{apex})
+		again.SetExpected([]string{apex})
 		if again.Damage() == nil || len(again.Missing()) != 1 {
 			t.Fatalf("%s: no damage", name)
 		}

@@ -11,21 +11,21 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// Expect sets the zones that this node is going to serve, so that keys for them can be imported first.
-func (z *Zones) Expect(apexes []string) {
+// SetExpected sets the zones that this node will serve, so that their keys can be imported first.
+func (z *Zones) SetExpected(apexes []string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	for _, apex := range apexes {
-		z.wanted[dns.CanonicalName(apex)] = true
+		z.expected[dns.CanonicalName(apex)] = true
 	}
 }
 
-// Missing lists the expected zones without a key, or with damaged files.
+// Missing returns the expected zones without a key or with damaged files.
 func (z *Zones) Missing() []string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	var missing []string
-	for _, apex := range sortedKeys(z.wanted) {
+	for _, apex := range sortedKeys(z.expected) {
 		if len(z.keyring.Keys(apex)) == 0 || z.keyring.damagedIn(apex) {
 			missing = append(missing, apex)
 		}
@@ -33,11 +33,11 @@ func (z *Zones) Missing() []string {
 	return missing
 }
 
-// NoKeys reports whether none of the expected zones has a key.
+// NoKeys reports whether no expected zone has a key.
 func (z *Zones) NoKeys() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	for apex := range z.wanted {
+	for apex := range z.expected {
 		if len(z.keyring.Keys(apex)) > 0 {
 			return false
 		}
@@ -45,29 +45,29 @@ func (z *Zones) NoKeys() bool {
 	return true
 }
 
-// Peers says whether other nodes can be asked for their keys.
+// Peers states whether this node can exchange keys with other nodes.
 type Peers uint8
 
 // The relations to other nodes.
 const (
 	NoPeers    Peers = iota
-	PeersAsked       // peers are asked: new keys are provisional until they were
-	PeersApart       // peers exist and cannot be asked: new keys are marked until they were
+	PeersAsked       // peers are queried: new keys are provisional until then
+	PeersApart       // peers exist and are unreachable: new keys are marked until they answer
 )
 
-// SetPeers sets whether other nodes can be asked from now on.
+// SetPeers sets the relation to other nodes.
 func (z *Zones) SetPeers(peers Peers) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.peers = peers
 }
 
-// MadeApart reports whether a served zone has a key that was made while other nodes could not be asked, and they have
-// not all answered since. They may sign with keys that this node does not publish.
+// MadeApart reports whether a served zone has a key that was created while peers were unreachable, and not all of them
+// have answered since. These peers may sign with keys that this node does not publish.
 func (z *Zones) MadeApart() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	for apex := range z.wanted {
+	for apex := range z.expected {
 		if z.keyring.madeApart(apex) {
 			return true
 		}
@@ -75,51 +75,50 @@ func (z *Zones) MadeApart() bool {
 	return false
 }
 
-// Made returns a channel that receives when a provisional key was made, so that other nodes are asked at once.
-func (z *Zones) Made() <-chan struct{} { return z.made }
+// KeyCreated returns a channel that receives when a provisional key was created, so that peers are queried immediately.
+func (z *Zones) KeyCreated() <-chan struct{} { return z.keyCreated }
 
-// Bounds on a key's provisional time: long enough that nodes which begin at the same moment see one another, and not so
-// long that a peer that is not there yet keeps the parent from being told.
+// Bounds of the provisional time of a key: long enough for nodes that start concurrently to exchange keys, and short
+// enough that an unreachable peer does not delay the DS record at the parent.
 const (
 	provisionalLeast = 2 * time.Second
 	provisionalMost  = 30 * time.Second
 )
 
-// Merged is the result of joining the keys of other nodes with those here.
+// Merged is the result of merging the keys of other nodes.
 type Merged struct {
 	Imported  []int    // number of keys imported from each offer
-	Refused   []error  // by offer: why a sound key was not imported; nil for none
-	Taken     []string // imported keys, described for the log
-	Dropped   []string // keys that gave way or were withdrawn everywhere, described for the log
-	Unsettled bool     // a provisional key is left: ask again soon
-	Altered   bool     // the published, signing or announced keys have changed
+	Refused   []error  // by offer: reason why a valid key was not imported; nil if missing
+	Taken     []string // imported keys, for the log
+	Dropped   []string // replaced or withdrawn keys, for the log
+	Unsettled bool     // a provisional key remains: query again soon
+	Altered   bool     // the published, signing or announced keys changed
 }
 
-// Response says how completely the other nodes have answered in a round.
+// Response states how completely the other nodes answered in a round.
 type Response uint8
 
-// The ways in which a round ends.
+// The results of a round.
 const (
-	Complete Response = iota // all answered
-	Partial                  // some failed
-	Awaited                  // some failed, and of others the first answer since a key was made here is still waited for
+	Complete Response = iota // all nodes answered
+	Partial                  // some nodes failed
+	Awaited                  // some nodes failed, and the first answer of others since the creation of a key is pending
 )
 
-// Merge joins the keys that the other nodes offer with those here. Keys are joined, never replaced, with two
-// exceptions:
+// Merge adds the keys that other nodes offer to the keys of this node. Keys are added, with two exceptions:
 //
-//	a provisional key               gives way to a key of another node that is not, else to an older provisional one
-//	a key that all others withdrew  is withdrawn here, once another that all have was published for a TTL
+//	a provisional key                is replaced by a final key of another node, or by an older provisional key
+//	a key that all others withdrew   is withdrawn, if another key that all nodes have was published for a TTL
 //
-// A provisional key that nothing replaced becomes final after provisionalLeast, if all others answered, and otherwise
-// after provisionalMost, unless answers are awaited. An error is of the disk; what was joined before it stays.
+// A provisional key without replacement becomes final after provisionalLeast if all others answered, otherwise after
+// provisionalMost unless answers are pending. Errors are disk errors; earlier changes remain.
 func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	m := merging{Zones: z, now: z.now(), offers: offers, response: response,
 		Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
-	for _, apex := range sortedKeys(z.wanted) {
-		err := errors.Join(m.adoptWay(apex), m.adoptRoll(apex), m.join(apex))
+	for _, apex := range sortedKeys(z.expected) {
+		err := errors.Join(m.adoptTransition(apex), m.adoptRoll(apex), m.joinKeys(apex))
 		if err == nil && response == Complete && len(offers) > 0 {
 			err = errors.Join(m.withdraw(apex), m.keyring.SetApart(apex, false))
 		}
@@ -130,7 +129,7 @@ func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	return m.Merged, nil
 }
 
-// merging is the state of one Merge.
+// merging is the state of Merge.
 type merging struct {
 	*Zones
 	now      time.Time
@@ -142,24 +141,24 @@ type merging struct {
 // candidate is an offered key that this node does not have.
 type candidate struct {
 	*Key
-	from        int // the first offer that has it
+	from        int // index of the first offer with the key
 	provisional bool
 }
 
-// join joins the offered keys of a zone with those here.
-func (m *merging) join(apex string) error {
+// joinKeys merges the offered keys of a zone.
+func (m *merging) joinKeys(apex string) error {
 	own := m.ownProvisional(apex)
 	final, provisional, confirmed := m.candidates(apex, own)
 	switch {
-	case own != nil && !confirmed && len(final) == 0 && (len(provisional) == 0 || older(provisional[0].Key, own) > 0):
+	case own != nil && !confirmed && len(final) == 0 && (len(provisional) == 0 || compareAge(provisional[0].Key, own) > 0):
 		if age := m.keyring.publishedFor(own, m.now); age < provisionalLeast ||
 			(age < provisionalMost && m.response == Partial) || m.response == Awaited {
 			m.Unsettled = true
 			return nil
 		}
-		return m.settle(apex)
+		return m.finalize(apex)
 	case own != nil && confirmed:
-		if err := m.settle(apex); err != nil {
+		if err := m.finalize(apex); err != nil {
 			return err
 		}
 		own = nil
@@ -168,10 +167,10 @@ func (m *merging) join(apex string) error {
 		m.Unsettled = true
 	}
 	for _, c := range final {
-		if err := m.take(c); err != nil {
+		if err := m.importKey(c); err != nil {
 			return err
 		}
-		if own != nil && m.keyring.find(apex, c.public) != nil {
+		if own != nil && m.keyring.findKey(apex, c.public) != nil {
 			if err := m.keyring.Discard(own); err != nil {
 				return err
 			}
@@ -186,7 +185,7 @@ func (m *merging) join(apex string) error {
 func (z *Zones) Provisional() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	for apex := range z.wanted {
+	for apex := range z.expected {
 		if z.ownProvisional(apex) != nil {
 			return true
 		}
@@ -194,23 +193,23 @@ func (z *Zones) Provisional() bool {
 	return false
 }
 
-// ownProvisional returns the provisional key of a zone, which is then its only one.
+// ownProvisional returns the provisional key of a zone, which is its only key; nil if missing.
 func (z *Zones) ownProvisional(apex string) *Key {
 	for _, k := range z.keyring.Keys(apex) {
-		if z.keyring.provisional(k) {
+		if z.keyring.isProvisional(k) {
 			return k
 		}
 	}
 	return nil
 }
 
-// candidates returns the offered keys of a zone that may be imported, the oldest first. confirmed reports that own is
+// candidates returns the offered keys of a zone that can be imported, the oldest first. confirmed is true if own is
 // final at another node.
 func (m *merging) candidates(apex string, own *Key) (final, provisional []candidate, confirmed bool) {
 	byKey := make(map[string]candidate)
 	for i := range m.offers {
 		for _, o := range m.offers[i].keys {
-			switch known := m.keyring.find(apex, o.public); {
+			switch known := m.keyring.findKey(apex, o.public); {
 			case o.zone != apex:
 				continue
 			case known != nil:
@@ -234,15 +233,15 @@ func (m *merging) candidates(apex string, own *Key) (final, provisional []candid
 			final = append(final, c)
 		}
 	}
-	byAge := func(a, b candidate) int { return older(a.Key, b.Key) }
+	byAge := func(a, b candidate) int { return compareAge(a.Key, b.Key) }
 	slices.SortFunc(final, byAge)
 	slices.SortFunc(provisional, byAge)
 	return final, provisional, confirmed
 }
 
-// settle ends the provisional time of a zone's key.
-func (m *merging) settle(apex string) error {
-	changed, err := m.keyring.Settle(apex)
+// finalize ends the provisional time of a zone's key.
+func (m *merging) finalize(apex string) error {
+	changed, err := m.keyring.FinalizeProvisional(apex)
 	m.Altered = m.Altered || changed
 	if err == nil && m.peers == PeersApart {
 		err = m.keyring.SetApart(apex, true)
@@ -250,8 +249,8 @@ func (m *merging) settle(apex string) error {
 	return err
 }
 
-// take imports a key. A key that the zone has no place for is reported to its offerer, and is no error of the disk.
-func (m *merging) take(c candidate) error {
+// importKey imports a key. If the zone has no room for it, the result is recorded in Refused instead of an error.
+func (m *merging) importKey(c candidate) error {
 	err := m.keyring.Add(c.Key, m.now, c.provisional)
 	switch {
 	case errors.Is(err, ErrTooManyKeys) || errors.Is(err, errTagTaken):
@@ -266,10 +265,10 @@ func (m *merging) take(c candidate) error {
 	return nil
 }
 
-// withdraw takes out the keys of a zone that every other node has withdrawn.
+// withdraw withdraws the keys of a zone that all other nodes have withdrawn.
 func (m *merging) withdraw(apex string) error {
 	if p := m.keyring.recordOf(apex).Roll; p != nil && p.Stage < roll.Done {
-		return nil // the roll says when
+		return nil // the rollover decides
 	}
 	for _, k := range m.keyring.Keys(apex) {
 		everybody := !slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.withdrew(k) })
@@ -280,17 +279,17 @@ func (m *merging) withdraw(apex string) error {
 			return err
 		}
 		m.Dropped = append(m.Dropped,
-			fmt.Sprintf("key %d of %s, which all other nodes have withdrawn; its files are set aside", k.tag, apex))
+			fmt.Sprintf("key %d of %s, which all other nodes have withdrawn; its files are renamed", k.tag, apex))
 		m.Altered = true
 	}
 	return nil
 }
 
-// replaced reports whether a zone can do without a key: another signs, was published here for a TTL, and every other
-// node has it.
+// replaced reports whether a zone does not need a key: another key signs, was published here for a TTL, and exists on
+// all other nodes.
 func (m *merging) replaced(k *Key) bool {
 	return slices.ContainsFunc(m.keyring.Keys(k.zone), func(next *Key) bool {
-		return next != k && next.State(m.now) == Active && !m.keyring.provisional(next) &&
+		return next != k && next.State(m.now) == Active && !m.keyring.isProvisional(next) &&
 			m.keyring.publishedFor(next, m.now) >= m.heldKeyTTL(m.now) &&
 			!slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.has(next) })
 	})

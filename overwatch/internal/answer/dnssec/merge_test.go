@@ -183,7 +183,7 @@ func TestMerge_AKeyThatWasTakenAwayDoesNotComeBackFromAnOldBackup(t *testing.T) 
 	a, b := apart(t)
 	first, second := a.only(t), b.only(t)
 	c := peered(t, time.Hour)
-	c.Expect([]string{apex})
+	c.SetExpected([]string{apex})
 	for range 2 {
 		a.ask(t, b)
 		b.ask(t, a)
@@ -287,17 +287,17 @@ func TestCheck_TakesNothingOfAnAnswerWithOneBadKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, spoil := range map[string]func(*Portable){
-		"private key that is not that of its public one": func(p *Portable) { p.Private = good.Keys[0].Private },
-		"not a private key of P-256":                     func(p *Portable) { p.Private = nil },
-		"not that of its public one":                     func(p *Portable) { p.Public = nil },
-		"has the key tag":                                func(p *Portable) { p.Tag++ },
-		"the algorithm 8":                                func(p *Portable) { p.Algorithm = 8 },
-		"the flags 256":                                  func(p *Portable) { p.Flags = 256 },
+		"private key that does not belong to its public key": func(p *Portable) { p.Private = good.Keys[0].Private },
+		"not a private key of P-256":                         func(p *Portable) { p.Private = nil },
+		"does not belong to its public key":                  func(p *Portable) { p.Public = nil },
+		"has the key tag":                                    func(p *Portable) { p.Tag++ },
+		"the algorithm 8":                                    func(p *Portable) { p.Algorithm = 8 },
+		"the flags 256":                                      func(p *Portable) { p.Flags = 256 },
 		"is in the future": func(p *Portable) {
 			p.Created = a.time.Add(maxAhead +
 				time.Second)
 		},
-		"no key file can hold": func(p *Portable) {
+		"outside the range of key files": func(p *Portable) {
 			p.Activate = time.Date(10000, 1, 1, 0, 0, 0, 0,
 				time.UTC)
 		},

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// metrics holds the counters of signing and the collector of each zone's gauges.
+// metrics holds the counters of signing and the collector of the gauges by zone.
 type metrics struct {
 	signatures, failures prometheus.Counter
 	zones                *zoneFigures
@@ -19,7 +19,7 @@ func newMetrics(z *Zones) *metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "gslb_dnssec_" + name, Help: help})
 	}
 	return &metrics{
-		signatures: counter("signatures_total", "Signatures made since the start."),
+		signatures: counter("signatures_total", "Signatures created since the start."),
 		failures: counter("signing_failures_total",
 			"RRsets that could not be signed; queries for them are answered SERVFAIL."),
 		zones: &zoneFigures{
@@ -45,7 +45,7 @@ func (m *metrics) register(r prometheus.Registerer) error {
 	return errors.Join(r.Register(m.signatures), r.Register(m.failures), r.Register(m.zones))
 }
 
-// zoneFigures exports gauges of each served zone.
+// zoneFigures exports the gauges of each served zone.
 type zoneFigures struct {
 	zones                             *Zones
 	age, lost, stage, since, unsigned *prometheus.Desc

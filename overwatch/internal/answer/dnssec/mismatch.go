@@ -9,32 +9,32 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Bounds of the records that a node stores of a zone's caches.
+// Bounds of the stored data about the caches of a zone.
 const (
-	maxPast     = 8 // previous key sets
+	maxPast     = 8 // previous sets of keys
 	maxParentDS = 4 // DS sets of the parent
 	maxDS       = 8 // records in a DS set
 
 	maxDigest = 128 // hexadecimal digits of a digest: twice those of SHA-256
 )
 
-// pastKeys is a set of keys that a node has served. Caches may hold its DNSKEY records, and answers that it has signed.
+// pastKeys is a set of keys that a node served. Caches may contain its DNSKEY records and its signed answers.
 type pastKeys struct {
 	Published []keyName `json:"published"`
 	Signers   []keyName `json:"signers"`
-	Ended     time.Time `json:"ended"` // the time at which another set replaced it
+	Ended     time.Time `json:"ended"` // time of its replacement
 }
 
-// keyName identifies a key that may no longer exist.
+// keyName identifies a key, which may no longer exist.
 type keyName struct {
 	Tag    uint16 `json:"key_tag"`
 	Public []byte `json:"public_key"`
 }
 
-// parentDS is a DS set that a node has seen at the parent.
+// parentDS is a DS set that a node saw at the parent.
 type parentDS struct {
-	Records []string      `json:"records"` // in canonical text, sorted
-	Seen    time.Time     `json:"seen"`    // last
+	Records []string      `json:"records"` // in canonical form, sorted
+	Seen    time.Time     `json:"seen"`    // time of the last observation
 	TTL     time.Duration `json:"ttl"`
 }
 
@@ -49,7 +49,7 @@ func sameNames(a, b []keyName) bool {
 	return slices.EqualFunc(a, b, func(x, y keyName) bool { return slices.Equal(x.Public, y.Public) })
 }
 
-// endSet adds a set of keys that is replaced now. It deletes the oldest sets above maxPast.
+// endSet adds a set of keys that is being replaced. It deletes the oldest sets that exceed maxPast.
 func (r *record) endSet(published, signers []keyName, now time.Time) {
 	r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(p pastKeys) bool {
 		return sameNames(p.Published, published) && sameNames(p.Signers, signers)
@@ -58,26 +58,26 @@ func (r *record) endSet(published, signers []keyName, now time.Time) {
 	r.Past = r.Past[max(0, len(r.Past)-maxPast):]
 }
 
-// endSigner stores the keys of a signer that another one replaces, unless all are provisional, discarded or lost. A
-// failure is logged. The caller holds mu.
+// endSigner stores the keys of a replaced signer, unless all are provisional, discarded or lost. It logs a failure. The
+// caller holds mu.
 func (z *Zones) endSigner(apex string, old *Signer, now time.Time) {
 	rec := z.keyring.recordOf(apex)
 	if old == nil || !slices.ContainsFunc(old.keys, func(k *Key) bool {
-		e := rec.of(k.public)
+		e := rec.entryOf(k.public)
 		return e != nil && !e.Provisional
 	}) {
 		return
 	}
 	rec.endSet(namesOf(old.keys), namesOf(old.active), now)
-	if err := rec.keep(z.keyring.dir, apex); err != nil {
-		z.log.Error().Err(err).Msg("the previous keys of a zone cannot be stored")
+	if err := rec.write(z.keyring.dir, apex); err != nil {
+		z.log.Error().Err(err).Msg("cannot store the previous keys of a zone")
 	}
 }
 
-// noteDS stores the DS set of the parent, which parent.DS has once for each server. It writes the record only if the
-// set has changed. It ignores a set with more than maxDS records or a digest longer than maxDigest. The caller holds
-// mu.
-func (z *Zones) noteDS(apex string, parent *Parent, now time.Time) error {
+// recordParentDS stores the DS set of the parent. parent.DS contains the set once for each server. It writes the record
+// only if the set changed, and ignores a set with more than maxDS records or a digest longer than maxDigest. The caller
+// holds mu.
+func (z *Zones) recordParentDS(apex string, parent *Parent, now time.Time) error {
 	var records []string
 	for _, ds := range parent.DS {
 		if record := dsText(ds); !slices.Contains(records, record) {
@@ -100,25 +100,25 @@ func (z *Zones) noteDS(apex string, parent *Parent, now time.Time) error {
 	}
 	rec.ParentDS = append(slices.Clone(rec.ParentDS), seen)
 	rec.ParentDS = rec.ParentDS[max(0, len(rec.ParentDS)-maxParentDS):]
-	return rec.keep(z.keyring.dir, apex)
+	return rec.write(z.keyring.dir, apex)
 }
 
 func dsText(ds *dns.DS) string {
 	return fmt.Sprintf("%d %d %d %s", ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToLower(ds.Digest))
 }
 
-// KeyMismatch is a zone with answers that do not validate with records that caches may hold.
+// KeyMismatch is a zone with answers that do not validate with records in caches.
 type KeyMismatch struct {
 	Zone    string
-	Problem string    // the records in caches, and the missing part of the answers
-	Until   time.Time // time at which the last cache has dropped them; zero: answers validate with no records
+	Problem string    // records in caches, and the missing part of the answers
+	Until   time.Time // expiration of the last cache entry; zero if answers never validate
 }
 
-// Mismatches returns the zones with answers that do not validate with records that caches may hold.
+// Mismatches returns the zones with answers that do not validate with records in caches.
 func (z *Zones) Mismatches() (all []KeyMismatch) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	now := z.wall()
+	now := z.wallTime()
 	for _, apex := range z.servedZones() {
 		if m, found := z.mismatch(apex, now); found {
 			all = append(all, m)
@@ -127,15 +127,15 @@ func (z *Zones) Mismatches() (all []KeyMismatch) {
 	return all
 }
 
-// mismatch checks the answers of a zone against each set of records that caches may hold. It takes the keys that
-// Validate has found in the answers; before that, the keys of the signer.
+// mismatch compares the answers of a zone with each set of records that caches may contain. It uses the keys that
+// Validate found in the answers; before Validate, the keys of the signer.
 //
-//	caches may hold            the present answers need
+//	caches may contain         the current answers need
 //	DNSKEY records             a valid signature by one of these keys
-//	answers that keys signed   one of these keys among the DNSKEY records
+//	answers signed by keys     one of these keys in the DNSKEY records
 //	DS records of the parent   one of their keys, published and signing
 //
-// It returns the mismatch that lasts longest. The caller holds mu.
+// It returns the mismatch with the latest end. The caller holds mu.
 func (z *Zones) mismatch(apex string, now time.Time) (worst KeyMismatch, found bool) {
 	rec, signer := z.keyring.recordOf(apex), z.signers[apex]
 	report := func(until time.Time, format string, args ...any) {
@@ -151,17 +151,17 @@ func (z *Zones) mismatch(apex string, now time.Time) (worst KeyMismatch, found b
 	}
 	published, signing := namesOf(signer.keys), namesOf(signer.active)
 	if v := z.validated[apex]; v.signer == signer {
-		if published, signing = v.published, v.signing; !share(published, signing) {
+		if published, signing = v.published, v.signing; !haveCommonKey(published, signing) {
 			return KeyMismatch{Zone: apex, Problem: "answers have no valid signature by a published key"}, true
 		}
 	}
 	keyTTL, answerTTL := z.heldKeyTTL(now), z.ttls.Answers.Longest(now)
 	for _, p := range rec.Past {
-		if !share(p.Published, signing) {
+		if !haveCommonKey(p.Published, signing) {
 			report(p.Ended.Add(keyTTL), "caches may hold DNSKEY records with only %s, and answers have no valid signature by it",
 				tagList(p.Published))
 		}
-		if !share(p.Signers, published) {
+		if !haveCommonKey(p.Signers, published) {
 			report(p.Ended.Add(answerTTL), "caches may hold answers with signatures by only %s, and it is not published",
 				tagList(p.Signers))
 		}
@@ -169,7 +169,7 @@ func (z *Zones) mismatch(apex string, now time.Time) (worst KeyMismatch, found b
 	for _, ds := range rec.ParentDS {
 		if !slices.ContainsFunc(signer.active, func(k *Key) bool {
 			own := []keyName{{k.tag, k.public}}
-			return share(own, published) && share(own, signing) && ds.isOf(k)
+			return haveCommonKey(own, published) && haveCommonKey(own, signing) && ds.isOf(k)
 		}) {
 			report(ds.Seen.Add(ds.TTL), "caches may hold the DS record %s, and its key does not sign", ds.Records[0])
 		}
@@ -177,7 +177,7 @@ func (z *Zones) mismatch(apex string, now time.Time) (worst KeyMismatch, found b
 	return worst, found
 }
 
-// isOf reports whether the set has a DS record of a key.
+// isOf reports whether the set contains a DS record of a key.
 func (d *parentDS) isOf(k *Key) bool {
 	for _, digest := range []uint8{dns.SHA1, dns.SHA256, dns.SHA384} {
 		if ds := k.DNSKEY(0).ToDS(digest); ds != nil && slices.Contains(d.Records, dsText(ds)) {
@@ -187,13 +187,13 @@ func (d *parentDS) isOf(k *Key) bool {
 	return false
 }
 
-func share(a, b []keyName) bool {
+func haveCommonKey(a, b []keyName) bool {
 	return slices.ContainsFunc(a, func(x keyName) bool {
 		return slices.ContainsFunc(b, func(y keyName) bool { return slices.Equal(x.Public, y.Public) })
 	})
 }
 
-// tagList returns keys for a sentence, such as "key 12345" or "key 12345 or 23456".
+// tagList returns the tags of keys for a sentence, such as "key 12345" or "key 12345 or 23456".
 func tagList(keys []keyName) string {
 	var tags []string
 	for _, k := range keys {

@@ -13,10 +13,10 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// maxAhead bounds how far in the future another node's key may have been made: as much as clocks may differ.
+// maxAhead is the maximum time in the future at which a peer's key may have been created: the tolerance for clocks.
 const maxAhead = 5 * time.Minute
 
-// maxOrigin bounds the id of the node that made a key, in octets.
+// maxOrigin is the maximum length in octets of the id of the node that created a key.
 const maxOrigin = 128
 
 // Holding is the set of keys that a node offers to other nodes. It contains private keys and must be encrypted in
@@ -25,25 +25,25 @@ type Holding struct {
 	Keys      []Portable  `json:"keys"`
 	Withdrawn []Withdrawn `json:"withdrawn"`
 	Rolls     []ZoneRoll  `json:"rolls,omitempty"`
-	Ways      []ZoneRoll  `json:"ways,omitempty"` // apart: an older version refuses a roll without a key
+	Ways      []ZoneRoll  `json:"ways,omitempty"` // separate, because older versions reject a rollover without a key
 }
 
-// Portable is a key in a Holding.
+// Portable is a key of a Holding.
 type Portable struct {
-	Zone        string    `json:"zone"` // with its trailing dot
+	Zone        string    `json:"zone"` // with the trailing dot
 	Tag         uint16    `json:"key_tag"`
 	Flags       uint16    `json:"flags"`
 	Algorithm   uint8     `json:"algorithm"`
-	Public      []byte    `json:"public_key"`  // as in a DNSKEY record
-	Private     []byte    `json:"private_key"` // as in key files
+	Public      []byte    `json:"public_key"`  // in the format of a DNSKEY record
+	Private     []byte    `json:"private_key"` // in the format of key files
 	Created     time.Time `json:"created"`
-	Activate    time.Time `json:"activate,omitzero"` // zero: at once
-	Inactive    time.Time `json:"inactive,omitzero"` // zero: never
+	Activate    time.Time `json:"activate,omitzero"` // zero means immediately
+	Inactive    time.Time `json:"inactive,omitzero"` // zero means never
 	Origin      string    `json:"origin_node"`
 	Provisional bool      `json:"provisional,omitempty"`
 }
 
-// Withdrawn is a key that was taken out of its zone.
+// Withdrawn is a key that was withdrawn from its zone.
 type Withdrawn struct {
 	Zone   string `json:"zone"`
 	Public []byte `json:"public_key"`
@@ -54,21 +54,21 @@ func (z *Zones) Export() (Holding, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	h := Holding{Keys: []Portable{}, Withdrawn: []Withdrawn{}}
-	for _, apex := range sortedKeys(z.wanted) {
+	for _, apex := range sortedKeys(z.expected) {
 		for _, k := range z.keyring.Keys(apex) {
 			p, err := k.portable()
 			if err != nil {
 				return Holding{}, err
 			}
-			p.Provisional = z.keyring.provisional(k)
+			p.Provisional = z.keyring.isProvisional(k)
 			h.Keys = append(h.Keys, p)
 		}
 		if rec := z.keyring.records[apex]; rec != nil {
 			if rec.Roll != nil {
 				h.Rolls = append(h.Rolls, ZoneRoll{apex, *rec.Roll})
 			}
-			if rec.Way != nil {
-				h.Ways = append(h.Ways, ZoneRoll{apex, *rec.Way})
+			if rec.Transition != nil {
+				h.Ways = append(h.Ways, ZoneRoll{apex, *rec.Transition})
 			}
 			for _, e := range rec.Entries {
 				if !e.Withdrawn.IsZero() {
@@ -92,12 +92,12 @@ func (k *Key) portable() (Portable, error) {
 	}, nil
 }
 
-// key returns another node's key after a check of every field.
+// key validates all fields and returns the key.
 func (p *Portable) key(now time.Time) (*Key, error) {
 	if p.Flags != Flags {
-		return nil, fmt.Errorf("has the flags %d; only %d are taken", p.Flags, Flags)
+		return nil, fmt.Errorf("has the flags %d; only %d are accepted", p.Flags, Flags)
 	}
-	if err := Algorithm(p.Algorithm).known(); err != nil {
+	if err := Algorithm(p.Algorithm).validate(); err != nil {
 		return nil, err
 	}
 	private, err := Algorithm(p.Algorithm).parse(p.Private)
@@ -109,38 +109,38 @@ func (p *Portable) key(now time.Time) (*Key, error) {
 	case err != nil:
 		return nil, err
 	case !slices.Equal(k.public, p.Public):
-		return nil, errors.New("has a private key that is not that of its public one")
+		return nil, errors.New("has a private key that does not belong to its public key")
 	case k.tag != p.Tag:
 		return nil, fmt.Errorf("has the key tag %d", k.tag)
 	case k.created.After(now.Add(maxAhead)):
-		return nil, fmt.Errorf("was made at %s, which is in the future: compare the clocks of the nodes",
+		return nil, fmt.Errorf("was created at %s, which is in the future: compare the clocks of the nodes",
 			k.created.Format(time.RFC3339))
-	case !fits(k.created) || !fits(p.Activate) || !fits(p.Inactive):
-		return nil, errors.New("has a time that no key file can hold")
+	case !fitsKeyFile(k.created) || !fitsKeyFile(p.Activate) || !fitsKeyFile(p.Inactive):
+		return nil, errors.New("has a time outside the range of key files")
 	case len(p.Origin) > maxOrigin || strings.ContainsFunc(p.Origin, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return nil, errors.New("has an origin that is no node id")
 	}
-	k.activate, k.inactive = inSeconds(p.Activate), inSeconds(p.Inactive)
+	k.activate, k.inactive = truncateToSeconds(p.Activate), truncateToSeconds(p.Inactive)
 	return k, nil
 }
 
-// fits reports whether a time can be written into a key file; zero stands for none.
-func fits(t time.Time) bool { return t.IsZero() || (t.Year() >= 1970 && t.Year() <= 9999) }
+// fitsKeyFile reports whether a key file can represent a time. Zero means no time.
+func fitsKeyFile(t time.Time) bool { return t.IsZero() || (t.Year() >= 1970 && t.Year() <= 9999) }
 
-func inSeconds(t time.Time) time.Time {
+func truncateToSeconds(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}
 	return t.UTC().Truncate(time.Second)
 }
 
-// Offer is the checked Holding of another node, for the zones that this node is to serve.
+// Offer is the validated Holding of another node, for the expected zones of this node.
 type Offer struct {
-	keys      []offered
-	withdrawn []Withdrawn
-	rolls     map[string]*roll.Progress // by zone
-	ways      map[string]*roll.Progress
-	Ignored   int // keys of zones that this node does not serve
+	keys        []offered
+	withdrawn   []Withdrawn
+	rolls       map[string]*roll.Progress // by zone
+	transitions map[string]*roll.Progress
+	Ignored     int // number of keys of other zones
 }
 
 type offered struct {
@@ -148,7 +148,7 @@ type offered struct {
 	provisional bool
 }
 
-// Check checks everything in a Holding. One fault rejects all of it, and the error names the fault.
+// Check validates a Holding. A fault rejects the whole Holding, and the error names the fault.
 func (z *Zones) Check(h Holding) (Offer, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -173,20 +173,20 @@ func (z *Zones) Check(h Holding) (Offer, error) {
 	}
 	var err error
 	if o.rolls, err = z.checkRolls("roll", h.Rolls, now); err == nil {
-		o.ways, err = z.checkRolls("way", h.Ways, now)
+		o.transitions, err = z.checkRolls("way", h.Ways, now)
 	}
 	if err != nil {
 		return Offer{}, err
 	}
 	for _, w := range h.Withdrawn {
-		if zone, ok := z.serves(w.Zone); ok && len(o.withdrawn) < len(z.wanted)*maxWithdrawn {
+		if zone, ok := z.serves(w.Zone); ok && len(o.withdrawn) < len(z.expected)*maxWithdrawn {
 			o.withdrawn = append(o.withdrawn, Withdrawn{zone, w.Public})
 		}
 	}
 	return o, nil
 }
 
-// checkRolls checks the rolls, or the ways, in a Holding. The caller holds mu.
+// checkRolls validates the rollovers or signing transitions of a Holding. The caller holds mu.
 func (z *Zones) checkRolls(what string, list []ZoneRoll, now time.Time) (map[string]*roll.Progress, error) {
 	all := make(map[string]*roll.Progress)
 	for i := range list {
@@ -198,21 +198,21 @@ func (z *Zones) checkRolls(what string, list []ZoneRoll, now time.Time) (map[str
 		if err := r.Valid(now); err != nil {
 			return nil, fmt.Errorf("the %s of %s: %w", what, zone, err)
 		}
-		if (r.Way == roll.ToKey) != (what == "roll") {
-			return nil, fmt.Errorf("the %s of %s leads to %q", what, zone, r.Way)
+		if (r.Goal == roll.ToKey) != (what == "roll") {
+			return nil, fmt.Errorf("the %s of %s leads to %q", what, zone, r.Goal)
 		}
 		all[zone] = &r.Progress
 	}
 	return all, nil
 }
 
-// serves reports whether this node is to serve a zone, and returns its canonical name. The caller holds mu.
+// serves returns the canonical name of a zone, and whether the zone is expected. The caller holds mu.
 func (z *Zones) serves(zone string) (string, bool) {
 	if _, ok := dns.IsDomainName(zone); !ok {
 		return "", false
 	}
 	zone = dns.CanonicalName(zone)
-	return zone, z.wanted[zone]
+	return zone, z.expected[zone]
 }
 
 func (o *Offer) has(k *Key) bool { return o.offers(k.zone, k.public) }

@@ -48,7 +48,7 @@ func (w *world) drop(t *testing.T, k *Key, endings ...string) {
 func (w *world) reread(t *testing.T) *Signer {
 	t.Helper()
 	before := w.signer(t)
-	altered, err := w.Reread()
+	altered, err := w.ReloadKeys()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +71,9 @@ func TestReread_TakesKeysThatCameAndWithdrawsThoseThatWent(t *testing.T) {
 	older, second := first.active[0], w.another(t)
 	w.put(t, second)
 	both := w.reread(t)
-	if len(both.keys) != 2 || len(both.active) != 2 || !both.uses(older) {
+	if len(both.keys) != 2 || len(both.active) != 2 || !both.signsWith(older) {
 		t.Fatalf("with a second key %d are published and %d sign, and the first is another one: %v", len(both.keys),
-			len(both.active), !both.uses(older))
+			len(both.active), !both.signsWith(older))
 	}
 
 	w.time = w.time.Add(2 * DefaultKeyTTL)
@@ -139,7 +139,7 @@ func TestReread_WhatCannotBeUsedIsToldByNameAndChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := damage(t, w, second)
-		if _, err := w.Reread(); err == nil || !strings.Contains(err.Error(), file) {
+		if _, err := w.ReloadKeys(); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if w.signer(t) != both {

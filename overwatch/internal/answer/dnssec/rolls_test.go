@@ -46,7 +46,7 @@ func (r *roller) open() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.zones.Expect([]string{rolled})
+	r.zones.SetExpected([]string{rolled})
 }
 
 func (r *roller) signer() *dnssec.Signer {
@@ -62,10 +62,10 @@ func (r *roller) signer() *dnssec.Signer {
 func (r *roller) round(parent dnssec.Parent) {
 	r.t.Helper()
 	var offers []dnssec.Offer
-	var neighbours []dnssec.Neighbour
+	var neighbours []dnssec.Neighbor
 	response := dnssec.Complete
 	for _, o := range r.other {
-		n := dnssec.Neighbour{Name: o.name}
+		n := dnssec.Neighbor{Name: o.name}
 		if o.down {
 			n.Why, response = "it is down", dnssec.Partial
 		} else {
@@ -348,7 +348,7 @@ func (r *roller) at() roll.Stage {
 func TestBeginRoll_WhileTheZoneBecomesUnsigned(t *testing.T) {
 	nodes, _ := rollers(t, 1)
 	z := nodes[0].zones
-	if _, err := z.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
+	if _, err := z.BeginTransition(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	o := dnssec.RollOptions{Emergency: true}
@@ -525,7 +525,7 @@ func TestReread_KeyRecordsKeepTheirTTL(t *testing.T) {
 	n := nodes[0]
 	reload := func() {
 		t.Helper()
-		if _, err := n.zones.Reread(); err != nil {
+		if _, err := n.zones.ReloadKeys(); err != nil {
 			t.Fatal(err)
 		}
 		n.round(dnssec.Parent{TTL: time.Hour})
@@ -561,7 +561,7 @@ func TestReread_TheParentsTTLIsCountedOn(t *testing.T) {
 		t.Helper()
 		for range 4 {
 			rounds(nodes, clock, parent, 2*time.Hour)
-			if _, err := nodes[0].zones.Reread(); err != nil {
+			if _, err := nodes[0].zones.ReloadKeys(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -581,7 +581,7 @@ func TestReread_TheParentsTTLIsCountedOn(t *testing.T) {
 	}
 
 	nodes, clock = rollers(t, 1)
-	if _, err := nodes[0].zones.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: 6 * time.Hour}); err != nil {
+	if _, err := nodes[0].zones.BeginTransition(rolled, roll.ToUnsigned, roll.TTLs{DS: 6 * time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	reloads(nodes, clock, dnssec.Parent{TTL: 6 * time.Hour})

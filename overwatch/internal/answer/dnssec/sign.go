@@ -17,14 +17,14 @@ type Window struct {
 	Inception, Expiration time.Time
 }
 
-// rrsigFixed is the length of an RRSIG record's data before the signer's name.
+// rrsigFixed is the length of the data of an RRSIG record before the signer's name, in octets.
 const rrsigFixed = 18
 
-// signatureSize is the length of a signature in octets, of either algorithm (RFC 6605 section 4, RFC 8080 section 4).
+// signatureSize is the length of a signature in octets, for both algorithms (RFC 6605 section 4, RFC 8080 section 4).
 const signatureSize = 64
 
-// sign returns the data of the RRSIG record that covers set. signer is the zone's name in wire form. The same key,
-// set and window give the same signature (RFC 6979, RFC 8032), so nodes with one key answer alike.
+// sign returns the data of the RRSIG record for set. signer is the apex in wire form. Equal key, set and window give
+// equal signatures (RFC 6979, RFC 8032), so that nodes with one key send equal answers.
 func (k *Key) sign(signer []byte, set zone.RRset, w Window) ([]byte, error) {
 	rdata := make([]byte, 0, rrsigFixed+len(signer)+signatureSize)
 	rdata = binary.BigEndian.AppendUint16(rdata, set.Type)
@@ -37,12 +37,12 @@ func (k *Key) sign(signer []byte, set zone.RRset, w Window) ([]byte, error) {
 
 	signature, err := k.private.sign(appendCanonical(slices.Clone(rdata), set))
 	if err != nil {
-		return nil, fmt.Errorf("signing with key %d of %s: %w", k.tag, k.zone, err)
+		return nil, fmt.Errorf("sign with key %d of %s: %w", k.tag, k.zone, err)
 	}
 	return append(rdata, signature...), nil
 }
 
-// appendCanonical appends the records of set in the form that is signed (RFC 4034 section 3.1.8.1).
+// appendCanonical appends the records of set in the canonical form for signing (RFC 4034 section 3.1.8.1).
 func appendCanonical(to []byte, set zone.RRset) []byte {
 	for _, rdata := range set.RData {
 		to = append(to, set.Owner...)
@@ -55,7 +55,7 @@ func appendCanonical(to []byte, set zone.RRset) []byte {
 	return to
 }
 
-// labels counts the labels of a name in wire format, without the root and without a leading asterisk (RFC 4034 section
+// labels returns the number of labels of a name in wire form, without the root and a leading asterisk (RFC 4034 section
 // 3.1.3).
 func labels(name []byte) byte {
 	n := byte(0)
@@ -70,7 +70,7 @@ func labels(name []byte) byte {
 
 var errSignature = errors.New("signature is not two integers of 32 octets")
 
-// appendSignature appends the two integers of an ASN.1 signature, each in 32 octets.
+// appendSignature appends the two integers of an ASN.1 signature with 32 octets each.
 func appendSignature(to, der []byte) ([]byte, error) {
 	if len(der) < 2 || der[0] != 0x30 || int(der[1]) != len(der)-2 {
 		return nil, errSignature

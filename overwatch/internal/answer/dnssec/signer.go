@@ -11,9 +11,9 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Signatures hold for 14 days, beginning a day before they are made: a clock that is set to another time zone, here or
-// at a resolver, is off by up to 14 hours. (BIND and Knot allow an hour and one and a half, PowerDNS up to a week.)
-// Others take their place from the seventh day on, spread over a day.
+// Signatures are valid for 14 days and backdated by one day: a clock in the wrong time zone, here or at a resolver,
+// differs by up to 14 hours. (BIND and Knot use an hour to one and a half, PowerDNS up to a week.) They are renewed
+// from the seventh day on, distributed over one day.
 const (
 	backdated = 24 * time.Hour
 	Validity  = 14 * 24 * time.Hour
@@ -21,24 +21,24 @@ const (
 	jitter    = 24 * time.Hour
 )
 
-// DefaultKeyTTL is the TTL of DNSKEY, CDS and CDNSKEY records where Options give none.
+// DefaultKeyTTL is the default TTL of DNSKEY, CDS and CDNSKEY records.
 const DefaultKeyTTL = time.Hour
 
-// Signer signs the RRsets of one zone with the keys that were active when it was made. It is immutable.
+// Signer signs the RRsets of one zone with the keys that were active at its creation. It is immutable.
 //
-// All active keys sign everything, so that an answer holds whichever of them a resolver knows: the parent's DS, and a
-// DNSKEY RRset in a cache, may be those from before a change.
+// All active keys sign all RRsets, so that answers validate with any of them: the DS record at the parent and cached
+// DNSKEY records may belong to previous keys.
 type Signer struct {
 	zones     *Zones
-	keys      []*Key // all that are published, the oldest first
-	active    []*Key // those that sign, never none
-	announced []*Key // those of active in CDS and CDNSKEY: all but provisional ones
-	asksNoDS  bool   // CDS and CDNSKEY ask the parent to have no DS record
-	zone      string // its apex
-	name      []byte // of the zone, in wire form
+	keys      []*Key // published keys, the oldest first
+	active    []*Key // signing keys, never empty
+	announced []*Key // active keys in CDS and CDNSKEY records: all except provisional keys
+	asksNoDS  bool   // CDS and CDNSKEY records request removal of the DS records
+	zone      string // apex
+	name      []byte // apex in wire form
 }
 
-// newSigner makes the Signer of a zone that has keys.
+// newSigner returns the Signer of a zone that has keys.
 func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	name, err := wireName(zone)
 	if err != nil {
@@ -47,23 +47,23 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, z.heldKeyTTL(now), now),
 		zone: zone, name: name}
 	for _, k := range s.active {
-		if !z.keyring.provisional(k) {
+		if !z.keyring.isProvisional(k) {
 			s.announced = append(s.announced, k)
 		}
 	}
 	if p := z.keyring.recordOf(zone).Roll; p != nil {
-		s.keys = allowed(s.keys, p.Publishes)
-		s.active = allowed(s.active, p.Signs)
-		s.announced = allowed(s.announced, p.Offers)
+		s.keys = filterKeys(s.keys, p.Publishes)
+		s.active = filterKeys(s.active, p.Signs)
+		s.announced = filterKeys(s.announced, p.Offers)
 	}
-	if way := z.keyring.recordOf(zone).Way; way.WithholdsDS() {
+	if way := z.keyring.recordOf(zone).Transition; way.WithholdsDS() {
 		s.announced, s.asksNoDS = nil, way.AsksNoDS()
 	}
 	return s, nil
 }
 
-// allowed returns the keys that may accepts, or all keys if it accepts none.
-func allowed(keys []*Key, may func(public []byte, created time.Time) bool) []*Key {
+// filterKeys returns the keys that may accepts, or all keys if it accepts none.
+func filterKeys(keys []*Key, may func(public []byte, created time.Time) bool) []*Key {
 	left := slices.DeleteFunc(slices.Clone(keys), func(k *Key) bool { return !may(k.public, k.created) })
 	if len(left) == 0 {
 		return keys
@@ -71,12 +71,12 @@ func allowed(keys []*Key, may func(public []byte, created time.Time) bool) []*Ke
 	return left
 }
 
-func (s *Signer) same(other *Signer) bool {
+func (s *Signer) equal(other *Signer) bool {
 	return slices.Equal(s.keys, other.keys) && slices.Equal(s.active, other.active) &&
 		slices.Equal(s.announced, other.announced) && s.asksNoDS == other.asksNoDS
 }
 
-func (s *Signer) uses(k *Key) bool { return slices.Contains(s.active, k) }
+func (s *Signer) signsWith(k *Key) bool { return slices.Contains(s.active, k) }
 
 // Epoch implements zone.Signer.
 func (s *Signer) Epoch() uint32 { return s.zones.epoch.Load() }
@@ -90,7 +90,7 @@ func (s *Signer) Sign(set zone.RRset) (records [][]byte, renew time.Time, err er
 		if err != nil {
 			s.zones.metrics.failures.Inc()
 			s.zones.failedAt.Store(s.zones.now().UnixNano())
-			s.zones.log.Error().Err(err).Msg("an answer cannot be signed")
+			s.zones.log.Error().Err(err).Msg("signing an answer failed")
 			return nil, time.Time{}, err
 		}
 		records = append(records, data)
@@ -99,7 +99,7 @@ func (s *Signer) Sign(set zone.RRset) (records [][]byte, renew time.Time, err er
 	return records, from.Add(renewal + spread(set)), nil
 }
 
-// spread returns a part of the jitter that differs from RRset to RRset.
+// spread returns a fraction of the jitter that depends on the RRset.
 func spread(set zone.RRset) time.Duration {
 	hash := fnv.New32a()
 	_, _ = hash.Write(set.Owner)
@@ -110,8 +110,8 @@ func spread(set zone.RRset) time.Duration {
 	return time.Duration(hash.Sum32()) % (jitter / time.Second) * time.Second
 }
 
-// Records returns the key records of the apex: DNSKEY for all keys, and CDS and CDNSKEY for those that sign and are
-// not provisional (RFC 7344). A zone that is to lose its signatures asks with them for no DS record.
+// Records returns the key records of the apex: DNSKEY for all published keys, CDS and CDNSKEY for signing keys that are
+// not provisional (RFC 7344). Before the removal of signatures, CDS and CDNSKEY request removal of the DS records.
 func (s *Signer) Records() []dns.RR {
 	var all []dns.RR
 	keyTTL := s.ttl()
@@ -136,7 +136,7 @@ func (s *Signer) DS() []dns.RR {
 	return all
 }
 
-// ttl returns the TTL of the key records, in seconds.
+// ttl returns the TTL of the key records in seconds.
 func (s *Signer) ttl() uint32 { return uint32(s.zones.keyTTL / time.Second) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -15,11 +15,11 @@ import (
 	"gslb.internal/shared/durable"
 )
 
-// ttlsFile is the name of the file that stores servedTTLs in the directory of the key files.
+// ttlsFile is the name of the file with servedTTLs, in the directory of the key files.
 const ttlsFile = "served-ttls.json"
 
-// servedTTLs has the TTLs of this node's answers that caches may hold. It outlives the process: after a restart with
-// lower TTLs, resolvers hold answers of the previous process.
+// servedTTLs contains the TTLs of this node's answers that caches may contain. The file outlives the process: after a
+// restart with lower TTLs, caches contain answers of the previous process.
 type servedTTLs struct {
 	DNSKEY  roll.Served `json:"dnskey"`
 	Answers roll.Served `json:"answers"` // of all zones
@@ -43,11 +43,11 @@ func readServedTTLs(dir string) (s servedTTLs, err error) {
 	return s, nil
 }
 
-// openTTLs loads the TTLs of the previous processes, and adds the TTL of key records.
+// openTTLs loads the TTLs of previous processes, and adds the TTL of key records.
 func (z *Zones) openTTLs() {
 	var err error
 	if z.ttls, err = readServedTTLs(z.keyring.dir); err != nil {
-		z.log.Error().Err(err).Msg("the TTLs that were served cannot be read")
+		z.log.Error().Err(err).Msg("cannot read the previously served TTLs")
 	}
 	before := slices.Clone(z.ttls.DNSKEY)
 	z.ttls.DNSKEY.Stop(z.now())
@@ -57,9 +57,9 @@ func (z *Zones) openTTLs() {
 	}
 }
 
-// ServeTTL stores the longest TTL of all answers, so that this process and a later one know for how long caches hold
-// them. A caller that raises the TTL calls it before these answers are served; a caller that lowers the TTL calls it
-// after the previous answers have been replaced. A failure is logged; the process itself remembers the TTL.
+// ServeTTL stores the longest TTL of all answers, which determines how long caches contain them. A caller that raises
+// the TTL calls it before serving these answers; a caller that lowers the TTL calls it after replacing the answers. It
+// logs a write failure.
 func (z *Zones) ServeTTL(answers time.Duration) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -80,40 +80,40 @@ func (z *Zones) storeTTLs() {
 	}
 }
 
-// heldKeyTTL returns the longest TTL of key records that caches may hold. The caller holds mu.
+// heldKeyTTL returns the longest TTL of key records in caches. The caller holds mu.
 func (z *Zones) heldKeyTTL(now time.Time) time.Duration {
 	return max(z.keyTTL, z.ttls.DNSKEY.Longest(now))
 }
 
-// heldTTLs returns ttl with DNSKEY and Answers raised to the longest TTLs that caches may hold. The caller holds mu.
+// heldTTLs returns ttl with DNSKEY and Answers raised to the longest TTLs in caches. The caller holds mu.
 func (z *Zones) heldTTLs(ttl roll.TTLs, now time.Time) roll.TTLs {
 	ttl.DNSKEY = z.heldKeyTTL(now)
 	ttl.Answers = max(ttl.Answers, z.ttls.Answers.Longest(now))
 	return ttl
 }
 
-// begin returns the Progress of a roll or way of a zone that begins now, with the TTLs that caches may hold. ttl.DS is
-// 0 if no DS record was seen at the parent. The caller holds mu.
+// begin returns the Progress of a new rollover or signing transition of a zone, with the TTLs in caches. ttl.DS is 0 if
+// the parent has no observed DS record. The caller holds mu.
 func (z *Zones) begin(apex string, r roll.Roll, ttl roll.TTLs, now time.Time) *roll.Progress {
 	var published, offered [][]byte
-	if signer := z.signers[apex]; r.Way == roll.ToKey {
+	if signer := z.signers[apex]; r.Goal == roll.ToKey {
 		published, offered = publics(signer.keys), publics(signer.announced)
 	}
 	begun := roll.Begin(r, published, offered, now)
 	rec := z.keyring.recordOf(apex)
 	begun.Inherit(rec.Roll, now)
-	begun.Inherit(rec.Way, now)
+	begun.Inherit(rec.Transition, now)
 	ttl = z.heldTTLs(ttl, now)
-	begun.NoteTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, nil)
+	begun.RaiseTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, nil)
 	return begun
 }
 
-// noteTTLs returns the TTLs that a roll or way must wait for, and stores them with it. ttl.DS is 0 if no DS record was
-// seen. keep stores p. The caller holds mu.
-func (z *Zones) noteTTLs(p *roll.Progress, peers []roll.Peer, ttl roll.TTLs, now time.Time,
+// raiseTTLs returns the TTLs that a rollover must wait for, and stores them in p. ttl.DS is 0 without an observed DS
+// record. keep stores p. The caller holds mu.
+func (z *Zones) raiseTTLs(p *roll.Progress, peers []roll.Peer, ttl roll.TTLs, now time.Time,
 	keep func() error) (roll.TTLs, error) {
 	ttl = z.heldTTLs(ttl, now)
-	if p.NoteTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, peers) {
+	if p.RaiseTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, peers) {
 		if err := keep(); err != nil {
 			return ttl, err
 		}

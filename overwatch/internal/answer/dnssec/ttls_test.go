@@ -30,7 +30,7 @@ func (r *roller) start(ttl ttls) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.zones.Expect([]string{rolled})
+	r.zones.SetExpected([]string{rolled})
 	r.signer()
 	r.zones.ServeTTL(ttl.answers)
 	r.answers = ttl.answers
@@ -86,9 +86,9 @@ func rollTo(t *testing.T, z *dnssec.Zones, o dnssec.RollOptions) {
 	}
 }
 
-func wayTo(t *testing.T, z *dnssec.Zones, way roll.Way) {
+func wayTo(t *testing.T, z *dnssec.Zones, way roll.Goal) {
 	t.Helper()
-	if _, err := z.BeginWay(rolled, way, roll.TTLs{DS: high.ds}); err != nil {
+	if _, err := z.BeginTransition(rolled, way, roll.TTLs{DS: high.ds}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -10,21 +10,21 @@ import (
 
 // validated is the result of the last Validate of a zone.
 type validated struct {
-	signer    *Signer   // of the zone at that time
-	published []keyName // in the DNSKEY records
+	signer    *Signer   // signer of the zone at that time
+	published []keyName // keys in the DNSKEY records
 	signing   []keyName // keys with a valid signature in each RRset
 }
 
-// Signed lists the served zones that are signed.
+// Signed returns the served zones that are signed.
 func (z *Zones) Signed() []string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return sortedKeys(z.signers)
 }
 
-// Validate verifies the signatures of RRsets that this node serves at the apex of a zone, as a resolver does that holds
-// the present keys or previous ones. keys has the DNSKEY records, and both sets have their RRSIG records. Mismatches
-// follows the result until the zone has other keys.
+// Validate verifies the signatures of RRsets at the apex of a zone, like a resolver with the current or previous keys.
+// keys contains the DNSKEY records; both sets include RRSIG records. Mismatches uses the result until the zone's keys
+// change.
 func (z *Zones) Validate(apex string, keys, other []dns.RR) {
 	z.mu.Lock()
 	signer, rec := z.signers[apex], z.keyring.recordOf(apex)
@@ -40,7 +40,7 @@ func (z *Zones) Validate(apex string, keys, other []dns.RR) {
 	}
 	z.mu.Unlock() // verification takes up to a millisecond
 	for _, k := range candidates {
-		if !share(v.signing, []keyName{k}) && k.hasSigned(keys, now) && k.hasSigned(other, now) {
+		if !haveCommonKey(v.signing, []keyName{k}) && k.hasSigned(keys, now) && k.hasSigned(other, now) {
 			v.signing = append(v.signing, k)
 		}
 	}
@@ -49,18 +49,18 @@ func (z *Zones) Validate(apex string, keys, other []dns.RR) {
 	z.validated[apex] = v
 }
 
-// publishedIn returns the keys of the DNSKEY records among records.
+// publishedIn returns the keys of the DNSKEY records.
 func publishedIn(records []dns.RR) (all []keyName) {
 	for _, rr := range records {
 		if k, is := rr.(*dns.DNSKEY); is {
-			public, _ := base64.StdEncoding.DecodeString(k.PublicKey) // a record of this node
+			public, _ := base64.StdEncoding.DecodeString(k.PublicKey) // cannot fail: created by this node
 			all = append(all, keyName{k.KeyTag(), public})
 		}
 	}
 	return all
 }
 
-// hasSigned reports whether an RRset with its RRSIG records has a signature of the key that is valid at the time now.
+// hasSigned reports whether records contain a signature of the key that is valid at the time now.
 func (n keyName) hasSigned(records []dns.RR, now time.Time) bool {
 	var set []dns.RR
 	var signatures []*dns.RRSIG

@@ -12,50 +12,50 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// Errors of the methods that change whether a zone is signed.
+// Errors of the methods for signing transitions.
 var (
 	ErrUnsigned = errors.New("the zone is not signed: gslbctl dnssec sign signs it")
 	ErrSigned   = errors.New("the zone is signed")
 )
 
-// BeginWay begins to remove a zone's signatures (roll.ToUnsigned), or to sign it again (roll.ToSigned). ttl is for the
-// Schedule; its DS is the TTL of the parent's DS records, 0 if that is not known.
-func (z *Zones) BeginWay(apex string, way roll.Way, ttl roll.TTLs) (RollState, error) {
-	return z.beginWay(apex, way, ttl, true)
+// BeginTransition starts removing the signatures of a zone (roll.ToUnsigned) or signing it again (roll.ToSigned). ttl
+// is for the Schedule; its DS is the TTL of the parent's DS records, 0 if unknown.
+func (z *Zones) BeginTransition(apex string, way roll.Goal, ttl roll.TTLs) (RollState, error) {
+	return z.beginTransition(apex, way, ttl, true)
 }
 
-// PreviewWay returns the state that BeginWay would, and changes nothing.
-func (z *Zones) PreviewWay(apex string, way roll.Way, ttl roll.TTLs) (RollState, error) {
-	return z.beginWay(apex, way, ttl, false)
+// PreviewTransition returns the state after BeginTransition, and changes nothing.
+func (z *Zones) PreviewTransition(apex string, way roll.Goal, ttl roll.TTLs) (RollState, error) {
+	return z.beginTransition(apex, way, ttl, false)
 }
 
-// beginWay is BeginWay if keep is true, else PreviewWay.
-func (z *Zones) beginWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollState, error) {
+// beginTransition is BeginTransition if keep is true, otherwise PreviewTransition.
+func (z *Zones) beginTransition(apex string, way roll.Goal, ttl roll.TTLs, keep bool) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	rec := z.keyring.recordOf(apex)
-	goesUnsigned := rec.Way != nil && rec.Way.Way == roll.ToUnsigned
+	goesUnsigned := rec.Transition != nil && rec.Transition.Goal == roll.ToUnsigned
 	switch {
 	case !z.served(apex):
 		return RollState{}, ErrNotSigned
 	case way == roll.ToSigned && !goesUnsigned:
 		return RollState{}, ErrSigned
-	case way == roll.ToUnsigned && rec.Way.Unsigned():
+	case way == roll.ToUnsigned && rec.Transition.Unsigned():
 		return RollState{}, ErrUnsigned
 	case way == roll.ToUnsigned && goesUnsigned:
 		return RollState{}, ErrRolling
 	case z.ownProvisional(apex) != nil:
 		return RollState{}, errAgreeing
 	}
-	return z.startWay(apex, way, ttl, keep)
+	return z.startTransition(apex, way, ttl, keep)
 }
 
-// startWay begins a way.
-func (z *Zones) startWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollState, error) {
-	now := z.wall()
-	before := z.keyring.recordOf(apex).Way
-	r := roll.Roll{Way: way, Started: startAfter(before, now), By: z.nodeID}
+// startTransition starts a signing transition.
+func (z *Zones) startTransition(apex string, way roll.Goal, ttl roll.TTLs, keep bool) (RollState, error) {
+	now := z.wallTime()
+	before := z.keyring.recordOf(apex).Transition
+	r := roll.Roll{Goal: way, Started: startAfter(before, now), By: z.nodeID}
 	if before != nil {
 		r.DS = before.DS
 	}
@@ -63,20 +63,20 @@ func (z *Zones) startWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 		r.DS = max(r.DS, ttl.DS)
 	}
 	begun := z.begin(apex, r, ttl, now)
-	seen := look{ttl: z.heldTTLs(ttl, now)}
+	seen := observation{ttl: z.heldTTLs(ttl, now)}
 	seen.ttl.DS = cmp.Or(max(r.DS, begun.Longest.DS), unknownDS)
 	if !keep {
 		return stateOf(apex, begun, nil, seen, now), nil
 	}
-	if err := z.keepWay(apex, begun); err != nil {
+	if err := z.storeTransition(apex, begun); err != nil {
 		return RollState{}, err
 	}
-	z.wayLooks[apex] = seen
-	return z.wayState(apex), nil
+	z.transitionObservations[apex] = seen
+	return z.transitionState(apex), nil
 }
 
-// startAfter returns the beginning of a roll or way that takes the place of another, which may be nil: now, or a moment
-// after the other one began if the node that began it has a clock that is ahead of this one. The later one counts.
+// startAfter returns the start time of a rollover that replaces another, which may be nil: now, or just after the start
+// of the other if its node has a clock that is ahead. The later start takes precedence.
 func startAfter(before *roll.Progress, now time.Time) time.Time {
 	if before != nil && !now.After(before.Started) {
 		return before.Started.Add(1)
@@ -84,137 +84,139 @@ func startAfter(before *roll.Progress, now time.Time) time.Time {
 	return now
 }
 
-// wayFirst reports whether operators' requests for a zone's roll are for its way: the way was begun later than the
-// roll, or the roll has ended or stands still. The caller holds mu.
-func (z *Zones) wayFirst(apex string) bool {
+// isTransitionLatest reports whether requests of operators concern the signing transition rather than the rollover: it
+// was started later, or the rollover ended or is paused. The caller holds mu.
+func (z *Zones) isTransitionLatest(apex string) bool {
 	rec := z.keyring.recordOf(apex)
-	return z.served(apex) && rec.Way.UnderWay() &&
-		(!rec.Roll.UnderWay() || z.unsigned[apex] || rec.Way.Started.After(rec.Roll.Started))
+	return z.served(apex) && rec.Transition.UnderWay() &&
+		(!rec.Roll.UnderWay() || z.unsigned[apex] || rec.Transition.Started.After(rec.Roll.Started))
 }
 
-// cancelWay takes back a way that is under way: it begins the opposite one. The caller holds mu.
-func (z *Zones) cancelWay(apex string) (RollState, error) {
-	if z.keyring.recordOf(apex).Way.Way == roll.ToUnsigned {
-		return z.startWay(apex, roll.ToSigned, z.wayLooks[apex].ttl, true)
+// cancelTransition reverses a signing transition. The caller holds mu.
+func (z *Zones) cancelTransition(apex string) (RollState, error) {
+	if z.keyring.recordOf(apex).Transition.Goal == roll.ToUnsigned {
+		return z.startTransition(apex, roll.ToSigned, z.transitionObservations[apex].ttl, true)
 	}
-	return z.startWay(apex, roll.ToUnsigned, z.wayLooks[apex].ttl, true)
+	return z.startTransition(apex, roll.ToUnsigned, z.transitionObservations[apex].ttl, true)
 }
 
-// confirmWay notes that an operator says that the parent has done what a way asks for. The caller holds mu.
-func (z *Zones) confirmWay(apex string) (RollState, error) {
-	p := z.keyring.recordOf(apex).Way
+// confirmTransition records the confirmation of an operator that the parent satisfies the transition. The caller holds
+// mu.
+func (z *Zones) confirmTransition(apex string) (RollState, error) {
+	p := z.keyring.recordOf(apex).Transition
 	if p.Stage != roll.Offered {
 		return RollState{}, fmt.Errorf("the zone is at %s: the parent is to follow at %s", p.Name(p.Stage), roll.Offered)
 	}
 	next := *p
-	next.Confirmed = z.wall()
-	if err := z.keepWay(apex, &next); err != nil {
+	next.Confirmed = z.wallTime()
+	if err := z.storeTransition(apex, &next); err != nil {
 		return RollState{}, err
 	}
-	return z.wayState(apex), nil
+	return z.transitionState(apex), nil
 }
 
-// served reports whether this node serves a zone with keys of its own, signed or not. The caller holds mu.
+// served reports whether this node serves a zone with keys, signed or not. The caller holds mu.
 func (z *Zones) served(apex string) bool { return z.signers[apex] != nil || z.unsigned[apex] }
 
-// Serves reports whether this node serves a zone that has keys, signed or not.
+// Serves reports whether this node serves a zone with keys, signed or not.
 func (z *Zones) Serves(apex string) bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return z.served(dns.CanonicalName(apex))
 }
 
-// servedZones lists the zones that this node serves with keys of its own. The caller holds mu.
+// servedZones returns the zones that this node serves with keys. The caller holds mu.
 func (z *Zones) servedZones() []string {
 	all := append(sortedKeys(z.signers), sortedKeys(z.unsigned)...)
 	slices.Sort(all)
 	return all
 }
 
-// Unsigned lists the served zones that are not signed because an operator said so.
+// Unsigned returns the served zones that an operator made unsigned.
 func (z *Zones) Unsigned() []string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return sortedKeys(z.unsigned)
 }
 
-func (z *Zones) wayState(apex string) RollState {
-	return stateOf(apex, z.keyring.recordOf(apex).Way, nil, z.wayLooks[apex], z.wall())
+func (z *Zones) transitionState(apex string) RollState {
+	return stateOf(apex, z.keyring.recordOf(apex).Transition, nil, z.transitionObservations[apex], z.wallTime())
 }
 
-func (z *Zones) keepWay(apex string, p *roll.Progress) error {
+func (z *Zones) storeTransition(apex string, p *roll.Progress) error {
 	rec := z.keyring.recordOf(apex)
-	before := rec.Way
-	rec.Way = p
-	if err := rec.keep(z.keyring.dir, apex); err != nil {
-		rec.Way = before
+	before := rec.Transition
+	rec.Transition = p
+	if err := rec.write(z.keyring.dir, apex); err != nil {
+		rec.Transition = before
 		return err
 	}
 	return nil
 }
 
-// stepWay takes the step that the way of a zone can take now.
-func (z *Zones) stepWay(apex string, neighbours []Neighbour, parent Parent, ttl roll.TTLs) (step string, err error) {
+// stepTransition performs the possible step of a zone's signing transition.
+func (z *Zones) stepTransition(apex string, neighbours []Neighbor, parent Parent, ttl roll.TTLs) (step string,
+	err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	own, now := z.keyring.recordOf(apex).Way, z.wall()
+	own, now := z.keyring.recordOf(apex).Transition, z.wallTime()
 	if !own.UnderWay() {
 		return "", nil
 	}
 	ttl.DS = max(parent.TTL, own.DS)
-	lacks := z.lacks(apex, own, &parent)
-	own.NoteParent(lacks == "", z.wayLooks[apex].at, now)
-	if err := z.noteDS(apex, &parent, now); err != nil {
+	lacks := z.missingParentChange(apex, own, &parent)
+	own.RecordParent(lacks == "", z.transitionObservations[apex].at, now)
+	if err := z.recordParentDS(apex, &parent, now); err != nil {
 		return "", err
 	}
-	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.ways[apex] })
-	ttl, err = z.noteTTLs(own, peers, ttl, now, func() error { return z.keepWay(apex, own) })
+	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.transitions[apex] })
+	ttl, err = z.raiseTTLs(own, peers, ttl, now, func() error { return z.storeTransition(apex, own) })
 	if err != nil {
 		return "", err
 	}
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
-	z.wayLooks[apex] = look{now, lacks, wait, peers, ttl}
+	z.transitionObservations[apex] = observation{now, lacks, wait, peers, ttl}
 	if next == nil {
 		return "", nil
 	}
-	if err := z.keepWay(apex, next); err != nil {
+	if err := z.storeTransition(apex, next); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("the way of %s to be %s is at %s", apex, own.Way, next.Name(next.Stage)), nil
+	return fmt.Sprintf("the way of %s to be %s is at %s", apex, own.Goal, next.Name(next.Stage)), nil
 }
 
-// lacks returns the reason why the parent has not done what a way asks for; empty if it has.
-func (z *Zones) lacks(apex string, p *roll.Progress, parent *Parent) string {
+// missingParentChange returns the reason why the parent does not satisfy the transition; "" if it does.
+func (z *Zones) missingParentChange(apex string, p *roll.Progress, parent *Parent) string {
 	switch {
-	case p.Way == roll.ToUnsigned && len(parent.DS) > 0:
-		return fmt.Sprintf("the parent has the DS record of key %d still: take it out there", parent.DS[0].KeyTag)
-	case p.Way == roll.ToUnsigned:
+	case p.Goal == roll.ToUnsigned && len(parent.DS) > 0:
+		return fmt.Sprintf("the parent still has the DS record of key %d: remove it there", parent.DS[0].KeyTag)
+	case p.Goal == roll.ToUnsigned:
 		return parent.Why
 	case z.signers[apex] == nil || len(z.signers[apex].announced) == 0:
 		return "no key is offered to the parent yet"
 	}
-	return parent.lacks(z.signers[apex].announced)
+	return parent.missingDS(z.signers[apex].announced)
 }
 
-// adoptWay joins the latest way that the other nodes offer.
-func (m *merging) adoptWay(apex string) error {
+// adoptTransition adopts the latest signing transition that other nodes offer.
+func (m *merging) adoptTransition(apex string) error {
 	var peers []roll.Peer
 	for i := range m.offers {
-		if p := m.offers[i].ways[apex]; p != nil {
+		if p := m.offers[i].transitions[apex]; p != nil {
 			peers = append(peers, roll.Peer{Progress: p})
 		}
 	}
-	next := roll.Adopt(m.keyring.recordOf(apex).Way, peers, m.wall())
+	next := roll.Adopt(m.keyring.recordOf(apex).Transition, peers, m.wallTime())
 	if next == nil {
 		return nil
 	}
-	next.Inherit(m.keyring.recordOf(apex).Roll, m.wall())
+	next.Inherit(m.keyring.recordOf(apex).Roll, m.wallTime())
 	m.Altered = true
-	m.Taken = append(m.Taken, fmt.Sprintf("the way of %s to be %s at %s", apex, next.Way, next.Name(next.Stage)))
-	return m.keepWay(apex, next)
+	m.Taken = append(m.Taken, fmt.Sprintf("the way of %s to be %s at %s", apex, next.Goal, next.Name(next.Stage)))
+	return m.storeTransition(apex, next)
 }
 
-// noDS returns the records by which a zone asks its parent to have no DS record of it (RFC 8078 section 4).
+// noDS returns the records that request removal of the zone's DS records at the parent (RFC 8078 section 4).
 func noDS(apex string, ttl uint32) []dns.RR {
 	header := func(kind uint16) dns.RR_Header {
 		return dns.RR_Header{Name: apex, Rrtype: kind, Class: dns.ClassINET, Ttl: ttl}

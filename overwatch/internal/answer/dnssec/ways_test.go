@@ -69,7 +69,7 @@ func TestWay_ToUnsignedAndBack(t *testing.T) {
 	has := dnssec.Parent{DS: dsOf(n.signer().DS()), TTL: 6 * time.Hour}
 	none := dnssec.Parent{TTL: 6 * time.Hour, Not: "the server has none"}
 
-	if _, err := n.zones.BeginWay("GSLB.test", roll.ToUnsigned, roll.TTLs{DS: 6 * time.Hour}); err != nil {
+	if _, err := n.zones.BeginTransition("GSLB.test", roll.ToUnsigned, roll.TTLs{DS: 6 * time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	rounds(nodes, clock, has, 20*time.Hour)
@@ -85,13 +85,13 @@ func TestWay_ToUnsignedAndBack(t *testing.T) {
 	allAsk(t, nodes, "without DS records", "unsigned")
 	rounds(nodes, clock, none, 3*time.Hour)
 	for _, n := range nodes {
-		if r := n.zones.Rolls(); len(r) != 1 || r[0].Way != roll.ToUnsigned || r[0].Stage != roll.Done {
+		if r := n.zones.Rolls(); len(r) != 1 || r[0].Goal != roll.ToUnsigned || r[0].Stage != roll.Done {
 			t.Errorf("%s has %+v", n.name, r)
 		}
 	}
 
 	nodes[1].open()
-	if _, err := nodes[2].zones.Reread(); err != nil {
+	if _, err := nodes[2].zones.ReloadKeys(); err != nil {
 		t.Fatal(err)
 	}
 	fresh := &roller{t: t, dir: filepath.Join(t.TempDir(), "dnssec"), name: "n4", clock: clock, other: nodes}
@@ -103,7 +103,7 @@ func TestWay_ToUnsignedAndBack(t *testing.T) {
 	rounds(nodes, clock, none, time.Minute)
 	allAsk(t, nodes, "later", "unsigned")
 
-	if _, err := fresh.zones.BeginWay(rolled, roll.ToSigned, roll.TTLs{}); err != nil {
+	if _, err := fresh.zones.BeginTransition(rolled, roll.ToSigned, roll.TTLs{}); err != nil {
 		t.Fatal(err)
 	}
 	nodes[1].down = true
@@ -134,13 +134,13 @@ func TestWay_IsTakenBack(t *testing.T) {
 	nodes, clock := rollers(t, 2)
 	offers := nodes[0].asked()
 	has := dnssec.Parent{DS: dsOf(nodes[0].signer().DS()), TTL: time.Hour}
-	if _, err := nodes[0].zones.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
+	if _, err := nodes[0].zones.BeginTransition(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	rounds(nodes, clock, has, time.Hour)
 	*clock = clock.Add(-2 * time.Hour) // of a node whose clock is behind that of the one that began
 	back, err := nodes[1].zones.CancelRoll(rolled)
-	if err != nil || back.Way != roll.ToSigned || back.Stage != roll.Published {
+	if err != nil || back.Goal != roll.ToSigned || back.Stage != roll.Published {
 		t.Fatalf("%+v, %v", back, err)
 	}
 	*clock = clock.Add(2 * time.Hour)
@@ -157,17 +157,17 @@ func TestWay_IsTakenBack(t *testing.T) {
 func TestWay_SaysWhatIsNotPossible(t *testing.T) {
 	nodes, clock := rollers(t, 1)
 	z := nodes[0].zones
-	begin := func(way roll.Way) error {
-		_, err := z.BeginWay(rolled, way, roll.TTLs{})
+	begin := func(way roll.Goal) error {
+		_, err := z.BeginTransition(rolled, way, roll.TTLs{})
 		return err
 	}
 	if err := begin(roll.ToSigned); !errors.Is(err, dnssec.ErrSigned) {
 		t.Errorf("to sign a signed zone: %v", err)
 	}
-	if _, err := z.BeginWay("none.example", roll.ToUnsigned, roll.TTLs{}); !errors.Is(err, dnssec.ErrNotSigned) {
+	if _, err := z.BeginTransition("none.example", roll.ToUnsigned, roll.TTLs{}); !errors.Is(err, dnssec.ErrNotSigned) {
 		t.Errorf("another zone: %v", err)
 	}
-	preview, err := z.PreviewWay(rolled, roll.ToUnsigned, roll.TTLs{Margin: time.Minute, Answers: answerTTL})
+	preview, err := z.PreviewTransition(rolled, roll.ToUnsigned, roll.TTLs{Margin: time.Minute, Answers: answerTTL})
 	if err != nil || len(preview.Schedule) != 2 || len(z.Rolling()) > 0 {
 		t.Errorf("preview: %+v, %v", preview, err)
 	}
@@ -178,7 +178,7 @@ func TestWay_SaysWhatIsNotPossible(t *testing.T) {
 	if err := begin(roll.ToUnsigned); err != nil {
 		t.Errorf("while the key changes: %v", err)
 	}
-	if back, err := z.CancelRoll(rolled); err != nil || back.Way != roll.ToSigned {
+	if back, err := z.CancelRoll(rolled); err != nil || back.Goal != roll.ToSigned {
 		t.Errorf("the later one taken back: %+v, %v", back, err)
 	}
 	nodes, clock = rollers(t, 1)
@@ -217,7 +217,7 @@ func TestWay_SaysWhatIsNotPossible(t *testing.T) {
 // A node of an older version tells no ways, and takes what others tell. It holds them where nothing breaks.
 func TestWay_OldVersionsHoldIt(t *testing.T) {
 	nodes, clock := rollers(t, 2)
-	if _, err := nodes[0].zones.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{}); err != nil {
+	if _, err := nodes[0].zones.BeginTransition(rolled, roll.ToUnsigned, roll.TTLs{}); err != nil {
 		t.Fatal(err)
 	}
 	rounds(nodes[:1], clock, dnssec.Parent{TTL: time.Hour}, 20*time.Hour)
@@ -232,8 +232,8 @@ func TestWay_OldVersionsHoldIt(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(r *dnssec.ZoneRoll){
 		"a way with a key":     func(r *dnssec.ZoneRoll) { r.Target = []byte("x") },
-		"a way that is none":   func(r *dnssec.ZoneRoll) { r.Way = "up" },
-		"a key among the ways": func(r *dnssec.ZoneRoll) { r.Way, r.Target = "", []byte("x") },
+		"a way that is none":   func(r *dnssec.ZoneRoll) { r.Goal = "up" },
+		"a key among the ways": func(r *dnssec.ZoneRoll) { r.Goal, r.Target = "", []byte("x") },
 		"a stage of another":   func(r *dnssec.ZoneRoll) { r.Stage = roll.Published },
 		"an endless TTL":       func(r *dnssec.ZoneRoll) { r.DS = 1 << 62 },
 	} {
@@ -253,10 +253,10 @@ func TestForceRoll_GoesOnWithoutSilentNodes(t *testing.T) {
 	if _, _, err := z.ForceRoll(rolled, false); !errors.Is(err, dnssec.ErrNoRoll) {
 		t.Errorf("nothing to force: %v", err)
 	}
-	if _, err := z.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
+	if _, err := z.BeginTransition(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := z.ForceRoll(rolled, false); err == nil || !strings.Contains(err.Error(), "have not been asked yet") {
+	if _, _, err := z.ForceRoll(rolled, false); err == nil || !strings.Contains(err.Error(), "have not been queried yet") {
 		t.Errorf("before a look: %v", err)
 	}
 	nodes[0].round(dnssec.Parent{TTL: time.Hour})

@@ -16,44 +16,44 @@ import (
 
 // Options configures Zones.
 type Options struct {
-	Dir        string           // of the key files
-	NodeID     string           // noted in the keys that are made here
+	Dir        string           // directory of the key files
+	NodeID     string           // id of this node, stored in its keys
 	Now        func() time.Time // nil means time.Now
-	Algorithm  Algorithm        // of new keys; 0 means ECDSAP256SHA256
-	KeyTTL     time.Duration    // of key records, in whole seconds; 0 means DefaultKeyTTL
+	Algorithm  Algorithm        // algorithm of new keys; 0 means ECDSAP256SHA256
+	KeyTTL     time.Duration    // TTL of key records in whole seconds; 0 means DefaultKeyTTL
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }
 
-// Zones signs the zones of a node. Its methods may be called from any goroutine.
+// Zones signs the zones of a node. It is safe for concurrent use.
 type Zones struct {
-	failedAt atomic.Int64 // time of the last failure to sign, in nanoseconds of Unix time; 0: never
+	failedAt atomic.Int64 // time of the last signing failure in Unix nanoseconds; 0 means never
 	nodeID   string
-	keyTTL   time.Duration // of key records; the same for the life of the process
+	keyTTL   time.Duration // TTL of key records; constant
 
-	algorithm Algorithm // of new keys; under mu
-	now       func() time.Time
-	log       zerolog.Logger
-	metrics   *metrics
-	clock     clock
-	epoch     atomic.Uint32
-	made      chan struct{} // holds one token when a provisional key was made
+	algorithm  Algorithm // algorithm of new keys; guarded by mu
+	now        func() time.Time
+	log        zerolog.Logger
+	metrics    *metrics
+	clock      clock
+	epoch      atomic.Uint32
+	keyCreated chan struct{} // contains a token after the creation of a provisional key
 
-	mu      sync.Mutex
-	keyring *Keyring
-	signers map[string]*Signer // by apex
-	wanted  map[string]bool    // apexes of the zones that this node is to serve
-	peers   Peers
-	looks   map[string]look // the last look at each roll, by apex
-	ttls    servedTTLs
+	mu           sync.Mutex
+	keyring      *Keyring
+	signers      map[string]*Signer // by apex
+	expected     map[string]bool    // apexes of the expected zones
+	peers        Peers
+	observations map[string]observation // last observation for each rollover, by apex
+	ttls         servedTTLs
 
 	validated map[string]validated // by apex
 
-	unsigned map[string]bool // apexes of the zones that are served unsigned, as their ways say
-	wayLooks map[string]look // the last look at each way, by apex
+	unsigned               map[string]bool        // apexes of zones served unsigned
+	transitionObservations map[string]observation // last observation for each transition, by apex
 }
 
-// Open reads the existing keys. Damage names files that cannot be used; a private key that others can read is an
+// Open reads the existing keys. Damage returns unusable files; a private key with read permission for others is an
 // error.
 func Open(o Options) (*Zones, error) {
 	if o.Now == nil {
@@ -69,10 +69,11 @@ func Open(o Options) (*Zones, error) {
 	z := &Zones{
 		nodeID: o.NodeID, keyTTL: cmp.Or(o.KeyTTL, DefaultKeyTTL),
 		algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now,
-		log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
-		signers: make(map[string]*Signer), wanted: make(map[string]bool),
-		looks: make(map[string]look), unsigned: make(map[string]bool), wayLooks: make(map[string]look),
-		validated: make(map[string]validated),
+		log: o.Logger, keyring: keyring, keyCreated: make(chan struct{}, 1),
+		signers: make(map[string]*Signer), expected: make(map[string]bool),
+		observations: make(map[string]observation), unsigned: make(map[string]bool),
+		transitionObservations: make(map[string]observation),
+		validated:              make(map[string]validated),
 	}
 	z.openTTLs()
 	z.metrics = newMetrics(z)
@@ -80,22 +81,21 @@ func Open(o Options) (*Zones, error) {
 	return z, z.metrics.register(o.Registerer)
 }
 
-// Damage names the key files that cannot be used; nil for none. A node must not go on with damage that no peer's copy
-// has mended, because the zone would silently get a new key.
+// Damage returns an error that lists the unusable key files; nil if there are none. A node must not continue with
+// damage that copies of peers did not repair, because the zone would silently receive a new key.
 func (z *Zones) Damage() error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return z.keyring.Damage()
 }
 
-// Reread reads the key files again, as a start would. New keys are published, keys whose files are gone while the
-// zone has others are withdrawn, and changed times count. Signer returns the result. An error names unusable files,
-// and then no key changes. A zone whose files are all gone keeps its keys, and the log says so. altered reports
-// whether any key changed.
-func (z *Zones) Reread() (altered bool, err error) {
+// ReloadKeys reads the key files again. New keys are published, keys without files are withdrawn if the zone has
+// others, and changed times take effect; Signer returns the result. For unusable files, it returns an error and changes
+// nothing. A zone without files keeps its keys, with a log line. altered reports whether a key changed.
+func (z *Zones) ReloadKeys() (altered bool, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	next, notes, err := z.keyring.reread(z.now())
+	next, notes, err := z.keyring.reload(z.now())
 	if err != nil {
 		return false, err
 	}
@@ -106,7 +106,7 @@ func (z *Zones) Reread() (altered bool, err error) {
 		for _, k := range next.keys[apex] {
 			if !slices.Contains(z.keyring.keys[apex], k) {
 				z.log.Warn().Str("zone", apex).Uint16("key_tag", k.Tag()).Str("ds",
-					k.DSLine()).Msg("took a signing key from its files")
+					k.DSLine()).Msg("loaded a signing key from its files")
 			}
 		}
 	}
@@ -115,18 +115,18 @@ func (z *Zones) Reread() (altered bool, err error) {
 	return altered, nil
 }
 
-// Signer returns the signer of a zone, after making a key if the zone has none. It returns the same one until the
-// signing keys change, and nil for a zone that its way has made unsigned.
+// Signer returns the signer of a zone, and creates a key if the zone has none. It returns the same signer until the
+// signing keys change, and nil for a zone that a transition made unsigned.
 func (z *Zones) Signer(apex string) (*Signer, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	now := z.now()
-	if z.keyring.recordOf(apex).Way.Unsigned() {
+	if z.keyring.recordOf(apex).Transition.Unsigned() {
 		z.endSigner(apex, z.signers[apex], now)
 		delete(z.signers, apex)
 		delete(z.validated, apex)
-		z.unsigned[apex], z.wanted[apex] = true, true
+		z.unsigned[apex], z.expected[apex] = true, true
 		return nil, nil
 	}
 	delete(z.unsigned, apex)
@@ -139,17 +139,17 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if old := z.signers[apex]; old != nil && old.same(signer) {
+	if old := z.signers[apex]; old != nil && old.equal(signer) {
 		return old, nil
 	}
 	z.endSigner(apex, z.signers[apex], now)
 	z.signers[apex] = signer
-	z.wanted[apex] = true
+	z.expected[apex] = true
 	return signer, nil
 }
 
-// newKeyOf generates a key whose tag no other key of the zone has or had.
-func (z *Zones) newKeyOf(a Algorithm, apex string, now time.Time) (key *Key, err error) {
+// generateKey generates a key with a tag that is unique among current and previous keys of the zone.
+func (z *Zones) generateKey(a Algorithm, apex string, now time.Time) (key *Key, err error) {
 	for key == nil || z.keyring.recordOf(apex).hasTag(key.tag) {
 		if key, err = Generate(a, apex, z.nodeID, now); err != nil {
 			return nil, err
@@ -165,9 +165,9 @@ func (z *Zones) SetAlgorithm(a Algorithm) {
 	z.algorithm = a
 }
 
-// makeKey gives a zone its first key. The caller holds mu.
+// makeKey creates the first key of a zone. The caller holds mu.
 func (z *Zones) makeKey(apex string, now time.Time) error {
-	key, err := z.newKeyOf(z.algorithm, apex, now)
+	key, err := z.generateKey(z.algorithm, apex, now)
 	if err != nil {
 		return err
 	}
@@ -199,29 +199,28 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 	}
 	if z.peers == PeersAsked {
 		select {
-		case z.made <- struct{}{}:
+		case z.keyCreated <- struct{}{}:
 		default:
 		}
 	}
 	return nil
 }
 
-// lossCounts is the time for which a loss of keys is reported. After it the parent may be expected to have the new
-// key's DS record, which a node cannot see.
+// lossCounts is the time for which a loss of keys is reported. The node cannot observe whether the parent then has the
+// new DS record.
 const lossCounts = 24 * time.Hour
 
-// failureLasts is the time for which a failure to sign is reported.
+// failureLasts is the time for which a signing failure is reported.
 const failureLasts = 5 * time.Minute
 
-// Failing reports whether an RRset could not be signed in the last five minutes.
+// Failing reports whether signing failed within the last five minutes.
 func (z *Zones) Failing() bool {
 	at := z.failedAt.Load()
 	return at != 0 && z.now().Sub(time.Unix(0, at)) < failureLasts
 }
 
-// KeysLost reports whether a served zone has only keys of the last day although it had others before. Until the
-// parent has the DS record of a new key, validating resolvers refuse the zone. A copy of an old key from a peer ends
-// it.
+// KeysLost reports whether a served zone lost its keys within the last day. Until the parent has the DS record of the
+// new key, validating resolvers reject the zone. A copy of an old key from a peer ends the loss.
 func (z *Zones) KeysLost() bool {
 	for _, lost := range z.losses() {
 		if lost {
@@ -231,7 +230,7 @@ func (z *Zones) KeysLost() bool {
 	return false
 }
 
-// losses maps each served zone to whether its keys were lost.
+// losses returns, for each served zone, whether its keys were lost.
 func (z *Zones) losses() map[string]bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -243,8 +242,8 @@ func (z *Zones) losses() map[string]bool {
 	return losses
 }
 
-// Only forgets the signers of all other zones. Their keys stay.
-func (z *Zones) Only(apexes map[string]bool) {
+// SetServed removes the signers of all other zones. Their keys remain.
+func (z *Zones) SetServed(apexes map[string]bool) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	for apex := range z.signers {
@@ -258,48 +257,46 @@ func (z *Zones) Only(apexes map[string]bool) {
 			delete(z.unsigned, apex)
 		}
 	}
-	z.wanted = maps.Clone(apexes)
+	z.expected = maps.Clone(apexes)
 }
 
-// Changed reports whether a key has begun or ceased to sign since Signer was called for its zone, by the times in key
-// files.
-func (z *Zones) Changed() bool {
+// SigningKeysChanged reports whether the times in key files have changed the signing keys since Signer was called.
+func (z *Zones) SigningKeysChanged() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	now := z.now()
 	for apex, signer := range z.signers {
-		if next, err := newSigner(z, apex, now); err == nil && !signer.same(next) {
+		if next, err := newSigner(z, apex, now); err == nil && !signer.equal(next) {
 			return true
 		}
 	}
 	return false
 }
 
-// CheckClock reports whether the wall clock has been set since the last call. Earlier signatures are then void and
-// made again when they are needed. It is to be called every few seconds.
+// CheckClock reports whether the wall clock jumped since the last call. All signatures are then invalid and replaced on
+// demand. It should be called every few seconds.
 func (z *Zones) CheckClock() (jumped bool) {
 	now := z.now()
 	if !z.clock.check(now) {
 		return false
 	}
 	z.epoch.Add(1)
-	z.log.Warn().Time("now", now).Msg("the clock was set: signing everything again")
+	z.log.Warn().Time("now", now).Msg("the clock jumped: replacing all signatures")
 	return true
 }
 
-// KeyState is a key with its use at present.
+// KeyState is a key with its current use.
 type KeyState struct {
 	*Key
 	State       State
-	Signing     bool // it signs now
-	Incoming    bool // the new key of a roll, which the parent is not known to have alone
-	Retiring    bool // an old key of a roll, whose new one the parent has
-	Offered     bool // the parent is to have its DS record
-	Provisional bool // made here, and may give way to the key of another node: not for the parent yet
+	Signing     bool // the key signs now
+	Incoming    bool // new key of a rollover; its DS record is not confirmed as the only one
+	Retiring    bool // old key of a rollover; the parent has the DS record of the new key
+	Offered     bool // the parent should have its DS record
+	Provisional bool // created here; a key of another node may replace it, so it must not be at the parent yet
 }
 
-// Keys lists the keys of the served zones, zone by zone, the oldest first. Those of a zone that is not signed are
-// retired.
+// Keys returns the keys of the served zones, by zone, the oldest first. Keys of an unsigned zone are retired.
 func (z *Zones) Keys() []KeyState {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -311,14 +308,14 @@ func (z *Zones) Keys() []KeyState {
 			signer = new(Signer)
 		}
 		for _, k := range z.keyring.Keys(apex) {
-			s := KeyState{Key: k, State: k.State(now), Signing: signer.uses(k),
-				Offered: slices.Contains(signer.announced, k), Provisional: z.keyring.provisional(k)}
+			s := KeyState{Key: k, State: k.State(now), Signing: signer.signsWith(k),
+				Offered: slices.Contains(signer.announced, k), Provisional: z.keyring.isProvisional(k)}
 			if s.State == Active && !s.Signing {
 				s.State = Retired
 			}
 			if p := z.keyring.recordOf(apex).Roll; p.UnderWay() && z.signers[apex] != nil {
-				s.Incoming = p.Incoming(k.public, z.looks[apex].peers)
-				s.Retiring = p.Retiring(k.public, k.created, z.looks[apex].peers)
+				s.Incoming = p.Incoming(k.public, z.observations[apex].peers)
+				s.Retiring = p.Retiring(k.public, k.created, z.observations[apex].peers)
 			}
 			all = append(all, s)
 		}

@@ -83,11 +83,11 @@ func TestZones_PublishASecondKeyAndSignWithBothWhileBothAreActive(t *testing.T) 
 	if n := count(s.Records(), dns.TypeCDS) + count(s.Records(), dns.TypeCDNSKEY); n != 2 {
 		t.Errorf("%d CDS and CDNSKEY records, want those of the key that signs", n)
 	}
-	if len(s.active) != 1 || s.active[0].Tag() != older.Tag() || w.Changed() {
+	if len(s.active) != 1 || s.active[0].Tag() != older.Tag() || w.SigningKeysChanged() {
 		t.Fatalf("a key signs before its time")
 	}
 	w.time = start.Add(49 * time.Hour)
-	if !w.Changed() {
+	if !w.SigningKeysChanged() {
 		t.Fatal("a key that has become active went unnoticed")
 	}
 	next := w.signer(t)
@@ -96,7 +96,7 @@ func TestZones_PublishASecondKeyAndSignWithBothWhileBothAreActive(t *testing.T) 
 	if err != nil || len(records) != 2 || len(next.DS()) != 2 {
 		t.Errorf("%d signatures, %d DS (%v), want 2 of each", len(records), len(next.DS()), err)
 	}
-	if w.Changed() || w.signer(t) != next {
+	if w.SigningKeysChanged() || w.signer(t) != next {
 		t.Error("the signer of the same keys is another one")
 	}
 }
@@ -118,13 +118,13 @@ func TestKeys_TellWhatEachDoes(t *testing.T) {
 	if err := w.keyring.Add(retired, start, false); err != nil {
 		t.Fatal(err)
 	}
-	if w.Changed(); len(w.Keys()) != 2 {
+	if w.SigningKeysChanged(); len(w.Keys()) != 2 {
 		t.Fatalf("keys %v", w.Keys())
 	}
 	if w.signer(t); !w.Keys()[0].Signing {
 		t.Error("a retired key ceased to sign before the one after it was published for a TTL")
 	}
-	if w.time = start.Add(time.Hour); !w.Changed() {
+	if w.time = start.Add(time.Hour); !w.SigningKeysChanged() {
 		t.Error("that the TTL is over went unnoticed")
 	}
 	w.signer(t)
@@ -133,7 +133,7 @@ func TestKeys_TellWhatEachDoes(t *testing.T) {
 			t.Errorf("key %d: %s, signing %t", i, got.State, got.Signing)
 		}
 	}
-	w.Only(nil)
+	w.SetServed(nil)
 	if len(w.Keys()) != 0 {
 		t.Error("keys of a zone that is not served are listed")
 	}

@@ -119,7 +119,7 @@ func (s *signing) dropOthers(p *plan) {
 			apexes[z.Apex] = true
 		}
 	}
-	s.zones.Only(apexes)
+	s.zones.SetServed(apexes)
 }
 
 // requestSome makes run prepare these signatures.
@@ -157,7 +157,7 @@ func (s *signing) run(ctx context.Context) {
 				s.prepareAll(ctx)
 			}
 		case <-keys.C:
-			if s.zones.Changed() {
+			if s.zones.SigningKeysChanged() {
 				notify(s.changed)
 			}
 		case <-renewals.C:

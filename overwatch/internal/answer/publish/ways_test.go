@@ -68,9 +68,9 @@ func TestSigning_AZoneGoesUnsignedAndComesBack(t *testing.T) {
 				t.Errorf("%s: the zone above is not signed", when)
 			}
 		}
-		begin := func(way roll.Way) {
+		begin := func(way roll.Goal) {
 			t.Helper()
-			if _, err := zones.BeginWay(below, way, roll.TTLs{}); err != nil {
+			if _, err := zones.BeginTransition(below, way, roll.TTLs{}); err != nil {
 				t.Fatal(err)
 			}
 			if err := w.Resign(t.Context()); err != nil {

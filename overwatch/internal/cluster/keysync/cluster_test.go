@@ -156,7 +156,7 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 		KeyTTL: keyTTLOf(n.rolls), Registerer: prometheus.NewRegistry(), Logger: logger}); err != nil {
 		return nil, err
 	}
-	node.zones.Expect([]string{apex})
+	node.zones.SetExpected([]string{apex})
 	settings := Settings{PollInterval: time.Hour, Timeout: n.timeout, Secret: secret}
 	for _, peer := range peers {
 		settings.Peers = append(settings.Peers, "http://"+peer)

@@ -62,7 +62,7 @@ func stranger(t *testing.T, zone string, now time.Time) dnssec.Portable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node.zones.Expect([]string{zone})
+	node.zones.SetExpected([]string{zone})
 	h, err := node.zones.Export()
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 				_ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 			})),
-		`private key that is not that of its`: changed(
+		`private key that does not belong to its`: changed(
 			func(p *dnssec.Portable) { p.Public = stranger(t, apex, time.Now()).Public }),
 		`has the key tag`: changed(func(p *dnssec.Portable) { p.Tag++ }),
 		`which is in the future`: changed(

@@ -62,13 +62,13 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 		parents[r.Zone] = s.parents.Look(ctx,
 			delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, r.Zone)
 	}
-	var neighbours []dnssec.Neighbour
+	var neighbours []dnssec.Neighbor
 	for i := range outcomes {
 		o := &outcomes[i]
 		if o.self {
 			continue
 		}
-		n := dnssec.Neighbour{Name: o.peer}
+		n := dnssec.Neighbor{Name: o.peer}
 		switch err := errors.Join(off, o.err); {
 		case err != nil:
 			n.Why = err.Error()
@@ -130,28 +130,28 @@ func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions)
 
 // BeginTransition begins a signing transition of a zone, and returns when the answers have the state of the first
 // stage.
-func (s *Sync) BeginTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+func (s *Sync) BeginTransition(ctx context.Context, apex string, way roll.Goal) (dnssec.RollState, error) {
 	ttl := s.ttls()
-	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
+	state, err := s.o.Zones.PreviewTransition(apex, way, ttl)
 	if err != nil {
 		return state, err
 	}
 	if way == roll.ToUnsigned {
 		ttl.DS = s.ttlOfDS(ctx, state.Zone) // before the parent removes them
 	}
-	state, err = s.o.Zones.BeginWay(apex, way, ttl)
+	state, err = s.o.Zones.BeginTransition(apex, way, ttl)
 	return s.rolled(ctx, state, err)
 }
 
 // PreviewTransition returns the state that BeginTransition would return, with all stages, and changes nothing.
-func (s *Sync) PreviewTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+func (s *Sync) PreviewTransition(ctx context.Context, apex string, way roll.Goal) (dnssec.RollState, error) {
 	ttl := s.ttls()
-	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
+	state, err := s.o.Zones.PreviewTransition(apex, way, ttl)
 	if err != nil {
 		return state, err
 	}
 	ttl.DS = s.ttlOfDS(ctx, state.Zone)
-	return s.o.Zones.PreviewWay(apex, way, ttl)
+	return s.o.Zones.PreviewTransition(apex, way, ttl)
 }
 
 // Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
@@ -278,9 +278,9 @@ func (s *Sync) dnsProblem(ctx context.Context, o *outcome, rolls []dnssec.RollSt
 // checkStage returns an error unless a server answers as the stage of a roll requires.
 func checkStage(ctx context.Context, server string, r *dnssec.RollState) error {
 	switch {
-	case r.Way == roll.ToSigned:
+	case r.Goal == roll.ToSigned:
 		return delegation.SignedBy(ctx, server, r.Zone, delegation.Answers, 0)
-	case r.Way == roll.ToUnsigned && r.Stage == roll.Offered:
+	case r.Goal == roll.ToUnsigned && r.Stage == roll.Offered:
 		return delegation.OffersNoKey(ctx, server, r.Zone)
 	case r.Target == nil:
 		return nil

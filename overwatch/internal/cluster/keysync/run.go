@@ -81,7 +81,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		case <-s.o.Holders.changed:
 			s.cancelAll()
 			s.checkExchange()
-		case <-s.o.Zones.Made():
+		case <-s.o.Zones.KeyCreated():
 			s.cancelAll()
 			clear(s.asked)
 		case o := <-s.orders:

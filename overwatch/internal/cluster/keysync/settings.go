@@ -24,6 +24,7 @@ func SettingsOf(c *config.Config) Settings {
 	sync := &c.Overwatch.DNSSEC.KeySync
 	return Settings{
 		Peers: sync.Peers, PollInterval: sync.PollInterval, Timeout: sync.Timeout, Secret: SecretOf(c),
-		TLS: peerauth.TLSFilesOf(c), Roll: c.Overwatch.DNSSEC.Rollover, Algorithm: dnssec.Named(c.Overwatch.DNSSEC.Algorithm),
+		TLS: peerauth.TLSFilesOf(c), Roll: c.Overwatch.DNSSEC.Rollover,
+		Algorithm: dnssec.ParseAlgorithm(c.Overwatch.DNSSEC.Algorithm),
 	}
 }

@@ -126,7 +126,7 @@ func TestBootstrap_ANewZoneDelaysNoOther(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		n.isolate("b", true)
 		a := n.start("a", t.TempDir(), "b")
-		a.zones.Expect([]string{"new.example."})
+		a.zones.SetExpected([]string{"new.example."})
 		began := time.Now()
 		a.Bootstrap(t.Context())
 		if took := time.Since(began); took > 0 {

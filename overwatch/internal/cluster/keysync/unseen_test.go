@@ -14,7 +14,7 @@ import (
 
 // signing are the rolls for which a peer is looked at: a zone is to be signed again.
 var signing = []dnssec.RollState{
-	{Zone: apex, Progress: roll.Progress{Roll: roll.Roll{Way: roll.ToSigned}, Stage: roll.Published}},
+	{Zone: apex, Progress: roll.Progress{Roll: roll.Roll{Goal: roll.ToSigned}, Stage: roll.Published}},
 }
 
 // listen opens a port of DNS over TCP on loopback.

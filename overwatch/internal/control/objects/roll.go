@@ -20,13 +20,13 @@ func RollFault(apex string, err error) error {
 	return nil
 }
 
-var rollWays = map[roll.Way]api.RollWay{roll.ToKey: api.RollToKey, roll.ToUnsigned: api.RollToUnsigned,
+var rollWays = map[roll.Goal]api.RollWay{roll.ToKey: api.RollToKey, roll.ToUnsigned: api.RollToUnsigned,
 	roll.ToSigned: api.RollToSigned}
 
 // RollRecord returns a key rollover or signing transition as the API shows it.
 func RollRecord(r dnssec.RollState) api.Roll {
 	stage := func(s roll.Stage) api.RollStage { return api.RollStage(r.Name(s)) }
-	record := api.Roll{Zone: r.Zone, Way: rollWays[r.Way], Stage: stage(r.Stage), Since: api.Stamp(r.Since),
+	record := api.Roll{Zone: r.Zone, Way: rollWays[r.Goal], Stage: stage(r.Stage), Since: api.Stamp(r.Since),
 		StartedAt: api.Stamp(r.Started), StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{},
 		WaitsFor: NonDefault(r.Wait.For, ""), WaitsUntil: api.MomentOrNull(r.Wait.Until),
 		ParentSince: api.MomentOrNull(r.ParentSince), ConfirmedAt: api.MomentOrNull(r.Confirmed),
@@ -50,7 +50,7 @@ func RollRecord(r dnssec.RollState) api.Roll {
 
 // ForcedRollRecord returns a rollover that continues without nodes, as the API shows it.
 func ForcedRollRecord(r dnssec.RollState, without []roll.Peer) api.RollForce {
-	record := api.RollForce{Zone: r.Zone, Way: rollWays[r.Way], Stage: api.RollStage(r.Name(r.Stage)),
+	record := api.RollForce{Zone: r.Zone, Way: rollWays[r.Goal], Stage: api.RollStage(r.Name(r.Stage)),
 		Without: []api.RollSilent{}, Risk: r.Risk()}
 	for _, peer := range without {
 		record.Without = append(record.Without, api.RollSilent{Peer: peer.Name, Reason: peer.Why})

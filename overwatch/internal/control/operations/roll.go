@@ -20,13 +20,14 @@ type Rolls interface {
 	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
 	// ForceRoll continues a rollover without the nodes that it waits for and that do not respond, and returns them.
 	ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error)
-	BeginTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
-	PreviewTransition(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
+	BeginTransition(ctx context.Context, apex string, way roll.Goal) (dnssec.RollState, error)
+	PreviewTransition(ctx context.Context, apex string, way roll.Goal) (dnssec.RollState, error)
 }
 
 // BeginRoll begins a key rollover. With dryRun it returns the stages of the rollover and changes nothing.
 func (op *Operations) BeginRoll(r *Request, req api.RollCreate, dryRun bool) (api.Roll, error) {
-	o := dnssec.RollOptions{Emergency: req.Emergency, TakeOver: req.TakeOver, Algorithm: dnssec.Named(req.Algorithm)}
+	o := dnssec.RollOptions{Emergency: req.Emergency, TakeOver: req.TakeOver,
+		Algorithm: dnssec.ParseAlgorithm(req.Algorithm)}
 	switch {
 	case req.Zone == "":
 		return api.Roll{}, fault.Invalidf("zone is missing: name a zone that this node signs")
@@ -70,7 +71,7 @@ func (op *Operations) UnsignZone(r *Request, apex string, dryRun bool) (api.Roll
 	return op.beginTransition(r, api.AuditUnsign, apex, roll.ToUnsigned, dryRun)
 }
 
-func (op *Operations) beginTransition(r *Request, action, apex string, to roll.Way, dryRun bool) (api.Roll, error) {
+func (op *Operations) beginTransition(r *Request, action, apex string, to roll.Goal, dryRun bool) (api.Roll, error) {
 	begin := op.o.Rolls.BeginTransition
 	if dryRun {
 		begin = op.o.Rolls.PreviewTransition

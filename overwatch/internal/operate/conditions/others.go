@@ -41,8 +41,8 @@ func (j *Judge) walkKeyRolls(to report) {
 	for _, r := range listed(j.o.KeyRolls) {
 		if j.o.Now().Sub(r.Since) >= rollWaitsFor {
 			what := "the change of the signing key of " + r.Zone
-			if r.Way != "" {
-				what = "the way of " + r.Zone + " to be " + r.Way
+			if r.Goal != "" {
+				what = "the way of " + r.Zone + " to be " + r.Goal
 			}
 			to(api.KeyRollWaits, r.Zone, fixed(fmt.Sprintf("%s waits since %s: %s", what, moment(r.Since), r.Waits),
 				"gslbctl dnssec rolls"))

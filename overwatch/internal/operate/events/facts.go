@@ -96,14 +96,14 @@ func rolloverEvent(r *dnssec.RollState) (e api.Event, isEvent bool) {
 			Sentence: sentence + ": " + cause}, true
 	}
 	switch {
-	case r.Way == roll.ToUnsigned && r.Stage == roll.Offered:
+	case r.Goal == roll.ToUnsigned && r.Stage == roll.Offered:
 		return of("ds_removed", "the zone becomes unsigned", "the parent of "+r.Zone+" must remove all DS records")
-	case r.Way == roll.ToUnsigned:
+	case r.Goal == roll.ToUnsigned:
 		return of("unsigned", "the DS records have expired in all caches", "answers of "+r.Zone+" are unsigned")
-	case r.Way == roll.ToSigned && r.Stage == roll.Published:
+	case r.Goal == roll.ToSigned && r.Stage == roll.Published:
 		return of("signed", "an operator requested it", "answers of "+r.Zone+" are signed, its parent must not have "+
 			"a DS record yet")
-	case r.Way == roll.ToSigned && r.Stage == roll.Offered:
+	case r.Goal == roll.ToSigned && r.Stage == roll.Offered:
 		return of("ds_offered", "unsigned answers have expired in all caches",
 			"the parent of "+r.Zone+" must add the DS record "+
 				"of gslbctl dnssec ds")

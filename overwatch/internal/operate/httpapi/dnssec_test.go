@@ -119,7 +119,7 @@ func (k *keySync) BeginRoll(_ context.Context, apex string, o dnssec.RollOptions
 }
 
 func (k *keySync) PreviewRoll(_ context.Context, apex string, _ dnssec.RollOptions) (dnssec.RollState, error) {
-	return dnssec.RollState{Zone: apex, Schedule: []roll.Coming{{Stage: roll.Alone, WaitsFor: "the parent"}}}, k.err
+	return dnssec.RollState{Zone: apex, Schedule: []roll.UpcomingStage{{Stage: roll.Alone, WaitsFor: "the parent"}}}, k.err
 }
 
 func (k *keySync) CancelRoll(_ context.Context, apex string) (dnssec.RollState, error) {
@@ -132,20 +132,20 @@ func (k *keySync) ConfirmDS(_ context.Context, apex string) (dnssec.RollState, e
 
 func (k *keySync) ForceRoll(_ context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error) {
 	state := dnssec.RollState{Zone: apex}
-	state.Way, state.Stage = roll.ToUnsigned, roll.Offered
+	state.Goal, state.Stage = roll.ToUnsigned, roll.Offered
 	k.forced = k.forced || !preview
 	return state, []roll.Peer{{Name: "http://b", Why: "nothing listens there"}}, k.err
 }
 
-func (k *keySync) BeginTransition(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+func (k *keySync) BeginTransition(_ context.Context, apex string, way roll.Goal) (dnssec.RollState, error) {
 	state := dnssec.RollState{Zone: apex}
-	state.Way, state.Stage = way, roll.Offered
+	state.Goal, state.Stage = way, roll.Offered
 	return state, k.err
 }
 
-func (k *keySync) PreviewTransition(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
-	state := dnssec.RollState{Zone: apex, Schedule: []roll.Coming{{Stage: roll.Alone, WaitsFor: "the parent"}}}
-	state.Way = way
+func (k *keySync) PreviewTransition(_ context.Context, apex string, way roll.Goal) (dnssec.RollState, error) {
+	state := dnssec.RollState{Zone: apex, Schedule: []roll.UpcomingStage{{Stage: roll.Alone, WaitsFor: "the parent"}}}
+	state.Goal = way
 	return state, k.err
 }
 
@@ -244,7 +244,8 @@ func TestDNSSEC_ParentDS(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	sync.err = dnssec.ErrNotSigned
-	w.wantError("another zone", w.send("GET", "/api/v1/dnssec/parent/other.test", ""), 404, "serves no zone of that name")
+	w.wantError("another zone", w.send("GET", "/api/v1/dnssec/parent/other.test", ""), 404,
+		"does not serve a signed zone of that name")
 }
 
 // take_over is a part of an emergency change.
@@ -279,7 +280,7 @@ func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
 	sync.err = dnssec.ErrUnsigned
 	w.wantError("twice", w.send("POST", "/api/v1/dnssec/rollover/example.com/unsign", ""), 409, "dnssec sign signs it")
 	gone := dnssec.RollState{Zone: "example.com."}
-	gone.Way, gone.Stage = roll.ToUnsigned, roll.Alone
+	gone.Goal, gone.Stage = roll.ToUnsigned, roll.Alone
 	sync.rolls = []dnssec.RollState{gone}
 	if ds, err := w.client.DSRecords(t.Context()); err != nil || len(ds.NoDS) != 1 || ds.NoDS[0] != "example.com." {
 		t.Errorf("%+v, %v", ds, err)
@@ -295,7 +296,8 @@ func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
 			t.Errorf("forced, preview %t: %+v, %v", preview, f, err)
 		}
 	}
-	if log := w.send("GET", "/api/v1/audit-logs?actions=force", "").body; strings.Count(log, "nothing listens there") != 1 {
+	if log := w.send("GET", "/api/v1/audit-logs?actions=force", "").body; strings.Count(log,
+		"nothing listens there") != 1 {
 		t.Error(log)
 	}
 	off := newWorld(t)

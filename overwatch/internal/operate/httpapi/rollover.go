@@ -26,7 +26,7 @@ func rolloverOperations() []Operation {
 	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: at(),
 		StartedAt: at(),
 		StartedBy: "overwatch-1", OldKeys: []int{},
-		WaitsFor: new("the parent has the DS record of key 23456 still: take it out there"),
+		WaitsFor: new("the parent still has the DS record of key 23456: remove it there"),
 		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: at().Add(25 * time.Hour),
 			WaitsFor: new("the parent to have no DS record")}},
 		Advice: []api.RollAdvice{{Act: api.RollRemoveDS, Safe: true}}}

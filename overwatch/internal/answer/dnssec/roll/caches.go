@@ -2,33 +2,32 @@ package roll
 
 import "time"
 
-// Caches has the longest TTLs of the RRsets that resolvers may hold. A node stores them with its Progress: a wait never
-// becomes shorter when TTLs are lowered after the Roll has begun. Zero values are of nodes before version 0.10.
+// Caches contains the longest TTLs of RRsets in resolver caches. A node stores them with its Progress, so that lower
+// TTLs during a rollover do not shorten the waits. Nodes before version 0.10 have zero values.
 type Caches struct {
 	DNSKEY  time.Duration `json:"dnskey,omitempty"`
 	Answers time.Duration `json:"answers,omitempty"`
-	DS      time.Duration `json:"ds,omitempty"` // as seen at the parent
+	DS      time.Duration `json:"ds,omitempty"` // observed at the parent
 }
 
 func (c Caches) max(other Caches) Caches {
 	return Caches{DNSKEY: max(c.DNSKEY, other.DNSKEY), Answers: max(c.Answers, other.Answers), DS: max(c.DS, other.DS)}
 }
 
-// valid reports whether the fields can be TTLs.
+// valid reports whether the values are within the bounds of TTLs.
 func (c Caches) valid() bool {
 	return min(c.DNSKEY, c.Answers, c.DS) >= 0 && max(c.DNSKEY, c.Answers, c.DS) <= maxTTL
 }
 
-// NoteTTLs raises Longest to the TTLs that this node has seen and to the Longest of the peers in the same Roll. It
-// reports whether Longest has changed.
-func (p *Progress) NoteTTLs(seen Caches, peers []Peer) (changed bool) {
+// RaiseTTLs raises Longest to the TTLs in seen and to the Longest of peers in the same Roll. It reports a change.
+func (p *Progress) RaiseTTLs(seen Caches, peers []Peer) (changed bool) {
 	before := p.Longest
 	p.Longest = p.longest(peers).max(seen)
 	return p.Longest != before
 }
 
-// Inherit raises Longest to the TTLs of the Progress that p replaces, as far as caches may still hold RRsets with these
-// TTLs. before may be nil.
+// Inherit raises Longest to the TTLs of the replaced Progress, if caches may still contain RRsets with these TTLs.
+// before may be nil.
 func (p *Progress) Inherit(before *Progress, now time.Time) {
 	if before == nil {
 		return
@@ -47,15 +46,15 @@ func (p *Progress) Inherit(before *Progress, now time.Time) {
 func (p *Progress) longest(peers []Peer) Caches {
 	all := p.Longest
 	for _, peer := range peers {
-		if p.with(peer) {
+		if p.isSameRoll(peer) {
 			all = all.max(peer.Progress.Longest)
 		}
 	}
 	return all
 }
 
-// waits returns the TTLs to wait for: the larger of ttl and the stored TTLs.
-func (p *Progress) waits(peers []Peer, ttl TTLs) TTLs {
+// waitTTLs returns the TTLs to wait for: the maximum of ttl and the stored TTLs.
+func (p *Progress) waitTTLs(peers []Peer, ttl TTLs) TTLs {
 	stored := p.longest(peers)
 	ttl.DNSKEY, ttl.Answers = max(ttl.DNSKEY, stored.DNSKEY), max(ttl.Answers, stored.Answers)
 	ttl.DS = max(ttl.DS, stored.DS)

@@ -1,7 +1,8 @@
-// Package roll decides when a zone may go from one signing key to another (RFC 6781 section 4.1), or between signed and
-// unsigned, on several equal nodes and without a leader. Each node keeps a Progress of its own, hears those of the
-// others with their keys, and asks the parent's servers for the zone's DS records. It takes a step when Next says that
-// the step breaks no answer which a resolver may hold. dnssec calls the package and does what a stage says.
+// Package roll decides the steps of a key rollover (RFC 6781 section 4.1) and of a transition between a signed and an
+// unsigned zone, on several equal nodes without a leader. Each node has its own Progress, receives the Progress of
+// other nodes with their keys, and queries the parent's servers for the DS records of the zone. It takes a step if Next
+// shows that the step breaks no cached answer. Package dnssec calls the package and applies the stages.
 //
-// The package is pure: it owns no state, and reads no clock, no file and no network.
+// The package is pure: it must not have state, or read clocks, files or the network. Values are not safe for concurrent
+// changes.
 package roll

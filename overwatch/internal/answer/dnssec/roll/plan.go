@@ -2,38 +2,38 @@ package roll
 
 import "time"
 
-// Coming is a stage that a node has not come to.
-type Coming struct {
+// UpcomingStage is a stage that a node has not reached.
+type UpcomingStage struct {
 	Stage     Stage
-	NotBefore time.Time // if the other nodes and the parent do their part at once
-	WaitsFor  string    // reason, known now, for a delay beyond that time; empty: none
+	NotBefore time.Time // earliest time, if the other nodes and the parent follow immediately
+	WaitsFor  string    // known reason for a later time; empty if missing
 }
 
-// Schedule lists the stages to come, each with the earliest time at which it can.
-func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []Coming) {
+// Schedule returns the upcoming stages with their earliest times.
+func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []UpcomingStage) {
 	began := own.allSince(peers)
-	waits, _ := own.behind(peers)
-	ttl = own.waits(peers, ttl)
-	for at := *own; at.Stage < Done; at.Stage = at.after(at.Stage) {
-		next := Coming{Stage: at.after(at.Stage), WaitsFor: waits}
+	waits, _ := own.laggingPeer(peers)
+	ttl = own.waitTTLs(peers, ttl)
+	for at := *own; at.Stage < Done; at.Stage = at.nextStage(at.Stage) {
+		next := UpcomingStage{Stage: at.nextStage(at.Stage), WaitsFor: waits}
 		waits = ""
 		if at.Stage == Offered {
 			since := at.parentHas(peers)
 			if since.IsZero() {
-				next.WaitsFor, since = at.asksFor(), now
+				next.WaitsFor, since = at.parentCondition(), now
 			}
 			began = latest(began, since)
 		}
-		began = latest(began.Add(at.hold(ttl)+ttl.Margin), now)
+		began = latest(began.Add(at.stageDuration(ttl)+ttl.Margin), now)
 		next.NotBefore = began
 		all = append(all, next)
 	}
 	return all
 }
 
-// asksFor returns the state that the parent is to come to at Offered, for people.
-func (r *Roll) asksFor() string {
-	switch r.Way {
+// parentCondition describes the state that the parent must reach at Offered, for operators.
+func (r *Roll) parentCondition() string {
+	switch r.Goal {
 	case ToUnsigned:
 		return "the parent to have no DS record"
 	case ToSigned:
@@ -42,29 +42,29 @@ func (r *Roll) asksFor() string {
 	return "the parent to have the new DS record and no other"
 }
 
-// Act is a step that an operator may take by hand while a key changes.
+// Act is a manual step of an operator during a rollover.
 type Act string
 
-// The acts.
+// The manual steps.
 const (
-	ReplaceDS Act = "replace_ds" // give the parent the new key's DS record in place of all others
-	RemoveDS  Act = "remove_ds"  // take all DS records out of the parent
-	RemoveKey Act = "remove_key" // take the files of the old keys off the nodes
-	Cancel    Act = "cancel"     // take the roll back
+	ReplaceDS Act = "replace_ds" // replace all DS records at the parent by the DS record of the new key
+	RemoveDS  Act = "remove_ds"  // remove all DS records from the parent
+	RemoveKey Act = "remove_key" // remove the files of the old keys from the nodes
+	Cancel    Act = "cancel"     // cancel the rollover
 )
 
-// Advice says whether an act breaks anything now.
+// Advice states whether a manual step is safe now.
 type Advice struct {
 	Act    Act
 	Safe   bool
-	Until  time.Time // earliest time at which it is safe; zero: that depends on other nodes or on the parent
-	Reason string    // consequence, if it is done now
+	Until  time.Time // earliest safe time; zero if it depends on other nodes or the parent
+	Reason string    // consequence of the step now
 }
 
-// Advise returns the acts to choose from now, each with whether it is safe.
+// Advise returns the available manual steps.
 func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
-	if own.Way != ToKey {
-		return adviseWay(own, peers, ttl, now)
+	if own.Goal != ToKey {
+		return adviseTransition(own, peers, ttl, now)
 	}
 	if own.Stage >= Done {
 		return nil
@@ -93,10 +93,9 @@ func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	return []Advice{replace, remove, {Act: Cancel, Safe: true}}
 }
 
-// Risk returns the consequence, as a sentence, if the next stage comes while a node that is not heard of answers
-// resolvers.
+// Risk returns the consequence, as a sentence, of continuing while an unreachable node still answers resolvers.
 func (r *Roll) Risk() string {
-	switch r.Way {
+	switch r.Goal {
 	case ToUnsigned:
 		return "if it answers resolvers, it offers its keys to the parent: once the parent has a DS record again, " +
 			"resolvers refuse the unsigned answers of all other nodes, until that record is taken out and its TTL is over"
@@ -108,25 +107,25 @@ func (r *Roll) Risk() string {
 		"key refuse its answers, until it has heard of the other nodes"
 }
 
-// adviseWay is Advise while a zone comes to be signed or unsigned, and as long as it is not signed.
-func adviseWay(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
-	replace := Advice{Act: ReplaceDS, Safe: own.Way == ToSigned && own.Stage >= Offered}
+// adviseTransition is Advise during a signing transition and for an unsigned zone.
+func adviseTransition(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
+	replace := Advice{Act: ReplaceDS, Safe: own.Goal == ToSigned && own.Stage >= Offered}
 	switch {
-	case own.Way == ToSigned && own.Stage == Done:
+	case own.Goal == ToSigned && own.Stage == Done:
 		return nil
-	case own.Way == ToSigned && !replace.Safe:
+	case own.Goal == ToSigned && !replace.Safe:
 		replace.Reason = "resolvers that hold unsigned answers refuse them below a DS record"
 		if c := Schedule(own, peers, ttl, now)[0]; c.WaitsFor == "" {
 			replace.Until = c.NotBefore
 		}
-	case own.Way == ToUnsigned:
+	case own.Goal == ToUnsigned:
 		replace.Reason = "the nodes are about to answer unsigned, and resolvers refuse that below a DS record"
 		if own.Stage >= Alone {
 			replace.Reason = "the zone is not signed, and resolvers refuse that below a DS record: sign it first"
 		}
 	}
 	all := []Advice{replace}
-	if own.Way == ToUnsigned && own.Stage < Alone {
+	if own.Goal == ToUnsigned && own.Stage < Alone {
 		all = append(all, Advice{Act: RemoveDS, Safe: true})
 	}
 	if own.Stage < Done {

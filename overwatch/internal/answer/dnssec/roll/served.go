@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// maxServed bounds the entries of a Served.
+// maxServed is the maximum number of entries of a Served.
 const maxServed = 16
 
-// Served lists the TTLs with which a node has served a kind of RRset, as long as caches may hold one of them. It is not
-// safe for concurrent use.
+// Served contains the TTLs of a kind of RRset in the answers of a node, while caches may contain them. It is not safe
+// for concurrent use.
 type Served []ServedTTL
 
 // ServedTTL is an entry of a Served.
 type ServedTTL struct {
 	TTL   time.Duration `json:"ttl"`
-	Until time.Time     `json:"cached_until,omitzero"` // zero: the TTL is served now
+	Until time.Time     `json:"cached_until,omitzero"` // zero while the TTL is served
 }
 
-// Serve adds a TTL that is served from now on. It reports whether the list has changed.
+// Serve adds a TTL that is served from now on. It reports whether the list changed.
 func (s *Served) Serve(ttl time.Duration) (changed bool) {
 	if slices.ContainsFunc(*s, func(e ServedTTL) bool { return e.Until.IsZero() && e.TTL >= ttl }) {
 		return false
@@ -29,8 +29,7 @@ func (s *Served) Serve(ttl time.Duration) (changed bool) {
 	return true
 }
 
-// Replace ends all TTLs that are served now and adds the TTL that is served from now on. It reports whether the list
-// has changed.
+// Replace ends all served TTLs and adds ttl. It reports whether the list changed.
 func (s *Served) Replace(ttl time.Duration, now time.Time) (changed bool) {
 	if slices.ContainsFunc(*s, func(e ServedTTL) bool { return e.Until.IsZero() && e.TTL == ttl }) {
 		return false
@@ -39,7 +38,7 @@ func (s *Served) Replace(ttl time.Duration, now time.Time) (changed bool) {
 	return s.Serve(ttl)
 }
 
-// Stop ends all TTLs that are served now. Caches may hold RRsets with such a TTL for this TTL from now on.
+// Stop ends all served TTLs. Caches may contain RRsets with such a TTL for this time.
 func (s *Served) Stop(now time.Time) {
 	for i := range *s {
 		if e := &(*s)[i]; e.Until.IsZero() {
@@ -49,7 +48,7 @@ func (s *Served) Stop(now time.Time) {
 	s.shrink()
 }
 
-// Longest returns the longest TTL that is served now, or that a cache may hold now.
+// Longest returns the longest TTL that is served or cached now.
 func (s Served) Longest(now time.Time) (longest time.Duration) {
 	for _, e := range s {
 		if e.Until.IsZero() || now.Before(e.Until) {
@@ -64,8 +63,8 @@ func (s Served) Valid() bool {
 	return len(s) <= maxServed && !slices.ContainsFunc(s, func(e ServedTTL) bool { return e.TTL < 0 || e.TTL > maxTTL })
 }
 
-// shrink deletes each entry that an entry of a longer TTL outlasts. It then joins the entries that end first, until
-// maxServed are left.
+// shrink deletes entries with a shorter TTL and an earlier end than another entry. It then merges the entries with the
+// earliest ends, until at most maxServed remain.
 func (s *Served) shrink() {
 	list := slices.SortedFunc(slices.Values(*s), func(a, b ServedTTL) int { return b.ends().Compare(a.ends()) })
 	var kept Served
@@ -75,16 +74,16 @@ func (s *Served) shrink() {
 		}
 	}
 	for last := len(kept) - 1; last >= maxServed; last-- {
-		kept[last-1].TTL = kept[last].TTL // the longer one
+		kept[last-1].TTL = kept[last].TTL // the longer TTL
 		kept = kept[:last]
 	}
 	*s = kept
 }
 
-// ends returns the time until which caches may hold an RRset of the TTL, as far as it is known.
+// ends returns the time until which caches may contain an RRset with the TTL.
 func (e *ServedTTL) ends() time.Time {
 	if e.Until.IsZero() {
-		return time.Unix(1<<40, 0) // after all others
+		return time.Unix(1<<40, 0) // after all other times
 	}
 	return e.Until
 }

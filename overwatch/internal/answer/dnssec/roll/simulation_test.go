@@ -62,7 +62,7 @@ func (n *node) remembered(now time.Time) roll.TTLs {
 // note makes a node store the TTLs of a roll or way.
 func (n *node) note(p *roll.Progress, peers []roll.Peer, now time.Time) {
 	ttl := n.remembered(now)
-	p.NoteTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, peers)
+	p.RaiseTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, peers)
 }
 
 func (n *node) has(public string) bool {
@@ -231,7 +231,7 @@ func (w *world) ask(n *node) {
 		n.progress = adopted
 	}
 	if adopted := roll.Adopt(n.way, ways, now); adopted != nil {
-		w.tell("%s joins the way to be %s at %s", n.name, adopted.Way, adopted.Stage)
+		w.tell("%s joins the way to be %s at %s", n.name, adopted.Goal, adopted.Stage)
 		adopted.Inherit(n.progress, now)
 		n.way = adopted
 	}
@@ -248,7 +248,7 @@ func (w *world) ask(n *node) {
 	w.askWay(n, ways)
 	if n.progress != nil && !n.way.Unsigned() {
 		wrong := w.wrong(n)
-		n.progress.NoteParent(wrong == "", now, now)
+		n.progress.RecordParent(wrong == "", now, now)
 		n.note(n.progress, peers, now)
 		next, wait := roll.Next(n.progress, peers, wrong, n.remembered(now), now)
 		n.wait = wait

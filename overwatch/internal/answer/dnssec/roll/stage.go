@@ -2,21 +2,21 @@ package roll
 
 import "time"
 
-// Stage is a step of a Roll. A node goes to the next one only when all nodes have come to this one.
+// Stage is a step of a Roll. A node continues only when all nodes have reached its stage.
 type Stage uint8
 
-// The stages. Progress.Publishes, Signs and Offers give the use of a key in each:
+// The stages. Progress.Publishes, Signs and Offers define the use of a key:
 //
-//	stage      the new key               the old keys              the next stage waits for
-//	Signing    signs                     as before                 the TTL of answers
-//	Published  is in the DNSKEY RRset    as before                 the TTLs of DNSKEY records and answers
-//	Offered    is offered to the parent  are offered no longer     the parent's DS, and the TTL of the one before
-//	Alone      as before                 one use ends              the TTL of what the old keys did
-//	Done       is the only one           are gone
+//	stage      new key                     old keys             the next stage waits for
+//	Signing    signs                       unchanged            the TTL of answers
+//	Published  is in the DNSKEY RRset      unchanged            the TTLs of DNSKEY records and answers
+//	Offered    is offered to the parent    no longer offered    the parent's DS record, and the old DS TTL
+//	Alone      unchanged                   lose one use         the TTL of the ended use
+//	Done       is the only key             removed
 //
-// Signing is there only where the algorithm changes: each algorithm of the DNSKEY RRset must have signed every answer
-// (RFC 6781 section 4.1.4). In Alone the old keys sign no longer, and are published; where the algorithm changes they
-// are published no longer, and sign.
+// Signing exists only for a change of algorithm: each algorithm in the DNSKEY RRset must sign all answers (RFC 6781
+// section 4.1.4). At Alone, the old keys are published and do not sign; for a change of algorithm, they sign and are
+// not published.
 const (
 	Signing Stage = iota + 1
 	Published
@@ -25,99 +25,98 @@ const (
 	Done
 )
 
-// Way is the goal of a Roll: another key, or a zone that is unsigned, or signed.
-type Way string
+// Goal is the goal of a Roll: another key, an unsigned zone, or a signed zone.
+type Goal string
 
-// The ways. A zone without a DS record in its parent is insecure: any answer of it is believed, signed or not. So
+// The goals. A zone without a DS record at its parent is insecure, so resolvers accept signed and unsigned answers.
 //
-//	way         stage      the zone                                      the next stage waits for
-//	ToUnsigned  Offered    is signed, and asks the parent to have no DS  the parent's DS records to be gone, their TTL
-//	            Alone      is not signed                                 the TTL of signed answers
+//	goal        stage      the zone                                  the next stage waits for
+//	ToUnsigned  Offered    is signed, and requests removal of DS     removal of the DS records, and their TTL
+//	            Alone      is not signed                             the TTL of signed answers
 //	            Done       is not signed
-//	ToSigned    Published  is signed, and asks the parent for nothing    the TTL of unsigned answers
-//	            Offered    offers its keys to the parent                 the parent's DS records
+//	ToSigned    Published  is signed, without request to the parent  the TTL of unsigned answers
+//	            Offered    offers its keys to the parent             the parent's DS records
 //	            Done       is signed
 //
-// A zone goes either way whatever its keys do meanwhile: their Roll stands still while it is not signed, and does not
-// come to Alone while the parent is to have no DS record.
+// Signing transitions are independent of key rollovers: a rollover pauses while the zone is not signed, and does not
+// reach Alone while the zone requests removal of DS records.
 const (
-	ToKey      Way = "" // to another key
-	ToUnsigned Way = "unsigned"
-	ToSigned   Way = "signed"
+	ToKey      Goal = "" // to another key
+	ToUnsigned Goal = "unsigned"
+	ToSigned   Goal = "signed"
 )
 
-// first returns the stage with which a Roll begins.
-func (r *Roll) first() Stage {
+// firstStage returns the first stage of the Roll.
+func (r *Roll) firstStage() Stage {
 	switch {
-	case r.Way == ToUnsigned:
+	case r.Goal == ToUnsigned:
 		return Offered
-	case r.Way == ToKey && r.Algorithm:
+	case r.Goal == ToKey && r.Algorithm:
 		return Signing
 	}
 	return Published
 }
 
-// after returns the stage that follows one.
-func (r *Roll) after(s Stage) Stage {
-	if r.Way == ToSigned && s == Offered {
+// nextStage returns the stage after s.
+func (r *Roll) nextStage(s Stage) Stage {
+	if r.Goal == ToSigned && s == Offered {
 		return Done
 	}
 	return s + 1
 }
 
-// furthest returns the last stage to which a node may skip where others have come that far.
-func (r *Roll) furthest() Stage {
-	if r.Way == ToSigned {
+// furthestStage returns the last stage to which a node may skip if others have reached it.
+func (r *Roll) furthestStage() Stage {
+	if r.Goal == ToSigned {
 		return Done
 	}
 	return Alone
 }
 
-// Name returns the name of a stage for people.
+// Name returns the display name of a stage.
 func (r *Roll) Name(s Stage) string {
-	if r.Way == ToUnsigned && s == Alone {
+	if r.Goal == ToUnsigned && s == Alone {
 		return string(ToUnsigned)
 	}
 	return s.String()
 }
 
-// String returns the name of a stage for people and peers.
+// String returns the name of a stage in the API and for peers.
 func (s Stage) String() string {
 	return [...]string{"", "signing", "published", "offered", "alone", "done"}[min(s, Done)]
 }
 
-// Roll is the decision that one key is to sign a zone in place of all that were made before it. It is the same on all
-// nodes. Taking a Roll back is another Roll, to the key from before. With a Way it is the decision that the zone is to
-// be signed, or unsigned, and has no Target.
+// Roll is the decision that a key replaces all older keys of a zone. It is equal on all nodes. Canceling a Roll starts
+// another Roll to the previous key. For the goals ToUnsigned and ToSigned, it is the decision to remove or add
+// signatures, without Target.
 type Roll struct {
-	Way       Way       `json:"way,omitempty"`
-	Target    []byte    `json:"target"`              // the public key
-	Started   time.Time `json:"started"`             // by the clock of the node that got the order; the later Roll counts
-	By        string    `json:"by"`                  // the id of that node
-	Algorithm bool      `json:"algorithm,omitempty"` // the old keys, or some of them, have another algorithm
-	Emergency bool      `json:"emergency,omitempty"` // an old key may be known to others: no wait but for the chain's sake
-	// DS is the longest TTL of the parent's DS records that was seen before a Roll ToUnsigned began; 0: not known.
+	Goal      Goal      `json:"way,omitempty"`
+	Target    []byte    `json:"target"`              // public key
+	Started   time.Time `json:"started"`             // by the clock of By; the later Roll takes precedence
+	By        string    `json:"by"`                  // id of the node that received the request
+	Algorithm bool      `json:"algorithm,omitempty"` // an old key has another algorithm
+	Emergency bool      `json:"emergency,omitempty"` // an old key may be compromised: minimize the waits
+	// DS is the longest TTL of the parent's DS records before a Roll ToUnsigned; 0 if unknown.
 	DS time.Duration `json:"ds_ttl,omitempty"`
 }
 
-// Progress is the state of one node in a Roll.
+// Progress is the state of a node in a Roll.
 type Progress struct {
 	Roll
 	Stage Stage     `json:"stage"`
-	Since time.Time `json:"since"` // time from which this node answers as Stage says, by its clock
-	// Before has the keys that the node which began the Roll published at that time, and Offer those that it offered to
-	// the parent.
+	Since time.Time `json:"since"` // start of the stage, by the clock of this node
+	// Before contains the keys that the node which started the Roll published at that time; Offer the keys that it
+	// offered to the parent.
 	Before [][]byte `json:"before"`
 	Offer  [][]byte `json:"offer"`
-	// ParentSince is the time from which all servers of the parent have had what the Roll asks for, the target's DS record
-	// and no other, as this node saw without a break; zero: they have it not. It is not kept over a restart, since the
-	// parent may change meanwhile; Resume keeps it over a reload.
+	// ParentSince is the time since which this node has continuously observed that all servers of the parent satisfy
+	// the Roll (only the DS record of the target); zero if they do not. It is not stored on disk, because the parent
+	// may change during a restart; Resume preserves it on a reload.
 	ParentSince time.Time `json:"parent_since,omitzero"`
-	// Confirmed is the time at which an operator said that the parent has it; zero: nobody has.
+	// Confirmed is the time at which an operator confirmed the state of the parent; zero if not confirmed.
 	Confirmed time.Time `json:"confirmed,omitzero"`
-	// Without lists peers, by their names here, that this stage does not wait for while nothing is heard of them, since an
-	// operator said so.
+	// Without contains the names of unreachable peers that an operator excluded from the wait of this stage.
 	Without []string `json:"without,omitempty"`
-	// Longest has the longest TTLs of RRsets that resolvers may hold since the Roll began. No wait is shorter.
+	// Longest contains the longest TTLs in caches since the start of the Roll. It is the minimum of all waits.
 	Longest Caches `json:"longest_ttls,omitzero"`
 }

@@ -6,69 +6,68 @@ import (
 	"time"
 )
 
-// old reports whether the Roll is to replace a key.
-func (p *Progress) old(public []byte, created time.Time) bool {
+// isOld reports whether the Roll replaces a key.
+func (p *Progress) isOld(public []byte, created time.Time) bool {
 	return !p.isTarget(public) && !created.After(p.Started)
 }
 
 func (p *Progress) isTarget(public []byte) bool { return bytes.Equal(p.Target, public) }
 
-// Publishes reports whether a key belongs in the DNSKEY RRset. The Roll does not concern a key that was made after it
-// began; such a key always does.
+// Publishes reports whether a key belongs to the DNSKEY RRset. Keys created after the start of the Roll always do.
 func (p *Progress) Publishes(public []byte, created time.Time) bool {
 	switch {
 	case p.isTarget(public):
 		return p.Stage > Signing || contains(p.Before, public)
-	case p.old(public, created):
+	case p.isOld(public, created):
 		return contains(p.Before, public) && (p.Stage < Alone || !p.Algorithm)
 	}
 	return true
 }
 
-// Signs reports whether the Roll lets a key sign answers.
+// Signs reports whether the Roll permits a key to sign answers.
 func (p *Progress) Signs(public []byte, created time.Time) bool {
-	return p.Stage < Alone || p.Algorithm || !p.old(public, created)
+	return p.Stage < Alone || p.Algorithm || !p.isOld(public, created)
 }
 
-// Offers reports whether the parent is to have a DS record of a key.
+// Offers reports whether the parent should have a DS record of a key.
 func (p *Progress) Offers(public []byte, created time.Time) bool {
 	if p.Stage < Offered {
 		return contains(p.Offer, public)
 	}
-	return !p.old(public, created)
+	return !p.isOld(public, created)
 }
 
-// Ends reports whether a key is to be taken out of its zone.
+// Ends reports whether a key must be withdrawn from its zone.
 func (p *Progress) Ends(public []byte, created time.Time) bool {
-	return p.Stage == Done && p.old(public, created)
+	return p.Stage == Done && p.isOld(public, created)
 }
 
-// Incoming reports whether a key is the new one, and neither the parent's servers nor an operator have said yet that
-// its DS record is there alone. A roll that takes another back has none: its key is the one that was offered before.
+// Incoming reports whether a key is the new key, and its DS record is not confirmed as the only one at the parent. A
+// canceled Roll has no incoming key, because its target was offered before.
 func (p *Progress) Incoming(public []byte, peers []Peer) bool {
 	return p.isTarget(public) && !p.arrived(peers)
 }
 
-// Retiring reports whether a key is to go, and the chain of trust no longer rests on it.
+// Retiring reports whether a key is being replaced and the chain of trust no longer depends on it.
 func (p *Progress) Retiring(public []byte, created time.Time, peers []Peer) bool {
-	return p.old(public, created) && p.arrived(peers)
+	return p.isOld(public, created) && p.arrived(peers)
 }
 
-// arrived reports whether the parent is known, or can be assumed, to have the DS record of the target alone.
+// arrived reports whether the DS record of the target is known or assumed to be the only one at the parent.
 func (p *Progress) arrived(peers []Peer) bool {
 	offeredAlone := len(p.Offer) == 1 && p.isTarget(p.Offer[0])
 	return p.Stage > Offered || offeredAlone || !p.parentHas(peers).IsZero()
 }
 
-// Unsigned reports whether the zone is not signed. A nil Progress is that of a zone that was always signed.
-func (p *Progress) Unsigned() bool { return p != nil && p.Way == ToUnsigned && p.Stage >= Alone }
+// Unsigned reports whether the zone is not signed. A nil Progress belongs to a zone that was always signed.
+func (p *Progress) Unsigned() bool { return p != nil && p.Goal == ToUnsigned && p.Stage >= Alone }
 
-// AsksNoDS reports whether the zone, which is signed, asks its parent to have no DS record (RFC 8078 section 4).
-func (p *Progress) AsksNoDS() bool { return p != nil && p.Way == ToUnsigned && p.Stage == Offered }
+// AsksNoDS reports whether the signed zone requests removal of its DS records (RFC 8078 section 4).
+func (p *Progress) AsksNoDS() bool { return p != nil && p.Goal == ToUnsigned && p.Stage == Offered }
 
-// WithholdsDS reports whether no key of the zone is offered to the parent.
+// WithholdsDS reports whether the zone offers no key to the parent.
 func (p *Progress) WithholdsDS() bool {
-	return p != nil && (p.Way == ToUnsigned || p.Way == ToSigned && p.Stage < Offered)
+	return p != nil && (p.Goal == ToUnsigned || p.Goal == ToSigned && p.Stage < Offered)
 }
 
 func contains(keys [][]byte, public []byte) bool {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Bounds on a Progress from another node or a file.
+// Bounds of a Progress from another node or a file.
 const (
 	maxKeys = 3   // in Before and Offer
 	maxKey  = 64  // octets of a public key
@@ -21,22 +21,22 @@ const (
 	maxTTL = (1<<31 - 1) * time.Second // RFC 2181 section 8
 )
 
-// Valid returns an error unless the fields can be those of a node at the time now. It names the field.
+// Valid returns an error with the name of an invalid field. now is the current time.
 func (p *Progress) Valid(now time.Time) error {
 	switch {
-	case p.Way != ToKey && p.Way != ToUnsigned && p.Way != ToSigned:
+	case p.Goal != ToKey && p.Goal != ToUnsigned && p.Goal != ToSigned:
 		return errors.New("way is none that is known")
 	case p.Stage < Signing || p.Stage > Done:
 		return fmt.Errorf("stage %d; 1 to %d are known", p.Stage, Done)
-	case p.Way != ToKey && p.Stage < p.first() || p.Way == ToSigned && p.Stage == Alone:
-		return fmt.Errorf("stage %s; a zone that goes %s has none", p.Stage, p.Way)
-	case p.Way != ToKey && len(p.Target) > 0:
+	case p.Goal != ToKey && p.Stage < p.firstStage() || p.Goal == ToSigned && p.Stage == Alone:
+		return fmt.Errorf("stage %s; a zone that goes %s has none", p.Stage, p.Goal)
+	case p.Goal != ToKey && len(p.Target) > 0:
 		return errors.New("target is a key, and none is to change")
 	case p.DS < 0 || p.DS > maxTTL:
 		return fmt.Errorf("ds_ttl is %s; 0 to %s are possible", p.DS, maxTTL)
 	case !p.Longest.valid():
 		return fmt.Errorf("longest_ttls: a TTL is out of range (0 to %s)", maxTTL)
-	case p.Way == ToKey && len(p.Target) == 0 || len(p.Target) > maxKey:
+	case p.Goal == ToKey && len(p.Target) == 0 || len(p.Target) > maxKey:
 		return errors.New("target is no public key")
 	case p.Started.After(now.Add(ClocksApart)):
 		return fmt.Errorf("started at %s, which is in the future: compare the clocks of the nodes",

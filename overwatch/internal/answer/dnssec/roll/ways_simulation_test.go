@@ -10,9 +10,9 @@ import (
 )
 
 // turn tells a node that the zone is to be signed, or not.
-func (w *world) turn(n *node, way roll.Way) {
+func (w *world) turn(n *node, way roll.Goal) {
 	now := w.now.Add(n.ahead)
-	r := roll.Roll{Way: way, Started: now, By: n.name, DS: n.ttl.DS}
+	r := roll.Roll{Goal: way, Started: now, By: n.name, DS: n.ttl.DS}
 	if n.way != nil && !now.After(n.way.Started) {
 		r.Started = n.way.Started.Add(1)
 	}
@@ -31,12 +31,12 @@ func (w *world) askWay(n *node, peers []roll.Peer) {
 	}
 	now := w.now.Add(n.ahead)
 	wrong := w.wrongWay(n)
-	n.way.NoteParent(wrong == "", now, now)
+	n.way.RecordParent(wrong == "", now, now)
 	n.note(n.way, peers, now)
 	next, wait := roll.Next(n.way, peers, wrong, n.remembered(now), now)
 	if n.wayWait = wait; next != nil {
 		n.way = next
-		w.tell("%s is at %s of the way to be %s", n.name, next.Name(next.Stage), next.Way)
+		w.tell("%s is at %s of the way to be %s", n.name, next.Name(next.Stage), next.Goal)
 	}
 }
 
@@ -45,7 +45,7 @@ func (w *world) wrongWay(n *node) string {
 		return "no server of the parent answers"
 	}
 	want := ""
-	if n.way.Way == roll.ToSigned {
+	if n.way.Goal == roll.ToSigned {
 		want = joined(n.offered())
 	}
 	for i, ds := range w.parent {
@@ -60,7 +60,7 @@ func (w *world) wrongWay(n *node) string {
 func (w *world) arrived() bool {
 	first := w.nodes[0].way
 	for _, n := range w.nodes {
-		if n.way == nil || n.way.Stage != roll.Done || n.way.Way != first.Way || n.way.Unsigned() != (w.parent[0] == "") {
+		if n.way == nil || n.way.Stage != roll.Done || n.way.Goal != first.Goal || n.way.Unsigned() != (w.parent[0] == "") {
 			return false
 		}
 		if n.progress != nil && n.progress.Stage != roll.Done && !n.way.Unsigned() {
@@ -93,7 +93,7 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 	if testing.Short() { // with the race detector; all of them follow without
 		count /= 5
 	}
-	ends, crossed, rolled := map[roll.Way]int{}, 0, 0
+	ends, crossed, rolled := map[roll.Goal]int{}, 0, 0
 	for seed := range uint64(count) {
 		w := newWorld(t, seed)
 		w.start()
@@ -106,7 +106,7 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 			case w.rng.IntN(4) == 0 && !n.way.Unsigned(): // whatever its way
 				w.begin(n, w.key([]string{"A", "B"}[w.rng.IntN(2)]), w.rng.IntN(4) == 0)
 				rolled++
-			case way == nil || way.Way == roll.ToSigned:
+			case way == nil || way.Goal == roll.ToSigned:
 				w.turn(n, roll.ToUnsigned)
 			default:
 				w.turn(n, roll.ToSigned)
@@ -123,7 +123,7 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 			w.turn(w.nodes[0], roll.ToUnsigned)
 		}
 		w.arrive()
-		ends[w.nodes[0].way.Way]++
+		ends[w.nodes[0].way.Goal]++
 	}
 	t.Logf("ends %v, %d met another way, %d keys", ends, crossed, rolled)
 	if len(ends) < 2 || crossed == 0 || rolled == 0 {
@@ -138,7 +138,7 @@ func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 		count /= 5
 	}
 	for _, c := range []struct {
-		way   roll.Way
+		way   roll.Goal
 		stage roll.Stage
 	}{{roll.ToUnsigned, roll.Offered}, {roll.ToUnsigned, roll.Alone}, {roll.ToSigned, roll.Published},
 		{roll.ToSigned, roll.Offered}} {
@@ -163,8 +163,8 @@ func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 					w.step(true)
 				}
 				w.arrive()
-				if heard && w.nodes[0].way.Way != back {
-					w.fail("it ends %s", w.nodes[0].way.Way)
+				if heard && w.nodes[0].way.Goal != back {
+					w.fail("it ends %s", w.nodes[0].way.Goal)
 				}
 			}
 		})
@@ -173,11 +173,11 @@ func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 
 // untilWay returns the first node that comes to a stage of a way and answers. Disturbance ends where it keeps all from
 // it.
-func (w *world) untilWay(way roll.Way, stage roll.Stage) *node {
+func (w *world) untilWay(way roll.Goal, stage roll.Stage) *node {
 	w.t.Helper()
 	for i := range 8000 {
 		for _, n := range w.nodes {
-			if n.up && !n.asks && n.way != nil && n.way.Way == way && n.way.Stage == stage {
+			if n.up && !n.asks && n.way != nil && n.way.Goal == way && n.way.Stage == stage {
 				return n
 			}
 		}
@@ -196,7 +196,7 @@ func TestWay_StagesComeWhenTheyWereTold(t *testing.T) {
 		w := newWorld(t, seed)
 		w.polls, w.lag = tick, 0
 		w.step(false)
-		for _, way := range []roll.Way{roll.ToUnsigned, roll.ToSigned} {
+		for _, way := range []roll.Goal{roll.ToUnsigned, roll.ToSigned} {
 			n := w.nodes[0]
 			w.turn(n, way)
 			peers := []roll.Peer{{Name: "n2"}, {Name: "n3"}}
@@ -230,7 +230,7 @@ func TestWay_GoesOnWithoutADeadNode(t *testing.T) {
 		w := newWorld(t, seed)
 		w.start()
 		dead, others := w.nodes[2], w.nodes[:2]
-		for _, way := range []roll.Way{roll.ToUnsigned, roll.ToSigned} {
+		for _, way := range []roll.Goal{roll.ToUnsigned, roll.ToSigned} {
 			dead.up = false
 			w.turn(w.nodes[0], way)
 			for stage := w.nodes[0].way.Stage; stage < roll.Done; stage = w.nodes[0].way.Stage {
@@ -238,7 +238,7 @@ func TestWay_GoesOnWithoutADeadNode(t *testing.T) {
 					w.step(false)
 				}
 				for _, n := range others {
-					if n.way.Way != way || n.way.Stage != stage || n.wayWait.For != "n3: it does not answer" {
+					if n.way.Goal != way || n.way.Stage != stage || n.wayWait.For != "n3: it does not answer" {
 						w.fail("%s is at %s and waits for %q", n.name, n.way.Stage, n.wayWait.For)
 					}
 					n.way.Without = []string{"n3"}
