@@ -166,7 +166,7 @@ func definedKinds(service string) []mixedKind {
 			remove: func(number int) call { return deleteServer(fmt.Sprintf("%s:192.0.2.%d:80", mixedDomain, 210+number)) },
 			value: func(ctx context.Context, c *api.Client, number int) (string, error) {
 				h, err := c.ServerHealthCheck(ctx, fmt.Sprintf("%s:192.0.2.%d:80", mixedDomain, 210+number))
-				return goneIf(string(h.HealthCheck.Type)+" "+h.HealthCheck.Path, err)
+				return goneIf(h.HealthCheck.Type+" "+h.HealthCheck.Path, err)
 			}},
 		{name: "server by host name",
 			create: func(number int) call { return createServer("target", host(number)) },

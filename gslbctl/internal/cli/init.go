@@ -112,7 +112,8 @@ func (a *app) initCommand() *cobra.Command {
 			"is enough")
 	flags.StringVar(&join, "join", "",
 		"add a node to a cluster: the `file` with the configuration of an existing node; requires one --node")
-	cmdline.RequireUnless(cmd, "join", [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
+	cmdline.RequireUnless(cmd, "join",
+		[2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
 		[2]string{"service", "a name in the zone with its backends, such as --service app=192.0.2.10:8080"})
 	return cmd
 }

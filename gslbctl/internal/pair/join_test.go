@@ -31,8 +31,8 @@ func TestJoin_TheFileIsThatOfAThirdNode(t *testing.T) {
 	secret := func(path string, keys ...string) any { return of(readYAML(t, path), keys...) }
 	for _, keys := range [][]string{{"overwatch", "gossip", "encryption_key"}, {"overwatch", "agent_tokens"},
 		{"overwatch", "dnssec", "key_sync", "secret"}, {"api", "tokens", "admin", "admin"}} {
-		if got, old := secret(joined.File, keys...), secret(files.Overwatch[1], keys...); fmt.Sprint(got) != fmt.Sprint(old) ||
-			got == nil {
+		got, old := secret(joined.File, keys...), secret(files.Overwatch[1], keys...)
+		if got == nil || fmt.Sprint(got) != fmt.Sprint(old) {
 			t.Errorf("%v differs from the existing node", keys)
 		}
 	}
