@@ -14,11 +14,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxFile is the size, in octets, at which a new file is begun with the kept events. Kept events of the usual size take
-// half of it. Where they take more, a file is begun when it has grown to twice of what it began with.
+// maxFile is the size in octets at which a new file with the visible events replaces the file. Usual events need half
+// of this size. For larger events, a new file replaces the file at twice its initial size.
 const maxFile = 8 << 20
 
-// search returns the place of the first event behind a sequence.
+// search returns the index of the first event after a sequence.
 func search(events []api.Event, sequence uint64) int {
 	at, found := slices.BinarySearchFunc(events, sequence, func(e api.Event, s uint64) int {
 		return cmp.Compare(e.Sequence, s)
@@ -29,8 +29,8 @@ func search(events []api.Event, sequence uint64) int {
 	return at
 }
 
-// read returns the events of a file in the order of their sequences. A last line that was not written whole is left
-// out. Any other fault is an error, beside the events that can be read.
+// read returns the events of a file in the order of their sequences. It ignores an incomplete last line. For any other
+// fault, it returns an error and the readable events.
 func read(path string) (events []api.Event, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +53,7 @@ func read(path string) (events []api.Event, err error) {
 		events = append(events, e)
 	}
 	if bad > 0 && (bad < number-1 || len(events) == 0) {
-		err = fmt.Errorf("line %d is no event that follows the one before", bad)
+		err = fmt.Errorf("line %d is not a later event than the previous line", bad)
 	}
 	return events, errors.Join(err, lines.Err())
 }
@@ -68,24 +68,24 @@ func (j *Journal) write() error {
 		return nil
 	}
 	if j.file == nil || j.size > max(maxFile, 2*j.begun) {
-		if err := j.begin(); err != nil {
+		if err := j.replaceFile(); err != nil {
 			return err
 		}
 	} else {
 		text := lines(newest)
 		if _, err := j.file.Write(text); err != nil {
-			_ = j.file.Truncate(j.size) // no half line; begin makes another file anyway
+			_ = j.file.Truncate(j.size) // removes an incomplete line; replaceFile makes another file anyway
 			j.close()
 			return err
 		}
 		j.size += int64(len(text))
-		j.stored(newest[count-1].Sequence)
+		j.markStored(newest[count-1].Sequence)
 	}
 	return nil
 }
 
-// begin replaces the file by a new one with the kept events and the older ones that are still standing.
-func (j *Journal) begin() (err error) {
+// replaceFile replaces the file by a new file with the visible events and the older events of active states.
+func (j *Journal) replaceFile() (err error) {
 	j.close()
 	j.mu.Lock()
 	all := slices.Clone(j.visible())
@@ -108,12 +108,12 @@ func (j *Journal) begin() (err error) {
 		return errors.Join(err, temporary.Close(), os.Remove(temporary.Name()))
 	}
 	j.file, j.size, j.begun = temporary, int64(len(text)), int64(len(text))
-	j.stored(all[len(all)-1].Sequence)
+	j.markStored(all[len(all)-1].Sequence)
 	return nil
 }
 
-// stored notes that the events up to a sequence are in the file.
-func (j *Journal) stored(upTo uint64) {
+// markStored records that the events up to a sequence are in the file.
+func (j *Journal) markStored(upTo uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.unstored = len(j.events) - search(j.events, upTo)
@@ -121,7 +121,7 @@ func (j *Journal) stored(upTo uint64) {
 
 func (j *Journal) close() {
 	if j.file != nil {
-		_ = j.file.Close() // what was written is with the kernel; the next file has it too
+		_ = j.file.Close() // the kernel has the written events, and so has the next file
 		j.file = nil
 	}
 }

@@ -1,7 +1,7 @@
-// Package journal keeps the newest events of a node, in memory and in a file that survives a restart. The root opens it
-// and runs it; events adds to it; httpapi, notify and metrics read it. Adding an event never waits for the disk: the
-// file is written later and again after an error, and only the end of the process loses what is missing there. It never
-// makes an event itself. A *Journal may be used from any goroutine.
+// Package journal stores the latest events of a node, in memory and in a file that survives a restart. The root opens
+// and runs it; events adds events; httpapi, notify and metrics read it. Adding an event never waits for the disk: Run
+// writes the file, and retries after an error. Events that are not in the file are lost at the end of the process. Any
+// goroutine may use a *Journal.
 package journal
 
 import (
@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// Kept is the number of newest events that are shown. A new file begins with as many, and memory holds up to twice as
-	// many.
+	// Kept is the number of visible events, the latest ones. A new file begins with this number of events, and memory has
+	// up to twice this number.
 	Kept = 10_000
 	// maxText bounds each text of an event, in octets.
 	maxText = 1 << 10
 	// perStart is the number of sequences that belong to one start: each start begins behind the next multiple of it.
 	perStart = 1_000_000
-	// retryEvery is the time between two attempts to write what the disk did not take.
+	// retryEvery is the time between two attempts to write events after an error.
 	retryEvery = 5 * time.Second
 )
 
@@ -37,11 +37,11 @@ type Options struct {
 	Now    func() time.Time // nil is time.Now
 }
 
-// Journal holds the events of one node.
+// Journal holds the events of a node.
 type Journal struct {
 	o    Options
-	wake chan struct{} // holds one element while something is not written
-	file *os.File      // nil: begun anew at the next write; of Run
+	wake chan struct{} // has an element while an event is not written
+	file *os.File      // nil: the next write begins a new file; of Run
 	size int64         // of file, in octets
 
 	begun int64 // size that file had when it was begun
@@ -49,13 +49,13 @@ type Journal struct {
 	mu       sync.Mutex
 	events   []api.Event // by sequence, at most 2*Kept
 	next     uint64
-	unstored int                  // the newest events that are not in the file
-	standing map[string]api.Event // what has begun and not ended, by Key
+	unstored int                  // number of the latest events that are not in the file
+	standing map[string]api.Event // active states, by Key
 	changed  chan struct{}        // closed at the next event
 	totals   map[api.EventKind]uint64
 }
 
-// Open reads the file. One that cannot be read is logged, and a new journal begins.
+// Open reads the file. It logs an error for an unreadable file, and begins a new journal.
 func Open(o Options) *Journal {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -67,7 +67,7 @@ func Open(o Options) *Journal {
 		o.Logger.Warn().Err(err).Str("file", o.Path).Msg("the journal of events could not be read whole: events are lost")
 	}
 	for _, e := range kept {
-		j.take(e)
+		j.appendEvent(e)
 	}
 	if len(j.events) > 0 {
 		j.next = (j.events[len(j.events)-1].Sequence/perStart+1)*perStart + 1
@@ -78,8 +78,8 @@ func Open(o Options) *Journal {
 // Key identifies the state that an event begins or ends; both events have the same key.
 func Key(kind api.EventKind, subject string) string { return string(kind) + " " + subject }
 
-// take puts an event behind the others. The caller holds the lock.
-func (j *Journal) take(e api.Event) {
+// appendEvent appends an event. The caller holds the lock.
+func (j *Journal) appendEvent(e api.Event) {
 	if n := len(j.events); n == 2*Kept { // moved seldom: half of it is free then
 		j.events = append(make([]api.Event, 0, 2*Kept), j.events[n-Kept+1:]...)
 	}
@@ -92,7 +92,7 @@ func (j *Journal) take(e api.Event) {
 	}
 }
 
-// Add appends an event, which gets its sequence, and its time and phase unless it has them.
+// Add appends an event and sets its sequence. It sets the time and the phase if they are unset.
 func (j *Journal) Add(e api.Event) {
 	for _, text := range []*string{&e.Subject, &e.Name, &e.Cause, &e.Sentence, &e.Agent, &e.Check} {
 		*text = cut(*text)
@@ -105,7 +105,7 @@ func (j *Journal) Add(e api.Event) {
 	j.mu.Lock()
 	e.Sequence = j.next
 	j.next++
-	j.take(e)
+	j.appendEvent(e)
 	j.unstored = min(j.unstored+1, Kept)
 	j.totals[e.Kind]++
 	close(j.changed)
@@ -117,7 +117,7 @@ func (j *Journal) Add(e api.Event) {
 	}
 }
 
-// cut shortens a text to maxText, and leaves nothing that is not UTF-8.
+// cut truncates a text to maxText and removes invalid UTF-8.
 func cut(text string) string {
 	if len(text) > maxText {
 		text = text[:maxText-3] + "..."
@@ -125,11 +125,12 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text, "?")
 }
 
-// visible returns the events that are kept. The caller holds the lock.
+// visible returns the visible events. The caller holds the lock.
 func (j *Journal) visible() []api.Event { return j.events[max(len(j.events)-Kept, 0):] }
 
-// After returns the events behind a sequence, the oldest first; missed tells that some of them are no longer kept. For
-// a sequence that this journal has never reached it returns all kept events. The caller must not change them.
+// After returns the visible events after a sequence, the oldest first. missed reports that some events after the
+// sequence were removed. For a sequence above all events it returns all visible events. The caller must not change
+// them.
 func (j *Journal) After(sequence uint64) (events []api.Event, missed bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -144,7 +145,7 @@ func (j *Journal) After(sequence uint64) (events []api.Event, missed bool) {
 	return kept[at:len(kept):len(kept)], sequence >= j.next || at == 0 && sequence+1 < kept[0].Sequence
 }
 
-// Newest returns the sequence of the newest event that is kept, 0 for none.
+// Newest returns the sequence of the latest event; 0: there is no event.
 func (j *Journal) Newest() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -154,14 +155,14 @@ func (j *Journal) Newest() uint64 {
 	return j.events[len(j.events)-1].Sequence
 }
 
-// Changed returns a channel that is closed when another event is added.
+// Changed returns a channel that is closed at the next event.
 func (j *Journal) Changed() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.changed
 }
 
-// ActiveStates returns the events whose states have begun and not ended, by Key, also from before a restart.
+// ActiveStates returns the events of active states by Key, including states from before a restart.
 func (j *Journal) ActiveStates() map[string]api.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -176,21 +177,22 @@ func (j *Journal) IsActive(kind api.EventKind, subject string) bool {
 	return stands
 }
 
-// Totals returns how many events of each kind were added since the start.
+// Totals returns the number of events of each kind since the start.
 func (j *Journal) Totals() map[api.EventKind]uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return maps.Clone(j.totals)
 }
 
-// Unstored returns how many of the newest events are not in the file yet.
+// Unstored returns the number of events that are not in the file.
 func (j *Journal) Unstored() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.unstored
 }
 
-// Run writes events until ctx ends, and then what waits. It returns nil: a node goes on without its journal.
+// Run writes events until ctx ends, and then the remaining events. It returns nil: a node continues without its
+// journal.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.close()
 	failing := false
@@ -207,7 +209,7 @@ func (j *Journal) Run(ctx context.Context) error {
 		failing = again != nil
 		select {
 		case <-ctx.Done():
-			_ = j.write() // what it does not take is lost; it was told
+			_ = j.write() // the events are lost; the error was logged
 			return nil
 		case <-again:
 		case <-j.wake:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Offer is a message from one node to another: objects that have changed, and the state of the sender's Table.
+// Offer is a message between two nodes: objects that have changed, and the state of the sender's Table.
 type Offer struct {
 	Node    string    `json:"node"`
 	Changes uint64    `json:"changes"`           // for the next Offer
@@ -28,27 +28,27 @@ type Offer struct {
 // Merged is the outcome of merging an Offer. The caller must store it.
 type Merged struct {
 	Taken []Object // to be stored
-	// Lost are objects that were changed on this node and have been replaced: its operators believed that they stand.
+	// Lost are objects that were changed on this node, and that later changes of other nodes replaced.
 	Lost []Object
-	// Dropped are objects that were deleted elsewhere while this node was away, so long ago that the tombstones are gone.
-	// They are to be deleted.
+	// Dropped are objects that other nodes deleted while this node was away, so long ago that the tombstones were
+	// removed. The caller must delete them.
 	Dropped []Object
-	// Refused are objects whose versions lie too far ahead of this node's clock. They are to be asked for again.
+	// Refused are objects with versions too far ahead of this node's clock. The caller must request them later.
 	Refused []Object
-	// Rejected are the objects without effect here: those that the store left out of the offer, and some of Taken.
+	// Rejected are the objects without effect here: the objects that the store removed from the offer, and some of Taken.
 	Rejected []Rejection
-	// Postponed are objects that this node lacks and that may have been deleted here: it cannot tell before its clock has
-	// settled. They are to be asked for again.
+	// Postponed are objects that this node lacks, and that it may have deleted: this is unknown until its clock has
+	// settled. The caller must request them later.
 	Postponed []Object
 	// Synced reports that Table.Synced has changed and is to be stored. Marked reports the same for Table.Marks.
 	Synced, Marked bool
 }
 
-// Joining reports whether this node may hold objects that were deleted elsewhere unnoticed: it has never had another
-// node's objects, or not within the life of tombstones, or it was restored from a backup of that age. Where it differs
-// from a node that is not joining, that node is right about everything older than tombstones live.
+// Joining reports whether this node may have objects that other nodes have deleted: it has never had the objects of
+// another node, or not within the retention of tombstones, or it was restored from a backup of that age. For objects
+// older than the retention, a node that is not joining takes precedence.
 func (t *Table) Joining() bool {
-	// Clocks may differ, and tombstones are judged by that of the node that has them.
+	// Clocks may differ, and each node applies its clock to its tombstones.
 	return t.synced.IsZero() || t.clock.now().Sub(t.synced) > t.retention-2*MaxAhead
 }
 
@@ -60,12 +60,12 @@ func (t *Table) isKnownJoining() bool {
 // Synced returns when this node last had all of another node's objects; zero: never.
 func (t *Table) Synced() time.Time { return t.synced }
 
-// objectSize is the approximate size of an object in an Offer beside its value, in octets.
+// objectSize is the approximate size of an object in an Offer without its value, in octets.
 const objectSize = 256
 
-// Page offers the objects that have changed after the given change number, 0: all, in about size octets at most, but at
-// least one object: those that changed first, and More if there are others. Pages that follow one another, from 0 on,
-// make a whole offer together.
+// Page offers the objects that have changed after a change number, the earliest changes first; 0: all objects. A page
+// has about size octets at most, but at least one object. More reports that there are later changes. Consecutive pages
+// from 0 on are a complete offer.
 func (t *Table) Page(change uint64, size int) Offer {
 	var after []*entry
 	for _, e := range t.objects {
@@ -91,20 +91,20 @@ func (t *Table) Page(change uint64, size int) Offer {
 	return o
 }
 
-// Merge takes the objects of an offer that are later than those here. Between two joining nodes, objects older than
-// tombstones live are neither taken nor dropped, until Begin is called or one of them has merged with a node that is
-// not joining. A node whose clock is not settled drops nothing.
+// Merge stores the objects of an offer that are later than the objects of this node. Between two joining nodes, objects
+// older than the retention are neither stored nor dropped, until Begin is called or one of the nodes has merged with a
+// node that is not joining. A node without a settled clock drops no objects.
 func (t *Table) Merge(offer Offer) (m Merged) {
 	joining := t.isKnownJoining()
 	defer t.learnFinal(&offer, &m)
 	switch {
 	case offer.Joining && !offer.Synced.IsZero() && t.synced.IsZero() && !t.clock.isTrusted():
-		t.take(offer, func(Version) bool { return true }, &m) // neither knows what is old
+		t.mergeObjects(offer, func(Version) bool { return true }, &m) // neither node knows which objects are old
 	case offer.Joining && (joining || !offer.Synced.IsZero()):
-		t.take(offer, t.old, &m)
-	case joining: // believes the others that what they have was not deleted
+		t.mergeObjects(offer, t.old, &m)
+	case joining: // the objects of other nodes were not deleted
 		own := t.All()
-		t.take(offer, noneForgotten, &m)
+		t.mergeObjects(offer, noneForgotten, &m)
 		if offer.Whole && !t.synced.IsZero() {
 			t.renewOwn(&m)
 			t.dropForgotten(offer.Objects, t.old, &m)
@@ -112,19 +112,19 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 			t.renew(own, &m)
 		}
 	case offer.Joining: // the first time ever
-		t.take(offer, noneForgotten, &m)
+		t.mergeObjects(offer, noneForgotten, &m)
 	default:
-		t.take(offer, t.old, &m)
+		t.mergeObjects(offer, t.old, &m)
 	}
 	if offer.Whole && !offer.Joining && len(m.Refused)+len(m.Postponed) == 0 {
-		t.meet(&m)
+		t.recordMeeting(&m)
 	}
 	return m
 }
 
-// meet notes that this node has all of another one's objects. The end of joining counts as a change, so that other
-// nodes learn of it. A time by a clock that is not settled is not noted.
-func (t *Table) meet(m *Merged) {
+// recordMeeting records that this node has all objects of another node. The end of joining is a change, so that other
+// nodes receive it. Without a settled clock, the time is not recorded.
+func (t *Table) recordMeeting(m *Merged) {
 	if !t.clock.isTrusted() {
 		return
 	}
@@ -137,8 +137,8 @@ func (t *Table) meet(m *Merged) {
 	t.marks.Behind = Version{}
 }
 
-// renew gives those of the objects that were changed here and stand, and that others would count as deleted for their
-// age, versions of half that age. This node has met nobody, so nobody can have deleted them.
+// renew sets the versions of current objects of this node that other nodes would drop because of their age to half that
+// age. This node has not met another node, so no other node can have deleted these objects.
 func (t *Table) renew(own []Object, m *Merged) {
 	at := t.clock.now().Add(-t.retention / 2).UnixMilli()
 	for _, o := range own {
@@ -151,7 +151,7 @@ func (t *Table) renew(own []Object, m *Merged) {
 }
 
 // renewOwn changes the versions of old objects that this node changed while its clock was behind, since it last met
-// another node, to half the retention's age: they are not that old, and no other node can have deleted them.
+// another node, to half the retention: their real age is lower, and no other node can have deleted them.
 func (t *Table) renewOwn(m *Merged) {
 	if t.marks.Behind == (Version{}) {
 		return
@@ -165,26 +165,26 @@ func (t *Table) renewOwn(m *Merged) {
 	}
 }
 
-// MeetEvery is the interval at which a node calls Met while its digest equals another's: never sooner, and not much
-// later.
+// MeetEvery is the interval at which a node calls Met while its digest equals that of another node: never earlier, and
+// not much later.
 const MeetEvery = time.Minute
 
-// Met notes that this node has all objects of another one that is not joining, as equal digests show.
-func (t *Table) Met() { t.meet(&Merged{}) }
+// Met records that this node has all objects of another node that is not joining, because their digests are equal.
+func (t *Table) Met() { t.recordMeeting(&Merged{}) }
 
-// Begin ends Joining for a node whose peers have all answered with whole offers and are joining too, so that no node is
-// right by itself. Objects changed since two nodes last met are kept. An older object that one of the two lacks counts
-// as deleted. While the clock is not settled, Begin does nothing.
+// Begin ends Joining if all peers have answered with complete offers and are joining, so that no node takes precedence.
+// Objects that changed since two nodes last met are stored. An older object that one of the two nodes lacks is treated
+// as deleted. Without a settled clock, Begin does nothing.
 func (t *Table) Begin(offers []Offer) (m Merged) {
 	if !t.clock.isTrusted() {
 		return m
 	}
 	for _, offer := range offers {
 		forgotten := t.forgottenBetween(offer)
-		t.take(offer, forgotten, &m)
+		t.mergeObjects(offer, forgotten, &m)
 		t.dropForgotten(offer.Objects, forgotten, &m)
 	}
-	t.meet(&m)
+	t.recordMeeting(&m)
 	return m
 }
 
@@ -196,18 +196,18 @@ func noneForgotten(Version) bool { return false }
 // reports whether the other must have deleted it.
 func (t *Table) forgottenBetween(offer Offer) func(Version) bool {
 	if t.synced.IsZero() || offer.Synced.IsZero() {
-		return noneForgotten // the one has met nobody, so it has only its own
+		return noneForgotten // a node that has not met another has only its own objects
 	}
-	met := t.synced // what is later than the last time that either of them met anybody, the other cannot have deleted
+	met := t.synced // the other node cannot have deleted objects that are later than the last meeting
 	if offer.Synced.Before(met) {
 		met = offer.Synced
 	}
-	met = met.Add(2*MaxAhead + MeetEvery) // by whichever clock
+	met = met.Add(2*MaxAhead + MeetEvery) // by either clock
 	return func(v Version) bool { return t.old(v) && v.At().Before(met) }
 }
 
-// take merges the objects of an offer.
-func (t *Table) take(offer Offer, forgotten func(Version) bool, m *Merged) {
+// mergeObjects merges the objects of an offer.
+func (t *Table) mergeObjects(offer Offer, forgotten func(Version) bool, m *Merged) {
 	for _, object := range offer.Objects {
 		if t.refuses(object.Version, &offer) {
 			m.Refused = append(m.Refused, object)
@@ -218,8 +218,8 @@ func (t *Table) take(offer Offer, forgotten func(Version) bool, m *Merged) {
 	}
 }
 
-// mergeOne takes an object if it is later than the one here. An object that is not here is left out if forgotten
-// reports for its version that it was deleted here. Before the clock has settled, every tombstone is stored.
+// mergeOne stores an object if it is later than the object of this node. A missing object is skipped if forgotten
+// reports for its version that this node deleted it. Before the clock has settled, every tombstone is stored.
 func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	here := t.objects[o.Key]
 	switch {

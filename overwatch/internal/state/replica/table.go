@@ -11,15 +11,16 @@ import (
 // Options configures a Table.
 type Options struct {
 	NodeID    string
-	Retention time.Duration    // for which tombstones are kept; the same on all nodes
+	Retention time.Duration    // for which tombstones are stored; the same on all nodes
 	Now       func() time.Time // nil means time.Now
-	// Objects are the node's stored objects. Synced is the time when it last had all objects of another node; zero: never.
+	// Objects are the node's stored objects. Synced is the time when it last had all objects of another node; zero:
+	// never.
 	Objects []Object
 	Synced  time.Time
 	Marks   *Marks // as stored; nil: a program without marks has stored the objects
 }
 
-// Table holds the objects of one node. Only one goroutine may use it at a time.
+// Table holds the objects of a node. It is not safe for concurrent use.
 type Table struct {
 	clock     clock
 	retention time.Duration
@@ -38,7 +39,7 @@ type entry struct {
 	change uint64
 }
 
-// New makes the Table of a node. Its clock is not settled yet.
+// New returns the Table of a node. Its clock is not settled yet.
 func New(o Options) (*Table, error) {
 	if o.NodeID == "" || o.Retention <= 4*MaxAhead {
 		return nil, errors.New("replica: Options.NodeID is needed, and a Retention of more than 20m")
@@ -63,10 +64,8 @@ func New(o Options) (*Table, error) {
 	return t, nil
 }
 
-// Continue numbers the changes on from those of a table that this one takes the place of, so that a number which
-// another node was told never stands for another change: what is not the same there counts as changed now.
-//
-// It also continues the clock's state.
+// Continue continues the change numbers and the state of the clock of a previous table. So a number that another node
+// received never identifies another change. Objects that differ from the previous table have changed now.
 func (t *Table) Continue(before *Table) {
 	t.changes = before.changes
 	t.clock.watch, t.clock.agreed, t.clock.steady, t.clock.peers = before.clock.watch, before.clock.agreed,
@@ -94,7 +93,7 @@ func (t *Table) Delete(key Key) Object {
 	return t.put(Object{Key: key, Version: t.next(), Deleted: true})
 }
 
-// next returns the version of a new decision. While the clock agrees with a peer's, there is nothing to lower later,
+// next returns the version of a new change. While the clock agrees with that of a peer, no version is lowered later,
 // and the mark is set ahead of the first answer with the version.
 func (t *Table) next() Version {
 	t.clock.look()
@@ -122,7 +121,7 @@ func (t *Table) Digest() Digest { return t.digest }
 // Changes returns the number of the last change, for a later Page.
 func (t *Table) Changes() uint64 { return t.changes }
 
-// All returns the objects, tombstones too, in the order of their keys.
+// All returns the objects and tombstones in the order of their keys.
 func (t *Table) All() []Object {
 	objects := make([]Object, 0, len(t.objects))
 	for _, e := range t.objects {
@@ -142,15 +141,14 @@ func (t *Table) CountSince(change uint64) (n int) {
 	return n
 }
 
-// Count returns how many objects have a value, and how many are tombstones.
+// Count returns the number of objects with a value, and the number of tombstones.
 func (t *Table) Count() (objects, tombstones int) {
 	return len(t.objects) - t.deleted, t.deleted
 }
 
-// Collect forgets tombstones that are older than the retention, by their version's own time, and returns their keys. So
-// it does with objects of that age that over reports to have ended by themselves, on every node; nil: there are none.
-// Until the clock agrees with a peer's, or is the only one, Collect forgets nothing. While the node is joining others,
-// it forgets nothing either.
+// Collect deletes tombstones that are older than the retention by the time of their version, and returns their keys. It
+// also deletes objects of that age for which over returns true: they have expired on every node. nil: there are none.
+// Collect deletes nothing until the clock agrees with that of a peer or is the only one, and while the node is joining.
 func (t *Table) Collect(over func(*Object) bool) []Key {
 	if !t.clock.isTrusted() || t.clock.peers != NoPeers && t.Joining() {
 		return nil
@@ -168,10 +166,10 @@ func (t *Table) Collect(over func(*Object) bool) []Key {
 	return gone
 }
 
-// Mend gives the present time to this node's own objects whose versions exceed Limit by more than MaxAhead and that no
-// other node has stored: the clock was wrong when they were made, and other nodes refuse them. The new versions are
-// later than all that others may have. Mend returns the objects in their order, with their new versions. Until the
-// clock has settled, it lowers nothing. Mend also notes the reading of the clock: it is to be called every minute.
+// Mend sets the versions of this node's objects that exceed Limit by more than MaxAhead, and that no other node has
+// stored, to the present time. The clock was wrong at the change, and other nodes refuse these objects. The new
+// versions are later than all versions that other nodes may have. Mend returns the objects in their order, with their
+// new versions. Before the clock has settled, Mend lowers no version. Mend also records the time: call it every minute.
 func (t *Table) Mend() []Object {
 	limit := laterTime(t.Limit().Add(MaxAhead), t.floor().At())
 	if !t.isSettled() || !t.clock.last.At().After(limit) {
@@ -198,8 +196,8 @@ func (t *Table) Mend() []Object {
 	return wrong
 }
 
-// old reports whether a version is older than the retention. While the clock may be wrong, the time when all were last
-// the same counts too.
+// old reports whether a version is older than the retention. While the clock may be wrong, the version must also be
+// older than the last meeting by the retention.
 func (t *Table) old(v Version) bool {
 	now := t.clock.now()
 	if !t.clock.isTrusted() {

@@ -11,23 +11,23 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// defaultRetention is the time for which a deletion is remembered if Options gives none.
+// defaultRetention is the default of the time for which a deletion is stored.
 const defaultRetention = 30 * 24 * time.Hour
 
-// syncedKey is the key in bucketMeta of the time when this node last had all of another's objects.
+// syncedKey is the key in bucketMeta of the time when this node last had all objects of another node.
 var syncedKey = []byte("replicas met")
 
 // marksKey is the key in bucketMeta of replica.Marks.
 var marksKey = []byte("replica marks")
 
-// Replicas holds figures of the objects that all nodes share.
+// Replicas holds figures of the replicated objects.
 type Replicas struct {
 	Objects, Tombstones int
 	Digest              replica.Digest
 	Changes             uint64        // number of the last change
 	Joining             bool          // see replica.Table.Joining
 	Settled             bool          // see replica.Table.Settled; as of the last change
-	Next                chan struct{} // closed when Changes is another
+	Next                chan struct{} // closed when Changes increases
 }
 
 // Replicas returns the figures as of the last change. It does not wait.
@@ -40,8 +40,7 @@ func (s *Store) Object(key replica.Key) (replica.Object, bool) {
 	return s.table.Get(key)
 }
 
-// Objects returns the replicated objects, tombstones too, in the order of their keys, but for orders whose time is
-// over.
+// Objects returns the replicated objects and tombstones in the order of their keys, without expired orders.
 func (s *Store) Objects() []replica.Object {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
@@ -62,7 +61,7 @@ func (s *Store) ChangedSince(change uint64) int {
 	return s.table.CountSince(change)
 }
 
-// Now returns the time by which the store gives versions.
+// Now returns the time for new versions.
 func (s *Store) Now() time.Time { return s.now() }
 
 // Limit returns the time that versions from other nodes may exceed by replica.MaxAhead.
@@ -81,8 +80,8 @@ func (s *Store) Agree(theirs time.Time) bool {
 	return settled
 }
 
-// Page returns objects that have changed after the given change number, see replica.Table.Page, for a peer with that
-// Limit, zero: unknown. It first stores that the peer may store them.
+// Page returns objects that have changed after the given change number, see replica.Table.Page, for a peer with a
+// Limit; zero: unknown. It first stores that the peer may store these objects.
 func (s *Store) Page(change uint64, size int, limit time.Time) (replica.Offer, error) {
 	for {
 		s.commitMu.Lock()
@@ -112,16 +111,16 @@ func (s *Store) Differences(theirs []replica.Object) (count int, first replica.K
 	})
 }
 
-// Merge merges another node's offer, see replica.Table.Merge. It is on disk when Merge returns, records and versions in
-// one transaction. Owners that hold the records in memory must be told by the caller. audit returns the audit entries
-// for that transaction; nil: there are none.
+// Merge merges the offer of another node, see replica.Table.Merge. It stores records and versions in one transaction
+// and returns when they are on disk. The caller must pass the records to owners with copies in memory. audit returns
+// the audit entries for the transaction; nil: there are none.
 func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged, error) {
 	return s.merge([]replica.Offer{offer}, func(t *replica.Table, sound []replica.Offer) replica.Merged {
 		return t.Merge(sound[0])
 	}, audit)
 }
 
-// MetReplicas notes that another node that is not joining has the same objects, see replica.Table.Met.
+// MetReplicas records that another node that is not joining has the same objects, see replica.Table.Met.
 func (s *Store) MetReplicas() error {
 	return s.update(func(w *writer) {
 		w.table.Met()
@@ -130,7 +129,7 @@ func (s *Store) MetReplicas() error {
 	})
 }
 
-// BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin; audit is that of Merge.
+// BeginReplicas ends Joining if all other nodes are joining, see replica.Table.Begin. audit is as for Merge.
 func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged,
 	error) {
 	return s.merge(offers, (*replica.Table).Begin, audit)
@@ -161,7 +160,7 @@ func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replic
 			w.appendMerge(audit(&m))
 		}
 	})
-	if err != nil { // the table is that of before
+	if err != nil { // the table is unchanged
 		s.commitMu.Lock()
 		defer s.commitMu.Unlock()
 		if heldBefore != nil {
@@ -185,9 +184,9 @@ func (w *writer) putMarks() {
 	w.put(bucketMeta, marksKey, text)
 }
 
-// TendReplicas forgets tombstones older than the retention, and orders that ended as long ago, if the clock of this
-// node agrees with that of a peer or is the only one. Own objects whose versions lie too far ahead of a settled clock
-// get versions of the present time, see replica.Table.Mend; it returns these objects.
+// TendReplicas deletes tombstones and expired orders older than the retention, if the clock of this node agrees with
+// that of a peer or is the only one. Objects of this node with versions too far ahead of a settled clock receive
+// versions of the present time, see replica.Table.Mend. TendReplicas returns these objects.
 func (s *Store) TendReplicas(peers replica.Peers) (mended []replica.Object, err error) {
 	err = s.update(func(w *writer) {
 		w.table.SetPeers(peers)
@@ -210,13 +209,13 @@ func (s *Store) TendReplicas(peers replica.Peers) (mended []replica.Object, err 
 
 func versionKey(k replica.Key) []byte { return []byte(k.Kind + "\x00" + k.Name) }
 
-// version gives a version to a record that was written on this node; a nil value means that it was deleted.
+// version sets the version of a record that was written on this node; a nil value is a deletion.
 func (w *writer) version(bucket string, key, value []byte) {
 	if w.table == nil || w.given || w.err != nil {
 		return
 	}
 	k, ok := objectKey(bucket, key)
-	if !ok || value != nil && !json.Valid(value) { // a damaged record, of which others need not know
+	if !ok || value != nil && !json.Valid(value) { // a damaged record, which is not replicated
 		return
 	}
 	var o replica.Object
@@ -229,8 +228,8 @@ func (w *writer) version(bucket string, key, value []byte) {
 	w.putMarks()
 }
 
-// retire deletes a record whose time is over. The object stays, without a record, until TendReplicas forgets it: other
-// nodes have it too, and offer it no more while it is the same here.
+// retire deletes an expired record. The object stays, without a record, until TendReplicas deletes it: other nodes have
+// the object, and do not offer it while it is equal here.
 func (w *writer) retire(bucket string, key []byte) {
 	w.given = true
 	w.delete(bucket, key)
@@ -241,7 +240,7 @@ func (w *writer) retire(bucket string, key []byte) {
 	}
 }
 
-// recorded reports whether the value of an object is in a record of its own.
+// recorded reports whether the value of an object is in a separate record.
 func (w *writer) recorded(o *replica.Object) bool {
 	bucket, key, own := recordKeyOf(o)
 	if !own {
@@ -251,7 +250,7 @@ func (w *writer) recorded(o *replica.Object) bool {
 	return w.err == nil && b.Get(key) != nil
 }
 
-// hasValue reports whether a record of its own has the value of an object.
+// hasValue reports whether a separate record has the value of an object.
 func (w *writer) hasValue(o *replica.Object) bool {
 	bucket, key, own := recordKeyOf(o)
 	if !own {
@@ -269,7 +268,7 @@ func (w *writer) hasValue(o *replica.Object) bool {
 	return err == nil && bytes.Equal(value, o.Value)
 }
 
-// putVersion stores the version of an object, and the value too where it has no record of its own.
+// putVersion stores the version of an object, and the value of an object without a separate record.
 func (w *writer) putVersion(o *replica.Object) {
 	stored := *o
 	if w.hasValue(o) {
@@ -312,7 +311,7 @@ func (w *writer) dropObject(o *replica.Object) {
 
 // showTable publishes the figures of the table. The caller holds commitMu, or is Open.
 func (s *Store) showTable() {
-	if s.table == nil { // while a store is made
+	if s.table == nil { // during the creation of a store
 		return
 	}
 	s.marks = s.table.Marks()
@@ -347,7 +346,7 @@ func (s *Store) rereadTable() {
 	s.showTable()
 }
 
-// openTable reads the table. Orders that were ended too early, and held objects that may have an effect now, get their
+// openTable reads the table. Orders that ended too early, and held objects that may have an effect now, receive their
 // record.
 func (s *Store) openTable() (err error) {
 	if s.table, err = s.readTable(); err != nil {
