@@ -31,7 +31,7 @@ const (
 	shapeRouting = " routing_algorithm:s regions:a max_answers:i on_all_down:s- failover_threshold:i " +
 		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i " +
 		"latency_config.tolerance_ms:i brake.enabled:b- brake.share:s- brake.window:s- brake.hold:s- " +
-		"recovery.ramp:s-"
+		"recovery.ramp:s- flap.delay:s- flap.max_delay:s-"
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +

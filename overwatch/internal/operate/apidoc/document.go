@@ -192,7 +192,11 @@ func (s *schemas) success(o httpapi.Operation, status int, answer any) object {
 			"replication": s.ref(reflect.TypeFor[api.Reached](), false, nil)}}}}
 		made["content"] = object{"application/json": body}
 	case answer != nil:
-		made["content"] = object{"application/json": s.json(answer)}
+		body := s.json(answer)
+		if o.Or != nil && status == o.Status {
+			body["schema"] = object{"anyOf": []any{body["schema"], s.json(o.Or)["schema"]}}
+		}
+		made["content"] = object{"application/json": body}
 	}
 	return made
 }

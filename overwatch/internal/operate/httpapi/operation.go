@@ -34,6 +34,7 @@ type Operation struct {
 
 	Status int         // of success
 	Answer any         // an example of the answer's body; nil: it has none
+	Or     any         // an example of another form of the answer's body; nil: there is none
 	Also   map[int]any // further statuses that are no errors, with examples
 	Files  []string    // media types of an answer that is not only JSON
 	Errors []int       // statuses of errors, in addition to the statuses of all operations
