@@ -1,6 +1,6 @@
-// Package explain explains answers: which backends, in what shares, which are left out and why, and what would be
-// answered otherwise. httpapi calls it for /routing, dnsserver for `_why.` questions. It asks the view that DNS answers
-// from by the function that answers DNS, and repeats the policy's decision with the view's own data, so that it never
-// says anything else than what is served. It has no state but a pool of schedules, and reads the clock only to tell how
-// long finding an answer took. All functions may be called from any goroutine.
+// Package explain explains answers: the selected backends with their shares, the reasons for excluding others, and the
+// answers in other situations. httpapi calls it for /routing, dnsserver for `_why.` queries. It resolves names in the
+// view of the DNS server and repeats the decision with the stored decision input, so that explanations agree with the
+// answers. The package must not make decisions of its own. Its state is a pool of rotations. All functions are safe for
+// concurrent use.
 package explain

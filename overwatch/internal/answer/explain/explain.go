@@ -26,7 +26,7 @@ type Query struct {
 	// Type is a zone.ParseProbeType; 0 is that of the addresses of Family. The Family of an Explanation is that of the
 	// addresses in HTTPS records, or behind SRV records.
 	Type uint16
-	// Client is the address of the client subnet option, if that has a network, else the resolver's.
+	// Client is the address of the client subnet option if it has a network, otherwise the resolver's address.
 	Client netip.Addr
 	Subnet bool // Client is from the option
 }
@@ -46,27 +46,28 @@ type Explanation struct {
 	Region string           // the client's, empty for none
 	Took   time.Duration    // finding the answer
 
-	// What follows is there for steered names only.
+	// The following fields are set for load-balanced names only.
 	Basis    *policy.DecisionInput
 	Decision policy.Decision
 	Backends []Backend // by candidate
 	WouldBe  []WouldBe
 }
 
-// Backend is a candidate with the decision's result for it.
+// Backend is a candidate with its result in the decision.
 type Backend struct {
 	*policy.Candidate
 	Share    float64 // part of the answers that begin with its address, or with the name of its target
 	Excluded string  // why it has none; empty for one that has
 }
 
-// maxTries bounds repeated lookups, which follow a change of the table of clients between answer and explanation.
+// maxTries is the maximum number of lookups, which are repeated if the location table changes between answer and
+// explanation.
 const maxTries = 8
 
-// turns are schedules for explanations only, so that these do not advance those of DNS.
+// turns contains rotations for explanations, so that these do not advance the rotations of DNS.
 var turns = sync.Pool{New: func() any { return zone.NewRotations(rand.Uint64(), rand.Uint64()) }}
 
-// Explain answers the query from the view, with the reasons.
+// Explain answers the query from the view, and returns the reasons.
 func Explain(view *zone.View, q Query) (Explanation, error) {
 	mine := turns.Get().(*zone.Rotations)
 	defer turns.Put(mine)
@@ -106,8 +107,8 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 	}
 }
 
-// place notes where the client is: among the regions of the name's clients, or among all regions without a basis. A nil
-// table knows no client.
+// place sets the location of the client: its region among the regions of the name, or among all regions without a
+// decision input. A nil table contains no clients.
 func (e *Explanation) place(table *geo.Table, basis *policy.DecisionInput) error {
 	if table == nil || !e.Client.IsValid() {
 		return nil
@@ -124,8 +125,7 @@ func (e *Explanation) place(table *geo.Table, basis *policy.DecisionInput) error
 	return nil
 }
 
-// ExplainPast explains an answer that was given earlier, from the data of that time: the client's region, and the
-// address that came first.
+// ExplainPast explains a previous answer from the data of that time: the client's region and the first address.
 func ExplainPast(q Query, s zone.Selection) Explanation {
 	e := Explanation{Query: q}
 	e.decide(s.Input, s.Family, s.ClientLocation())
@@ -143,7 +143,7 @@ func ExplainPast(q Query, s zone.Selection) Explanation {
 	return e
 }
 
-// begin notes the member of the decision's Due with which the answer begins.
+// begin sets the member of the decision that is the first of the answer.
 func (e *Explanation) begin(with policy.Member) {
 	e.Addresses, e.target = []netip.Addr{with.Address}, with.Target
 }
@@ -170,8 +170,8 @@ func (e *Explanation) decide(basis *policy.DecisionInput, family policy.Family, 
 	e.WouldBe = wouldBe(basis, e.Decision, family, client)
 }
 
-// Selected returns the backend whose address, or the name of whose target, comes first, nil for none. Of several ports
-// it is the first that may answer.
+// Selected returns the backend of the first address or target; nil if there is no answer. For several ports, it returns
+// the first backend that may answer.
 func (e *Explanation) Selected() *Backend {
 	if e.Basis == nil || len(e.Addresses) == 0 {
 		return nil
@@ -183,7 +183,7 @@ func (e *Explanation) Selected() *Backend {
 	return &e.Backends[i]
 }
 
-// Share returns the part of the answers that begin with a member of due.
+// Share returns the fraction of answers with due as the first member.
 func Share(due []policy.Member, member policy.Member) float64 {
 	sum := 0
 	for _, d := range due {

@@ -11,7 +11,7 @@ import (
 // FactorType is the kind of a factor; its values are those of the HTTP API.
 type FactorType string
 
-// What a decision depends on.
+// The factors of a decision.
 const (
 	Geo        FactorType = "geo"
 	Health     FactorType = "health"
@@ -22,7 +22,7 @@ const (
 	Drain      FactorType = "drain"
 )
 
-// Factor is one reason of a decision.
+// Factor is a reason for a decision.
 type Factor struct {
 	Name   string
 	Type   FactorType
@@ -30,7 +30,7 @@ type Factor struct {
 	Impact string
 }
 
-// Factors lists the reasons of the decision, the most general first.
+// Factors returns the reasons for the decision, the most general first.
 func (e *Explanation) Factors() []Factor {
 	if e.Basis == nil {
 		return nil
@@ -178,7 +178,7 @@ func (e *Explanation) inside() *policy.Algorithm {
 	return policy.Weighted
 }
 
-// of lists the reasons that concern one backend.
+// of returns the reasons that concern one backend.
 func (e *Explanation) of(b *Backend) (factors []Factor) {
 	name := Endpoint(b.Candidate)
 	if f := b.Info; f != nil {

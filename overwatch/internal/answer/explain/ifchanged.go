@@ -9,16 +9,16 @@ import (
 
 // Loss describes how a change would make the answers of a steered name worse.
 type Loss struct {
-	// Outcome is policy.NoHealthyBackend where clients would get no address of a family any more, policy.Fallback where
-	// they would get the last resort.
+	// Outcome is policy.NoHealthyBackend if clients would lose all addresses of a family, policy.Fallback if they would
+	// receive the fallback answer.
 	Outcome          policy.Outcome
 	Families         []policy.Family // those whose answers get worse
 	Serving, Minimum int             // the backends that would be left to serve, and how many the name needs
 }
 
-// IfChanged decides a steered name again for all clients, with its candidates as change leaves them, and returns what
-// the name would lose. Drains under way count as ended. change edits a copy of each candidate and returns false for one
-// that would be gone. loses is false where nobody's answer would get worse, and for a name that is not steered.
+// IfChanged repeats the decisions of a load-balanced name for all clients with changed candidates, and returns the
+// loss. It assumes that drains have ended. change edits a copy of each candidate, and returns false to remove the
+// candidate. loses is false if no answer becomes worse, and for other names.
 func IfChanged(view *zone.View, name string, change func(*policy.Candidate) bool) (loss Loss, loses bool, err error) {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		audiences, err := view.ClientGroups(name, family)
@@ -44,7 +44,7 @@ func IfChanged(view *zone.View, name string, change func(*policy.Candidate) bool
 	return loss, len(loss.Families) > 0, nil
 }
 
-// candidatesAfter returns the candidates of a basis after a change and after the drains under way.
+// candidatesAfter returns the candidates of a decision input after a change and after the current drains.
 func candidatesAfter(basis *policy.DecisionInput, change func(*policy.Candidate) bool) []policy.Candidate {
 	var after []policy.Candidate
 	for _, c := range basis.Candidates {
@@ -58,7 +58,7 @@ func candidatesAfter(basis *policy.DecisionInput, change func(*policy.Candidate)
 	return after
 }
 
-// markDrainedTo changes a candidate to its state at the end of a drain that leaves a share.
+// markDrainedTo changes a candidate to its state at the end of a drain to a share.
 func markDrainedTo(c *policy.Candidate, share float64) {
 	if share == 0 {
 		MarkDrained(c)
@@ -67,8 +67,8 @@ func markDrainedTo(c *policy.Candidate, share float64) {
 	c.Share = min(c.Share, share)
 }
 
-// MarkDrained changes a candidate to its state at the end of a drain to nothing. It returns true, since the candidate
-// stays (see IfChanged).
+// MarkDrained changes a candidate to its state at the end of a full drain. It returns true, because the candidate
+// remains (see IfChanged).
 func MarkDrained(c *policy.Candidate) bool {
 	c.MayServe, c.Share = false, 0
 	if c.Info != nil && !c.Info.DrainEndsAt.IsZero() {
@@ -77,7 +77,7 @@ func MarkDrained(c *policy.Candidate) bool {
 	return true
 }
 
-// worsened reports whether an answer gets worse: to nothing from something, or to the last resort from the regular one.
+// worsened reports whether an answer becomes worse: from any answer to none, or from a regular to a fallback answer.
 func worsened(before, after policy.Decision) (outcome policy.Outcome, worse bool) {
 	if len(before.Members) == 0 {
 		return "", false

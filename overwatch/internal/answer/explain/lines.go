@@ -10,11 +10,11 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// maxLines bounds the lines about a name's backends, per address family.
+// maxLines is the maximum number of lines about the backends of a name, per address family.
 const maxLines = 32
 
-// ToAskersIn returns a function that calls Lines for askers whose address is in one of the networks, and returns nil
-// for other askers. It calls networks and view for each question.
+// ToAskersIn returns a function that calls Lines for clients in one of the networks, and returns nil for other clients.
+// It calls networks and view for each question.
 func ToAskersIn(networks func() []netip.Prefix, view func() *zone.View) func(
 	name string, client, asker netip.Addr, subnet bool) []string {
 	return func(name string, client, asker netip.Addr, subnet bool) []string {
@@ -26,8 +26,8 @@ func ToAskersIn(networks func() []netip.Prefix, view func() *zone.View) func(
 	}
 }
 
-// Lines explains the answer for a steered name in a few lines, without IPv6 where the name has no IPv6 address. It is
-// nil for a name that is not steered.
+// Lines explains the answer for a load-balanced name in a few lines, without IPv6 if the name has no IPv6 address. It
+// returns nil for other names.
 func Lines(view *zone.View, name string, client netip.Addr, subnet bool) (lines []string) {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		e, err := Explain(view, Query{Name: name, Family: family, Client: client, Subnet: subnet})

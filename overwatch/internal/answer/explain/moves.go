@@ -20,11 +20,11 @@ type Shift struct {
 	Moves     map[Move]float64 // the parts that go to another region
 }
 
-// Move is a change of answers from one region of backends to another; empty: nobody answers, or the backend is in none.
+// Move is a change of answers from one backend region to another. "" means no answer, or a backend without a region.
 type Move struct{ From, To string }
 
-// Shifts compares the answers of a name in two views, region by region of the clients. A name that one of them does not
-// steer has no answers there.
+// Shifts compares the answers of a name in two views by client region. A name that is not load-balanced in a view has
+// no answers there.
 func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shift, error) {
 	was, wasIn, err := portions(before, name, family)
 	if err != nil {
@@ -47,17 +47,17 @@ func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shif
 	return list, nil
 }
 
-// part is the part of answers of an address or a name, and its region.
+// part is the fraction of answers with an address or a name, and its region.
 type part struct {
 	share  float64
 	region string
 }
 
-// answersByRegion are the parts of a name's answers by the region of the clients; everybody's are those of "" alone.
+// answersByRegion contains the fractions of answers by client region; "" if all clients receive the same answers.
 type answersByRegion map[string]map[string]part
 
-// portions returns the parts of a name's answers, by the clients' region, and the region of clients by geo.RegionID.
-// Where clients of one region get different answers, by their place, each place counts the same.
+// portions returns the fractions of a name's answers by client region, and the client regions by geo.RegionID.
+// Different locations in one region have equal weight.
 func portions(view *zone.View, name string, family policy.Family) (answersByRegion, []string, error) {
 	answers, err := ByRegion(view, name, family)
 	if err != nil || len(answers) == 0 {
@@ -66,7 +66,7 @@ func portions(view *zone.View, name string, family policy.Family) (answersByRegi
 	return portionsOf(answers), answers[0].Decision.Input.Clients, nil
 }
 
-// portionsOf is portions for answers that are known. It takes a time that grows with the number of backends.
+// portionsOf is portions for known answers. Its time is proportional to the number of backends.
 func portionsOf(answers []RegionAnswer) answersByRegion {
 	places := map[string]int{}
 	for _, a := range answers {
@@ -94,9 +94,9 @@ func portionsOf(answers []RegionAnswer) answersByRegion {
 	return all
 }
 
-// of returns the answers to the clients of a region; if all clients get the same answers, the answers of "". other and
-// here list the regions of clients by geo.RegionID, in the other view and in this view. A region with clients only in
-// the other view has the mean of the answers that these clients get in this view.
+// of returns the answers to the clients of a region, or the answers of "" if all clients receive the same answers.
+// other and here contain the client regions by geo.RegionID in the other view and in this view. For a region that
+// exists only in the other view, it returns the mean of the answers that its clients receive in this view.
 func (a answersByRegion) of(region string, other, here []string) map[string]part {
 	if answers, told := a[region]; told {
 		return answers
@@ -148,8 +148,8 @@ func shift(region string, everybody bool, before, after map[string]part) Shift {
 	return s
 }
 
-// byRegion returns the regions that have a greater part in one answer than in the other, with the difference. No answer
-// at all counts as one of no region.
+// byRegion returns the regions with a greater fraction in one answer than in the other, with the difference. A missing
+// answer belongs to no region.
 func byRegion(one, other map[string]part) map[string]float64 {
 	sum := map[string]float64{}
 	for _, p := range one {
@@ -176,11 +176,10 @@ func shares(parts map[string]part) map[string]float64 {
 	return out
 }
 
-// Differs reports whether anybody's answer differs.
+// Differs reports whether the answer of any client differs.
 func (s *Shift) Differs() bool { return s.Elsewhere > 1e-9 && !math.IsNaN(s.Elsewhere) }
 
-// Worse compares a name's answers in two views. loses reports whether anybody's answer gets worse, and loss describes
-// it.
+// Worse compares a name's answers in two views. loses reports whether the answer of any client becomes worse.
 func Worse(before, after *zone.View, name string) (loss Loss, loses bool, err error) {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		was, err := ByRegion(before, name, family)

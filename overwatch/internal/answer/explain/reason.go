@@ -37,7 +37,7 @@ func named(region string) string {
 	return region
 }
 
-// State returns the effective status of a candidate and its source, empty where nothing is known.
+// State returns the effective status of a candidate and its source; empty if unknown.
 func State(c *policy.Candidate) string {
 	f := c.Info
 	if f == nil {
@@ -59,7 +59,7 @@ func State(c *policy.Candidate) string {
 	return b.String()
 }
 
-// Override describes an override: the verdict, its author, its expiry and the reason.
+// Override describes an override: value, author, expiry and reason.
 func Override(o *policy.AdminState) string {
 	if o == nil {
 		return ""
@@ -70,7 +70,7 @@ func Override(o *policy.AdminState) string {
 	return "unhealthy, " + author(o)
 }
 
-// author describes an order's author, expiry and reason.
+// author describes the author, expiry and reason of an admin state.
 func author(o *policy.AdminState) string {
 	expiry := "without expiry"
 	if !o.Until.IsZero() {

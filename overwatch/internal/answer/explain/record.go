@@ -72,7 +72,7 @@ func (w *WouldBe) record() api.RoutingWouldBe {
 	return out
 }
 
-// locatedBy names the source of the client's place.
+// locatedBy returns the source of the client location.
 func (e *Explanation) locatedBy() string {
 	switch {
 	case e.Place != nil && e.Place.Match == geo.ByCustomMapping:
@@ -100,8 +100,7 @@ func (g *RegionAnswer) Record() api.RoutingAnswer {
 	return view
 }
 
-// RegionPriority returns the place of a region in the order of a domain, from 1. A region that the domain does not list
-// comes after all listed regions.
+// RegionPriority returns the position of a region in the order of a domain, from 1. Unlisted regions follow.
 func RegionPriority(order []string, region string) int {
 	if at := slices.Index(order, region); at >= 0 {
 		return at + 1

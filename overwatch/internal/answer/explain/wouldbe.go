@@ -8,16 +8,16 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// MaxWouldBe bounds the backends that are tried as if they could serve.
+// MaxWouldBe is the maximum number of unavailable backends for which the answer is computed.
 const MaxWouldBe = 16
 
-// WouldBe is the answer to the client if a backend that may not serve could.
+// WouldBe is the answer to the client if an unavailable backend could serve.
 type WouldBe struct {
 	If       *policy.Candidate // nil: all of them
 	Decision policy.Decision
 }
 
-// wouldBe decides again with each candidate that may not serve as if it could, and then with all, and returns the
+// wouldBe repeats the decision with each unavailable candidate as serving, then with all of them, and returns the
 // decisions that differ.
 func wouldBe(basis *policy.DecisionInput, now policy.Decision, family policy.Family,
 	client policy.ClientLocation) []WouldBe {
@@ -56,15 +56,15 @@ func differs(a, b policy.Decision) bool {
 	})
 }
 
-// RegionAnswer is the answer to the clients of one region.
+// RegionAnswer is the answer to the clients of a region.
 type RegionAnswer struct {
 	Region    string // that they are in, "" for none
 	Everybody bool   // clients in all regions
 	Decision  policy.Decision
 }
 
-// ByRegion returns the answers of a steered domain to all clients, region by region, with addresses of one family. A
-// wildcard's name has its asterisk. The result is empty for a name that is not steered.
+// ByRegion returns the answers of a load-balanced domain by client region, with addresses of one family. The name of a
+// wildcard domain contains its asterisk. The result is empty for other names.
 func ByRegion(view *zone.View, name string, family policy.Family) ([]RegionAnswer, error) {
 	groups, err := view.ClientGroups(name, family)
 	if err != nil {

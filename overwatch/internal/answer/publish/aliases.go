@@ -9,8 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// servers returns the backends that a domain can be answered with: where answers are names, only the addresses of
-// targets.
+// servers returns the backends of a domain. If answers are alias targets, it returns only addresses of targets.
 func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
 	if !d.rules.AnswerNames {
 		return all
@@ -18,12 +17,12 @@ func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
 	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Host().Name == "" })
 }
 
-// steers reports whether a name of the zone has steered records of a type, beside addresses.
+// steers reports whether a name of the zone has load-balanced records of a type other than addresses.
 func (z *zonePlan) steers(name string, rtype uint16) bool {
 	return slices.ContainsFunc(z.Types[name], func(t *zone.Type) bool { return t.Number == rtype })
 }
 
-// checkAliases notes a problem for each domain with answer: cname that is the apex of a zone.
+// checkAliases adds a problem for each domain with answer: cname at the apex of a zone.
 func (p *plan) checkAliases() {
 	for _, d := range p.domains {
 		if !d.rules.AnswerNames || d.name != d.zone {

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Times in the SOA and NS records of a zone, in seconds. Zones are not transferred, so refresh, retry and expire are
-// only values that zone checkers accept.
+// Times in the SOA and NS records of a zone, in seconds. Zones are not transferred, so refresh, retry and expire only
+// satisfy zone checkers.
 const (
 	soaRefresh = 3600
 	soaRetry   = 600
@@ -26,10 +26,10 @@ func (p *plan) ownNameserver(z *zonePlan) string {
 	return nodeLabel(p.settings.NodeID) + "." + z.Apex
 }
 
-// authority makes the SOA and NS records of a zone.
+// authority returns the SOA and NS records of a zone.
 //
-// Without configured nameservers the node names itself alone, which is right for a single node. Nodes that serve a zone
-// together have the same list of nameservers in its configuration, so that all give the NS records that the parent has.
+// Without configured nameservers, a node lists only itself, which is correct for a single node. Nodes that share a zone
+// have equal nameserver lists, so that all return the NS records of the parent.
 func (p *plan) authority(z *zonePlan, from config.Zone) {
 	for i, name := range from.Nameservers {
 		if !isHost(name) {
@@ -83,9 +83,8 @@ func (p *plan) negativeTTL(z *zonePlan) uint32 {
 	return uint32(max(p.settings.DNS.Negative(), 0))
 }
 
-// ownAddresses makes the address records of this node's own name server from the node's addresses. An explicit address
-// or CNAME record is the complete answer: the node then adds nothing, of either address type. The records of the zone
-// must have been read.
+// ownAddresses adds the address records of this node's nameserver. If the zone has an address or CNAME record of the
+// name, it adds nothing. The records of the zone must have been read.
 func (p *plan) ownAddresses(z *zonePlan) {
 	own := p.ownNameserver(z)
 	if !slices.Contains(z.nameservers, own) || z.has(own) || slices.ContainsFunc(z.types[own], func(rtype uint16) bool {
@@ -93,7 +92,7 @@ func (p *plan) ownAddresses(z *zonePlan) {
 	}) {
 		return
 	}
-	// The name has addresses even while they are not known, as in a check of the configuration.
+	// The name has addresses even if they are unknown, as in a check of the configuration.
 	z.types[own] = append(z.types[own], dns.TypeA)
 	private := 0
 	for _, address := range p.settings.Addresses {
@@ -113,14 +112,14 @@ func (p *plan) ownAddresses(z *zonePlan) {
 	}
 }
 
-// maxNamed bounds the addresses that a caution names.
+// maxNamed is the maximum number of addresses in a warning.
 const maxNamed = 4
 
 func header(owner string, rtype uint16, ttl uint32) dns.RR_Header {
 	return dns.RR_Header{Name: owner, Rrtype: rtype, Class: dns.ClassINET, Ttl: ttl}
 }
 
-// add adds a record and notes which types its owner has.
+// add adds a record and its type.
 func (z *zonePlan) add(rr dns.RR) {
 	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
 	z.static = append(z.static, rr)
@@ -129,8 +128,8 @@ func (z *zonePlan) add(rr dns.RR) {
 	}
 }
 
-// checkNameservers notes a problem for each nameserver that resolvers could not use: a name in a zone of ours that has
-// no address there (RFC 1912 section 2.8), or an alias (RFC 2181 section 10.3).
+// checkNameservers adds a problem for each unusable nameserver: a name in a zone of this node without an address (RFC
+// 1912 section 2.8), or an alias (RFC 2181 section 10.3).
 func (p *plan) checkNameservers(z *zonePlan) {
 	for i, name := range z.nameservers {
 		in := p.enclosing(name)

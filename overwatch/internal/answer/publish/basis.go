@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// basis returns the present basis of a domain's decisions, without its clients.
+// basis returns the current decision input of a domain, without clients.
 func (p *decider) basis(d *domain) *policy.DecisionInput {
 	b := &policy.DecisionInput{
 		Name: d.name, Rules: d.rules, UsesRegion: d.placed, Answers: d.answers,
@@ -23,8 +23,8 @@ func (p *decider) basis(d *domain) *policy.DecisionInput {
 	return b
 }
 
-// clientsOf returns the clients of a domain. If the domain decides by region, its clients are in the domain's own
-// regions: the regions in its settings and the regions of its candidates.
+// clientsOf returns the clients of a domain. If the domain decides by region, these are its own regions: the regions in
+// its settings and of its candidates.
 func (p *decider) clientsOf(d *domain, candidates []policy.Candidate) *clients {
 	if !d.placed {
 		return p.positions.among(nil)
@@ -40,7 +40,7 @@ func (p *decider) clientsOf(d *domain, candidates []policy.Candidate) *clients {
 	return p.positions.among(own)
 }
 
-// candidates returns the candidates that are made of backends, each with the facts that explain it.
+// candidates returns the candidates for backends, each with its explanation data.
 func (p *decider) candidates(
 	backends []*registry.Backend,
 	latencies map[registry.ID]policy.LatencyMeasurement,
@@ -66,9 +66,8 @@ func (p *decider) candidates(
 	return out
 }
 
-// lastServed returns the time until which a backend's health and drain last let it serve. Of a healthy backend that is
-// drained, this is the end of the drain and not the last moment of health, which would change all the time and the
-// answers with it.
+// lastServed returns the time until which a backend could serve. For a healthy drained backend, this is the end of the
+// drain; the time of its last health check would change the answers permanently.
 func lastServed(b *registry.Backend) time.Time {
 	if b.IsDrained() {
 		return b.DrainEndsAt
@@ -76,7 +75,7 @@ func lastServed(b *registry.Backend) time.Time {
 	return b.LastHealthyAt
 }
 
-// facts returns the facts that explain a backend's state. Backends in the same state share them.
+// facts returns the explanation data of a backend. Backends in the same state share it.
 func (p *decider) facts(b *registry.Backend) *policy.CandidateInfo {
 	f := policy.CandidateInfo{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
 	f.Override, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.AdminWeight), orderOf(b.AdminDrain)
@@ -104,7 +103,7 @@ func (p *decider) facts(b *registry.Backend) *policy.CandidateInfo {
 	return p.state
 }
 
-// orderOf returns an order as explanations show it, nil for none.
+// orderOf returns an admin state for explanations; nil if missing.
 func orderOf(o *registry.AdminState) *policy.AdminState {
 	if o == nil {
 		return nil
@@ -112,7 +111,7 @@ func orderOf(o *registry.AdminState) *policy.AdminState {
 	return &policy.AdminState{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
 }
 
-// problem returns the fault that the agent or this node's own check found with a backend, empty if neither found one.
+// problem returns the error that the agent or this node's own check reported; "" if neither did.
 func problem(b *registry.Backend) string {
 	if b.OwnCheck.State == check.StateUnhealthy && b.OwnCheck.LastError != "" {
 		return b.OwnCheck.LastError

@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Changes holds the services that have changed since their last publication, and the callers that wait for it. Several
-// changes of one service between two publications count as one. It may be used from any goroutine.
+// Changes holds the services that changed since the last publication, and the callers that wait for it. Several changes
+// of a service between two publications are combined. It is safe for concurrent use.
 type Changes struct {
 	ready chan struct{} // holds one token while there is something to take
 
@@ -24,13 +24,13 @@ type waiter struct {
 	done    chan struct{}
 }
 
-// NewChanges makes Changes without any. Changes that are marked before there is a Publisher are in its first view.
+// NewChanges returns empty Changes. Changes marked before the creation of a Publisher are in its first view.
 func NewChanges() *Changes {
 	return &Changes{ready: make(chan struct{}, 1), services: make(map[string]struct{})}
 }
 
-// Mark notes that the backends of a service have changed. It does not block. The change is in the answers after the
-// next publication, which begins at once if Publisher.Run is idle.
+// Mark records that the backends of a service changed. It does not block. The next publication, which starts
+// immediately if Publisher.Run is idle, contains the change.
 func (c *Changes) Mark(service string) {
 	service = wire.CanonicalService(service)
 	c.mu.Lock()
@@ -47,7 +47,7 @@ func (c *Changes) wake() {
 	}
 }
 
-// take removes and returns all services. The caller calls visible(upTo) when they have been published.
+// take removes and returns all services. The caller calls visible(upTo) after their publication.
 func (c *Changes) take() (services map[string]struct{}, upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,8 +55,7 @@ func (c *Changes) take() (services map[string]struct{}, upTo uint64) {
 	return services, c.made
 }
 
-// drop removes all services, which the first view follows when it is made from now on. The caller calls visible(upTo)
-// then.
+// drop removes all services, because the first view will contain their changes. The caller calls visible(upTo) then.
 func (c *Changes) drop() (upTo uint64) {
 	select {
 	case <-c.ready:
@@ -66,7 +65,7 @@ func (c *Changes) drop() (upTo uint64) {
 	return upTo
 }
 
-// visible notes that the first upTo changes are in the answers.
+// visible records that the first upTo changes are in the answers.
 func (c *Changes) visible(upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +82,7 @@ func (c *Changes) visible(upTo uint64) {
 	c.waiting = still
 }
 
-// wait returns a channel that is closed when all changes made so far are visible.
+// wait returns a channel that is closed when all previous changes are in the answers.
 func (c *Changes) wait() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

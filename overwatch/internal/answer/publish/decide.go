@@ -12,9 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// decider decides names, one after the other. Another decider may decide names of another view at the same time: what
-// they share never changes, may be used concurrently (positions, writers, bases, Backends), or belongs to one name
-// (measurements).
+// decider decides names sequentially. Another decider may concurrently decide names of another view: their shared data
+// is immutable, safe for concurrent use (positions, writers, inputs, Backends), or belongs to one name (measurements).
 type decider struct {
 	backends     Backends
 	now          func() time.Time
@@ -38,7 +37,7 @@ func newDecider(o Options) decider {
 	}
 }
 
-// beside returns another decider, for the names of a view that is not in force yet, with that view's positions.
+// beside returns another decider for the names of a view that is not published yet, with the positions of that view.
 func (p *decider) beside(positions *positions) *decider {
 	other := *p
 	other.positions, other.writer = positions, p.writer.Fork()
@@ -47,7 +46,7 @@ func (p *decider) beside(positions *positions) *decider {
 	return &other
 }
 
-// decide decides a domain by its policy and puts the answers into the view. It returns the worst outcome.
+// decide decides a domain by its policy and updates its answers in the view. It returns the worst outcome.
 func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	basis := p.basis(d)
 	clients := p.clientsOf(d, basis.Candidates)
@@ -79,7 +78,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 		}
 	}
 	if err != nil {
-		// The view has been built from the same domains, so this is a fault of the code; the old answers stay.
+		// The view was built from the same domains, so this is an internal error; the old answers remain.
 		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
 	}
 	p.measurements.hold(d, basis.Candidates, decisions)
@@ -87,8 +86,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	return worst(decisions...)
 }
 
-// steer gives a name the decisions for its domain: choices where clients are told apart by their position, else
-// decisions.
+// steer sets the answers of a name: choices if answers depend on client positions, otherwise decisions.
 func (p *decider) steer(
 	view *zone.View,
 	d *domain,
@@ -108,8 +106,8 @@ func (p *decider) steer(
 	return err
 }
 
-// atEachSpot decides for clients at all spots of the atlas. decisions has each different decision once, in memory if it
-// fits.
+// atEachSpot decides for clients at all locations of the table. decisions contains each distinct decision once, in the
+// given memory if it fits.
 func atEachSpot(
 	atlas *policy.LocationTable,
 	basis *policy.DecisionInput,
@@ -133,8 +131,8 @@ func atEachSpot(
 	return choices, decisions
 }
 
-// decideBoth returns the decisions for A and AAAA for one spot. others are the decisions for other spots: if the first
-// of these has no address of a family, no client gets one, for the same reasons.
+// decideBoth returns the decisions for A and AAAA at one location. others are the decisions at other locations: if the
+// first of them has no address of a family, no client has one, for the same reasons.
 func decideBoth(basis *policy.DecisionInput, client policy.ClientLocation,
 	others [][2]policy.Decision) (both [2]policy.Decision) {
 	decide := basis.DecideWithoutReasons
@@ -151,8 +149,7 @@ func decideBoth(basis *policy.DecisionInput, client policy.ClientLocation,
 	return both
 }
 
-// worst returns the outcome of a name: the worst of its decisions, where a family without addresses (NODATA) counts as
-// success.
+// worst returns the outcome of a name: the worst of its decisions. A family without addresses (NODATA) is a success.
 func worst(decisions ...[2]policy.Decision) policy.Outcome {
 	worst := policy.Success
 	for _, both := range decisions {
@@ -169,7 +166,7 @@ func gravity(o policy.Outcome) int {
 	return slices.Index([]policy.Outcome{policy.FailedOver, policy.Fallback, policy.NoHealthyBackend}, o)
 }
 
-// report logs that the outcome of a domain has changed, unless the domain has got its first backends.
+// report logs a changed outcome of a domain, except for its first backends.
 func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 	before, lost := d.outcome, d.lost
 	d.outcome = outcome
@@ -206,7 +203,7 @@ func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 	}
 }
 
-// shortage returns the reason why a domain is answered by its last resort.
+// shortage returns the reason for the fallback answer of a domain.
 func shortage(d *domain) string {
 	if d.rules.MinHealthy != (policy.Minimum{}) {
 		return "fewer backends may serve than domains[].min_healthy asks for"
@@ -214,7 +211,7 @@ func shortage(d *domain) string {
 	return "no backend may serve"
 }
 
-// reportAll logs the outcomes of all new or changed domains in one line: at a start most have no backends.
+// reportAll logs the outcomes of all new or changed domains in one line: at a start, most have no backends.
 func (p *Publisher) reportAll(plan *plan) {
 	down := 0
 	for _, d := range plan.changed {

@@ -1,12 +1,13 @@
-// Package publish makes the view that DNS answers from, of the configuration and of the registry's backends, and keeps
-// it current. When backends change, their name alone is decided again and replaced; changes that come in bursts are
-// published together. Other settings become another view by one swap, after everything that can fail has been done. The
-// plan of the next view is compared with the plan in force: zones and domains that stay as they are are shared, so that
-// a change costs what differs.
+// Package publish builds the view that the DNS server answers from, and updates it when the configuration or backends
+// change. A change of backends replaces only the answers of their name; bursts of changes are published together. New
+// settings are compared with the previous plan, unchanged zones and domains are shared, and the next view replaces the
+// current view after all steps that can fail, so that the cost depends on the difference.
 //
-// It owns the view in force. The root makes one Publisher; the registry marks changed services, control gives it other
-// settings, and dnsserver reads the view. It never answers a query, and never decides by itself who answers (package
-// policy).
+// The package owns the current view. The root creates one Publisher; the registry marks changed services, control
+// passes settings, and dnsserver reads the view. The package must not answer queries or make routing decisions (package
+// policy does).
+//
+// One goroutine, Run, changes the view. All methods are safe for concurrent use; Mark and View do not block.
 //
 // One goroutine, Run, changes the view. All methods may be called from any goroutine; Mark and View never wait.
 package publish

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// takeDomains makes the domains of the settings. Those whose settings have not changed are shared with the plan before.
+// takeDomains creates the domains of the settings. Domains with unchanged settings are shared with the previous plan.
 func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 	if before == nil {
 		before = &plan{}
@@ -46,15 +46,15 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 	}
 }
 
-// rulesAlike reports whether the settings of all domains together are those of another plan.
+// rulesAlike reports whether the settings common to all domains are equal to another plan's.
 func (p *plan) rulesAlike(other *plan) bool {
 	a, b := &p.settings.DNS, &other.settings.DNS
 	return len(other.domains) > 0 && p.places.same(&other.places) && a.SameTTLs(b) &&
 		a.ReturnLastHealthy == b.ReturnLastHealthy
 }
 
-// find returns the domain of a name in the plan before, and the domains that follow it there. next are the domains that
-// follow the last one found: mostly the first of these has the name, since the order changes little.
+// find returns the domain of a name in the previous plan, and the domains after it. next contains the domains after the
+// last result, and usually starts with the domain, because the order rarely changes.
 func find(next []*domain, name string, known map[string]*domain) (*domain, []*domain) {
 	for skipped := range min(len(next), 2) { // a domain that is gone is skipped
 		if next[skipped].written == name {
@@ -69,7 +69,7 @@ func (d *domain) isUnchanged(settings *config.Domain, regions []string) bool {
 	return d.settings.Name == settings.Name && slices.Equal(d.rules.Regions, regions) && d.settings.SameAnswers(settings)
 }
 
-// makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
+// makeDomain creates a domain. It returns nil for an invalid domain or a duplicate name.
 func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	name, service := fqdn(c.Name), wire.CanonicalService(c.Name)
 	if p.changed[service] != nil || !p.validDomain(func() string { return fmt.Sprintf("domains[%d]", number) }, name, c) {
@@ -81,7 +81,7 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 		https: c.HTTPS, types: typesOf(c), srv: srvNames(c)}
 }
 
-// answersOf returns how many records an answer has at most. A name has one alias (RFC 1034 section 3.6.2).
+// answersOf returns the maximum number of records of an answer. A name has one alias (RFC 1034 section 3.6.2).
 func answersOf(c *config.Domain) int {
 	if c.AnswersNames() {
 		return 1
@@ -101,7 +101,7 @@ func (p *plan) rules(c *config.Domain) *policy.Rules {
 	return p.lastRule
 }
 
-// regionsOf returns the order of a domain's regions: its own or, where it lists none, for failover that of the regions'
+// regionsOf returns the order of a domain's regions: its own order or, for failover without one, the order of
 // priorities.
 func (p *plan) regionsOf(c *config.Domain) []string {
 	if len(c.Regions) == 0 && config.Uses(c, func(a *policy.Algorithm) bool { return a == policy.Failover }) {
@@ -110,7 +110,7 @@ func (p *plan) regionsOf(c *config.Domain) []string {
 	return c.Regions
 }
 
-// byPriority returns the names of regions in the order of their priorities; nil where all have the same.
+// byPriority returns the names of regions by ascending priority; nil if all priorities are equal.
 func byPriority(regions []config.Region) []string {
 	if !slices.ContainsFunc(regions, func(r config.Region) bool { return r.Priority != regions[0].Priority }) {
 		return nil
@@ -125,8 +125,8 @@ func byPriority(regions []config.Region) []string {
 	return names
 }
 
-// layOut makes the zones, without records, and assigns each domain to one. A domain outside the configured zones makes
-// a zone of its own, unless another such zone encloses it: its parent is delegated to this node.
+// layOut creates the zones, without records, and assigns each domain to a zone. A domain outside the configured zones
+// creates its own zone, unless another such zone encloses it: its parent delegates it to this node.
 func (p *plan) layOut(before *plan) {
 	for i, z := range p.settings.DNS.Zones {
 		p.addZone(fmt.Sprintf("dns.zones[%d]", i), z)
@@ -147,8 +147,9 @@ func (p *plan) layOut(before *plan) {
 	p.layOutOutside(outside)
 }
 
-// layOutOutside makes the zones of domains outside the configured zones. Short names come first, and wildcards before
-// others, so that www.example.com is in the zone that example.com or *.example.com makes, in any order of the settings.
+// layOutOutside creates the zones of domains outside the configured zones. Shorter names come first, and wildcards
+// before others, so that the zones do not depend on the order of the settings: www.example.com is in the zone of
+// example.com.
 func (p *plan) layOutOutside(numbers []int) {
 	type turn struct{ domain, labels, other int }
 	order := make([]turn, len(numbers))
@@ -186,7 +187,7 @@ func (p *plan) move(number int, apex string, outside bool) {
 	d.zone, d.outside = apex, outside
 }
 
-// compare notes for each zone the names that are added, removed and changed.
+// compare determines the added, removed and changed names of each zone.
 func (p *plan) compare(before *plan, known map[string]*domain) {
 	for _, d := range p.changed {
 		if d.types != nil {
@@ -222,7 +223,7 @@ func (p *plan) compare(before *plan, known map[string]*domain) {
 	}
 }
 
-// edit returns the edit of a zone, which it adds if there is none.
+// edit returns the edit of a zone, and adds it if necessary.
 func (p *plan) edit(apex string) *edit {
 	e := p.edits[apex]
 	if e == nil {
@@ -232,7 +233,7 @@ func (p *plan) edit(apex string) *edit {
 	return e
 }
 
-// planZone completes a zone with its records, or returns the same zone of the plan before.
+// planZone adds the records of a zone, or returns the zone of the previous plan.
 func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	was, e := before.byApex[z.Apex], p.edits[z.Apex]
 	if e == nil {
@@ -263,7 +264,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	return z
 }
 
-// keepsRecords reports whether a zone has the records that it had in the plan before.
+// keepsRecords reports whether the records of a zone equal its records in the previous plan.
 func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
 	a, b := &p.settings, &before.settings
 	if z.key != was.key || !sameZone(&z.from, &was.from) || !a.DNS.SameTTLs(&b.DNS) || a.NodeID != b.NodeID ||

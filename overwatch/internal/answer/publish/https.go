@@ -12,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// typesOf returns the types of a domain, nil for addresses alone: one whose answers are names has aliases. With HTTPS
-// records (RFC 9460) these are by the decision for IPv4, or by that for IPv6 where the domain has no IPv4 address.
+// typesOf returns the types of a domain; nil for addresses only. A domain with names as answers has aliases. HTTPS
+// records (RFC 9460) follow the decision for IPv4, or for IPv6 if the domain has no IPv4 address.
 func typesOf(c *config.Domain) []*zone.Type {
 	h := &c.HTTPS
 	switch {
@@ -29,8 +29,8 @@ func typesOf(c *config.Domain) []*zone.Type {
 	return types
 }
 
-// httpsType returns the type of HTTPS records with "1 . alpn=... port=... ipv4hint=ADDRESS ech=... ipv6hint=ADDRESS";
-// parameters without a value are left out. Parameters are in ascending order of their keys (RFC 9460 section 2.2).
+// httpsType returns the type of HTTPS records with "1 . alpn=... port=... ipv4hint=ADDRESS ech=... ipv6hint=ADDRESS",
+// without parameters that have no value. Parameters are sorted by key (RFC 9460 section 2.2).
 func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 	var ids, ech []byte
 	for _, id := range h.ALPN {
@@ -60,8 +60,8 @@ func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 	}
 }
 
-// pair gives decisions for IPv4 the addresses of IPv6 that HTTPS records have beside theirs. Where clients are told
-// apart by their position, both families must tell the same ones apart.
+// pair adds the IPv6 addresses of HTTPS records to the decisions for IPv4. If answers depend on client positions, both
+// families must distinguish the same clients.
 func pair(choices [2]zone.LocationDecisions, decisions [][2]policy.Decision) {
 	if !slices.Equal(choices[policy.IPv4].ByLocation, choices[policy.IPv6].ByLocation) {
 		return
@@ -75,7 +75,7 @@ func param(to []byte, key dns.SVCBKey, length int) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(to, uint16(key)), uint16(length))
 }
 
-// takeTypes gives a zone the types of its domains: those of the zone before, but for the names of the edit.
+// takeTypes sets the types of a zone's domains: the types of the previous zone, updated for the names of the edit.
 func (z *zonePlan) takeTypes(was *zonePlan, e *edit) {
 	var before map[string][]*zone.Type
 	if was != nil {

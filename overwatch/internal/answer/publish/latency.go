@@ -10,20 +10,20 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// latencyPace is the interval at which new measurements count. A name that chooses by latency is decided again for them
-// once in it at most.
+// latencyPace is the interval for new measurements. A name that uses latency is decided at most once per interval
+// because of them.
 const latencyPace = time.Second
 
-// measurements holds the smoothed durations of this node's checks, of the backends of domains that choose by latency.
+// measurements holds the smoothed durations of this node's checks for domains that use latency.
 type measurements struct {
 	mu    sync.Mutex
 	fresh map[string][]sample // new ones by service; the keys are the services that are measured
 
-	// By service. Only the publishing goroutine changes it, and may read it without the lock.
+	// By service. Only the publishing goroutine changes it, and reads it without the lock.
 	smoothed map[string]map[registry.ID]policy.LatencyMeasurement
 }
 
-// restore takes all measurements from before a restart. forgetOthers drops those that are not needed.
+// restore sets all measurements from before a restart. forgetOthers removes the unneeded ones.
 func (m *measurements) restore(before map[registry.ID]policy.LatencyMeasurement) {
 	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.LatencyMeasurement)
 	for id, measured := range before {
@@ -40,7 +40,7 @@ type sample struct {
 	took time.Duration
 }
 
-// add notes a sample. It does not wait.
+// add adds a sample. It does not block.
 func (m *measurements) add(s sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,7 +49,7 @@ func (m *measurements) add(s sample) {
 	}
 }
 
-// forgetOthers drops the restored measurements of services that are not measured.
+// forgetOthers removes restored measurements of services that are not measured.
 func (m *measurements) forgetOthers() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +59,7 @@ func (m *measurements) forgetOthers() {
 	})
 }
 
-// change begins or ends the measurements of a domain that is new or has other rules.
+// change starts or ends the measurements of a domain that is new or has other rules.
 func (m *measurements) change(d *domain) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +71,7 @@ func (m *measurements) change(d *domain) {
 	}
 }
 
-// forget drops the measurements of a service without a domain.
+// forget removes the measurements of a service without a domain.
 func (m *measurements) forget(service string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +96,7 @@ func (m *measurements) take() map[string][]sample {
 	return taken
 }
 
-// learn adds samples of a service to its exponential moving averages, and drops backends that it no longer has.
+// learn adds samples of a service to its exponential moving averages, and removes backends that no longer exist.
 func (m *measurements) learn(d *domain, samples []sample, backends []*registry.Backend) {
 	before := m.smoothed[d.service]
 	after := make(map[registry.ID]policy.LatencyMeasurement, len(backends))
@@ -119,9 +119,9 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 	m.mu.Unlock()
 }
 
-// hold notes for which groups of clients latency has chosen a backend, so that noise does not move a group to another
-// one. For a backend that may not serve, or was no candidate, the earlier note stays. Groups that no longer exist are
-// dropped.
+// hold records the client groups for which latency selected a backend, so that noise does not move a group to another
+// backend. Backends that cannot serve or were no candidates retain their groups. Groups that no longer exist are
+// removed.
 func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
 	if len(smoothed) == 0 || !d.rules.UsesLatency() {
@@ -158,7 +158,7 @@ func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions 
 	}
 }
 
-// held returns the groups before, changed by the new decisions, without groups that no longer exist, ordered by name.
+// held returns the previous groups, updated by the new decisions, without groups that no longer exist, sorted by name.
 func held(before []string, groups, decided map[string]bool) (after []string) {
 	for group := range groups {
 		holds, known := decided[group]
@@ -189,14 +189,14 @@ func everyGroup(decisions [][2]policy.Decision) (distinct []*policy.Decision) {
 	return distinct
 }
 
-// Measured notes the duration of a successful check of a backend by this node. It does not block. Names that choose by
+// Measured records the duration of a successful check of a backend by this node. It does not block. Names that use
 // latency are decided with it within two seconds.
 func (p *Publisher) Measured(id registry.ID, took time.Duration) {
 	p.measurements.add(sample{id, took})
 }
 
-// Latencies returns the average durations of the checks of backends whose name chooses by latency. It may be called
-// from any goroutine.
+// Latencies returns the average durations of the checks of backends of names that use latency. It is safe for
+// concurrent use.
 func (p *Publisher) Latencies() map[registry.ID]policy.LatencyMeasurement {
 	p.measurements.mu.Lock()
 	defer p.measurements.mu.Unlock()
@@ -207,7 +207,7 @@ func (p *Publisher) Latencies() map[registry.ID]policy.LatencyMeasurement {
 	return all
 }
 
-// takeMeasurements decides again the names whose backends have new measurements.
+// takeMeasurements repeats the decisions of names with new measurements.
 func (p *Publisher) takeMeasurements() {
 	begin := p.now()
 	taken := p.measurements.take()

@@ -2,17 +2,17 @@ package publish
 
 import "time"
 
-// maxLines bounds the log's lines about domains in a second. A lost site or a flapping backend is seen in the first of
-// them, and gslb_overwatch_domains_down counts all domains.
+// maxLines is the maximum number of log lines about domains per second. It includes the first lines about a lost site
+// or a flapping backend; gslb_overwatch_domains_down counts all domains.
 const maxLines = 20
 
-// lines bounds the lines about domains in each second.
+// lines limits the log lines about domains per second.
 type lines struct {
 	second         int64
 	used, withheld int
 }
 
-// take reports whether one more line may be written now, and the number of lines withheld since the last one.
+// take reports whether another line is permitted now, and the number of suppressed lines since the last one.
 func (l *lines) take(now time.Time) (withheld int, ok bool) {
 	if second := now.Unix(); second != l.second {
 		withheld = l.withheld

@@ -7,7 +7,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// fqdn returns a name in the form of zones and records: lower case, with its final dot.
+// fqdn returns a name in the form of zones and records: lower case, with the final dot.
 func fqdn(name string) string { return dns.CanonicalName(name) }
 
 // parent returns a name without its first label, "" for the root.
@@ -22,8 +22,8 @@ func parent(name string) string {
 	return name[next:]
 }
 
-// nodeLabel returns the first label of this node's nameserver name: that of its id, with a hyphen for each character
-// that a host name cannot have (RFC 1123 section 2.1).
+// nodeLabel returns the first label of this node's nameserver name: the first label of its id, with hyphens instead of
+// invalid characters (RFC 1123 section 2.1).
 func nodeLabel(nodeID string) string {
 	label, _, _ := strings.Cut(strings.ToLower(nodeID), ".")
 	label = strings.Map(func(r rune) rune {
@@ -38,7 +38,7 @@ func nodeLabel(nodeID string) string {
 	return label[:min(len(label), 63)]
 }
 
-// mailbox returns the name that stands for a mail address (RFC 1035 section 8). admin is the address or the name; ok is
+// mailbox returns the domain name form of a mail address (RFC 1035 section 8). admin is the address or the name; ok is
 // false if it is neither.
 func mailbox(admin string) (name string, ok bool) {
 	if local, host, found := strings.Cut(admin, "@"); found {

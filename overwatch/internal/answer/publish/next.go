@@ -10,8 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// next is a view that is built and not in force yet. With many new or changed names this takes a second or more, while
-// changes of health are still published in the view before.
+// next is a view that is being built. With many new or changed names this takes a second or more; meanwhile health
+// changes are published in the current view.
 type next struct {
 	begin     time.Time
 	plan      *plan
@@ -23,11 +23,11 @@ type next struct {
 	again map[string]struct{} // services that changed since the view began to be built
 }
 
-// decidedAtOnce is the number of names that are decided before changes of health are published: a few milliseconds.
+// decidedAtOnce is the number of names per batch, between which health changes are published: a few milliseconds.
 const decidedAtOnce = 256
 
-// build makes n's view, which is to follow the one in force, from the settings; an error is in n. It changes nothing of
-// the Publisher. No other build may be under way.
+// build builds n's view, which will replace the current view; n contains an error. It does not change the Publisher.
+// Builds must not run concurrently.
 func (p *Publisher) build(n *next, s Settings) {
 	n.begin = p.now()
 	n.positions = newPositions(p.positions, newPlaces(s.Regions, s.Places), s.Places)
@@ -53,7 +53,7 @@ func (p *Publisher) build(n *next, s Settings) {
 	}
 }
 
-// planned returns a zone of the plan in force, nil if there is none.
+// planned returns a zone of the current plan; nil if missing.
 func (p *Publisher) planned(apex string) *zonePlan {
 	if p.plan == nil {
 		return nil
@@ -61,8 +61,8 @@ func (p *Publisher) planned(apex string) *zonePlan {
 	return p.plan.byApex[apex]
 }
 
-// publishNext decides the names of a view that was built, and puts it into force. It calls between after each
-// decidedAtOnce names; nil, as at a start: nothing is done between. If ctx ends, the view before stays.
+// publishNext decides the names of a built view, and makes the view current. It calls between after each batch of
+// decidedAtOnce names; nil disables the call. If ctx ends, the previous view remains.
 func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) error {
 	if n.err != nil {
 		return n.err
@@ -73,7 +73,7 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	if err := p.decideAll(ctx, n, by, between); err != nil {
 		return err
 	}
-	// From here on nothing can fail.
+	// The following steps cannot fail.
 	starts := p.plan == nil
 	p.numbered(n.plan)
 	relaid := n.plan.relaid || n.plan.resigned
@@ -118,9 +118,9 @@ func (p *Publisher) serveTTL(seconds uint32) {
 	}
 }
 
-// decideAll decides the new and changed names of a view while another is in force. It uses one core, so that queries
-// have the others. between is as in publishNext. Names whose backends change meanwhile are decided once more at the
-// end.
+// decideAll decides the new and changed names of a view while another is current. It uses one core, which leaves the
+// others for queries. between is described at publishNext. Names with concurrent changes of backends are decided again
+// at the end.
 func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between func()) error {
 	all := n.plan.domains // names, backends and answers are in memory in the same order
 	if len(n.plan.changed) < len(all) {
@@ -148,7 +148,7 @@ func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between
 	return nil
 }
 
-// follow makes the domains of a plan, which is in force now, those of the Publisher.
+// follow replaces the domains of the Publisher by the domains of a plan, which is current now.
 func (p *Publisher) follow(next *plan) {
 	for _, d := range next.gone {
 		if p.domains[d.service] == d {
@@ -168,8 +168,8 @@ func (p *Publisher) follow(next *plan) {
 	next.changed, next.gone, next.edits = nil, nil, nil
 }
 
-// changedMeanwhile notes a service that has changed while another view is built, and may have been decided there
-// before.
+// changedMeanwhile records a service that changed during the build of another view, which may contain an older
+// decision.
 func (p *Publisher) changedMeanwhile(service string) {
 	if p.building != nil {
 		p.building.again[service] = struct{}{}

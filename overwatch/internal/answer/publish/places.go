@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// places holds the regions of clients and backends, with the settings of regions that concern all domains.
+// places holds the regions of clients and backends, with the region settings that concern all domains.
 type places struct {
 	rankings    [][]string        // regions that clients may be in, by geo.RegionID
 	names       map[string]string // of regions, by the name and by the name in lower case
@@ -20,7 +20,7 @@ type places struct {
 	pools       map[string]*policy.Algorithm
 }
 
-// newPlaces returns the places of regions and of the table compiled from them; nil: clients are in no region.
+// newPlaces returns the places for regions and their location table; with a nil table, clients have no region.
 func newPlaces(regions []config.Region, table *geo.Table) places {
 	e := places{
 		rankings: [][]string{nil}, names: make(map[string]string), coordinates: make(map[string]policy.Coordinates),
@@ -48,7 +48,7 @@ func newPlaces(regions []config.Region, table *geo.Table) places {
 	return e
 }
 
-// region returns the name of a region that a backend has in any case, or the text if it is no region's.
+// region returns the canonical name of a region, or the text for an unknown region.
 func (e *places) region(text string) string {
 	if name, known := e.names[text]; known {
 		return name
@@ -68,12 +68,12 @@ func (e *places) near(other *places) bool {
 		maps.Equal(e.bias, other.bias)
 }
 
-// ranked reports whether clients are in the same regions by geo.RegionID.
+// ranked reports whether clients have the same regions by geo.RegionID.
 func (e *places) ranked(other *places) bool {
 	return slices.EqualFunc(e.rankings, other.rankings, slices.Equal[[]string])
 }
 
-// positions holds the regions and spots of clients, for domains that decide by them. It may be used concurrently.
+// positions holds the regions and locations of clients, for domains that use them. It is safe for concurrent use.
 type positions struct {
 	places places
 	spots  *geo.Locations        // nil: nowhere
@@ -83,17 +83,17 @@ type positions struct {
 	clients map[string]*clients // by the regions of a domain, with commas between them
 }
 
-// clients has the region of clients by geo.RegionID, for domains with the same regions. It is immutable.
+// clients contains the client regions by geo.RegionID, for domains with equal regions. It is immutable.
 type clients struct {
 	regions string   // of the domains, sorted, with commas between them
 	names   []string // the first is empty: in no region
 	first   []int    // index of the first equal name
 }
 
-// maxClients bounds the stored sets of regions. At the bound all are dropped; domains hold the sets that they use.
+// maxClients is the maximum number of stored sets of regions. At the bound, all are removed; domains retain their sets.
 const maxClients = 1024
 
-// among returns the clients of domains with these regions, sorted; of domains without any, those among all regions.
+// among returns the clients of domains with these sorted regions; for domains without regions, among all regions.
 func (p *positions) among(regions []string) *clients {
 	key := strings.Join(regions, ",")
 	p.mu.Lock()
@@ -117,8 +117,8 @@ func (p *positions) among(regions []string) *clients {
 	return c
 }
 
-// clientRegion returns the region of clients with a ranking: the first that is among regions, which are sorted. Without
-// such a region it is the first of all, from which the policy finds the nearest; empty for an empty ranking.
+// clientRegion returns the first region of a ranking that is in the sorted regions; otherwise the first of the ranking,
+// from which the policy finds the nearest region; "" for an empty ranking.
 func clientRegion(ranking, regions []string) string {
 	for _, region := range ranking {
 		if _, own := slices.BinarySearch(regions, region); own {
@@ -131,7 +131,8 @@ func clientRegion(ranking, regions []string) string {
 	return ""
 }
 
-// newPositions returns before if nothing differs, since an atlas keeps results that take long to compute.
+// newPositions returns before if nothing changed, because a location table caches results that are expensive to
+// compute.
 func newPositions(before *positions, e places, table *geo.Table) *positions {
 	p := &positions{places: e, clients: make(map[string]*clients)}
 	if table != nil {
@@ -146,7 +147,7 @@ func newPositions(before *positions, e places, table *geo.Table) *positions {
 	return p
 }
 
-// atlasOf returns an atlas of spots.
+// atlasOf returns the location table of client locations.
 func atlasOf(spots []geo.Location) *policy.LocationTable {
 	positions, rankings := make([]*policy.Coordinates, len(spots)), make([]uint16, len(spots))
 	for i, spot := range spots {

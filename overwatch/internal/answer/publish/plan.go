@@ -13,9 +13,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// plan holds the zones with their records and the domains with their rules that follow from settings. It shares zones
-// and domains that have not changed with the plan before it, and these must not be changed, but for domain.plan. Making
-// a plan changes nothing else that is in force.
+// plan holds the zones with their records and the domains with their rules for settings. It shares unchanged zones and
+// domains with the previous plan; shared data is immutable except for domain.plan. Creating a plan does not affect the
+// current view.
 type plan struct {
 	settings Settings
 	places   places
@@ -38,14 +38,14 @@ type plan struct {
 	byPriority []string // regions in the order of their priorities; nil: all have the same
 }
 
-// edit lists the steered names of a zone that are added, removed and changed since the plan before.
+// edit contains the load-balanced names of a zone that were added, removed or changed since the previous plan.
 type edit struct {
 	come, gone, renewed []string
 	types               map[string][]*zone.Type // of those that have more than addresses
 }
 
-// zonePlan is the plan of one zone. Once the whole plan is made, only sign and number change it, and nothing does once
-// it is in force.
+// zonePlan is the plan of one zone. After the creation of the plan, only sign and number change it; a current zonePlan
+// is immutable.
 type zonePlan struct {
 	zone.Contents
 	plan        *plan               // the plan that made it
@@ -60,13 +60,13 @@ type zonePlan struct {
 	version     version
 }
 
-// has reports whether a name of the zone is steered.
+// has reports whether a name of the zone is load-balanced.
 func (z *zonePlan) has(name string) bool {
 	_, there := slices.BinarySearch(z.Balanced, name)
 	return there
 }
 
-// domain is a steered name with its rules.
+// domain is a load-balanced name with its rules.
 type domain struct {
 	plan     *plan  // the last plan with a domain of this name
 	written  string // the name as the settings have it
@@ -93,22 +93,20 @@ type domain struct {
 // smoothing returns the weight of the newest measurement of latency.
 func (d *domain) smoothing() float64 { return d.settings.LatencyConfig.SmoothingFactor }
 
-// Check returns everything in the settings that cannot be served, each with its key, value and remedy.
-// Settings.Addresses may be missing.
+// Check returns all problems of the settings, each with key, value and remedy. Settings.Addresses may be missing.
 func Check(s Settings) settings.Problems {
 	problems, _ := Examine(s)
 	return problems
 }
 
-// Examine is Check, and also returns cautions: a sentence with its key about each setting that can be served but is
-// hardly meant.
+// Examine is Check, and also returns warnings: a sentence with the key of each valid setting that is probably a
+// mistake.
 func Examine(s Settings) (problems settings.Problems, cautions []string) {
 	p := newPlan(s, nil, nil, false)
 	return p.problems, p.cautions
 }
 
-// Apexes returns the apexes of the zones that settings make, without those that are not to be signed. Check must find
-// nothing wrong with these.
+// Apexes returns the apexes of the zones of settings, without unsigned zones. Check must have found no problems.
 func Apexes(s Settings) []string {
 	p := emptyPlan(s)
 	p.takeDomains(nil, nil, false)
@@ -135,8 +133,8 @@ func emptyPlan(s Settings) *plan {
 	}
 }
 
-// newPlan makes the plan of settings. before is the plan before it, or nil, and known has that plan's domains by
-// service. moved reports that domains that need the positions of clients must be decided anew.
+// newPlan creates the plan of settings. before is the previous plan, or nil; known contains its domains by service.
+// moved reports that domains that use client positions must be decided again.
 func newPlan(s Settings, before *plan, known map[string]*domain, moved bool) *plan {
 	p := emptyPlan(s)
 	if before == nil {
@@ -173,7 +171,7 @@ func (p *plan) caution(format string, args ...any) {
 	}
 }
 
-// addZone adds a zone without records. If its name is wrong or there already, it notes a problem and returns false.
+// addZone adds a zone without records. For an invalid or duplicate name, it adds a problem and returns false.
 func (p *plan) addZone(key string, from config.Zone) bool {
 	apex := fqdn(from.Name)
 	if _, ok := dns.IsDomainName(apex); !ok || from.Name == "" {
@@ -191,7 +189,7 @@ func (p *plan) addZone(key string, from config.Zone) bool {
 	return true
 }
 
-// enclosing returns the zone that a name belongs to, nil if it is outside all.
+// enclosing returns the zone of a name; nil if the name is outside all zones.
 func (p *plan) enclosing(name string) *zonePlan {
 	for ; name != ""; name = parent(name) {
 		if z := p.byApex[name]; z != nil {
@@ -201,7 +199,7 @@ func (p *plan) enclosing(name string) *zonePlan {
 	return nil
 }
 
-// validDomain reports whether a domain is right by itself, and notes the first problem. name is its fqdn. It calls key
+// validDomain reports whether a domain is valid on its own, and adds the first problem. name is its fqdn. It calls key
 // only for a problem.
 func (p *plan) validDomain(key func() string, name string, c *config.Domain) bool {
 	if name == "." || !isName(name) {
@@ -229,7 +227,7 @@ func isName(name string) bool {
 	return ok
 }
 
-// ownApex returns the apex of the zone that a domain makes if it is outside all others.
+// ownApex returns the apex of the zone that a domain outside all other zones creates.
 func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
 
 func (p *plan) rulesFrom(c *config.Domain, regions []string) *policy.Rules {

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Publisher keeps the view current.
+// Publisher keeps the view up to date. It is safe for concurrent use.
 type Publisher struct {
 	*Changes
 	measure  <-chan time.Time // when measurements count; nil: at latencyPace
@@ -32,15 +32,15 @@ type Publisher struct {
 	building *next              // the view that is built; nil: none is
 }
 
-// request is a request for other settings; nil settings: those in force, with the signing keys that are due now.
+// request is a request for other settings. Nil settings mean the current settings with the current signing keys.
 type request struct {
 	settings func(inForce Settings) Settings
 	commit   func() error
 	done     chan error
 }
 
-// New makes a Publisher whose view is complete: every domain is decided with the backends that are known now.
-// Settings in which Check finds a problem are an error that lists all of them.
+// New returns a Publisher with a complete view: all domains are decided with the known backends. Problems found by
+// Check are one error that lists all of them.
 func New(o Options) (*Publisher, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -79,13 +79,13 @@ func New(o Options) (*Publisher, error) {
 	return p, nil
 }
 
-// View returns the view in force. It is never nil, and remains valid when another comes into force.
+// View returns the current view. It is never nil, and remains valid after its replacement.
 func (p *Publisher) View() *zone.View { return p.view.Load() }
 
-// LongestTTL returns the longest TTL of all answers in force. Resolvers may hold earlier answers with longer TTLs.
+// LongestTTL returns the longest TTL of all current answers. Resolvers may cache earlier answers with longer TTLs.
 func (p *Publisher) LongestTTL() time.Duration { return time.Duration(p.longest.Load()) * time.Second }
 
-// Flush returns when every change marked before the call is in the answers, or with the error of ctx. It needs Run.
+// Flush returns when all previously marked changes are in the answers, or with the error of ctx. It requires Run.
 func (p *Publisher) Flush(ctx context.Context) error {
 	select {
 	case <-p.Changes.wait():
@@ -95,18 +95,18 @@ func (p *Publisher) Flush(ctx context.Context) error {
 	}
 }
 
-// Reconfigure puts other settings into force and returns when answers follow them. Its cost is that of the difference
-// to the settings in force, beside a comparison of each domain. On any error, the list of Check included, the settings
-// before stay. It needs Run.
+// Reconfigure replaces the settings, and returns when answers follow them. Its cost depends on the changed settings,
+// apart from a comparison of each domain. After any error, including problems found by Check, the previous settings
+// remain. It requires Run.
 //
-// commit, which may be nil, is called when the settings have been found right and before names are decided by them. If
-// it fails, the settings before stay.
+// commit, which may be nil, is called after validation and before the decisions. If it fails, the previous settings
+// remain.
 func (p *Publisher) Reconfigure(ctx context.Context, s Settings, commit func() error) error {
 	return p.ask(ctx, request{settings: func(Settings) Settings { return s }, commit: commit})
 }
 
-// Resign puts the signing keys into force that are due now, and returns when answers are signed with them. On an error
-// the keys before stay. It needs Run.
+// Resign activates the current signing keys, and returns when answers are signed with them. After an error, the
+// previous keys remain. It requires Run.
 func (p *Publisher) Resign(ctx context.Context) error {
 	return p.ask(ctx, request{settings: func(inForce Settings) Settings { return inForce }})
 }
@@ -154,7 +154,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		})
 	}
 	for {
-		// One view is built at a time, of the parts of the view in force that stay.
+		// One view is built at a time, from the unchanged parts of the current view.
 		requests, keys := p.requests, changed
 		if p.building != nil {
 			requests, keys = nil, nil
@@ -177,8 +177,8 @@ func (p *Publisher) Run(ctx context.Context) error {
 	}
 }
 
-// Sign makes signatures before queries need them, and renews them in time, until ctx ends; if answers are not signed it
-// returns at once. It is apart from Run, so that a node that starts answers before it has signed 100 000 names. It
+// Sign creates signatures before queries need them, and renews them in time, until ctx ends. It returns immediately if
+// answers are not signed. It is separate from Run, so that a node answers before it has signed 100 000 names. It
 // returns nil.
 func (p *Publisher) Sign(ctx context.Context) error {
 	if p.signing != nil {
@@ -187,14 +187,14 @@ func (p *Publisher) Sign(ctx context.Context) error {
 	return nil
 }
 
-// prepareFresh asks for the signatures that the last decisions need.
+// prepareFresh requests the signatures of the last decisions.
 func (p *Publisher) prepareFresh() {
 	if p.signing != nil {
 		p.signing.requestSome(p.writer.TakeNewSignatures())
 	}
 }
 
-// conclude puts a view into force, and sends the outcome to the caller that waits for it.
+// conclude makes a view current, and sends the result to the waiting caller.
 func (p *Publisher) conclude(ctx context.Context, n *next) {
 	err := p.publishNext(ctx, n, func() {
 		select {
@@ -210,7 +210,7 @@ func (p *Publisher) conclude(ctx context.Context, n *next) {
 	}
 }
 
-// publishChanges decides again the names whose backends have changed, in the view in force.
+// publishChanges repeats the decisions of names with changed backends, in the current view.
 func (p *Publisher) publishChanges() {
 	begin := p.now()
 	p.generation++

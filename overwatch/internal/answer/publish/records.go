@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// refusedTypes are the types that records[] cannot have, with the reason.
+// refusedTypes are the types that records[] must not contain, with the reason.
 var refusedTypes = map[uint16]string{
 	dns.TypeSOA: "the SOA is made from the zone's nameservers and admin",
 	dns.TypeNS: "the zone's nameservers go under its key nameservers; delegations to other servers are not " +
@@ -27,8 +27,8 @@ var refusedTypes = map[uint16]string{
 	dns.TypeNSEC3PARAM: "signing makes it",
 }
 
-// records reads the zone-file lines and the zone file of a zone and checks each record against those that the zone has
-// already. Then it adds the derived addresses of this node's own name server.
+// records parses the zone-file lines and the zone file of a zone and checks each record against the previous records.
+// Then it adds the address records of this node's nameserver.
 func (p *plan) records(z *zonePlan) {
 	var aliases []alias
 	for _, r := range z.from.FromFile {
@@ -69,7 +69,7 @@ func (p *plan) records(z *zonePlan) {
 	p.sizes(z)
 }
 
-// sizes notes a problem for each RRset that is too long for an answer.
+// sizes adds a problem for each RRset that exceeds the size of an answer.
 func (p *plan) sizes(z *zonePlan) {
 	type name struct {
 		owner string
@@ -93,7 +93,7 @@ func (p *plan) sizes(z *zonePlan) {
 	}
 }
 
-// record adds a record to a zone, unless it is wrong, and to aliases if it is one.
+// record adds a valid record to a zone, and an alias also to aliases.
 func (p *plan) record(z *zonePlan, aliases []alias, key, line string, rr dns.RR) []alias {
 	rr, err := plain(rr)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *plan) record(z *zonePlan, aliases []alias, key, line string, rr dns.RR)
 	return aliases
 }
 
-// plain returns a record with its names in presentation form without needless escapes, so that equal names are equal
+// plain returns a record with names in presentation form without unnecessary escapes, so that equal names have equal
 // texts.
 func plain(rr dns.RR) (dns.RR, error) {
 	wire := make([]byte, dns.Len(rr)+1)
@@ -123,10 +123,10 @@ func plain(rr dns.RR) (dns.RR, error) {
 	return rr, err
 }
 
-// alias is a CNAME record of a zone and the line it comes from.
+// alias is a CNAME record of a zone with its source line.
 type alias struct{ key, line, owner, target string }
 
-// chains notes a problem for each circle of aliases, and for each chain that is too long, since these are answered with
+// chains adds a problem for each loop of aliases and each chain that exceeds the maximum, because their answer is
 // SERVFAIL.
 func (p *plan) chains(aliases []alias) {
 	targets, told := make(map[string]string, len(aliases)), make(map[string]bool)
@@ -165,8 +165,8 @@ func (p *plan) chains(aliases []alias) {
 	}
 }
 
-// wildChains notes a caution for each wildcard alias that leads to itself: "*.x CNAME a.x" does while a.x does not
-// exist. It is no problem of the configuration, since the API can make a domain of that name.
+// wildChains adds a warning for each wildcard alias that leads to itself: "*.x CNAME a.x" does while a.x does not
+// exist. It is not a problem of the configuration, because the API can create a domain with that name.
 func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 	if !slices.ContainsFunc(aliases, func(a alias) bool { return strings.HasPrefix(a.owner, "*.") }) {
 		return
@@ -209,7 +209,7 @@ func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 	}
 }
 
-// exists notes a name of the zone and all above it.
+// exists records a name of the zone and its ancestors.
 func (z *zonePlan) exists(there map[string]bool, name string) {
 	for ; !there[name]; name = parent(name) {
 		there[name] = true
@@ -219,7 +219,7 @@ func (z *zonePlan) exists(there map[string]bool, name string) {
 	}
 }
 
-// refusal returns the reason why a record cannot be in the zone, with a remedy; empty if it can.
+// refusal returns the reason for rejecting a record in the zone, with a remedy; "" if the record is valid.
 func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
 	why, refused := refusedTypes[rtype]
@@ -257,5 +257,5 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	return ""
 }
 
-// maxTTL is the greatest TTL (RFC 2181 section 8), in seconds.
+// maxTTL is the maximum TTL in seconds (RFC 2181 section 8).
 const maxTTL = 1<<31 - 1

@@ -8,19 +8,19 @@ import (
 	"github.com/miekg/dns"
 )
 
-// version makes the SOA serial of a zone: the time of the last change of its names and records, in seconds, and always
-// greater than the last (RFC 1982). A change of health does not change it: the zone is not transferred, and its SOA
-// need not be signed again for it.
+// version determines the SOA serial of a zone: the time of the last change of its names and records in seconds, and
+// always greater than the previous serial (RFC 1982). Health changes do not change it: the zone is not transferred, and
+// its SOA record then needs no new signature.
 //
-// With many changes in a second, serials run ahead of the time. A new zone begins above a floor, of Options.Serial and
-// the serials of removed zones, so that no serial is lower after a restart or when a zone comes back.
+// With several changes per second, serials run ahead of the time. A new zone starts above Options.Serial and the
+// serials of removed zones, so that serials never decrease after a restart or when a zone is added again.
 type version struct {
 	records [sha256.Size]byte
 	names   sum
 	serial  uint32
 }
 
-// sum is a hash of a set of steered names, which does not depend on their order.
+// sum is an order-independent hash of a set of load-balanced names.
 type sum [4]uint64
 
 // add adds a name; with times -1 it removes it.
@@ -38,7 +38,7 @@ func (s *sum) addAll(names []string, times int) {
 	}
 }
 
-// number sets the serial of a zone whose sum is known. was is the zone in the plan before, or nil.
+// number sets the serial of a zone with a known sum. was is the zone in the previous plan, or nil.
 func (z *zonePlan) number(was *zonePlan, floor uint32, now time.Time) {
 	z.SOA.Serial = 0
 	hash := sha256.New()
@@ -67,7 +67,7 @@ func SerialAfter(last uint32, now time.Time) uint32 {
 	return last + 1
 }
 
-// laterSerial returns the later of two serials; 0 stands for none.
+// laterSerial returns the later of two serials; 0 means no serial.
 func laterSerial(a, b uint32) uint32 {
 	if a == 0 || b != 0 && int32(b-a) > 0 {
 		return b
@@ -75,10 +75,10 @@ func laterSerial(a, b uint32) uint32 {
 	return a
 }
 
-// Serial returns the latest serial of any zone so far. It may be called from any goroutine.
+// Serial returns the latest serial of all zones. It is safe for concurrent use.
 func (p *Publisher) Serial() uint32 { return p.latest.Load() }
 
-// numbered notes the serials of a plan that comes into force.
+// numbered records the serials of a plan that becomes current.
 func (p *Publisher) numbered(next *plan) {
 	for _, z := range next.zones {
 		if z.plan == next {

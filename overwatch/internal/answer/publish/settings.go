@@ -19,18 +19,18 @@ type Settings struct {
 	DNS     config.DNS
 	Domains []config.Domain // of the files
 	Defined []config.Domain // by the API
-	// Regions are those that clients can be in, in the order that Places was compiled from.
+	// Regions contains the regions of clients, in the order from which Places was compiled.
 	Regions []config.Region
-	// Places gives the regions and positions of clients; nil: clients are in no region.
+	// Places maps clients to regions and positions; nil means that clients have no region.
 	Places *geo.Table
 	// NodeID names this node; its first label names the nameserver of zones that configure none.
 	NodeID string
 	// Addresses are the addresses of that nameserver; see NodeAddresses.
 	Addresses []netip.Addr
-	// Denial is the way in which signed zones prove that names do not exist: config.DenialNSEC or config.DenialNSEC3.
+	// Denial is the method of denial of signed zones: config.DenialNSEC or config.DenialNSEC3.
 	Denial string
-	// RefuseMixed makes it a problem that a zone comes to have both domains that say dnssec_enabled: false and others.
-	// Without it such a zone is signed, which takes no name away.
+	// RefuseMixed reports a problem for a zone with signed and unsigned domains (dnssec_enabled: false). Otherwise the
+	// zone is signed, which is safe for all its names.
 	RefuseMixed bool
 }
 
@@ -47,7 +47,7 @@ func (s *Settings) allDomains(yield func(int, *config.Domain) bool) {
 	}
 }
 
-// Backends gives the backends of a service; *registry.View implements it. What Service returns must never change.
+// Backends returns the backends of a service; *registry.View implements it. Results of Service must be immutable.
 type Backends interface {
 	Service(name string) []*registry.Backend
 }
@@ -56,13 +56,14 @@ type Backends interface {
 type Options struct {
 	Settings Settings
 	Backends Backends
-	// Ready waits until Backends has all backends that are declared. It is called when zones are built, before names
-	// are decided; nil: Backends has them.
+	// Ready waits until Backends contains all declared backends. It is called before names are decided; nil means no
+	// wait.
 	Ready     func() error
 	Changes   *Changes                                  // of the backends; nil: the Publisher makes its own
 	Signing   *dnssec.Zones                             // nil: answers are not signed
 	Latencies map[registry.ID]policy.LatencyMeasurement // from before a restart
-	// Serial is one after which zones begin (RFC 1982), so that a restart takes none back; 0: they begin with any.
+	// Serial is the serial above which zones start (RFC 1982), so that serials do not decrease after a restart; 0 means
+	// any.
 	Serial     uint32
 	Now        func() time.Time // nil means time.Now
 	Measure    <-chan time.Time // when new measurements count; nil: each second

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Intervals of the background's looks: for a wall clock that was set, for keys that begin or cease to sign, for
-// signatures that are due to be renewed, which has days of time, and for answers that resolvers cannot validate.
+// Intervals of background checks: for a clock jump, for changed signing keys, for signatures to renew (which have days
+// of time), and for answers that resolvers cannot validate.
 const (
 	clockCheck    = 5 * time.Second
 	keyCheck      = time.Minute
@@ -24,7 +24,7 @@ const (
 	validateCheck = time.Minute
 )
 
-// signing makes the signatures of the view before a query needs them, and makes them again in time.
+// signing creates the signatures of the view before queries need them, and renews them in time.
 type signing struct {
 	zones   *dnssec.Zones
 	view    func() *zone.View
@@ -37,15 +37,14 @@ type signing struct {
 	late  late
 }
 
-// late counts the signatures that the last look at all of them found due and could not make again. They are served
-// until they end.
+// late contains the signatures that the last check could not renew. They are served until they expire.
 type late struct {
 	count int
 	first time.Time // the earliest end; zero if count is 0
 }
 
-// SignaturesEnd returns how many signatures could not be made again in time at the last look, ten minutes ago at most,
-// and when the first of them ends.
+// SignaturesEnd returns the number of signatures that the last check, at most ten minutes ago, could not renew, and the
+// earliest expiration.
 func (p *Publisher) SignaturesEnd() (count int, first time.Time) {
 	if p.signing == nil {
 		return 0, time.Time{}
@@ -59,7 +58,7 @@ func newSigning(zones *dnssec.Zones, view func() *zone.View) *signing {
 	return &signing{zones: zones, view: view, changed: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 }
 
-// sign gives each zone of the plan that is signed its signer and the records of its keys. Zones without a key get one.
+// sign sets the signer and key records of each signed zone of the plan. Zones without a key receive one.
 func (s *signing) sign(p *plan) error {
 	for i, z := range p.zones {
 		if z.unsigned {
@@ -90,7 +89,7 @@ func (s *signing) sign(p *plan) error {
 	return nil
 }
 
-// own returns a zone of the plan as one that it may change: a copy of one that it shares with the plan before.
+// own returns a zone that the plan may change: a copy if it shares the zone with the previous plan.
 func (p *plan) own(i int) *zonePlan {
 	z := p.zones[i]
 	if z.plan == p {
@@ -111,7 +110,7 @@ func (s *signing) requestAll() {
 	notify(s.wake)
 }
 
-// dropOthers drops the signers of zones that are not in the plan, or not signed there.
+// dropOthers removes the signers of zones that the plan does not contain or sign.
 func (s *signing) dropOthers(p *plan) {
 	apexes := make(map[string]bool, len(p.zones))
 	for _, z := range p.zones {
@@ -170,7 +169,7 @@ func (s *signing) run(ctx context.Context) {
 	}
 }
 
-// prepare makes the signatures that have been asked for.
+// prepare creates the requested signatures.
 func (s *signing) prepare(ctx context.Context) {
 	s.mu.Lock()
 	whole, fresh := s.whole, s.fresh
@@ -184,8 +183,8 @@ func (s *signing) prepare(ctx context.Context) {
 	}
 }
 
-// prepareAll makes the missing signatures of the view and renews the old ones. It ends early when a view has been built
-// anew. Views that differ in a few names share the other names' signatures with this one.
+// prepareAll creates the missing signatures of the view and renews the old ones. It stops when another view was built;
+// views that differ in a few names share the other signatures.
 func (s *signing) prepareAll(ctx context.Context) {
 	view := s.view()
 	var found late
@@ -208,8 +207,8 @@ func (s *signing) prepareAll(ctx context.Context) {
 	s.mu.Unlock()
 }
 
-// validate verifies the signatures of the DNSKEY and SOA records of each signed zone in the view, and lets queries go
-// first after each zone. A zone whose answers cannot be signed has another condition.
+// validate verifies the signatures of the DNSKEY and SOA records of each signed zone in the view, and yields to queries
+// after each zone. A zone with failing signing has another condition.
 func (s *signing) validate(ctx context.Context) {
 	view, turns := s.view(), zone.NewRotations(0, 0)
 	for _, apex := range s.zones.Signed() {
@@ -225,15 +224,14 @@ func (s *signing) validate(ctx context.Context) {
 	}
 }
 
-// due reports whether all signatures are to be looked at.
+// due reports whether all signatures must be checked.
 func (s *signing) due() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.whole
 }
 
-// prepareOne makes a signature and then lets queries go first. A failure has been counted and logged; the next query
-// for the record tries again.
+// prepareOne creates a signature and then yields to queries. A failure was counted and logged; the next query retries.
 func (s *signing) prepareOne(sig *zone.Signature) error {
 	signed, err := sig.Prepare(s.zones.Now())
 	if signed {

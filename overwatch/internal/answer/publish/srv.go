@@ -20,9 +20,8 @@ func srvNames(c *config.Domain) (names []string) {
 	return names
 }
 
-// srvTypes returns the two types of SRV records with "0 PART PORT NAME": by the decision for IPv4, and by that for
-// IPv6, which counts where no backend of the domain has an IPv4 address. NAME is the domain itself, whose addresses are
-// steered.
+// srvTypes returns the two types of SRV records with "0 PART PORT NAME": for the decision for IPv4, and for IPv6, which
+// is used if the domain has no IPv4 backend. NAME is the domain, which has load-balanced addresses.
 func srvTypes(d *domain) (types []*zone.Type) {
 	target := make([]byte, len(d.name)+1)
 	end, err := dns.PackDomainName(d.name, target, 0, nil, false)
@@ -41,8 +40,8 @@ func srvTypes(d *domain) (types []*zone.Type) {
 	return types
 }
 
-// byPort returns decisions for ports in place of addresses. An answer has all of them. They are not explained: the
-// decisions for addresses are.
+// byPort returns decisions with ports instead of addresses. An answer contains all ports. Only the decisions for
+// addresses are explained.
 func byPort(decisions [][2]policy.Decision) [][2]policy.Decision {
 	out := slices.Clone(decisions)
 	for i := range out {
@@ -53,7 +52,7 @@ func byPort(decisions [][2]policy.Decision) [][2]policy.Decision {
 	return out
 }
 
-// choicesByPort is byPort for clients that are told apart by their position.
+// choicesByPort is byPort for answers that depend on client positions.
 func choicesByPort(choices [2]zone.LocationDecisions) [2]zone.LocationDecisions {
 	for f := range choices {
 		list := slices.Clone(choices[f].Decisions)
@@ -67,8 +66,8 @@ func choicesByPort(choices [2]zone.LocationDecisions) [2]zone.LocationDecisions 
 
 func toPorts(d *policy.Decision) { d.Members, d.Hashed, d.Input = d.Ports, false, nil }
 
-// editSRV notes the names of SRV records that come, go or are renewed, as a domain takes the place of the one before.
-// Either may be nil.
+// editSRV records the names of SRV records that are added, removed or changed when a domain replaces the previous
+// domain. Either may be nil.
 func (p *plan) editSRV(was, now *domain) {
 	stays := was != nil && now != nil && was.zone == now.zone
 	if was != nil {
@@ -93,7 +92,7 @@ func (p *plan) editSRV(was, now *domain) {
 	}
 }
 
-// gives notes the types of a name that has more, or others, than addresses.
+// gives records the types of a name with types other than addresses.
 func (e *edit) gives(name string, types []*zone.Type) {
 	if e.types == nil {
 		e.types = make(map[string][]*zone.Type)
@@ -101,7 +100,7 @@ func (e *edit) gives(name string, types []*zone.Type) {
 	e.types[name] = types
 }
 
-// settle sorts the names. One that goes as a domain and comes with SRV records, or the reverse, is renewed.
+// settle sorts the names. A name that changes between domain and SRV records is a changed name.
 func (e *edit) settle() {
 	slices.Sort(e.come)
 	slices.Sort(e.gone)
@@ -114,7 +113,7 @@ func (e *edit) settle() {
 	})
 }
 
-// checkSRV notes a problem for each name of SRV records that cannot be served.
+// checkSRV adds a problem for each invalid name of SRV records.
 func (p *plan) checkSRV() {
 	owners := make(map[string]*domain)
 	for _, d := range p.domains {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// leaveUnsigned decides which zones are not signed although the node signs: those that have domains, all of which say
-// so, and no records of the configuration. A zone with an unsigned domain beside anything else is signed: that takes
-// no name away, while a zone that lost its signatures would be refused by validating resolvers.
+// leaveUnsigned determines the zones without signatures on a signing node: zones with domains that are all unsigned,
+// and without configured records. Other zones are signed, which is safe for all names; validating resolvers would
+// reject a zone that lost its signatures.
 func (p *plan) leaveUnsigned(before *plan) {
 	unsigned := make(map[string]*domain)
 	for _, d := range p.domains {
@@ -48,7 +48,7 @@ func (p *plan) leaveUnsigned(before *plan) {
 	}
 }
 
-// mixes notes that a domain says that it is not signed, in a zone that is.
+// mixes adds a problem for an unsigned domain in a signed zone.
 func (p *plan) mixes(d *domain, apex, beside string) {
 	why := fmt.Sprintf("dnssec_enabled is false, and an unsigned name cannot be inside a signed zone: %s is signed as a "+
 		"whole or not at all, and it also has %s", apex, beside)
