@@ -1,9 +1,8 @@
 // Package audit owns the audit log: changes with their authors and outcomes, refused requests, and the changes of other
-// nodes. Changes are written through the store's transactions. Refusals and changes of other nodes are stored apart,
-// within bounds of their own, so that they displace no change. In each part, an entry carries the hash of the one
-// before, so that an edited, missing or moved entry shows. Owners of changes write entries; httpapi and events read
-// them. The package never signs: whoever can write the store can write a new chain. A *Log may be used from any
-// goroutine.
+// nodes. Changes are written in the transactions of the store. Refusals and changes of other nodes have separate rooms
+// with separate bounds, so that they displace no change. In each room, an entry has the hash of the previous entry, so
+// that an edited, missing or moved entry is detected. Owners of changes write entries; httpapi and events read them.
+// The entries are not signed: a process that can write the store can write a new chain. Any goroutine may use a *Log.
 package audit
 
 import (
@@ -22,7 +21,7 @@ import (
 )
 
 const (
-	// MaxEntries bounds the changes whatever the retention; the oldest entries are deleted first.
+	// MaxEntries bounds the changes within the retention; the oldest entries are deleted first.
 	MaxEntries = 100_000
 	// MaxRefusals bounds the refusals in the same way.
 	MaxRefusals = 10_000
@@ -30,17 +29,17 @@ const (
 	MaxReceived = 10_000
 	// maxObject bounds the JSON of an object before or after a change, in bytes.
 	maxObject = 64 << 10
-	// chunk bounds the entries of one transaction, so that none is open for long.
+	// chunk bounds the entries of a transaction, so that transactions are short.
 	chunk = 500
 )
 
-// ActorNode is the actor of changes that the node makes by itself.
+// ActorNode is the actor of automatic changes of the node.
 const ActorNode = "gslb-overwatch"
 
 // ErrNoEntry is returned for an id that is not in the log.
 var ErrNoEntry = errors.New("the audit log has no such entry")
 
-// Room is one of the parts of the log.
+// Room is a part of the log.
 type Room int
 
 // The rooms.
@@ -54,7 +53,7 @@ const (
 // Rooms lists the rooms.
 func Rooms() []Room { return []Room{Changes, Refusals, Received} }
 
-// room is the storage of a Room: its entries, their greatest number, and the id before the first one.
+// room is the storage of a Room: its entries, their largest number, and the id below the first id.
 type room struct {
 	store store.Audit
 	max   uint64
@@ -64,18 +63,18 @@ type room struct {
 // Options configures a Log.
 type Options struct {
 	Store     *store.Store
-	Retention time.Duration // how long an entry is kept; above zero
+	Retention time.Duration // the age at which an entry is deleted; above zero
 	Logger    zerolog.Logger
 	Now       func() time.Time // nil is time.Now
 }
 
-// Log is the audit log of one node.
+// Log is the audit log of a node.
 type Log struct {
 	o     Options
 	rooms [roomCount]room
 }
 
-// Open continues the log that is in the store.
+// Open opens the log in the store.
 func Open(o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -96,7 +95,7 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// newest returns the number of the newest entry, 0 for none.
+// newest returns the number of the latest entry; 0: there is no entry.
 func (l *Log) newest(r Room) (uint64, error) {
 	for e, err := range l.Newest(r) {
 		return e.ID, err
@@ -115,17 +114,17 @@ func RoomOf(action string) Room {
 	return Changes
 }
 
-// Change describes a change. Before and After are encoded as JSON, nil for nothing, and must hold no secrets.
+// Change describes a change. Before and After are encoded as JSON and must not contain secrets. nil: no object.
 type Change struct {
 	Action, Resource, ResourceID string
 	Actor, ActorType, ActorIP    string
 	RequestID                    string
 	Before, After                any
-	Err                          error // why it failed; nil when it did not
+	Err                          error // why it failed; nil: success
 	Duration                     time.Duration
 	Peer                         string // the node that sent another node's change; empty: none
-	Undoes                       uint64 // the entry of the change that this one takes back; 0: none
-	Group                        string // id that the client gave to all requests of one change; "": none
+	Undoes                       uint64 // the entry of the change that this change reverts; 0: none
+	Group                        string // id that the client sent with all requests of a change; "": none
 }
 
 // Record appends a change or a refusal and returns when it is on disk.
@@ -136,7 +135,7 @@ func (l *Log) Record(c Change) error {
 	return nil
 }
 
-// EntryOf is Entry for a change that is complete already.
+// EntryOf is Entry for a complete change.
 func (l *Log) EntryOf(c Change) store.Entry { return l.Entry(func() Change { return c }) }
 
 // Entry returns the audit entry of a change, for the transaction that stores the change. of is called when that
@@ -188,7 +187,7 @@ func (l *Log) Entry(of func() Change) store.Entry {
 	}
 }
 
-// object returns the JSON of a value, or a JSON text with the reason why it is left out.
+// object returns the JSON of a value, or a JSON text with the reason why it is omitted.
 func object(value any) json.RawMessage {
 	encoded, err := json.Marshal(value)
 	switch {
@@ -203,7 +202,7 @@ func object(value any) json.RawMessage {
 // Retention returns the age at which an entry is deleted.
 func (l *Log) Retention() time.Duration { return l.o.Retention }
 
-// Get returns one entry, or ErrNoEntry.
+// Get returns an entry, or ErrNoEntry.
 func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 	in := Changes
 	switch {
@@ -225,8 +224,7 @@ func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 	return e, err
 }
 
-// Around yields the changes whose numbers differ from id by at most n, the oldest first. An error is the last thing it
-// yields.
+// Around yields the changes with numbers that differ from id by at most n, the oldest first. It ends after an error.
 func (l *Log) Around(id uint64, n uint64) iter.Seq2[api.AuditEntry, error] {
 	from := walk(id-min(id, n), l.rooms[Changes].store.From, func(e api.AuditEntry) uint64 { return e.ID + 1 })
 	return func(yield func(api.AuditEntry, error) bool) {
@@ -238,12 +236,12 @@ func (l *Log) Around(id uint64, n uint64) iter.Seq2[api.AuditEntry, error] {
 	}
 }
 
-// Oldest yields all entries of a room, the oldest first. An error is the last thing it yields.
+// Oldest yields all entries of a room, the oldest first. It ends after an error.
 func (l *Log) Oldest(r Room) iter.Seq2[api.AuditEntry, error] {
 	return walk(0, l.rooms[r].store.From, func(e api.AuditEntry) uint64 { return e.ID + 1 })
 }
 
-// Newest yields all entries of a room, the newest first. An error is the last thing it yields.
+// Newest yields all entries of a room, the latest first. It ends after an error.
 func (l *Log) Newest(r Room) iter.Seq2[api.AuditEntry, error] {
 	return walk(math.MaxUint64, l.rooms[r].store.Before, func(e api.AuditEntry) uint64 { return e.ID })
 }
@@ -252,7 +250,7 @@ func walk(at uint64, read func(uint64, int) ([][]byte, error),
 	next func(api.AuditEntry) uint64) iter.Seq2[api.AuditEntry, error] {
 	return func(yield func(api.AuditEntry, error) bool) {
 		at := at
-		for count := 1; ; count = min(8*count, chunk) { // who looks at the newest entry reads one
+		for count := 1; ; count = min(8*count, chunk) { // a reader of the latest entry reads one
 			values, err := read(at, count)
 			if err != nil {
 				yield(api.AuditEntry{}, err)

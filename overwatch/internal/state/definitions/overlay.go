@@ -15,19 +15,19 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// The kinds of objects of the configuration over which the API lays values.
+// The kinds of configured objects that can have an overlay.
 const (
 	OverDomain = "domain"
 	OverRegion = "region"
 	OverServer = "server"
 )
 
-// MaxOverlays bounds the objects of the configuration over which the API lays values.
+// MaxOverlays bounds the configured objects with an overlay.
 const MaxOverlays = 10_000
 
-// Overlay holds values that the API has laid over one object of the configuration. It is stored among the settings.
+// Overlay holds API values over a configured object. It is stored as a setting.
 type Overlay struct {
-	// Fields are those of the body of PATCH that differ from the file's.
+	// Fields are the fields of the body of PATCH that differ from the file.
 	Fields    map[string]json.RawMessage `json:"fields"`
 	By        string                     `json:"by"`
 	UpdatedAt time.Time                  `json:"updated_at"`
@@ -42,18 +42,17 @@ func (o *Overlay) Shown() *Overlay {
 	return shown
 }
 
-// Restore returns the overlay with the secrets that Shown has removed, from the overlay before. The error names a
+// Restore returns the overlay with the secrets that Shown has removed, from the previous overlay. The error names a
 // secret that before does not have. before may be nil.
 func (o *Overlay) Restore(before *Overlay) (*Overlay, error) {
 	var known *model.HealthCheck
 	if before != nil && before.Fields[healthCheckField] != nil {
-		_ = json.Unmarshal(before.Fields[healthCheckField], &known) // else no secret is known
+		_ = json.Unmarshal(before.Fields[healthCheckField], &known) // else before has no secret
 	}
 	return o.withCheck(func(h *model.HealthCheck) (*model.HealthCheck, error) { return h.Restore(known) })
 }
 
-// withCheck returns the overlay with secrets of its health check replaced by those of the health check that replace
-// returns.
+// withCheck returns the overlay with the secrets of the health check that replace returns.
 func (o *Overlay) withCheck(replace func(*model.HealthCheck) (*model.HealthCheck, error)) (*Overlay, error) {
 	var h model.HealthCheck
 	fields := map[string]json.RawMessage{}
@@ -83,17 +82,18 @@ func (o *Overlay) withCheck(replace func(*model.HealthCheck) (*model.HealthCheck
 // OverlayKey returns the name of the setting that holds the overlay of an object. The names of sections have no space.
 func OverlayKey(kind, name string) string { return kind + " " + name }
 
-// SplitOverlay splits the name of a setting into kind and name of an object; is reports whether it is an overlay's.
+// SplitOverlay splits the name of a setting into kind and name of an object; is reports whether the setting is an
+// overlay.
 func SplitOverlay(key string) (kind, name string, is bool) { return strings.Cut(key, " ") }
 
-// Overlay returns the overlay of an object, nil for none.
+// Overlay returns the overlay of an object, or nil.
 func (s *Set) Overlay(kind, name string) *Overlay {
 	value := s.Settings[OverlayKey(kind, name)]
 	if value == nil {
 		return nil
 	}
 	o, err := ParseOverlay(kind, value)
-	if err != nil { // CheckOverlay tells of it
+	if err != nil { // CheckOverlay reports it
 		return nil
 	}
 	return o
@@ -106,7 +106,7 @@ func ParseOverlay(kind string, value json.RawMessage) (*Overlay, error) {
 		return nil, err
 	}
 	switch kind {
-	case OverDomain: // a region has a field routing_algorithm of its own
+	case OverDomain: // a region also has a field routing_algorithm
 		rename(o.Fields, legacyAlgorithm, algorithm)
 	case OverRegion:
 		model.ReadLegacyContinents(o.Fields)
@@ -118,7 +118,7 @@ func ParseOverlay(kind string, value json.RawMessage) (*Overlay, error) {
 // the other name, so that nodes of both versions apply them.
 const algorithm, legacyAlgorithm = "routing_algorithm", "routing_policy"
 
-// rename gives the value of a field another name.
+// rename renames a field.
 func rename(fields map[string]json.RawMessage, from, to string) {
 	if value, there := fields[from]; there {
 		delete(fields, from)
@@ -126,7 +126,7 @@ func rename(fields map[string]json.RawMessage, from, to string) {
 	}
 }
 
-// PutOverlay stores an overlay over an object of the configuration, in the place of the overlay before.
+// PutOverlay stores an overlay over an object of the configuration, and replaces the previous overlay.
 func (d *Draft) PutOverlay(key string, o *Overlay) error {
 	stored := *o
 	stored.Fields = maps.Clone(o.Fields)
@@ -153,8 +153,8 @@ func (s *Set) CountOverlays() (count int) {
 	return count
 }
 
-// CheckOverlay returns an error if the value of a setting cannot be used as an overlay of its object, nil also for the
-// setting of a section.
+// CheckOverlay returns an error if the value of a setting cannot be used as an overlay of its object. It returns
+// nil for the setting of a section.
 func CheckOverlay(key string, value json.RawMessage) (err error) {
 	kind, name, is := SplitOverlay(key)
 	if !is || value == nil {
@@ -178,8 +178,8 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 	return err
 }
 
-// CheckPeerSetting checks a setting of another node by the rules of an API change. Whether a section goes with the
-// configuration file shows only when it is put into force.
+// CheckPeerSetting checks a setting of another node by the rules of an API change. The
+// conflicts of a section with the configuration file are found when it is applied.
 func CheckPeerSetting(key string, value json.RawMessage) error {
 	if err := CheckOverlay(key, value); err != nil {
 		return err
@@ -218,7 +218,7 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 	return nil
 }
 
-// checkDomainOverlay checks an overlay over a domain whose values in the file are not known.
+// checkDomainOverlay checks an overlay over a domain with unknown values in the file.
 func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
 	trial := model.New[model.Domain]()
 	trial.Name = name
@@ -246,7 +246,7 @@ func laidOver[T any](object *T, value json.RawMessage) (*T, error) {
 	return object, nil
 }
 
-// checkHealthCheck returns the first fault of settings that apply over a check that is not known, not even its type.
+// checkHealthCheck returns the first fault of settings over an unknown check of unknown type.
 func checkHealthCheck(h *model.HealthCheck) (fault error) {
 	if h == nil {
 		return nil
@@ -285,8 +285,8 @@ func overlayFields[T any](value json.RawMessage) (T, error) {
 	return o.Fields, nil
 }
 
-// layObjects returns a configuration with overlays over its objects. Overlays of objects that it does not have are not
-// used.
+// layObjects returns a configuration with overlays over its objects. Overlays of missing objects are
+// ignored.
 func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	domains, regions := map[string]model.Patch[model.Domain]{}, map[string]model.Patch[model.Region]{}
 	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]model.Patch[model.Server]{}}
@@ -362,8 +362,8 @@ func (s *Set) regionNames(ofFiles []config.Region) map[string]bool {
 	return known
 }
 
-// layDomains returns the domains of a file with overlays, without the regions in off. Domains that are disabled come in
-// a list of their own.
+// layDomains returns the domains of a file with overlays, without the regions in off. Disabled domains are in
+// a separate list.
 func layDomains(file *config.Config, over map[string]model.Patch[model.Domain], known map[string]bool,
 	spelled config.RegionNames, off map[string]bool) (list, disabled []config.Domain) {
 	isOff := func(region string) bool { return off[region] }
@@ -377,7 +377,7 @@ func layDomains(file *config.Config, over map[string]model.Patch[model.Domain], 
 				if laid, err := layDomain(&d, patch); err == nil { // CheckOverlay reports the error
 					d = *laid
 				}
-				if patch.Has("regions") { // like a domain of the API, without regions that do not exist
+				if patch.Has("regions") { // like a domain of the API, without missing regions
 					d.Regions = existing(d.Regions, known, spelled)
 				}
 			}

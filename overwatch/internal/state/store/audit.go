@@ -11,11 +11,11 @@ import (
 )
 
 // Entry makes the audit entry of a change, in the transaction of the change. Its arguments are the number and the value
-// of the newest entry, 0 and nil without one; it returns those of the next. It must not block. An error fails all
-// changes of the transaction. newest is valid only during the call.
+// of the latest entry, 0 and nil without an entry. It returns the number and the value of the next entry. It must not
+// block. An error fails all changes of the transaction. newest is valid only during the call.
 type Entry func(last uint64, newest []byte) (id uint64, entry []byte, err error)
 
-// Audit is one of the parts of the audit log, each in a bucket of its own.
+// Audit is a part of the audit log. Each part has a bucket.
 type Audit struct {
 	store  *Store
 	bucket string
@@ -27,15 +27,14 @@ func (s *Store) Changes() Audit { return Audit{s, bucketAudit} }
 // Refusals returns the part of the audit log about refusals.
 func (s *Store) Refusals() Audit { return Audit{s, bucketRefusals} }
 
-// NewestVersion returns the newest version of the objects that all nodes share, which in the transaction of a change is
-// that of the change. Only an Entry may call it: the transaction that calls an Entry holds the lock of the versions.
+// NewestVersion returns the latest version of the replicated objects. In the transaction of a change it is the version
+// of the change. Only an Entry may call it: the transaction that calls an Entry holds the lock of the versions.
 func (s *Store) NewestVersion() replica.Version { return s.table.Newest() }
 
 // Received returns the part of the audit log about changes of other nodes.
 func (s *Store) Received() Audit { return Audit{s, bucketReceived} }
 
-// MergeEntries are the audit entries of a merge: of changes of this node that no longer stand, and of the changes of
-// other nodes.
+// MergeEntries are the audit entries of a merge: of replaced changes of this node, and of the changes of other nodes.
 type MergeEntries struct{ Changes, Received []Entry }
 
 // appendMerge adds the entries of a merge.
@@ -49,8 +48,8 @@ func (w *writer) appendMerge(e MergeEntries) {
 	}
 }
 
-// Append stores an entry that belongs to no stored change. It makes a missing bucket: stores of earlier versions lack
-// those of refusals and of other nodes' changes.
+// Append stores an entry without a stored change. It creates a missing bucket: stores of earlier versions lack the
+// buckets of refusals and of other nodes' changes.
 func (a Audit) Append(e Entry) error {
 	return a.store.keep(func(w *writer) {
 		w.addBuckets(a.bucket)
@@ -58,7 +57,7 @@ func (a Audit) Append(e Entry) error {
 	})
 }
 
-// Delete deletes the entries of these numbers. Missing ones are no error.
+// Delete deletes the entries with these numbers. It ignores missing entries.
 func (a Audit) Delete(ids []uint64) error {
 	return a.store.keep(func(w *writer) {
 		for _, id := range ids {
@@ -84,7 +83,7 @@ func (a Audit) Before(id uint64, limit int) ([][]byte, error) {
 	return a.entries(limit, first, (*bolt.Cursor).Prev)
 }
 
-// append adds the entries of changes after the newest.
+// append adds the entries of changes after the latest entry.
 func (w *writer) append(entries []Entry) {
 	for _, e := range entries {
 		if e != nil {
@@ -93,7 +92,7 @@ func (w *writer) append(entries []Entry) {
 	}
 }
 
-// appendTo adds an entry after the newest of a bucket.
+// appendTo adds an entry after the latest entry of a bucket.
 func (w *writer) appendTo(bucket string, e Entry) {
 	b := w.open(bucket)
 	if w.err != nil {
@@ -115,7 +114,7 @@ func (w *writer) appendTo(bucket string, e Entry) {
 	w.put(bucket, auditKey(id), value)
 }
 
-// entries reads at most limit entries. A bucket that is missing has none.
+// entries reads at most limit entries. A missing bucket has no entries.
 func (a Audit) entries(limit int, first, next func(*bolt.Cursor) (key, record []byte)) (entries [][]byte, err error) {
 	err = guarded(func() error {
 		return a.store.db.View(func(tx *bolt.Tx) error {

@@ -34,7 +34,7 @@ const (
 	bucketOverrides = "overrides"
 	bucketWeights   = "weights"
 	bucketDrains    = "drains"
-	bucketBegun     = "begun" // of this node: orders whose beginning is in its audit log
+	bucketBegun     = "begun" // of this node: orders with a beginning in its audit log
 	bucketServers   = "servers"
 	bucketDomains   = "domains"
 	bucketRegions   = "regions"
@@ -43,33 +43,34 @@ const (
 	bucketNodes     = "nodes"
 	bucketAudit     = "audit"
 	bucketLatencies = "latencies"
-	bucketRefusals  = "refusals" // made by the first entry, so that it is no other schema
-	bucketReceived  = "received" // made by the first entry, as that of refusals
-	bucketApplied   = "applied"  // made by the first state, in the same way
+	bucketRefusals  = "refusals" // created by the first entry, so that the schema stays
+	bucketReceived  = "received" // created by the first entry, like refusals
+	bucketApplied   = "applied"  // created by the first state, like refusals
 	bucketVersions  = "versions"
 )
 
-// buckets lists the buckets with records that every store has: all but those of refusals and of other nodes' changes.
+// buckets lists the buckets that every store has: all except the buckets that are created by a first entry.
 func buckets() []string {
 	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketWeights, bucketDrains, bucketBegun,
 		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit,
 		bucketLatencies, bucketVersions}
 }
 
-// Options configures a Store beside its directory.
+// Options configures a Store.
 type Options struct {
-	// Program is the name and version of this program, for the error message of an earlier one that finds the store;
+	// Program is the name and version of this program, for the error message of an earlier version that opens the store;
 	// at most 128 octets.
 	Program string
 	// NodeID is this node's id, for the versions of records that are changed here; empty: "node".
 	NodeID string
-	// Retention is the time for which a deletion is remembered; 0: thirty days.
+	// Retention is the time for which a deletion is stored; 0: thirty days.
 	Retention time.Duration
-	// Now returns the time for versions and for the names of files that are set aside; nil stands for time.Now.
+	// Now returns the time for versions and for the names of replaced files; nil: time.Now.
 	Now func() time.Time
-	// CheckObject returns an error for an object of another node that must have no effect here; nil: all may have one.
+	// CheckObject returns an error for an object of another node that must have no effect here; nil: all objects may have
+	// an effect.
 	CheckObject func(*replica.Object) error
-	// Logger gets a line when copies begin to fail, and when they succeed again.
+	// Logger receives a line at the first failed copy, and at the first successful copy after a failure.
 	Logger zerolog.Logger
 }
 
@@ -86,23 +87,23 @@ type Store struct {
 
 	queueMu  sync.Mutex
 	queue    []*change                 // queueMu
-	commitMu sync.Mutex                // held while a transaction is written
-	writing  atomic.Pointer[time.Time] // when that began; nil while none is
-	failed   atomic.Bool               // the disk did not take what was last written, and probe has found nothing else
+	commitMu sync.Mutex                // locked while a transaction is written
+	writing  atomic.Pointer[time.Time] // when the current transaction began; nil: there is none
+	failed   atomic.Bool               // the last write failed, and probe has not succeeded since
 
 	table   *replica.Table             // commitMu
 	marks   replica.Marks              // of the table after the last transaction; commitMu
 	held    map[replica.Key]heldObject // commitMu; see pruneHeld
 	figures atomic.Pointer[Replicas]
 
-	copyMu   sync.Mutex    // held while a copy is made
+	copyMu   sync.Mutex    // locked during a copy
 	changed  chan struct{} // holds one element while the copy lacks changes
 	statuses chan struct{} // holds one element while the copy may lack statuses
 }
 
 // Open takes the directory for this process and opens the store in it. It makes a missing directory (0700). A damaged
-// store is replaced, see Recovered. Errors name the directory and the remedy; ErrInUse is wrapped if another process
-// has it.
+// store is replaced, see Recovered. Errors name the directory and the remedy; The error wraps ErrInUse if another
+// process uses the directory.
 func Open(dir string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -129,7 +130,7 @@ func Open(dir string, o Options) (*Store, error) {
 
 func (s *Store) copyPath() string { return filepath.Join(s.dir, copyName) }
 
-// open settles on a sound file and opens it with bbolt.
+// open selects an undamaged file and opens it with bbolt.
 func (s *Store) open() error {
 	if err := s.clearLeftovers(); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (s *Store) open() error {
 		return err
 	}
 	db, err := openBolt(s.path)
-	if errors.Is(err, errDamaged) { // bbolt disagrees with verify: once more, without this file
+	if errors.Is(err, errDamaged) { // bbolt found damage after verify: retry without this file
 		if err := s.replace(err.Error()); err != nil {
 			return err
 		}
@@ -158,11 +159,11 @@ func (s *Store) open() error {
 	return nil
 }
 
-// Recovered returns a sentence about the damage that Open found, and what replaced the file; "" if there was none.
+// Recovered returns a sentence about the damage that Open found, and about the replacement of the file; "": no damage.
 // Operators should see it: pins or overrides may be missing.
 func (s *Store) Recovered() string { return s.recovered }
 
-// Close makes a last copy if one is due, and releases the directory.
+// Close writes a last copy if the copy lacks changes, and releases the directory.
 func (s *Store) Close() error {
 	copyErr := s.copyIfChanged()
 	s.commitMu.Lock()
@@ -170,21 +171,21 @@ func (s *Store) Close() error {
 	return errors.Join(copyErr, guarded(s.db.Close), s.lock.Close())
 }
 
-// openBolt opens a file that is sound, or does not exist.
+// openBolt opens an undamaged file or creates a missing one.
 func openBolt(path string) (*bolt.DB, error) {
 	var db *bolt.DB
 	err := guarded(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout: lockTimeout,
-			// The list of free pages is made anew from the tree, which was verified, rather than read from the file: a damaged
-			// list would hand out pages that are in use. It also saves writing it with every transaction.
+			// The list of free pages is built from the verified tree instead of the list in the file: a damaged list would
+			// return pages in use. Transactions then need not write the list.
 			NoFreelistSync: true,
 			FreelistType:   bolt.FreelistMapType,
 		})
 		return err
 	})
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, fmt.Errorf("%s is %w: stop that one", path, ErrInUse) // a tool, for our own hold the directory's lock
+		return nil, fmt.Errorf("%s is %w: stop that one", path, ErrInUse) // a tool: gslb processes lock the directory
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
@@ -192,7 +193,7 @@ func openBolt(path string) (*bolt.DB, error) {
 	return db, nil
 }
 
-// create makes an empty store. It gets its name only when it is whole.
+// create creates an empty store. It renames the file when it is complete.
 func (s *Store) create() error {
 	temporary := s.path + ".new"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -209,7 +210,7 @@ func (s *Store) create() error {
 	return rename(temporary, s.path)
 }
 
-// fill makes the buckets of an empty store.
+// fill creates the buckets of an empty store.
 func (s *Store) fill(db *bolt.DB) error {
 	return db.Update(func(tx *bolt.Tx) error {
 		if _, err := tx.CreateBucket([]byte(bucketDigests)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Pin is the memory of an agent: the certificate of its id, and the services that it has proved.
+// Pin is the stored certificate of an agent with the services that it has proved.
 type Pin struct {
 	// AgentID is the id that the certificate is pinned for.
 	AgentID        string          `json:"agent_id"`
@@ -20,10 +20,10 @@ type Pin struct {
 	Revoked        bool            `json:"revoked,omitempty"`
 	RevokedAt      time.Time       `json:"revoked_at,omitzero"`
 	RevokedReason  string          `json:"revoked_reason,omitempty"`
-	// Superseded, unless zero, is the SHA-256 of a certificate that an operator has taken from the agent. No
-	// certificate is pinned then, and any other than this one may be.
+	// Superseded, unless zero, is the SHA-256 of a certificate that an operator has unpinned. Then no certificate is
+	// pinned, and the agent may pin any other certificate.
 	Superseded [32]byte `json:"superseded,omitzero"`
-	// Unreported means that no heartbeat or transition of the agent has been believed since it was pinned.
+	// Unreported is true until the first accepted heartbeat or transition of the agent after it was pinned.
 	Unreported bool `json:"unreported,omitempty"`
 }
 
@@ -43,7 +43,7 @@ type PinChange struct {
 	Drop   []string // agent ids
 	Lock   []TokenLock
 	Unlock []string // services
-	// Alone tells that the pins and locks are deleted on this node only: every other node decides for itself.
+	// Alone reports that the pins and locks are deleted on this node only. Each other node decides separately.
 	Alone bool
 }
 
@@ -54,37 +54,36 @@ type PinnedService struct {
 	ProvedAt  time.Time `json:"proved_at"`
 }
 
-// Status is the state of one backend that a node starts with after a restart. Times are wall clock times.
+// Status is the stored state of a backend for the next start. Times are wall clock times.
 type Status struct {
 	Service string     `json:"-"`
 	Address netip.Addr `json:"-"`
 	Port    uint16     `json:"-"`
-	// Gone deletes the record; the other fields do not count then.
+	// Gone deletes the record; the other fields are then ignored.
 	Gone bool `json:"-"`
 
 	Healthy       bool          `json:"healthy,omitempty"`
-	Unknown       bool          `json:"unknown,omitempty"` // no verdict on it yet
-	Latency       time.Duration `json:"latency,omitempty"` // of the node's last check; 0 when unknown
+	Unknown       bool          `json:"unknown,omitempty"` // no check result yet
+	Latency       time.Duration `json:"latency,omitempty"` // of the node's last check; 0: unknown
 	At            time.Time     `json:"at"`
 	LastHealthyAt time.Time     `json:"last_healthy_at,omitzero"`
-	CreatedAt     time.Time     `json:"created_at,omitzero"` // when the node learned of it; zero: an earlier version's
-	// AgentID is the agent that claims the backend; then Weight, Region and Check are what it said.
+	CreatedAt     time.Time     `json:"created_at,omitzero"` // first receipt; zero: stored by an earlier version
+	// AgentID is the agent that reports the backend. Weight, Region and Check are then values of its report.
 	AgentID      string     `json:"agent_id,omitempty"`
-	AgentSourced bool       `json:"agent_sourced,omitempty"` // nothing but the agent declares the backend
+	AgentSourced bool       `json:"agent_sourced,omitempty"` // only the agent declares the backend
 	Weight       int        `json:"weight,omitempty"`
 	Region       string     `json:"region,omitempty"`
 	Check        check.Spec `json:"check,omitzero"`
-	HeardAt      netip.Addr `json:"heard_at,omitzero"` // source address of the agent, if that is proved
-	// AgentDrainSince and AgentDrainOver describe the agent's own drain: that of an agent which has said goodbye if
-	// AgentLeftAt is not zero.
+	HeardAt      netip.Addr `json:"heard_at,omitzero"` // proved source address of the agent
+	// AgentDrainSince and AgentDrainOver describe the agent's own drain. AgentLeftAt is the time of its goodbye; zero: no
+	// goodbye.
 	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
 	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
 	AgentLeftAt     time.Time     `json:"agent_left_at,omitzero"`
-	// HeldSince and WarningHeldSince are the beginnings of the brakes that hold the agent's accusations; zero for none.
+	// HeldSince and WarningHeldSince are the beginnings of the mass-failure holds of the backend; zero: no hold.
 	HeldSince        time.Time `json:"held_since,omitzero"`
 	WarningHeldSince time.Time `json:"warning_held_since,omitzero"`
-	// Bleeds are the effects of the agent's early warnings on the share: of processor, memory and errors; zero for
-	// none.
+	// Bleeds are the effects of the agent's early warnings (processor, memory, errors) on the share; zero: no effect.
 	Bleeds [3]Bleed `json:"bleeds,omitzero"`
 }
 
@@ -96,26 +95,26 @@ type Bleed struct {
 	Ended bool          `json:"ended,omitempty"`
 }
 
-// Order is an operator's order about a backend: an override, whose verdict outweighs every check, another weight, or a
-// drain. Each kind is a record of its own.
+// Order is an admin state of a backend: an override, which has precedence over every check, a weight, or a drain. Each
+// kind is a separate record.
 type Order struct {
 	Kind      api.OrderKind `json:"-"`
 	Service   string        `json:"service"`
 	Address   string        `json:"address"` // "ip" for all ports, or "ip:port"
 	Healthy   bool          `json:"healthy"`
 	Weight    int           `json:"weight,omitempty"`
-	Share     float64       `json:"share,omitempty"` // what a drain leaves
-	Over      time.Duration `json:"over,omitempty"`  // how long a drain takes
+	Share     float64       `json:"share,omitempty"` // the remaining share during a drain
+	Over      time.Duration `json:"over,omitempty"`  // the duration of a drain
 	Reason    string        `json:"reason"`
 	Source    string        `json:"source"`
 	CreatedAt time.Time     `json:"created_at"`
 	CreatedBy string        `json:"created_by"`
-	StartsAt  *time.Time    `json:"starts_at,omitempty"`  // nil: when it was made
+	StartsAt  *time.Time    `json:"starts_at,omitempty"`  // nil: at its creation
 	ExpiresAt *time.Time    `json:"expires_at,omitempty"` // nil: never
-	Begun     bool          `json:"-"`                    // its beginning is in this node's audit log
+	Begun     bool          `json:"-"`                    // the audit log of this node has its beginning
 }
 
-// Node is an agent that an operator has announced.
+// Node is an agent that an operator has declared.
 type Node struct {
 	ID           string    `json:"id"`
 	Address      string    `json:"address"` // empty: not given
@@ -126,9 +125,9 @@ type Node struct {
 	Owner        string    `json:"owner,omitempty"`
 }
 
-// Mapping places the clients of one network in a region.
+// Mapping places the clients of a network in a region.
 type Mapping struct {
-	CIDR    string `json:"cidr"` // canonical: unmapped, with no bit set beyond its length
+	CIDR    string `json:"cidr"` // canonical: unmapped and masked
 	Region  string `json:"region"`
 	Comment string `json:"comment"`
 	Owner   string `json:"owner,omitempty"`

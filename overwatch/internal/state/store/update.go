@@ -14,10 +14,10 @@ import (
 )
 
 // ErrNotDurable is wrapped by the error of every write that has not reached the disk: a full disk, a quota, a device
-// error. Earlier contents are untouched, and later writes are tried as usual.
+// error. Earlier contents are unchanged, and later writes are executed as usual.
 var ErrNotDurable = errors.New("not stored")
 
-// change is one caller's part of a transaction.
+// change is the part of a caller in a transaction.
 type change struct {
 	apply func(*writer)
 	done  bool
@@ -47,7 +47,7 @@ func (s *Store) update(apply func(*writer)) error {
 	return c.err
 }
 
-// Writing returns the age of the transaction that is being written, 0 for none.
+// Writing returns the age of the current transaction; 0: there is none.
 func (s *Store) Writing() time.Duration {
 	if began := s.writing.Load(); began != nil {
 		return time.Since(*began)
@@ -55,11 +55,11 @@ func (s *Store) Writing() time.Duration {
 	return 0
 }
 
-// hanging is the age from which a transaction counts as hanging.
+// hanging is the age from which a transaction hangs.
 const hanging = 5 * time.Second
 
-// Failing reports whether nothing can be stored: the disk is full, faulty, read-only or hangs. It becomes false by
-// itself.
+// Failing reports whether nothing can be stored: the disk is full, faulty, read-only or hangs. It becomes false
+// automatically.
 func (s *Store) Failing() bool { return s.failed.Load() || s.Writing() >= hanging }
 
 func (s *Store) commit(batch []*change) error {
@@ -96,17 +96,17 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// writer changes records in a transaction and keeps the digests. After an error it does nothing more.
+// writer changes records in a transaction and updates the digests. After an error it ignores further calls.
 type writer struct {
 	tx      *bolt.Tx
 	digests map[string]digest
 	err     error
 
-	table *replica.Table // nil: nothing gets a version
-	given bool           // what is written has its version from another node
+	table *replica.Table // nil: records have no versions
+	given bool           // the written objects have versions of another node
 }
 
-// put stores a value, unless the same is stored already.
+// put stores a value if it differs from the stored value.
 func (w *writer) put(bucket string, key, value []byte) {
 	b := w.open(bucket)
 	if w.err != nil {
@@ -141,7 +141,7 @@ func (w *writer) delete(bucket string, key []byte) {
 	}
 }
 
-// count adds a record to the bucket's digest, or takes it out of it. No record changes nothing.
+// count adds a record to the digest of a bucket, or removes it. It accepts a missing record.
 func (w *writer) count(bucket string, key, record []byte, by int) {
 	if record == nil || w.err != nil {
 		return
@@ -206,7 +206,7 @@ func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 	return nil
 }
 
-// get returns the value of one record, nil for none. The caller owns it.
+// get returns the value of a record; nil: there is no record. The caller owns the value.
 func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
 	err = guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
@@ -225,7 +225,7 @@ func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
 	return value, nil
 }
 
-// number returns a number of 4 octets in bucketMeta, 0 for none.
+// number returns a number of 4 octets in bucketMeta; 0: there is none.
 func (s *Store) number(key []byte) (uint32, error) {
 	value, err := s.get(bucketMeta, key)
 	if len(value) != 4 {
@@ -234,7 +234,7 @@ func (s *Store) number(key []byte) (uint32, error) {
 	return binary.BigEndian.Uint32(value), nil
 }
 
-// readSound is read for records that stand for themselves: one that cannot be decoded is logged and left out.
+// readSound is read for independent records: it logs and skips a record that cannot be decoded.
 func (s *Store) readSound(bucket string, each func(key, value []byte) error) error {
 	return s.read(bucket, func(key, value []byte) error {
 		if err := each(key, value); err != nil {
