@@ -15,65 +15,65 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// HealthCheck holds the settings of a health check. In JSON, an interval, a timeout or a threshold that is not set is
-// that of the node; in a configuration file, it has its default.
+// HealthCheck holds the settings of a health check. In JSON, an unset interval, timeout or threshold has the value of
+// the node; in a configuration file, it has its default.
 type HealthCheck struct {
-	// false: no check is made; the node then goes by agents alone, and a server without one serves. Not for an agent's
-	// backends.
-	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"false: the nodes do not check the server, and go by agents alone"`
-	// How a backend is probed: `http`, `https`, `tcp`, `grpc`
-	// (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required in the block, but for one with `enabled: false`.
+	// false: no check. Only agent reports decide then, and a server without an agent serves. Not for the backends of an
+	// agent.
+	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"false: nodes do not check the server, only agent reports decide"`
+	// The type of the check: `http`, `https`, `tcp`, `grpc` (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required
+	// unless `enabled` is false.
 	Type string `key:"type" json:"type" usage:"how the server is probed: http, https, tcp, grpc or grpcs"`
-	// http, https: what is asked for, beginning with a slash. Required for these.
+	// http, https: the path of the request, beginning with a slash. Required for these types.
 	Path string `key:"path" json:"path" usage:"http, https: path of the request"`
-	// not tcp: the Host header; default: the address.
+	// All types except tcp: the Host header; default: the address.
 	Host string `key:"host" json:"host,omitempty" usage:"http, https, grpc, grpcs: Host header"`
-	// Probe this address instead of the backend's own, on its port.
-	Address netip.Addr `key:"address" json:"address,omitzero" usage:"address to probe in place of the server's own"`
-	// From the start of one check to the start of the next: 50ms to 24h.
+	// The address of the probe, instead of the address of the backend, on the same port.
+	Address netip.Addr `key:"address" json:"address,omitzero" usage:"address to probe instead of the address of the server"`
+	// The time between the starts of two checks: 50ms to 24h.
 	Interval settings.Duration `key:"interval" json:"interval" usage:"time between two checks, such as 5s" default:"5s" zero:"unset"`
-	// From the start of one check to the start of the next after a result that contradicts the current state, until
-	// the threshold decides: 50ms to `interval`; default: the smaller of `interval` and 1s.
+	// The time between the starts of two checks after a result that contradicts the current state, until the threshold
+	// decides: 50ms to `interval`; default: the smaller of `interval` and 1s.
 	FastInterval settings.Duration `key:"fast_interval" json:"fast_interval,omitempty" usage:"time between two checks after a result that contradicts the state, such as 1s"`
-	// For the whole check; not longer than `interval`.
+	// The timeout of the whole check; not longer than `interval`.
 	Timeout settings.Duration `key:"timeout" json:"timeout" usage:"maximum time of one check, such as 2s" default:"2s" zero:"unset"`
-	// Failed checks in a row that make the backend unhealthy: 1 to 1000.
+	// Consecutive failed checks that make the backend unhealthy: 1 to 1000.
 	FailureThreshold int `key:"failure_threshold" json:"unhealthy_threshold" usage:"failures in a row that make the server unhealthy" default:"3" zero:"unset"`
 	// Only for an agent's backends. `auto`: if the listening socket of a backend on this machine disappears, the agent
 	// checks the backend immediately, and repeats the check every 50 ms while connections are refused (Linux). `off`:
 	// checks follow their intervals only. Default: `auto`.
 	Watch string `key:"watch" json:"-"`
-	// Successful checks in a row that make it healthy again: 1 to 1000.
+	// Consecutive successful checks that make the backend healthy: 1 to 1000.
 	SuccessThreshold int `key:"success_threshold" json:"healthy_threshold" usage:"successes in a row that make the server healthy" default:"2" zero:"unset"`
-	// https, grpcs: the name the certificate must be valid for; default: `host` without port, else the address.
+	// https, grpcs: the name in the certificate of the backend; default: `host` without port, else the address.
 	ServerName string `key:"server_name" json:"server_name,omitempty" usage:"https, grpcs: name in the certificate of the server"`
-	// https, grpcs: accept any certificate. The check then does not tell whose server answers.
+	// https, grpcs: accept any certificate. The check then does not prove the identity of the server.
 	InsecureSkipVerify bool `key:"insecure_skip_verify" json:"insecure_skip_verify,omitempty" usage:"https, grpcs: accept any certificate"`
 
-	// http, https: `GET`, `HEAD` or `OPTIONS`; default: `GET`. Others are no checks, they change something.
+	// http, https: `GET`, `HEAD` or `OPTIONS`; default: `GET`. Other methods may change data.
 	Method string `key:"method" json:"method,omitempty" usage:"http, https: GET, HEAD or OPTIONS"`
 	// http, https: further headers of the request, at most 1024 octets in all.
 	Headers map[string]string `key:"headers" json:"headers,omitempty" usage:"http, https: headers of the request, such as Authorization=Bearer x"`
 	// http, https: the healthy statuses, such as `200,301-308`; default: 200 to 399.
 	ExpectedStatus string `key:"expected_status" json:"expected_status" usage:"http, https: healthy statuses, such as 200,301-308"`
-	// http, https: a text that the body must have, at most 256 octets.
+	// http, https: a text in the body, at most 256 octets.
 	BodyContains string `key:"body_contains" json:"body_contains,omitempty" usage:"http, https: text that the body must have"`
 	// http, https: a regular expression (RE2) that must match within the first 64 KiB of the body: at most 256 octets,
 	// and 2000 instructions when compiled.
 	BodyMatches string `key:"body_matches" json:"body_matches,omitempty" usage:"http, https: regular expression that must match the body"`
-	// tcp: what is sent after connecting, at most 256 octets.
+	// tcp: a text that the check sends after connecting, at most 256 octets.
 	Send string `key:"send" json:"send,omitempty" usage:"tcp: text to send after connecting"`
-	// tcp: a text that must come within the first 4096 octets, at most 256 octets long.
+	// tcp: a text in the first 4096 octets of the answer, at most 256 octets long.
 	Expect string `key:"expect" json:"expect,omitempty" usage:"tcp: text that the server must send"`
-	// grpc, grpcs: the service that is asked about; default: the server as a whole.
+	// grpc, grpcs: the service in the request; default: the server as a whole.
 	GRPCService string `key:"grpc_service" json:"grpc_service,omitempty" usage:"grpc, grpcs: service to ask about"`
-	// https, grpcs: a file with certificates in PEM form that are trusted in place of the system's, relative to the
-	// file that names it, at most 4096 octets.
+	// https, grpcs: a PEM file with certificate authorities, instead of the authorities of the system, at most 4096
+	// octets. The path is relative to the file that names it.
 	CAFile string `key:"ca_file" json:"-"`
 	// Authorities has the certificates of ca_file. The API has no access to files of the node.
-	Authorities string `json:"ca_certificates,omitempty" usage:"https, grpcs: PEM certificates to trust in place of the system's"`
-	// `consecutive`: failures count in a row. `leaky`: failures count together although there are successes in between,
-	// until 10 successes in a row; this finds what fails every now and then.
+	Authorities string `json:"ca_certificates,omitempty" usage:"https, grpcs: PEM certificate authorities, instead of the authorities of the system"`
+	// `consecutive`: consecutive failures count. `leaky`: failures count together until 10 consecutive successes. This
+	// detects intermittent failures.
 	Counting string `key:"counting" json:"counting,omitempty" usage:"how failures count: consecutive or leaky" default:"consecutive" zero:"unset"`
 }
 
@@ -168,8 +168,8 @@ func HealthCheckOf(spec check.Spec) *HealthCheck {
 	return h
 }
 
-// Over returns the settings of h, and those of base where h has none. It omits settings of base that the check type of
-// h does not use. h may be nil.
+// Over returns the settings of h, and the settings of base where h has none. It omits settings of base that the check
+// type of h does not use. h may be nil.
 func (h *HealthCheck) Over(base *HealthCheck) *HealthCheck {
 	over := *base
 	if h == nil {
@@ -254,7 +254,7 @@ func (h *HealthCheck) Restore(others ...*HealthCheck) (*HealthCheck, error) {
 	if !whole.redacted() {
 		return &whole, nil
 	}
-	return nil, fmt.Errorf("headers or send is %s, which stands for a secret that is not known: give the value",
+	return nil, fmt.Errorf("headers or send is %s, a placeholder for an unknown secret: specify the value",
 		check.Redacted)
 }
 
