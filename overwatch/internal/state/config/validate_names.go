@@ -15,7 +15,7 @@ import (
 
 // Bounds of the settings of domains.
 const (
-	maxBelieved   = 100       // records of one name and type that resolvers of BIND take, since CVE-2024-1737
+	maxBelieved   = 100       // records with a name and type that resolvers of BIND accept, since CVE-2024-1737
 	longTTL       = 24 * 3600 // beyond it a change is not seen for a day, seconds
 	MaxTolerance  = 20_038    // half way around the earth, kilometres
 	MinIPv4Prefix = 8
@@ -80,7 +80,7 @@ func (v *validator) domainName(i int) {
 	v.domains[name] = int32(i)
 }
 
-// domain checks the keys of one domain. It formats no key unless one is wrong, because there may be 100 000 domains.
+// domain checks the keys of a domain. It formats no key unless one is wrong, because there may be 100 000 domains.
 func (v *validator) domain(i int) {
 	d := &v.config.Domains[i]
 	key := func(name string) string { return fmt.Sprintf("domains[%d].%s", i, name) }
@@ -159,7 +159,7 @@ func (v *validator) regionNames() {
 	}
 }
 
-// ownRegion warns of a node whose region is none of the regions.
+// ownRegion warns of a node with an unknown region.
 func (v *validator) ownRegion() {
 	own := v.config.Overwatch.Identity.Region
 	if _, known := v.regions[own]; own != "" && !known && len(v.regions) > 0 {
@@ -179,7 +179,7 @@ func (v *validator) sameButCase(key, name string, spelled map[string]string) {
 	spelled[lower] = name
 }
 
-// regionAgain accepts a region that another file continues with servers and nothing else.
+// regionAgain accepts a region that another file continues with servers only.
 func (v *validator) regionAgain(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File

@@ -49,7 +49,7 @@ func (v *validator) listeners() {
 	}
 }
 
-// maxPeers bounds the nodes that share keys, because each asks all others.
+// maxPeers bounds the nodes that share keys, because each node polls all others.
 const maxPeers = 32
 
 // The values of overwatch.dnssec.algorithm.
@@ -58,7 +58,7 @@ const (
 	AlgorithmED25519 = "ED25519"
 )
 
-// leastRoll is the shortest time between two changes of a key by itself, since each waits for the parent zone.
+// leastRoll is the shortest time between two automatic changes of a key, since each waits for the parent zone.
 const leastRoll = 24 * time.Hour
 
 // dnsServer checks the address of a DNS server.
@@ -124,7 +124,7 @@ func (v *validator) replication() {
 	case len(sync.Secret) == 0:
 		v.warn("%s: what operators decide here does not reach the peers without overwatch.dnssec.key_sync.secret: set the "+
 			"same on all nodes, or false here", key)
-	case !c.API.Enabled && !c.Overwatch.DNSSEC.Enabled: // else reachable says it
+	case !c.API.Enabled && !c.Overwatch.DNSSEC.Enabled: // else reachable reports it
 		v.warn("%s: api.enabled is false here, so the peers cannot ask this node what was decided on it", key)
 	}
 }
@@ -267,7 +267,7 @@ func (v *validator) geolocation() {
 	}
 }
 
-// knownRegion notes a region that is not configured; "" stands for none.
+// knownRegion reports a region that is not configured; "": no region.
 func (v *validator) knownRegion(key, region string) {
 	if region != "" && !v.isRegion(region) {
 		v.Addf(key, region, "no such region: %s", settings.DidYouMean(region, v.regionList()))

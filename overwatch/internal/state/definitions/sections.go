@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// The sections of settings that may lie over those of the file, and the preferences, which the file does not have.
+// The sections of settings with overlays, and the preferences, which exist only in the API.
 const (
 	DNS         = "dns"
 	HealthCheck = "health-check"
@@ -99,7 +99,7 @@ func viewDNS(c *config.Config) *api.DNSConfig {
 }
 
 func putDNS(c *config.Config, w *api.DNSConfig) {
-	if w.NegativeTTL != c.DNS.Negative() { // else it goes on following default_ttl
+	if w.NegativeTTL != c.DNS.Negative() { // else it continues to follow default_ttl
 		c.DNS.NegativeTTL = &w.NegativeTTL
 	}
 	c.DNS.DefaultTTL, c.DNS.MinTTL, c.DNS.MaxTTL = w.DefaultTTL, w.MinTTL, w.MaxTTL
@@ -192,7 +192,7 @@ func overlayOf(name string, file, now *config.Config, present json.RawMessage, w
 	if err != nil {
 		return nil, err
 	}
-	// A setting without a value of its own may follow from others, so it is compared with its present value too.
+	// An unset value may be derived from other settings, so it is also compared with its current value.
 	shown, err := fieldsOf(View(name, now))
 	if err != nil {
 		return nil, err
@@ -225,10 +225,10 @@ func fieldsOf(view any) (fields map[string]json.RawMessage, err error) {
 	return fields, err
 }
 
-// Sections lists the sections whose settings the API can lay over those of the file.
+// Sections lists the sections with overlays.
 func Sections() []string { return []string{DNS, HealthCheck, Logging, Gossip} }
 
-// Only returns a Set with the settings of one section and nothing else.
+// Only returns a Set with only the settings of a section.
 func (s *Set) Only(section string) *Set {
 	only := &Set{Settings: map[string]json.RawMessage{}}
 	if overlay := s.Settings[section]; overlay != nil {

@@ -96,7 +96,7 @@ func (s *Set) Networks() []netip.Prefix {
 // Kinds is the set of the kinds of definitions that differ between two Sets.
 type Kinds struct {
 	Domains, Regions, Mappings, Settings bool
-	Objects                              bool // what is laid over objects of the file
+	Objects                              bool // overlays of objects of the file
 	Targets                              bool // servers by host name
 }
 
@@ -162,7 +162,7 @@ type Draft struct {
 	bare  *config.Config
 	names Names
 
-	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that are not those of the Set before
+	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that differ from the maps of the previous Set
 
 	stale bool // file lacks settings that were drafted since
 }
@@ -177,7 +177,7 @@ func (s *Set) Edit(file, bare *config.Config, names Names) *Draft {
 // InFile reports whether the file has a domain of the name.
 func (d *Draft) InFile(name string) bool { return d.names[name] }
 
-// Set returns the finished Set. The Draft must not be used any more.
+// Set returns the finished Set. The caller must not use the Draft afterwards.
 func (d *Draft) Set() *Set { return d.next }
 
 // File returns the configuration file with the API's settings over it, without the other definitions. The settings are
@@ -196,7 +196,7 @@ func (d *Draft) Refresh() {
 	}
 }
 
-// Now returns the Set as drafted so far. It must not be changed or kept.
+// Now returns the current state of the draft. The caller must not change or retain it.
 func (d *Draft) Now() *Set { return d.next }
 
 // PutDomain adds a domain, or replaces the one of its name. The caller must not change it afterwards.
@@ -245,7 +245,7 @@ func (d *Draft) PutSetting(section string, value json.RawMessage) {
 }
 
 // PutSection stores the overlay that gives a section the values of wanted, a changed result of View. A setting that is
-// fixed or out of range is settings.Problems, and nothing is changed.
+// fixed or out of range is settings.Problems, and no setting changes.
 func (d *Draft) PutSection(section string, wanted any) error {
 	overlay, err := overlayOf(section, d.bare, d.file, d.next.Settings[section], wanted)
 	if err != nil {
@@ -265,7 +265,7 @@ func (d *Draft) PutSection(section string, wanted any) error {
 	return nil
 }
 
-// Bare returns the configuration file alone. It must not be changed.
+// Bare returns the configuration file without the API. It must not be changed.
 func (d *Draft) Bare() *config.Config { return d.bare }
 
 // writable returns a map of the draft that may be changed: it copies the map before the draft's first change of it.

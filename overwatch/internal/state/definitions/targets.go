@@ -116,14 +116,14 @@ func DecodeTarget(id string, value json.RawMessage) (*model.Server, error) {
 	return t, CheckTarget(t)
 }
 
-// Target returns a server by host name, nil for none.
+// Target returns a server by host name, or nil.
 func (s *Set) Target(id TargetID) *model.Server {
 	value := s.Settings[id.key()]
 	if value == nil {
 		return nil
 	}
 	t, err := DecodeTarget(id.String(), value)
-	if err != nil { // CheckOverlay tells of it
+	if err != nil { // CheckOverlay reports it
 		return nil
 	}
 	return t
@@ -136,7 +136,7 @@ func (s *Set) Targets() (all []*model.Server) {
 		if !is || kind != OverTarget {
 			continue
 		}
-		if t, err := DecodeTarget(name, value); err == nil { // else CheckOverlay tells of it
+		if t, err := DecodeTarget(name, value); err == nil { // else CheckOverlay reports it
 			all = append(all, t)
 		}
 	}

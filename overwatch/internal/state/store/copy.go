@@ -41,7 +41,7 @@ func (s *Store) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.changed:
-			mark(s.changed) // kept until a copy succeeds
+			mark(s.changed) // set until a copy succeeds
 		case <-s.statuses:
 			if !s.awaitChange(ctx, copyStatusDelay) {
 				return nil
@@ -71,7 +71,7 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// restAfter returns the least time to the next copy. A copy that failed is tried again soon.
+// restAfter returns the least time to the next copy. A failed copy is retried soon.
 func restAfter(took time.Duration, err error) time.Duration {
 	if err != nil {
 		return copyEvery
@@ -84,7 +84,7 @@ const (
 	probeSize  = 256 << 10        // octets of the file that probe writes: more than most transactions need
 )
 
-// probe writes a file of its own to find out whether a disk that failed takes data again.
+// probe writes a separate file to test whether a failed disk accepts data.
 func (s *Store) probe() {
 	if !s.failed.Load() {
 		return

@@ -14,18 +14,18 @@ import (
 var (
 	// errUnknownKind reports an object of a kind that only a later version of gslb knows.
 	errUnknownKind = errors.New("this version of gslb does not know it: run the same version on all nodes")
-	// errUnreadable reports an object whose value is not one of its kind and name.
+	// errUnreadable reports an object with a value that does not match its kind and name.
 	errUnreadable = errors.New("its value cannot be read: run the same version on all nodes")
 )
 
-// heldObject is an object that the store keeps for other nodes, and that has no effect here.
+// heldObject is an object that the store has for other nodes, and that has no effect here.
 type heldObject struct {
 	version replica.Version
 	size    int
 	reason  error
 }
 
-// Held lists the objects of other nodes that the store keeps and that have no effect here, in the order of their keys.
+// Held lists the stored objects of other nodes without effect here, in the order of their keys.
 // The record of such an object, if there is one, has the last value that this node accepted.
 func (s *Store) Held() []replica.Rejection {
 	s.commitMu.Lock()
@@ -42,7 +42,7 @@ func (s *Store) Held() []replica.Rejection {
 	return list
 }
 
-// HeldReason returns the reason why an object is held, nil for an object that is not.
+// HeldReason returns the reason why an object has no effect here, or nil.
 func (s *Store) HeldReason(key replica.Key) error {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()

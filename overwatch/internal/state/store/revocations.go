@@ -34,7 +34,7 @@ func (s *Store) LoadPin(agentID string) (p Pin, found bool, err error) {
 // has come from another node meanwhile.
 func (b *Batch) putPin(p Pin) {
 	value, err := json.Marshal(p)
-	p.Unreported = false // of this node alone
+	p.Unreported = false // of this node only
 	decision, err2 := json.Marshal(p)
 	if err != nil || err2 != nil {
 		b.err = fmt.Errorf("encoding the pin of %q: %w", p.AgentID, errors.Join(err, err2))
@@ -145,7 +145,7 @@ func (s *Store) refusals(values map[replica.Key]json.RawMessage) error {
 		var p Pin
 		if !bytes.Contains(value, []byte(`"revoked":true`)) && !bytes.Contains(value, []byte(`"superseded":`)) ||
 			json.Unmarshal(value, &p) != nil || !p.Refused() {
-			return nil //nolint:nilerr // LoadPins tells of a pin that cannot be read
+			return nil //nolint:nilerr // LoadPins reports a pin that cannot be read
 		}
 		p.Unreported = false
 		decision, err := json.Marshal(p)

@@ -148,7 +148,7 @@ func (w *walk) bucket(value []byte, v visit) error {
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
 		return w.tree(root, v)
 	}
-	// small buckets stand inside their header
+	// small buckets are inside their header
 	return elements(page{number: 0, octets: value[bucketHeader:]}, keyRange{}, v)
 }
 
@@ -217,7 +217,7 @@ func (w *walk) read(number uint64) (page, error) {
 	return p, nil
 }
 
-// elements visits the elements of one leaf page.
+// elements visits the elements of a leaf page.
 func elements(p page, within keyRange, v visit) error {
 	if len(p.octets) < pageHeaderSize || p.kind() != pageLeaf {
 		return damaged("page %d is neither branch nor leaf", p.number)

@@ -71,7 +71,8 @@ func (s *Store) Limit() time.Time {
 	return s.table.Limit()
 }
 
-// Agree compares this node's clock with that of an authenticated peer. It returns true if the clock has become settled.
+// Agree compares the clock of this node with the clock of an authenticated peer. It returns true if the clock has
+// become settled.
 func (s *Store) Agree(theirs time.Time) bool {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
@@ -329,7 +330,8 @@ func (s *Store) showTable() {
 	}
 }
 
-// rereadTable reads the table from disk again if a transaction that failed has changed it. The caller holds commitMu.
+// rereadTable reloads the table from disk after a failed transaction with changes of the table. The caller holds
+// commitMu.
 func (s *Store) rereadTable() {
 	shown := s.figures.Load()
 	if shown == nil || shown.Changes == s.table.Changes() && shown.Digest == s.table.Digest() &&
@@ -338,7 +340,7 @@ func (s *Store) rereadTable() {
 	}
 	table, err := s.readTable()
 	if err != nil {
-		s.log.Error().Err(err).Msg("what other nodes are told may not be what is stored, until the next start")
+		s.log.Error().Err(err).Msg("other nodes may receive versions that are not stored, until the next start")
 		return
 	}
 	table.Continue(s.table)

@@ -16,7 +16,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Bounds of one zone file with what it includes.
+// Bounds of a zone file with its included files.
 const (
 	maxSize    = 16 << 20 // octets
 	maxRecords = 100_000
@@ -27,7 +27,7 @@ const (
 	maxFileName = 1024
 )
 
-// generate is a directive of BIND. The library gives its records another TTL than BIND does.
+// generate is a directive of BIND. The library sets another TTL for its records than BIND.
 const generate = "$GENERATE"
 
 const include = "$INCLUDE"
@@ -95,7 +95,7 @@ func note(names map[string]bool, name, apex string) {
 	}
 }
 
-// plain removes the path from an error, because the message has it.
+// plain removes the path from an error, because the message contains it.
 func plain(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("cannot be read: %w", at.Err)
