@@ -49,7 +49,7 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// node is one overwatch node with its parts. Parts know one another only through the references that are set here.
+// node is an overwatch node with its parts. The node sets the references between the parts.
 type node struct {
 	process
 	core        *core
@@ -114,8 +114,8 @@ type answer struct {
 	serving   atomic.Bool // DNS is being answered
 }
 
-// newNode opens everything that can fail: sockets, files and keys. On an error it closes what it has opened. Nothing is
-// answered before run.
+// newNode opens all sockets, files and keys. After an error it closes all of them. The node answers no requests before
+// run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger,
 	level *logging.Control) (_ *node, err error) {
 	n := &node{core: newCore(ctx), patience: stopPatience, process: process{
@@ -129,8 +129,8 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	}()
 	database := control.StartReadingDatabase(cfg.Overwatch.Geolocation.DatabasePath)
 	n.closers = append(n.closers, database.Wait)
-	// The DNS sockets come first, so that queries of a restart wait in them. If another process has their addresses,
-	// the store tells whether it is one of this data_dir, and openDNS binds them again.
+	// The DNS sockets are opened first, so that queries wait in them during a restart. If another process uses their
+	// addresses, the store shows whether it uses the same data_dir, and openDNS binds the addresses again.
 	if err = n.bindDNS(cfg); err == nil || errors.Is(err, syscall.EADDRINUSE) {
 		err = n.openStore(cfg)
 	}
@@ -154,7 +154,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	return n, nil
 }
 
-// close closes everything that was opened, last things first.
+// close closes all opened parts in reverse order.
 func (n *node) close() {
 	for i := len(n.closers) - 1; i >= 0; i-- {
 		n.closers[i]()
@@ -179,7 +179,7 @@ func (n *node) openStore(cfg *config.Config) (err error) {
 		}
 	})
 	n.closers = append(n.closers, n.closeStore)
-	n.closers = append(n.closers, func() { _ = n.core.end() }) // its error is run's, if it came to that
+	n.closers = append(n.closers, func() { _ = n.core.end() }) // run returns its error
 	n.core.run("store", n.store.Run)
 	if what := n.store.Recovered(); what != "" {
 		n.log.Error().Msg(what)
@@ -187,7 +187,7 @@ func (n *node) openStore(cfg *config.Config) (err error) {
 	return metrics.RegisterStore(n.registerer, n.store)
 }
 
-// openState joins the API's definitions with the configuration file; the result is the configuration in force.
+// openState joins the objects of the API with the configuration file. The result is the current configuration.
 func (n *node) openState(file *config.Config, database *control.DatabaseReading) (err error) {
 	n.state, err = control.OpenState(control.StateOptions{
 		File: file, Started: n.started, Store: n.store, Logging: n.logging, Database: database,
@@ -196,8 +196,8 @@ func (n *node) openState(file *config.Config, database *control.DatabaseReading)
 	return err
 }
 
-// openControl makes the control plane. All parts that it changes are open, except replication and notifications, which
-// it reaches through functions.
+// openControl creates the control plane. The parts that it changes are open, except replication and notifications,
+// which it calls through functions.
 func (n *node) openControl(context.Context, *config.Config) (err error) {
 	n.control, err = control.New(control.Options{
 		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
@@ -214,7 +214,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 	return err
 }
 
-// openReplication makes the part that exchanges operators' decisions with other nodes.
+// openReplication creates the replication of operator state with other nodes.
 func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error) {
 	n.replication, err = replication.New(replication.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
@@ -252,7 +252,7 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 		return err
 	}
 	n.core.run("addresses", n.own.Watch)
-	// The listeners are those of the start: a reload changes none.
+	// A reload does not change the listeners.
 	host := trust.Host{Ports: cfg.Ports(), Addresses: n.own.All, Loopback: control.GossipsOnLoopback(cfg)}
 	n.targets = control.NewTargets(control.TargetOptions{Resolver: cfg.DNS.Resolver, Takes: host.TakesTarget,
 		Logger: n.part("targets")})
@@ -266,16 +266,16 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	return err
 }
 
-// noteHolder remembers, over a restart too, that an agent knows all service tokens. The key exchange then uses no
-// secret that is derived from them.
+// noteHolder stores that an agent knows all service tokens. The key exchange then stops using secrets derived from the
+// tokens, also after a restart.
 func (n *node) noteHolder(set trust.TokenSet, agentID string) {
 	if err := n.holders.Note(set, agentID); err != nil {
 		n.log.Error().Err(err).Msg("the next start may take the secret of the key exchange for one that no agent knows")
 	}
 }
 
-// openRegistry opens the registry and begins to declare servers to it in the background. With 100 000 names this takes
-// a while, in which zones are built. Code that needs the declared backends, or n.servers, waits for n.declared first.
+// openRegistry opens the registry and starts to declare servers in the background, concurrently with the build of
+// zones. Code that needs the declared backends or n.servers must wait for n.declared.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	restored, orders, err := restore.Backends(n.store, n.part("store"))
 	if err != nil {
@@ -318,7 +318,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	return nil
 }
 
-// changed passes on that the backends of a service have changed.
+// changed marks the changed backends of a service for publication.
 func (n *node) changed(service string) {
 	n.changes.Mark(service)
 	if w := n.events.Load(); w != nil {
@@ -326,7 +326,8 @@ func (n *node) changed(service string) {
 	}
 }
 
-// allowed reports whether an agent may claim a backend: it is pinned and not revoked, and speaks for the service there.
+// allowed reports whether an agent is authorized to report a backend: its pin exists, is not revoked, and includes the
+// service.
 func (n *node) allowed(agentID string, id registry.ID) bool {
 	return n.trust.Allowed(agentID, id.Service, netip.AddrPortFrom(id.Address, id.Port))
 }
@@ -352,8 +353,8 @@ func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error)
 	return err
 }
 
-// validated takes the verdict of one of this node's own checks: it counts the check, gives the publisher the latency of
-// a success, and gives the registry the verdict.
+// validated receives the result of an own check. It counts the check, and passes the latency of a success to the
+// publisher and the result to the registry.
 func (n *node) validated(ctx context.Context, v registry.CheckResult) error {
 	n.checks.Add(1)
 	if v.Outcome == check.Success {
@@ -362,8 +363,8 @@ func (n *node) validated(ctx context.Context, v registry.CheckResult) error {
 	return n.registry.ApplyCheckResult(ctx, v)
 }
 
-// openJudge makes the judge of this node's state. The parts that it asks are open, but for API and notifications, which
-// it reaches through functions.
+// openJudge creates the judge of the node's conditions. The parts that it reads are open, except the API and
+// notifications, which it calls through functions.
 func (n *node) openJudge(context.Context, *config.Config) (err error) {
 	o := conditions.Options{DNSServing: n.serving.Load, ChecksCycled: n.cycled.Load, Domains: n.judgedDomains,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks,
@@ -401,7 +402,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		ClusterName: func() string { return n.state.Config().Overwatch.Gossip.ClusterName },
 		Fitness:     n.judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})
-	if err != nil || !cfg.Metrics.Enabled || cfg.OneListener() { // then the API answers scrapes too
+	if err != nil || !cfg.Metrics.Enabled || cfg.OneListener() { // the API then serves the metrics
 		return err
 	}
 	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer,

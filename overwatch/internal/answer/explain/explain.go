@@ -13,10 +13,10 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Outcomes beyond those of the policy.
+// Outcomes in addition to the outcomes of package policy.
 const (
 	DomainNotFound policy.Outcome = "domain_not_found" // there is no such name
-	NotSteered     policy.Outcome = "not_steered"      // the name has records of its own, which answer everybody alike
+	NotSteered     policy.Outcome = "not_steered"      // the name has static records, which are equal for all clients
 )
 
 // Query is a client's question.
@@ -37,13 +37,13 @@ type Explanation struct {
 	Outcome   policy.Outcome
 	Kind      zone.Kind
 	Records   []string     // in zone-file form
-	Addresses []netip.Addr // the first is the one that was selected; of an answer that is a name, one of its target's
+	Addresses []netip.Addr // the first is the selected address; for an alias, an address of the target
 	TTL       uint32       // seconds
-	Scope     uint8        // how many bits of the client's address the answer depends on
-	target    string       // of an answer that is a name: the one that was selected
+	Scope     uint8        // number of client address bits that determined the answer
+	target    string       // selected target of an alias
 
-	Place  *geo.Explanation // where the client is, and why; nil where that is not known any more
-	Region string           // the client's, empty for none
+	Place  *geo.Explanation // client location with its reason; nil if it is no longer known
+	Region string           // region of the client; empty if it has none
 	Took   time.Duration    // finding the answer
 
 	// The following fields are set for load-balanced names only.
@@ -57,7 +57,7 @@ type Explanation struct {
 type Backend struct {
 	*policy.Candidate
 	Share    float64 // part of the answers that begin with its address, or with the name of its target
-	Excluded string  // why it has none; empty for one that has
+	Excluded string  // reason for a missing share; empty if it has one
 }
 
 // maxTries is the maximum number of lookups, which are repeated if the location table changes between answer and

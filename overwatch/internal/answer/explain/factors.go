@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// FactorType is the kind of a factor; its values are those of the HTTP API.
+// FactorType is the kind of a factor; the values are part of the HTTP API.
 type FactorType string
 
 // The factors of a decision.
@@ -214,7 +214,7 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if m := b.Candidate.Latency; e.inside() == policy.Latency && m.Samples > 0 {
 		impact := "among the fastest"
 		samples, longest := e.Basis.Rules.Parameters().LatencyConfig.MinSamples, policy.MaxLatency(e.Basis.Rules)
-		switch { // as policy.Latency compares, where it keeps such backends for want of others
+		switch { // the comparison of policy.Latency, which selects such backends if there are no others
 		case m.Samples < samples:
 			impact = fmt.Sprintf("not compared: measured %d of %d times", m.Samples, samples)
 		case longest > 0 && m.Smoothed > longest:

@@ -16,7 +16,7 @@ type Shift struct {
 	Everybody bool               // clients in all regions
 	Before    map[string]float64 // by address, or by the name of a target
 	After     map[string]float64
-	Elsewhere float64          // the part whose first address, or name, is another
+	Elsewhere float64          // fraction of answers with another first address or target
 	Moves     map[Move]float64 // the parts that go to another region
 }
 

@@ -58,7 +58,7 @@ func differs(a, b policy.Decision) bool {
 
 // RegionAnswer is the answer to the clients of a region.
 type RegionAnswer struct {
-	Region    string // that they are in, "" for none
+	Region    string // region of the clients; "" if they have none
 	Everybody bool   // clients in all regions
 	Decision  policy.Decision
 }

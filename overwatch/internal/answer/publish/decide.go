@@ -21,12 +21,12 @@ type decider struct {
 	measurements *measurements
 	positions    *positions
 	writer       *zone.Writer
-	bases        *atomic.Uint32 // the number of bases so far
+	bases        *atomic.Uint32 // number of created decision inputs
 	generation   uint64         // of the publication under way, or the last
 
 	states    map[policy.CandidateInfo]*policy.CandidateInfo
 	state     *policy.CandidateInfo // of the last backend
-	decisions [][2]policy.Decision  // memory for those of one name
+	decisions [][2]policy.Decision  // buffer, reused for each name
 	own       []string              // memory for the regions of one name
 }
 
@@ -137,7 +137,7 @@ func decideBoth(basis *policy.DecisionInput, client policy.ClientLocation,
 	others [][2]policy.Decision) (both [2]policy.Decision) {
 	decide := basis.DecideWithoutReasons
 	if basis.Rules.UsesLatency() {
-		decide = basis.Decide // which also tells slow backends apart, for measurements.hold
+		decide = basis.Decide // also needed to identify slow backends in measurements.hold
 	}
 	for f := range both {
 		if len(others) > 0 && len(others[0][f].Members) == 0 {

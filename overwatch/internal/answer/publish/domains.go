@@ -56,7 +56,7 @@ func (p *plan) rulesAlike(other *plan) bool {
 // find returns the domain of a name in the previous plan, and the domains after it. next contains the domains after the
 // last result, and usually starts with the domain, because the order rarely changes.
 func find(next []*domain, name string, known map[string]*domain) (*domain, []*domain) {
-	for skipped := range min(len(next), 2) { // a domain that is gone is skipped
+	for skipped := range min(len(next), 2) { // a removed domain is skipped
 		if next[skipped].written == name {
 			return next[skipped], next[skipped+1:]
 		}

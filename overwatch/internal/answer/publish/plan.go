@@ -19,12 +19,12 @@ import (
 type plan struct {
 	settings Settings
 	places   places
-	zones    []*zonePlan          // those of the configuration first, in its order
+	zones    []*zonePlan          // configured zones first, in the order of the configuration
 	byApex   map[string]*zonePlan // by fqdn
 	domains  []*domain            // in the order of the settings
 	problems settings.Problems
 	cautions []string // about settings that can be served but are hardly meant
-	mixtures []string // why zones are signed although a domain in them says that it is not
+	mixtures []string // reasons for signing zones with an unsigned domain
 
 	changed  map[string]*domain // domains that are new or changed since the plan before, by service
 	stay     int                // the number of domains of the plan before that are still there, changed or not
@@ -32,7 +32,7 @@ type plan struct {
 	edits    map[string]*edit   // by apex
 	relaid   bool               // zones were added or removed since the plan before
 	resigned bool               // a zone is signed and was not, or the reverse
-	lastRule *policy.Rules      // most domains have those of the one before
+	lastRule *policy.Rules      // most domains share the rules of the previous domain
 	lastFrom *config.Domain     // the domain that lastRule was returned for
 
 	byPriority []string // regions in the order of their priorities; nil: all have the same
@@ -69,16 +69,16 @@ func (z *zonePlan) has(name string) bool {
 // domain is a load-balanced name with its rules.
 type domain struct {
 	plan     *plan  // the last plan with a domain of this name
-	written  string // the name as the settings have it
+	written  string // name in the settings
 	service  string // as the registry spells it
 	name     string // fqdn
 	zone     string // its apex, fqdn
 	outside  bool   // the zone is not one of the configuration
 	rules    *policy.Rules
-	settings *config.Domain // what the domain was made of; it never changes
+	settings *config.Domain // settings of the domain; immutable
 	answers  int            // distinct addresses per answer
 	https    config.HTTPS
-	types    []*zone.Type // nil: addresses alone
+	types    []*zone.Type // nil means addresses only
 	srv      []string     // names of SRV records (srvNames)
 
 	unsigned bool // its settings say so; its zone decides
@@ -90,7 +90,7 @@ type domain struct {
 	lost    bool           // a line of the log says that it has lost its backends
 }
 
-// smoothing returns the weight of the newest measurement of latency.
+// smoothing returns the weight of the latest latency measurement.
 func (d *domain) smoothing() float64 { return d.settings.LatencyConfig.SmoothingFactor }
 
 // Check returns all problems of the settings, each with key, value and remedy. Settings.Addresses may be missing.

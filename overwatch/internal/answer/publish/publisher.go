@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Publisher keeps the view up to date. It is safe for concurrent use.
+// Publisher builds and updates the view. It is safe for concurrent use.
 type Publisher struct {
 	*Changes
 	measure  <-chan time.Time // when measurements count; nil: at latencyPace
@@ -21,9 +21,9 @@ type Publisher struct {
 	view   atomic.Pointer[zone.View]
 	latest atomic.Uint32 // serial
 
-	longest atomic.Uint32 // TTL of all answers in force, in seconds
+	longest atomic.Uint32 // longest TTL of all current answers in seconds
 
-	// The fields below belong to the publishing goroutine: that of New, then that of Run.
+	// The publishing goroutine owns the following fields: the caller of New, then the goroutine of Run.
 	decider
 	plan     *plan              // in force
 	domains  map[string]*domain // by service name

@@ -34,7 +34,7 @@ type Settings struct {
 	RefuseMixed bool
 }
 
-// allDomains yields the domains of the files by their numbers, then those of the API.
+// allDomains yields the domains of the files by their numbers, then the domains of the API.
 func (s *Settings) allDomains(yield func(int, *config.Domain) bool) {
 	number := 0
 	for _, list := range [][]config.Domain{s.Domains, s.Defined} {

@@ -1,5 +1,5 @@
-// Package heap sets how far the process's heap may grow before it is collected. It owns the runtime's GC percentage;
-// the root calls it once. It never sets anything where GOGC is in the environment.
+// Package heap sets the growth of the heap between garbage collections. It owns the GC percentage of the runtime. The
+// root calls Bound and Follow once. The package must not change a percentage that the environment variable GOGC sets.
 package heap
 
 import (
@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// heapPercent is how far the heap may grow beyond what lives before it is collected, in percent. More makes no answer
-	// faster (measured: integration/bench/choices.md).
+	// heapPercent is the growth of the live heap before a collection, in percent. A larger value does not reduce
+	// latency (measured: integration/bench/choices.md).
 	heapPercent = 60
-	// smallHeapPercent is that of a small heap, and heapRoom what any heap may grow by, in octets. With 60 % of 20 MiB,
-	// whoever makes a node allocate makes it collect many times a second, and each collection stops all goroutines for a
-	// moment: the slowest hundredth of answers took 5.3 ms under attack, and takes 3.
+	// smallHeapPercent is the maximum percentage of a small heap, and heapRoom the growth of any heap in octets. With
+	// 60 % of 20 MiB, a flood of allocations causes many collections per second, each of which stops all goroutines:
+	// under attack, the 99th percentile of the answer time was 5.3 ms instead of 3 ms.
 	smallHeapPercent = 300
 	heapRoom         = 64 << 20
-	// heapPace is how often the heap is looked at.
+	// heapPace is the interval between two measurements of the heap.
 	heapPace = 5 * time.Second
 )
 
-// Bound sets heapPercent, unless GOGC says otherwise. GOMEMLIMIT is the runtime's.
+// Bound sets heapPercent, unless GOGC is set. The runtime applies GOMEMLIMIT.
 func Bound() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(heapPercent)
 	}
 }
 
-// Follow lets a small heap grow further than heapPercent until ctx ends, unless GOGC says otherwise. It returns nil.
+// Follow raises the percentage of a small heap until ctx ends, unless GOGC is set. It returns nil.
 func Follow(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" {
 		return nil
@@ -54,7 +54,7 @@ func Follow(ctx context.Context) error {
 	}
 }
 
-// percentFor returns how far a heap of which so many octets live may grow, in whole multiples of heapPercent.
+// percentFor returns the percentage for a live heap in octets, as a multiple of heapPercent.
 func percentFor(live uint64) int {
 	room := int(heapRoom * 100 / max(live, 1))
 	return min(max(room/heapPercent*heapPercent, heapPercent), smallHeapPercent)

@@ -1,5 +1,6 @@
-// Package histogram counts durations in a fixed number of buckets, so that percentiles of any number of them take
-// the same memory. Bucket limits grow with the duration, so a percentile is exact to an eighth of its value.
+// Package histogram counts durations in a fixed number of buckets, so that the memory for percentiles is constant. The
+// DNS server and other packages with latency statistics use it. It must not depend on gslb. Bucket limits grow with the
+// duration, so a percentile is exact to an eighth of its value.
 package histogram
 
 import (
@@ -10,10 +11,10 @@ import (
 )
 
 const (
-	// least and most bound the durations that are distinguished: shorter count as least, longer as most.
+	// least and most are the bounds of durations. Shorter and longer durations are counted as the bounds.
 	least = 256 * time.Nanosecond
 	most  = 4 * time.Second
-	// steps is the number of buckets between a duration and twice that.
+	// steps is the number of buckets per doubling of the duration.
 	steps     = 8
 	stepBits  = 3
 	leastBits = 8 // least is 1 << leastBits nanoseconds
@@ -21,8 +22,7 @@ const (
 	buckets   = doublings * steps
 )
 
-// Counter counts durations. One goroutine at a time may write it, any may read it. It takes no lock and allocates
-// nothing.
+// Counter counts durations. It supports one writer and concurrent readers, without locks and allocations.
 type Counter struct {
 	counts [buckets]atomic.Uint64
 	sum    atomic.Uint64 // nanoseconds
@@ -37,7 +37,7 @@ func (c *Counter) Add(d time.Duration, n int) {
 	c.sum.Add(uint64(max(d, 0)) * uint64(n))
 }
 
-// Snapshot holds the counts of a moment.
+// Snapshot holds counts at a point in time.
 type Snapshot struct {
 	Counts [buckets]uint64
 	Sum    uint64 // nanoseconds
@@ -68,7 +68,7 @@ func (s *Snapshot) Count() (n uint64) {
 	return n
 }
 
-// Mean returns the mean duration; 0 for none.
+// Mean returns the mean duration; 0 without durations.
 func (s *Snapshot) Mean() time.Duration {
 	if n := s.Count(); n > 0 {
 		return time.Duration(s.Sum / n)
@@ -76,8 +76,8 @@ func (s *Snapshot) Mean() time.Duration {
 	return 0
 }
 
-// Quantile returns the duration that the part q of all, from 0 to 1, does not exceed, rounded up to the limit of a
-// bucket; 0 for none. Quantile(1) is the longest.
+// Quantile returns the q-quantile of the durations, rounded up to the limit of a bucket; 0 without durations. q is from
+// 0 to 1; Quantile(1) is the maximum.
 func (s *Snapshot) Quantile(q float64) time.Duration {
 	n := s.Count()
 	if n == 0 {

@@ -12,37 +12,37 @@ import (
 	"time"
 )
 
-// recheck is the time between two looks for changed files.
+// recheck is the interval of checks for changed files.
 const recheck = time.Second
 
 // TLSFiles are paths of PEM files.
 type TLSFiles struct {
-	Certificate string // the server's, then those that lead to its authority
-	Key         string // refused when group or others can read or write it
-	ClientCA    string // authorities of which clients need a certificate; "" wants none
+	Certificate string // server certificate, followed by intermediate certificates
+	Key         string // rejected if group or others can read or write it
+	ClientCA    string // CA certificates for client certificates; "" disables them
 }
 
-// Certificates is the server side of TLS 1.2 or later. It reads its files again when they change. Unusable files
-// leave the previous contents in use.
+// Certificates is the server configuration of TLS 1.2 or later. It reloads changed files. After an error, the previous
+// contents remain active. It is safe for concurrent use.
 type Certificates struct {
 	files  TLSFiles
-	report func(error) // of files that changed: nil when they are in use now
+	report func(error) // receives the result of each reload
 
 	mu     sync.Mutex
-	looked time.Time   // when the files were last looked at
-	seen   string      // what they looked like
+	looked time.Time   // time of the last check
+	seen   string      // state of the files at the last check
 	config *tls.Config // never changed
 	dated  []Dated     // never changed
 }
 
-// Dated is a certificate of the files in use and its end.
+// Dated is an active certificate with its expiration.
 type Dated struct {
 	File     string
 	Subject  string
 	NotAfter time.Time
 }
 
-// Dated lists the certificates in use: the server's, those that lead to its authority, and the authorities of clients.
+// Dated returns the active certificates: server, intermediate and client CA certificates.
 func (c *Certificates) Dated() []Dated {
 	c.current()
 	c.mu.Lock()
@@ -50,8 +50,8 @@ func (c *Certificates) Dated() []Dated {
 	return c.dated
 }
 
-// LoadCertificates reads the files. report is called after later changes of them, with nil when they are in use; it
-// may be called from any goroutine and must not block.
+// LoadCertificates reads the files. report receives the result of each later reload, nil for success; it must be safe
+// for concurrent use and must not block.
 func LoadCertificates(files TLSFiles, report func(error)) (*Certificates, error) {
 	c := &Certificates{files: files, report: report, looked: time.Now(), seen: files.look()}
 	var err error
@@ -62,7 +62,7 @@ func LoadCertificates(files TLSFiles, report func(error)) (*Certificates, error)
 	return c, err
 }
 
-// Config returns the settings of a listener, by which each handshake uses the files of that moment.
+// Config returns the configuration of a listener. Each handshake uses the current files.
 func (c *Certificates) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -72,7 +72,7 @@ func (c *Certificates) Config() *tls.Config {
 	}
 }
 
-// current returns the settings of the files, which are at most recheck old.
+// current returns the configuration of the files, with a maximum age of recheck.
 func (c *Certificates) current() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (f TLSFiles) load() (*tls.Config, error) {
 	return config, nil
 }
 
-// dated reads the certificates of the files. What cannot be read is left out: load has refused it.
+// dated reads the certificates of the files. It skips unreadable files, which load has rejected.
 func (f TLSFiles) dated() (list []Dated) {
 	for _, path := range []string{f.Certificate, f.ClientCA} {
 		if path == "" {
@@ -144,7 +144,7 @@ func (f TLSFiles) dated() (list []Dated) {
 	return list
 }
 
-// LoadPair reads a certificate and its private key, which is refused when group or others can read or write it.
+// LoadPair reads a certificate and its private key. It rejects a key that group or others can read or write.
 func LoadPair(certificate, key string) (tls.Certificate, error) {
 	info, err := os.Stat(key)
 	if err != nil {

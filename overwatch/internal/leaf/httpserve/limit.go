@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Listener is a net.Listener that bounds its open connections.
+// Listener is a net.Listener with a limited number of open connections.
 type Listener struct {
 	net.Listener
 	limit int
@@ -24,8 +24,8 @@ func Bound(inner net.Listener, limit int) *Listener {
 	return l
 }
 
-// Accept returns the next connection. To make a place for it, Accept may close a connection that waits for a request,
-// or block until a request has been answered.
+// Accept returns the next connection. At the limit, Accept closes a connection that waits for a request, or blocks
+// until a request has been answered.
 func (l *Listener) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
@@ -39,7 +39,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close closes the listener and ends an Accept that waits for a place. Open connections stay open.
+// Close closes the listener and ends a blocked Accept. Open connections remain open.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -48,7 +48,7 @@ func (l *Listener) Close() error {
 	return l.Listener.Close()
 }
 
-// admit reports whether c has got a place. It has not if the listener was closed.
+// admit adds c to the open connections. It returns false if the listener is closed.
 func (l *Listener) admit(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *Listener) longestWaiting() *conn {
 	return oldest
 }
 
-// conn is one connection of a Listener. It waits for a request until begin, and again from end.
+// conn is a connection of a Listener. It waits for a request until begin, and after end.
 type conn struct {
 	net.Conn
 	listener *Listener
@@ -87,14 +87,14 @@ type conn struct {
 	since    time.Time // when it began to wait; guarded by listener.mu
 }
 
-// begin marks that a whole request has arrived: the connection keeps its place until end.
+// begin marks the receipt of a complete request. The connection is not replaced until end.
 func (c *conn) begin() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
 	c.busy = true
 }
 
-// end marks that the request has been answered.
+// end marks the end of the response.
 func (c *conn) end() {
 	c.listener.mu.Lock()
 	c.busy, c.since = false, time.Now()
@@ -102,7 +102,7 @@ func (c *conn) end() {
 	c.listener.place.Signal()
 }
 
-// leave gives the place of the connection to others until back.
+// leave removes the connection from the open connections until back.
 func (c *conn) leave() {
 	c.listener.mu.Lock()
 	delete(c.listener.open, c)
@@ -110,7 +110,7 @@ func (c *conn) leave() {
 	c.listener.place.Signal()
 }
 
-// back gives the connection a place, also beyond the limit: it was let in before.
+// back adds the connection again, even above the limit.
 func (c *conn) back() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()

@@ -1,11 +1,9 @@
-// Package httpserve runs an HTTP server whose number of connections is
-// bounded, so that clients which send half a request, or keep idle
-// connections, never keep others out.
+// Package httpserve runs an HTTP server with a limited number of connections, so that clients with incomplete requests
+// or idle connections cannot lock out others. The HTTP API, metrics and key exchange use it. It must not depend on
+// gslb.
 //
-// When all places are taken, a new connection gets the place of the one that
-// has waited longest for its request. Only when every place belongs to a
-// request for which Answering was called does a new connection wait.
-// Everything here may be used from any goroutine.
+// At the limit, a new connection replaces the connection that has waited longest for its request. If all connections
+// have requests for which Answering was called, the new connection waits. All functions are safe for concurrent use.
 package httpserve
 
 import (
@@ -20,8 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Run serves, over TLS where server.TLSConfig is set, until ctx ends. It then finishes requests within stop and cuts
-// the rest. It closes the listener. Handlers call Answering, but for what strangers may read as slowly as they like.
+// Run serves requests until ctx ends, over TLS if server.TLSConfig is set. It then waits up to stop for requests, and
+// closes the remaining connections and the listener. Handlers call Answering unless slow clients may be disconnected.
 func Run(ctx context.Context, server *http.Server, listener *Listener, stop time.Duration) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if over, ok := c.(*tls.Conn); ok {
@@ -31,7 +29,7 @@ func Run(ctx context.Context, server *http.Server, listener *Listener, stop time
 	}
 	serve := func() error { return server.Serve(listener) }
 	if server.TLSConfig != nil {
-		// One request at a time has a connection, so that a busy connection is one request: no HTTP/2.
+		// A busy connection must correspond to one request, so HTTP/2 is disabled.
 		server.Protocols = new(http.Protocols)
 		server.Protocols.SetHTTP1(true)
 		serve = func() error { return server.ServeTLS(listener, "", "") }
@@ -39,7 +37,7 @@ func Run(ctx context.Context, server *http.Server, listener *Listener, stop time
 	g, running := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serving HTTP on %s: %w", listener.Addr(), err)
+			return fmt.Errorf("serve HTTP on %s: %w", listener.Addr(), err)
 		}
 		return nil
 	})
@@ -57,8 +55,8 @@ func Run(ctx context.Context, server *http.Server, listener *Listener, stop time
 
 type connKey struct{}
 
-// Answering marks that a whole request has arrived, with its body. Its connection keeps its place until done is
-// called, which a handler must do when it has written its answer. Without it, the connection counts as one that waits.
+// Answering marks the complete receipt of a request with its body. The connection is not replaced until done is called.
+// The handler must call done after it wrote the response.
 func Answering(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {
@@ -68,8 +66,8 @@ func Answering(r *http.Request) (done func()) {
 	return c.end
 }
 
-// Apart takes a long waiting request out of the count of open connections until done is called. Callers keep the number
-// of such requests small.
+// Apart excludes a long poll from the number of connections until done is called. Callers must limit the number of such
+// requests.
 func Apart(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {

@@ -1,17 +1,18 @@
-// Package wallclock notices that the wall clock was set. The store and the audit log ask it before they forget anything
-// for its age. It never sets a clock.
+// Package wallclock detects jumps of the wall clock. The store and the audit log check for jumps before they delete
+// expired entries. The package must not set clocks.
 package wallclock
 
 import "time"
 
-// maxDrift bounds the difference by which the wall clock may run away from the monotonic one between two readings: time
-// synchronisation slews by far less.
+// maxDrift is the maximum difference between the wall clock and the monotonic clock between two readings. Time
+// synchronization changes the clock by far less.
 const maxDrift = time.Minute
 
-// Watch compares readings of the wall clock. The zero Watch is ready for use. It belongs to one goroutine at a time.
+// Watch compares readings of the wall clock. The zero Watch is ready for use. It is not safe for concurrent use.
 type Watch struct{ wall, read time.Time }
 
-// Jumped reports whether the clock, which says wall now, was set since the call before. The first call returns false.
+// Jumped reports whether the wall clock jumped since the previous call. wall is its current time. The first call
+// returns false.
 func (w *Watch) Jumped(wall time.Time) bool {
 	before, now := *w, time.Now()
 	w.wall, w.read = wall.Round(0), now // without its monotonic part
