@@ -34,7 +34,7 @@ var releaser = sync.OnceValues(func() (string, error) {
 
 // The packages that tests install are made once for all of them, from these sources, each in one of these versions.
 const (
-	firstVersion  = "1.0.0"
+	firstVersion  = "1.0.0-rc.1"
 	secondVersion = "1.1.0"
 )
 

@@ -200,12 +200,13 @@ func (r *release) lintianOverrides(p program) (string, error) {
 	return path, os.WriteFile(path, []byte(all.String()), 0o644)
 }
 
-// changelog writes the changelog of a package, with one entry for the version, and returns its path.
+// changelog writes the changelog of a package, with one entry for the version, and returns its path. The entry has the
+// version in the form of deb and rpm: 1.0.0~rc.1.
 func (r *release) changelog(p program) (string, error) {
 	path := filepath.Join(r.work, p.name+".changelog.yaml")
 	text := fmt.Sprintf("- semver: %s-1\n  date: %s\n  packager: %s\n  deb: {urgency: medium, distributions: [stable]}\n"+
-		"  changes: [{note: \"Release %[1]s; the changelog of the program lists its changes.\"}]\n", r.version,
-		r.date.UTC().Format(time.RFC3339), maintainer)
+		"  changes: [{note: \"Release %[1]s; the changelog of the program lists its changes.\"}]\n",
+		strings.Replace(r.version, "-", "~", 1), r.date.UTC().Format(time.RFC3339), maintainer)
 	return path, os.WriteFile(path, []byte(text), 0o644)
 }
 
