@@ -35,7 +35,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	cipher := fleet.Cipher(t, s.GossipKey)
 	told := func(name, ahead string) (count int) {
 		for _, l := range n.Output() {
-			if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) &&
+			if strings.Contains(l.Text, "clocks of the agent and this node differ") && strings.Contains(l.Text, name) &&
 				strings.Contains(l.Text, "ahead="+ahead) {
 				count++
 			}

@@ -7,14 +7,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Host describes the machine that this node runs on. Addresses of backends are judged by it and by agent_policies.
+// Host describes the machine of this node. Addresses of backends are checked against it and agent_policies.
 type Host struct {
-	// Ports are the ports that the node itself listens on. No backend can be there at an address of the machine.
+	// Ports are the listening ports of the node. A backend at an address of the machine cannot have them.
 	Ports []uint16
-	// Addresses returns the addresses of the machine's interfaces at present; nil stands for none. Loopback addresses
-	// always count. It must not block.
+	// Addresses returns the present addresses of the machine's interfaces; nil means none. Loopback addresses are always
+	// included. It must not block.
 	Addresses func() []netip.Addr
-	// Loopback is true if only agents on this machine can reach the node, so that their backends may be on loopback
+	// Loopback is true if only agents on this machine can reach the node, so that their backends may have loopback
 	// addresses.
 	Loopback bool
 }
@@ -33,7 +33,7 @@ func (h *Host) listens(at netip.AddrPort) bool {
 		func(own netip.Addr) bool { return own.Unmap().WithZone("") == address })
 }
 
-// takes reports whether a backend may be at an address.
+// takes reports whether a backend may have an address.
 func (h *Host) takes(at netip.AddrPort, allowed []netip.Prefix) bool {
 	return h.judge(at, allowed) == 0
 }
@@ -69,9 +69,9 @@ func (h *Host) judge(at netip.AddrPort, allowed []netip.Prefix) wire.Rule {
 	return 0
 }
 
-// TakesTarget reports whether an address of a host name that an operator has named may be a backend. allowed are the
-// networks that the operator gave with the name. Without any, the networks of the service's agents count, but never
-// loopback, link-local and metadata addresses.
+// TakesTarget reports whether an address of a host name of the operator may be a backend. allowed are the networks of
+// the host name. Without them, the networks of the service's agents apply, except for loopback, link-local and metadata
+// addresses.
 func (h *Host) TakesTarget(at netip.AddrPort, allowed, agents []netip.Prefix) bool {
 	if len(allowed) > 0 {
 		return h.takes(at, allowed)
@@ -81,7 +81,8 @@ func (h *Host) TakesTarget(at netip.AddrPort, allowed, agents []netip.Prefix) bo
 	return elsewhere.takes(at, nil) && (len(agents) == 0 || within(agents, at.Addr()))
 }
 
-// usable reports whether a backend can have the address: not unspecified, multicast or broadcast, and without a zone.
+// usable reports whether a backend can have the address: it is not unspecified, multicast or broadcast, and has no
+// zone.
 func usable(a netip.Addr) bool {
 	broadcast := netip.AddrFrom4([4]byte{255, 255, 255, 255})
 	return a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && a.Unmap() != broadcast && a.Zone() == ""
@@ -92,9 +93,8 @@ func within(prefixes []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// carried returns the IPv4 address that packets to an IPv6 address end up at, if it exists: that of an IPv4-mapped
-// address (RFC 4291 section 2.5.5.2), or the one behind the well-known prefix of NAT64 (RFC 6052 section 2.1). Others
-// are returned as they are.
+// carried returns the IPv4 destination of an IPv6 address: of an IPv4-mapped address (RFC 4291 section 2.5.5.2), or of
+// an address of the well-known NAT64 prefix (RFC 6052 section 2.1). It returns other addresses unchanged.
 func carried(a netip.Addr) netip.Addr {
 	if a = a.Unmap(); !nat64.Contains(a) {
 		return a
@@ -105,8 +105,7 @@ func carried(a netip.Addr) netip.Addr {
 
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// metadata are the networks outside of link-local where clouds tell a machine who it is and what it may do, each with
-// its provider.
+// metadata are the networks outside of link-local with the metadata services of clouds, with the provider.
 var metadata = [...]struct {
 	network  netip.Prefix
 	provider string

@@ -11,8 +11,8 @@ import (
 
 // Limits bound the pins of a service. Existing pins stay.
 type Limits struct {
-	MaxAgents    int // maximum number of pins that are not revoked; one source may have half of them
-	NewPerSecond int // new pins of one source in a second over time; newBurst times as many at once
+	MaxAgents    int // maximum number of pins that are not revoked; a source may have half of them
+	NewPerSecond int // maximum rate of new pins of a source
 }
 
 // The limits of a service for which nothing else is configured.
@@ -35,7 +35,7 @@ const newBurst = 10
 // maxPaced bounds the sources whose pace is remembered one by one. Those beyond share one pace for each service.
 const maxPaced = 8192
 
-// serviceSource is a service and a source (see HostOf) that has pins of it.
+// serviceSource is a service and a source (see HostOf) with pins of the service.
 type serviceSource struct {
 	service string
 	host    netip.Prefix
@@ -87,23 +87,23 @@ func change[K comparable](counts map[K]int, key K, by int) {
 	}
 }
 
-// admit counts one more pin of a service from a source. If a limit forbids it, admit counts nothing and returns a
-// sentence about the limit; "" means success.
+// admit counts a new pin of a service from a source. If a limit forbids it, admit counts nothing and returns a sentence
+// about the limit; "" means success.
 func (c *census) admit(service string, host netip.Prefix, now time.Duration) string {
 	l := c.of(service)
 	at := fmt.Sprintf("overwatch.agent_policies[%q]", service)
 	switch half := (l.MaxAgents + 1) / 2; {
 	case c.pins[service] >= l.MaxAgents:
-		return fmt.Sprintf("the service has %d agents and %s.max_agents is %d: raise it, or unpin agents that are not needed",
+		return fmt.Sprintf("the service has %d agents and %s.max_agents is %d: raise the limit, or unpin unused agents",
 			c.pins[service], at, l.MaxAgents)
 	case host.IsValid() && c.sources[serviceSource{service, host}] >= half:
 		return fmt.Sprintf("%s has %d agents of the service, half of %s.max_agents: raise it", host.Addr(), half, at)
 	case !c.pace(serviceSource{service, host}, l, now):
-		return fmt.Sprintf("new agents come faster from %s than %s.new_per_second allows (%d): it is tried again",
+		return fmt.Sprintf("new agents from %s exceed %s.new_per_second (%d): the agent retries",
 			host.Addr(),
 			at, l.NewPerSecond)
 	case !c.nodeTakes(service, now):
-		return fmt.Sprintf("this node takes %d new agents a second in all: it is tried again, or set %s.new_per_second",
+		return fmt.Sprintf("this node accepts %d new agents a second in total: the agent retries, or set %s.new_per_second",
 			nodePerSecond, at)
 	}
 	c.count(service, host, +1)
@@ -131,7 +131,7 @@ func (c *census) nodeTakes(service string, now time.Duration) bool {
 	return own.Take(at) || c.node.Take(at)
 }
 
-// HostOf returns the source of an address: an IPv4 address itself, or the /64 that one IPv6 host has to itself.
+// HostOf returns the source of an address: an IPv4 address, or the /64 network of an IPv6 address.
 func HostOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 32
@@ -142,11 +142,11 @@ func HostOf(a netip.Addr) netip.Prefix {
 	return host
 }
 
-// Use is a service's use of its limits.
+// Use is the use of the limits by a service.
 type Use struct {
 	Service    string
 	Pins       int
 	Limit      int
-	Unreported int // pins whose agent has not reported yet
+	Unreported int // pins of agents that have not reported
 	Locked     bool
 }

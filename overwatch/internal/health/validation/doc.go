@@ -1,9 +1,8 @@
-// Package validation makes this node's own health checks: it keeps a schedule of every backend the registry knows,
-// probes each once per interval the way its health check says, and reports the verdict.
+// Package validation makes this node's own checks of backends: it schedules the checks, applies the thresholds, and
+// reports each result to the registry.
 //
-// The root runs one Validator; httpapi, control and brakes have it check backends at once. It must not decide about a
-// backend's status and keeps no result: the registry does. Package check makes the probes themselves.
+// The root runs one Validator. httpapi, control and holds call CheckNow for immediate checks. The package must not
+// decide about a status: the registry does.
 //
-// Concurrency: one goroutine, Run, owns the schedule. A check runs in a goroutine of its own, and while it does, its
-// entry's tracker belongs to that goroutine. A slow Report holds up only its own backend.
+// Concurrency: the goroutine of Run owns the schedule, and each running check has a goroutine.
 package validation

@@ -11,7 +11,7 @@ import (
 type failure struct{ meaning, example string }
 
 var failures = map[int]failure{
-	http.StatusBadRequest: {"What was sent cannot be used: the sentence names the field, the value and what " +
+	http.StatusBadRequest: {"The request is invalid: the sentence names the field, the value and what " +
 		"would be right.", "weight is 5000: it must be from 1 to 1000"},
 	http.StatusUnauthorized: {"api.tokens is set and the request has no token, or one that is not known.",
 		"this needs a token: send Authorization: Bearer <token>, one of api.tokens"},
@@ -24,7 +24,7 @@ var failures = map[int]failure{
 	http.StatusRequestTimeout: {"The body did not arrive in time.", "the body did not arrive within 15s"},
 	http.StatusConflict: {"The object exists already, another change was faster, or no signing keys are exchanged.",
 		"domain app.example.com exists already"},
-	http.StatusPreconditionFailed: {"The object is not the one that If-Match names any more: read it again.",
+	http.StatusPreconditionFailed: {"The object has changed since the version of If-Match: read it and retry.",
 		"the object of /api/v1/servers/app.example.com:192.0.2.1:80 has changed since it was read: its tag is " +
 			"\"9f86d081\" now; nothing was changed"},
 	http.StatusRequestEntityTooLarge: {"The body is larger than 1 MiB.", "the body is larger than 1048576 bytes"},
@@ -32,11 +32,11 @@ var failures = map[int]failure{
 		"the body is \"text/plain\": it must be application/json"},
 	http.StatusMisdirectedRequest: {"The Host of the request is not a name of this node.",
 		"the host \"evil.example\" is not a name of this node: use its address, or add the name to api.allowed_hosts"},
-	http.StatusInternalServerError: {"A fault of the node; its log says more under the same request id.",
-		"a fault of this node, not of the request: its log tells more under request id 0123456789abcdef"},
-	http.StatusNotImplemented: {"Nothing stands behind this on this node.",
+	http.StatusInternalServerError: {"An error of the node; its log has details under the same request id.",
+		"an error of this node, not of the request: its log has details under request id 0123456789abcdef"},
+	http.StatusNotImplemented: {"The function is not configured on this node.",
 		"this node makes no checks of its own: overwatch.validation.enabled is false"},
-	http.StatusServiceUnavailable: {"The node is stopping or too busy.",
+	http.StatusServiceUnavailable: {"The node is stopping or overloaded.",
 		"the node is stopping or too busy to do this in time: try again"},
 	http.StatusInsufficientStorage: {"It could not be stored, so nothing was changed.",
 		"nothing was changed, because it could not be stored: the disk of this node is full or failing"},

@@ -63,7 +63,7 @@ func collect(walk func(report)) []api.Condition {
 // time.
 type report func(kind api.ConditionKind, subject string, describe func() (sentence, command string))
 
-// listed returns what a source of facts lists; nothing where there is no source.
+// listed returns the list of a source of facts, nil without a source.
 func listed[T any](source func() []T) []T {
 	if source == nil {
 		return nil
@@ -117,7 +117,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	return true
 }
 
-// walkOthers reports the conditions that leave the service healthy, apart from those of names.
+// walkOthers reports the conditions of a healthy service, without the conditions of domains.
 func (j *Judge) walkOthers(l *losses, to report) {
 	j.walkOrders(to)
 	j.walkAgents(l, to)
@@ -297,14 +297,14 @@ func describeUnwell(b *registry.Backend) (sentence, command string) {
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// walkAgents reports agents that are silent or whose certificate ends, and locked tokens.
+// walkAgents reports silent agents, agents with an expiring certificate, and locked tokens.
 func (j *Judge) walkAgents(l *losses, to report) {
 	for _, a := range j.o.View.Agents() {
 		if _, silent := l.silent[a.ID]; !silent || l.refused[a.ID] || l.agents[a.ID].lost || l.foldsAgent(a.ID) {
 			continue
 		}
 		to(api.AgentSilent, a.ID, func() (string, string) {
-			return fmt.Sprintf("agent %s in %s was last heard %s", a.ID, a.Region, moment(a.LastSeen)),
+			return fmt.Sprintf("agent %s in %s was last seen %s", a.ID, a.Region, moment(a.LastSeen)),
 				"gslbctl agents show " + a.ID
 		})
 	}

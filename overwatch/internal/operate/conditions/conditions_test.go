@@ -248,9 +248,9 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 		api.WeightInForce:    "a.example:192.0.2.1:80 has the weight 7 instead of ",
 		api.DrainInForce:     "a.example:192.0.2.1:80 drains to 25 % of its weight until ",
 		api.CertificateEnds:  "the certificate of eu-1 ends",
-		api.SignaturesEnd:    "3 signatures could not be made again in time; the first ends 2",
+		api.SignaturesEnd:    "3 signatures were not renewed in time; the first expires 2",
 		api.RegionEmpty:      "a.example names region us and has no backend there, configured or reported",
-		api.NodeUnheard:      "node ow-2 was last heard 1999-12-31T23:59:00Z: it is down, or cut off from this node",
+		api.NodeUnheard:      "node ow-2 was last seen 1999-12-31T23:59:00Z: it is down, or cut off from this node",
 		api.TLSEnds:          "the certificate of CN=ow-1 in /etc/gslb/api.pem ends 2000-01-30",
 		api.AgentDuplicate:   "two agents report as eu-1, the refused one from 192.0.2.77: data_dir was copied; stop one of",
 		api.AgentRefused: "agent eu-1 at 192.0.2.77 is refused: its certificate has expired; stop the agent, run " +
@@ -289,7 +289,7 @@ func TestConditions_OfWhatIsOver(t *testing.T) {
 			said = append(said, c.Sentence)
 		}
 		all := strings.Join(said, "\n")
-		if !strings.Contains(all, "no node was ever heard at ow-9.example:7946, one of overwatch.gossip.seeds") ||
+		if !strings.Contains(all, "no node has answered at ow-9.example:7946 (overwatch.gossip.seeds)") ||
 			!strings.Contains(all, "CN=x in  has ended") {
 			t.Error(all)
 		}

@@ -29,10 +29,10 @@ func (j *Judge) walkNodes(to report) {
 		to(api.NodeUnheard, n.Node, func() (string, string) {
 			const command = "gslbctl gossip nodes"
 			if n.NeverSeen {
-				return fmt.Sprintf("no node was ever heard at %s, one of overwatch.gossip.seeds, since %s", n.Node,
+				return fmt.Sprintf("no node has answered at %s (overwatch.gossip.seeds) since %s", n.Node,
 					moment(n.Since)), command
 			}
-			return fmt.Sprintf("node %s was last heard %s: it is down, or cut off from this node", n.Node,
+			return fmt.Sprintf("node %s was last seen %s: it is down, or cut off from this node", n.Node,
 				moment(n.Since)), command
 		})
 	}

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkOrders reports the operators' orders in force and the drains that agents ask for.
+// walkOrders reports the active admin states, and drains by agents.
 func (j *Judge) walkOrders(to report) {
 	for _, o := range j.o.View.AdminStates() {
 		if !o.IsActive {

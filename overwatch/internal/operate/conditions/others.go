@@ -15,8 +15,8 @@ func (j *Judge) walkSignatures(to report) {
 		return
 	}
 	if count, first := j.o.SignaturesEnd(); count > 0 {
-		to(api.SignaturesEnd, "", fixed(fmt.Sprintf("%d signatures could not be made again in time; the first ends %s: "+
-			"the log of this node says why", count, moment(first)), "gslbctl dnssec status"))
+		to(api.SignaturesEnd, "", fixed(fmt.Sprintf("%d signatures were not renewed in time; the first expires %s: "+
+			"the log of this node has the cause", count, moment(first)), "gslbctl dnssec status"))
 	}
 }
 
@@ -33,10 +33,10 @@ func (j *Judge) walkKeyMismatches(to report) {
 	}
 }
 
-// rollWaitsFor is the time that a change of key may wait before it is reported: nodes and parents take minutes.
+// rollWaitsFor is the time that a key rollover may wait before it is reported: nodes and parents need minutes.
 const rollWaitsFor = 15 * time.Minute
 
-// walkKeyRolls reports changes of keys that wait for somebody.
+// walkKeyRolls reports key rollovers that wait for an operator.
 func (j *Judge) walkKeyRolls(to report) {
 	for _, r := range listed(j.o.KeyRolls) {
 		if j.o.Now().Sub(r.Since) >= rollWaitsFor {
@@ -65,7 +65,7 @@ func (j *Judge) walkCertificates(to report) {
 			if left <= 0 {
 				verb = "has ended"
 			}
-			return fmt.Sprintf("the certificate of %s in %s %s %s: put a new one in its place, which counts at once",
+			return fmt.Sprintf("the certificate of %s in %s %s %s: replace it; the new certificate is used immediately",
 				c.Subject, c.File, verb, moment(c.NotAfter)), "openssl x509 -noout -enddate -in " + c.File
 		})
 	}

@@ -1,6 +1,8 @@
-// Package conditions judges a node: whether it is ready itself, whether the service that it gives is healthy, which
-// conditions need somebody, and whether an agent still reports. httpapi, metrics and events ask it. It holds no facts
-// of its own but reads those of their owners, and changes nothing. It may be used from any goroutine.
+// Package conditions derives the condition of a node: whether the node is ready, whether its service is healthy, which
+// conditions need an operator, and whether an agent still reports.
+//
+// httpapi, metrics and events call it. It reads the state of other packages and stores none itself. It must not change
+// state. All methods are safe for concurrent use.
 package conditions
 
 import (
@@ -24,7 +26,7 @@ import (
 // and anybody may ask.
 const statusAge = 500 * time.Millisecond
 
-// Options gives the sources of the facts. DNSServing, ChecksCycled, Domains and View are required.
+// Options has the sources of the facts. DNSServing, ChecksCycled, Domains and View are required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
@@ -97,12 +99,12 @@ type Judge struct {
 	status  api.ServiceStatus
 	message string
 	down    int       // names
-	until   time.Time // when status has to be judged again
+	until   time.Time // expiry of status
 
 	lossMu    sync.Mutex
-	lost      map[string]time.Time // losses of the newest search, by kind and name, with group.partly
+	lost      map[string]time.Time // losses of the last search, by kind and name, with group.partly
 	lossFound *losses
-	lossUntil time.Time // when the next search is due
+	lossUntil time.Time // time of the next search
 
 	exchangeMu sync.Mutex
 	exchange   map[string]exchangeFailure // by the URL of the peer
@@ -156,7 +158,7 @@ func (j *Judge) Judgement() (status api.ServiceStatus, message string) {
 	return j.status, j.message
 }
 
-// NamesDown returns how many names have fewer backends that may serve than they need. It is as old as Status.
+// NamesDown returns the number of domains with fewer serving backends than required. It is as old as Status.
 func (j *Judge) NamesDown() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -164,14 +166,14 @@ func (j *Judge) NamesDown() int {
 	return j.down
 }
 
-// Holding returns how many conditions of each kind hold now.
+// Holding returns the number of active conditions of each kind.
 func (j *Judge) Holding() map[api.ConditionKind]int {
 	count := map[api.ConditionKind]int{}
 	j.walk(true, func(kind api.ConditionKind, _ string, _ func() (string, string)) { count[kind]++ })
 	return count
 }
 
-// renew judges again where the last judgement is too old. The caller holds the lock.
+// renew derives the conditions if the last result is too old. The caller holds the lock.
 func (j *Judge) renew() {
 	if now := j.o.Now(); !now.Before(j.until) {
 		j.status, j.message = j.judge()

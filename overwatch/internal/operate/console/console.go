@@ -15,12 +15,12 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Policy is the Content-Security-Policy of each file: nothing from elsewhere, nothing inline, no frame around it.
+// Policy is the Content-Security-Policy of each file: no foreign sources, no inline code, no frames.
 const Policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// File is one file of the console.
+// File is a file of the console.
 type File struct {
-	Path    string // where it is served: "/" for the page, and below "/console/" for what it loads
+	Path    string // path: "/" for the page, and below "/console/" for its files
 	Type    string // its media type
 	Tag     string // its ETag, which changes with the content
 	Content []byte

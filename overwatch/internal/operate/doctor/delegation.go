@@ -85,7 +85,7 @@ func delegation(ctx context.Context, p Node, z Zone, resolver string) (found []F
 		}
 	}
 	if len(servers) == 0 {
-		return trouble("delegation", fmt.Sprintf("%s: nobody is delegated to (%s)", z.Name, dns.RcodeToString[r.Rcode]),
+		return trouble("delegation", fmt.Sprintf("%s: the parent has no delegation (%s)", z.Name, dns.RcodeToString[r.Rcode]),
 			"add NS records for "+cmp.Or(strings.Join(z.Nameservers, ", "),
 				"the nodes")+" to the parent zone, with their addresses")
 	}
@@ -122,7 +122,7 @@ func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding 
 	}
 	if len(addresses) == 0 {
 		return trouble("name server", fmt.Sprintf("%s of %s has no address", server, z.Name),
-			"give the parent zone its address (glue), and dns.zones[].records too")
+			"add its address to the parent zone (glue) and to dns.zones[].records")
 	}
 	var found []Finding
 	for _, address := range addresses {
@@ -175,7 +175,7 @@ func chain(ctx context.Context, p Node, z Zone, resolver string) []Finding {
 	case unsigned:
 		return fine("DNSSEC", z.Name+" is not signed, and the parent has no DS record")
 	case len(parents) == 0:
-		return advice("DNSSEC", z.Name+" is signed and the parent has no DS record: nobody can verify the answers",
+		return advice("DNSSEC", z.Name+" is signed and the parent has no DS record: resolvers cannot validate the answers",
 			"give the parent the record of `gslbctl dnssec ds`")
 	case !asks:
 		return nil

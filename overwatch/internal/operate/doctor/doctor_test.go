@@ -82,7 +82,7 @@ func TestDelegation(t *testing.T) {
 		grade   Grade
 		text    string
 	}{
-		{"nobody is delegated to", nil, true, "delegation", Trouble, "nobody is delegated to"},
+		{"nobody is delegated to", nil, true, "delegation", Trouble, "the parent has no delegation"},
 		{"a name server is missing at the parent", []string{"z.test. 60 IN NS other.test."}, true, "delegation", Advice,
 			"not ns1.z.test"},
 		{"a name server without an address", []string{"z.test. 60 IN NS ns1.z.test."}, true, "name server", Trouble,
@@ -174,7 +174,7 @@ func TestPeers(t *testing.T) {
 		t.Errorf("well: %+v", f)
 	}
 	skew = -time.Hour
-	if f := worst(peers(t.Context(), p), "peer"); f.Grade != Trouble || !strings.Contains(f.Text, "apart") {
+	if f := worst(peers(t.Context(), p), "peer"); f.Grade != Trouble || !strings.Contains(f.Text, "differ by") {
 		t.Errorf("an hour behind: %+v", f)
 	}
 	skew, status = 0, http.StatusForbidden

@@ -70,7 +70,7 @@ func cannotListen(network, address string, err error) string {
 			"this user may not listen on port %s: give the program CAP_NET_BIND_SERVICE, start it as root, or give a port "+
 				"above 1023", port)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "this machine does not have the address: give one that `ip address` shows"
+		return "this machine does not have the address: configure an address of `ip address`"
 	}
 	return err.Error()
 }

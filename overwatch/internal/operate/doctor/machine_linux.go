@@ -27,10 +27,10 @@ func clock(context.Context, Node) []Finding {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
 	if err != nil {
-		return advice("clock", fmt.Sprintf("the kernel does not say whether the clock is kept right: %v", err), "")
+		return advice("clock", fmt.Sprintf("the kernel does not report whether the clock is synchronized: %v", err), "")
 	}
 	if t.Status&unix.STA_UNSYNC != 0 || state == unix.TIME_ERROR {
-		return trouble("clock", "nothing keeps the clock right (the kernel says: not synchronised)",
+		return trouble("clock", "the clock is not synchronized",
 			"run chrony or systemd-timesyncd; a clock that is days off makes signatures invalid for resolvers")
 	}
 	return fine("clock", fmt.Sprintf("synchronised, within %s",
@@ -46,7 +46,7 @@ func limits(context.Context, Node) []Finding {
 	// Go programs raise the soft limit to the hard one.
 	if l.Max < wantFiles {
 		return advice("open files", fmt.Sprintf("at most %d, so at most %d TCP clients", l.Max, l.Max/2),
-			fmt.Sprintf("set LimitNOFILE=%d or more in the unit; this is the limit of the shell that asked", wantFiles))
+			fmt.Sprintf("set LimitNOFILE=%d or more in the unit; this is the limit of this shell", wantFiles))
 	}
 	return fine("open files", fmt.Sprintf("at most %d", l.Max))
 }

@@ -56,7 +56,7 @@ func peerFinding(peer string, response *http.Response, now time.Time) []Finding 
 	}
 	// The header has whole seconds.
 	if skew := now.Sub(date).Abs(); skew > maxSkew {
-		return trouble("peer", fmt.Sprintf("the clock of %s and this one are %s apart", peer, skew.Round(time.Second)),
+		return trouble("peer", fmt.Sprintf("the clocks of %s and this machine differ by %s", peer, skew.Round(time.Second)),
 			"keep both right with chrony or systemd-timesyncd")
 	}
 	return fine("peer", peer+" answers, and has the same time")

@@ -42,7 +42,7 @@ func TestConditions_AreListedWithASilentAgent(t *testing.T) {
 	later.Store(int64(time.Hour))
 	list := listed()
 	if list.Total != 1 || list.Status != api.ServiceHealthy || list.Conditions[0].Kind != api.AgentSilent ||
-		!strings.HasPrefix(list.Conditions[0].Sentence, "agent "+agentName+" in us was last heard ") ||
+		!strings.HasPrefix(list.Conditions[0].Sentence, "agent "+agentName+" in us was last seen ") ||
 		list.Conditions[0].Command != "gslbctl agents show "+agentName {
 		t.Errorf("an hour later: %+v", list)
 	}

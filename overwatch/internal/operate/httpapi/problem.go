@@ -63,7 +63,7 @@ func (s *Server) fail(c *call, err error) {
 
 func (s *Server) internalError(c *call) {
 	reply(c, http.StatusInternalServerError, api.ErrorBody{
-		Error:     "a fault of this node, not of the request: its log tells more under request id " + c.id,
+		Error:     "an error of this node, not of the request: its log has details under request id " + c.id,
 		RequestID: c.id,
 	})
 }

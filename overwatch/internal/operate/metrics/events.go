@@ -14,7 +14,7 @@ func RegisterEvents(r prometheus.Registerer, j *journal.Journal, folded func() u
 		for _, kind := range api.EventKindNames() {
 			s.counter("events_total", "Events since the start, by kind.", totals[api.EventKind(kind)], "kind", kind)
 		}
-		s.counter("events_folded_total", "Changes without an event of their own, since there were too many at once.",
+		s.counter("events_folded_total", "Changes without a separate event, above the limits of events.",
 			folded())
 		s.gauge("events_unstored", "Events that the disk has not taken yet; they are lost if the node ends before.",
 			float64(j.Unstored()))

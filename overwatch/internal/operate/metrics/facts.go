@@ -30,7 +30,7 @@ type Sources struct {
 	View          *registry.View
 	Agents        func(soon time.Duration) trust.Counts // the pinned ones
 	Pins          func() []trust.Use                    // use of the limits of each service
-	ClockJump     func() time.Duration                  // how far the clock is ahead of the believed time
+	ClockJump     func() time.Duration                  // difference of the clock and the trusted time
 	Domains       func() []string                       // the names that the node steers
 	ClusterName   func() string                         // for people; empty: none
 	Fitness       Fitness
@@ -54,16 +54,16 @@ func Register(r prometheus.Registerer, from Sources) error {
 // collect collects the metrics of the node.
 func (from Sources) collect(s scrape) {
 	b := from.Build
-	s.gauge("build_info", "What is running; always 1.", 1,
+	s.gauge("build_info", "Version of the running program; always 1.", 1,
 		"version", b.Version, "go_version", b.GoVersion, "git_commit", b.GitCommit)
 	if name := from.ClusterName(); name != "" {
 		s.gauge("overwatch_cluster_info",
-			"What the cluster is called; always 1, and absent without overwatch.gossip.cluster_name.", 1, "cluster_name", name)
+			"Name of the cluster; always 1, absent without overwatch.gossip.cluster_name.", 1, "cluster_name", name)
 	}
 	s.gauge("overwatch_ready", "1 when DNS answers and a cycle of health checks has completed.",
 		truth(from.Fitness.Readiness().Ready))
 	s.gauge("dnssec_enabled", "1 when answers are signed.", truth(from.DNSSECEnabled))
-	s.gauge("overwatch_validation_suspended", "1 while the node sets its own verdicts aside because it seems cut off.",
+	s.gauge("overwatch_validation_suspended", "1 during self-isolation: the node ignores its failed own checks.",
 		truth(from.View.IsIsolated()))
 	s.gauge("overwatch_clock_jump_seconds",
 		"How far the clock jumped, for 5 minutes after it did; certificates are judged by the time before.",
@@ -76,7 +76,7 @@ func (from Sources) collect(s scrape) {
 	holding := from.Fitness.Holding()
 	for _, t := range api.ConditionTypes() {
 		s.gauge("overwatch_conditions",
-			"What holds and may need somebody, by kind, as GET /api/v1/overwatch/conditions lists it.",
+			"Active conditions by kind, as in GET /api/v1/overwatch/conditions.",
 			float64(holding[t.Kind]), "kind", string(t.Kind))
 	}
 	from.collectBackends(s)
@@ -102,14 +102,14 @@ func (from Sources) collectBackends(s scrape) {
 	for _, status := range api.EffectiveStatuses() {
 		s.gauge("overwatch_backends", "Backends by effective status.", float64(byStatus[status]), "status", string(status))
 	}
-	s.gauge("overwatch_backends_healthy", "Backends whose effective status is healthy.",
+	s.gauge("overwatch_backends_healthy", "Backends with the effective status healthy.",
 		float64(byStatus[api.EffectiveHealthy]))
 	s.gauge("overwatch_backends_draining", "Backends that drain or have drained.", float64(draining))
-	s.gauge("overwatch_disagreements", "Backends of which the agent and the node's own check say different things.",
+	s.gauge("overwatch_disagreements", "Backends with different results of agent report and own check.",
 		float64(disputed))
-	s.gauge("overwatch_overrides", "Overrides in force.", float64(from.View.CountActive(api.OrderOverride)))
+	s.gauge("overwatch_overrides", "Active overrides.", float64(from.View.CountActive(api.OrderOverride)))
 	s.gauge("overwatch_backends_held",
-		"Backends that are served although their agent speaks against them, since too many did at once.", float64(held))
+		"Backends that serve because of a mass-failure hold.", float64(held))
 	braked := map[api.BrakeConcern]int{}
 	for _, b := range from.View.Holds() {
 		braked[b.Kind.Concern()]++
@@ -138,11 +138,11 @@ func (from Sources) collectAgents(s scrape) {
 	s.gauge("overwatch_agents_registered", "Pinned agents that are not revoked.", float64(pinned.Valid))
 	s.gauge("overwatch_agents_revoked", "Revoked agents that are still listed.", float64(pinned.Revoked))
 	s.gauge("overwatch_agents_expiring",
-		fmt.Sprintf("Agents whose certificate ends within %d days or has ended.", api.DefaultExpiringDays),
+		fmt.Sprintf("Agents with a certificate that has expired or expires within %d days.", api.DefaultExpiringDays),
 		float64(pinned.Expiring))
 	s.gauge("overwatch_agents_previous_token", "Agents that speak for a service by one of previous_agent_tokens.",
 		float64(pinned.Outdated))
-	s.gauge("overwatch_agents_active", "Agents whose heartbeats arrive.", float64(active))
+	s.gauge("overwatch_agents_active", "Agents with timely heartbeats.", float64(active))
 	s.gauge("overwatch_stale_agents",
-		"Agents that have missed as many heartbeats as their threshold says, without a goodbye.", float64(stale))
+		"Agents without heartbeats for their threshold, except after a goodbye.", float64(stale))
 }

@@ -14,8 +14,8 @@ func RegisterNotifications(r prometheus.Registerer, targets func() []api.Notific
 				"target", t.Name)
 			s.counter("notifications_failed_total", "Attempts to notify a receiver that have failed.", t.Failed,
 				"target", t.Name)
-			s.counter("notifications_dropped_total", "Events that a receiver is never told of.", t.Dropped, "target", t.Name)
-			s.gauge("notifications_queued", "Events that wait to be told to a receiver.", float64(t.Queued), "target", t.Name)
+			s.counter("notifications_dropped_total", "Events that were dropped for a receiver.", t.Dropped, "target", t.Name)
+			s.gauge("notifications_queued", "Events that wait for a receiver.", float64(t.Queued), "target", t.Name)
 		}
 	}))
 }

@@ -48,7 +48,7 @@ type writer struct {
 	wake chan struct{} // holds one element while something is not written
 
 	mu   sync.Mutex
-	done chan struct{} // closed when what is marked now has been written, or could not be
+	done chan struct{} // closed after the present marks were written, or the write failed
 }
 
 func newWriter() writer { return writer{wake: make(chan struct{}, 1), done: make(chan struct{})} }
@@ -121,7 +121,7 @@ func (n *Notifier) writeFile() error {
 	return replace(n.o.Path, text)
 }
 
-// replace puts a file in the place of another, whole.
+// replace replaces a file atomically.
 func replace(path string, text []byte) error {
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const (
 	// Path is the API's path for peers, below a node's base URL.
 	Path = "/api/v1/notifications/told"
-	// askTimeout bounds the wait for peers: one that does not answer by then counts as down.
+	// askTimeout bounds the wait for peers: a peer without an answer is treated as down.
 	askTimeout = 5 * time.Second
 	// maxAnswer bounds a peer's answer, in octets.
 	maxAnswer = 8 << 20
@@ -96,7 +96,7 @@ func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (ma
 
 // Bounds of the tellings that a node takes from a peer.
 const (
-	maxTells    = 5000 // of one group
+	maxTells    = 5000 // of a group
 	maxTellText = 300  // octets of each text
 )
 

@@ -24,7 +24,7 @@ const (
 type waiting struct {
 	Event api.Event `json:"event"`
 	Group string    `json:"group"`
-	Own   bool      `json:"own"` // no other node tells of it
+	Own   bool      `json:"own"` // no other node sends it
 	Since time.Time `json:"since"`
 }
 
@@ -37,9 +37,9 @@ type message struct {
 	Tells   map[string]Telling `json:"tells"` // by key
 }
 
-// kept is the part of a target that survives a restart.
+// kept is the part of a target that is stored across restarts.
 type kept struct {
-	Position uint64    `json:"position"` // sequence of the last event that was looked at
+	Position uint64    `json:"position"` // sequence of the last processed event
 	Waiting  []waiting `json:"waiting"`  // the oldest first
 	Message  *message  `json:"message"`
 	Told     tellings  `json:"told"`

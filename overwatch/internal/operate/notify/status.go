@@ -33,7 +33,7 @@ func (n *Notifier) Status() []api.NotificationTarget {
 	return list
 }
 
-// patience is the time for which a target may fail before it counts as trouble.
+// patience is the time for which a target may fail before it is reported.
 const patience = 5 * time.Minute
 
 // Trouble returns a sentence for each target that gets no messages: at once for one that refuses for good, after

@@ -13,14 +13,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// target is one receiver. Its goroutine, run, changes it; others read it under mu.
+// target is a receiver of notifications. Its goroutine, run, changes it; other goroutines read it under mu.
 type target struct {
 	n      *Notifier
 	c      config.NotificationTarget
 	sender send.Sender // nil: it cannot be made, see problem
 	stop   context.CancelFunc
 	ended  chan struct{} // closed when run ends
-	wake   chan struct{} // holds one element when it is to be tried at once
+	wake   chan struct{} // has an element while an immediate attempt is requested
 
 	mu sync.Mutex
 	kept
@@ -36,7 +36,7 @@ type target struct {
 type counts struct {
 	sent    uint64 // messages
 	failed  uint64 // attempts
-	dropped uint64 // events that are never told
+	dropped uint64 // dropped events
 }
 
 // newTarget makes a target. It goes on from the kept state of its name, or begins with the next event.
@@ -112,7 +112,7 @@ func (t *target) run(ctx context.Context) {
 	}
 }
 
-// step sends the message that is due first. It returns the time of its next call; zero: after the next event.
+// step sends the next due message. It returns the time of its next call; zero means after the next event.
 func (t *target) step(ctx context.Context) time.Time {
 	peers := t.n.o.Peers()
 	ids := make([]string, len(peers))
@@ -166,7 +166,7 @@ func (t *target) next(group string, own bool) *message {
 	return t.Message
 }
 
-// learn asks the peers for the tellings of a group that they know of.
+// learn requests the tellings of a group from the peers.
 func (t *target) learn(ctx context.Context, peers []Peer, group string) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
