@@ -205,7 +205,7 @@ func (h *chronicle) mapping(draft *definitions.Draft) string {
 		return fmt.Sprintf("client %d is mapped no more", client)
 	}
 	region := pick(h.random, append([]string{"eu"}, historyPlaces...))
-	draft.PutMapping(network, &store.Mapping{CIDR: network.String(), Region: region})
+	draft.PutMapping(network, &model.Mapping{CIDR: network, Region: region})
 	h.model.mappings[client] = region
 	return fmt.Sprintf("client %d is in %q", client, region)
 }

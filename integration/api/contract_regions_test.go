@@ -31,11 +31,11 @@ func (fixture) regionRows() []row {
 		{"DELETE /api/v1/regions/{id}", "/v1/regions/eu", "", 400, shapeProblem},
 
 		{"PUT /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","region":"ap","comment":"x"}`, 201,
-			"cidr:s region:s comment:s source:s{config|api}"},
+			shapeMapping},
 		{"PATCH /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","comment":"y"}`, 200,
-			"cidr:s region:s comment:s source:s{config|api}"},
+			shapeMapping},
 		{"PUT /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","region":"mars"}`, 400, shapeProblem},
-		{"GET /api/v1/geo/mappings", "", "", 200, each("mappings[].", "cidr:s region:s comment:s source:s{config|api}") +
+		{"GET /api/v1/geo/mappings", "", "", 200, each("mappings[].", shapeMapping) +
 			shapeListed},
 		{"GET /api/v1/geo/test", "/v1/geo/test?ip=198.51.100.7", "", 200,
 			"ip:s region:s match_type:s{custom_mapping|country|continent|default} matched_cidr:s comment:s country:s " +

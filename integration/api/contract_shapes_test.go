@@ -34,7 +34,8 @@ const (
 		"recovery.ramp:s- flap.delay:s- flap.max_delay:s-"
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
-	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
+	shapeMapping = "cidr:s region:s comment:s source:s{config|api} owner:s- created_at:t- updated_at:t-"
+	shapeRegion  = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
 		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i- " +
 		"continents:a owner:s- created_at:t- updated_at:t-" + shapeLaid
 	shapeAgentNode = "id:s name:s address:s- port:i- region:s status:s{online|offline|pending} version:s " +

@@ -44,7 +44,7 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 		must(err)
 	}
 	for _, region := range []string{"ap", "eu", "ap"} {
-		_, err = n.Client.PutGeoMapping(t.Context(), api.GeoMappingChange{CIDR: "127.0.0.0/8", Region: &region})
+		_, err = n.Client.PutGeoMapping(t.Context(), api.GeoMappingChange{"cidr": "127.0.0.0/8", "region": region})
 		must(err)
 		must(answersFrom(t, n, region))
 	}

@@ -82,7 +82,7 @@ func definedKinds(service string) []mixedKind {
 	mapping := func(text string) func(int) call {
 		return func(number int) call {
 			return func(ctx context.Context, c *api.Client) error {
-				_, err := c.PutGeoMapping(ctx, api.GeoMappingChange{CIDR: network(number), Region: pointer("eu"), Comment: &text})
+				_, err := c.PutGeoMapping(ctx, api.GeoMappingChange{"cidr": network(number), "region": "eu", "comment": text})
 				return err
 			}
 		}
@@ -134,7 +134,7 @@ func definedKinds(service string) []mixedKind {
 			value: func(ctx context.Context, c *api.Client, number int) (string, error) {
 				list, err := c.GeoMappings(ctx)
 				for _, m := range list.Mappings {
-					if m.CIDR == network(number) {
+					if m.CIDR.String() == network(number) {
 						return m.Comment, err
 					}
 				}

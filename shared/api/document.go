@@ -41,13 +41,8 @@ type DocumentDomain = model.Patch[model.Domain]
 // DocumentServer is a server of a Document. Without a health check it has that of its region.
 type DocumentServer = model.Patch[model.Server]
 
-// DocumentMapping says in which region the clients of a network are.
-type DocumentMapping struct {
-	CIDR    string `json:"cidr"`
-	Region  string `json:"region"`
-	Comment string `json:"comment,omitempty"`
-	Owner   string `json:"owner,omitempty"`
-}
+// DocumentMapping is a mapping of a Document.
+type DocumentMapping = model.Patch[model.Mapping]
 
 // DocumentAgent is an agent that is announced. Its pin, if it has one, is not in a Document.
 type DocumentAgent struct {

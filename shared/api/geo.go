@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 // GeoSource is the origin of a mapping.
@@ -17,19 +19,16 @@ const (
 
 // GeoMapping places the clients of a network in a region.
 type GeoMapping struct {
-	CIDR    string    `json:"cidr"`
-	Region  string    `json:"region"`
-	Comment string    `json:"comment"`
-	Source  GeoSource `json:"source"`
+	model.Mapping
+	Source GeoSource `json:"source"`
+	// CreatedAt and UpdatedAt are set for a mapping of the API.
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
 }
 
-// GeoMappingChange is the body of PUT and PATCH /api/v1/geo/mappings. With PATCH, nil fields stay
-// as they are.
-type GeoMappingChange struct {
-	CIDR    string  `json:"cidr"`
-	Region  *string `json:"region,omitempty"`
-	Comment *string `json:"comment,omitempty"`
-}
+// GeoMappingChange is the body of PUT and PATCH /api/v1/geo/mappings, which needs cidr: a merge patch. A field that it
+// omits gets its default with PUT, and stays with PATCH.
+type GeoMappingChange = model.Patch[model.Mapping]
 
 // GeoMappingList is the answer of GET /api/v1/geo/mappings.
 type GeoMappingList struct {

@@ -31,7 +31,7 @@ type legacy interface {
 	writeLegacy(fields map[string]any)
 }
 
-var _, _, _ legacy = (*Domain)(nil), (*Server)(nil), (*Region)(nil)
+var _, _, _, _ legacy = (*Domain)(nil), (*Server)(nil), (*Region)(nil), (*Mapping)(nil)
 
 // New returns an object with the default of each field.
 func New[T any]() *T {

@@ -418,6 +418,8 @@ func (a *applier) typeRemedy(f *Field, err error) string {
 	switch {
 	case t == reflect.TypeFor[netip.Addr]():
 		return "give an IPv4 or IPv6 address"
+	case t == reflect.TypeFor[netip.Prefix]():
+		return "give a network, such as 192.0.2.0/24 or 2001:db8::/32"
 	case t == reflect.TypeFor[[]netip.Prefix]():
 		return "give a list of networks, such as 192.0.2.0/24 or 2001:db8::/32"
 	case t == reflect.TypeFor[settings.Duration]():

@@ -49,3 +49,15 @@ func TestRegion_ContinentsMayBeOneText(t *testing.T) {
 		}
 	}
 }
+
+// The audit log of version 0.9.0 has the source of a mapping.
+func TestMapping_OfVersion090IsRead(t *testing.T) {
+	m, err := model.Decode[model.Mapping]([]byte(`{"cidr":"192.0.2.0/24","region":"eu","comment":"","source":"api"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := model.Encode(m)
+	if want := `{"cidr":"192.0.2.0/24","comment":"","region":"eu"}`; err != nil || string(text) != want {
+		t.Errorf("%s, want %s: %v", text, want, err)
+	}
+}

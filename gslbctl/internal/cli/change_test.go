@@ -71,7 +71,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"regions reset ap -y", "DELETE /api/v1/regions/ap/overlay", "region ap has the values of the file"},
 		{"regions remove ap -y", "DELETE /api/v1/regions/ap", "region ap is removed"},
 		{"geo set 203.0.113.0/24 eu --comment office",
-			`PUT /api/v1/geo/mappings  {"cidr":"203.0.113.0/24","region":"eu","comment":"office"}`,
+			`PUT /api/v1/geo/mappings  {"cidr":"203.0.113.0/24","comment":"office","region":"eu"}`,
 			"clients of 203.0.113.0/24 are in eu"},
 		{"geo remove 203.0.113.0/24 -y", "DELETE /api/v1/geo/mappings/203.0.113.0/24",
 			"the mapping of 203.0.113.0/24 is removed"},

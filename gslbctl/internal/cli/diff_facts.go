@@ -74,7 +74,7 @@ func placeThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
 		found[fact{"region", r.ID}] = said
 	}
 	for _, m := range mappings.Mappings {
-		found[fact{"mapping", m.CIDR}] = m.Region
+		found[fact{"mapping", m.CIDR.String()}] = m.Region
 	}
 	return found, err
 }

@@ -103,7 +103,7 @@ func wellAnswers() map[string]any {
 		"POST /api/v1/dnssec/rollover/example.com/sign":                fakeWay(),
 		"POST /api/v1/dnssec/rollover/example.com/sign?dry_run=true":   fakeWay(),
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
-			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
+			{Mapping: officeMapping("10.1.0.0/16", "eu-west"), Source: api.GeoFromConfig}}},
 		"GET /api/v1/geo/test": api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country",
 			MatchedCIDR: "203.0.113.0/24", Country: "DE", Continent: "EU", ScopePrefix: 22},
 		"GET /api/health": api.Health{Status: api.ServiceDegraded, Version: "1.2.3",

@@ -1,11 +1,16 @@
 package cli // inside: it shares fake_test.go
 
 import (
+	"net/netip"
 	"time"
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
+
+func officeMapping(network, region string) model.Mapping {
+	return model.Mapping{CIDR: netip.MustParsePrefix(network), Region: region, Comment: "office"}
+}
 
 // fakeSettings returns the answers about regions, mappings and settings.
 func fakeSettings(started time.Time) map[string]any {
@@ -30,7 +35,7 @@ func fakeSettings(started time.Time) map[string]any {
 	gossip := api.GossipSettings{ConfigState: same,
 		Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true,
 			GossipIntervalMS: 200, ProbeIntervalMS: 1000, ProbeTimeoutMS: 500}}
-	mapping := api.GeoMapping{CIDR: "203.0.113.0/24", Region: "eu", Comment: "office", Source: api.GeoFromAPI}
+	mapping := api.GeoMapping{Mapping: officeMapping("203.0.113.0/24", "eu"), Source: api.GeoFromAPI}
 	return map[string]any{
 		"GET /api/v1/regions": api.RegionList{Regions: []api.Region{eu, us}, Total: 2,
 			GeneratedAt: now},

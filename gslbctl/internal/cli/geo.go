@@ -22,7 +22,7 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"},
 				{Name: "COMMENT"}}, Empty: "No custom mappings."}
 			for _, m := range list.Mappings {
-				t.AddNamed(m.CIDR, render.C(m.CIDR), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
+				t.AddNamed(m.CIDR.String(), render.C(m.CIDR.String()), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
 			}
 			return t
 		})
@@ -42,7 +42,7 @@ func (a *app) geoTestCommand() *cobra.Command {
 }
 
 func (a *app) geoSetCommand() *cobra.Command {
-	var req api.GeoMappingChange
+	var flags *settingFlags
 	cmd := &cobra.Command{
 		Use:               "set <network> <region>",
 		Short:             "Map a client network to a region",
@@ -50,14 +50,19 @@ func (a *app) geoSetCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.CompleteArguments(mappedNetworks, allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.CIDR, req.Region = args[0], &args[1]
+			settings, err := flags.patch()
+			if err != nil {
+				return err
+			}
+			req := api.GeoMappingChange(settings)
+			req["cidr"], req["region"] = args[0], args[1]
 			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				m, err := c.PutGeoMapping(ctx, req)
-				return "clients of " + m.CIDR + " are in " + m.Region, err
+				return "clients of " + m.CIDR.String() + " are in " + m.Region, err
 			})
 		},
 	}
-	cmdline.Optional(cmd, cmd.Flags().StringVar, &req.Comment, "comment", "", "description")
+	flags = addSettingFlags(cmd, api.GeoMappingChange(nil).Declared(), nil, "cidr", "region")
 	return cmd
 }
 
@@ -73,5 +78,5 @@ func (a *app) geoRemoveCommand() *cobra.Command {
 
 func mappedNetworks(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.GeoMappings(ctx)
-	return each(list.Mappings, func(m api.GeoMapping) string { return m.CIDR }), err
+	return each(list.Mappings, func(m api.GeoMapping) string { return m.CIDR.String() }), err
 }

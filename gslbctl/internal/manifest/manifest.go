@@ -66,7 +66,7 @@ func OwnedBy(doc api.Document, owner string) api.Document {
 		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Text("owner") == owner }),
 		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Text("owner") == owner }),
 		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Text("owner") == owner }),
-		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner == owner }),
+		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Text("owner") == owner }),
 		Agents:   filter(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner == owner }),
 	}
 }

@@ -221,7 +221,7 @@ func placeSources(cfg *config.Config) geo.Sources {
 	}
 	for _, m := range cfg.Overwatch.Geolocation.CustomMappings {
 		if !disabled[m.Region] {
-			s.Mappings = append(s.Mappings, geo.Mapping(m))
+			s.Mappings = append(s.Mappings, geo.Mapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment})
 		}
 	}
 	if disabled[s.DefaultRegion] {

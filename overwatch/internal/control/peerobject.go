@@ -40,7 +40,7 @@ var peerKinds = map[string]peerKind{
 		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 			return defineDeclared(key, value, d.PutRegion, d.DeleteRegion)
 		}},
-	store.KindMapping: {check: checkAs(definitions.CheckMapping), define: definePeerMapping,
+	store.KindMapping: {check: checkDeclared(definitions.CheckMapping), define: definePeerMapping,
 		unused: (*unused).mapping},
 	store.KindAgent: {check: checkAs(definitions.CheckNode),
 		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
@@ -138,7 +138,7 @@ func definePeerMapping(d *definitions.Draft, key replica.Key, value json.RawMess
 		return fmt.Errorf("its name is no network: %w", err)
 	}
 	network = model.Network(network)
-	return define(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
+	return defineDeclared(key, value, func(m *model.Mapping) { d.PutMapping(network, m) },
 		func(string) { d.DeleteMapping(network) })
 }
 

@@ -163,7 +163,11 @@ func joinPeerObject(t *testing.T, o *replica.Object) {
 		}
 		from.Regions = []*model.Region{r}
 	case store.KindMapping:
-		from.Mappings = []store.Mapping{decodePeer[store.Mapping](t, o)}
+		m, err := model.Decode[model.Mapping](o.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from.Mappings = []*model.Mapping{m}
 	case store.KindSetting:
 		from.Settings = map[string][]byte{o.Name: o.Value}
 	case store.KindServer:

@@ -31,8 +31,8 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 		batch.PutDomain(d)
 	}
 	batch.PutRegion(&model.Region{Name: "us", Enabled: true})
-	batch.PutMapping(store.Mapping{CIDR: "10.0.0.0/8", Region: "us"})
-	batch.PutMapping(store.Mapping{CIDR: "192.0.2.0/24", Region: "gone"})
+	batch.PutMapping(&model.Mapping{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "us"})
+	batch.PutMapping(&model.Mapping{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "gone"})
 	batch.PutSetting("domain a.example", []byte(`{"fields":{"ttl":7}}`))
 	batch.PutSetting("domain z.example", json.RawMessage(`{"fields":{"ttl":7}}`))
 	if err := kept.Write(batch); err != nil {

@@ -73,9 +73,7 @@ func (pl *Planner) Export() (doc api.Document, err error) {
 	for _, network := range slices.SortedFunc(maps.Keys(held.mappings), func(a, b netip.Prefix) int {
 		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 	}) {
-		m := held.mappings[network]
-		doc.Mappings = append(doc.Mappings, api.DocumentMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment,
-			Owner: m.Owner})
+		doc.Mappings = append(doc.Mappings, model.Written(held.mappings[network]))
 	}
 	for _, id := range sortedKeys(held.agents) {
 		doc.Agents = append(doc.Agents, writtenAgent(held.agents[id]))

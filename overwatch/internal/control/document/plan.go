@@ -48,7 +48,7 @@ func compare(ctx context.Context, request Request, wanted, held *Objects, now ti
 	compareAll(p, kindServer, wanted.targets, held.targets, p.put.targets, p.gone.targets,
 		func(t *model.Server) ownership { return ownership{&t.Owner, &t.CreatedAt, &t.UpdatedAt} })
 	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings,
-		func(m *store.Mapping) ownership { return ownership{&m.Owner, new(time.Time), new(time.Time)} })
+		func(m *model.Mapping) ownership { return ownership{&m.Owner, &m.CreatedAt, &m.UpdatedAt} })
 	compareAll(p, kindAgent, wanted.agents, held.agents, p.put.agents, p.gone.agents,
 		func(n *store.Node) ownership { return ownership{&n.Owner, &n.RegisteredAt, new(time.Time)} })
 	compareAll(p, kindSettings, wanted.settings, held.settings, p.put.settings, p.gone.settings,

@@ -47,7 +47,7 @@ type Objects struct {
 	domains  map[string]*model.Domain
 	servers  map[registry.ID]*model.Server
 	targets  map[definitions.TargetID]*model.Server
-	mappings map[netip.Prefix]*store.Mapping
+	mappings map[netip.Prefix]*model.Mapping
 	agents   map[string]*store.Node
 	settings map[string]*json.RawMessage
 	places   map[string]string // places in a document, such as domains[3], by kind and name
@@ -132,7 +132,7 @@ func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
 
 func newObjects() *Objects {
 	return &Objects{map[string]*model.Region{}, map[string]*model.Domain{}, map[registry.ID]*model.Server{},
-		map[definitions.TargetID]*model.Server{}, map[netip.Prefix]*store.Mapping{},
+		map[definitions.TargetID]*model.Server{}, map[netip.Prefix]*model.Mapping{},
 		map[string]*store.Node{},
 		map[string]*json.RawMessage{}, map[string]string{}}
 }
@@ -223,16 +223,12 @@ func (r *reader) server(req api.DocumentServer) (kind, name string, err error) {
 }
 
 func (r *reader) mapping(req api.DocumentMapping) (kind, name string, err error) {
-	network, err := objects.ParseNetwork(req.CIDR)
+	made, err := objects.NewMapping(req, r.names, model.FromDocument)
 	if err != nil {
 		return "", "", err
 	}
-	if req.Comment != "" {
-		err = objects.CheckText("comment", req.Comment, api.MaxComment)
-	}
-	r.found.mappings[network] = &store.Mapping{CIDR: network.String(), Region: r.names.Of(req.Region),
-		Comment: req.Comment, Owner: req.Owner}
-	return kindMapping, network.String(), errors.Join(err, checkOwner(req.Owner))
+	r.found.mappings[made.CIDR] = made
+	return kindMapping, made.CIDR.String(), checkOwner(made.Owner)
 }
 
 func checkOwner(owner string) error { return fault.FromCheck(definitions.CheckOwner(owner)) }

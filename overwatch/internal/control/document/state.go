@@ -30,7 +30,7 @@ type appliedObjects struct {
 	Domains  []json.RawMessage          `json:",omitempty"`
 	Servers  []json.RawMessage          `json:",omitempty"`
 	Targets  []appliedTarget            `json:",omitempty"`
-	Mappings []*store.Mapping           `json:",omitempty"`
+	Mappings []json.RawMessage          `json:",omitempty"`
 	Agents   []*store.Node              `json:",omitempty"`
 	Settings map[string]json.RawMessage `json:",omitempty"`
 }
@@ -85,8 +85,8 @@ func (o *Objects) listed() (list appliedObjects, err error) {
 		}
 		list.Targets = append(list.Targets, appliedTarget{key.String(), text})
 	}
-	for _, key := range sortedKeys(o.mappings) {
-		list.Mappings = append(list.Mappings, o.mappings[key])
+	if list.Mappings, err = encoded(o.mappings); err != nil {
+		return list, err
 	}
 	for _, key := range sortedKeys(o.agents) {
 		list.Agents = append(list.Agents, o.agents[key])
@@ -104,7 +104,8 @@ func (o *Objects) listed() (list appliedObjects, err error) {
 func (l *appliedObjects) objects() (*Objects, error) {
 	o := newObjects()
 	if err := errors.Join(decodeAll(l.Regions, o.regions, (*model.Region).Key),
-		decodeAll(l.Domains, o.domains, (*model.Domain).Key), decodeAll(l.Servers, o.servers, endpointOf)); err != nil {
+		decodeAll(l.Domains, o.domains, (*model.Domain).Key), decodeAll(l.Servers, o.servers, endpointOf),
+		decodeAll(l.Mappings, o.mappings, func(m *model.Mapping) netip.Prefix { return m.CIDR })); err != nil {
 		return nil, err
 	}
 	for _, t := range l.Targets {
@@ -113,13 +114,6 @@ func (l *appliedObjects) objects() (*Objects, error) {
 			return nil, err
 		}
 		o.targets[definitions.TargetIDOf(server)] = server
-	}
-	for _, m := range l.Mappings {
-		network, err := netip.ParsePrefix(m.CIDR)
-		if err != nil {
-			return nil, err
-		}
-		o.mappings[network] = m
 	}
 	for _, n := range l.Agents {
 		o.agents[n.ID] = n

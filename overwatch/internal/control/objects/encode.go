@@ -21,6 +21,10 @@ func Encode(object any) ([]byte, error) {
 		}
 	case model.Server:
 		return model.Encode(&o)
+	case *model.Mapping:
+		if o != nil {
+			return model.Encode(o)
+		}
 	case *model.Region:
 		if o != nil {
 			return model.Encode(o)

@@ -7,14 +7,13 @@ import (
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
 
 // OwnMapping returns a mapping of the API if it fulfills the condition, nil without a mapping. done completes the
 // sentence of the error, such as "deleted".
-func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Condition) (*store.Mapping, error) {
+func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Condition) (*model.Mapping, error) {
 	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
 		func(m config.CustomMapping) bool { return model.Network(m.CIDR) == network }) {
 		return nil,
@@ -28,15 +27,26 @@ func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Co
 	return m, cond.Holds(*m)
 }
 
-// MappingRecord is a mapping in the audit log. An undo also restores its owner.
-type MappingRecord struct {
-	api.GeoMapping
-	Owner string `json:"owner,omitempty"`
+// NewMapping returns the mapping of a request, with the defaults of the fields that the request omits. names are the ids
+// of the known regions, which a request may write in any case.
+func NewMapping(req api.GeoMappingChange, names config.RegionNames, source string) (*model.Mapping, error) {
+	made := model.New[model.Mapping]()
+	if err := EditMapping(made, req, names, source); err != nil {
+		return nil, err
+	}
+	network, err := ParseNetwork(req.Text("cidr"))
+	made.CIDR = network
+	return made, err
 }
 
-func MappingRecordOf(m *store.Mapping) MappingRecord { return MappingRecord{MappingView(m), m.Owner} }
-
-// MappingView returns the API view of a mapping of the API.
-func MappingView(m *store.Mapping) api.GeoMapping {
-	return api.GeoMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment, Source: api.GeoFromAPI}
+// EditMapping applies a request to a mapping and checks the result, but for its network.
+func EditMapping(m *model.Mapping, req api.GeoMappingChange, names config.RegionNames, source string) error {
+	if err := definitions.ApplyPatch(m, req, source); err != nil {
+		return fault.FromCheck(err)
+	}
+	m.Region = names.Of(m.Region)
+	if m.Comment == "" {
+		return nil
+	}
+	return CheckText("comment", m.Comment, model.MaxComment)
 }

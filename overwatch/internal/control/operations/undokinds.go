@@ -47,7 +47,7 @@ func (op *Operations) newUndoKinds() map[string]undoKind {
 			}, nil},
 		"domain":      {api.RoleAdmin, op.undoDomain, op.presentDomain, decodeAs[model.Domain], nil},
 		"region":      {api.RoleAdmin, op.undoRegion, op.presentRegion, decodeAs[model.Region], nil},
-		"geo_mapping": {api.RoleAdmin, op.undoMapping, op.presentMapping, nil, nil},
+		"geo_mapping": {api.RoleAdmin, op.undoMapping, op.presentMapping, decodeAs[model.Mapping], nil},
 		"overlay": {api.RoleAdmin, op.undoOverlay, op.presentOverlay,
 			func(e *api.AuditEntry, object json.RawMessage) (any, error) {
 				kind, _, _ := definitions.SplitOverlay(e.ResourceID)
@@ -131,10 +131,7 @@ func (op *Operations) presentMapping(e *api.AuditEntry) (any, error) {
 		return nil, changes.CannotUndo(e, "it names no network")
 	}
 	set, _ := op.o.Definitions.Defined()
-	if m := set.Mappings[network]; m != nil {
-		return objects.MappingRecordOf(m), nil
-	}
-	return nil, nil
+	return set.Mappings[network], nil
 }
 
 func (op *Operations) presentOverlay(e *api.AuditEntry) (any, error) {

@@ -9,7 +9,6 @@ import (
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -157,7 +156,7 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 
 // undoMapping deletes a created mapping, or restores the previous mapping of the network.
 func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) error {
-	before, _, err := changes.States[objects.MappingRecord](e)
+	before, after, err := statesOf[model.Mapping](e)
 	if err != nil {
 		return err
 	}
@@ -166,19 +165,17 @@ func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) err
 		return changes.CannotUndo(e, "it names no network")
 	}
 	return op.Define(r, ch, func(d *definitions.Draft) error {
-		var view any
 		var named []string
 		now, err := objects.OwnMapping(d, network, "changed", nil)
 		if err != nil {
 			return err
 		}
-		if now != nil {
-			view, named = objects.MappingRecordOf(now), []string{now.Region}
-		}
-		if err := changes.UnchangedSince(e, view); err != nil {
+		if err := sameObject(now, after); err != nil {
 			return err
 		}
-		ch.Before = view
+		if now != nil {
+			ch.Before, named = now, []string{now.Region}
+		}
 		if before == nil {
 			d.DeleteMapping(network)
 			return nil
@@ -186,9 +183,8 @@ func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) err
 		if err := objects.CheckRegions(d, []string{before.Region}, named); err != nil {
 			return err
 		}
-		ch.After = *before
-		d.PutMapping(network, &store.Mapping{CIDR: before.CIDR, Region: before.Region, Comment: before.Comment,
-			Owner: before.Owner})
+		ch.After = before
+		d.PutMapping(network, before)
 		return nil
 	})
 }

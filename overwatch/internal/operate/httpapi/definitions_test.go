@@ -139,7 +139,7 @@ func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 		`{"cidr":"2001:db8::1/32","region":"us"}`: "give 2001:db8::/32", `{"cidr":"1.0.0.0/8"}`: "region is missing",
 		`{"cidr":"1.0.0.0/8","region":"zz"}`:                  `"zz"`,
 		`{"cidr":"fe80::%eth0/10","region":"us"}`:             "cidr is",
-		`{"cidr":["1.0.0.0/8"],"region":"us"}`:                `cidr is ["1.0.0.0/8"]: it must be a string`,
+		`{"cidr":["1.0.0.0/8"],"region":"us"}`:                `cidr is ["1.0.0.0/8"]: give a network`,
 		`{"cidr":"1.0.0.0/8","region":"us","comment":"a\nb"}`: "comment",
 	} {
 		w.wantError(body, w.send("PUT", "/api/v1/geo/mappings", body), 400, word)

@@ -58,7 +58,7 @@ func shop(ttl int) api.Document {
 				"health_check": api.HealthCheckChange{"type": "http", "path": "/x", "expected_status": "200"}},
 			{"service": "shop.example", "address": "2001:db8::7", "port": 80, "region": "eu"},
 		},
-		Mappings: []api.DocumentMapping{{CIDR: "10.0.0.0/8", Region: "asia", Comment: "lab"}},
+		Mappings: []api.DocumentMapping{{"cidr": "10.0.0.0/8", "region": "asia", "comment": "lab"}},
 		Agents:   []api.DocumentAgent{{AgentRegistration: api.AgentRegistration{Name: "asia-1", Region: "asia"}}},
 	}
 }
@@ -77,7 +77,7 @@ func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
 	exported, err := w.client.Document(t.Context())
 	w.must(err)
 	if one := exported.Regions[0]; one.Text("id") != "asia" || one.Text("name") != "Far East" || one.Text("owner") != "shop" ||
-		exported.Mappings[0].Owner != "shop" {
+		exported.Mappings[0].Text("owner") != "shop" {
 		t.Errorf("exported: %+v %+v", one, exported.Mappings)
 	}
 	w.apply(api.ApplyRequest{Document: exported}, 0)
@@ -160,8 +160,8 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		{func(d *api.Document) { d.Settings = laid("dns", "max_ttl", "x") }, 400, "settings[0]", "max_ttl"},
 		{func(d *api.Document) { d.Settings = laid("dns", "default_ttl", -1) }, 400, "settings[0]", "default_ttl"},
 		{func(d *api.Document) { d.Settings = laid("dns", "enable_tcp", false) }, 400, "settings[0]", "always"},
-		{func(d *api.Document) { d.Mappings[0].CIDR = "10.0.0.1/8" }, 400, "mappings[0]", "bits behind the prefix"},
-		{func(d *api.Document) { d.Mappings[0].Owner = "other" }, 409, "mappings[0]", `owner is "other"`},
+		{func(d *api.Document) { d.Mappings[0]["cidr"] = "10.0.0.1/8" }, 400, "mappings[0]", "bits behind the prefix"},
+		{func(d *api.Document) { d.Mappings[0]["owner"] = "other" }, 409, "mappings[0]", `owner is "other"`},
 		{func(d *api.Document) { d.Domains[0]["ttl"] = 50; d.Regions = nil }, 400, "region asia", "stays"},
 	} {
 		d := shop(30)
@@ -256,7 +256,7 @@ func TestDocument_WhatNamesADisabledRegionCanBeChangedAndRestored(t *testing.T) 
 	w.apply(api.ApplyRequest{Document: off, Owner: "shop"}, 1)
 	only := api.Document{Domains: shop(40).Domains, Servers: shop(40).Servers, Mappings: shop(40).Mappings}
 	only.Servers[0]["weight"] = 7
-	only.Mappings[0].Comment = "yard"
+	only.Mappings[0]["comment"] = "yard"
 	w.apply(api.ApplyRequest{Document: only, Owner: "shop"}, 3)
 	exported, err := w.client.Document(t.Context())
 	w.must(err)

@@ -49,7 +49,8 @@ func TestGeo_SaysWhereAClientIsAndWhy(t *testing.T) {
 		w.wantError("geo test"+query, w.send("GET", "/api/v1/geo/test"+query, ""), 400, say)
 	}
 	list, err := w.client.GeoMappings(t.Context())
-	want := []api.GeoMapping{{CIDR: "10.1.0.0/16", Region: "eu", Comment: "office", Source: api.GeoFromConfig}}
+	want := []api.GeoMapping{{Mapping: config.CustomMapping{CIDR: office, Region: "eu", Comment: "office"},
+		Source: api.GeoFromConfig}}
 	if err != nil || list.Total != 1 || fmt.Sprint(list.Mappings) != fmt.Sprint(want) {
 		t.Errorf("mappings %+v (%v)", list, err)
 	}

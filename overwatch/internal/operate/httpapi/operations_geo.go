@@ -2,18 +2,21 @@ package httpapi
 
 import (
 	"net/http"
+	"net/netip"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func geoOperations() []Operation {
-	placed := api.GeoMapping{CIDR: "198.51.100.0/24", Region: "eu-west", Comment: "the office", Source: api.GeoFromAPI}
-	mapping := api.GeoMappingChange{CIDR: "198.51.100.0/24", Region: new("eu-west"), Comment: new("the office")}
+	example := model.Mapping{CIDR: netip.MustParsePrefix("198.51.100.0/24"), Region: "eu-west", Comment: "the office"}
+	placed := api.GeoMapping{Mapping: example, Source: api.GeoFromAPI, CreatedAt: at(), UpdatedAt: at()}
+	mapping := api.GeoMappingChange{"cidr": "198.51.100.0/24", "region": "eu-west", "comment": "the office"}
 	return []Operation{
 		{Method: get, Path: v1 + "/geo/mappings", handle: (*Server).listGeoMappings,
 			Summary: "List mappings of networks to regions", Query: paged(), Status: 200,
 			Answer: api.GeoMappingList{Mappings: []api.GeoMapping{
-				{CIDR: "198.51.100.0/24", Region: "eu-west", Comment: "the office", Source: api.GeoFromConfig}}, Total: 1,
+				{Mapping: example, Source: api.GeoFromConfig}}, Total: 1,
 				GeneratedAt: at()}},
 		{Method: put, Path: v1 + "/geo/mappings", Changes: KindMapping, handle: decoded((*Server).putGeoMapping),
 			Summary: "Set the region of a network",

@@ -181,7 +181,7 @@ func TestOverlay_NothingNewNamesADisabledRegion(t *testing.T) {
 	}
 	w.refuses(api.ApplyRequest{Document: domain("new.example")}, 400, "domains[0]", `region is "us"`, "disabled")
 	w.refuses(api.ApplyRequest{Document: api.Document{Mappings: []api.DocumentMapping{
-		{CIDR: "198.51.100.0/24", Region: "us"}}}}, 400, "mappings[0]", `region is "us"`, "disabled")
+		{"cidr": "198.51.100.0/24", "region": "us"}}}}, 400, "mappings[0]", `region is "us"`, "disabled")
 	w.want("its domain", w.send("PATCH", "/api/v1/domains/old.example", `{"ttl":9,"regions":["us","eu"]}`), 200)
 	w.want("its mapping", w.send("PATCH", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","comment":"x"}`), 200)
 	w.want("undone", w.undo(operations.LastChange), 200)

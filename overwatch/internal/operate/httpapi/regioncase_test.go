@@ -10,7 +10,8 @@ import (
 func TestRegions_AreComparedWithoutCase(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: api.Document{Regions: []api.DocumentRegion{{"id": "Latam", "name": "Latam"}}}}, 1)
-	again := api.Document{Regions: []api.DocumentRegion{{"name": "Latam", "code": "latam"}}, Mappings: []api.DocumentMapping{{CIDR: "198.51.100.0/24", Region: "LATAM"}}}
+	again := api.Document{Regions: []api.DocumentRegion{{"name": "Latam", "code": "latam"}},
+		Mappings: []api.DocumentMapping{{"cidr": "198.51.100.0/24", "region": "LATAM"}}}
 	w.apply(api.ApplyRequest{Document: again}, 2) // the code of the region, and the mapping
 	w.apply(api.ApplyRequest{Document: again}, 0)
 	regions, err := w.client.Regions(t.Context())

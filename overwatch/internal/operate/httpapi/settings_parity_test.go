@@ -87,6 +87,28 @@ func TestRegion_EverySettingIsAvailableInEachPlace(t *testing.T) {
 	}
 }
 
+// Every declared setting of a mapping is accepted and shown for a mapping of the API and in a document, and null resets
+// it.
+func TestMapping_EverySettingIsAvailableInEachPlace(t *testing.T) {
+	w := newWorld(t)
+	const settings = `"cidr":"192.0.2.0/24","region":"us","comment":"the office"`
+	w.want("new", w.send("PUT", "/api/v1/geo/mappings", `{`+settings+`}`), 201)
+	list, doc := w.send("GET", "/api/v1/geo/mappings", "").body, w.send("GET", "/api/v1/document", "").body
+	for _, field := range model.Patch[model.Mapping](nil).Declared().Names(model.FromOperator) {
+		at := strings.Index(settings, `"`+field+`":`)
+		if at < 0 {
+			t.Fatalf("settings lacks the setting %s: add it", field)
+		}
+		value, _, _ := strings.Cut(settings[at:], `,"`)
+		if !strings.Contains(list, value) || !strings.Contains(doc, value) {
+			t.Errorf("%s is not shown: %s %s", value, list, doc)
+		}
+	}
+	w.want("reset", w.send("PATCH", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","comment":null}`), 200, `"comment":""`)
+	w.wantError("unknown", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","region":"us","weight":1}`), 400,
+		"unknown field")
+}
+
 // An overlay over a region is stored with the one continent that version 0.9.0 knows.
 func TestOverlay_OfARegionIsStoredForVersion090(t *testing.T) {
 	w := newWorld(t)

@@ -102,13 +102,13 @@ func TestUndo_RestoresTheOwnerOfAMapping(t *testing.T) {
 	w := newWorld(t)
 	w.must(func() error {
 		_, err := w.client.Apply(t.Context(), api.ApplyRequest{Owner: "shop", Document: api.Document{
-			Mappings: []api.DocumentMapping{{CIDR: "192.0.2.0/24", Region: "eu"}}}})
+			Mappings: []api.DocumentMapping{{"cidr": "192.0.2.0/24", "region": "eu"}}}})
 		return err
 	}())
 	w.want("DELETE", w.send("DELETE", "/api/v1/geo/mappings/192.0.2.0/24", ""), 204)
 	w.want("undo", w.undo(operations.LastChange), 200)
 	doc, err := w.client.Document(t.Context())
-	if err != nil || len(doc.Mappings) != 1 || doc.Mappings[0].Owner != "shop" {
+	if err != nil || len(doc.Mappings) != 1 || doc.Mappings[0].Text("owner") != "shop" {
 		t.Errorf("%+v, %v", doc.Mappings, err)
 	}
 }

@@ -279,16 +279,6 @@ type Geolocation struct {
 	CustomMappings []CustomMapping `key:"custom_mappings" reload:"live"`
 }
 
-// CustomMapping places the clients of a network in a region, with precedence over the database.
-type CustomMapping struct {
-	// The network. Required; each once.
-	CIDR netip.Prefix `key:"cidr"`
-	// The node's region. Required.
-	Region string `key:"region"`
-	// A comment for operators.
-	Comment string `key:"comment"`
-}
-
 // Metrics is the Prometheus endpoint.
 type Metrics struct {
 	// Whether Prometheus can read metrics at `/metrics`.

@@ -125,6 +125,7 @@ type Zone struct {
 // Package model declares the objects.
 type (
 	Region        = model.Region
+	CustomMapping = model.Mapping
 	Server        = model.Server
 	HealthCheck   = model.HealthCheck
 	Domain        = model.Domain

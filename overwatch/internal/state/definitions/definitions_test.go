@@ -38,8 +38,9 @@ func set(t *testing.T) *definitions.Set {
 			domain("b.example", "ap", "gone", "eu"), {Name: "off.example"}},
 		Regions: []*model.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9},
 			{Name: "af", Enabled: true, Priority: 3}, {Name: "off"}},
-		Mappings: []store.Mapping{{CIDR: "10.0.0.0/8", Region: "ap"}, {CIDR: "192.0.2.0/24", Region: "ap"},
-			{CIDR: "198.51.100.0/24", Region: "off"}},
+		Mappings: []*model.Mapping{{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "ap"},
+			{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "ap"},
+			{CIDR: netip.MustParsePrefix("198.51.100.0/24"), Region: "off"}},
 		Settings: map[string][]byte{},
 	})
 	if err != nil {

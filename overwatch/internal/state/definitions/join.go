@@ -64,7 +64,9 @@ func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool, s
 	list := slices.Clip(file.Overwatch.Geolocation.CustomMappings)
 	for network, m := range s.Mappings {
 		if region := spelled.Of(m.Region); known[region] && !written[network] {
-			list = append(list, config.CustomMapping{CIDR: network, Region: region, Comment: m.Comment})
+			joined := *m
+			joined.CIDR, joined.Region = network, region
+			list = append(list, joined)
 		}
 	}
 	slices.SortFunc(list[len(written):], func(a, b config.CustomMapping) int { return compareNetworks(a.CIDR, b.CIDR) })

@@ -67,13 +67,12 @@ func checkOptionalRegion(id string) error {
 }
 
 // CheckMapping returns the first fault of a mapping of the API that does not depend on other definitions.
-func CheckMapping(m *store.Mapping) error {
-	network, err := netip.ParsePrefix(m.CIDR)
-	if err != nil || model.Network(network).String() != m.CIDR {
+func CheckMapping(m *model.Mapping) error {
+	if !m.CIDR.IsValid() || model.Network(m.CIDR) != m.CIDR {
 		return fmt.Errorf("cidr is %.64q: it must be a network in its canonical form, such as 192.0.2.0/24 or 2001:db8::/32",
 			m.CIDR)
 	}
-	return errors.Join(checkRegionID("region", m.Region), checkOptionalText("comment", m.Comment, api.MaxComment),
+	return errors.Join(checkRegionID("region", m.Region), checkOptionalText("comment", m.Comment, model.MaxComment),
 		CheckOwner(m.Owner))
 }
 

@@ -25,7 +25,7 @@ const (
 type Set struct {
 	Domains  map[string]*model.Domain
 	Regions  map[string]*model.Region
-	Mappings map[netip.Prefix]*store.Mapping // by their canonical network
+	Mappings map[netip.Prefix]*model.Mapping // by their canonical network
 	Settings map[string]json.RawMessage      // by section, or by OverlayKey
 	Nodes    map[string]*store.Node          // agents that were announced, by id
 }
@@ -40,7 +40,7 @@ func New(from store.Definitions) (*Set, error) {
 	s := &Set{
 		Domains:  make(map[string]*model.Domain, len(from.Domains)),
 		Regions:  make(map[string]*model.Region, len(from.Regions)),
-		Mappings: make(map[netip.Prefix]*store.Mapping, len(from.Mappings)),
+		Mappings: make(map[netip.Prefix]*model.Mapping, len(from.Mappings)),
 		Settings: make(map[string]json.RawMessage, len(from.Settings)),
 		Nodes:    make(map[string]*store.Node, len(from.Nodes)),
 	}
@@ -50,12 +50,11 @@ func New(from store.Definitions) (*Set, error) {
 	for i := range from.Regions {
 		s.Regions[from.Regions[i].Name] = from.Regions[i]
 	}
-	for i := range from.Mappings {
-		network, err := netip.ParsePrefix(from.Mappings[i].CIDR)
-		if err != nil {
-			return nil, fmt.Errorf("stored mapping %q: %w", from.Mappings[i].CIDR, err)
+	for _, m := range from.Mappings {
+		if !m.CIDR.IsValid() {
+			return nil, fmt.Errorf("a stored mapping of the region %q has no network", m.Region)
 		}
-		s.Mappings[model.Network(network)] = &from.Mappings[i]
+		s.Mappings[model.Network(m.CIDR)] = m
 	}
 	for i := range from.Nodes {
 		s.Nodes[from.Nodes[i].ID] = &from.Nodes[i]
@@ -120,7 +119,7 @@ func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 		func(name string) { b.DeleteDomain(name) })
 	k.Regions = differences(s.Regions, next.Regions, func(r *model.Region) { b.PutRegion(r) },
 		func(name string) { b.DeleteRegion(name) })
-	k.Mappings = differences(s.Mappings, next.Mappings, func(m *store.Mapping) { b.PutMapping(*m) },
+	k.Mappings = differences(s.Mappings, next.Mappings, func(m *model.Mapping) { b.PutMapping(m) },
 		func(n netip.Prefix) { b.DeleteMapping(n.String()) })
 	differences(s.Nodes, next.Nodes, func(n *store.Node) { b.PutNode(*n) }, func(id string) { b.DeleteNode(id) })
 	for section, value := range next.Settings {
@@ -216,7 +215,7 @@ func (d *Draft) PutRegion(region *model.Region) {
 func (d *Draft) DeleteRegion(name string) { delete(writable(&d.next.Regions, &d.ownRegions), name) }
 
 // PutMapping adds a mapping, or replaces the one of its canonical network. The caller must not change it afterwards.
-func (d *Draft) PutMapping(network netip.Prefix, m *store.Mapping) {
+func (d *Draft) PutMapping(network netip.Prefix, m *model.Mapping) {
 	writable(&d.next.Mappings, &d.ownMappings)[network] = m
 }
 

@@ -13,7 +13,7 @@ import (
 type Definitions struct {
 	Domains  []*model.Domain
 	Regions  []*model.Region
-	Mappings []Mapping
+	Mappings []*model.Mapping
 	Nodes    []Node
 	Settings map[string][]byte // JSON, by the name of a section
 }
@@ -26,7 +26,7 @@ func (s *Store) LoadDefinitions() (d Definitions, err error) {
 	if d.Regions, err = loadObjects[model.Region](s, bucketRegions); err != nil {
 		return d, err
 	}
-	if d.Mappings, err = load[Mapping](s, bucketMappings); err != nil {
+	if d.Mappings, err = loadObjects[model.Mapping](s, bucketMappings); err != nil {
 		return d, err
 	}
 	if d.Nodes, err = load[Node](s, bucketNodes); err != nil {
@@ -104,7 +104,7 @@ func (b *Batch) PutRegion(r *model.Region) { putObject(b, bucketRegions, r.Name,
 func (b *Batch) DeleteRegion(name string) { b.delete(bucketRegions, name) }
 
 // PutMapping stores a mapping and replaces the one of its network.
-func (b *Batch) PutMapping(m Mapping) { b.put(bucketMappings, m.CIDR, m) }
+func (b *Batch) PutMapping(m *model.Mapping) { putObject(b, bucketMappings, m.Key(), m) }
 
 // DeleteMapping deletes the mapping of a network. A missing one is no error.
 func (b *Batch) DeleteMapping(cidr string) { b.delete(bucketMappings, cidr) }

@@ -134,12 +134,11 @@ func named(o *replica.Object) string {
 		}
 		return r.Name
 	case KindMapping:
-		return decoded(o, func(m *Mapping) string {
-			if _, err := netip.ParsePrefix(m.CIDR); err != nil {
-				return ""
-			}
-			return m.CIDR
-		})
+		m, err := model.Decode[model.Mapping](o.Value)
+		if err != nil || !m.CIDR.IsValid() {
+			return ""
+		}
+		return m.CIDR.String()
 	case KindServer:
 		s, err := model.Decode[model.Server](o.Value)
 		if err != nil {

@@ -124,11 +124,3 @@ type Node struct {
 	RegisteredAt time.Time `json:"registered_at"`
 	Owner        string    `json:"owner,omitempty"`
 }
-
-// Mapping places the clients of a network in a region.
-type Mapping struct {
-	CIDR    string `json:"cidr"` // canonical: unmapped and masked
-	Region  string `json:"region"`
-	Comment string `json:"comment"`
-	Owner   string `json:"owner,omitempty"`
-}

@@ -87,7 +87,7 @@ func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	var batch Batch
 	batch.PutDomain(&model.Domain{Name: "app.example"})
 	batch.PutRegion(&model.Region{Name: "eu"})
-	batch.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "eu"})
+	batch.PutMapping(&model.Mapping{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "eu"})
 	batch.PutNode(Node{ID: "agent-1"})
 	batch.PutSetting("dns", []byte(`{"default_ttl":7}`))
 	batch.PutSetting("logging", []byte(`{"level":"debug"}`))

@@ -1,0 +1,35 @@
+package model
+
+import "net/netip"
+
+// Mapping places the clients of one network in a region. It has priority over the geolocation database.
+type Mapping struct {
+	// The network. Required; each once.
+	CIDR netip.Prefix `key:"cidr" json:"cidr" write:"always"`
+	// The region of the clients. Required.
+	Region string `key:"region" json:"region" usage:"region of the clients" write:"always"`
+	// A text for people. In the API at most 500 printable characters.
+	Comment string `key:"comment" json:"comment" usage:"text for people"`
+	Meta
+}
+
+// Key returns the canonical form of the network.
+func (m *Mapping) Key() string { return Network(m.CIDR).String() }
+
+// Network returns the canonical form of a network: an IPv4-mapped one as IPv4, with no bit set beyond its length.
+func Network(p netip.Prefix) netip.Prefix {
+	const mapped = 96 // bits of ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
+	if p.Addr().Is4In6() && p.Bits() >= mapped {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
+	}
+	return p.Masked()
+}
+
+// readLegacy removes a field of the audit log of version 0.9.0.
+func (m *Mapping) readLegacy(fields map[string]any) error {
+	delete(fields, "source")
+	return nil
+}
+
+// writeLegacy adds the field that version 0.9.0 always writes.
+func (m *Mapping) writeLegacy(fields map[string]any) { fields["comment"] = m.Comment }
