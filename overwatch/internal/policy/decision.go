@@ -28,7 +28,7 @@ type Decision struct {
 	// Group identifies the backends of this decision among the groups of the name.
 	Group   string
 	Members []Member // selected addresses or targets, sorted
-	Ports   []Member // with Rules.WithPorts: ports of the members, ascending, at most MaxPorts; their parts are percentages
+	Ports   []Member // with Rules.WithPorts: ascending, at most MaxPorts; parts are percentages
 	// Hashed: each client network, defined by ClientBits, uses one member (Rendezvous). Otherwise the members rotate.
 	Hashed     bool
 	ClientBits ClientBits

@@ -8,7 +8,8 @@ import (
 // Geolocation selects the client's region, or the nearest region with serving backends, weighted within the region.
 var Geolocation = &Algorithm{
 	Name: "geolocation", Title: "Geolocation", Kind: "geo",
-	Description: "the client's region answers, weighted within the region; otherwise the nearest region with serving backends",
+	Description: "the client's region answers, weighted within the region; otherwise the nearest region with " +
+		"serving backends",
 	Parameters: map[string]string{
 		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, fallbackKey: fallbackText,
 	},

@@ -130,10 +130,12 @@ func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 			return os.WriteFile(base+".private", nil,
 				0o600)
 		},
-		"contains no record":                            func(base string) error { return os.Truncate(base+".key", 0) },
-		"octets; the maximum is":                        func(base string) error { return os.Truncate(base+".private", 1<<20) },
+		"contains no record": func(base string) error { return os.Truncate(base+".key", 0) },
+		"octets; the maximum is": func(base string) error {
+			return os.Truncate(base+".private", 1<<20)
+		},
 		"the private key does not belong to the public": swapPrivate,
-		"the name must be":                              func(base string) error { return rename(base, base+"1") },
+		"the name must be": func(base string) error { return rename(base, base+"1") },
 		"has the algorithm 8; 13 (ECDSAP256SHA256) and 15 (ED25519) can be used": replaceIn(".private",
 			"13 (ECDSAP256SHA256)",
 			"8 (RSASHA256)"),

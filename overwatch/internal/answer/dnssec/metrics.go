@@ -27,16 +27,16 @@ func newMetrics(z *Zones) *metrics {
 			age: prometheus.NewDesc("gslb_dnssec_key_age_seconds", "Age of the oldest key that signs, by zone.",
 				[]string{"zone"}, nil),
 			lost: prometheus.NewDesc("gslb_dnssec_keys_lost",
-				"1 for a day after a zone's keys were gone and a new one was made, unless a copy comes back, by zone.",
+				"1 for a day after a zone's keys were lost and a new key was created, unless a copy is restored, by zone.",
 				[]string{"zone"}, nil),
 			stage: prometheus.NewDesc("gslb_dnssec_roll_stage",
 				"Stage of the change of a zone's signing key, or of its way to be unsigned or signed: 1 signing, 2 published, "+
-					"3 offered, 4 alone or unsigned; 0: none is under way.",
+					"3 offered, 4 alone or unsigned; 0 if no change is under way.",
 				[]string{"zone"}, nil),
 			since: prometheus.NewDesc("gslb_dnssec_roll_stage_timestamp",
 				"When the stage of a change that is under way began, in seconds since 1970; 0: none is.", []string{"zone"}, nil),
 			unsigned: prometheus.NewDesc("gslb_dnssec_zone_unsigned",
-				"1 while a zone is not signed because an operator said so, by zone.", []string{"zone"}, nil),
+				"1 while a zone is unsigned because of an operator's request, by zone.", []string{"zone"}, nil),
 		},
 	}
 }

@@ -47,26 +47,27 @@ func (c *Changes) wake() {
 	}
 }
 
-// take removes and returns all services. The caller calls visible(upTo) after their publication.
-func (c *Changes) take() (services map[string]struct{}, upTo uint64) {
+// takeServices removes and returns all services. The caller calls visible(upTo) after their publication.
+func (c *Changes) takeServices() (services map[string]struct{}, upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	services, c.services = c.services, make(map[string]struct{})
 	return services, c.made
 }
 
-// drop removes all services, because the first view will contain their changes. The caller calls visible(upTo) then.
-func (c *Changes) drop() (upTo uint64) {
+// dropServices removes all services, because the first view will contain their changes. The caller calls visible(upTo)
+// then.
+func (c *Changes) dropServices() (upTo uint64) {
 	select {
 	case <-c.ready:
 	default:
 	}
-	_, upTo = c.take()
+	_, upTo = c.takeServices()
 	return upTo
 }
 
-// visible records that the first upTo changes are in the answers.
-func (c *Changes) visible(upTo uint64) {
+// markVisible records that the first upTo changes are in the answers.
+func (c *Changes) markVisible(upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.published = max(c.published, upTo)

@@ -37,8 +37,9 @@ func newDecider(o Options) decider {
 	}
 }
 
-// beside returns another decider for the names of a view that is not published yet, with the positions of that view.
-func (p *decider) beside(positions *positions) *decider {
+// forNextView returns another decider for the names of a view that is not published yet, with the positions of that
+// view.
+func (p *decider) forNextView(positions *positions) *decider {
 	other := *p
 	other.positions, other.writer = positions, p.writer.Fork()
 	other.states, other.state, other.decisions, other.own = make(map[policy.CandidateInfo]*policy.CandidateInfo), nil,
@@ -81,7 +82,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 		// The view was built from the same domains, so this is an internal error; the old answers remain.
 		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
 	}
-	p.measurements.hold(d, basis.Candidates, decisions)
+	p.measurements.recordGroups(d, basis.Candidates, decisions)
 	p.decisions = decisions
 	return worst(decisions...)
 }
@@ -177,7 +178,7 @@ func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 	if outcome == policy.Success && !lost {
 		return
 	}
-	withheld, ok := p.lines.take(p.now())
+	withheld, ok := p.lines.allowLine(p.now())
 	if !ok {
 		return
 	}

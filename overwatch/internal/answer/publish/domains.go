@@ -191,7 +191,7 @@ func (p *plan) move(number int, apex string, outside bool) {
 func (p *plan) compare(before *plan, known map[string]*domain) {
 	for _, d := range p.changed {
 		if d.types != nil {
-			p.edit(d.zone).gives(d.name, d.types)
+			p.edit(d.zone).setTypes(d.name, d.types)
 		}
 		p.editSRV(known[d.service], d)
 		switch was := known[d.service]; {
@@ -243,7 +243,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	if kept && len(e.come)+len(e.gone)+len(e.renewed) == 0 {
 		return was
 	}
-	e.settle()
+	e.sortNames()
 	if was != nil {
 		z.Balanced, z.version.names = was.Balanced, was.version.names
 	}

@@ -16,7 +16,9 @@ import (
 const steered = "a.gslb.test."
 
 // asks returns the data of the records that a client gets, and how it was answered.
-func asks(p *Publisher, name string, rtype uint16, client string, turns *zone.Rotations) (data []string, kind zone.Kind) {
+func asks(p *Publisher, name string, rtype uint16, client string, turns *zone.Rotations) (
+	data []string, kind zone.Kind,
+) {
 	r := p.View().Resolve(name, rtype, false, netip.MustParseAddr(client), turns)
 	for _, rr := range r.Answer {
 		data = append(data, strings.TrimPrefix(rr.String(), rr.Header().String()))

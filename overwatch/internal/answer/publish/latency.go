@@ -23,7 +23,7 @@ type measurements struct {
 	smoothed map[string]map[registry.ID]policy.LatencyMeasurement
 }
 
-// restore sets all measurements from before a restart. forgetOthers removes the unneeded ones.
+// restore sets all measurements from before a restart. removeUnmeasured removes the unneeded ones.
 func (m *measurements) restore(before map[registry.ID]policy.LatencyMeasurement) {
 	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.LatencyMeasurement)
 	for id, measured := range before {
@@ -49,8 +49,8 @@ func (m *measurements) add(s sample) {
 	}
 }
 
-// forgetOthers removes restored measurements of services that are not measured.
-func (m *measurements) forgetOthers() {
+// removeUnmeasured removes restored measurements of services that are not measured.
+func (m *measurements) removeUnmeasured() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.smoothed, func(service string, _ map[registry.ID]policy.LatencyMeasurement) bool {
@@ -71,16 +71,16 @@ func (m *measurements) change(d *domain) {
 	}
 }
 
-// forget removes the measurements of a service without a domain.
-func (m *measurements) forget(service string) {
+// removeService removes the measurements of a service without a domain.
+func (m *measurements) removeService(service string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.fresh, service)
 	delete(m.smoothed, service)
 }
 
-// take removes and returns the samples of all services.
-func (m *measurements) take() map[string][]sample {
+// takeSamples removes and returns the samples of all services.
+func (m *measurements) takeSamples() map[string][]sample {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var taken map[string][]sample
@@ -96,8 +96,9 @@ func (m *measurements) take() map[string][]sample {
 	return taken
 }
 
-// learn adds samples of a service to its exponential moving averages, and removes backends that no longer exist.
-func (m *measurements) learn(d *domain, samples []sample, backends []*registry.Backend) {
+// updateAverages adds samples of a service to its exponential moving averages, and removes backends that no longer
+// exist.
+func (m *measurements) updateAverages(d *domain, samples []sample, backends []*registry.Backend) {
 	before := m.smoothed[d.service]
 	after := make(map[registry.ID]policy.LatencyMeasurement, len(backends))
 	for _, b := range backends {
@@ -119,10 +120,10 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 	m.mu.Unlock()
 }
 
-// hold records the client groups for which latency selected a backend, so that noise does not move a group to another
-// backend. Backends that cannot serve or were no candidates retain their groups. Groups that no longer exist are
-// removed.
-func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
+// recordGroups records the client groups for which latency selected a backend, so that noise does not move a group to
+// another backend. Backends that cannot serve or were no candidates retain their groups. Groups that no longer exist
+// are removed.
+func (m *measurements) recordGroups(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
 	if len(smoothed) == 0 || !d.rules.UsesLatency() {
 		return
@@ -210,7 +211,7 @@ func (p *Publisher) Latencies() map[registry.ID]policy.LatencyMeasurement {
 // takeMeasurements repeats the decisions of names with new measurements.
 func (p *Publisher) takeMeasurements() {
 	begin := p.now()
-	taken := p.measurements.take()
+	taken := p.measurements.takeSamples()
 	if len(taken) == 0 {
 		return
 	}
@@ -218,7 +219,7 @@ func (p *Publisher) takeMeasurements() {
 	for service, samples := range taken {
 		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
-			p.measurements.learn(d, samples, p.backends.Service(service))
+			p.measurements.updateAverages(d, samples, p.backends.Service(service))
 			p.report(d, p.decide(p.view.Load(), d))
 		}
 	}

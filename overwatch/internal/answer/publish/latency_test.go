@@ -190,7 +190,7 @@ func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 		if due := eu[policy.IPv4].Members; len(due) != 1 || due[0].Address != id(1).Address {
 			t.Errorf("a client in eu is answered %v, want the fastest there", due)
 		}
-		m.hold(d, candidates, [][2]policy.Decision{nowhere, eu})
+		m.recordGroups(d, candidates, [][2]policy.Decision{nowhere, eu})
 	}
 	if held := m.smoothed["app.gslb.test"][id(1)].Groups; len(held) != 1 {
 		t.Errorf("10.0.0.1 is held in %q, want its region's group alone", held)

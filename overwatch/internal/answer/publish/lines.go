@@ -12,8 +12,8 @@ type lines struct {
 	used, withheld int
 }
 
-// take reports whether another line is permitted now, and the number of suppressed lines since the last one.
-func (l *lines) take(now time.Time) (withheld int, ok bool) {
+// allowLine reports whether another line is permitted now, and the number of suppressed lines since the last one.
+func (l *lines) allowLine(now time.Time) (withheld int, ok bool) {
 	if second := now.Unix(); second != l.second {
 		withheld = l.withheld
 		*l = lines{second: second}

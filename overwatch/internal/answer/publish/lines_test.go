@@ -10,17 +10,17 @@ func TestLines_AFloodIsBoundedAndCounted(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	written := 0
 	for range 1000 {
-		if _, ok := l.take(now); ok {
+		if _, ok := l.allowLine(now); ok {
 			written++
 		}
 	}
 	if written != maxLines {
 		t.Errorf("%d lines in a second, want %d", written, maxLines)
 	}
-	if withheld, ok := l.take(now.Add(time.Second)); !ok || withheld != 1000-maxLines {
+	if withheld, ok := l.allowLine(now.Add(time.Second)); !ok || withheld != 1000-maxLines {
 		t.Errorf("the next second begins with %d withheld, %v", withheld, ok)
 	}
-	if withheld, ok := l.take(now.Add(time.Second)); !ok || withheld != 0 {
+	if withheld, ok := l.allowLine(now.Add(time.Second)); !ok || withheld != 0 {
 		t.Errorf("what was withheld is told twice: %d, %v", withheld, ok)
 	}
 }

@@ -69,7 +69,7 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	}
 	p.generation++
 	n.view.SetRegionTable(n.plan.settings.Places)
-	by := p.beside(n.positions)
+	by := p.forNextView(n.positions)
 	if err := p.decideAll(ctx, n, by, between); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	if starts || len(n.plan.changed) > 0 {
 		p.reportAll(n.plan)
 	}
-	p.follow(n.plan)
+	p.replaceDomains(n.plan)
 	if p.signing != nil {
 		if relaid {
 			p.signing.dropOthers(p.plan)
@@ -103,7 +103,7 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	}
 	p.published(n.begin)
 	if starts {
-		p.measurements.forgetOthers()
+		p.measurements.removeUnmeasured()
 	}
 	p.metrics.zones.Set(float64(len(p.plan.zones)))
 	p.metrics.domains.Set(float64(len(p.domains)))
@@ -148,12 +148,12 @@ func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between
 	return nil
 }
 
-// follow replaces the domains of the Publisher by the domains of a plan, which is current now.
-func (p *Publisher) follow(next *plan) {
+// replaceDomains replaces the domains of the Publisher by the domains of a plan, which is current now.
+func (p *Publisher) replaceDomains(next *plan) {
 	for _, d := range next.gone {
 		if p.domains[d.service] == d {
 			delete(p.domains, d.service)
-			p.measurements.forget(d.service)
+			p.measurements.removeService(d.service)
 		}
 	}
 	for service, d := range next.changed {

@@ -93,8 +93,9 @@ type clients struct {
 // maxClients is the maximum number of stored sets of regions. At the bound, all are removed; domains retain their sets.
 const maxClients = 1024
 
-// among returns the clients of domains with these sorted regions; for domains without regions, among all regions.
-func (p *positions) among(regions []string) *clients {
+// clientsAmong returns the clients of domains with these sorted regions; for domains without regions, among all
+// regions.
+func (p *positions) clientsAmong(regions []string) *clients {
 	key := strings.Join(regions, ",")
 	p.mu.Lock()
 	defer p.mu.Unlock()

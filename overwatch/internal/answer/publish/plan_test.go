@@ -101,7 +101,7 @@ func TestCheck_NamesKeyValueAndRemedy(t *testing.T) {
 		{
 			record(append(chain(8), "c8 CNAME c9")...),
 			"dns.zones[0].records[0]",
-			"more than 8 aliases in a row, so no answer is given; let it lead to c9.gslb.test. at once",
+			"more than 8 aliases in a row, so the answer would be SERVFAIL; let it lead to c9.gslb.test. directly",
 		},
 		{record("x 3000000000 A 10.0.0.1"), "dns.zones[0].records[0]", "at most 2147483647"},
 		{config.Zone{Nameservers: []string{"192.0.2.1"}}, "dns.zones[0].nameservers[0]", "not a host name"},
@@ -331,7 +331,8 @@ func TestPlan_PriorityOrdersTheRegionsOfFailover(t *testing.T) {
 	if got := order(before); !slices.Equal(got, []string{"", "eu us", ""}) {
 		t.Errorf("without priorities: %q", got)
 	}
-	s.Regions = []config.Region{{Name: "eu", Enabled: true, Priority: 20}, {Name: "us", Enabled: true, Priority: 10}, {Name: "asia", Enabled: true, Priority: 20}}
+	s.Regions = []config.Region{{Name: "eu", Enabled: true, Priority: 20}, {Name: "us", Enabled: true, Priority: 10},
+		{Name: "asia", Enabled: true, Priority: 20}}
 	known := map[string]*domain{}
 	for _, d := range before.domains {
 		known[d.service] = d

@@ -71,11 +71,11 @@ func New(o Options) (*Publisher, error) {
 			return nil, err
 		}
 	}
-	known := p.Changes.drop()
+	known := p.Changes.dropServices()
 	if err := p.publishNext(context.Background(), n, nil); err != nil {
 		return nil, err
 	}
-	p.Changes.visible(known)
+	p.Changes.markVisible(known)
 	return p, nil
 }
 
@@ -169,7 +169,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		case <-keys:
 			begin(p.plan.settings, request{})
 		case n := <-built:
-			p.conclude(ctx, n)
+			p.activateView(ctx, n)
 			p.building = nil
 		case <-ctx.Done():
 			return nil
@@ -194,8 +194,8 @@ func (p *Publisher) prepareFresh() {
 	}
 }
 
-// conclude makes a view current, and sends the result to the waiting caller.
-func (p *Publisher) conclude(ctx context.Context, n *next) {
+// activateView makes a view current, and sends the result to the waiting caller.
+func (p *Publisher) activateView(ctx context.Context, n *next) {
 	err := p.publishNext(ctx, n, func() {
 		select {
 		case <-p.Changes.ready:
@@ -214,7 +214,7 @@ func (p *Publisher) conclude(ctx context.Context, n *next) {
 func (p *Publisher) publishChanges() {
 	begin := p.now()
 	p.generation++
-	services, upTo := p.Changes.take()
+	services, upTo := p.Changes.takeServices()
 	for service := range services {
 		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
@@ -223,7 +223,7 @@ func (p *Publisher) publishChanges() {
 	}
 	p.prepareFresh()
 	p.published(begin)
-	p.Changes.visible(upTo)
+	p.Changes.markVisible(upTo)
 }
 
 func (p *Publisher) published(begin time.Time) {

@@ -64,13 +64,13 @@ func (p *plan) records(z *zonePlan) {
 		}
 	}
 	p.ownAddresses(z)
-	p.chains(aliases)
-	p.wildChains(z, aliases)
-	p.sizes(z)
+	p.checkAliasChains(aliases)
+	p.checkWildcardAliases(z, aliases)
+	p.checkSizes(z)
 }
 
-// sizes adds a problem for each RRset that exceeds the size of an answer.
-func (p *plan) sizes(z *zonePlan) {
+// checkSizes adds a problem for each RRset that exceeds the size of an answer.
+func (p *plan) checkSizes(z *zonePlan) {
 	type name struct {
 		owner string
 		rtype uint16
@@ -126,9 +126,9 @@ func plain(rr dns.RR) (dns.RR, error) {
 // alias is a CNAME record of a zone with its source line.
 type alias struct{ key, line, owner, target string }
 
-// chains adds a problem for each loop of aliases and each chain that exceeds the maximum, because their answer is
-// SERVFAIL.
-func (p *plan) chains(aliases []alias) {
+// checkAliasChains adds a problem for each loop of aliases and each chain that exceeds the maximum, because their
+// answer is SERVFAIL.
+func (p *plan) checkAliasChains(aliases []alias) {
 	targets, told := make(map[string]string, len(aliases)), make(map[string]bool)
 	for _, a := range aliases {
 		targets[a.owner] = a.target
@@ -154,7 +154,7 @@ func (p *plan) chains(aliases []alias) {
 			p.wrong(
 				a.key,
 				a.line,
-				"more than %d aliases in a row, so no answer is given; let it lead to %s at once",
+				"more than %d aliases in a row, so the answer would be SERVFAIL; let it lead to %s directly",
 				zone.MaxAliases,
 				name,
 			)
@@ -165,9 +165,9 @@ func (p *plan) chains(aliases []alias) {
 	}
 }
 
-// wildChains adds a warning for each wildcard alias that leads to itself: "*.x CNAME a.x" does while a.x does not
-// exist. It is not a problem of the configuration, because the API can create a domain with that name.
-func (p *plan) wildChains(z *zonePlan, aliases []alias) {
+// checkWildcardAliases adds a warning for each wildcard alias that leads to itself: "*.x CNAME a.x" does while a.x does
+// not exist. It is not a problem of the configuration, because the API can create a domain with that name.
+func (p *plan) checkWildcardAliases(z *zonePlan, aliases []alias) {
 	if !slices.ContainsFunc(aliases, func(a alias) bool { return strings.HasPrefix(a.owner, "*.") }) {
 		return
 	}

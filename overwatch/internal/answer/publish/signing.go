@@ -189,7 +189,7 @@ func (s *signing) prepareAll(ctx context.Context) {
 	view := s.view()
 	var found late
 	for sig := range view.Signatures() {
-		if ctx.Err() != nil || s.view() != view && s.due() {
+		if ctx.Err() != nil || s.view() != view && s.isFullCheckDue() {
 			return
 		}
 		if err := s.prepareOne(sig); err == nil {
@@ -224,8 +224,8 @@ func (s *signing) validate(ctx context.Context) {
 	}
 }
 
-// due reports whether all signatures must be checked.
-func (s *signing) due() bool {
+// isFullCheckDue reports whether all signatures must be checked.
+func (s *signing) isFullCheckDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.whole

@@ -83,7 +83,7 @@ func (p *plan) editSRV(was, now *domain) {
 	}
 	e, types := p.edit(now.zone), srvTypes(now)
 	for _, name := range now.srv {
-		e.gives(name, types)
+		e.setTypes(name, types)
 		if stays && slices.Contains(was.srv, name) {
 			e.renewed = append(e.renewed, name)
 		} else {
@@ -92,16 +92,16 @@ func (p *plan) editSRV(was, now *domain) {
 	}
 }
 
-// gives records the types of a name with types other than addresses.
-func (e *edit) gives(name string, types []*zone.Type) {
+// setTypes records the types of a name with types other than addresses.
+func (e *edit) setTypes(name string, types []*zone.Type) {
 	if e.types == nil {
 		e.types = make(map[string][]*zone.Type)
 	}
 	e.types[name] = types
 }
 
-// settle sorts the names. A name that changes between domain and SRV records is a changed name.
-func (e *edit) settle() {
+// sortNames sorts the names. A name that changes between domain and SRV records is a changed name.
+func (e *edit) sortNames() {
 	slices.Sort(e.come)
 	slices.Sort(e.gone)
 	e.come = slices.DeleteFunc(e.come, func(name string) bool {

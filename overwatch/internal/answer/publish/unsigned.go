@@ -40,7 +40,7 @@ func (p *plan) leaveUnsigned(before *plan) {
 		was := before.byApex[apex]
 		p.resigned = p.resigned || was != nil && was.unsigned != z.unsigned
 		if z.mixed && (was == nil || !was.mixed) {
-			p.mixes(d, apex, beside)
+			p.reportMixedSigning(d, apex, beside)
 		}
 	}
 	for _, z := range before.zones {
@@ -48,8 +48,8 @@ func (p *plan) leaveUnsigned(before *plan) {
 	}
 }
 
-// mixes adds a problem for an unsigned domain in a signed zone.
-func (p *plan) mixes(d *domain, apex, beside string) {
+// reportMixedSigning adds a problem for an unsigned domain in a signed zone.
+func (p *plan) reportMixedSigning(d *domain, apex, beside string) {
 	why := fmt.Sprintf("dnssec_enabled is false, and an unsigned name cannot be inside a signed zone: %s is signed as a "+
 		"whole or not at all, and it also has %s", apex, beside)
 	if p.settings.RefuseMixed {

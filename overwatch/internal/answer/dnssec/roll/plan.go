@@ -86,7 +86,7 @@ func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	if !replace.Safe {
 		replace.Reason = "resolvers that hold DNSKEY records without the new key find none that the new DS record is of"
 	}
-	remove.Reason = "resolvers that hold what the old keys have signed, or DNSKEY records with them alone, refuse answers"
+	remove.Reason = "resolvers that cache old signatures, or DNSKEY records with only the old keys, reject answers"
 	if own.Stage < Alone {
 		remove.Reason = "resolvers that hold the DS record of an old key find no key that it is of"
 	}

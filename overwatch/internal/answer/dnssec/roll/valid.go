@@ -25,11 +25,11 @@ const (
 func (p *Progress) Valid(now time.Time) error {
 	switch {
 	case p.Goal != ToKey && p.Goal != ToUnsigned && p.Goal != ToSigned:
-		return errors.New("way is none that is known")
+		return errors.New("way is unknown")
 	case p.Stage < Signing || p.Stage > Done:
 		return fmt.Errorf("stage %d; 1 to %d are known", p.Stage, Done)
 	case p.Goal != ToKey && p.Stage < p.firstStage() || p.Goal == ToSigned && p.Stage == Alone:
-		return fmt.Errorf("stage %s; a zone that goes %s has none", p.Stage, p.Goal)
+		return fmt.Errorf("stage %s; a transition to %s has no such stage", p.Stage, p.Goal)
 	case p.Goal != ToKey && len(p.Target) > 0:
 		return errors.New("target is a key, and none is to change")
 	case p.DS < 0 || p.DS > maxTTL:
@@ -42,7 +42,7 @@ func (p *Progress) Valid(now time.Time) error {
 		return fmt.Errorf("started at %s, which is in the future: compare the clocks of the nodes",
 			p.Started.UTC().Format(time.RFC3339))
 	case len(p.Before) > maxKeys || len(p.Offer) > maxKeys:
-		return fmt.Errorf("more than %d keys before it", maxKeys)
+		return fmt.Errorf("before: more than %d keys", maxKeys)
 	case len(p.By) > maxNode || strings.ContainsFunc(p.By, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return errors.New("by is no node id")
 	}
@@ -52,7 +52,7 @@ func (p *Progress) Valid(now time.Time) error {
 	for _, keys := range [][][]byte{p.Before, p.Offer} {
 		for _, k := range keys {
 			if len(k) > maxKey {
-				return errors.New("a key before it is none")
+				return errors.New("before: a key exceeds the maximum size")
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (p *decider) basis(d *domain) *policy.DecisionInput {
 // its settings and of its candidates.
 func (p *decider) clientsOf(d *domain, candidates []policy.Candidate) *clients {
 	if !d.placed {
-		return p.positions.among(nil)
+		return p.positions.clientsAmong(nil)
 	}
 	own := append(p.own[:0], d.listed...)
 	for i := range candidates {
@@ -37,7 +37,7 @@ func (p *decider) clientsOf(d *domain, candidates []policy.Candidate) *clients {
 	}
 	slices.Sort(own)
 	p.own = own
-	return p.positions.among(own)
+	return p.positions.clientsAmong(own)
 }
 
 // candidates returns the candidates for backends, each with its explanation data.
