@@ -85,14 +85,6 @@ func (e *Editor) ConfiguredServer(file config.StaticServer) *model.Server {
 	return made
 }
 
-// ValueOr returns the value of an optional field, or otherwise if it has none.
-func ValueOr[T any](value *T, otherwise T) T {
-	if value == nil {
-		return otherwise
-	}
-	return *value
-}
-
 // NonDefault returns a pointer to a value, nil for the default.
 func NonDefault[T comparable](value, byDefault T) *T {
 	if value == byDefault {
