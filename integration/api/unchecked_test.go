@@ -44,7 +44,7 @@ func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
 		t.Helper()
 		testbed.Until(t, testbed.StartBound, id, reason(n, id, want))
 	}
-	const off, fails = "its check is switched off and it has no agent", "own checks fail"
+	const off, fails = "unmonitored: its own check is disabled and it has no agent", "own checks fail"
 	becomes(made.ID, fails)
 	change(false)
 	for range 2 {
@@ -83,7 +83,7 @@ func unwatched(ctx context.Context, n *harness.Node, domain, id string) error {
 	}
 	for _, b := range list.Backends {
 		if b.ID == id && (!b.MayServe || b.ValidationHealthy != nil || b.EffectiveStatus != api.EffectiveHealthy ||
-			!strings.Contains(b.Reason, "switched off")) {
+			!strings.Contains(b.Reason, "check is disabled")) {
 			return fmt.Errorf("%+v", b)
 		}
 	}
