@@ -220,7 +220,7 @@ func TestRun_OwnTroubleKeepsTheClaimAndShowsTheReason(t *testing.T) {
 		if got.Claim != wire.ClaimHealthy || got.LastError == "" || got.LatencyMicros != 3000 || len(r.changes) != 1 {
 			t.Errorf("%+v after %d changes", got, len(r.changes))
 		}
-		if n := strings.Count(r.log.String(), "cannot be made"); n != 1 {
+		if n := strings.Count(r.log.String(), "cannot run"); n != 1 {
 			t.Errorf("an hour of own trouble gave %d lines:\n%s", n, r.log.String())
 		}
 	})

@@ -96,7 +96,7 @@ func TestPeer_TroubleIsNamed(t *testing.T) {
 	}{
 		{"another key, memberlist answers", n.addr, reasonKey, "another gossip key"},
 		{"closes without a word", serve(""), reasonKey, "encryption_key differs from ours"},
-		{"web server", serve("HTTP/1.1 400 Bad Request\r\n\r\n"), reasonHello, "not gslb"},
+		{"web server", serve("HTTP/1.1 400 Bad Request\r\n\r\n"), reasonHello, "not from gslb"},
 		{"nobody there", closed.Addr().String(), reasonUnreachable, "connection refused"},
 		{"no such name", "no-such-host.invalid:7946", reasonResolve, "no-such-host.invalid"},
 		{"no such port name", "127.0.0.1:nonsense", reasonResolve, "nonsense"},

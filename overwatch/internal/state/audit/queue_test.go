@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,11 +50,11 @@ func written(t *testing.T, log *audit.Log, room audit.Room) (ids []string) {
 func TestQueue_RetriesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, log, output := openQueue(t)
-		accepts := false
+		var accepts atomic.Bool
 		for _, id := range []string{"a", "b"} {
 			q.AddOrLog(audit.QueuedEntry{Change: audit.Change{Action: api.AuditExpire, ResourceID: id},
 				Store: func(e store.Entry) error {
-					if !accepts {
+					if !accepts.Load() {
 						return errors.New("the disk is full")
 					}
 					return log.Record(audit.Change{Action: api.AuditExpire, ResourceID: id, Actor: audit.ActorNode,
@@ -75,7 +76,7 @@ func TestQueue_RetriesInOrder(t *testing.T) {
 		if !strings.Contains(output.String(), "the disk is full") {
 			t.Errorf("the log has no failure: %s", output)
 		}
-		accepts = true
+		accepts.Store(true)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := written(t, log, audit.Changes); !slices.Equal(got, []string{"a", "b", "c"}) {
