@@ -128,8 +128,8 @@ func (h *chronicle) start(path string) {
 	h.must(errors.Join(h.node.openStore(cfg), h.node.openState(cfg, nil)))
 	halfway := func(context.Context, *config.Config) error { time.Sleep(startTime / 2); return nil }
 	for _, open := range []func(context.Context, *config.Config) error{
-		h.node.openIdentity, h.node.openTrust, h.node.openRegistry, h.node.openDNSSEC, halfway, h.node.openDNS, halfway,
-		h.openChecks, h.node.openControl,
+		h.node.openAudit, h.node.openIdentity, h.node.openTrust, h.node.openRegistry, h.node.openDNSSEC, halfway,
+		h.node.openDNS, halfway, h.openChecks, h.node.openControl,
 	} {
 		if err := open(h.t.Context(), h.node.state.Config()); err != nil {
 			h.node.close()

@@ -81,7 +81,7 @@ func TestControl_Scripts(t *testing.T) {
 var (
 	ages      = regexp.MustCompile(`\b(\d+[smhd])+( ago)?\b`)
 	latencies = regexp.MustCompile(`\b\d+\.\d ms`)
-	versions  = regexp.MustCompile(`(?m)(^|\s)\d+\.\d+\.\d+(?:-dev|-\d+-g[0-9a-f]+)?(\s|$)`)
+	versions  = regexp.MustCompile(`(?m)(^|\s)\d+\.\d+\.\d+(?:-[0-9A-Za-z.]+)*(\s|$)`)
 	hashes    = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 	blanks    = regexp.MustCompile(`  +`)
 )
