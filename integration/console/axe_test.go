@@ -33,7 +33,7 @@ func views() []view {
 	return []view{
 		{"overview", "overview", "new kernel"}, {"names", "names", "127.0.4.5 100%"},
 		{"name", "names/" + shopName, "of its weight is left"}, {"map", "map/eu", "Its backends"},
-		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "to give the parent the DS record"}, {"changes",
+		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "replace all DS records of the parent"}, {"changes",
 			"changes", "no name gone.test.gslb.test is answered"},
 		{"settings", "settings", "bind_address"},
 	}
