@@ -16,7 +16,7 @@ type Agent struct {
 	Version        string     `json:"version"`
 	FirstSeen      time.Time  `json:"first_seen"`
 	LastSeen       *time.Time `json:"last_seen"` // null: not since this node started
-	LeftAt         *time.Time `json:"left_at"`   // its goodbye; null: it was heard since, or never said one
+	LeftAt         *time.Time `json:"left_at"`   // time of its leave message; null: no leave message, or a later report
 	NotAfter       time.Time  `json:"not_after"`
 	ExpiresInHours float64    `json:"expires_in_hours"` // negative after the expiry
 	Revoked        bool       `json:"revoked"`
@@ -28,7 +28,7 @@ type Agent struct {
 }
 
 // AgentList is the answer of GET /api/v1/overwatch/agents. Total, Revoked and Expiring count all
-// agents, not only those on the page.
+// agents, on all pages.
 type AgentList struct {
 	Agents      []Agent   `json:"agents"`
 	Total       int       `json:"total"`
@@ -63,15 +63,15 @@ type RevokeRequest struct {
 type Revocation struct {
 	Success  bool     `json:"success"`
 	Message  string   `json:"message"`
-	Services []string `json:"services"` // whose tokens the agent knew
-	Locked   []string `json:"locked"`   // services whose tokens admit no new agents now
+	Services []string `json:"services"` // services with a token that the agent knew
+	Locked   []string `json:"locked"`   // services with tokens that admit no new agents now
 	Next     []string `json:"next"`     // what to do next, step by step
 }
 
-// TokenLock is a service some of whose tokens admit no new agents.
+// TokenLock is a service with locked tokens, which admit no new agents.
 type TokenLock struct {
 	Service   string    `json:"service"`
-	AgentID   string    `json:"agent_id"` // that was revoked with it
+	AgentID   string    `json:"agent_id"` // the agent of the revocation that locked the tokens
 	Reason    string    `json:"reason"`
 	LockedAt  time.Time `json:"locked_at"`
 	AdmitsNew bool      `json:"admits_new"` // the token in agent_tokens has been changed; only previous tokens are locked
@@ -87,8 +87,7 @@ type TokenLockList struct {
 // MaxUnpin is the largest number of pins that one call of DELETE /api/v1/overwatch/agents deletes.
 const MaxUnpin = 500
 
-// UnpinFilter selects agents' pins: those of a service, and one or both of the other fields. It
-// never selects revoked agents.
+// UnpinFilter selects pins of agents by Service and by one or both of the other fields. Revoked agents never match.
 type UnpinFilter struct {
 	Service       string
 	NeverReported bool
@@ -97,8 +96,8 @@ type UnpinFilter struct {
 
 // Unpinned is the answer of DELETE /api/v1/overwatch/agents.
 type Unpinned struct {
-	Unpinned  []string `json:"unpinned"`  // of a dry run: who would be; at most MaxUnpin
-	Remaining int      `json:"remaining"` // that are meant and pinned still
+	Unpinned  []string `json:"unpinned"`  // with dry_run: the agents that would be unpinned; at most MaxUnpin
+	Remaining int      `json:"remaining"` // agents that match and are still pinned
 	DryRun    bool     `json:"dry_run"`
 }
 
@@ -107,7 +106,7 @@ const (
 	pathLocks  = "/api/v1/overwatch/locks"
 )
 
-// Revoke refuses an agent from now on. Its reports leave the answers immediately.
+// Revoke rejects an agent from now on. Its reports leave the answers immediately.
 func (c *Client) Revoke(ctx context.Context, id string, req RevokeRequest) (Revocation, error) {
 	return send[Revocation](ctx, c, http.MethodPost, pathPinned, req, id, "revoke")
 }
@@ -128,12 +127,12 @@ func (c *Client) UnpinMany(ctx context.Context, f UnpinFilter, dryRun bool) (Unp
 	return ask[Unpinned](ctx, c, call{method: http.MethodDelete, path: pathPinned, query: query})
 }
 
-// TokenLocks lists the services some of whose tokens admit no new agents.
+// TokenLocks lists the services with locked tokens, which admit no new agents.
 func (c *Client) TokenLocks(ctx context.Context) (TokenLockList, error) {
 	return get[TokenLockList](ctx, c, pathLocks, nil)
 }
 
-// UnlockToken lets the locked tokens of a service admit new agents again.
+// UnlockToken removes the lock of the tokens of a service: the tokens admit new agents.
 func (c *Client) UnlockToken(ctx context.Context, service string) (Outcome, error) {
 	return send[Outcome](ctx, c, http.MethodDelete, pathLocks, nil, service)
 }

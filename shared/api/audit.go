@@ -10,7 +10,7 @@ import (
 
 // AuditEntry is a change and its actor. Before and After are JSON of the changed object.
 type AuditEntry struct {
-	// ID is one more than that of the entry before; see FirstRefusal and FirstReceived.
+	// ID is 1 more than the ID of the previous entry; see FirstRefusal and FirstReceived.
 	ID           uint64            `json:"id"`
 	Timestamp    time.Time         `json:"timestamp"`
 	Action       string            `json:"action"`
@@ -25,7 +25,7 @@ type AuditEntry struct {
 	After        json.RawMessage   `json:"after"`
 	DurationMs   float64           `json:"duration_ms"`
 	RequestID    string            `json:"request_id"`
-	PreviousHash string            `json:"previous_hash"` // Hash of the entry before; "" in the first of all
+	PreviousHash string            `json:"previous_hash"` // Hash of the previous entry; "" in the first entry
 	Hash         string            `json:"hash"`
 }
 
@@ -42,39 +42,39 @@ const (
 	AuditCreate   = "create"
 	AuditUpdate   = "update"
 	AuditDelete   = "delete"
-	AuditApply    = "apply" // of a document
+	AuditApply    = "apply" // an operator applies a document
 	AuditRevoke   = "revoke"
 	AuditDrain    = "drain"
 	AuditUndrain  = "undrain"
 	AuditWeight   = "weight"   // an operator sets a weight over the declared one
 	AuditOverride = "override" // an operator sets an override
-	// AuditClearWeight and AuditClearOverride are the ends of them by an operator. Nodes up to version 0.9 wrote
-	// AuditWeight and AuditOverride for both, with null as what is after.
+	// AuditClearWeight and AuditClearOverride: an operator removes the weight or the override. Nodes up to version 0.9
+	// wrote AuditWeight and AuditOverride for removals, with null as After.
 	AuditClearWeight   = "clear_weight"
 	AuditClearOverride = "clear_override"
-	AuditBegin         = "begin"   // of what an operator has planned, when its time comes; the actor is the node
-	AuditExpire        = "expire"  // of what an operator has ordered for a time; the actor is the node
-	AuditHold          = "hold"    // a brake begins to hold what agents alone say; the actor is the node
-	AuditRelease       = "release" // a brake ends
+	AuditBegin         = "begin"   // a planned override, weight or drain takes effect; the actor is the node
+	AuditExpire        = "expire"  // an override, weight or drain expires; the actor is the node
+	AuditHold          = "hold"    // mass-failure protection begins a hold of agent reports; the actor is the node
+	AuditRelease       = "release" // a hold ends
 	AuditReload        = "reload"
-	AuditRoll          = "roll"    // the change of a signing key, begun or a stage further
-	AuditCancel        = "cancel"  // of such a change
-	AuditConfirm       = "confirm" // an operator says that the parent has the new DS record
-	AuditUnsign        = "unsign"  // a zone begins to go without signatures
-	AuditSign          = "sign"    // it begins to be signed again
-	AuditForce         = "force"   // a change of key goes on without nodes that are not heard of
+	AuditRoll          = "roll"    // a key rollover begins or enters the next stage
+	AuditCancel        = "cancel"  // a key rollover is canceled
+	AuditConfirm       = "confirm" // an operator confirms that the parent has the new DS record
+	AuditUnsign        = "unsign"  // the signing transition of a zone to unsigned begins
+	AuditSign          = "sign"    // the signing transition of a zone to signed begins
+	AuditForce         = "force"   // a key rollover continues without nodes that do not answer
 	AuditSync          = "sync"
 	AuditValidate      = "validate"
-	AuditRefused       = "refused" // a request or an agent's claim: nothing was changed
-	AuditReceive       = "receive" // of another node's change; the actor is the node that made it
+	AuditRefused       = "refused" // a rejected request or agent report, which changed no object
+	AuditReceive       = "receive" // the change of another node; the actor is the node that made it
 )
 
-// FirstRefusal is the lowest number of an entry about a refusal. Entries about refusals have numbers and a chain of
-// hashes of their own, so that they displace no change.
+// FirstRefusal is the lowest ID of an entry about a rejected request or report. Entries about rejections have their own
+// IDs and hash chain, so that they displace no entry about a change.
 const FirstRefusal uint64 = 1_000_000_000_001
 
-// FirstReceived is the lowest number of an entry about another node's change. These entries have their own numbers and
-// their own chain of hashes, so that they displace no other entry.
+// FirstReceived is the lowest ID of an entry about the change of another node. These entries have their own IDs and
+// hash chain, so that they displace no other entry.
 const FirstReceived uint64 = 2_000_000_000_001
 
 // AuditActions lists the possible values of an entry's action.
@@ -110,7 +110,7 @@ type AuditOne struct {
 	Entry AuditEntry `json:"entry"`
 }
 
-// AuditStats counts the entries that are kept.
+// AuditStats counts the stored entries.
 type AuditStats struct {
 	TotalEntries   int            `json:"total_entries"`
 	EntriesLast24h int            `json:"entries_last_24h"`
@@ -149,8 +149,8 @@ func (e AuditEntry) Sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Follows checks the entry's hash, and that before is the entry with the next lower id. Nil for
-// before means that the entry is the oldest one kept; then earlier entries are not checked.
+// Follows checks the hash of the entry, and that before is the entry with the previous ID. A nil before means that the
+// entry is the oldest stored entry; then earlier entries are not checked.
 func (e AuditEntry) Follows(before *AuditEntry) error {
 	sum, err := e.Sum()
 	switch {
@@ -170,10 +170,9 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 	return nil
 }
 
-// The keys of AuditEntry.Details that tell which entries are one change, and in which order the changes of all nodes
-// were made.
+// The keys of AuditEntry.Details that identify the entries of a change, and the order of the changes of all nodes.
 const (
-	DetailChange  = "change"  // id that the client gave to all requests of one command, see ChangeHeader
+	DetailChange  = "change"  // ID of a command that the client sent with all its requests, see ChangeHeader
 	DetailVersion = "version" // see FormatVersion; of an operator's change
 )
 
@@ -183,7 +182,7 @@ func FormatVersion(milliseconds int64, count uint32) string {
 	return fmt.Sprintf("%015d.%010d", milliseconds, count)
 }
 
-// Undone is the answer of POST /api/v1/audit-logs/{id}/undo: the change that was undone, or with dry_run would be.
+// Undone is the answer of POST /api/v1/audit-logs/{id}/undo: the undone change, or with dry_run the change to undo.
 type Undone struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`

@@ -2,36 +2,36 @@ package api
 
 import "time"
 
-// Backend is the node's view of a backend: every verdict about it and the conclusion.
+// Backend is a backend as the node sees it: agent report, own check, admin state and the resulting status.
 type Backend struct {
 	ID      string `json:"id"`
 	Service string `json:"service"`
 	Address string `json:"address"`
 	Port    int    `json:"port"`
-	// Target is the host name whose address it is, or "".
+	// Target is the host name that Address is resolved from, or "".
 	Target              string          `json:"target,omitempty"`
 	AgentID             string          `json:"agent_id"` // empty where no agent reports
 	Region              string          `json:"region"`
 	Weight              int             `json:"weight"`
-	Share               float64         `json:"share"` // part of its weight that counts now, 0 to 1
+	Share               float64         `json:"share"` // part of the weight that is used now, 0 to 1
 	Draining            bool            `json:"draining"`
 	EffectiveStatus     EffectiveStatus `json:"effective_status"`
 	MayServe            bool            `json:"may_serve"`
-	Held                bool            `json:"held"`          // its agent speaks against it, which a brake holds
-	Reason              string          `json:"reason"`        // one sentence: why this status
+	Held                bool            `json:"held"`          // mass-failure protection ignores a report of its agent
+	Reason              string          `json:"reason"`        // one sentence: the reason of the status
 	AgentHealthy        *bool           `json:"agent_healthy"` // null where no agent reports
 	AgentLastSeen       *time.Time      `json:"agent_last_seen"`
 	ValidationHealthy   *bool           `json:"validation_healthy"` // null: no result yet
 	ValidationLastCheck *time.Time      `json:"validation_last_check"`
 	ValidationError     *string         `json:"validation_error"` // null after a success
 	ValidationLatencyMS *float64        `json:"validation_latency_ms"`
-	// ValidationNote states how the node's own check differs from the one that the agent requests,
-	// and why. Null means that it does not differ.
+	// ValidationNote states how the node's own check differs from the check that the agent requests, and the reason. Null:
+	// the checks are the same.
 	ValidationNote *string         `json:"validation_note"`
 	Override       *ActiveOverride `json:"override"` // null when none is in effect
-	// WeightOverride is an operator's weight, which counts instead of Weight; null when none is in effect.
+	// WeightOverride is the weight of an operator, which replaces Weight; null: none.
 	WeightOverride *ActiveWeight `json:"weight_override"`
-	// Drain is an operator's drain; null when none is in effect. An agent's own is in Draining alone.
+	// Drain is the drain of an operator; null: none. A drain of the agent sets only Draining.
 	Drain *ActiveDrain `json:"drain"`
 }
 
@@ -62,7 +62,7 @@ type ActiveDrain struct {
 	EndsAt time.Time `json:"ends_at"`
 	// Stage is empty in answers of version 0.9.0.
 	Stage DrainStage `json:"stage,omitempty"`
-	// SafeAt is the time from which the backend is safe to stop, if nothing else changes; null: unknown.
+	// SafeAt is the time from which the backend is safe to stop if the configuration stays the same; null: unknown.
 	SafeAt *time.Time `json:"safe_at"`
 	ActiveOrder
 }
@@ -100,7 +100,7 @@ type Stats struct {
 	ValidationSuspended bool           `json:"validation_suspended"`
 	HeldBackends        int            `json:"held_backends"`
 	ValidatedBackends   int            `json:"validated_backends"`
-	DisagreementCount   int            `json:"disagreement_count"` // agent and validation say different things
+	DisagreementCount   int            `json:"disagreement_count"` // the agent report and the own check differ
 	ActiveAgents        int            `json:"active_agents"`
 	UniqueServices      int            `json:"unique_services"`
 	BackendsByService   map[string]int `json:"backends_by_service"`
@@ -124,9 +124,8 @@ type ValidationRun struct {
 	Checked int                `json:"checked"`
 }
 
-// Override is a verdict set by hand. Address is "<ip>" for all ports of that
-// address or "<ip>:<port>" for one, with an IPv6 address in brackets before a
-// port.
+// Override is a health status set by an operator. Address is "<ip>" for all ports of the address, or "<ip>:<port>",
+// with an IPv6 address in brackets.
 type Override struct {
 	Service   string     `json:"service"`
 	Address   string     `json:"address"`
@@ -134,8 +133,8 @@ type Override struct {
 	Reason    string     `json:"reason"`
 	Source    string     `json:"source"`
 	CreatedAt time.Time  `json:"created_at"`
-	CreatedBy string     `json:"created_by"` // whose token it was, else the client's address
-	StartsAt  *time.Time `json:"starts_at"`  // null: it began when it was made
+	CreatedBy string     `json:"created_by"` // name of the token, else the address of the client
+	StartsAt  *time.Time `json:"starts_at"`  // null: it took effect at creation
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 	InForce   bool       `json:"in_force"`   // false: it is planned
 }
@@ -147,8 +146,8 @@ type OverrideList struct {
 	GeneratedAt time.Time  `json:"generated_at"`
 }
 
-// OverrideRequest is the body that sets an override. Healthy and Reason are required but by PATCH, where what is left
-// out stays; ExpiresIn is a duration such as "30m" from the start, empty for no end.
+// OverrideRequest is the body that sets an override. PUT requires Healthy and Reason; with PATCH, omitted fields keep
+// their values. ExpiresIn is a duration such as "30m" from the start, or empty for no end.
 type OverrideRequest struct {
 	Healthy   *bool      `json:"healthy"`
 	Reason    string     `json:"reason"`

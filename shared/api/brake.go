@@ -12,21 +12,21 @@ type BrakeConcern string
 
 // The concerns. Agents and regions have only the first.
 const (
-	BrakeUnhealthy BrakeConcern = "unhealthy" // agents call backends unhealthy
-	BrakeWarning   BrakeConcern = "warning"   // agents warn early
+	BrakeUnhealthy BrakeConcern = "unhealthy" // agents report backends as unhealthy
+	BrakeWarning   BrakeConcern = "warning"   // agents report early warnings
 )
 
-// Brake is a mass-failure hold: agents alone would take too many serving backends of a name, a region or an agent at
-// once. The backends serve as this node's own checks say.
+// Brake is a mass-failure hold: agent reports that no own check confirms would remove more serving backends of a name,
+// a region or an agent than mass-failure protection permits. Own checks decide about the backends during the hold.
 type Brake struct {
 	Service string `json:"service"` // the name; empty for a hold of a region or an agent
 	Region  string `json:"region,omitempty"`
-	// Agent is the agent whose reports are held. With a region it alone would take all serving backends of the region.
+	// Agent is the agent of the reports. With a region, the agent reports all serving backends of the region.
 	Agent    string       `json:"agent,omitempty"`
 	Concern  BrakeConcern `json:"concern"`
 	Since    time.Time    `json:"since"`
-	Until    time.Time    `json:"until"`    // then the agents are believed; zero: the hold has no end by time
-	Backends []string     `json:"backends"` // ids of those that are held now
+	Until    time.Time    `json:"until"`    // the hold ends and agent reports apply; zero: no time limit
+	Backends []string     `json:"backends"` // ids of the backends under this hold
 }
 
 // Scope returns the kind and the name of the protected object, as Client.ReleaseBrake takes them.
@@ -61,7 +61,7 @@ const (
 	BrakeOfRegion = "region"
 )
 
-// ReleaseBrake ends the hold of a name, an agent or a region: the reports of agents count from then on.
+// ReleaseBrake ends the hold of a name, an agent or a region: agent reports apply from then on.
 func (c *Client) ReleaseBrake(ctx context.Context, scope, subject string) (Outcome, error) {
 	var query url.Values
 	if scope != BrakeOfName {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Unpin deletes the pin of an agent's certificate. The agent must prove its token again before its reports count.
+// Unpin deletes the pin of an agent's certificate. The node ignores its reports until the agent proves its token.
 func (c *Client) Unpin(ctx context.Context, id string) (Outcome, error) {
 	return send[Outcome](ctx, c, http.MethodDelete, "/api/v1/overwatch/agents", nil, id)
 }
@@ -64,7 +64,7 @@ func (c *Client) DeleteDomain(ctx context.Context, name string) error {
 	return c.remove(ctx, "/api/v1/domains", name)
 }
 
-// Reload makes the node read its configuration again.
+// Reload makes the node reload its configuration.
 func (c *Client) Reload(ctx context.Context) (Reload, error) {
 	return ask[Reload](ctx, c, call{method: http.MethodPost, path: "/api/v1/config/reload", timeout: time.Minute})
 }

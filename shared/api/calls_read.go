@@ -133,7 +133,7 @@ func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
 	return get[Agent](ctx, c, "/api/v1/overwatch/agents", nil, id)
 }
 
-// ExpiringAgents lists the agents whose certificates end within the given number of days.
+// ExpiringAgents lists the agents with certificates that expire within the given number of days.
 func (c *Client) ExpiringAgents(ctx context.Context, days int) (ExpiringAgents, error) {
 	query := url.Values{"threshold_days": {strconv.Itoa(days)}}
 	return get[ExpiringAgents](ctx, c, "/api/v1/overwatch/agents/expiring", query)

@@ -72,7 +72,7 @@ func NewClient(opts ClientOptions) (*Client, error) {
 		timeout:   timeout,
 		http: &http.Client{
 			Transport: transport(opts),
-			// A redirect would leave the node that was named, so none is followed.
+			// A redirect could lead to another node, so the client follows none.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
@@ -177,8 +177,8 @@ const (
 	MaxChangeID  = 64
 )
 
-// WithChange returns a context whose requests that change something carry the id of a change, as ChangeHeader has it.
-// An empty id is none.
+// WithChange returns a context with the ID of a change. Requests that change something send the ID in ChangeHeader. An
+// empty ID sends no header.
 func WithChange(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, changeKey, id)
 }

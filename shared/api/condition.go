@@ -23,7 +23,7 @@ type ConditionType struct {
 	Kind     ConditionKind
 	Severity Severity
 	Public   string // the sentence in GET /api/health, which names no domain or node; empty for attention
-	Alert    string // the alert of gslb-alerts.yaml that fires for it; empty for none
+	Alert    string // the alert of gslb-alerts.yaml for this condition, or ""
 }
 
 // The kinds.
@@ -137,15 +137,15 @@ func (k ConditionKind) TypeOf() ConditionType {
 	return ConditionType{}
 }
 
-// Condition is something that holds on a node and may need somebody.
+// Condition is a current problem of a node that may require an operator.
 type Condition struct {
 	Kind     ConditionKind `json:"kind"`
 	Severity Severity      `json:"severity"`
-	Subject  string        `json:"subject"` // what it is about, such as a backend; empty: the node
+	Subject  string        `json:"subject"` // the affected object, such as a backend; empty: the node
 	Sentence string        `json:"sentence"`
 	Command  string        `json:"command"` // shows or mends it
-	// State is the state of its event where the kind has several. Folded tells that another condition includes it. Both
-	// are for events only.
+	// State is the state of its event if the kind has several. Folded reports that another condition includes this
+	// condition. Both fields are for events only.
 	State  string `json:"-"`
 	Folded bool   `json:"-"`
 }

@@ -24,7 +24,7 @@ type HealthCheckConfig struct {
 	ValidationEnabled      bool    `json:"validation_enabled"`       // can be changed
 	DefaultIntervalSeconds float64 `json:"default_interval_seconds"` // can be changed
 	DefaultTimeoutSeconds  float64 `json:"default_timeout_seconds"`  // can be changed
-	// HealthyThreshold and UnhealthyThreshold are those of servers without a health check of their own.
+	// HealthyThreshold and UnhealthyThreshold apply to servers without their own health check.
 	HealthyThreshold    int    `json:"healthy_threshold"`     // can be changed
 	UnhealthyThreshold  int    `json:"unhealthy_threshold"`   // can be changed
 	MaxConcurrentChecks int    `json:"max_concurrent_checks"` // can be changed
@@ -43,8 +43,7 @@ type LoggingConfig struct {
 type ConfigState struct {
 	// Overlay names the settings that were changed through the API and differ from the file.
 	Overlay []string `json:"overlay"`
-	// RestartRequired names the configuration keys whose new value takes effect with the next
-	// start.
+	// RestartRequired lists the configuration keys with a new value that takes effect with the next start.
 	RestartRequired []string `json:"restart_required"`
 }
 

@@ -26,9 +26,9 @@ type KeyStage string
 
 // The stages of a signing key. A change makes an active key incoming or retiring; else they are the states.
 const (
-	StageIncoming  KeyStage = "incoming"  // the new key of a change: the parent is not known to have its DS record alone
-	StageActive    KeyStage = "active"    // signing, and no change is to take it away yet
-	StageRetiring  KeyStage = "retiring"  // signing, until the new key that the parent has can do without it
+	StageIncoming  KeyStage = "incoming"  // the new key of a rollover: the parent may still have other DS records
+	StageActive    KeyStage = "active"    // signing, and no rollover removes it yet
+	StageRetiring  KeyStage = "retiring"  // signing, until the new key with a DS record in the parent replaces it
 	StagePublished KeyStage = "published" // as KeyPublished
 	StageRetired   KeyStage = "retired"   // as KeyRetired
 )
@@ -57,7 +57,7 @@ type DNSSECSyncState struct {
 	Enabled       bool       `json:"enabled"`
 	LastSync      *time.Time `json:"last_sync"`       // when all peers last answered; null: never
 	LastSyncError *string    `json:"last_sync_error"` // null: none
-	NextSync      *time.Time `json:"next_sync"`       // null: none is due
+	NextSync      *time.Time `json:"next_sync"`       // null: no synchronization is scheduled
 	PeerCount     int        `json:"peer_count"`
 	// OffReason states why this node takes no part in the exchange of keys; null: it does.
 	OffReason *string `json:"off_reason"`
@@ -73,17 +73,17 @@ type DNSSECPeer struct {
 	LastAttempt *time.Time `json:"last_attempt"` // null: never
 	LastSuccess *time.Time `json:"last_success"` // null: never
 	Imported    int        `json:"imported"`     // keys since the node's start
-	Ignored     int        `json:"ignored"`      // keys of zones that the node asked does not serve
+	Ignored     int        `json:"ignored"`      // keys of zones that this node does not serve
 	Error       *string    `json:"error"`        // null: none
 }
 
 // DNSSECSync is the answer of POST /api/v1/dnssec/sync.
 type DNSSECSync struct {
-	Synced bool             `json:"synced"` // every peer answered, and what it has is in effect here
+	Synced bool             `json:"synced"` // every peer answered, and the keys of the peers are in effect here
 	Peers  []DNSSECPeerSync `json:"peers"`
 }
 
-// DNSSECPeerSync is the result of asking one other node for its keys.
+// DNSSECPeerSync is the result of a request to a peer for its keys.
 type DNSSECPeerSync struct {
 	Peer     string  `json:"peer"`
 	OK       bool    `json:"ok"`
@@ -95,8 +95,8 @@ type DNSSECPeerSync struct {
 type DSRecords struct {
 	Enabled   bool       `json:"enabled"`
 	DSRecords []DSRecord `json:"ds_records"`
-	// NoDS are the zones whose parents are to have no DS record now, since they are not signed, or about to be or not to
-	// be: see GET /api/v1/dnssec/rollover.
+	// NoDS are the zones that must have no DS record in the parent now: unsigned zones, and zones in a signing transition,
+	// see GET /api/v1/dnssec/rollover.
 	NoDS []string `json:"no_ds"`
 	// Warning is a step to take before the records go into a parent zone; null: none.
 	Warning *string `json:"warning"`
@@ -131,8 +131,8 @@ type DSRecord struct {
 type DNSSECKeys struct {
 	Enabled bool        `json:"enabled"`
 	Keys    []DNSSECKey `json:"keys"`
-	// Sealed holds the keys with their private halves, encrypted for another node that has
-	// authenticated. That node gets no list beside it.
+	// Sealed holds the keys with their private halves, encrypted for another node that has authenticated. Keys is empty
+	// then.
 	Sealed string `json:"sealed,omitempty"`
 }
 
@@ -170,7 +170,7 @@ func (c *Client) DNSSECKeys(ctx context.Context) (DNSSECKeys, error) {
 	return get[DNSSECKeys](ctx, c, "/api/v1/dnssec/keys", nil)
 }
 
-// SyncDNSSEC makes a node ask its peers for their keys now.
+// SyncDNSSEC makes a node request the keys of its peers now.
 func (c *Client) SyncDNSSEC(ctx context.Context) (DNSSECSync, error) {
 	return ask[DNSSECSync](ctx, c,
 		call{method: http.MethodPost, path: "/api/v1/dnssec/sync", timeout: SyncTimeout + answerMargin})

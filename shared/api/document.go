@@ -13,8 +13,8 @@ const (
 	MaxDocument = 16 << 20
 	// MaxOwner is the longest name of an owner, in characters.
 	MaxOwner = 64
-	// OwnedChange is the largest part of what an owner has that one apply changes or deletes without Force, in
-	// percent. It holds from OwnedFloor objects on.
+	// OwnedChange is the largest percentage of the objects of an owner that an apply changes or deletes without Force. It
+	// applies to owners with OwnedFloor or more objects.
 	OwnedChange = 30
 	OwnedFloor  = 10
 )
@@ -38,20 +38,20 @@ type DocumentRegion = model.Patch[model.Region]
 // DocumentDomain is a domain of a Document: its name and the fields that differ from their defaults.
 type DocumentDomain = model.Patch[model.Domain]
 
-// DocumentServer is a server of a Document. Without a health check it has that of its region.
+// DocumentServer is a server of a Document. A server without a health check has the check of its region.
 type DocumentServer = model.Patch[model.Server]
 
 // DocumentMapping is a mapping of a Document.
 type DocumentMapping = model.Patch[model.Mapping]
 
-// DocumentAgent is an agent that is announced. Its pin, if it has one, is not in a Document.
+// DocumentAgent is an announced agent. A Document does not contain pins.
 type DocumentAgent struct {
 	AgentRegistration
 	Owner string `json:"owner,omitempty"`
 }
 
-// DocumentSettings are the settings of a section that differ from those of the configuration file. Without values the
-// file's count.
+// DocumentSettings are the settings of a section that differ from the configuration file. Without values, the settings
+// of the file apply.
 type DocumentSettings struct {
 	Section string         `json:"section"` // dns or health-check
 	Values  map[string]any `json:"values"`  // as in the body of PUT /api/v1/config/<section>
@@ -60,13 +60,13 @@ type DocumentSettings struct {
 // ApplyRequest is the body of POST /api/v1/document/plan and /api/v1/document/apply.
 type ApplyRequest struct {
 	Document Document `json:"document"`
-	// Owner names the applier of the document: its objects belong to that owner from then on. Empty: the objects keep
-	// the owner that they or the document have, and those of others may not change.
+	// Owner is the owner of the objects of the document from then on. Empty: the objects keep their owner or have the
+	// owner in the document, and objects of other owners may not change.
 	Owner string `json:"owner,omitempty"`
-	// Prune deletes the objects of the owner that the document does not have. It needs an Owner.
+	// Prune deletes the objects of the owner that the document omits. It requires an Owner.
 	Prune bool `json:"prune,omitempty"`
-	// Force continues where a name would be left with too few backends, or more than OwnedChange percent of what the
-	// owner has would change or go.
+	// Force applies a document that would leave a name with fewer backends than min_healthy, or would change or delete
+	// more than OwnedChange percent of the objects of the owner.
 	Force bool `json:"force,omitempty"`
 }
 
@@ -84,9 +84,9 @@ const (
 type Plan struct {
 	Applied   bool         `json:"applied"`
 	Changes   []PlanChange `json:"changes"`   // in the order of kind and name
-	Unchanged int          `json:"unchanged"` // objects of the document that are as it says
+	Unchanged int          `json:"unchanged"` // objects of the document that are already as defined
 	Answers   PlanAnswers  `json:"answers"`
-	// Force lists why an apply needs Force; empty: it does not.
+	// Force lists the reasons why an apply requires Force; empty: it does not.
 	Force []string `json:"force"`
 	// RestartRequired are the keys of a configuration file that wait for a restart. It is omitted for a document.
 	RestartRequired []string  `json:"restart_required,omitempty"`
@@ -109,21 +109,21 @@ type PlanField struct {
 	After  string `json:"after"`
 }
 
-// PlanAnswers lists the effects of a plan on answers. New servers count as healthy.
+// PlanAnswers lists the effects of a plan on answers. New servers are treated as healthy.
 type PlanAnswers struct {
-	// Counted is the number of answers of the last hour, of the names that change, by which the parts are weighted.
-	// With 0 the parts are unknown, and only Names say what changes.
+	// Counted is the number of answers of the last hour for the changed names. It weights the shares. With 0 the shares
+	// are unknown, and only Names has the changes.
 	Counted          uint64     `json:"counted"`
 	Total            uint64     `json:"total"`             // answers of the last hour for all names
-	ElsewherePercent float64    `json:"elsewhere_percent"` // of Total, that would have had another address
+	ElsewherePercent float64    `json:"elsewhere_percent"` // of Total: answers with another address under the plan
 	Moves            []PlanMove `json:"moves"`             // the largest first
 	Names            []PlanName `json:"names"`
-	// Losses are names that would have fewer backends than min_healthy, or none.
+	// Losses are names that would have fewer backends than min_healthy.
 	Losses []Consequence `json:"losses"`
-	// Unused are the servers that no client would be sent to because of the plan: "<service>:<address>:<port>".
-	// Servers that no client is sent to now are not among them.
+	// Unused are the servers that the plan removes from all answers: "<service>:<address>:<port>". Servers that are in no
+	// answer now are omitted.
 	Unused []string `json:"unused"`
-	// Skipped is the number of names that were not looked at, since the plan touches too many.
+	// Skipped is the number of names that the plan did not evaluate, because it exceeds the limit of names.
 	Skipped int `json:"skipped,omitempty"`
 }
 
@@ -150,17 +150,17 @@ func (c *Client) Document(ctx context.Context) (Document, error) {
 	return get[Document](ctx, c, "/api/v1/document", nil)
 }
 
-// Plan returns what a document changes. Nothing changes.
+// Plan returns the changes of a document. It applies none of them.
 func (c *Client) Plan(ctx context.Context, req ApplyRequest) (Plan, error) {
 	return send[Plan](ctx, c, http.MethodPost, "/api/v1/document/plan", req)
 }
 
-// Apply creates, changes and, with Prune, deletes objects as a document has them: all of them, or with an error none.
+// Apply creates, updates and, with Prune, deletes objects by a document. After an error no object has changed.
 func (c *Client) Apply(ctx context.Context, req ApplyRequest) (Plan, error) {
 	return send[Plan](ctx, c, http.MethodPost, "/api/v1/document/apply", req)
 }
 
-// PlanConfig returns what another configuration file would change on a node. Nothing changes.
+// PlanConfig returns the changes that another configuration file would make on a node. It changes nothing.
 func (c *Client) PlanConfig(ctx context.Context, text []byte) (Plan, error) {
 	return ask[Plan](ctx, c, call{method: http.MethodPost, path: "/api/v1/config/plan", raw: text,
 		contentType: "application/yaml"})

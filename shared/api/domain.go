@@ -51,10 +51,10 @@ type DomainBackend struct {
 	Address   string     `json:"address"`
 	Port      int        `json:"port"`
 	Weight    int        `json:"weight"`
-	Priority  int        `json:"priority"` // place of its region in the domain's order, from 1
+	Priority  int        `json:"priority"` // position of its region in the order of the domain, from 1
 	Region    string     `json:"region"`
 	Healthy   bool       `json:"healthy"`
-	Enabled   bool       `json:"enabled"`    // takes traffic when healthy: a weight above 0 and no drain
+	Enabled   bool       `json:"enabled"`    // receives traffic when healthy: a weight above 0 and no drain
 	LastCheck *time.Time `json:"last_check"` // null: never checked
 }
 

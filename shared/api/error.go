@@ -10,11 +10,11 @@ type ErrorBody struct {
 	Error string `json:"error"`
 	// RequestID is set with status 500: the same id is in the node's log.
 	RequestID string `json:"request_id,omitempty"`
-	// Names is set with status 409 of a change with if_safe: what it would have left with too few backends.
+	// Names is set with status 409 of a change with if_safe: the names that would have fewer backends than min_healthy.
 	Names []Consequence `json:"names,omitempty"`
-	// Problems is set with status 400 and 409 of a document: what is wrong with which of its objects.
+	// Problems is set with status 400 and 409 of a document: the problems of its objects.
 	Problems []DocumentProblem `json:"problems,omitempty"`
-	// Undo is set where an undo is refused: the change that cannot be undone.
+	// Undo is set if the node rejects an undo: the change that cannot be undone.
 	Undo *Undone `json:"undo,omitempty"`
 }
 
@@ -47,8 +47,8 @@ func (e *Error) Error() string {
 // UnreachableError is a request without an answer from the node.
 type UnreachableError struct {
 	Node    string // base URL of the node
-	Err     error  // why
-	Reached bool   // there was a connection: the node may have got the request
+	Err     error  // the cause
+	Reached bool   // the client was connected: the node may have received the request
 }
 
 // Error names the node and the cause in one sentence.

@@ -37,16 +37,16 @@ type GeoMappingList struct {
 	GeneratedAt time.Time    `json:"generated_at"`
 }
 
-// GeoTest is the answer of GET /api/v1/geo/test: the place of a client, and its source.
+// GeoTest is the answer of GET /api/v1/geo/test: the location of a client, and its source.
 type GeoTest struct {
 	IP          string `json:"ip"`
-	Region      string `json:"region"`       // "" for none
+	Region      string `json:"region"`       // "" if the client has no region
 	MatchType   string `json:"match_type"`   // custom_mapping, country, continent or default
 	MatchedCIDR string `json:"matched_cidr"` // the mapping's or the database's network, "" for a default
 	Comment     string `json:"comment"`      // of the mapping
-	Country     string `json:"country"`      // what the database says, "" for nothing
+	Country     string `json:"country"`      // country of the database, or ""
 	Continent   string `json:"continent"`
-	ScopePrefix int    `json:"scope_prefix"` // leading bits of the address that this depends on
+	ScopePrefix int    `json:"scope_prefix"` // leading bits of the address that the location depends on
 }
 
 // GeoMappings lists the custom mappings of clients to regions.
@@ -55,7 +55,7 @@ func (c *Client) GeoMappings(ctx context.Context) (GeoMappingList, error) {
 		func(l *GeoMappingList) (*[]GeoMapping, int) { return &l.Mappings, l.Total })
 }
 
-// GeoTest returns the place of a client.
+// GeoTest returns the location of a client.
 func (c *Client) GeoTest(ctx context.Context, ip string) (GeoTest, error) {
 	return get[GeoTest](ctx, c, "/api/v1/geo/test", url.Values{"ip": {ip}})
 }

@@ -2,8 +2,7 @@ package api
 
 import "time"
 
-// Limits of the HTTP API. The server refuses what is outside them; nothing is
-// clamped.
+// Limits of the HTTP API. The server rejects values outside of them; it never clamps a value.
 const (
 	// MaxBody is the largest request body, in bytes.
 	MaxBody = 1 << 20
@@ -14,9 +13,8 @@ const (
 	// MinWeight and MaxWeight bound the weight of a server.
 	MinWeight = 1
 	MaxWeight = 1000
-	// DefaultServerWeight is the weight of a server that POST servers creates
-	// without one, DefaultBackendWeight that of one that POST
-	// domains/{name}/backends creates.
+	// DefaultServerWeight is the default weight of a server created by POST servers, and DefaultBackendWeight of a
+	// server created by POST domains/{name}/backends.
 	DefaultServerWeight  = 100
 	DefaultBackendWeight = 1
 	// MaxDrain is the longest time that a drain may take.
@@ -32,20 +30,17 @@ const (
 	MaxReason = 500
 	// MaxSource is the longest source text of an override, in characters.
 	MaxSource = 64
-	// MaxExpiresIn is the longest life of an override that expires.
+	// MaxExpiresIn is the longest lifetime of an override with an expiry.
 	MaxExpiresIn = 366 * 24 * time.Hour
-	// DefaultExpiringDays is the threshold of GET overwatch/agents/expiring
-	// when threshold_days is not given, and what status, metrics and the
-	// agent's own warnings go by.
+	// DefaultExpiringDays is the default of threshold_days of GET overwatch/agents/expiring. The status, the metrics
+	// and the agent's own warnings use the same threshold.
 	DefaultExpiringDays = 60
-	// MaxExpiringDays is the largest threshold_days: ten years, far beyond the
-	// one year that an agent's certificate lives.
+	// MaxExpiringDays is the largest threshold_days: ten years, far above the one year of an agent certificate.
 	MaxExpiringDays = 3650
 	// ValidateTimeout bounds POST overwatch/validate.
 	ValidateTimeout = 30 * time.Second
 	// SyncTimeout bounds POST dnssec/sync.
 	SyncTimeout = 45 * time.Second
-	// DefaultAddress is the address of a node's API unless api.address says
-	// otherwise, and where gslbctl looks for it.
+	// DefaultAddress is the default of api.address, and the default node of gslbctl.
 	DefaultAddress = "127.0.0.1:8080"
 )

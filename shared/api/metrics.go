@@ -10,7 +10,7 @@ import (
 // was measured.
 type ResponseTimes struct {
 	AvgMS float64 `json:"avg_ms"`
-	P50MS float64 `json:"p50_ms"` // exact to an eighth, as are those below
+	P50MS float64 `json:"p50_ms"` // exact to an eighth, as are P95MS and P99MS
 	P95MS float64 `json:"p95_ms"`
 	P99MS float64 `json:"p99_ms"`
 	MaxMS float64 `json:"max_ms"`
@@ -18,17 +18,17 @@ type ResponseTimes struct {
 
 // MemoryUse is the memory of a process and of its machine.
 type MemoryUse struct {
-	UsedBytes      *uint64 `json:"used_bytes"`      // by the process; null: not told
-	AvailableBytes *uint64 `json:"available_bytes"` // of the machine; null: not told
-	TotalBytes     *uint64 `json:"total_bytes"`     // of the machine; null: not told
+	UsedBytes      *uint64 `json:"used_bytes"`      // by the process; null: unknown
+	AvailableBytes *uint64 `json:"available_bytes"` // of the machine; null: unknown
+	TotalBytes     *uint64 `json:"total_bytes"`     // of the machine; null: unknown
 	Percent        float64 `json:"percent"`         // a node: used of total; an agent: use of its machine or container
 }
 
-// CPUUse is the processor time that is used.
+// CPUUse is the use of processor time.
 type CPUUse struct {
 	// of all cores; a node: by its process; an agent: of its machine or container
 	UsedPercent float64 `json:"used_percent"`
-	Cores       int     `json:"cores"` // 0: not told
+	Cores       int     `json:"cores"` // 0: unknown
 }
 
 // Overview is the node's current activity. Rates, shares and response times are of the last minute.
@@ -40,17 +40,17 @@ type Overview struct {
 	HealthChecksTotal  uint64        `json:"health_checks_total"` // the node's own, since the start
 	HealthChecksPerSec float64       `json:"health_checks_per_sec"`
 	ActiveDomains      int           `json:"active_domains"`
-	ActiveServers      int           `json:"active_servers"` // those that may serve
+	ActiveServers      int           `json:"active_servers"` // servers that may serve
 	HealthyServers     int           `json:"healthy_servers"`
 	UnhealthyServers   int           `json:"unhealthy_servers"`
 	StaleServers       int           `json:"stale_servers"`
 	ActiveRegions      int           `json:"active_regions"` // with a server that may serve
 	OverwatchNodes     int           `json:"overwatch_nodes"`
-	AgentNodes         int           `json:"agent_nodes"` // whose heartbeats arrive
+	AgentNodes         int           `json:"agent_nodes"` // agents that send heartbeats
 	DNSSECEnabled      bool          `json:"dnssec_enabled"`
 	GossipEnabled      bool          `json:"gossip_enabled"`
-	ResponseTimes      ResponseTimes `json:"response_times"` // from reading a query to giving its answer to the kernel
-	ErrorRate          float64       `json:"error_rate"`     // part of the queries that was answered SERVFAIL, 0 to 1
+	ResponseTimes      ResponseTimes `json:"response_times"` // from reading a query to passing the answer to the kernel
+	ErrorRate          float64       `json:"error_rate"`     // fraction of queries answered with SERVFAIL, 0 to 1
 	Memory             MemoryUse     `json:"memory"`
 	CPU                CPUUse        `json:"cpu"`
 }
@@ -60,8 +60,7 @@ type OverviewAnswer struct {
 	Overview Overview `json:"overview"`
 }
 
-// HistoryPoint holds the measurements of the period that ends at Timestamp. Values has no entry for
-// a metric that was not measured.
+// HistoryPoint holds the measurements of the period that ends at Timestamp. Values omits metrics without a measurement.
 type HistoryPoint struct {
 	Timestamp time.Time          `json:"timestamp"`
 	Values    map[string]float64 `json:"values"`
@@ -87,10 +86,10 @@ const (
 type NodeMetrics struct {
 	NodeID        string    `json:"node_id"`
 	NodeType      NodeType  `json:"node_type"`
-	Timestamp     time.Time `json:"timestamp"` // an agent: when it said so
+	Timestamp     time.Time `json:"timestamp"` // of an agent: time of its report
 	Status        string    `json:"status"`    // online, offline or degraded
 	UptimeSeconds int64     `json:"uptime_seconds"`
-	QueriesTotal  uint64    `json:"queries_total"` // an agent answers none
+	QueriesTotal  uint64    `json:"queries_total"` // 0 for an agent
 	QueriesPerSec float64   `json:"queries_per_sec"`
 	ChecksTotal   uint64    `json:"checks_total"`
 	ChecksPerSec  float64   `json:"checks_per_sec"` // an agent: mean since its start
@@ -113,12 +112,12 @@ type RegionMetrics struct {
 	Timestamp      time.Time `json:"timestamp"`
 	TotalServers   int       `json:"total_servers"`
 	HealthyServers int       `json:"healthy_servers"`
-	// steered answers with a server of the region, since the start; null: not counted
+	// load-balanced answers with a server of the region, since the start; null: not counted
 	QueriesTotal  *uint64       `json:"queries_total"`
 	QueriesPerSec *float64      `json:"queries_per_sec"` // in the last minute; null: not counted
 	ResponseTimes ResponseTimes `json:"response_times"`
-	ErrorRate     float64       `json:"error_rate"` // part of its checked servers whose last check failed, 0 to 1
-	// of all steered answers with a server since the start; null: none
+	ErrorRate     float64       `json:"error_rate"` // fraction of its servers with a failed last check, 0 to 1
+	// percentage of all load-balanced answers with a server since the start; null: none
 	TrafficPercent *float64 `json:"traffic_percent"`
 }
 
@@ -127,14 +126,14 @@ type RegionMetricsAnswer struct {
 	Metrics RegionMetrics `json:"metrics"`
 }
 
-// RoutingStats counts steered answers since the start.
+// RoutingStats counts load-balanced answers since the start.
 type RoutingStats struct {
 	Timestamp      time.Time                      `json:"timestamp"`
 	TotalDecisions uint64                         `json:"total_decisions"`
-	ByAlgorithm    map[string]uint64              `json:"by_algorithm"` // the one that chose
-	ByRegion       map[string]uint64              `json:"by_region"`    // of the server that answered; "" for none
+	ByAlgorithm    map[string]uint64              `json:"by_algorithm"` // the algorithm that selected the backends
+	ByRegion       map[string]uint64              `json:"by_region"`    // region of the first backend; "" without a region
 	ByOutcome      map[RoutingDecisionKind]uint64 `json:"by_outcome"`
-	// answers that depended on the client's place, to clients in a region
+	// answers that depended on the client location, to clients in a region
 	GeoRoutingHits uint64 `json:"geo_routing_hits"`
 	// answers from a region other than the first or the client's
 	FailoverEvents    uint64  `json:"failover_events"`
@@ -166,7 +165,7 @@ func (c *Client) RegionMetrics(ctx context.Context, id string) (RegionMetricsAns
 	return get[RegionMetricsAnswer](ctx, c, "/api/v1/metrics/regions", nil, id)
 }
 
-// RoutingMetrics returns the counts of steered answers.
+// RoutingMetrics returns the counts of load-balanced answers.
 func (c *Client) RoutingMetrics(ctx context.Context) (RoutingStatsAnswer, error) {
 	return get[RoutingStatsAnswer](ctx, c, "/api/v1/metrics/routing", nil)
 }

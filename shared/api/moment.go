@@ -2,9 +2,8 @@ package api
 
 import "time"
 
-// Moment returns t in UTC, as answers and stored records have it. A time outside of the years 0 to
-// 9999, which RFC 3339 and JSON cannot express, becomes the nearest one inside. Such times come
-// from wrong clocks and foreign files.
+// Moment returns t in UTC, the form of times in answers and stored records. It clamps a time outside of the years 0 to
+// 9999, which RFC 3339 and JSON cannot express. Wrong clocks and foreign files have such times.
 func Moment(t time.Time) time.Time {
 	t = t.UTC()
 	switch year := t.Year(); {
@@ -16,10 +15,10 @@ func Moment(t time.Time) time.Time {
 	return t
 }
 
-// Stamp returns t as Moment does, in milliseconds.
+// Stamp returns t in UTC, truncated to milliseconds and clamped to the years 0 to 9999.
 func Stamp(t time.Time) time.Time { return Moment(t).Truncate(time.Millisecond) }
 
-// MomentOrNull returns t as Moment does, in milliseconds, and nil for the zero time: JSON's null.
+// MomentOrNull returns Stamp of t, or nil (null in JSON) for the zero time.
 func MomentOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -6,14 +6,14 @@ import "time"
 type AgentNode struct {
 	ID                string      `json:"id"`
 	Name              string      `json:"name"`
-	Address           string      `json:"address,omitempty"` // as it is heard from or announced; omitted: unknown
-	Port              int         `json:"port,omitempty"`    // of that address; left out: not known
+	Address           string      `json:"address,omitempty"` // source of its reports, or announced; omitted: unknown
+	Port              int         `json:"port,omitempty"`    // port of Address; omitted: unknown
 	Region            string      `json:"region"`
 	Status            AgentStatus `json:"status"`
 	Version           string      `json:"version"`
 	UptimeSeconds     int64       `json:"uptime_seconds"`
 	LastSeen          *time.Time  `json:"last_seen"`
-	LeftAt            *time.Time  `json:"left_at"` // its goodbye; null: it was heard since, or never said one
+	LeftAt            *time.Time  `json:"left_at"` // time of its leave message; null: no leave message, or a later report
 	ChecksTotal       uint64      `json:"checks_total"`
 	ChecksPerSec      float64     `json:"checks_per_sec"` // mean since the agent started
 	ActiveChecks      int         `json:"active_checks"`
@@ -32,13 +32,13 @@ type AgentNodeList struct {
 // AgentRegistration is the body of POST /api/v1/nodes/agent.
 type AgentRegistration struct {
 	Name    string `json:"name"`              // the agent's id
-	Address string `json:"address,omitempty"` // where its host is, for people
+	Address string `json:"address,omitempty"` // address of its host, for people
 	Port    int    `json:"port,omitempty"`
 	Region  string `json:"region,omitempty"`
 	Version string `json:"version,omitempty"`
 }
 
-// AgentCertificate is the certificate that is pinned for an agent.
+// AgentCertificate is the pinned certificate of an agent.
 type AgentCertificate struct {
 	AgentID     string            `json:"agent_id"`
 	Serial      string            `json:"serial"` // hexadecimal
@@ -49,7 +49,7 @@ type AgentCertificate struct {
 	IssuedAt    time.Time         `json:"issued_at"`
 }
 
-// CertificateStatus is the standing of an agent's certificate.
+// CertificateStatus is the status of an agent's certificate.
 type CertificateStatus string
 
 // The values of CertificateStatus.
@@ -73,8 +73,8 @@ type CertificateReissue struct {
 	Status  AgentStatus `json:"status"` // pending
 }
 
-// OverwatchNode is an overwatch node: this one, or a peer that gossip or the exchange of keys knows. What is not known
-// of a peer is omitted; queries_per_sec is 0 and dnssec_enabled false then.
+// OverwatchNode is an overwatch node: this node, or a peer known from gossip or key synchronization. Unknown fields of
+// a peer are omitted; unknown queries_per_sec is 0, and unknown dnssec_enabled is false.
 type OverwatchNode struct {
 	ID            string          `json:"id"`
 	Name          string          `json:"name"`
@@ -115,13 +115,13 @@ func OverwatchStatuses() []OverwatchStatus {
 	return []OverwatchStatus{OverwatchOnline, OverwatchOffline, OverwatchDegraded}
 }
 
-// GossipNode is a participant of gossip: an overwatch member or an agent that reports to this node. What is not known
-// of it is omitted.
+// GossipNode is a participant of gossip: an overwatch member or an agent that reports to this node. Unknown fields are
+// omitted.
 type GossipNode struct {
 	ID       string       `json:"id"`
 	Name     string       `json:"name"`
-	Address  string       `json:"address,omitempty"` // an agent's latest message came from; omitted: not known
-	Port     int          `json:"port,omitempty"`    // of that address; left out: not known
+	Address  string       `json:"address,omitempty"` // for an agent: source of its latest message; omitted: unknown
+	Port     int          `json:"port,omitempty"`    // port of Address; omitted: unknown
 	Status   GossipStatus `json:"status"`
 	State    GossipState  `json:"state"`
 	Region   string       `json:"region,omitempty"`
@@ -135,6 +135,6 @@ type GossipNode struct {
 type GossipNodeList struct {
 	Nodes       []GossipNode `json:"nodes"`
 	Total       int          `json:"total"`
-	Healthy     int          `json:"healthy"` // how many are alive
+	Healthy     int          `json:"healthy"` // number of alive nodes
 	GeneratedAt time.Time    `json:"generated_at"`
 }

@@ -8,11 +8,9 @@ import (
 	"strings"
 )
 
-// ParseNode reads the address of a node as people write it and returns the
-// base URL of its API, without a trailing slash. A full URL keeps its own
-// port; without a scheme it is http and, where no port is given, the port of
-// DefaultAddress: "node1", "node1:9090", "192.0.2.1", "2001:db8::1",
-// "[2001:db8::1]:9090" and "https://node1/gslb" are all accepted.
+// ParseNode parses the address of a node and returns the base URL of its API, without a trailing slash. A full URL
+// retains its port. The default scheme is http, with the port of DefaultAddress as default port. Valid addresses are
+// "node1", "node1:9090", "192.0.2.1", "2001:db8::1", "[2001:db8::1]:9090" and "https://node1/gslb".
 func ParseNode(text string) (string, error) {
 	if text == "" {
 		return "", fmt.Errorf("the address of a node is empty: give host:port or a URL such as http://%s", DefaultAddress)
@@ -44,8 +42,7 @@ func withPort(host string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// netipHost returns an address and a port as they stand in a URL, with the percent sign of an IPv6
-// zone escaped (RFC 6874).
+// netipHost returns an address and a port in URL form, with the percent sign of an IPv6 zone escaped (RFC 6874).
 func netipHost(addr netip.Addr, port string) string {
 	return strings.Replace(net.JoinHostPort(addr.String(), port), "%", "%25", 1)
 }

@@ -13,7 +13,7 @@ type NotificationTarget struct {
 	Queued       int        `json:"queued"`        // events that wait
 	Sent         uint64     `json:"sent"`          // messages
 	Failed       uint64     `json:"failed"`        // attempts
-	Dropped      uint64     `json:"dropped"`       // events that are never sent: too many waited, or they were refused
+	Dropped      uint64     `json:"dropped"`       // unsent events: the queue was full, or the receiver rejected them
 	LastSent     *time.Time `json:"last_sent"`     // null: never
 	LastError    *string    `json:"last_error"`    // of the last attempt; null: it succeeded
 	FailingSince *time.Time `json:"failing_since"` // null: it does not fail
@@ -39,9 +39,9 @@ type NotificationTestList struct {
 	Total int                `json:"total"`
 }
 
-// NotificationsTold is the answer to another node that asks what was notified.
+// NotificationsTold is the answer to another node that requests the sent notifications.
 type NotificationsTold struct {
-	Sealed string `json:"sealed,omitempty"` // only the asker can open it; missing: the asker has not authenticated
+	Sealed string `json:"sealed,omitempty"` // encrypted for the requesting node; missing: the node has not authenticated
 }
 
 // Notifications lists the receivers of notifications.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// OrderKind is the kind of an operator's order about a backend.
+// OrderKind is the kind of an admin state.
 type OrderKind string
 
 // The kinds.
@@ -20,22 +20,22 @@ const (
 // OrderKinds lists the kinds.
 func OrderKinds() []OrderKind { return []OrderKind{OrderOverride, OrderWeight, OrderDrain} }
 
-// Order is an order of an operator about a backend: active, or planned. Address is "<ip>" for all ports of
-// that address, which only an override is about, or "<ip>:<port>", with an IPv6 address in brackets.
+// Order is an admin state of a backend, in effect or planned: an override, a weight or a drain. Address is
+// "<ip>:<port>", with an IPv6 address in brackets. An override can have "<ip>", for all ports of the address.
 type Order struct {
 	Kind    OrderKind `json:"kind"`
 	Service string    `json:"service"`
 	Address string    `json:"address"`
 	Healthy *bool     `json:"healthy,omitempty"` // of an override
-	Weight  *int      `json:"weight,omitempty"`  // of a weight, in the place of the declared one
-	// Share is the part of its weight that a drain leaves, from 0 to below 1; Duration is how long the way there takes.
+	Weight  *int      `json:"weight,omitempty"`  // of a weight, instead of the declared weight
+	// Share is the part of the weight that remains under a drain, from 0 to below 1; Duration is the time to reach it.
 	Share     *float64   `json:"share,omitempty"`
 	Duration  string     `json:"duration,omitempty"`
 	Reason    string     `json:"reason"`
 	Source    string     `json:"source"`
 	CreatedAt time.Time  `json:"created_at"`
-	CreatedBy string     `json:"created_by"` // whose token it was, else the client's address
-	StartsAt  *time.Time `json:"starts_at"`  // null: it began when it was made
+	CreatedBy string     `json:"created_by"` // name of the token, else the address of the client
+	StartsAt  *time.Time `json:"starts_at"`  // null: it took effect at creation
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 	InForce   bool       `json:"in_force"`   // false: it is planned
 }
@@ -47,9 +47,9 @@ type OrderList struct {
 	GeneratedAt time.Time `json:"generated_at"`
 }
 
-// WeightRequest is the body of PUT and PATCH /api/v1/overwatch/backends/{service}/{address}/{port}/weight. Weight and
-// Reason are required but by PATCH, where what is omitted stays; ExpiresIn is a duration such as "1h" from the start,
-// empty for no end.
+// WeightRequest is the body of PUT and PATCH /api/v1/overwatch/backends/{service}/{address}/{port}/weight. PUT requires
+// Weight and Reason; with PATCH, omitted fields keep their values. ExpiresIn is a duration such as "1h" from the start,
+// or empty for no end.
 type WeightRequest struct {
 	Weight    *int       `json:"weight"`
 	Reason    string     `json:"reason"`
@@ -64,13 +64,13 @@ func (c *Client) Orders(ctx context.Context) (OrderList, error) {
 		func(l *OrderList) (*[]Order, int) { return &l.Orders, l.Total })
 }
 
-// SetWeight gives a backend another weight than the declared one. When it returns, DNS answers have changed.
+// SetWeight replaces the declared weight of a backend. When it returns, DNS answers have changed.
 func (c *Client) SetWeight(ctx context.Context, service, address string, port int, req WeightRequest) (Order, error) {
 	return send[Order](ctx, c, http.MethodPut, "/api/v1/overwatch/backends", req, service, address, strconv.Itoa(port),
 		"weight")
 }
 
-// ClearWeight removes an operator's weight: the declared one counts again. When it returns, DNS answers have changed.
+// ClearWeight removes an operator's weight and restores the declared weight. When it returns, DNS answers have changed.
 func (c *Client) ClearWeight(ctx context.Context, service, address string, port int) error {
 	return c.remove(ctx, "/api/v1/overwatch/backends", service, address, strconv.Itoa(port), "weight")
 }

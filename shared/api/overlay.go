@@ -7,26 +7,25 @@ import (
 )
 
 // ServerOverlayChanged is the message about a changed overlay of a server of the configuration.
-const ServerOverlayChanged = "server changed over the configuration"
+// ServerOverlayChanged is the message after a change of the overlay of a server of the configuration.
 
-// Overlay has the values that the API has laid over an object of the configuration.
+// Overlay has the API values over an object of the configuration file.
 type Overlay struct {
-	// Fields are the values instead of the file's, named as in the body of PATCH.
-	Fields map[string]json.RawMessage `json:"fields"`
-	// Configured are the file's values of the same. One that the file leaves out may be missing.
+	// Fields are the API values that replace values of the file, named as in the body of PATCH.
+	// Configured are the values of the file for the same fields. Fields that the file omits may be missing.
 	Configured map[string]json.RawMessage `json:"configured"`
-	By         string                     `json:"by"` // who laid it last
+	By         string                     `json:"by"` // actor of the latest change
 	UpdatedAt  time.Time                  `json:"updated_at"`
-	// InForce is false if the file does not have the object, or does not go with the values. They are kept.
+	// InForce is false if the file lacks the object, or the values conflict with the file. The node retains the values.
 	InForce bool `json:"in_force"`
 }
 
-// OverlaidObject is an object over which something is laid. Kind is domain, region or server.
+// OverlaidObject is an object with an overlay. Kind is domain, region or server.
 type OverlaidObject struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
 	Overlay
-	// Reason states why it is not in effect, and what takes it away; empty where it is.
+	// Reason states why the overlay is not in effect, and how to remove it; empty: it is in effect.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -42,17 +41,17 @@ func (c *Client) Overlays(ctx context.Context) (OverlayList, error) {
 	return get[OverlayList](ctx, c, "/api/v1/config/overlays", nil)
 }
 
-// ResetDomain removes the overlay of a domain: the values of the file count again.
+// ResetDomain removes the overlay of a domain: the values of the file apply.
 func (c *Client) ResetDomain(ctx context.Context, name string) error {
 	return c.remove(ctx, "/api/v1/domains", name, "overlay")
 }
 
-// ResetRegion removes the overlay of a region: the values of the file count again.
+// ResetRegion removes the overlay of a region: the values of the file apply.
 func (c *Client) ResetRegion(ctx context.Context, id string) error {
 	return c.remove(ctx, "/api/v1/regions", id, "overlay")
 }
 
-// ResetServer removes the overlay of a server: the values of the file count again.
+// ResetServer removes the overlay of a server: the values of the file apply.
 func (c *Client) ResetServer(ctx context.Context, id string) error {
 	return c.remove(ctx, "/api/v1/servers", id, "overlay")
 }

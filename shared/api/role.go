@@ -1,6 +1,6 @@
 package api
 
-// Role is the set of rights of a token. Each role includes the rights of those before it.
+// Role is the set of rights of a token. Each role includes the rights of the previous roles.
 type Role string
 
 // The roles.

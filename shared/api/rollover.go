@@ -23,7 +23,7 @@ type RollStage string
 // The stages of a roll.
 const (
 	RollSigning   RollStage = "signing"   // the new key signs; only where the algorithm changes
-	RollPublished RollStage = "published" // its DNSKEY record is there
+	RollPublished RollStage = "published" // the zone has the DNSKEY record of the new key
 	RollOffered   RollStage = "offered"   // the parent must publish its DS record, or none to unsigned
 	RollAlone     RollStage = "alone"     // the old keys no longer sign, or are no longer published
 	RollUnsigned  RollStage = "unsigned"  // the zone is unsigned, and caches still have signed answers
@@ -68,7 +68,7 @@ type RollStep struct {
 	WaitsFor  *string   `json:"waits_for"`  // known reasons for a later time; null: none
 }
 
-// RollAct is an act of an operator that may break something while a key changes.
+// RollAct is a manual step that may break something during a rollover.
 type RollAct string
 
 // The acts.
@@ -85,8 +85,8 @@ const (
 type RollAdvice struct {
 	Act    RollAct    `json:"act"`
 	Safe   bool       `json:"safe"`
-	Until  *time.Time `json:"until"`  // who would reject which answers now; null: none
-	Reason *string    `json:"reason"` // who would reject which answers now; null: nobody
+	Until  *time.Time `json:"until"`  // earliest safe time; null: safe now, or dependent on others
+	Reason *string    `json:"reason"` // resolvers and answers that would fail validation now; null: none
 }
 
 // RollCreate is the body of POST /api/v1/dnssec/rollover.
@@ -104,7 +104,7 @@ type RollCreate struct {
 
 const pathRollover = "/api/v1/dnssec/rollover"
 
-// Rolls lists the changes of signing keys, ended ones included.
+// Rolls lists the key rollovers and signing transitions, including finished ones.
 func (c *Client) Rolls(ctx context.Context) (Rolls, error) {
 	return get[Rolls](ctx, c, pathRollover, nil)
 }

@@ -78,7 +78,7 @@ type RoutingDecisionKind string
 const (
 	RoutingSuccess   RoutingDecisionKind = "success"
 	RoutingFailover  RoutingDecisionKind = "failover"           // a region other than the first, or than the client's
-	RoutingFallback  RoutingDecisionKind = "fallback"           // too few backends may serve: the fallback answer
+	RoutingFallback  RoutingDecisionKind = "fallback"           // on_all_down, with fewer backends than min_healthy
 	RoutingNoData    RoutingDecisionKind = "no_data"            // no address of that family
 	RoutingNoBackend RoutingDecisionKind = "no_healthy_backend" // SERVFAIL
 	RoutingNotFound  RoutingDecisionKind = "domain_not_found"

@@ -8,13 +8,13 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Server is a registered backend as GET /api/v1/servers shows it. ID is
-// "<service>:<address>:<port>"; an IPv6 address stands in it without brackets.
+// Server is a registered backend as GET /api/v1/servers shows it. ID is "<service>:<address>:<port>", with an IPv6
+// address without brackets.
 type Server struct {
 	ID      string `json:"id"`
 	Service string `json:"service"`
 	Address string `json:"address"`
-	// Target is the host name whose address it is, or ""; its addresses share Weight equally.
+	// Target is the host name that Address is resolved from, or ""; the addresses of a host name share Weight equally.
 	Target          string          `json:"target,omitempty"`
 	Port            int             `json:"port"`
 	Weight          int             `json:"weight"`
@@ -28,7 +28,7 @@ type Server struct {
 	Draining  bool      `json:"draining"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// Overlay has the values that the API has laid over a server of the configuration.
+	// Overlay has the API values over a server of the configuration.
 	Overlay *Overlay `json:"overlay,omitempty"`
 }
 
@@ -37,8 +37,8 @@ type ServerList struct {
 	Servers     []Server  `json:"servers"`
 	Total       int       `json:"total"`
 	GeneratedAt time.Time `json:"generated_at"`
-	// Targets are the servers that the API has by host name, in the order of their ids, on each page. Their addresses
-	// are among Servers.
+	// Targets are the servers of the API by host name, in the order of their ids, on each page. Their addresses are
+	// among Servers.
 	Targets []ServerTarget `json:"targets,omitempty"`
 }
 
@@ -47,8 +47,8 @@ type ServerList struct {
 type ServerTarget struct {
 	ID string `json:"id"`
 	model.Server
-	Addresses []string `json:"addresses"`         // that are backends now
-	Problem   string   `json:"problem,omitempty"` // why it has fewer than its name, as this node sees it, for people
+	Addresses []string `json:"addresses"`         // its current backends
+	Problem   string   `json:"problem,omitempty"` // reason why it has fewer addresses than its name, for people
 }
 
 // ServerChange is the body of POST /api/v1/servers, which needs service, port, region and an address or a target, of
@@ -65,11 +65,11 @@ type Named struct {
 // DrainRequest is the optional body of POST /api/v1/servers/{id}/drain.
 type DrainRequest struct {
 	Duration string `json:"duration,omitempty"` // such as "30s"; empty: the domain's TTL
-	// Share is the part of its weight that the server keeps, from 0 to below 1.
+	// Share is the part of the weight that remains under the drain, from 0 to below 1.
 	Share     float64    `json:"share,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
 	Source    string     `json:"source,omitempty"`
-	StartsAt  *time.Time `json:"starts_at,omitempty"`  // nil: at once
+	StartsAt  *time.Time `json:"starts_at,omitempty"`  // nil: immediately
 	ExpiresIn string     `json:"expires_in,omitempty"` // from the start, such as "1h"; empty: no end
 }
 
@@ -82,7 +82,7 @@ type Drain struct {
 	SafeAt    *time.Time `json:"safe_at"`
 	Share     float64    `json:"share"`
 	StartsAt  *time.Time `json:"starts_at"`  // null: not planned
-	ExpiresAt *time.Time `json:"expires_at"` // null: it ends when it is taken back
+	ExpiresAt *time.Time `json:"expires_at"` // null: no end by time
 }
 
 // CreateServer registers a server. DNS has changed when it returns.

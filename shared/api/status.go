@@ -8,8 +8,8 @@ type EffectiveStatus string
 const (
 	EffectiveHealthy   EffectiveStatus = "healthy"
 	EffectiveUnhealthy EffectiveStatus = "unhealthy"
-	// EffectiveStale is a backend whose agent has gone quiet; validation
-	// alone decides whether it may still serve.
+	// EffectiveStale is a backend with an agent that no longer reports. Only own checks decide whether the backend may
+	// serve.
 	EffectiveStale EffectiveStatus = "stale"
 )
 
@@ -18,7 +18,7 @@ func EffectiveStatuses() []EffectiveStatus {
 	return []EffectiveStatus{EffectiveHealthy, EffectiveUnhealthy, EffectiveStale}
 }
 
-// ServiceStatus is a node's judgement of its own service.
+// ServiceStatus is the status that a node reports for itself.
 type ServiceStatus string
 
 // The values of ServiceStatus.
@@ -35,7 +35,7 @@ type CheckStatus string
 const (
 	CheckHealthy   CheckStatus = "healthy"
 	CheckUnhealthy CheckStatus = "unhealthy"
-	// CheckUnknown is a server that nobody has checked yet.
+	// CheckUnknown is a server without a check result yet.
 	CheckUnknown CheckStatus = "unknown"
 )
 
@@ -56,7 +56,7 @@ type AgentStatus string
 const (
 	AgentOnline  AgentStatus = "online"
 	AgentOffline AgentStatus = "offline"
-	// AgentPending is an agent that was announced and has not reported yet.
+	// AgentPending is an announced agent that has not reported yet.
 	AgentPending AgentStatus = "pending"
 )
 
@@ -80,8 +80,7 @@ func GossipStatuses() []GossipStatus {
 	return []GossipStatus{GossipAlive, GossipSuspect, GossipDead}
 }
 
-// GossipState is the role of a gossip node. There is no leader: the vocabulary's value for one is
-// never sent.
+// GossipState is the role of a gossip node. Gossip has no leader.
 type GossipState string
 
 // The values of GossipState.
