@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// ServerOverlayChanged is the message about a changed overlay of a server of the configuration.
 // ServerOverlayChanged is the message after a change of the overlay of a server of the configuration.
+const ServerOverlayChanged = "server changed over the configuration"
 
 // Overlay has the API values over an object of the configuration file.
 type Overlay struct {
 	// Fields are the API values that replace values of the file, named as in the body of PATCH.
+	Fields map[string]json.RawMessage `json:"fields"`
 	// Configured are the values of the file for the same fields. Fields that the file omits may be missing.
 	Configured map[string]json.RawMessage `json:"configured"`
 	By         string                     `json:"by"` // actor of the latest change

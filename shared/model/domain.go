@@ -113,10 +113,9 @@ func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
 // Unsigned reports whether the domain is unsigned on a node that signs.
 func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEnabled }
 
-// SameAnswers reports whether two domains have equal settings, apart from the name and from fields without effect on
-// answers: brake, recovery, flap,
-// description, tags and Meta. It neither allocates nor uses reflection, since there may be 100 000
-// domains.
+// SameAnswers reports whether two domains have equal settings, except for the name and for the fields without effect on
+// answers: brake, recovery, flap, description, tags and Meta. It neither allocates nor uses reflection, since there may
+// be 100 000 domains.
 func (d *Domain) SameAnswers(other *Domain) bool {
 	return d.RoutingAlgorithm == other.RoutingAlgorithm && d.TTL == other.TTL && d.MaxAnswers == other.MaxAnswers &&
 		d.OnAllDown == other.OnAllDown && d.MinHealthy == other.MinHealthy && d.Unsigned() == other.Unsigned() &&
@@ -175,7 +174,8 @@ type LatencyConfig struct {
 // Recovery configures the return of a backend after a failure.
 type Recovery struct {
 	// The time in which the share of a backend rises from 10 % to 100 % after it was down: 0s to 24h. Shares are relative
-	// inside a region, so the ramp has no effect if all backends of the region return together. 0s: full share immediately.
+	// inside a region, so the ramp has no effect if all backends of the region return together. 0s: full share
+	// immediately.
 	Ramp settings.Duration `key:"ramp" json:"ramp,omitempty" usage:"time in which the share of a recovered backend rises to 100 %" min:"0s" max:"24h"`
 }
 

@@ -26,7 +26,7 @@ type Field struct {
 
 	index     []int
 	zeroUnset bool
-	pointer   bool // to an object, nil for none
+	pointer   bool // to an object, or nil
 	replace   bool
 	always    bool // written also if it has the default
 	bounds    func(reflect.Value) string
@@ -55,7 +55,7 @@ func FieldsOf(t reflect.Type) *Fields {
 	f.add(t, nil, "")
 	for i := range f.List {
 		if one := &f.List[i]; one.zeroUnset {
-			one.Value(f.defaults).SetZero() // the default is that of a configuration file
+			one.Value(f.defaults).SetZero() // the default is for configuration files only
 		}
 	}
 	known, _ := declarations.LoadOrStore(t, f)

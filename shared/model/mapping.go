@@ -2,7 +2,7 @@ package model
 
 import "net/netip"
 
-// Mapping places the clients of one network in a region. It has priority over the geolocation database.
+// Mapping places the clients of a network in a region. It has priority over the geolocation database.
 type Mapping struct {
 	// The network. Required; each once.
 	CIDR netip.Prefix `key:"cidr" json:"cidr" write:"always"`

@@ -166,8 +166,8 @@ func (p Patch[T]) Merge(later Patch[T]) (Patch[T], error) {
 	return merged, nil
 }
 
-// Differing returns the fields of the patch whose values differ from those of an object, and within a block that a
-// merge patch merges, its members that differ. It keeps unknown fields and values that do not decode.
+// Differing returns the fields of the patch with values that differ from an object. For a block that a merge patch
+// merges, it returns the differing members. It returns unknown fields and values that do not decode unchanged.
 func (p Patch[T]) Differing(from *T) (Patch[T], error) {
 	fields, err := p.raw()
 	if err != nil {
@@ -180,7 +180,7 @@ func (p Patch[T]) Differing(from *T) (Patch[T], error) {
 	return differing, nil
 }
 
-// differingFields returns the fields of a patch that differ from those of the struct v.
+// differingFields returns the fields of a patch that differ from the struct v.
 func differingFields(all *Fields, v reflect.Value, patch map[string]json.RawMessage) map[string]json.RawMessage {
 	differing := make(map[string]json.RawMessage, len(patch))
 	for name, value := range patch {
@@ -317,7 +317,7 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 			a.add(key, value, "give an object with %s", strings.Join(f.inner.Names(a.source), ", "))
 			return
 		}
-		object := reflect.New(f.inner.Type).Elem() // a pointer may be that of another object too
+		object := reflect.New(f.inner.Type).Elem() // a copy, since another object may have the same pointer
 		if object.Set(f.object(v)); f.replace {
 			object.Set(f.inner.defaults)
 		}
@@ -344,12 +344,12 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 		}
 	}
 	if v.Set(fresh.Elem()); v.Kind() == reflect.Slice && v.Len() == 0 {
-		v.SetZero() // an empty list means the same as none
+		v.SetZero() // an empty list has the same meaning as no list
 	}
 }
 
-// decodeValue decodes the value of a field. An address may have brackets and no zone, which has no meaning outside one
-// machine; an IPv4-mapped address becomes an IPv4 address.
+// decodeValue decodes the value of a field. It accepts an address in brackets, rejects a zone, which is valid on a
+// single machine only, and converts an IPv4-mapped address to IPv4.
 func decodeValue(value json.RawMessage, into any) error {
 	at, isAddress := into.(*netip.Addr)
 	if !isAddress {

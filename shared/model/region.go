@@ -18,40 +18,41 @@ type Region struct {
 	Name string `key:"name" json:"id" source:"document"`
 	// The name for people; default: `name`. At most 100 printable characters.
 	Label string `key:"label" json:"name" usage:"name for people"`
-	// A short code for people, such as that of an airport. At most 500 printable characters.
+	// A short code for people, such as an airport code. At most 500 printable characters.
 	Code string `key:"code" json:"code" usage:"short code for people; the id of a new region whose name cannot be an id"`
 	// A text for people, of at most 500 printable characters.
 	Description string `key:"description" json:"description" usage:"text for people"`
-	// Countries whose clients are near: ISO 3166-1, two capitals.
+	// The countries of the nearby clients: ISO 3166-1, two capitals.
 	Countries []string `key:"countries" json:"countries" usage:"countries of its clients, such as DE,FR"`
-	// Continents whose clients are near: AF, AN, AS, EU, NA, OC, SA.
+	// The continents of the nearby clients: AF, AN, AS, EU, NA, OC, SA.
 	Continents Continents `key:"continents" json:"continents" alias:"continent" usage:"continents of its clients: AF, AN, AS, EU, NA, OC or SA"`
-	// With `longitude` or not at all.
+	// Requires `longitude`.
 	Latitude *float64 `key:"latitude" json:"latitude" usage:"position: degrees north, from -90 to 90" min:"-90" max:"90" unit:"degrees"`
-	// With `latitude` or not at all.
+	// Requires `latitude`.
 	Longitude *float64 `key:"longitude" json:"longitude" usage:"position: degrees east, from -180 to 180" min:"-180" max:"180" unit:"degrees"`
-	// How backends inside the region are chosen for domains whose algorithm chooses a region first (`failover`,
-	// `geolocation`, `proximity`): `weighted`, `round-robin`, `latency` or `client-hash`. Left out: `weighted`.
+	// The algorithm that chooses backends inside the region, for domains with an algorithm that chooses a region first
+	// (`failover`, `geolocation`, `proximity`): `weighted`, `round-robin`, `latency` or `client-hash`. Default:
+	// `weighted`.
 	RoutingAlgorithm string `key:"routing_algorithm" json:"routing_algorithm,omitempty" usage:"how backends inside the region are chosen: weighted, round-robin, latency or client-hash"`
 	// proximity: makes the region seem nearer to clients than it is, in percent of the distance, as in Amazon Route 53;
 	// below 0: farther away.
 	ProximityBias int `key:"proximity_bias" json:"proximity_bias,omitempty" usage:"proximity: percent by which the region seems nearer; below 0: farther away" min:"-99" max:"99"`
-	// The place of the region for `failover` domains that list no `regions`: the lowest is asked first, of equal ones that
-	// whose name comes first.
+	// The position of the region for `failover` domains without `regions`: the region with the lowest value is first. The
+	// name decides between equal values.
 	Priority int `key:"priority" json:"priority" usage:"failover: place of the region for domains that list no regions, the lowest first" min:"0" max:"1000000"`
 	// false: the node places no clients in the region, and skips it in the `regions` of domains. Servers that name a
 	// domain stay backends of the domain.
 	Enabled bool `key:"enabled" json:"enabled" usage:"false: no clients are placed in the region" default:"true"`
-	// Backends that are known beforehand.
+	// The declared backends of the region.
 	Servers []Server `key:"servers" json:"-"`
-	// How servers without a `health_check` of their own are probed; without this block too: by a tcp connection, with the
-	// node's `check_interval` and `check_timeout`. `address` is not allowed here: all servers of the region would be
-	// probed at one address.
+	// The health check of servers without their own `health_check`. Default: a tcp connection, with the node's
+	// `check_interval` and `check_timeout`. `address` is not allowed here, because all servers of the region would have
+	// the same address.
 	HealthCheck *HealthCheck `key:"health_check" json:"-"`
 	Meta
 }
 
-// Continents is a list of continent codes. In JSON, a text with commas is accepted too, as in version 0.9.0.
+// Continents is a list of continent codes. In JSON, a text with commas is also accepted, as in version 0.9.0.
 type Continents []string
 
 // UnmarshalJSON accepts a list, or a text with commas.
@@ -75,7 +76,7 @@ func (c Continents) String() string { return strings.Join(c, ",") }
 // ContinentCodes returns the continents of regions.
 func ContinentCodes() []string { return []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"} }
 
-// IsContinent reports whether a code is that of a continent.
+// IsContinent reports whether a code is a continent code.
 func IsContinent(code string) bool { return slices.Contains(ContinentCodes(), code) }
 
 // IsCountry reports whether a code has the form of ISO 3166-1 alpha-2.
@@ -87,8 +88,8 @@ func IsCountry(code string) bool {
 // Key returns the id.
 func (r *Region) Key() string { return r.Name }
 
-// readLegacy converts the stored form, which is that of version 0.9.0: the id is named name, and the name label. A
-// region of the audit log has an id.
+// readLegacy converts the stored form, the form of version 0.9.0: the id is named name, and the name label. A region of
+// the audit log has an id.
 func (r *Region) readLegacy(fields map[string]any) error {
 	if _, there := fields["id"]; there {
 		return nil
@@ -139,7 +140,7 @@ func ReadLegacyContinents(fields map[string]json.RawMessage) {
 	fields["continents"] = list
 }
 
-// moveField gives the value of a field another name.
+// moveField renames a field.
 func moveField(fields map[string]any, from, to string) {
 	if value, there := fields[from]; there {
 		delete(fields, from)

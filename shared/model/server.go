@@ -9,30 +9,29 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Server is a backend that a configuration file or the API declares: an address, or a host name whose addresses are
+// Server is a backend that a configuration file or the API declares: an address, or a host name that resolves to
 // backends.
 type Server struct {
 	// IPv4 or IPv6. Required, or `target`.
 	Address netip.Addr `key:"address" json:"address,omitzero" usage:"IPv4 or IPv6 address"`
-	// A host name in place of `address`, such as `app-1234.eu.example.net`: each address that it has, 32 at most, is a
-	// backend of its own, and they share `weight` equally. See [host names](routing.md#backends-by-host-name).
+	// A host name instead of `address`, such as `app-1234.eu.example.net`: each of its addresses, at most 32, is a
+	// separate backend. The backends share `weight` equally. See [host names](routing.md#backends-by-host-name).
 	Target string `key:"target" json:"target,omitempty" usage:"host name whose addresses are backends"`
-	// The networks where addresses of `target` may be. Default: where those of agents may be
-	// (`overwatch.agent_policies`), but never loopback, link-local and what clouds have for metadata.
+	// The permitted networks for addresses of `target`. Default: the networks for backends of agents
+	// (`overwatch.agent_policies`), except loopback, link-local and the metadata addresses of clouds.
 	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs" json:"allowed_cidrs,omitempty" usage:"networks where addresses of a host name may be, such as 10.0.0.0/8 (default: those of agents)"`
 	// Required.
 	Port uint16 `key:"port" json:"port" write:"always" usage:"port, from 1 to 65535" min:"1" max:"65535"`
-	// Share of the answers, relative to the others.
+	// Share of the answers, relative to the other servers.
 	Weight int `key:"weight" json:"weight" write:"always" usage:"share of the answers, relative to the others, from 1 to 1000" default:"100" min:"1" max:"1000"`
-	// The domain that it serves. Left out: every domain that lists the region.
+	// The domain of the server. Default: every domain that lists the region.
 	Service string `key:"service" json:"service" write:"always" usage:"domain that the server serves"`
-	// Host header of its http checks; a `host` in its own `health_check` comes first.
+	// Host header of its http checks; `host` in the server's own `health_check` has priority.
 	Host string `key:"host" json:"host,omitempty" usage:"Host header of the health checks; health_check.host takes precedence"`
-	// Id of the agent whose own server this is. What any other agent says does not count against the node's own checks
-	// that succeed, and its drains and warnings do not count at all: see
-	// [when a backend may answer](../README.md#when-a-backend-may-answer).
+	// The id of the agent of this server. The node ignores drains and warnings of other agents, and ignores their unhealthy
+	// reports while its own checks succeed: see [when a backend may answer](../README.md#when-a-backend-may-answer).
 	Agent string `key:"agent" json:"agent,omitempty" usage:"agent whose own server it is: reports of other agents do not count against successful checks"`
-	// How this server is probed, in place of the region's block as a whole.
+	// The health check of this server. It replaces the whole block of the region.
 	HealthCheck *HealthCheck `key:"health_check" json:"health_check,omitempty"`
 	// Region is the region of the server. In a configuration file, a server is inside the block of its region.
 	Region string `json:"region" write:"always" usage:"region of the server"`
@@ -70,8 +69,8 @@ func (s *Server) Shown() *Server {
 	return &shown
 }
 
-// legacyCheck is the name of the health check of version 0.9.0, which stores a check.Spec. A server by host name has
-// the field health_check in that version too.
+// legacyCheck is the name of the health check of version 0.9.0, which stores a check.Spec. For a server by host name,
+// version 0.9.0 also has the field health_check.
 const legacyCheck = "check"
 
 // readLegacy converts the health check of version 0.9.0.

@@ -8,15 +8,15 @@ import (
 
 // Listener is a local address to listen on.
 type Listener struct {
-	Addr netip.Addr // the zero Addr stands for every address of the machine
-	Port uint16     // 0: the system chooses; on loopback only, since other machines could not know it
-	// OneFamily means that "[::]" stands for every address of IPv6 only, as for FamilyNetwork, and not of IPv4 too,
-	// as for ListenNetwork.
+	Addr netip.Addr // the zero Addr means all addresses of the machine
+	Port uint16     // 0: the system selects a port; for loopback only, since other machines cannot know the port
+	// OneFamily means that "[::]" covers all IPv6 addresses only, as for FamilyNetwork. Without OneFamily, "[::]" covers
+	// the IPv4 addresses also, as for ListenNetwork.
 	OneFamily bool
 }
 
-// ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". Port 0 is valid
-// for a loopback address only. For an invalid text, remedy states how to correct it.
+// ParseListener parses the address of a listener: an IP address and a port, or only a port as in ":53". Port 0 requires
+// a loopback address. For an invalid text, remedy states how to correct it.
 func ParseListener(text string) (l Listener, remedy string) {
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
 	host, port, err := net.SplitHostPort(text)
@@ -40,7 +40,7 @@ func ParseListener(text string) (l Listener, remedy string) {
 	return l, ""
 }
 
-// Overlaps reports whether two listeners of the same protocol cannot both be opened.
+// Overlaps reports whether the system would reject the second of two listeners of the same protocol.
 func (l Listener) Overlaps(other Listener) bool {
 	if l.Port != other.Port || l.Port == 0 {
 		return false
@@ -49,17 +49,17 @@ func (l Listener) Overlaps(other Listener) bool {
 	return shared && (l.Addr == other.Addr || l.every() || other.every())
 }
 
-// every reports whether the listener takes every address of a family.
+// every reports whether the listener covers all addresses of a family.
 func (l Listener) every() bool { return !l.Addr.IsValid() || l.Addr.IsUnspecified() }
 
-// has reports whether the listener takes addresses of IPv4, or else of IPv6.
+// has reports whether the listener covers IPv4 addresses (four) or IPv6 addresses.
 func (l Listener) has(four bool) bool {
 	both := !l.Addr.IsValid() || l.Addr == netip.IPv6Unspecified() && !l.OneFamily
 	return both || l.Addr.Is4() == four
 }
 
 // ListenNetwork returns the network of package net for a listener of a protocol, "tcp" or "udp". An IPv4 address,
-// also 0.0.0.0, means IPv4 only; package net would open both families. "[::]" and a port alone mean both families.
+// including 0.0.0.0, means IPv4 only; package net would open both families. "[::]" or only a port means both families.
 func ListenNetwork(protocol, address string) string {
 	if at, ok := listenAddr(address); ok && at.Is4() {
 		return protocol + "4"
@@ -67,7 +67,7 @@ func ListenNetwork(protocol, address string) string {
 	return protocol
 }
 
-// FamilyNetwork is ListenNetwork for listeners to which "[::]" means IPv6 only. A port alone means both families.
+// FamilyNetwork is ListenNetwork for listeners with "[::]" as IPv6 only. Only a port means both families.
 func FamilyNetwork(protocol, address string) string {
 	if at, ok := listenAddr(address); ok && at.Is6() {
 		return protocol + "6"
@@ -75,7 +75,7 @@ func FamilyNetwork(protocol, address string) string {
 	return ListenNetwork(protocol, address)
 }
 
-// listenAddr returns the IP address in a listener's address, if there is one.
+// listenAddr returns the IP address of a listener's address, and false if the host is not an IP address.
 func listenAddr(address string) (netip.Addr, bool) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -85,8 +85,8 @@ func listenAddr(address string) (netip.Addr, bool) {
 	return at.Unmap(), err == nil
 }
 
-// HostPortRemedy checks the address of another machine: a domain name or IP address and a port. It returns "" for a
-// valid text, else how to correct it.
+// HostPortRemedy validates the address of another machine: a domain name or IP address and a port. It returns "" for a
+// valid address, or else how to correct the text.
 func HostPortRemedy(text string) string {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -102,7 +102,7 @@ func HostPortRemedy(text string) string {
 	return remedy
 }
 
-// UnicastRemedy checks the address of a machine. It returns "" for a valid address, else how to correct it.
+// UnicastRemedy validates the address of a machine. It returns "" for a valid address, or else how to correct it.
 func UnicastRemedy(addr netip.Addr) string {
 	switch {
 	case addr.IsUnspecified():

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// bounds limits a number or duration, by the tags `min` and `max` of its field, "" for no limit. The tag `unit` names
+// bounds limits a number or duration, by the tags `min` and `max` of its field; "" means no limit. The tag `unit` names
 // the unit of a number in messages.
 type bounds struct {
 	min, max    string
@@ -50,7 +50,7 @@ func (b *bounds) String() string {
 	return fmt.Sprintf("from %s to %s", b.min, b.max)
 }
 
-// remedy returns "" for a value within the bounds, else how to correct it.
+// remedy returns "" for a value within the bounds, or else how to correct it.
 func (b *bounds) remedy(v reflect.Value) string {
 	if b.least.IsValid() && less(v, b.least) || b.most.IsValid() && less(b.most, v) {
 		if b.min == "" || b.max == "" {
@@ -71,7 +71,7 @@ func less(a, b reflect.Value) bool {
 	return a.Int() < b.Int()
 }
 
-// bounded returns a setter that refuses values outside the bounds.
+// bounded returns a setter that rejects values outside the bounds.
 func bounded(set setter, b *bounds) setter {
 	return func(v reflect.Value, text string) (remedy string) {
 		before := reflect.New(v.Type()).Elem()
@@ -97,8 +97,8 @@ func BoundsOf(f reflect.StructField) func(reflect.Value) (remedy string) {
 	return b.remedy
 }
 
-// CheckBounds notes values outside their bounds in the struct that s points to, without lists and maps. It is for a
-// struct that was changed after Load.
+// CheckBounds adds a problem for each value outside its bounds in the struct that s points to, without lists and maps.
+// It is for a struct that the caller changes after Load.
 func (r *Report) CheckBounds(s any) {
 	for _, leaf := range (schema{}).leaves("", reflect.ValueOf(s).Elem()) {
 		b, value := leaf.field.bounds, reflect.Indirect(leaf.value)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// decoder puts documents into a struct. Lists and maps are stored immediately. Scalars outside them are kept as text
-// until the source of each is known.
+// decoder stores documents in a struct. It stores lists and maps immediately, and scalars outside them as text until
+// the source of each scalar is known.
 type decoder struct {
 	report      *Report
 	schema      schema
@@ -19,7 +19,7 @@ type decoder struct {
 	scalars     map[string]string // values in the files, by path
 	secretFiles map[string]given  // values of _file keys, by the path of the secret
 	budget      uintptr           // octets left for elements of lists
-	alone       bool              // the text is checked by itself: no file is read
+	alone       bool              // LoadText: the decoder reads no further files
 }
 
 // given is a value with its position.
@@ -33,16 +33,16 @@ func newDecoder(report *Report) *decoder {
 		budget: math.MaxInt}
 }
 
-// decode reads one whole file, a mapping or nothing, into v.
+// decode reads one whole file, a mapping or null, into v.
 func (d *decoder) decode(doc *document, v reflect.Value) {
 	d.document = doc
 	d.structure(d.schema.of(v.Type()).keys, v, &doc.root, false)
 }
 
-// wrong notes a problem with the value of the current key, at node n.
+// wrong adds a problem with the value of the current key, at node n.
 func (d *decoder) wrong(n *node, value, message string) { d.wrongAt(n.at, value, message) }
 
-// wrongAt notes a problem with the current key at a mark of the document.
+// wrongAt adds a problem with the current key at a mark of the document.
 func (d *decoder) wrongAt(at mark, value, message string) {
 	p := Problem{Key: d.path.String(), Value: value, Message: message}
 	d.report.append(p.in(d.document.position(at)))
@@ -75,7 +75,7 @@ func (d *decoder) structure(keys *structure, v reflect.Value, n *node, inElement
 	}
 }
 
-// unknown notes an unknown key, n.
+// unknown adds a problem for an unknown key, n.
 func (d *decoder) unknown(n *node, keys *structure) {
 	names := keys.names()
 	if len(d.path) == 1 {
@@ -110,7 +110,7 @@ func (d *decoder) field(f *field, v reflect.Value, n *node, inElement bool) {
 	}
 }
 
-// noteScalar keeps the scalar n until apply.
+// noteScalar stores the text of the scalar n for apply.
 func (d *decoder) noteScalar(n *node) {
 	if !n.isScalar() {
 		d.wrong(n, "", "expected a single value, found "+n.describe())
@@ -203,17 +203,18 @@ func (d *decoder) mapOf(l *layout, v reflect.Value, n *node) {
 	}
 }
 
-// entryTwice notes that a map has the key of n already.
+// entryTwice adds a problem for a duplicate key, n, of a map.
 func (d *decoder) entryTwice(n *node) {
 	if d.report.full() {
-		d.report.more++ // the search for the first one takes long in large maps
+		d.report.more++ // the search for the first entry is slow in large maps
 		return
 	}
 	first := d.report.Locate(d.path.String())
 	d.wrongAt(n.keyAt, "", fmt.Sprintf("is already set at %s: keep one", first))
 }
 
-// value reads n, which is not null, into v: a struct, a pointer to one, a list in a map, or a scalar in a list or map.
+// value reads n, a node that is not null, into v: a struct, a pointer to a struct, a list in a map, or a scalar in a
+// list or map.
 func (d *decoder) value(l *layout, v reflect.Value, n *node, inElement bool) {
 	switch l.shape {
 	case scalarShape:
@@ -254,8 +255,8 @@ func (d *decoder) scalar(set setter, v reflect.Value, n *node) {
 	}
 }
 
-// refuseVariable notes a problem with a secret, n, that is written as a variable: nothing replaces ${TOKEN}. v is where
-// the value goes.
+// refuseVariable adds a problem for a secret, n, in the form of a variable such as ${TOKEN}, which the decoder does not
+// expand. v is the destination of the secret.
 func (d *decoder) refuseVariable(v reflect.Value, n *node) {
 	if v.Type() != secretType || !strings.HasPrefix(n.text, "${") || !strings.HasSuffix(n.text, "}") {
 		return
@@ -273,7 +274,7 @@ func (d *decoder) refuseVariable(v reflect.Value, n *node) {
 	d.wrong(n, "", "stands there as a variable, which nothing replaces: write the secret itself, or give it by "+ways)
 }
 
-// secretFile notes the value of a _file key.
+// secretFile stores the value of a _file key.
 func (d *decoder) secretFile(n *node) {
 	if n.isNull() {
 		return
@@ -290,8 +291,8 @@ func (d *decoder) secretFile(n *node) {
 	d.secretFiles[key] = given{n.text, d.document.position(n.at)}
 }
 
-// elementSecret reads the file of a _file key, child, of n, an element of a list or map, whose secrets have no
-// variables.
+// elementSecret reads the file of the _file key child of n, an element of a list or map. Secrets of elements have no
+// environment variables.
 func (d *decoder) elementSecret(keys *structure, v reflect.Value, n, child *node) {
 	name := strings.TrimSuffix(child.key, secretFileSuffix)
 	key := strings.TrimSuffix(d.path.String(), secretFileSuffix)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration is a time.Duration that is text such as "1m30s" in JSON as well as in configuration files.
+// Duration is a time.Duration with a text form, such as "1m30s", in JSON and in configuration files.
 type Duration time.Duration
 
 // String returns the duration as time.Duration writes it.

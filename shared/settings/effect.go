@@ -2,17 +2,17 @@ package settings
 
 import "reflect"
 
-// Effect is the moment at which a changed value takes effect. Fields have it in the tag `reload`.
+// Effect is the time at which a changed value takes effect. The tag `reload` of a field defines it.
 type Effect string
 
 // Effects of keys.
 const (
-	Live    Effect = "live"    // a reload puts the value into force
-	Restart Effect = "restart" // the value is read at the start only
-	Silent  Effect = "silent"  // the value changes nothing that runs
+	Live    Effect = "live"    // the value takes effect on reload
+	Restart Effect = "restart" // the value takes effect at the next start
+	Silent  Effect = "silent"  // the value has no effect on running parts
 )
 
-// Part is a key with an effect of its own. Keys below it have the same effect, unless they are parts too.
+// Part is a key with its own effect. Keys below it have the same effect, unless they are parts as well.
 type Part struct {
 	Key    string
 	Effect Effect
@@ -45,7 +45,8 @@ func parts(of reflect.Type, prefix string, index []int) (found []Part) {
 	return found
 }
 
-// Changed returns the keys of an effect whose values differ between two pointers to the same struct type.
+// Changed returns the keys of an effect with different values in two structs. before and after point to the same struct
+// type.
 func Changed(before, after any, effect Effect) []string {
 	a, b := reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem()
 	changed := []string{}
@@ -57,7 +58,7 @@ func Changed(before, after any, effect Effect) []string {
 	return changed
 }
 
-// of returns a copy of the part's value with the parts inside it zeroed.
+// of returns a copy of the part's value with its inner parts zeroed.
 func (p *Part) of(v reflect.Value) any {
 	value := reflect.New(v.FieldByIndex(p.index).Type()).Elem()
 	value.Set(v.FieldByIndex(p.index))
@@ -67,8 +68,8 @@ func (p *Part) of(v reflect.Value) any {
 	return value.Interface()
 }
 
-// KeepRunning copies from running to next the values that only a restart changes, so that next is the configuration in
-// force after a reload. Both point to the same struct type.
+// KeepRunning copies the values that require a restart from running to next, so that next is the active configuration
+// after a reload. Both point to the same struct type.
 func KeepRunning(running, next any) {
 	a, b := reflect.ValueOf(running).Elem(), reflect.ValueOf(next).Elem()
 	for _, part := range Parts(a.Type()) {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// includesKey is the one key that no struct has: paths and patterns of further files, relative to the file that names
-// them. A pattern may match nothing; a plain path must exist.
+// includesKey is a key of each file, without a struct field: paths and patterns of further files, relative to the file
+// with the key. A pattern may have no match; a path without a pattern must exist.
 const includesKey = "includes"
 
-// reader reads a file and its includes: the file, then its includes in their order, each followed by its own. Matches
-// of a pattern are ordered by name.
+// reader reads a file and its includes: the file, then its includes in their order, each followed by its own includes.
+// Matches of a pattern are ordered by name.
 type reader struct {
 	report *Report
 	chain  []string            // files that are being read, outermost first
@@ -133,7 +133,8 @@ func (r *reader) expand(entry string, at Position) []string {
 	return matches
 }
 
-// Glob is filepath.Glob without hidden files, which editors leave, unless the pattern begins with a dot too.
+// Glob is filepath.Glob without hidden files, which editors create. A pattern that begins with a dot matches hidden
+// files.
 func Glob(pattern string) ([]string, error) {
 	matches, err := filepath.Glob(pattern)
 	return slices.DeleteFunc(matches, func(path string) bool {

@@ -9,21 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// jsonReader reads a text that is valid JSON into nodes with lines and columns. It is meant for long lists that a
-// program writes: it takes a fraction of the time and memory of the YAML library.
+// jsonReader reads a text that is valid JSON into nodes with lines and columns. It is for long lists that programs
+// write, and takes a fraction of the time and memory of the YAML library.
 type jsonReader struct {
 	text   string
-	offset int               // of what is read next
+	offset int               // of the next token
 	line   int32             // of offset
-	begin  int               // offset of that line's first octet
-	keys   map[string]string // each key once: long lists repeat a few
-	stack  []node            // children of the collections that are being read
+	begin  int               // offset of the first octet of the line
+	keys   map[string]string // interned keys: long lists repeat a few
+	stack  []node            // children of the unfinished collections
 	nodes  int
 }
 
-// parseJSON reads a JSON text. Problems come without File.
+// parseJSON parses a JSON text. The problems have no File.
 func parseJSON(text string) (node, Problems) {
-	text = strings.TrimPrefix(text, "\ufeff") // the mark of some editors, which RFC 8259 section 8.1 lets a reader ignore
+	text = strings.TrimPrefix(text, "\ufeff") // byte order mark; parsers may ignore it (RFC 8259 section 8.1)
 	if !utf8.ValidString(text) {
 		const remedy = "not valid JSON: this line is not text in UTF-8: save the file as UTF-8"
 		return node{}, Problems{{Line: invalidLine(text), Message: remedy}}
@@ -42,7 +42,7 @@ func parseJSON(text string) (node, Problems) {
 	return root, nil
 }
 
-// jsonMessage explains the error of encoding/json about a text of a length, and returns the offset of what is wrong.
+// jsonMessage explains an error of encoding/json for a text of a length, and returns the offset of the mistake.
 func jsonMessage(err error, length int) (message string, offset int) {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	switch {
@@ -68,7 +68,7 @@ func invalidLine(text string) int {
 	return line
 }
 
-// value reads the next value. An error concerns what is read next.
+// value reads the next value. An error is about this value.
 func (r *jsonReader) value(depth int) (node, error) {
 	at := r.next()
 	if r.nodes++; r.nodes > maxNodes {
@@ -84,7 +84,7 @@ func (r *jsonReader) value(depth int) (node, error) {
 		n.kind = sequence
 		n.children, err = r.collection(sequence, depth)
 	case '"':
-		n.kind, n.text = quotedScalar, strings.Clone(r.quoted()) // so that text can be forgotten
+		n.kind, n.text = quotedScalar, strings.Clone(r.quoted()) // a copy, so that the text can be freed
 	default:
 		n.text = r.text[r.offset:]
 		if end := strings.IndexAny(n.text, " \t\r\n,]}"); end >= 0 {
@@ -138,7 +138,7 @@ func (r *jsonReader) quoted() (value string) {
 	if strings.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]
 	}
-	_ = json.Unmarshal([]byte(raw), &value) // which is valid
+	_ = json.Unmarshal([]byte(raw), &value) // raw is valid
 	return value
 }
 

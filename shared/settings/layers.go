@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// envPrefix begins the names of the environment variables that may hold secrets.
+// envPrefix begins the names of the environment variables for secrets.
 const envPrefix = "GSLB"
 
-// Variable returns the name of the environment variable of a secret key: that of agent.identity.service_token is
+// Variable returns the name of the environment variable of a secret key. For agent.identity.service_token it is
 // GSLB_AGENT_IDENTITY_SERVICE_TOKEN.
 func Variable(key string) string {
 	return envPrefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// apply puts the scalars, which have their paths as keys, into the struct.
+// apply stores the scalars, which have their paths as keys, in the struct.
 func apply(scalars map[string]string, report *Report, leaves []leaf) {
 	for _, leaf := range leaves {
 		text, given := scalars[leaf.path]

@@ -14,15 +14,15 @@ const (
 	// freeRepeats and octetsPerRepeat bound the values that aliases and merge keys of a text may repeat: freeRepeats, and
 	// one more per octetsPerRepeat octets of text.
 	freeRepeats, octetsPerRepeat = 10_000, 4
-	// maxTextLists bounds the lists of a text that is checked by itself, in octets of memory: an entry of three
-	// octets, such as {}, takes hundreds.
+	// maxTextLists bounds the memory of the lists of a text of LoadText, in octets: an entry of three octets, such as {},
+	// takes hundreds.
 	maxTextLists = 64 << 20
-	// maxDepth bounds nesting; the deepest key of ours is seven deep.
+	// maxDepth bounds nesting; the deepest key of the programs has depth seven.
 	maxDepth = 64
 	// maxFiles bounds the number of files of a configuration.
 	maxFiles = 10_000
 	// maxSecretFile bounds a file named by a <key>_file key, in octets; a map of 100 000 tokens fits.
 	maxSecretFile = 16 << 20
-	// maxProblems bounds the number of problems that are reported one by one; the rest is counted.
+	// maxProblems bounds the number of reported problems; further problems are only counted.
 	maxProblems = 100
 )

@@ -10,8 +10,8 @@ type Options struct {
 	Validate func(*Report)
 }
 
-// Load reads the file and its includes into the struct that into points to, which holds the defaults beforehand. The
-// error is of type Problems and lists all faults; the struct must not be used then.
+// Load reads the file and its includes into the struct that into points to, which has the defaults before the call. The
+// error is of type Problems and lists all faults; after an error the struct is invalid.
 func Load(path string, into any, o Options) error {
 	report := newReport()
 	files := reader{report: report, known: map[string]Position{}}
@@ -25,8 +25,8 @@ func Load(path string, into any, o Options) error {
 	return decodeAll(report, into, o, false)
 }
 
-// LoadText is Load for a YAML text that must be complete in itself. It reads no files and nothing from the
-// environment: includes, secrets in files and other files that Validate would read are problems.
+// LoadText is Load for a complete YAML text. It reads no files and no environment variables: includes, secrets in files
+// and other files that Validate would read are problems.
 func LoadText(text string, into any, o Options) error {
 	report := newReport()
 	report.alone = true
@@ -49,7 +49,7 @@ func LoadText(text string, into any, o Options) error {
 	return decodeAll(report, into, o, true)
 }
 
-// decodeAll puts the documents of a report into a struct. alone forbids other sources.
+// decodeAll stores the documents of a report in a struct. With alone, other sources are problems.
 func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
 	d := newDecoder(report)

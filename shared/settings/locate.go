@@ -73,12 +73,12 @@ func descend(places []place, step string) []place {
 	return found
 }
 
-// element returns the n-th element of lists that were appended to one another.
+// element returns the n-th element of several lists in sequence.
 func element(places []place, n int) []place {
 	for _, p := range places {
 		if p.node.kind != sequence {
 			if n == 0 {
-				return []place{p} // a single value where a list may stand
+				return []place{p} // a single value in place of a list
 			}
 			n--
 			continue

@@ -11,8 +11,8 @@ import (
 // modeKey is the key that chooses the role of a process.
 const modeKey = "mode"
 
-// Mode reads the mode of a configuration file, before Load. known are the valid modes. The key must be in this very
-// file, not in an included one. Other faults are left to Load.
+// Mode reads the mode of a configuration file, before Load. known are the valid modes. The file itself must contain the
+// key, not an included file. Load reports other faults.
 func Mode(path string, known []string) (string, error) {
 	if mode := modeAhead(path); slices.Contains(known, mode) {
 		return mode, nil
@@ -37,8 +37,8 @@ func Mode(path string, known []string) (string, error) {
 // maxHead bounds the octets that are searched for the mode.
 const maxHead = 64 << 10
 
-// modeAhead returns the mode of a file that begins with it, as most do, without reading a large file twice. "" means
-// that the whole file must be read.
+// modeAhead returns the mode of a file that begins with it, as most do, so that a large file is read only once. ""
+// means that the caller must read the whole file.
 func modeAhead(path string) string {
 	f, err := openFile(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func modeAhead(path string) string {
 }
 
 // modeLine matches the beginning of a YAML text: comments, the mode as a plain word on its line, comments, and the
-// first letter of the next key. Without that next key the word might continue beyond the octets that were read.
+// first letter of the next key. Without the next key, the word could continue beyond the octets of the head.
 var modeLine = regexp.MustCompile(`^(?: *(?:#[ -~]*)?\n)*` +
 	modeKey + `: +([a-z]+) *(?: #[ -~]*)?\n(?: *(?:#[ -~]*)?\n)*[a-z]`)
 

@@ -25,12 +25,12 @@ type node struct {
 	kind     kind
 }
 
-// document is a file that was read.
+// document is a parsed file.
 type document struct {
 	path   string
 	root   node        // a null when the file is empty
 	perm   fs.FileMode // permission bits of the file when it was opened
-	secret Problem     // where the first secret was found in it
+	secret Problem     // position of the first secret
 }
 
 // isNull reports whether a node has no value.
@@ -47,7 +47,7 @@ func (n *node) isNull() bool {
 
 func (n *node) isScalar() bool { return n.kind == plainScalar || n.kind == quotedScalar }
 
-// describe returns the name of a node's kind in a message.
+// describe returns the name of the node's kind for messages.
 func (n *node) describe() string {
 	switch {
 	case n.kind == sequence:

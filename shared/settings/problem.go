@@ -11,7 +11,7 @@ type Problem struct {
 	Line    int    // counted from 1; 0 when unknown
 	Column  int    // counted from 1, in octets; 0 when unknown, and for YAML
 	Key     string // full path with indices: domains[2].regions[0]
-	Value   string // the value that was found; empty for a missing value or a secret
+	Value   string // the wrong value; empty for a missing value or a secret
 	Message string // the fault and its remedy
 }
 

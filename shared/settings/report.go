@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Report collects the problems of a configuration while it is read and checked, and locates keys. It belongs to one
-// goroutine. It keeps the positions of all values, and so the files' text; nobody keeps it once Load has returned.
+// Report collects the problems of a configuration during reading and validation, and locates keys. It belongs to one
+// goroutine. It holds the positions of all values, and so the text of the files; Load drops it on return.
 type Report struct {
 	documents   []*document
 	given       map[string]Position // keys outside lists and maps that the files give
-	outside     map[string]Position // secrets that come from elsewhere
+	outside     map[string]Position // secrets from other files or environment variables
 	problems    Problems
 	problemKeys map[string]bool // keys that have a problem
 	more        int             // problems beyond maxProblems
@@ -27,8 +27,8 @@ func newReport() *Report {
 // LargeFiles returns the YAML files that are so large that their lists should be JSON.
 func (r *Report) LargeFiles() []string { return r.large }
 
-// Add notes a problem with a key, unless that key or one above it already has one, of which it would be a
-// consequence. value is empty where it is missing or secret.
+// Add adds a problem with a key. It ignores the problem if the key or a key above it already has a problem, which is
+// then the cause. value is empty for a missing value or a secret.
 func (r *Report) Add(key, value, message string) {
 	if r.HasProblem(key) {
 		return
@@ -52,7 +52,7 @@ func (r *Report) IsSet(key string) bool {
 	return inFiles || elsewhere
 }
 
-// append notes a problem with its position.
+// append adds a problem that has a position.
 func (r *Report) append(p Problem) {
 	if r.full() {
 		r.more++
@@ -76,7 +76,7 @@ func (r *Report) HasProblem(key string) bool {
 	return false
 }
 
-// above returns the key that a key is in, "" for an outermost one.
+// above returns the enclosing key of a key, or "" for an outermost key.
 func above(key string) string {
 	if strings.HasSuffix(key, `"]`) {
 		return key[:max(0, strings.LastIndex(key, `["`))]
@@ -108,7 +108,7 @@ func (r *Report) err() error {
 	return r.problems
 }
 
-// Inspect calls validate for a struct that does not come from files, and returns the problems.
+// Inspect calls validate for a struct from another source than files, and returns the problems.
 func Inspect(validate func(*Report)) Problems {
 	report := newReport()
 	validate(report)

@@ -27,7 +27,7 @@ type layout struct {
 	keys    *structure // of a struct
 	// pointer: the value is a pointer to a struct. textual: a pointer to the struct is an encoding.TextUnmarshaler.
 	pointer, textual bool
-	fresh            reflect.Value // of a struct: one with nothing but its defaults
+	fresh            reflect.Value // of a struct: a value with the defaults
 }
 
 // field is a key of a struct.
@@ -35,12 +35,12 @@ type field struct {
 	name  string
 	index []int // of the struct field, for reflect
 	*layout
-	secret bool // the key may come from <key>_file or the environment
-	single bool // a list that may also be written as one value
+	secret bool // the key can have <key>_file or an environment variable as source
+	single bool // a list that may also be written as a single value
 	effect Effect
 
-	standard string  // the default, as a file would have it
-	bounds   *bounds // nil for none
+	standard string  // the default, as in a file
+	bounds   *bounds // nil: no bounds
 	set      setter  // of a scalar: within the bounds
 }
 
@@ -50,7 +50,7 @@ type structure struct {
 	byName map[string]int // index into fields
 }
 
-// schema holds the layouts of the types it has met.
+// schema caches the layouts of types.
 type schema map[reflect.Type]*layout
 
 var (
@@ -87,9 +87,9 @@ func (s schema) of(t reflect.Type) *layout {
 	return l
 }
 
-// structure returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a
-// list be written as one value. An embedded struct with a tag is a key like any other field; one without a tag has its
-// fields among the keys of t.
+// structure returns the keys of a struct type: its exported fields with a `key` tag. With the tag `key:"name,single"`,
+// the file may have a single value instead of a list. An embedded struct with a tag is a key like any other field; the
+// fields of an embedded struct without a tag are keys of t.
 func (s schema) structure(t reflect.Type) *structure {
 	keys := &structure{byName: map[string]int{}}
 	for _, f := range reflect.VisibleFields(t) {
@@ -113,7 +113,7 @@ func (s schema) structure(t reflect.Type) *structure {
 	return keys
 }
 
-// inBlock reports whether the field at index is promoted from an embedded struct that is a key itself.
+// inBlock reports whether the field at index is promoted from an embedded struct that is itself a key.
 func inBlock(t reflect.Type, index []int) bool {
 	for depth := 1; depth < len(index); depth++ {
 		if _, isKey := t.FieldByIndex(index[:depth]).Tag.Lookup("key"); isKey {
@@ -165,18 +165,18 @@ func isSecret(t reflect.Type) bool {
 	return t == secretType
 }
 
-// secretFileSuffix is the suffix that turns a secret's key into the key of the file with that secret.
+// secretFileSuffix turns the key of a secret into the key of the file with the secret.
 const secretFileSuffix = "_file"
 
-// isSecretFile reports whether a key is a secret's key with secretFileSuffix. In an element of a list or map, only keys
-// of a single secret have such a file.
+// isSecretFile reports whether a key is the key of a secret with secretFileSuffix. In an element of a list or map, only
+// keys of a single secret have such a file.
 func (k *structure) isSecretFile(name string, inElement bool) bool {
 	base, found := strings.CutSuffix(name, secretFileSuffix)
 	f := k.find(base)
 	return found && f != nil && f.secret && (!inElement || f.shape == scalarShape)
 }
 
-// leaf is a key with a value of its own, outside lists and maps: a scalar, a list or a map.
+// leaf is a key outside lists and maps that has a value: a scalar, a list or a map.
 type leaf struct {
 	path  string // with dots
 	field *field

@@ -9,14 +9,13 @@ import (
 // redacted is printed instead of a secret.
 const redacted = "[redacted]"
 
-// Secret is a configuration value that must not be shown: it prints, formats and encodes as "[redacted]"
-// (as nothing when empty), so a Config can be logged or sent over the API without thinking about it.
-// A struct field of this type, or a map whose values are of this type, makes its key a secret key: it may
-// also come from an environment variable or from the file named by <key>_file, and a file that sets it
-// must not be open to group or others.
+// Secret is a configuration value that logs and the API must not show: it prints, formats and encodes as "[redacted]",
+// or as "" if it is empty. So a Config can be logged or sent over the API. A struct field of this type, or a map with
+// values of this type, makes its key a secret key: an environment variable or the file named by <key>_file can also
+// contain the value, and a file that sets it must not be open to group or others.
 type Secret string
 
-// Reveal returns the secret itself. Callers pass it on and keep no copy.
+// Reveal returns the secret itself. Callers pass it on and store no copy.
 func (s Secret) Reveal() string { return string(s) }
 
 // String returns "[redacted]", or "" for an empty secret.
@@ -27,16 +26,16 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// GoString returns what String does, quoted, for %#v.
+// GoString returns String in quotes, for %#v.
 func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 
-// MarshalText returns what String does, for encoders of text and JSON, also where the secret is a map's value.
+// MarshalText returns String, for encoders of text and JSON, also for a secret that is the value of a map.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// KeySize is the size of a key in octets, as AES-256 wants it.
+// KeySize is the size of an AES-256 key, in octets.
 const KeySize = 32
 
-// ParseKey reads a key in base64. For an invalid text, remedy states how to correct it, without repeating the text.
+// ParseKey parses a key in base64. For an invalid text, remedy states how to correct it, without the text itself.
 func ParseKey(s Secret) (key []byte, remedy string) {
 	const make32 = "; make one with: head -c 32 /dev/urandom | base64"
 	if s == "" {
@@ -52,7 +51,7 @@ func ParseKey(s Secret) (key []byte, remedy string) {
 	return key, ""
 }
 
-// CheckKeys notes faults of the gossip keys in the block at key: its encryption_key and its previous_encryption_keys.
+// CheckKeys adds problems for the gossip keys in the block at key: its encryption_key and previous_encryption_keys.
 func (r *Report) CheckKeys(key string, current Secret, previous []Secret) {
 	if _, remedy := ParseKey(current); remedy != "" {
 		r.Add(key+".encryption_key", "", remedy)
@@ -67,8 +66,7 @@ func (r *Report) CheckKeys(key string, current Secret, previous []Secret) {
 	}
 }
 
-// Keys returns the keys of gossip, whose texts Load has checked: first the one that encrypts, then those that only
-// decrypt.
+// Keys returns the gossip keys, which Load has validated: first the key that encrypts, then the keys that only decrypt.
 func Keys(current Secret, previous []Secret) [][]byte {
 	keys := make([][]byte, 0, 1+len(previous))
 	for _, text := range append([]Secret{current}, previous...) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// secrets finds secrets outside the configuration's own files.
+// secrets reads secrets from sources outside the configuration files.
 type secrets struct {
 	report  *Report
 	decoder *decoder
 }
 
-// collect sets each secret from its source. Lists and maps are written there as in the configuration: YAML or JSON.
+// collect sets each secret from its source. Lists and maps have the syntax of the configuration: YAML or JSON.
 func (s *secrets) collect(leaves []leaf) {
 	for _, leaf := range leaves {
 		if !leaf.field.secret {
@@ -36,7 +36,7 @@ func (s *secrets) collect(leaves []leaf) {
 	}
 }
 
-// severalSources reports and notes a secret that has more than one source.
+// severalSources reports whether a secret has more than one source, and adds the problem.
 func (s *secrets) severalSources(key, variable string, hasFile, hasVariable bool) bool {
 	var ways []string
 	if at, ok := s.report.given[key]; ok {
@@ -55,7 +55,7 @@ func (s *secrets) severalSources(key, variable string, hasFile, hasVariable bool
 	return true
 }
 
-// readSecret reads the file that a _file key gives for a secret.
+// readSecret reads the file that a _file key names for a secret.
 func (d *decoder) readSecret(key string, from given) (text, path string, ok bool) {
 	path = beside(from.at.File, from.text)
 	wrong := func(message string) (string, string, bool) {
@@ -77,7 +77,7 @@ func (d *decoder) readSecret(key string, from given) (text, path string, ok bool
 	return text, path, true
 }
 
-// take puts a secret's text, found at source, into the leaf.
+// take stores the text of a secret, read from source, in the leaf.
 func (s *secrets) take(leaf leaf, text, source string) {
 	s.report.outside[leaf.path] = Position{File: source}
 	if leaf.field.shape == scalarShape {
@@ -114,7 +114,7 @@ func form(t reflect.Type) string {
 	return `a list such as ["first", "second"]`
 }
 
-// refuseSecretFiles adds a problem for each _file key of a text that is checked by itself.
+// refuseSecretFiles adds a problem for each _file key of a text of LoadText.
 func refuseSecretFiles(report *Report, d *decoder) {
 	for key, from := range d.secretFiles {
 		report.append(Problem{

@@ -16,7 +16,7 @@ type file struct {
 	perm fs.FileMode
 }
 
-// openFile opens a regular file. It refuses others, which could block.
+// openFile opens a regular file. It rejects other files, which could block.
 func openFile(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -54,9 +54,9 @@ func readFile(path string, limit int64) (file, error) {
 	return file{text.String(), info.Mode().Perm()}, nil
 }
 
-// ReadFile returns the text of a file of at most limit octets that the value of a key names. A relative path begins at
-// the file that has the key. The error does not repeat the path. Where LoadText reads the configuration, ReadFile reads
-// nothing and adds the problem itself, so that the caller's is omitted.
+// ReadFile returns the text of the file that the value of a key names, of at most limit octets. A relative path begins
+// at the file with the key. The error omits the path. With LoadText, ReadFile reads no file and adds the problem
+// itself; the caller adds none.
 func (r *Report) ReadFile(key, path string, limit int64) (string, error) {
 	if r.alone {
 		r.Add(key, path, "this text is checked by itself and no file is read: leave this key out of it")
@@ -66,7 +66,7 @@ func (r *Report) ReadFile(key, path string, limit int64) (string, error) {
 	return content.text, err
 }
 
-// beside returns the path that a file names, which is relative to that file.
+// beside returns the path that a file names, relative to the directory of the file.
 func beside(file, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -74,8 +74,7 @@ func beside(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
-// plain puts "cannot be read" instead of operation and path in a file error, because the message begins with the
-// path.
+// plain replaces operation and path in a file error by "cannot be read", because the message begins with the path.
 func plain(err error) error {
 	pathError, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
@@ -96,10 +95,10 @@ func kindOf(mode fs.FileMode) string {
 	return "a device"
 }
 
-// openToOthers reports whether group or others may read or change a file.
+// openToOthers reports whether group or others may read or write a file.
 func openToOthers(perm fs.FileMode) bool { return perm&0o066 != 0 }
 
-// closeRemedy returns the command that closes a file to others.
+// closeRemedy returns the command that removes the permissions of others from a file.
 func closeRemedy(path string, perm fs.FileMode) string {
 	return fmt.Sprintf("open to group or others (mode %04o): chmod 600 %s", perm, path)
 }

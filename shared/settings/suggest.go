@@ -7,10 +7,10 @@ import (
 	"gslb.internal/shared/spelling"
 )
 
-// suggest returns the known name that is most similar to a mistyped one, or "".
+// suggest returns the known name that is most similar to a mistyped name, or "".
 func suggest(name string, known []string) string {
-	// One edit in a short name, one in four characters of a long one, and in one or two characters none: those would
-	// be anything.
+	// One edit in a short name, one per four characters of a long name, and none in a name of one or two characters, where
+	// each edit results in an unrelated name.
 	const longest = 64 // no key of ours is longer; an endless one needs no suggestion
 	if len(name) > longest {
 		return ""
@@ -29,8 +29,8 @@ func normalise(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))
 }
 
-// LabelRemedy checks the name of a region, a node or an agent, which may have limit octets. Such names are sent in
-// messages and are values of metric labels. It returns "" for a valid name, else how to correct it.
+// LabelRemedy validates the name of a region, a node or an agent, of at most limit octets. Such names are sent in
+// messages and are values of metric labels. It returns "" for a valid name, or else how to correct it.
 func LabelRemedy(name string, limit int) string {
 	if name == "" {
 		return "is missing: give a name"
@@ -44,7 +44,7 @@ func LabelRemedy(name string, limit int) string {
 	return ""
 }
 
-// DidYouMean ends a message about an unknown name: with a similar known name, or else with a list of all.
+// DidYouMean returns the end of a message about an unknown name: a similar known name, or else a list of all names.
 func DidYouMean(name string, known []string) string {
 	if near := suggest(name, known); near != "" {
 		return "did you mean " + near + "?"

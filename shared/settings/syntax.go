@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// lineReader gives the YAML library one line at a time, so that the last line it has read is known when it fails. For
-// some mistakes its own messages name the line of the enclosing block.
+// lineReader passes one line at a time to the YAML library, so that its last line is known after an error. For some
+// mistakes the messages of the library name the line of the enclosing block.
 type lineReader struct {
 	rest string
-	line int  // number of the line given last, from 1
-	tail bool // a part of that line is still to be given
+	line int  // number of the last line passed, from 1
+	tail bool // the rest of this line is still to be passed
 }
 
 // Read implements io.Reader.
@@ -33,8 +33,8 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// syntaxProblem rewrites the library's message so that it leads to the mistake, without parts of secrets. reached is
-// the line up to which the library had read.
+// syntaxProblem rewrites the message of the library so that it leads to the mistake, without parts of secrets. reached
+// is the last line that the library has read.
 func syntaxProblem(err error, reached int) Problem {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads a YAML text. The root is a null for an empty text. Problems come without File.
+// parseYAML parses a YAML text. The root of an empty text is a null. The problems have no File.
 func parseYAML(text string) (node, Problems) {
 	if len(text) > maxYAML {
 		return node{}, Problems{{Message: fmt.Sprintf("the file has %d octets, and YAML may have %d: "+
@@ -37,28 +37,28 @@ func parseYAML(text string) (node, Problems) {
 	return root, c.problems
 }
 
-// converter turns the YAML library's nodes into ours. An alias becomes a copy that shares the children of its anchor,
-// so that aliases of aliases take no memory. The written-out size of aliases is counted and bounded, because the
-// struct holds every value by itself.
+// converter converts nodes of the YAML library. An alias becomes a copy that shares the children of its anchor, so that
+// aliases of aliases take no memory. The converter counts and bounds the expanded size of aliases, because the struct
+// stores every value separately.
 type converter struct {
 	anchors   map[*yaml.Node]*anchored
 	repeats   int // values that aliases and merge keys have repeated
 	mayRepeat int
-	problems  Problems // the first one ends the work
+	problems  Problems // the first problem ends the conversion
 }
 
 // anchored is a converted node with an anchor.
 type anchored struct {
 	node node
-	size int // number of values with aliases written out; 0 while it is being converted
+	size int // number of values with expanded aliases; 0 during the conversion
 }
 
-// fail notes a problem.
+// fail adds a problem.
 func (c *converter) fail(line int, format string, args ...any) {
 	c.problems = append(c.problems, Problem{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// convert returns n converted, and its size in values with aliases written out.
+// convert returns the converted n, and its size in values with expanded aliases.
 func (c *converter) convert(n *yaml.Node, depth int) (converted node, size int) {
 	if n.Kind == yaml.AliasNode {
 		return c.alias(n)
@@ -75,7 +75,7 @@ func (c *converter) convert(n *yaml.Node, depth int) (converted node, size int) 
 
 // alias returns the node that an alias refers to.
 func (c *converter) alias(n *yaml.Node) (converted node, size int) {
-	if n.Alias.Kind == yaml.ScalarNode { // maybe a key, which has no value of its own
+	if n.Alias.Kind == yaml.ScalarNode { // possibly an alias of a key, which has no value
 		converted, size = c.content(n.Alias, 0)
 	} else {
 		a := c.anchors[n.Alias]
@@ -116,7 +116,7 @@ func (c *converter) content(n *yaml.Node, depth int) (converted node, size int) 
 	} else {
 		converted.children, size = c.elements(n, depth)
 	}
-	n.Content = nil // large files: the library's nodes are four times as large as ours
+	n.Content = nil // large files: the nodes of the library are four times as large
 	return converted, 1 + size
 }
 
@@ -134,7 +134,7 @@ func (c *converter) elements(n *yaml.Node, depth int) (children []node, size int
 	return children, size
 }
 
-// refuseTag notes an explicit tag that changes the value's type.
+// refuseTag adds a problem for an explicit tag that changes the type of the value.
 func (c *converter) refuseTag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 {
 		return

@@ -2,8 +2,8 @@ package settings
 
 import "go.yaml.in/yaml/v3"
 
-// pairs converts the keys and values of a mapping, and adds those of its merge keys (<<) that it does not have. Of
-// several merged mappings with a key the first counts.
+// pairs converts the keys and values of a mapping, and adds the missing keys from its merge keys (<<). If several
+// merged mappings have a key, the first mapping wins.
 func (c *converter) pairs(n *yaml.Node, depth int) (children []node, size int) {
 	var merged []node
 	children = make([]node, 0, len(n.Content)/2)
@@ -44,7 +44,7 @@ func isMergeKey(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "<<" && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0
 }
 
-// merge adds to a mapping's children those of mappings, or of lists of mappings, whose keys it does not have.
+// merge adds the missing keys of sources, mappings or lists of mappings, to the children of a mapping.
 func (c *converter) merge(children, sources []node) []node {
 	have := make(map[string]bool, len(children))
 	for i := range children {

@@ -1,6 +1,6 @@
-// Package settingstest owns the lists of configuration keys in the manuals: it makes them from the struct of a
-// configuration. Types, defaults, bounds and effects come from the fields and their tags, meanings from the comments
-// above the fields. Tests of the config packages call it; it is never linked into a program.
+// Package settingstest generates the lists of configuration keys in the manuals from the struct of a configuration.
+// Types, defaults, bounds and effects are from the fields and their tags, meanings from the comments above the fields.
+// Tests of the config packages call it; no program links it.
 package settingstest
 
 import (
@@ -14,11 +14,11 @@ import (
 
 var update = flag.Bool("update", false, "write the lists of keys instead of comparing them")
 
-// list matches a list of keys. Its marker names the keys that it has; a key stands for all keys below it too.
+// list matches a list of keys. The marker names the keys of the list, each with all keys below it.
 var list = regexp.MustCompile(`(?s)<!-- keys (.*?) -->\n.*?<!-- end of keys -->\n`)
 
-// CheckReference compares the lists of keys of the Markdown file at path with the struct that of points to, or writes
-// them with the flag -update.
+// CheckReference compares the lists of keys in the Markdown file at path with the struct type of the value of. With the
+// flag -update it writes the lists.
 func CheckReference(t *testing.T, path string, of any) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -63,7 +63,7 @@ func CheckReference(t *testing.T, path string, of any) {
 	}
 }
 
-// nearest returns the longest of the keys that are the key or above it.
+// nearest returns the longest key in prefixes that equals the key or encloses it.
 func nearest(key string, prefixes []string) (found string) {
 	for _, p := range prefixes {
 		below := strings.HasPrefix(key, p) && slices.Contains([]string{"", ".", "["}, (key + " ")[len(p):][:1])

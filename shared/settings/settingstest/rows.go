@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// width bounds a line of a list, in octets.
+// width bounds the lines of a list, in octets.
 const width = 120
 
 // row is a key of a reference.
@@ -61,8 +61,8 @@ func rowsOf(t *testing.T, of any) []row {
 	return w.rows
 }
 
-// walk adds the keys of a struct. prefix is the struct's own key with a dot, effect that key's effect; both are "" at
-// the top.
+// walk adds the keys of a struct. prefix is the key of the struct with a dot, effect the effect of this key; both are
+// "" at the top.
 func (w *walker) walk(prefix, effect string, of reflect.Type) {
 	for i := range of.NumField() {
 		f := of.Field(i)
@@ -83,8 +83,8 @@ func (w *walker) walk(prefix, effect string, of reflect.Type) {
 	}
 }
 
-// below adds the keys of a list's, map's or pointer's structs. A block behind a pointer is listed once, by its own
-// name.
+// below adds the keys of the structs in a list, a map or behind a pointer. A block behind a pointer is listed once,
+// under its own name.
 func (w *walker) below(key, name, effect string, t reflect.Type) {
 	prefix := key + "[]."
 	switch t.Kind() {
