@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// phase is the progress of an attempt. It tells an operator what a timed-out attempt was waiting
-// for.
+// phase is the progress of an attempt. The error of a timeout includes the phase.
 type phase uint32
 
 const (
@@ -31,20 +30,19 @@ func (p phase) String() string {
 	}
 }
 
-// attempt is a probe in progress. net/http connects in a goroutine of its own, so the phase is
-// atomic.
+// attempt is a probe in progress. phase is atomic, because net/http connects in another goroutine.
 type attempt struct {
 	ctx   context.Context
 	phase atomic.Uint32
 	beats atomic.Uint32
 }
 
-// An attempt that lasts measures how much of its time this process really ran: it beats, each time a little after the
-// one before, and a process that is stopped, or a machine that has no time for it, misses beats.
+// An attempt counts beats of a timer to measure the share of its time in which this process ran. Each beat starts the
+// timer for the next beat, so a stopped process or an overloaded machine misses beats.
 const (
 	beatsPerTimeout = 8
-	// fewBeats is the number of beats below which a timeout says nothing about the backend: this
-	// process ran less than half of the time.
+	// fewBeats is the least number of beats of a conclusive timeout. With fewer beats, this process ran less than half
+	// of the time, and the timeout proves nothing about the backend.
 	fewBeats = beatsPerTimeout / 2
 )
 
@@ -62,7 +60,7 @@ func (a *attempt) beat(timeout time.Duration) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// never is the duration of a timer that is only made to be reset.
+// never is the duration of a timer that only Reset starts.
 const never = 1<<63 - 1
 
 func (a *attempt) enter(p phase)  { a.phase.Store(uint32(p)) }

@@ -6,22 +6,21 @@ import (
 	"unique"
 )
 
-// Counting is the way in which results add up to a state.
+// Counting is the method of counting results.
 type Counting string
 
-// The ways of counting. The empty text is Consecutive.
+// The methods of counting. The empty text is Consecutive.
 const (
-	// Consecutive counts equal results in a row.
+	// Consecutive counts consecutive equal results.
 	Consecutive Counting = "consecutive"
-	// Leaky counts failures even with successes in between. It finds backends that fail now and
-	// then.
+	// Leaky counts failures even with successes in between. It detects backends with intermittent failures.
 	Leaky Counting = "leaky"
 )
 
 // Detail holds the rarely used settings of a Spec. A zero field is unused. Each field has a row in detailSettings.
 type Detail struct {
-	// Method is the request method of http and https: GET, HEAD or OPTIONS; empty means GET. Other
-	// methods are refused because they change something.
+	// Method is the request method of http and https: GET, HEAD or OPTIONS; empty means GET. Other methods are invalid,
+	// because they may change data.
 	Method string `json:",omitzero"`
 	// Headers are additional request headers of http and https, one "Name: value" per line, sorted.
 	Headers string `json:",omitzero"`
@@ -36,11 +35,11 @@ type Detail struct {
 	Send string `json:",omitzero"`
 	// Expect is a text that tcp must receive within the first MaxExpectRead octets.
 	Expect string `json:",omitzero"`
-	// GRPCService is the service that grpc and grpcs ask about; empty means the server as a whole.
+	// GRPCService is the service in the request of grpc and grpcs; empty means the server as a whole.
 	GRPCService string `json:",omitzero"`
 	// Authorities are PEM certificates that https and grpcs trust instead of the system's.
 	Authorities string `json:",omitzero"`
-	// Counting is the way in which results add up; empty means Consecutive.
+	// Counting is the method of counting results; empty means Consecutive.
 	Counting Counting `json:",omitzero"`
 }
 
@@ -59,13 +58,14 @@ type DetailSetting struct {
 
 	// general reports that every type of check uses the setting.
 	general bool
-	// show returns the part of a value that error messages may have, since values may be passwords; nil: all of it.
+	// show returns the part of a value for error messages, since values may be passwords; nil: the whole value.
 	show func(string) string
-	// remedy describes a right value instead of a wrong one, "" for a right one.
+	// remedy describes a valid value for a wrong value, and returns "" for a valid value.
 	remedy func(string) string
 }
 
-// detailSettings lists the settings of a Detail in the order of their numbers. A number is never given again.
+// detailSettings lists the settings of a Detail in the order of their numbers. The numbers of removed settings remain
+// reserved.
 var detailSettings = []DetailSetting{
 	{Key: "method", Number: 10, Limit: 16, Printable: true, remedy: methodRemedy,
 		Text: func(d *Detail) *string { return &d.Method }},
@@ -114,11 +114,10 @@ func (d Details) Detail() Detail {
 	return d.handle.Value()
 }
 
-// Redacted stands for a value that may be a password.
+// Redacted replaces a value that may be a password.
 const Redacted = "[redacted]"
 
-// Shown returns the Details as every reader of a log may see them: the values of headers, and what
-// is sent, may be passwords and are omitted.
+// Shown returns the Details for logs: without the values of headers and the text of Send, which may be passwords.
 func (d Details) Shown() Details {
 	shown := d.Detail()
 	lines := strings.Split(shown.Headers, "\n")

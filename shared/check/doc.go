@@ -1,34 +1,28 @@
-// Package check owns health checks: the description of a check (Spec), a single attempt (Prober), its
-// result (Result), and the state that follows from a row of results (Tracker). The agent's monitor and
-// the overwatch node's validation call it.
+// Package check implements health checks: the description of a check (Spec), a single attempt (Prober), its result
+// (Result), and the state that follows from consecutive results (Tracker). The monitor of the agent and the validation
+// of the overwatch node call it.
 //
-// It never decides when to check, never logs and never counts. It uses the standard library only. A
-// Spec is a value. Several goroutines may use a Prober concurrently. A Tracker
-// belongs to one goroutine at a time.
+// The callers schedule the checks, log and count. The package uses the standard library only. A Spec is a value.
+// Several goroutines may use a Prober concurrently. A Tracker belongs to one goroutine at a time.
 //
-// # What is treated as healthy
+// # Healthy results
 //
-// tcp: the connection is established within the timeout, and the expected text,
-// if there is one, comes within the first MaxExpectRead octets.
+// tcp: the connection is established within the timeout, and the expected text, if set, is in the first MaxExpectRead
+// octets.
 //
 // grpc: grpc.health.v1 over HTTP/2 without TLS answers SERVING.
 //
-// http, https: the request for path is answered completely, header and body, within the
-// timeout, with a status from 200 to 399 (as in Route 53, HAProxy and
-// Kubernetes) unless the Spec names others. The body must be as the Spec says.
-// The header has at most MaxHeader and the body at most MaxBody octets.
-// A redirect that stays on the same scheme and host is followed on the
-// same backend, at most MaxRedirects times, so a redirect loop is a failure; a
-// redirect that leads elsewhere is not followed and is treated as the answer. The
-// connection is always made to the checked address, whatever Host or Location
-// say, and is closed after every check. For https the certificate is verified
-// against the system's roots and the server name unless the Spec says otherwise.
+// http, https: the answer to the request for path is complete, header and body, within the timeout, with a status from
+// 200 to 399 (as in Route 53, HAProxy and Kubernetes) unless the Spec lists others. The body must match the Spec. The
+// header has at most MaxHeader and the body at most MaxBody octets. The check follows redirects to the same scheme and
+// host on the same backend, at most MaxRedirects times, so a redirect loop is a failure. A redirect to another host or
+// scheme is the final answer. The check always connects to the checked address, independent of Host and Location, and
+// closes the connection after every check. By default, the certificate of https is verified against the roots of the
+// system and the server name.
 //
-// # What is treated as nobody's fault
+// # Unknown results
 //
-// A check that could not be made for lack of something on this side (file
-// descriptors, memory, a route, an address family, a permission), or that was
-// stopped or held up by this process itself (for more than half of its timeout),
-// has the outcome Unknown. It says
-// nothing about the backend, and a Tracker ignores it.
+// A check has the outcome Unknown if this side lacks resources (file descriptors, memory, a route, an address family, a
+// permission), or if this process was stopped or had no processor time for more than half of the timeout. The outcome
+// proves nothing about the backend, and a Tracker ignores it.
 package check

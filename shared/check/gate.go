@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// gate holds back data that a backend sends before the request. Without it, net/http would write
-// such data to the standard logger, and a backend that greets first (SSH, SMTP) would fill the log.
-// Behind the gate, the data is an answer that is not HTTP.
+// gate delays data that a backend sends before the request. Otherwise net/http would write such data to the standard
+// logger, and a backend that sends a greeting (SSH, SMTP) would fill the log. With the gate, the data is an answer that
+// is not HTTP.
 type gate struct {
 	net.Conn
 	asked chan struct{}

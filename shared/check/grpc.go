@@ -21,11 +21,11 @@ const grpcPath = "/grpc.health.v1.Health/Check"
 // maxGRPCAnswer bounds the one message of an answer, in octets: a HealthCheckResponse has two.
 const maxGRPCAnswer = 1 << 10
 
-// maxGRPCOctets bounds what is read of a server, in octets: a chain of certificates, the header, the answer, and the
-// frames of HTTP/2 around them. net/http itself takes any number of frames.
+// maxGRPCOctets bounds the octets read from a server: a chain of certificates, the header, the answer, and the frames
+// of HTTP/2 around them. net/http itself accepts any number of frames.
 const maxGRPCOctets = MaxHeader + 32<<10
 
-// serving is the one good value of HealthCheckResponse.status.
+// serving is the healthy value of HealthCheckResponse.status.
 const serving = 1
 
 var servingStatus = map[uint64]string{0: "UNKNOWN", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"}
@@ -86,7 +86,7 @@ func dialHTTP2(a *attempt, config *tls.Config, connect func(*attempt) (net.Conn,
 		return nil, err
 	}
 	if secured.ConnectionState().NegotiatedProtocol != "h2" {
-		_ = secured.Close() // errNoHTTP2 is the better error
+		_ = secured.Close() // errNoHTTP2 is the more useful error
 		return nil, tlsError{errNoHTTP2}
 	}
 	return secured, nil

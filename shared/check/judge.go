@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxLateness is the delay after its deadline up to which an attempt still says something about the
-// backend. A later one was held up by this process or machine.
+// maxLateness is the longest delay of an attempt after its deadline. A longer delay means that this process or machine
+// was overloaded, and the attempt proves nothing about the backend.
 const maxLateness = time.Second
 
 // tlsError is an error of the TLS handshake.
@@ -50,7 +50,7 @@ func own(err error) (text string, is bool) {
 	return "", false
 }
 
-// judge turns the error of a failed attempt into a Result. r has the times of the attempt.
+// judge returns the Result of a failed attempt with an error. r has the times of the attempt.
 func (a *attempt) judge(r Result, err error, timeout time.Duration) Result {
 	if r.Latency > timeout+maxLateness {
 		r.HeldUp, r.Err = true, "check held up for "+r.Latency.Round(time.Millisecond).String()+" on this machine"
@@ -82,7 +82,7 @@ func isTimeout(err error) bool {
 	return ok && network.Timeout()
 }
 
-// reason describes an error without the address and path, which the reader knows.
+// reason describes an error without the address and path, which the caller knows.
 func reason(err error, reached phase) string {
 	if failed, ok := errors.AsType[tlsError](err); ok {
 		return tlsReason(failed.error)
@@ -119,10 +119,9 @@ func tlsReason(err error) string {
 	return "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")
 }
 
-// withRoute replaces an error by an ownError if this machine itself has no route to the target.
-// Routers and targets report the same error numbers, so it asks the kernel for a route by
-// connecting a UDP socket, which sends nothing. EACCES is a rule of this machine in IPv4, and in
-// IPv6 also a firewall's answer.
+// withRoute replaces an error by an ownError if this machine has no route to the target. Routers and targets report the
+// same error numbers, so it queries the route from the kernel: it connects a UDP socket, which sends no packet. In
+// IPv4, EACCES is a rule of this machine; in IPv6, a firewall can also report it.
 func withRoute(err error, target netip.AddrPort) error {
 	number, _ := errors.AsType[syscall.Errno](err)
 	switch number {
@@ -142,8 +141,8 @@ func withRoute(err error, target netip.AddrPort) error {
 	return err
 }
 
-// clip makes foreign text fit for a log, a message and a screen: at most MaxReason octets,
-// printable, one line.
+// clip makes text of a backend safe for a log, a message and a screen: at most MaxReason octets, printable, on one
+// line.
 func clip(text string) string {
 	var b strings.Builder
 	for _, r := range text {

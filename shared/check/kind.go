@@ -66,7 +66,7 @@ func (t Type) kind() *kind {
 	return nil
 }
 
-// Known reports whether there is such a type.
+// Known reports whether the type exists.
 func (t Type) Known() bool { return t.kind() != nil }
 
 // Takes reports whether the type uses a key of health_check that some types do not use.

@@ -10,18 +10,18 @@ import (
 	"sync"
 )
 
-// Bounds of body_matches. Together they bound what one match costs: its time grows with the instructions times the
-// octets.
+// Bounds of body_matches. They bound the time of a match, which grows with the number of instructions times the number
+// of octets.
 const (
 	// MaxInstructions bounds the instructions of a compiled pattern (regexp/syntax).
 	MaxInstructions = 2000
-	// MaxMatched is the part of a body that patterns see, in octets.
+	// MaxMatched is the length of the part of a body that patterns match, in octets.
 	MaxMatched = 64 << 10
 )
 
-// hopeless is the estimate above which a pattern is refused without being compiled. The estimate is
-// an upper bound, so a pattern below it is cheap to compile. It exceeds the truth more than four times
-// only for odd patterns, such as repetitions of empty expressions.
+// hopeless is the estimate above which a pattern is rejected without compilation. The estimate is an upper bound, so a
+// pattern below it is cheap to compile. It exceeds the actual number more than four times only for unusual patterns,
+// such as repetitions of empty expressions.
 const hopeless = 4 * MaxInstructions
 
 // patternRemedy returns the problem of a regular expression, or "". It is cheap for any pattern.
@@ -50,7 +50,7 @@ func patternRemedy(pattern string) string {
 
 // estimate returns an upper bound of the instructions that a pattern compiles to. The parser limits
 // nested repetitions to 1000, so the result is bounded by the pattern's length.
-func estimate(tree *syntax.Regexp) int { return 2 + instructions(tree) } // it begins with fail and ends with match
+func estimate(tree *syntax.Regexp) int { return 2 + instructions(tree) } // plus fail at the beginning and match at the end
 
 func instructions(re *syntax.Regexp) int {
 	n := 0
@@ -70,7 +70,7 @@ func instructions(re *syntax.Regexp) int {
 		}
 		return max(re.Max*(n+1), 1)
 	}
-	return n + 2 // of a capture, a star, a plus, a question mark; more than anything without a part has
+	return n + 2 // for a capture, a star, a plus or a question mark: the maximum for an expression without parts
 }
 
 // Patterns compiles the regular expressions of many checks, each once, and bounds the number of
@@ -82,8 +82,8 @@ type Patterns struct {
 	compiled map[string]*regexp.Regexp
 }
 
-// maxCompiled bounds the compiled patterns in memory, each up to 200 KiB. Others are compiled for
-// each check.
+// maxCompiled bounds the number of compiled patterns in memory, each up to 200 KiB. Checks compile further patterns
+// each time.
 const maxCompiled = 256
 
 // NewPatterns returns Patterns with at most atOnce concurrent matches.
@@ -91,7 +91,7 @@ func NewPatterns(atOnce int) *Patterns {
 	return &Patterns{slots: make(chan struct{}, max(atOnce, 1)), compiled: make(map[string]*regexp.Regexp)}
 }
 
-// errNoTurn means that the patterns of other checks took all the time. It is a local error.
+// errNoTurn means that the patterns of other checks used the whole timeout. It is a local error.
 const errNoTurn = ownError("this machine matches other checks' patterns and had no time for this one")
 
 // match reports whether the first MaxMatched octets of a body match. It waits for its turn until
@@ -125,7 +125,7 @@ func (p *Patterns) compile(pattern string) *regexp.Regexp {
 	}
 	program = regexp.MustCompile(pattern)
 	if len(p.compiled) >= maxCompiled {
-		for other := range p.compiled { // any one: those in use come back with their next check
+		for other := range p.compiled { // any pattern: a pattern in use is compiled with its next check
 			delete(p.compiled, other)
 			break
 		}

@@ -8,24 +8,22 @@ import (
 	"time"
 )
 
-// Prober makes the checks of a backend. It keeps no connection and no goroutine between attempts,
-// so it needs no Close.
+// Prober makes the checks of a backend. It has no connection and no goroutine between attempts, so it has no Close.
 type Prober struct {
 	timeout time.Duration
 	target  netip.AddrPort
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	make    func(*attempt) error // as the check's type does
+	make    func(*attempt) error // implementation of the check type
 }
 
-// NewProber prepares the check of spec for backend. userAgent is sent with all checks but tcp.
-// It returns all problems of a wrong Spec, joined. The pattern is compiled here and matched for
-// each received body.
+// NewProber prepares the check of spec for backend. All check types except tcp send userAgent. It returns all problems
+// of an invalid Spec, joined. It compiles the pattern, and each check matches the received body.
 func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, error) {
 	return (*Patterns)(nil).NewProber(spec, backend, userAgent)
 }
 
-// NewProber does the same as the package's NewProber, with a pattern that p compiles once for all
-// checks and matches in turn.
+// NewProber is like the function NewProber, but p compiles the pattern once for all checks and bounds the number of
+// concurrent matches.
 func (p *Patterns) NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, error) {
 	if problems := spec.Validate(); len(problems) > 0 {
 		return nil, joinProblems(problems)
@@ -55,8 +53,8 @@ func joinProblems(problems []Problem) error {
 	return errors.Join(errs...)
 }
 
-// Probe makes one attempt and returns when it has ended, at the latest after the
-// Spec's timeout. When ctx ends first the outcome is Unknown.
+// Probe makes an attempt and returns at its end, at the latest after the timeout of the Spec. If ctx ends first, the
+// outcome is Unknown.
 func (p *Prober) Probe(ctx context.Context) Result {
 	start := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, p.timeout)

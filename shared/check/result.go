@@ -5,7 +5,7 @@ import "time"
 // Outcome is the meaning of an attempt for the backend.
 type Outcome uint8
 
-// The outcomes. The zero value is Unknown: an attempt that says nothing.
+// The outcomes. The zero value is Unknown: an inconclusive attempt.
 const (
 	Unknown Outcome = iota
 	Success
@@ -30,14 +30,13 @@ const MaxReason = 200
 // Result is the result of an attempt.
 type Result struct {
 	Outcome Outcome
-	// HeldUp is true if the attempt ended without an answer while this process was stopped or had
-	// no processor time. The outcome is then Unknown, until Tracker.Weigh has seen too many in a
-	// row.
+	// HeldUp is true if the attempt ended without an answer while this process was stopped or had no processor time. The
+	// outcome is Unknown, except after MaxHeldUp such results in a row, see Tracker.Weigh.
 	HeldUp bool
-	// Refused is true for a Failure because nothing listens at the address and port.
+	// Refused is true for a Failure because the backend refused the connection.
 	Refused bool
-	// Err is the reason of an outcome other than Success, in at most MaxReason octets of printable
-	// UTF-8; empty for Success. It may quote the backend.
+	// Err is the reason of an outcome other than Success, at most MaxReason octets of printable UTF-8, and may quote the
+	// backend. It is empty for Success.
 	Err string
 	// Latency is the duration of the whole attempt: connecting, handshake, request and complete
 	// answer.

@@ -16,7 +16,7 @@ const (
 	TCP   Type = "tcp"
 	// GRPC is the standard health protocol of gRPC, grpc.health.v1, over HTTP/2 without TLS.
 	GRPC Type = "grpc"
-	// GRPCS is the same over TLS. Overwatch nodes of a version that does not know it look whether the port is open.
+	// GRPCS is GRPC over TLS. Overwatch nodes of a version without GRPCS check only that the port is open.
 	GRPCS Type = "grpcs"
 )
 
@@ -29,15 +29,14 @@ const (
 	DefaultSuccessThreshold = 2
 )
 
-// Limits of a check. They keep a mistyped value from flooding a backend and a
-// value from the network from occupying this process.
+// Limits of a check. They prevent that a mistyped value floods a backend, and that a value from the network blocks this
+// process.
 const (
-	// MinInterval keeps one check from becoming a load test.
+	// MinInterval is the shortest interval. A shorter interval would be a load test.
 	MinInterval = 50 * time.Millisecond
-	// MaxInterval is a day. A longer one is probably a mistyped unit.
+	// MaxInterval is a day. A longer interval is probably a mistyped unit.
 	MaxInterval = 24 * time.Hour
-	// MinTimeout is the least timeout. A loaded machine may need that long to connect on its own
-	// loopback interface.
+	// MinTimeout is the shortest timeout. A loaded machine may need 10 ms to connect on its loopback interface.
 	MinTimeout = 10 * time.Millisecond
 	// MaxThreshold bounds both thresholds.
 	MaxThreshold = 1000
@@ -50,14 +49,13 @@ const (
 
 // Spec describes one check. It is comparable: two equal Specs are the same check.
 type Spec struct {
-	// Type is one of the check types.
+	// Type is the type of the check.
 	Type Type
 	// Path is the request path of http and https. It begins with a slash and may have a query.
 	Path string
 	// Host replaces the Host header of http and https, and the authority of grpc and grpcs; empty means the address.
 	Host string
-	// Address, when valid, is probed instead of the backend's own address, on the
-	// backend's port.
+	// Address, if valid, is the address of the probe instead of the backend's address, on the port of the backend.
 	Address netip.Addr
 	// Interval is the time from the start of a check to the start of the next.
 	Interval time.Duration
@@ -66,16 +64,16 @@ type Spec struct {
 	FastInterval time.Duration `json:",omitzero"`
 	// Timeout bounds the whole check, from connecting to the last octet.
 	Timeout time.Duration
-	// FailureThreshold and SuccessThreshold are the numbers of equal results in a row that change
-	// the state to unhealthy and to healthy.
+	// FailureThreshold and SuccessThreshold are the numbers of consecutive equal results that change the state to
+	// unhealthy and to healthy.
 	FailureThreshold int
 	SuccessThreshold int
-	// ServerName is the name that a certificate of https or grpcs must be valid for and that
-	// is sent as SNI; empty means Host without its port, else the address.
+	// ServerName is the required name in the certificate of https or grpcs, and the SNI; empty means Host without its
+	// port, else the address.
 	ServerName string
 	// InsecureSkipVerify accepts any certificate.
 	InsecureSkipVerify bool
-	// Off switches the check off: nobody makes it.
+	// Off disables the check.
 	Off bool `json:",omitempty"`
 	// Detail holds the rarely used settings.
 	Detail Details `json:",omitzero"`
@@ -87,7 +85,7 @@ func (s Spec) SameAttempt(other Spec) bool {
 	return s.attempt() == other.attempt()
 }
 
-// attempt returns s without the fields that do not concern a single attempt.
+// attempt returns s without the fields that do not affect a single attempt.
 func (s Spec) attempt() Spec {
 	s.Interval, s.FastInterval, s.Timeout, s.FailureThreshold, s.SuccessThreshold = 0, 0, 0, 0, 0
 	if d := s.Detail.Detail(); d.Counting != "" {
@@ -110,9 +108,9 @@ func (s Spec) IntervalAfter(t *Tracker) time.Duration {
 type Problem struct {
 	// Field is the configuration key, relative to health_check: "path", "timeout".
 	Field string
-	// Value describes the value found.
+	// Value describes the wrong value.
 	Value string
-	// Remedy describes a right value.
+	// Remedy describes a valid value.
 	Remedy string
 }
 

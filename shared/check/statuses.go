@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// The statuses that are healthy where nothing else is said.
+// The default range of healthy statuses.
 const (
 	leastHealthy = 200
 	mostHealthy  = 399
 )
 
-// statuses are ranges of http statuses, both ends included.
+// statuses are ranges of HTTP statuses, with both ends.
 type statuses [][2]int
 
-// parseStatuses parses text such as "200,301-308". ok is false for an invalid one.
+// parseStatuses parses text such as "200,301-308". ok is false for an invalid text.
 func parseStatuses(text string) (list statuses, ok bool) {
 	if text == "" {
 		return statuses{{leastHealthy, mostHealthy}}, true
@@ -34,7 +34,7 @@ func parseStatuses(text string) (list statuses, ok bool) {
 	return list, true
 }
 
-// status parses one status. Interim statuses (1xx) are refused: no check can end with one.
+// status parses a status. It rejects interim statuses (1xx), since no check can end with them.
 func status(text string) (code int, ok bool) {
 	code, err := strconv.Atoi(text)
 	return code, err == nil && len(text) == 3 && code >= 200 && code <= 599

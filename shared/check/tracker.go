@@ -1,6 +1,6 @@
 package check
 
-// State is the conclusion from a row of results.
+// State is the conclusion from consecutive results.
 type State uint8
 
 // The states. The zero value is StateUnknown: no conclusive result yet.
@@ -22,8 +22,8 @@ func (s State) String() string {
 	}
 }
 
-// Tracker turns a row of outcomes into a state. F and S are the failure and the
-// success threshold; "in a row" counts this outcome and ignores Unknown ones:
+// Tracker derives a state from consecutive outcomes. F and S are the failure and the success threshold; "in a row"
+// counts this outcome and ignores Unknown outcomes:
 //
 //	state      outcome   in a row   next
 //	any        unknown   -          the same, and the row continues
@@ -37,8 +37,7 @@ func (s State) String() string {
 //	unhealthy  success   below S    unhealthy
 //	unhealthy  success   S          healthy
 //
-// With Leaky counting, "in a row" does not hold for failures in the state healthy: they count together until there were
-// calmAfter successes in a row.
+// With Leaky counting, failures in the state healthy count together until calmAfter successes in a row.
 //
 // It is not safe for concurrent use.
 type Tracker struct {
@@ -48,13 +47,12 @@ type Tracker struct {
 	failureThreshold int
 	successThreshold int
 	state            State
-	held             uint8 // results in a row that were held up
+	held             uint8 // consecutive results with HeldUp
 	failures         int
 	successes        int
 }
 
-// calmAfter is the number of successes in a row that ends a row of failures in leaky counting, as
-// in gdnsd.
+// calmAfter is the number of consecutive successes that resets the failures in leaky counting, as in gdnsd.
 const calmAfter = 10
 
 // Tracker returns a Tracker in StateUnknown with the thresholds and counting of the Spec.
@@ -64,9 +62,9 @@ func (s Spec) Tracker() *Tracker {
 	return t
 }
 
-// TrackerAfter returns a Tracker with the thresholds and counting of s that continues known, a
-// tracker of the same backend with a former Spec. The state stays until the thresholds change it.
-// The current row of results continues only if attempts of both Specs have the same meaning.
+// TrackerAfter returns a Tracker with the thresholds and counting of s that continues known, a tracker of the same
+// backend with the previous Spec. The state remains until the thresholds change it. The counts of consecutive results
+// continue only if attempts of both Specs have the same meaning.
 func (s Spec) TrackerAfter(former Spec, known Tracker) *Tracker {
 	t := s.Tracker()
 	t.state, t.wary = known.state, known.wary
@@ -81,8 +79,8 @@ func NewTracker(failure, success int) *Tracker {
 	return &Tracker{failureThreshold: max(failure, 1), successThreshold: max(success, 1)}
 }
 
-// Wary makes a tracker in StateUnknown require S successes in a row, instead of one, before it
-// becomes healthy. It is for a backend that is known to have been unhealthy.
+// Wary makes a tracker in StateUnknown require S consecutive successes for StateHealthy, instead of a single success.
+// It is for a backend with a known previous failure.
 func (t *Tracker) Wary() { t.wary = true }
 
 // Observe takes the next outcome and reports whether it changed the state.
@@ -106,12 +104,12 @@ func (t *Tracker) Observe(o Outcome) (changed bool) {
 	return t.state != before
 }
 
-// MaxHeldUp is the number of held-up results in a row that count as Unknown. Without the limit, a
-// machine that is always busy would take a dead backend for a healthy one.
+// MaxHeldUp is the number of consecutive results with HeldUp that are treated as Unknown. Without the limit, a machine
+// that is always overloaded would report a failed backend as healthy.
 const MaxHeldUp = 3
 
-// Weigh returns a result with its final outcome, for Observe. A held-up result is a failure after
-// MaxHeldUp in a row.
+// Weigh returns a result with its final outcome, for Observe. A result with HeldUp becomes a failure after MaxHeldUp
+// such results in a row.
 func (t *Tracker) Weigh(r Result) Result {
 	switch {
 	case !r.HeldUp && r.Outcome != Unknown:
@@ -125,7 +123,7 @@ func (t *Tracker) Weigh(r Result) Result {
 	return r
 }
 
-// isContradicted reports whether the last conclusive result differs from the state, or left the state unknown.
+// isContradicted reports whether the last conclusive result differs from the state, or the state is still unknown.
 func (t *Tracker) isContradicted() bool {
 	switch t.state {
 	case StateHealthy:
@@ -140,8 +138,8 @@ func (t *Tracker) isContradicted() bool {
 // State returns the current state.
 func (t *Tracker) State() State { return t.state }
 
-// Failures returns how many conclusive results in a row were failures.
+// Failures returns the number of consecutive failures, without Unknown results.
 func (t *Tracker) Failures() int { return t.failures }
 
-// Successes returns how many conclusive results in a row were successes.
+// Successes returns the number of consecutive successes, without Unknown results.
 func (t *Tracker) Successes() int { return t.successes }

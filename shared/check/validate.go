@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Validate returns every problem of the check, in the order of the fields. Nil means that NewProber
-// will accept it. It sets no defaults.
+// Validate returns every problem of the check, in the order of the fields. nil means that NewProber accepts the Spec.
+// It sets no defaults.
 func (s Spec) Validate() []Problem {
 	var found []Problem
 	add := func(field, value, remedy string) {
@@ -97,8 +97,7 @@ func hostRemedy(host string) string {
 	return ""
 }
 
-// splitHost splits "name", "name:port", "[v6]" and "[v6]:port". The brackets do
-// not belong to the name.
+// splitHost splits "name", "name:port", "[v6]" and "[v6]:port". It returns the name without brackets.
 func splitHost(host string) (name, port string) {
 	if rest, found := strings.CutPrefix(host, "["); found {
 		name, port, _ = strings.Cut(rest, "]")

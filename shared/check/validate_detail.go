@@ -20,7 +20,7 @@ const (
 
 var methods = []string{"GET", "HEAD", "OPTIONS"}
 
-// ownHeaders are headers that the check sets itself, or that frame the message.
+// ownHeaders are headers that the check itself sets, and headers that frame the message.
 var ownHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade",
 	"Expect"}
 

@@ -18,18 +18,17 @@ import (
 
 // Bounds of an answer.
 const (
-	// MaxHeader bounds the header of an answer, in octets. It is more than any server sends on
-	// purpose, and bounds the memory per backend.
+	// MaxHeader bounds the header of an answer, in octets. It is above the size of any regular header, and bounds the
+	// memory per backend.
 	MaxHeader = 32 << 10
-	// MaxBody bounds the body of an answer, in octets: a health page is small, and
-	// an endless one must end.
+	// MaxBody bounds the body of an answer, in octets: a health page is small, and an endless body must end.
 	MaxBody = 1 << 20
 	// MaxRedirects is the number of redirects to the same backend that are followed.
 	MaxRedirects = 5
 )
 
-// bufferSize is the size of the read and write buffers of a connection, which carries one request.
-// The 4 KiB of net/http, twice, would be most of a probe's memory.
+// bufferSize is the size of the read and write buffers of a connection, which has a single request. The 4 KiB buffers
+// of net/http would be most of the memory of a probe.
 const bufferSize = 1 << 10
 
 var (
@@ -100,7 +99,7 @@ func prepareWeb(t target) func(*attempt) error {
 		},
 		contains: []byte(d.BodyContains), matches: t.patterns.compile(d.BodyMatches), patterns: t.patterns,
 	}
-	// Validate has read the statuses, the expression and the headers before.
+	// Validate has already parsed the statuses, the expression and the headers.
 	w.healthy, _ = parseStatuses(d.ExpectedStatus)
 	for line := range strings.Lines(d.Headers) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
@@ -109,10 +108,9 @@ func prepareWeb(t target) func(*attempt) error {
 	return w.get
 }
 
-// requestURL returns the URL of the request. Its host is the Host header; the connection goes to
-// the checked address anyway.
+// requestURL returns the URL of the request. Its host is the Host header; the connection is to the checked address.
 func requestURL(t target) *url.URL {
-	// Validate has parsed the path before.
+	// Validate has already parsed the path.
 	location, err := url.ParseRequestURI(t.spec.Path)
 	if err != nil {
 		location = &url.URL{Path: t.spec.Path}
@@ -132,8 +130,7 @@ func tlsConfig(spec Spec, host string) *tls.Config {
 	return &tls.Config{
 		ServerName: cmp.Or(spec.ServerName, host),
 		RootCAs:    roots,
-		// The operator's choice for this backend, off by default; the check then says
-		// only that something speaks TLS there.
+		// The operator's choice for this backend, off by default. The check then proves only that the port speaks TLS.
 		InsecureSkipVerify: spec.InsecureSkipVerify,
 	}
 }
@@ -149,7 +146,7 @@ func (w *web) get(a *attempt) error {
 		return statusError(res.StatusCode)
 	}
 	a.enter(reading)
-	var body bytes.Buffer // only filled where somebody looks at it
+	var body bytes.Buffer // filled only for a check of the body
 	into := io.Discard
 	if len(w.contains) > 0 || w.matches != nil {
 		into = &body
@@ -179,7 +176,7 @@ func (w *web) judge(ctx context.Context, body []byte) error {
 	return err
 }
 
-// sameBackend follows a redirect to the same backend. A redirect elsewhere is the final answer.
+// sameBackend follows a redirect to the same backend. A redirect to another host or scheme is the final answer.
 func sameBackend(next *http.Request, via []*http.Request) error {
 	if next.URL.Scheme != via[0].URL.Scheme || next.URL.Host != via[0].URL.Host {
 		return http.ErrUseLastResponse
@@ -199,13 +196,12 @@ func handshake(a *attempt, conn net.Conn, config *tls.Config) (net.Conn, error) 
 	return newGate(secured), nil
 }
 
-// secure makes the TLS handshake on conn; data that comes before the request is not held back. It
-// closes conn on an error.
+// secure makes the TLS handshake on conn, without a gate for data before the request. It closes conn on an error.
 func secure(a *attempt, conn net.Conn, config *tls.Config) (*tls.Conn, error) {
 	a.enter(handshaking)
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(a.ctx); err != nil {
-		_ = conn.Close() // the handshake's error says more
+		_ = conn.Close() // the error of the handshake is more useful
 		return nil, tlsError{err}
 	}
 	a.enter(responding)
