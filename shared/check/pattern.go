@@ -50,7 +50,7 @@ func patternRemedy(pattern string) string {
 
 // estimate returns an upper bound of the instructions that a pattern compiles to. The parser limits
 // nested repetitions to 1000, so the result is bounded by the pattern's length.
-func estimate(tree *syntax.Regexp) int { return 2 + instructions(tree) } // plus fail at the beginning and match at the end
+func estimate(tree *syntax.Regexp) int { return 2 + instructions(tree) } // plus fail at the start and match at the end
 
 func instructions(re *syntax.Regexp) int {
 	n := 0

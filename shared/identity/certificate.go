@@ -13,19 +13,18 @@ import (
 	"time"
 )
 
-// Facts about our certificates.
+// Properties of the certificates of gslb.
 const (
-	// Validity of a certificate is fixed by the specification: one year.
+	// Validity is the validity of a certificate, one year by the specification.
 	Validity = 365 * 24 * time.Hour
-	// backdate is the time by which a new certificate is backdated, to allow for clocks that differ
-	// a little.
+	// backdate is the time by which a new certificate is backdated, to allow for small clock differences.
 	backdate = time.Hour
 	// maxValidity is the longest validity that ParseCertificate accepts: a year, leap day and backdating included.
 	maxValidity = 366*24*time.Hour + 2*backdate
-	// maxCertificate bounds the DER that is parsed, in octets; one of ours has some 300.
+	// maxCertificate bounds the DER of a parsed certificate, in octets; a certificate of gslb has some 300.
 	maxCertificate = 1024
-	// MaxID bounds ids, in octets. It is more than RFC 5280 wants of a common name (64), because a default id is made of a
-	// region and a host name and no certification authority ever sees it.
+	// MaxID bounds ids, in octets. It exceeds the limit of RFC 5280 for a common name (64), because a default id consists
+	// of a region and a host name, and no certification authority sees it.
 	MaxID = 128
 )
 
@@ -53,9 +52,8 @@ type Certificate struct {
 // ErrCertificate is wrapped by every error of ParseCertificate.
 var ErrCertificate = errors.New("unacceptable certificate")
 
-// ParseCertificate checks a received certificate: size, DER with nothing after it, Ed25519, signed
-// by its own key, a common name that ValidateID accepts, and a validity of at most a year. It
-// copies der.
+// ParseCertificate validates a received certificate: size, DER without trailing data, Ed25519, signed by its own key, a
+// common name that ValidateID accepts, and a validity of at most a year. It copies der.
 func ParseCertificate(der []byte) (*Certificate, error) {
 	x, c, err := parseCertificate(der)
 	if err != nil {
@@ -67,8 +65,8 @@ func ParseCertificate(der []byte) (*Certificate, error) {
 	return c, nil
 }
 
-// ReadCertificate does the same as ParseCertificate for a certificate that was accepted before and
-// kept where nobody else writes. It skips the signature check, which is nine tenths of the work.
+// ReadCertificate is ParseCertificate for a previously accepted certificate from storage that only this program writes.
+// It skips the signature check, which takes nine tenths of the time.
 func ReadCertificate(der []byte) (*Certificate, error) {
 	_, c, err := parseCertificate(der)
 	return c, err
@@ -98,9 +96,9 @@ func parseCertificate(der []byte) (*x509.Certificate, *Certificate, error) {
 	}, nil
 }
 
-// ValidateID checks an agent or node id: up to MaxID letters, digits, '.', '_' and '-', beginning
-// with a letter or digit. Ids stand in certificates, URL paths, host:port/name lists and log lines.
-// "expiring" is refused, because the API has a path of that name beside agent ids.
+// ValidateID validates an agent or node id: up to MaxID letters, digits, '.', '_' and '-', beginning with a letter or
+// digit. Ids are part of certificates, URL paths, host:port/name lists and log lines. "expiring" is invalid, because
+// the API has a path of this name next to the paths of agent ids.
 func ValidateID(id string) error {
 	if id == "" || len(id) > MaxID {
 		return fmt.Errorf("id of %d octets: 1 to %d are allowed", len(id), MaxID)
@@ -119,7 +117,8 @@ func ValidateID(id string) error {
 	return nil
 }
 
-// IssuedAt returns the time when the certificate was made. A certificate of this package is valid from backdate before.
+// IssuedAt returns the creation time of the certificate: the validity of a certificate of this package begins backdate
+// earlier.
 func (c *Certificate) IssuedAt() time.Time {
 	if c.NotAfter.Sub(c.NotBefore) == Validity {
 		return c.NotBefore.Add(backdate)
@@ -127,7 +126,7 @@ func (c *Certificate) IssuedAt() time.Time {
 	return c.NotBefore
 }
 
-// newCertificate creates a key and a certificate for it, valid from backdate before now for a year.
+// newCertificate creates a key and its certificate, valid for a year from backdate before now.
 func newCertificate(commonName string, now time.Time) (der []byte, key ed25519.PrivateKey, err error) {
 	if err := ValidateID(commonName); err != nil {
 		return nil, nil, err

@@ -10,8 +10,8 @@ import (
 	"fmt"
 )
 
-// Nonce is a random value of a process of an overwatch node. Messages to the node carry it, so
-// that a recording of them is refused by a later process.
+// Nonce is a random value of a process of an overwatch node. Messages to the node have it, so that a later process
+// rejects recorded messages.
 type Nonce [16]byte
 
 // NewNonce returns a random Nonce.
@@ -20,8 +20,7 @@ func NewNonce() (n Nonce) {
 	return n
 }
 
-// Direction is the pair of sender and receiver kinds. A message sealed in one direction is refused
-// in the other.
+// Direction is the pair of sender and receiver kinds. A message that is sealed for a direction is invalid in the other.
 type Direction uint8
 
 // The directions.
@@ -41,8 +40,7 @@ func (d Direction) context() string {
 	panic("identity: unknown direction")
 }
 
-// Envelope is the metadata and payload of a message, unsigned. Seal signs it; Parse and Verify open
-// it.
+// Envelope is the metadata and payload of a message, unsigned. Seal signs it; Parse and Verify open it.
 type Envelope struct {
 	Major, Minor uint8 // protocol version of the sender
 	Type         uint8 // of the message: wire.Type
@@ -50,7 +48,7 @@ type Envelope struct {
 	BootNonce    Nonce // of the node process concerned: the receiver of AgentToNode, the sender of NodeToAgent
 	Epoch        uint64
 	Seq          uint64 // counts up within an epoch, from 1
-	SentAtMillis int64  // Unix time at the sender, for diagnosis; nothing is decided by it
+	SentAtMillis int64  // Unix time at the sender, for diagnosis only
 	Payload      []byte
 }
 
@@ -61,7 +59,8 @@ type Envelope struct {
 //
 // A message of a Session has the magic "GM", and at its end a code of 32 octets instead of the signature.
 //
-// The first 37 octets keep their places in every major version, so that a node can tell whose message it cannot read.
+// The first 37 octets have fixed positions in every major version, so that a node can identify the sender of a message
+// of another version.
 const (
 	magic        = "GS"
 	macMagic     = "GM"
@@ -81,7 +80,7 @@ const (
 // ErrEnvelope means that the data is not a sealed message.
 var ErrEnvelope = errors.New("not a sealed message")
 
-// Seal signs e with id's key for one direction and returns the message that goes over the network.
+// Seal signs e with the key of id for a direction and returns the message to send.
 func (id *Identity) Seal(dir Direction, e Envelope) []byte {
 	e.KeyID = id.KeyID
 	b := e.append(make([]byte, 0, Overhead+len(e.Payload)), magic)
@@ -104,8 +103,8 @@ func (e *Envelope) append(b []byte, magic string) []byte {
 	return append(b, e.Payload...)
 }
 
-// Sealed is a received message, parsed but not authenticated. Nothing in it may be relied on until
-// Verify or Authentic returns true.
+// Sealed is a received message, parsed but not authenticated. Its content is untrusted until Verify or Authentic
+// returns true.
 type Sealed struct {
 	Envelope
 	signed    []byte
@@ -146,7 +145,7 @@ func Parse(b []byte) (Sealed, error) {
 // envelopeMajor is the major protocol version of the layout above.
 const envelopeMajor = 1
 
-// Verify reports whether the holder of pub's private key signed this message for this direction.
+// Verify reports whether the owner of the private key of pub signed this message for this direction.
 func (s *Sealed) Verify(dir Direction, pub ed25519.PublicKey) bool {
 	if len(pub) != ed25519.PublicKeySize || len(s.signature) != ed25519.SignatureSize {
 		return false

@@ -6,12 +6,10 @@ import (
 	"time"
 )
 
-// NextEpoch returns the epoch of a starting process: the time in milliseconds, but always more than
-// the one before, which the file at path stores. So an agent that restarts after its clock was set
-// back is not taken for a replay.
+// NextEpoch returns the epoch of a starting process: the time in milliseconds, but always above the previous epoch,
+// which the file at path stores. So an agent that restarts after its clock was set back is not treated as a replay.
 //
-// The epoch is usable even with an error: that the file could not be written matters only if the
-// clock is set back.
+// The epoch is usable even with an error: a failed write of the file matters only if the clock is set back later.
 func NextEpoch(path string, now time.Time) (uint64, error) {
 	epoch := uint64(max(now.UnixMilli(), 1))
 	if text, err := readFile(path); err == nil {
@@ -23,9 +21,9 @@ func NextEpoch(path string, now time.Time) (uint64, error) {
 	return epoch, writeFile(path, []byte(strconv.FormatUint(epoch, 10)+"\n"), 0o600)
 }
 
-// Window refuses replays: it accepts only messages newer than every accepted one. It also refuses
-// an older message that was overtaken on the way, which does no harm, because its sender repeats what
-// was not acknowledged, with a new number.
+// Window rejects replays: it accepts only messages that are newer than every accepted message. It also rejects an older
+// message that a newer message has overtaken. This is harmless, because the sender repeats unacknowledged content with
+// a new number.
 //
 // The zero Window accepts any epoch and sequence number but (0, 0). Its size does not grow.
 type Window struct {
@@ -38,8 +36,8 @@ func (w *Window) Newer(epoch, seq uint64) bool {
 	return epoch > w.epoch || (epoch == w.epoch && seq > w.seq)
 }
 
-// Accept accepts the message if it is newer, and reports whether it did. Call it only for messages
-// with a valid signature: otherwise anyone could move the window past the sender.
+// Accept accepts the message if it is newer, and reports whether it did. Call it only for messages with a valid
+// signature: otherwise any sender could move the window and block the real sender.
 func (w *Window) Accept(epoch, seq uint64) bool {
 	if !w.Newer(epoch, seq) {
 		return false
@@ -48,5 +46,5 @@ func (w *Window) Accept(epoch, seq uint64) bool {
 	return true
 }
 
-// Epoch returns the epoch of the latest accepted message, 0 if there was none.
+// Epoch returns the epoch of the latest accepted message, or 0.
 func (w *Window) Epoch() uint64 { return w.epoch }

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/durable"
 )
 
-// maxFile bounds an identity file, in octets. Ours have a few hundred.
+// maxFile bounds an identity file, in octets. The files of gslb have a few hundred.
 const maxFile = 16 << 10
 
 // readPEM returns the contents of the one block of a PEM file.
@@ -57,7 +57,7 @@ func ownerOnly(path string) error {
 	return nil
 }
 
-// putInPlace gives a certificate that waits its name.
+// putInPlace renames a waiting certificate to its final name.
 func putInPlace(certPath string) error {
 	err := os.Rename(certPath+waiting, certPath)
 	if err == nil {

@@ -12,23 +12,21 @@ import (
 	"time"
 )
 
-// Identity is a certificate and the private key that belongs to it.
+// Identity is a certificate and its private key.
 type Identity struct {
 	*Certificate
 	key ed25519.PrivateKey
 }
 
-// LoadOrCreate returns the identity in two PEM files. If neither exists, it creates both, and their
-// directory (0700). A creation that was interrupted between the two files is completed.
+// LoadOrCreate returns the identity in two PEM files. If both are missing, it creates them and their directory (0700).
+// It completes a creation that stopped between the two files.
 //
-// commonName is used for a new identity only. An existing one keeps its name, because the default
-// id contains the host name, which may change. A caller whose configuration has an id compares it
-// with CommonName.
+// commonName is for a new identity only. An existing identity retains its name, because the default id contains the
+// host name, which may change. A caller with a configured id compares it with CommonName.
 //
-// One file without the other, a damaged file, a key of another certificate, and a key that others
-// can read are errors that name the file and the remedy. An identity is never replaced silently,
-// because every overwatch node that has pinned it would refuse the new one. An expired certificate
-// is returned like any other.
+// A single file of the two, a damaged file, a key of another certificate, and a key that other users can read are
+// errors. They name the file and the remedy. LoadOrCreate never replaces an identity, because overwatch nodes that have
+// pinned it would reject the new identity. It returns an expired certificate like any other.
 func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Identity, created bool, err error) {
 	certThere, err := exists(certPath)
 	if err != nil {
@@ -52,7 +50,7 @@ func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Iden
 	if err != nil {
 		return nil, false, err
 	}
-	id, err = Load(certPath, keyPath) // read back, as the next start will do
+	id, err = Load(certPath, keyPath) // read the files, as the next start does
 	return id, true, err
 }
 
@@ -64,7 +62,7 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// remedy ends every error about identity files.
+// remedy is the end of every error about identity files.
 const remedy = "restore it from a backup; or, to start with a new identity, delete both files, and the pin of the " +
 	"old one on every overwatch node"
 
@@ -72,7 +70,7 @@ func halfThere(missing, present string) error {
 	return fmt.Errorf("%s is missing although %s exists: %s", missing, present, remedy)
 }
 
-// waiting ends the name under which a certificate is written until its key is there:
+// waiting is the suffix of a certificate file until its key exists:
 //
 //	certificate.new    key    certificate    the next start
 //	-                  -      -              creates all
@@ -105,8 +103,8 @@ func create(certPath, keyPath, commonName string, now time.Time) error {
 	return putInPlace(certPath)
 }
 
-// complete ends a creation that was interrupted when the key had been written. Without a certificate that waits for
-// this key, it changes nothing and returns the error that the certificate is missing.
+// complete ends a creation that stopped after the key was written. If no waiting certificate matches the key, it
+// changes nothing and returns the error that the certificate is missing.
 func complete(certPath, keyPath string) error {
 	if _, err := Load(certPath+waiting, keyPath); err != nil {
 		return halfThere(certPath, keyPath)
@@ -114,8 +112,7 @@ func complete(certPath, keyPath string) error {
 	return putInPlace(certPath)
 }
 
-// Load returns the identity in two PEM files. It creates none; its errors are those of
-// LoadOrCreate.
+// Load returns the identity in two PEM files. It creates no files. The errors are the same as for LoadOrCreate.
 func Load(certPath, keyPath string) (*Identity, error) {
 	der, err := readPEM(certPath, "CERTIFICATE")
 	if err != nil {

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// Proof returns a proof of knowing a service's token that does not reveal the token: HMAC-SHA-256
-// under a key derived (HKDF, RFC 5869) from the token and the service name, over certificate hash,
-// boot nonce, epoch and service. It is valid only for this certificate, node process, agent process
-// and service. Tokens are case-sensitive, service names are not. Compare proofs with hmac.Equal
-// only.
+// Proof returns a proof of knowledge of a service's token that does not reveal the token: HMAC-SHA-256 under a key
+// derived (HKDF, RFC 5869) from the token and the service name, over certificate hash, boot nonce, epoch and service.
+// It is valid only for this certificate, node process, agent process and service. Tokens are case-sensitive, service
+// names are not. Compare proofs with hmac.Equal only.
 func Proof(token, service string, id KeyID, nonce Nonce, epoch uint64) [32]byte {
 	service = strings.ToLower(strings.TrimSuffix(service, "."))
 	mac := hmac.New(sha256.New, tokenKey(token, "gslb/1 token proof\x00"+service))
@@ -25,9 +24,9 @@ func Proof(token, service string, id KeyID, nonce Nonce, epoch uint64) [32]byte 
 	return [32]byte(mac.Sum(nil))
 }
 
-// TokenMark returns a mark of the token that a certificate proved for a service. A changed token
-// has another mark. The mark does not reveal the token, and differs between certificates and
-// services with the same token.
+// TokenMark returns a mark of the token that a certificate has proved for a service. Another token has another mark.
+// The mark does not reveal the token. With the same token, marks still differ between certificates and between
+// services.
 func TokenMark(token, service string, id KeyID) [16]byte {
 	service = strings.ToLower(strings.TrimSuffix(service, "."))
 	mac := hmac.New(sha256.New, tokenKey(token, "gslb/1 token mark\x00"+service))
@@ -38,7 +37,7 @@ func TokenMark(token, service string, id KeyID) [16]byte {
 func tokenKey(token, info string) []byte {
 	key, err := hkdf.Key(sha256.New, []byte(token), nil, info, sha256.Size)
 	if err != nil {
-		// only for lengths beyond 8160 octets, or too short a secret in FIPS-only mode
+		// only for more than 8160 octets, or a secret below the minimum length of FIPS-only mode
 		panic("identity: deriving a key: " + err.Error())
 	}
 	return key

@@ -11,11 +11,11 @@ import (
 	"fmt"
 )
 
-// Share is the public half of an Exchange, an X25519 point (RFC 7748). The zero Share stands for none.
+// Share is the public half of an Exchange, an X25519 point (RFC 7748). The zero Share means no share.
 type Share [32]byte
 
-// Exchange is a process's half of the agreement on session keys. Each process creates its own and
-// never stores it. Any goroutine may use it.
+// Exchange is the half of a process in the agreement on session keys. Each process creates its own Exchange and never
+// stores it. Any goroutine may use it.
 type Exchange struct {
 	key   *ecdh.PrivateKey
 	share Share
@@ -30,11 +30,11 @@ func NewExchange() *Exchange {
 	return &Exchange{key: key, share: Share(key.PublicKey().Bytes())}
 }
 
-// Share returns the public half for the other process. It is authentic only inside a message that
-// its sender signed.
+// Share returns the public half for the other process. It is authentic only inside a message with a signature of its
+// sender.
 func (x *Exchange) Share() Share { return x.share }
 
-// Pairing names one process of an agent and one process of a node, the two ends of a Session.
+// Pairing identifies a process of an agent and a process of a node, the two ends of a Session.
 type Pairing struct {
 	Agent, Node           KeyID
 	Boot                  Nonce  // of the node's process
@@ -42,20 +42,19 @@ type Pairing struct {
 	AgentShare, NodeShare Share
 }
 
-// Session authenticates messages between the two processes of a Pairing with a key that only they
-// have, at a fiftieth of the cost of a signature. Each direction has its own key. A Session is
-// immutable.
+// Session authenticates messages between the two processes of a Pairing with a key that only they have, at a fiftieth
+// of the cost of a signature. Each direction has its own key. A Session is immutable.
 //
-// For those two processes it is as good as a signature: it follows from the signed Hello, which has
-// the node's share, and the signed Enrol, which has the agent's. It proves nothing to others, and
-// ends with either process.
+// Between the two processes it proves as much as a signature: it is derived from the signed Hello with the share of the
+// node, and the signed Enrol with the share of the agent. It proves nothing to third parties, and ends with either
+// process.
 type Session struct {
 	pairing Pairing
 	keys    [NodeToAgent + 1][sha256.Size]byte // by Direction
 }
 
-// Agree derives the Session of a pairing. One of the pairing's shares must be x's own. It fails for
-// a share that is not a point or has low order, whose secret anyone could know.
+// Agree derives the Session of a pairing. One of the shares must belong to x. Agree fails for a share that is not a
+// point or has low order, since its secret would be public.
 func (x *Exchange) Agree(p Pairing) (*Session, error) {
 	peer := p.NodeShare
 	if x.share == p.NodeShare {
@@ -83,8 +82,8 @@ func (x *Exchange) Agree(p Pairing) (*Session, error) {
 	return s, nil
 }
 
-// info returns the context of a direction's key (RFC 5869, section 3.2): everything that the two
-// sides must agree on. All parts but the first have fixed lengths.
+// info returns the context of the key of a direction (RFC 5869, section 3.2): all values that the two sides must agree
+// on. All parts except the first have fixed lengths.
 func (p Pairing) info(dir Direction) string {
 	b := []byte(dir.context() + ", session\x00")
 	for _, part := range [][]byte{p.Agent[:], p.Node[:], p.Boot[:], p.AgentShare[:], p.NodeShare[:]} {
@@ -93,8 +92,8 @@ func (p Pairing) info(dir Direction) string {
 	return string(binary.BigEndian.AppendUint64(b, p.Epoch))
 }
 
-// Seal authenticates e for one direction and returns the sealed message. Key id, boot nonce and
-// epoch are those of the pairing, whatever e has.
+// Seal authenticates e for a direction and returns the sealed message. It replaces key id, boot nonce and epoch of e by
+// the values of the pairing.
 func (s *Session) Seal(dir Direction, e Envelope) []byte {
 	e.KeyID, e.BootNonce, e.Epoch = s.pairing.sender(dir), s.pairing.Boot, s.pairing.Epoch
 	b := e.append(make([]byte, 0, headerSize+len(e.Payload)+macSize), macMagic)

@@ -28,8 +28,9 @@ type Server struct {
 	Service string `key:"service" json:"service" write:"always" usage:"domain that the server serves"`
 	// Host header of its http checks; `host` in the server's own `health_check` has priority.
 	Host string `key:"host" json:"host,omitempty" usage:"Host header of the health checks; health_check.host takes precedence"`
-	// The id of the agent of this server. The node ignores drains and warnings of other agents, and ignores their unhealthy
-	// reports while its own checks succeed: see [when a backend may answer](../README.md#when-a-backend-may-answer).
+	// The id of the agent of this server. The node ignores drains and warnings of other agents, and ignores their
+	// unhealthy reports while its own checks succeed: see
+	// [when a backend may answer](../README.md#when-a-backend-may-answer).
 	Agent string `key:"agent" json:"agent,omitempty" usage:"agent whose own server it is: reports of other agents do not count against successful checks"`
 	// The health check of this server. It replaces the whole block of the region.
 	HealthCheck *HealthCheck `key:"health_check" json:"health_check,omitempty"`

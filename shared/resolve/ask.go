@@ -8,14 +8,14 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Patience bounds one question to one server.
+// Patience is the timeout of a query to a server.
 const Patience = 3 * time.Second
 
-// payload is the UDP payload size of a question (EDNS), in octets.
+// payload is the UDP payload size of a query (EDNS), in octets.
 const payload = 1232
 
-// Ask sends one question to one server, an address with port, and repeats it over TCP if the answer is truncated. The
-// message id is random, and answers with another id do not count. Ask does not check the question in the answer.
+// Ask sends a query to a server, an address with port, and repeats it over TCP if the answer is truncated. The message
+// id is random, and Ask ignores answers with another id. It does not validate the question section of the answer.
 func Ask(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
 	q.RecursionDesired = recursive

@@ -10,8 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Parents returns the addresses of the servers of the closest zone above apex, with port 53, each once and sorted. It
-// sends the questions to resolver, an address with port, through exchange.
+// Parents returns the addresses of the servers of the closest zone above apex, with port 53, sorted and without
+// duplicates. It sends the queries to resolver, an address with port, through exchange.
 func Parents(ctx context.Context, exchange Exchange, resolver, apex string) (addresses []string, err error) {
 	apex = dns.CanonicalName(apex)
 	var names []string

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// maxChain bounds the CNAME records that are followed.
+	// maxChain bounds the number of followed CNAME records.
 	maxChain = 8
-	// maxRead bounds the addresses that are taken from one answer. Callers have smaller bounds of their own.
+	// maxRead bounds the addresses of an answer. Callers have smaller bounds.
 	maxRead = 4096
 )
 
-// found is the content of an answer about a name.
+// found is the result of an answer for a name.
 type found struct {
 	addresses []netip.Addr // of a type, each once, sorted
-	names     []string     // the name and those that its CNAME records lead to, canonical
+	names     []string     // the name and the targets of its CNAME records, canonical
 	ttl       time.Duration
 }
 
-// read returns the addresses in a reply and follows its CNAME records. A name or type that does not exist has no
-// addresses and is no error.
+// read returns the addresses in a reply and follows its CNAME records. A missing name or type results in no addresses
+// and no error.
 func read(reply *dns.Msg, name string, kind uint16) (f found, err error) {
 	name = dns.CanonicalName(name)
 	switch {
@@ -61,7 +61,7 @@ func read(reply *dns.Msg, name string, kind uint16) (f found, err error) {
 			slices.SortFunc(f.addresses, netip.Addr.Compare)
 			f.addresses, f.ttl = slices.Compact(f.addresses), time.Duration(ttl)*time.Second
 			if len(f.addresses) == 0 {
-				f.ttl = 0 // ask again after MinTTL
+				f.ttl = 0 // retry after MinTTL
 			}
 			return f, nil
 		}

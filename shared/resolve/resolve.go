@@ -1,6 +1,6 @@
-// Package resolve owns the addresses of host names. It asks resolvers for A and AAAA records, again when their TTL has
-// passed, and keeps the last addresses of a name while its resolvers fail. Agents and overwatch nodes use it for
-// targets; nodes also send single questions with Ask. It never decides whether an address may be used.
+// Package resolve resolves host names to addresses. It queries resolvers for A and AAAA records, repeats the queries
+// when the TTL has expired, and retains the last addresses of a name while its resolvers fail. Agents and overwatch
+// nodes use it for targets; nodes also send single queries with Ask. The callers decide which addresses are permitted.
 package resolve
 
 import (
@@ -17,31 +17,31 @@ import (
 	"github.com/miekg/dns"
 )
 
-// atOnce bounds the number of names that are resolved at the same time.
+// atOnce bounds the number of concurrently resolved names.
 const atOnce = 16
 
-// Exchange is a function that sends one DNS question to one server, an address with port, such as Ask.
+// Exchange is a function that sends a DNS query to a server, an address with port, such as Ask.
 type Exchange func(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error)
 
-// Options are the parameters of a Book. All are required but Servers.
+// Options are the parameters of a Book. All except Servers are required.
 type Options struct {
-	Servers        []string // resolvers, asked one after the other; none: those of the machine
+	Servers        []string // resolvers, in the order of queries; empty: the resolvers of the machine
 	MinTTL, MaxTTL time.Duration
 	Exchange       Exchange
-	// Changed is called when the addresses of a name have changed, or whether it can be resolved. The name is not asked
-	// for again until Changed returns.
+	// Changed is called when the addresses of a name change, and when a name becomes resolvable or unresolvable. The
+	// Book does not query the name until Changed returns.
 	Changed func()
 }
 
-// Entry has the addresses of a name, as of the last questions. Its slices are shared: callers must not change them.
+// Entry has the addresses of a name after the last queries. Its slices are shared: callers must not change them.
 type Entry struct {
-	Addresses []netip.Addr // of the last answers that had any, sorted
-	Names     []string     // the name, and those that CNAME records lead to
-	Err       string       // why the last question failed, "" after a success
-	Asked     bool         // the first question has ended, with or without an answer
+	Addresses []netip.Addr // of the last answers with addresses, sorted
+	Names     []string     // the name, and the targets of its CNAME records
+	Err       string       // error of the last query, or "" after a success
+	Asked     bool         // the first query has ended, with or without an answer
 }
 
-// Book keeps the addresses of names up to date while it runs. Its methods are safe for concurrent use.
+// Book resolves names continuously while it runs. Its methods are safe for concurrent use.
 type Book struct {
 	o    Options
 	busy chan struct{}
@@ -55,16 +55,16 @@ type Book struct {
 type followed struct {
 	entry Entry
 	stop  context.CancelFunc
-	asked chan struct{} // closed after the first question
-	by    [2]found      // the answers in effect, A and AAAA
+	asked chan struct{} // closed after the first query
+	by    [2]found      // the current answers, A and AAAA
 }
 
-// NewBook makes a Book without names.
+// NewBook returns a Book without names.
 func NewBook(o Options) *Book {
 	return &Book{o: o, busy: make(chan struct{}, atOnce), names: make(map[string]*followed)}
 }
 
-// Run keeps the followed names up to date until ctx ends. It must be called once.
+// Run resolves the followed names until ctx ends. Call it once.
 func (b *Book) Run(ctx context.Context) error {
 	b.mu.Lock()
 	b.running = ctx
@@ -76,7 +76,7 @@ func (b *Book) Run(ctx context.Context) error {
 	return nil
 }
 
-// Follow sets the names to follow. It forgets all others.
+// Follow sets the names to follow. It drops all other names.
 func (b *Book) Follow(names map[string]bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +107,7 @@ func (b *Book) start(name string, f *followed) {
 	go b.follow(ctx, name, f)
 }
 
-// Get returns the Entry of a name, the zero Entry if the name is not followed.
+// Get returns the Entry of a name, or the zero Entry if the Book does not follow the name.
 func (b *Book) Get(name string) Entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +117,7 @@ func (b *Book) Get(name string) Entry {
 	return Entry{}
 }
 
-// Wait waits until the first question for each followed name has ended, or ctx ends.
+// Wait waits until the first query for each followed name has ended, or ctx ends.
 func (b *Book) Wait(ctx context.Context) {
 	b.mu.Lock()
 	var all []chan struct{}
@@ -135,7 +135,7 @@ func (b *Book) Wait(ctx context.Context) {
 }
 
 func (b *Book) follow(ctx context.Context, name string, f *followed) {
-	retry := b.o.MinTTL // the pause after the next failure, unless a TTL passes before
+	retry := b.o.MinTTL // the pause after the next failure, unless a TTL expires earlier
 	for {
 		select {
 		case b.busy <- struct{}{}:
@@ -154,7 +154,7 @@ func (b *Book) follow(ctx context.Context, name string, f *followed) {
 			pause, retry = min(pause, retry), min(2*retry, b.o.MaxTTL)
 		}
 		b.note(f, err)
-		// A tenth of jitter keeps nodes and names apart; never before the TTL's lower bound.
+		// A tenth of jitter spreads the queries of nodes and names. The pause is at least MinTTL.
 		timer := time.NewTimer(max(pause-rand.N(pause/10+1), b.o.MinTTL))
 		select {
 		case <-timer.C:
@@ -165,7 +165,7 @@ func (b *Book) follow(ctx context.Context, name string, f *followed) {
 	}
 }
 
-// note makes the answers of the last questions, or err, the Entry of a name, and calls Changed if it differs.
+// note stores the answers of the last queries, or err, as the Entry of a name, and calls Changed if it differs.
 func (b *Book) note(f *followed, err error) {
 	var next Entry
 	for _, one := range f.by {
@@ -190,8 +190,9 @@ func (b *Book) note(f *followed, err error) {
 	}
 }
 
-// ask requests both types of addresses. It fails if a question fails or if the name has no address. A type that failed
-// keeps its last addresses, and both do if the name has none. The ttl is that of the new addresses, MaxTTL without any.
+// ask queries both types of addresses. It fails if a query fails or if the name has no address. A type retains its last
+// addresses after a failure, and both types do if the name has no address. ttl is the TTL of the new addresses, or
+// MaxTTL without new addresses.
 func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Duration, err error) {
 	kinds := [2]uint16{dns.TypeA, dns.TypeAAAA}
 	var answers [2]found
@@ -214,7 +215,7 @@ func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Dura
 	return ttl, err
 }
 
-// one requests the addresses of a type. It asks one resolver after the other until one answers.
+// one queries the addresses of a type. It tries the resolvers in order until a resolver answers.
 func (b *Book) one(ctx context.Context, name string, kind uint16) (f found, err error) {
 	servers := b.o.Servers
 	if len(servers) == 0 {

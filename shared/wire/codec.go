@@ -9,21 +9,21 @@ import (
 	"slices"
 )
 
-// ErrTooLarge is returned for a message that is larger than MaxPayload.
+// ErrTooLarge is the error for a message that is larger than MaxPayload.
 var ErrTooLarge = errors.New("message is larger than the protocol allows")
 
 // ErrMalformed is wrapped by every decoding error.
 var ErrMalformed = errors.New("malformed message")
 
-// codec writes the fields of a message, or reads them. A message calls a method for each of its fields, in ascending
-// order of their numbers, and so has one description for both ways. Writing changes nothing in the message. Reading
-// sets every field: one that is not there becomes zero. Text that is there already keeps its memory. The first error
-// sticks.
+// codec writes or reads the fields of a message. A message calls a method for each of its fields, in ascending order of
+// their numbers, so that a single description serves both directions. Writing does not change the message. Reading sets
+// every field: a missing field becomes zero. Reading reuses the memory of equal text in the message. After the first
+// error, further calls have no effect.
 type codec struct {
 	writing bool
 	inside  string // name of the message, for errors
 	err     error
-	out     []byte // written so far
+	out     []byte // encoded fields
 	input
 }
 
@@ -52,7 +52,7 @@ func unmarshal(name string, b []byte, fields func(*codec)) error {
 	return c.err
 }
 
-// fail notes a problem of a field, or of the whole message for "".
+// fail records an error of a field, or of the whole message if field is "".
 func (c *codec) fail(field, format string, args ...any) {
 	if c.err != nil {
 		return
@@ -68,7 +68,7 @@ func (c *codec) fail(field, format string, args ...any) {
 	}
 }
 
-// need fails unless a required field is there.
+// need fails if a required field is missing.
 func (c *codec) need(name string, there bool) {
 	if !there {
 		c.fail(name, "missing")
@@ -84,7 +84,7 @@ func number[T unsigned](c *codec, field uint64, name string, v *T) {
 	numberTo(c, field, name, v, ^T(0))
 }
 
-// numberTo codes a number. Reading refuses one above most.
+// numberTo codes a number. Reading rejects a number above most.
 func numberTo[T unsigned](c *codec, field uint64, name string, v *T, most T) {
 	switch {
 	case c.writing && *v != 0:
@@ -123,7 +123,7 @@ func write[T []byte | string](c *codec, field uint64, name string, v T, limit in
 	}
 }
 
-// read returns the octets of a field in place, nil if it is not there.
+// read returns the octets of a field without a copy, or nil if the field is missing.
 func (c *codec) read(field uint64, name string, limit int) []byte {
 	if !c.at(field) || !c.single(name, kindOctets) {
 		return nil
@@ -144,7 +144,7 @@ func (c *codec) octets(field uint64, name string, v *[]byte, limit int) {
 	}
 }
 
-// array codes octets of fixed number, which are written even if all are zero.
+// array codes a fixed number of octets. Writing includes octets that are all zero.
 func (c *codec) array(field uint64, name string, v []byte) {
 	if c.writing {
 		write(c, field, name, v, len(v))
@@ -166,7 +166,7 @@ func (c *codec) share(field uint64, name string, v *[32]byte) {
 	c.need(name, !there || *v != [32]byte{})
 }
 
-// raw codes text that may have any characters, at most limit octets.
+// raw codes text with any characters, at most limit octets.
 func (c *codec) raw(field uint64, name string, v *string, limit int) {
 	if c.writing {
 		write(c, field, name, *v, limit)
@@ -183,7 +183,7 @@ func (c *codec) text(field uint64, name string, v *string, limit int) {
 	}
 }
 
-// forPeople codes text for people. Writing makes it printable and cuts it.
+// forPeople codes text for people. Writing makes it printable and truncates it.
 func (c *codec) forPeople(field uint64, name string, v *string) {
 	if c.writing {
 		fit := forPeople(*v)
@@ -192,7 +192,7 @@ func (c *codec) forPeople(field uint64, name string, v *string) {
 	c.text(field, name, v, MaxText)
 }
 
-// service codes the name of a service. Writing makes it canonical, and reading takes no other.
+// service codes the name of a service. Writing converts it to canonical form, and reading requires canonical form.
 func (c *codec) service(field uint64, name string, v *string) {
 	if c.writing {
 		canonical := CanonicalService(*v)
@@ -261,8 +261,8 @@ func list[T any](c *codec, field uint64, name string, v *[]T, limit int, fields 
 	})
 }
 
-// each codes a repeated field, at most limit elements, by calls of one. Reading reuses the memory of the list, and
-// begins each element as a copy of the one before, of which most of the text is the same.
+// each codes a repeated field, at most limit elements, and calls one for each element. Reading reuses the memory of the
+// list. A decoded element begins as a copy of the previous element, which mostly has the same text.
 func each[T any](c *codec, field uint64, name string, v *[]T, limit int, one func(*T)) {
 	if c.writing {
 		if len(*v) > limit {
@@ -285,6 +285,6 @@ func each[T any](c *codec, field uint64, name string, v *[]T, limit int, one fun
 		}
 		*v = append(*v, next)
 		one(&(*v)[len(*v)-1])
-		c.last = 0 // it may be there again
+		c.last = 0 // the field may repeat
 	}
 }

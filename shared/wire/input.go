@@ -8,15 +8,15 @@ const (
 	kindOctets = 1
 )
 
-// input is the message that a codec reads, and the field at which it is.
+// input is the message that a codec reads, and the position in it.
 type input struct {
-	in     []byte // behind the field
+	in     []byte // the rest after the field
 	field  uint64
 	kind   uint64
 	value  uint64
 	body   []byte
-	unread bool   // the field is still to be read
-	last   uint64 // number of the field that was read last, if it may not be repeated
+	unread bool   // the field has not been read yet
+	last   uint64 // number of the previous field if it may not repeat
 }
 
 // inner reads the fields of a message from body.
@@ -29,14 +29,14 @@ func (c *codec) inner(name string, body []byte, fields func(*codec)) {
 	c.input, c.inside = outer, inside
 }
 
-// at moves to a field, past unknown ones, and reports whether the message has it.
+// at moves to a field, past unknown fields, and reports whether the message contains it.
 func (c *codec) at(field uint64) bool {
 	for (!c.unread || c.field < field) && c.next() {
 	}
 	return c.err == nil && c.unread && c.field == field
 }
 
-// next moves to the next field and reports whether there is one.
+// next moves to the next field. It returns false at the end of the message and after an error.
 func (c *codec) next() bool {
 	c.unread = false
 	if c.err != nil || len(c.in) == 0 {
@@ -75,7 +75,7 @@ func (c *codec) varint() uint64 {
 	return v
 }
 
-// single reads the field that is not repeated, and checks that it has the right kind and is not zero.
+// single reads a field that may not repeat, and checks its kind and that its value is not zero.
 func (c *codec) single(name string, kind uint64) bool {
 	if c.kind != kind {
 		c.fail(name, "wrong kind of value")

@@ -1,13 +1,13 @@
 package wire
 
-// Limits of the protocol. Both sides hold them: a message beyond one is neither encoded nor decoded.
+// Limits of the protocol. Both sides apply them: the codec neither encodes nor decodes a message beyond a limit.
 const (
 	// MaxBackends bounds the backends that one agent may report.
 	MaxBackends = 64
-	// MaxServices bounds the services that one agent may speak for.
+	// MaxServices bounds the services of one agent.
 	MaxServices = 16
 
-	// MaxRejected bounds the rejected nodes in a heartbeat, and the introduced ones in an Ack.
+	// MaxRejected bounds the rejected nodes in a heartbeat, and the introduced nodes in an Ack.
 	MaxRejected = 4
 
 	// MaxMessage is the largest sealed message, in octets. A stream of 64 KiB has room for it with
@@ -28,9 +28,9 @@ const (
 	MaxRegion = 64
 	// MaxVersion bounds version texts, in octets.
 	MaxVersion = 64
-	// MaxCertificate bounds certificates, in octets of DER; an Ed25519 one of ours has some 300.
+	// MaxCertificate bounds certificates, in octets of DER; an Ed25519 certificate of gslb has some 300.
 	MaxCertificate = 1024
-	// MaxText bounds text for people (last error, reason, detail), in octets. Longer text is cut when it is encoded.
+	// MaxText bounds text for people (last error, reason, detail), in octets. Encoding truncates longer text.
 	MaxText = 200
 
 	maxCheckType = 16

@@ -1,8 +1,8 @@
 package wire
 
-// Errors of MarshalBinary name the field that is beyond its limit or missing. Arguments of UnmarshalBinary may be
-// reused afterwards. After an error of it the message must not be used. It reuses the memory of the message's lists, so
-// decode the next message into another value to keep the lists of this one.
+// Errors of MarshalBinary name the field that is missing or exceeds its limit. The caller may reuse the argument of
+// UnmarshalBinary afterwards. After an error of UnmarshalBinary the message is invalid. UnmarshalBinary reuses the
+// memory of the message's lists, so decode the next message into another value to retain the lists.
 
 // MarshalBinary encodes the message.
 func (m *Hello) MarshalBinary() ([]byte, error) { return marshal("hello", m.fields) }

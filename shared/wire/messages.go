@@ -8,23 +8,23 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Hello is an overwatch node's introduction to an agent that dialled it.
+// Hello introduces an overwatch node to an agent that connected to it.
 type Hello struct {
 	NodeID      string
 	Version     string
-	BootNonce   [16]byte // of this node process; every message to it carries it
+	BootNonce   [16]byte // of this node process; every message to the process has it
 	Certificate []byte   // the node's, DER; agents pin it at first use
 	Share       [32]byte // for a session, see identity.Exchange; zero: the node offers none; since 1.1
 }
 
-// Enrol asks a node to pin the agent's certificate for the services that the proofs cover.
+// Enrol requests that a node pins the agent's certificate for the services of the proofs.
 type Enrol struct {
 	AgentID     string // also the certificate's common name
 	Region      string
 	Version     string
 	Certificate []byte // DER
 	Proofs      []Proof
-	Share       [32]byte // for a session with the node whose Hello has one; zero: the agent wants none; since 1.1
+	Share       [32]byte // for a session with a node that offers a share; zero: no session; since 1.1
 }
 
 // Proof proves knowledge of a service's token without revealing it: see identity.Proof.
@@ -33,13 +33,13 @@ type Proof struct {
 	MAC     [32]byte
 }
 
-// Heartbeat is the whole state of an agent. Only the latest counts, so a lost one does no harm.
+// Heartbeat is the whole state of an agent. Each Heartbeat replaces the previous one, so a lost message is harmless.
 type Heartbeat struct {
 	Region          string
 	Version         string
 	UptimeSeconds   uint64
-	IntervalMillis  uint32 // until the next one
-	MissedThreshold uint32 // of these missing in a row, the agent is treated as dead
+	IntervalMillis  uint32 // until the next heartbeat
+	MissedThreshold uint32 // number of consecutive missing heartbeats after which the agent is treated as dead
 	Backends        []Backend
 	Figures         Figures
 	Rejected        []NodeCertificate // overwatch nodes with another certificate than the pinned one; since 1.2
@@ -56,24 +56,23 @@ type Figures struct {
 	CPUPercent    uint16 // hundredths of a percent; 0 when unknown
 	MemoryPercent uint16 // hundredths of a percent; 0 when unknown
 	ChecksTotal   uint64 // health checks made since the agent started
-	ChecksFailed  uint64 // those of them that failed; since 1.1
+	ChecksFailed  uint64 // failed health checks; since 1.1
 	Cores         uint16 // processors that the agent may use; 0 when unknown; since 1.1
-	RTTMicros     uint32 // round-trip time of its latest ping of the node that is told; 0 when unknown; since 1.1
+	RTTMicros     uint32 // round-trip time of its latest ping of the receiving node; 0 when unknown; since 1.1
 }
 
-// Transition reports immediately that one backend changed. The heartbeats repeat it.
+// Transition reports immediately that a backend changed. The heartbeats repeat it.
 type Transition struct {
 	Backend Backend
 }
 
-// Deregister is an agent's goodbye: its backends leave the answers immediately instead of becoming
-// stale.
+// Deregister is the leave message of an agent: its backends leave the answers immediately instead of becoming stale.
 type Deregister struct {
 	Reason string // for people
 }
 
-// Signal reports immediately the current early warnings. The heartbeats repeat them. Backends that are
-// not named have none.
+// Signal reports the current early warnings immediately. The heartbeats repeat them. Backends that are not listed have
+// no warnings.
 type Signal struct {
 	Backends []Warned
 }
@@ -86,23 +85,22 @@ type Warned struct {
 	Warnings Warnings
 }
 
-// Warnings are the early warnings about one backend. Each is the time in milliseconds over which
-// traffic is to be reduced, or 0 without that warning.
+// Warnings are the early warnings about a backend. Each is the time in milliseconds over which to reduce traffic, or 0
+// without this warning.
 type Warnings struct {
 	CPUMillis       uint32
 	MemoryMillis    uint32
 	ErrorRateMillis uint32
 }
 
-// Millis returns the milliseconds of a warning or a drain: at least 1, since 0 means that there is none.
+// Millis returns the milliseconds of a warning or a drain: at least 1, since 0 means no warning or drain.
 func Millis(over time.Duration) uint32 {
 	return uint32(min(max(over.Milliseconds(), 1), math.MaxUint32))
 }
 
-// Drain reports immediately that all backends of the agent are to be drained, as at its shutdown. The
-// heartbeats repeat it.
+// Drain reports immediately that all backends of the agent drain, as at its shutdown. The heartbeats repeat it.
 type Drain struct {
-	OverMillis uint32 // 0: the node decides
+	OverMillis uint32 // duration of the drain; 0: the node decides
 }
 
 // Backend is a backend as its agent sees it.
@@ -119,11 +117,11 @@ type Backend struct {
 	LastError            string // of the last failed check, for people
 	Check                Check
 	Warnings             Warnings
-	DrainMillis          uint32 // over which traffic is to end while Draining; 0: the node decides
-	CheckedAtMillis      uint64 // when the last check ended, Unix time by the agent's clock; 0: never; since 1.1
+	DrainMillis          uint32 // duration of the drain while Draining; 0: the node decides
+	CheckedAtMillis      uint64 // end of the last check, Unix time by the agent's clock; 0: never; since 1.1
 }
 
-// Check is the agent's check of the backend, so that nodes can make the same one.
+// Check is the agent's check of the backend, so that nodes can make the same check.
 type Check struct {
 	Type               string // "http", "https", "tcp", "grpc" or "grpcs"; a later version may add others
 	Path               string
@@ -135,40 +133,39 @@ type Check struct {
 	ServerName         string // https, grpcs
 	InsecureSkipVerify bool   // https, grpcs
 
-	// Settings that few checks have. Send is omitted: a node sends no octets that an agent chose.
+	// Settings that few checks have. Send is omitted: a node sends no octets that an agent has chosen.
 	check.Detail
 }
 
-// Ack means that a message was accepted.
+// Ack reports that the node accepted a message.
 type Ack struct {
 	AckedType Type
 	AckedSeq  uint64
-	Services  []string       // services that the agent's certificate may speak for now
-	Refused   []RefusedClaim // parts of the message that were refused
-	// Duplicate is true while an earlier process with the agent's certificate sends messages too; since 1.2.
+	Services  []string       // services that the agent may report with its certificate
+	Refused   []RefusedClaim // rejected parts of the message
+	// Duplicate is true while an earlier process also sends messages with the agent's certificate; since 1.2.
 	Duplicate bool
-	// Introduced lists those of Heartbeat.Rejected that have proved to the sender, by the secret of the nodes, that the
-	// certificate is theirs; since 1.2.
+	// Introduced lists the nodes of Heartbeat.Rejected that have proved to the sender, by the secret of the nodes, that
+	// they own their certificates; since 1.2.
 	Introduced []NodeCertificate
 }
 
-// RefusedClaim is a service (then without address and port) or a backend whose report a node
-// refused.
+// RefusedClaim is a rejected report of a backend, or of a service, which has no address and port.
 type RefusedClaim struct {
 	Service string
 	Address netip.Addr
 	Port    uint16
 	Code    RejectCode
-	Rule    Rule // of CodePolicy; 0 when unknown; since 1.2
+	Rule    Rule // for CodePolicy; 0 when unknown; since 1.2
 }
 
-// Reject means that a message was refused.
+// Reject reports that the node rejected a message.
 type Reject struct {
 	AckedType Type
 	AckedSeq  uint64
 	AckedKey  [32]byte // key id of the rejected message: an agent ignores a Reject for another certificate
 	Code      RejectCode
-	Service   string // the service concerned, if it is about one
+	Service   string // the affected service, if any
 	Detail    string // for people
-	Epoch     uint64 // of CodeDuplicate and CodeNewEpoch: the latest epoch that the node has accepted; since 1.2
+	Epoch     uint64 // for CodeDuplicate and CodeNewEpoch: the latest epoch that the node has accepted; since 1.2
 }

@@ -1,6 +1,6 @@
 package wire
 
-// Rule is the rule by which a node refused a backend with CodePolicy. Since 1.2; 0 from a node of an earlier version.
+// Rule is the rule of a rejection of a backend with CodePolicy. Since 1.2; 0 from a node of an earlier version.
 type Rule uint8
 
 // The rules, with their numbers on the wire.
@@ -31,7 +31,7 @@ var ruleTexts = []string{
 	RuleName:   "the service name cannot be part of a backend id: use letters, digits, '-', '_' and '.'",
 }
 
-// String returns the rule and its remedy as a text for people, "" for 0, and "rule N" for one of a later version.
+// String returns the rule and its remedy as a text for people, "" for 0, and "rule N" for a rule of a later version.
 func (r Rule) String() string {
 	if r == 0 {
 		return ""

@@ -8,7 +8,7 @@ func CanonicalService(name string) string {
 	return strings.ToLower(strings.TrimSuffix(name, "."))
 }
 
-// validService reports whether name is in canonical form and can stand in a backend id (<service>:<address>:<port>),
+// validService reports whether name is in canonical form and can be part of a backend id (<service>:<address>:<port>),
 // a URL path and a log line: letters, digits, '-', '_', '.', and '*' for a wildcard domain.
 func validService(name string) bool {
 	if name == "" || len(name) > MaxService || name[len(name)-1] == '.' {

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// forPeople makes any text valid for a message: printable, and cut at the limit on a character
-// boundary.
+// forPeople makes any text valid for a message: printable, and truncated to the limit at a character boundary.
 func forPeople(s string) string {
 	if len(s) <= MaxText && printable(s) {
 		return s

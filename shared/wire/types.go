@@ -2,8 +2,8 @@ package wire
 
 import "strconv"
 
-// Version of the protocol that this package speaks, and the memberlist label that goes with the major number: nodes of
-// another major version do not even decrypt each other.
+// Version of the protocol in this package, and the memberlist label of the major number. Nodes with different major
+// numbers cannot decrypt messages of each other.
 const (
 	Major = 1
 	Minor = 2
@@ -19,11 +19,11 @@ const (
 	TypeEnrol      Type = 2 // agent to node: certificate and token proofs
 	TypeHeartbeat  Type = 3 // agent to node: the agent's whole state
 	TypeTransition Type = 4 // agent to node: one backend changed
-	TypeDeregister Type = 5 // agent to node: goodbye
+	TypeDeregister Type = 5 // agent to node: leave message
 	TypeAck        Type = 6 // node to agent: accepted
-	TypeReject     Type = 7 // node to agent: refused, and why
+	TypeReject     Type = 7 // node to agent: rejected, with the reason
 	TypeSignal     Type = 8 // agent to node: early warnings were set or cleared
-	TypeDrain      Type = 9 // agent to node: all of its backends are to be drained
+	TypeDrain      Type = 9 // agent to node: all of its backends drain
 )
 
 var typeNames = []string{
@@ -41,7 +41,7 @@ var typeNames = []string{
 // String returns the name of the message, for logs and metric labels.
 func (t Type) String() string { return named(t, typeNames, "type") }
 
-// named returns the name of a number, or what it is and the number if a later version has added it.
+// named returns the name of a number. For a number of a later version, it returns the kind and the number.
 func named[T ~uint8](n T, names []string, what string) string {
 	if int(n) < len(names) && names[n] != "" {
 		return names[n]
@@ -52,7 +52,7 @@ func named[T ~uint8](n T, names []string, what string) string {
 // Claim is an agent's report of a backend's health.
 type Claim uint8
 
-// The claims. An agent that has not finished a first check claims nothing.
+// The claims. An agent reports ClaimNone until the first check has ended.
 const (
 	ClaimNone      Claim = 0
 	ClaimHealthy   Claim = 1
