@@ -1,6 +1,5 @@
-// Package buildinfo owns the description of the running binary: version, commit and date. They come
-// from the linker, or else from the Go toolchain's own records. Every program calls it; it never
-// reads a file.
+// Package buildinfo describes the running binary: version, commit and date, set by the linker, or else recorded by the
+// Go toolchain. Every program calls it. It reads no file.
 package buildinfo
 
 import (
@@ -10,18 +9,18 @@ import (
 	"strings"
 )
 
-// Set by -ldflags "-X gslb.internal/shared/buildinfo.version=...", and never written afterwards.
+// Set by -ldflags "-X gslb.internal/shared/buildinfo.version=...", and constant afterwards.
 var version, commit, date string
 
-// Development is the version of a binary that was built without one.
+// Development is the version of a binary without a release version.
 const Development = "0.0.0-dev"
 
-// Info describes a binary. Its fields are those of GET /api/v1/version.
+// Info describes a binary, with the fields of GET /api/v1/version.
 type Info struct {
 	Version   string
 	GoVersion string
 	GitCommit string // "unknown" when built outside a repository
-	BuildDate string // RFC 3339; "unknown" when neither the linker nor the repository told
+	BuildDate string // RFC 3339; "unknown" if neither the linker nor the repository has a date
 }
 
 // Get returns the description of the running binary.

@@ -1,6 +1,5 @@
-// Package command owns the command line that gslb-overwatch, gslb-agent and gslb share: flags,
-// signals turned into a context, and exit codes. Each program's main calls it with its Role, which
-// does the work.
+// Package command implements the common command line of gslb-overwatch, gslb-agent and gslb: flags, a context that ends
+// with a signal, and exit codes. The main function of each program calls it with its Role.
 //
-// It never starts a goroutine that outlives Main, and holds no state.
+// It starts no goroutine that outlives Main, and has no state.
 package command

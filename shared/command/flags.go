@@ -47,10 +47,10 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		}
 	}
 	if len(args) > 0 && (args[0] == "help" || isAction[args[0]] || isSwitch(flags.Lookup(args[0]))) {
-		args = append([]string{"--" + args[0]}, args[1:]...) // an action may be given as a first word, without hyphens
+		args = append([]string{"--" + args[0]}, args[1:]...) // an action may also be the first word, without hyphens
 	}
 	err := flags.Parse(args)
-	var wanted []string // flags of actions: there may be one at most
+	var wanted []string // flags of actions, at most one
 	if o.validate {
 		wanted = append(wanted, "--validate")
 	}
@@ -81,13 +81,13 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	return o, nil
 }
 
-// isSet reports whether a flag was given.
+// isSet reports whether the command line has a flag.
 func isSet(flags *flag.FlagSet, name string) (set bool) {
 	flags.Visit(func(f *flag.Flag) { set = set || f.Name == name })
 	return set
 }
 
-// misused returns an error of package flag with the flag written as in --help, with two hyphens.
+// misused returns an error of package flag with the flag in the form of --help, with two hyphens.
 func misused(err error) error {
 	sentence := err.Error()
 	if name, ok := strings.CutPrefix(sentence, "flag provided but not defined: -"); ok {

@@ -15,9 +15,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Main runs the program called name and returns its exit code. args are the arguments without the
-// program's name. SIGINT and SIGTERM end the Role's context. From then on a second one has its usual
-// effect, unless the Role takes it. Main returns when the Role does.
+// Main runs the program called name and returns its exit code. args are the arguments without the program name. SIGINT
+// and SIGTERM end the context of the Role. A second signal has its default effect, unless the Role handles it. Main
+// returns when the Role returns.
 func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(name, role, args, stdout)
 	switch {
@@ -57,14 +57,14 @@ func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	defer context.AfterFunc(ctx, stop)() // from the first signal on, the next one has its usual effect
+	defer context.AfterFunc(ctx, stop)() // after the first signal, the next has its default effect
 	if err := role.Run(ctx, o.config); err != nil {
 		return fail(stderr, name, err)
 	}
 	return ExitOK
 }
 
-// hangUp sends SIGHUP, the signal to reload, to a process. Windows has no such signal, so it is an error there.
+// hangUp sends SIGHUP, the reload signal, to a process. On Windows, which lacks the signal, it returns an error.
 func hangUp(pid int) error {
 	process, err := os.FindProcess(pid)
 	if err != nil {
@@ -73,7 +73,7 @@ func hangUp(pid int) error {
 	return process.Signal(syscall.SIGHUP)
 }
 
-// fail writes an error, each line with the program's name before it, and returns the exit code.
+// fail writes an error, each line after the name of the program, and returns the exit code.
 func fail(stderr io.Writer, name string, err error) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "%s: %s\n", name, strings.TrimRight(line, "\n"))

@@ -12,12 +12,11 @@ const (
 	ExitOK = 0
 	// ExitFailure is the exit code after an error while running.
 	ExitFailure = 1
-	// ExitUsage is the exit code for wrong arguments or a wrong configuration. Starting again
-	// without a change does not help.
+	// ExitUsage is the exit code for invalid arguments or an invalid configuration. A restart requires a correction.
 	ExitUsage = 2
 )
 
-// Role is the work of a program with the configuration file that --config names.
+// Role is the work of a program with the configuration file of --config.
 type Role struct {
 	// Summary describes the program in one sentence, for --help.
 	Summary string
@@ -25,10 +24,10 @@ type Role struct {
 	Run func(ctx context.Context, configPath string) error
 	// Validate returns every problem of the configuration, or nil. It changes nothing.
 	Validate func(configPath string) error
-	// Cautions returns settings that work but are risky, one sentence each, of a configuration that
-	// Validate accepts; nil for a role that has none.
+	// Cautions returns the valid but risky settings of a configuration that Validate accepts, one sentence each. It may
+	// be nil.
 	Cautions func(configPath string) []string
-	// Actions are the program's commands besides running.
+	// Actions are the commands of the program, as alternatives to Run.
 	Actions []Action
 }
 

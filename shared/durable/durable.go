@@ -11,11 +11,10 @@ import (
 	"runtime"
 )
 
-// Unfinished ends the name of a file that is still being written. One that a killed process has left behind may be
-// deleted.
+// Unfinished is the suffix of a file during writing. A leftover file of a killed process may be deleted.
 const Unfinished = ".being-written"
 
-// ReadFile returns the content of a file with at most a number of octets. The content of a missing file is nil.
+// ReadFile returns the content of a file of at most most octets, or nil if the file is missing.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,8 +30,8 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return content, err
 }
 
-// WriteFile replaces a file, so that after a crash it has either the old or the new content, complete. Errors name the
-// file.
+// WriteFile replaces a file. After a crash the file has either the complete old or the complete new content. Errors
+// name the file.
 func WriteFile(path string, content []byte, mode os.FileMode) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*"+Unfinished)

@@ -21,15 +21,14 @@ const (
 	maxLabel        = 255
 )
 
-// Keyring opens packets and streams with one label that are encrypted with one of its keys. It is
-// immutable.
+// Keyring decrypts packets and streams with its label and one of its keys. It is immutable.
 type Keyring struct {
 	label []byte
 	lead  []byte // the label header in its wire form
 	aeads []cipher.AEAD
 }
 
-// NewKeyring takes the label and at least one key of KeySize octets; every key is tried, the first one first.
+// NewKeyring returns a Keyring with a label and at least one key of KeySize octets. It tries the keys in order.
 func NewKeyring(label string, keys [][]byte) (*Keyring, error) {
 	if label == "" || len(label) > maxLabel {
 		return nil, fmt.Errorf("gossip label %q must have 1 to %d octets", label, maxLabel)

@@ -37,11 +37,11 @@ func (s Kinds) Has(k Kind) bool { return s&(1<<k) != 0 }
 // Packet is the content of a packet. Its slices point into the plain text.
 type Packet struct {
 	Kinds      Kinds  // every message type inside
-	User       []byte // the user message, if there is one
+	User       []byte // the user message, or nil
 	SourceNode []byte // of a ping: the name of its sender
-	Target     []byte // of a ping: the name of the node it is for, empty for any
+	Target     []byte // of a ping: the name of the node to ping; empty: any node
 	Sequence   uint32 // of a ping: its number
-	ReplyPort  uint16 // of a ping: the port that it names for the answer; 0: the packet's source
+	ReplyPort  uint16 // of a ping: the port for the answer; 0: the source port of the packet
 	Single     bool   // one message, not a compound
 	AckPayload []byte // of an acknowledgement: its payload
 }
@@ -50,7 +50,7 @@ type Packet struct {
 type Stream struct {
 	Kind Kind
 	User []byte // a user message
-	// Listening is true for a push/pull that names a node with a port. Agents name none.
+	// Listening is true for a push/pull with a node that has a port. Agents send none.
 	Listening bool
 	// Announced is the name of the first node in a push/pull. For an agent it is AgentName.
 	Announced string

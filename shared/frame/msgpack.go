@@ -2,9 +2,9 @@ package frame
 
 import "encoding/binary"
 
-// cursor reads the subset of msgpack that memberlist writes: maps with text keys whose values are
-// text, octets, integers, booleans or nil. It checks every length against the remaining data before
-// use, and copies nothing. After the first error every further call fails.
+// cursor reads the subset of msgpack that memberlist writes: maps with text keys, and text, octets, integers, booleans
+// or nil as values. It checks every length against the remaining data before use, and copies nothing. After the first
+// error every further call fails.
 type cursor struct {
 	rest   []byte
 	failed bool
@@ -71,7 +71,7 @@ func (c *cursor) octets() []byte {
 	}
 }
 
-// integer reads a non-negative integer of any width; memberlist has no negative ones.
+// integer reads a non-negative integer of any width; memberlist has no negative integers.
 func (c *cursor) integer() uint64 {
 	b := c.octet()
 	if b < 0x80 {

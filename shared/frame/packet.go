@@ -9,9 +9,8 @@ import (
 const (
 	// MinPacket is the length in octets below which no packet can hold a message.
 	MinPacket = 42
-	// SafePacket is the UDP payload that every IPv6 path, and nearly every IPv4 path, carries
-	// without fragments, which many firewalls drop (RFC 8200 section 5). Nothing that gslb sends is
-	// longer.
+	// SafePacket is the UDP payload that every IPv6 path, and nearly every IPv4 path, carries without fragments, which
+	// many firewalls drop (RFC 8200 section 5). gslb sends no longer packets.
 	SafePacket = 1232
 	// MaxPacket is the longest accepted packet: the UDP payload of a full Ethernet frame over IPv4,
 	// which earlier versions sent.
@@ -19,7 +18,7 @@ const (
 )
 
 // OpenPacket checks size, label and encryption of a packet, cheapest first, and returns the decrypted octets appended
-// to dst. It keeps no reference to b.
+// to dst. It stores no reference to b.
 func (k *Keyring) OpenPacket(dst, b []byte) ([]byte, Fault) {
 	if len(b) < MinPacket || len(b) > MaxPacket {
 		return nil, Size
@@ -43,8 +42,8 @@ func (k *Keyring) OpenPacket(dst, b []byte) ([]byte, Fault) {
 
 const checksumSize = 5 // message type and CRC-32
 
-// ParsePacket reads the messages of a decrypted packet. It accepts one message, or one compound of messages that are
-// not user messages, with or without a checksum in front, and nothing behind.
+// ParsePacket parses the messages of a decrypted packet. It accepts a message, or a compound of messages without user
+// messages, each with or without a preceding checksum. It rejects trailing data.
 func ParsePacket(plain []byte) (Packet, Fault) {
 	if len(plain) >= checksumSize && Kind(plain[0]) == checksum {
 		body := plain[checksumSize:]
@@ -114,16 +113,15 @@ func (p *Packet) add(b []byte) bool {
 // addressLength reports whether the octets have the length of an IPv4 or IPv6 address.
 func addressLength(a []byte) bool { return len(a) == 4 || len(a) == 16 }
 
-// Fault is the reason why a packet or stream was refused. The values are a closed set, fit for a
-// metric label.
+// Fault is the reason why a packet or stream was rejected. The values are a closed set, suitable for a metric label.
 type Fault string
 
 const (
 	// None means that the packet or stream was accepted.
 	None Fault = ""
-	// Size means shorter than any real message or longer than the limit.
+	// Size means shorter than any valid message or longer than the limit.
 	Size Fault = "size"
-	// Label means another label: another program, another major version or garbage.
+	// Label means another label: another program, another major version or random data.
 	Label Fault = "label"
 	// Cipher means not encrypted, or not with encryption version 1.
 	Cipher Fault = "cipher"

@@ -60,8 +60,8 @@ var (
 // longest is the number of fields of the largest record.
 const longest = 7
 
-// read reads one map. It refuses an unknown, doubled or oversized field: memberlist's decoder would
-// skip or convert it and so read something else.
+// read reads a map. It rejects an unknown, duplicate or oversized field: memberlist's decoder would skip or convert it
+// and so decode another value.
 func (r record) read(c *cursor) (values [longest]value) {
 	var seen [longest]bool
 	for range c.mapLength() {

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Dialer opens streams to other memberlist instances. It reads a reply completely, decrypts and
-// checks it before memberlist gets its first octet.
+// Dialer opens streams to other memberlist instances. It reads, decrypts and validates a whole reply before memberlist
+// receives the first octet.
 type Dialer struct {
 	Keyring *Keyring
 	// Allowed are the message types that a reply may have.
 	Allowed Kinds
-	// Refused is called with the reason when a reply is refused; nil: nothing is called.
+	// Refused is called with the reason of each rejected reply; it may be nil.
 	Refused func(Fault)
 }
 
-// Dial connects to an IP address and port by TCP. The connection is closed when ctx ends. timeout
-// bounds the connecting, and everything after it unless the caller sets another deadline.
+// Dial connects to an IP address and port by TCP. The connection closes when ctx ends. timeout bounds connecting, and
+// all later operations unless the caller sets another deadline.
 func (d Dialer) Dial(ctx context.Context, addr string, timeout time.Duration) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: timeout}
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(timeout)) // fails only if it is closed already
+	_ = conn.SetDeadline(time.Now().Add(timeout)) // fails only if the connection is already closed
 	return &replyConn{Conn: conn, Dialer: d, untie: context.AfterFunc(ctx, func() { conn.Close() })}, nil
 }
 
@@ -35,11 +35,10 @@ type replyConn struct {
 	net.Conn
 	Dialer
 	untie func() bool
-	rest  *bytes.Reader // the unread part of the checked reply
+	rest  *bytes.Reader // the unread part of the validated reply
 }
 
-// Read returns the reply unchanged, or an error if it was refused. It reads nothing after the
-// reply.
+// Read returns the reply unchanged, or an error for a rejected reply. It reads nothing after the reply.
 func (c *replyConn) Read(b []byte) (int, error) {
 	if c.rest == nil {
 		wire, fault := c.reply()

@@ -11,16 +11,16 @@ const MaxStream = 64 << 10
 
 // StreamHeader is the part of a stream before the ciphertext.
 type StreamHeader struct {
-	wire  []byte // every octet read so far
+	wire  []byte // all octets read
 	frame []byte // marker, length and cipher version inside wire
 }
 
-// ReadRequestHeader reads the header of a stream that a peer opened: label, marker, length, cipher version.
+// ReadRequestHeader reads the header of a stream from a peer: label, marker, length, cipher version.
 func (k *Keyring) ReadRequestHeader(r io.Reader) (StreamHeader, Fault) {
 	return k.readHeader(r, len(k.lead))
 }
 
-// ReadReplyHeader reads the header of the answer on a stream that we opened: it carries no label.
+// ReadReplyHeader reads the header of the answer on a stream that this process opened: it has no label.
 func (k *Keyring) ReadReplyHeader(r io.Reader) (StreamHeader, Fault) {
 	return k.readHeader(r, 0)
 }
@@ -47,9 +47,9 @@ func (k *Keyring) readHeader(r io.Reader, lead int) (StreamHeader, Fault) {
 // version.
 func (h StreamHeader) length() uint32 { return binary.BigEndian.Uint32(h.frame[1:]) }
 
-// ReadBody reads the announced ciphertext and opens it. It returns all octets read since the start of the stream, so
-// that memberlist can be given them unchanged, and the plain text, which is the caller's. The former lie in room, which
-// is emptied first. Its memory grows with what arrives, not with what was announced.
+// ReadBody reads the announced ciphertext and decrypts it. It returns all octets since the start of the stream, for
+// memberlist, and the plain text, which belongs to the caller. wire uses the memory of room, which ReadBody resets
+// first. The memory grows with the received octets, independent of the announced length.
 func (k *Keyring) ReadBody(r io.Reader, h StreamHeader, room *bytes.Buffer) (wire, plain []byte, fault Fault) {
 	room.Reset()
 	room.Write(h.wire)
@@ -67,7 +67,7 @@ func (k *Keyring) ReadBody(r io.Reader, h StreamHeader, room *bytes.Buffer) (wir
 	return wire, plain, None
 }
 
-// ParseStream reads the one message of a decrypted stream; nothing may stand behind it.
+// ParseStream parses the message of a decrypted stream. It rejects trailing data.
 func ParseStream(plain []byte) (Stream, Fault) {
 	if len(plain) == 0 {
 		return Stream{}, Malformed

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// Rule is a list of names that are accepted as Host.
+// Rule is a list of accepted names for Host.
 type Rule struct{ names []string }
 
-// New returns a rule that accepts localhost, every address, and names. A name has no scheme; its port, if any, does not
-// count.
+// New returns a rule that accepts localhost, every address, and names. A name has no scheme; the rule ignores its port.
 func New(names ...string) *Rule {
 	r := &Rule{names: []string{"localhost"}}
 	for _, name := range names {

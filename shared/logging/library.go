@@ -9,21 +9,21 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// libraryLines bounds the lines of a library that are logged per second.
+// libraryLines bounds the logged lines of a library per second.
 const libraryLines = 10
 
-// Library returns a logger for a library. What an operator must know of its lines is said elsewhere in our own words,
-// so they are logged at debug level; and strangers can cause them, so there are at most libraryLines per second.
+// Library returns a logger for a library. It logs at debug level, because the program itself logs the relevant events
+// of the library, and at most libraryLines per second, because unauthorized senders can cause such lines.
 func Library(logger zerolog.Logger) *log.Logger { return log.New(&library{logger: logger}, "", 0) }
 
-// TakeStandard makes the standard logger one as Library returns. net/http's client writes to it for each strange frame
-// of an HTTP/2 server.
+// TakeStandard makes the standard logger a Library logger. The client of net/http writes to the standard logger for
+// each invalid frame of an HTTP/2 server.
 func TakeStandard(logger zerolog.Logger) {
 	log.SetFlags(0)
 	log.SetOutput(&library{logger: logger})
 }
 
-// library takes the lines of a library, one with each Write.
+// library receives the lines of a library, one per Write.
 type library struct {
 	logger zerolog.Logger
 
@@ -33,7 +33,7 @@ type library struct {
 	skipped int
 }
 
-// Write logs one line, or leaves it out.
+// Write logs or drops a line.
 func (l *library) Write(line []byte) (int, error) {
 	if !l.logger.Debug().Enabled() {
 		return len(line), nil

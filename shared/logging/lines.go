@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Bounds of Lines: at most linesMost lines in a LinesSpan. That is enough for a person who repairs something, and few
-// for a thing that flaps.
+// Bounds of Lines: at most linesMost lines in a LinesSpan. This is enough during a repair by an operator, and limits
+// the lines of a flapping object.
 const (
 	LinesSpan = 10 * time.Minute
 	linesMost = 8
 )
 
-// Lines bounds the log lines about one thing that may change often. The zero Lines is ready for use. It belongs to one
+// Lines bounds the log lines about an object that may change often. The zero Lines is ready for use. It belongs to one
 // goroutine at a time.
 type Lines struct {
 	began time.Time
 	count int
 }
 
-// Take reports whether one more line may be written now, and whether it is the last one until LinesSpan is over, which
-// it should say.
+// Take reports whether the caller may write a line now, and whether it is the last line until the end of LinesSpan,
+// which the line should state.
 func (l *Lines) Take(now time.Time) (ok, last bool) {
 	if l.count == 0 || now.Sub(l.began) >= LinesSpan {
 		*l = Lines{began: now}

@@ -1,6 +1,6 @@
-// Package logging owns the logger of a process and its configuration. The root package of each
-// program calls New or Adjustable once and hands sub-loggers down. It holds no global state, replaces
-// the standard logger only for who calls TakeStandard, and never opens a file.
+// Package logging provides the logger of a process and its configuration. The root package of each program calls New or
+// Adjustable once and passes sub-loggers on. It has no global state, replaces the standard logger only with
+// TakeStandard, and opens no file.
 package logging
 
 import (
@@ -43,8 +43,7 @@ func New(cfg Config, w io.Writer) (zerolog.Logger, error) {
 	return logger, err
 }
 
-// Adjustable does the same as New, and returns a Control for the logger and all loggers derived
-// from it.
+// Adjustable is New, and also returns a Control for the logger and all loggers derived from it.
 func Adjustable(cfg Config, w io.Writer) (zerolog.Logger, *Control, error) {
 	control := &Control{lines: w, text: zerolog.ConsoleWriter{Out: w, TimeFormat: time.RFC3339, NoColor: true}}
 	if err := control.Set(cfg); err != nil {
@@ -62,7 +61,7 @@ type Control struct {
 	text  zerolog.ConsoleWriter
 }
 
-// Set applies a configuration. One with an unknown level or format is an error and changes nothing.
+// Set applies a configuration. A configuration with an unknown level or format is an error and changes nothing.
 func (c *Control) Set(cfg Config) error {
 	level, err := zerolog.ParseLevel(cfg.Level)
 	if err != nil || !slices.Contains(levels, cfg.Level) {

@@ -1,5 +1,5 @@
-// Package readlimit bounds what is read of a connection, for protocols whose libraries read as much as the other side
-// sends. The checks of gRPC and the notifications by mail use it. It never bounds what is written.
+// Package readlimit bounds the octets read from a connection, for protocols with libraries that read without a limit.
+// The gRPC checks and the notifications by mail use it. Writes have no bound.
 package readlimit
 
 import (
@@ -7,8 +7,7 @@ import (
 	"net"
 )
 
-// Conn returns a connection whose reads fail once so many octets have been read of conn. One goroutine reads it at a
-// time.
+// Conn returns a connection with reads that fail after a number of octets. Only one goroutine may read at a time.
 func Conn(conn net.Conn, octets int) net.Conn {
 	return &limited{Conn: conn, most: octets, left: octets}
 }

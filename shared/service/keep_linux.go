@@ -8,14 +8,13 @@ import (
 	"syscall"
 )
 
-// keptAtOnce is the number of sockets in one message, of which the kernel takes at most 253 (SCM_MAX_FD).
+// keptAtOnce is the number of sockets in a message. The maximum of the kernel is 253 (SCM_MAX_FD).
 const keptAtOnce = 250
 
-// Keep gives the service manager copies of the process's sockets. The manager hands them to the
-// next process of the same service (LISTEN_FDS, with name in LISTEN_FDNAMES), so that data arriving
-// in between waits in them. The manager keeps at most FileDescriptorStoreMax= sockets and drops all
-// when the service is stopped instead of restarted. The sockets stay the caller's. After an error
-// the manager keeps none under name.
+// Keep sends copies of the process's sockets to the service manager. The manager passes them to the next process of the
+// same service (LISTEN_FDS, with name in LISTEN_FDNAMES), so that data that arrives in between waits in the sockets.
+// The manager stores at most FileDescriptorStoreMax= sockets and drops all when the service stops without a restart.
+// The sockets still belong to the caller. After an error the manager stores no sockets under name.
 func Keep(name string, sockets []syscall.Conn) error {
 	conn, err := dial()
 	if conn == nil {
@@ -24,7 +23,7 @@ func Keep(name string, sockets []syscall.Conn) error {
 	defer func() { _ = conn.Close() }()
 	for some := range slices.Chunk(sockets, keptAtOnce) {
 		if err := keep(conn, name, some); err != nil {
-			return errors.Join(err, Release(name)) // a part would be taken for all
+			return errors.Join(err, Release(name)) // the next process would treat a part as all sockets
 		}
 	}
 	return nil
@@ -32,7 +31,7 @@ func Keep(name string, sockets []syscall.Conn) error {
 
 // keep sends copies of the sockets in one message.
 func keep(conn *net.UnixConn, name string, sockets []syscall.Conn) error {
-	// Not through os.File, whose Fd makes the socket blocking for everybody who has it.
+	// os.File is unsuitable: its Fd makes the socket blocking for all its users.
 	var copies []int
 	defer func() {
 		for _, fd := range copies {
@@ -69,7 +68,7 @@ func duplicate(s syscall.Conn) (fd int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// Of no use to a program that this one starts in between, and closed within the call that made it.
+	// The lock and the flag prevent that a child process inherits the copy, which keep closes before it returns.
 	if failed := raw.Control(func(original uintptr) {
 		syscall.ForkLock.RLock()
 		defer syscall.ForkLock.RUnlock()
@@ -82,5 +81,5 @@ func duplicate(s syscall.Conn) (fd int, err error) {
 	return fd, err
 }
 
-// Release makes the manager drop the sockets kept under name.
+// Release makes the manager drop the sockets under name.
 func Release(name string) error { return tell("FDSTOREREMOVE=1\nFDNAME=" + name) }

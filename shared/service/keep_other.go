@@ -7,5 +7,5 @@ import "syscall"
 // Keep does nothing: no service manager of this system stores sockets.
 func Keep(string, []syscall.Conn) error { return nil }
 
-// Release does nothing, as nothing is kept.
+// Release does nothing: Keep stores no sockets.
 func Release(string) error { return nil }

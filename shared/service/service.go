@@ -1,8 +1,7 @@
-// Package service owns the messages to the service manager, by the protocol of sd_notify(3):
-// serving, reloading, stopping, alive. The programs call it. Without a manager (NOTIFY_SOCKET is
-// not set) every call does nothing and succeeds.
+// Package service sends messages to the service manager, by the protocol of sd_notify(3): serving, reloading, stopping,
+// alive. The programs call it. Without a manager (NOTIFY_SOCKET is unset) every call does nothing and succeeds.
 //
-// It never starts a goroutine and holds no state.
+// It starts no goroutine and has no state.
 package service
 
 import (
@@ -26,17 +25,16 @@ const (
 // Ready reports that the process serves, after its start and after a reload.
 func Ready() error { return tell(ready) }
 
-// Reloading reports that the process reads its configuration again. Ready ends that state, after a
-// failed reload too.
+// Reloading reports that the process reloads its configuration. Ready ends this state, also after a failed reload.
 func Reloading() error { return tell(reloading) }
 
 // Stopping reports that the process has begun to stop.
 func Stopping() error { return tell(stopping) }
 
-// Watch reports to the manager's watchdog that the process is alive, three times per watchdog
-// period, as long as well returns nil. It returns nil when ctx ends, and immediately without a watchdog
-// (WATCHDOG_USEC). If well fails or blocks, Watch reports nothing, and the manager restarts the
-// process after its period. An invalid WATCHDOG_USEC and a failed report are errors that end Watch.
+// Watch reports to the manager's watchdog that the process is alive, three times per watchdog period, as long as well
+// returns nil. It returns nil when ctx ends, and immediately without a watchdog (WATCHDOG_USEC). If well fails or
+// blocks, Watch reports nothing, and the manager restarts the process after its period. Watch returns an error for an
+// invalid WATCHDOG_USEC and for a failed report.
 func Watch(ctx context.Context, well func(context.Context) error) error {
 	patience, err := watchdog()
 	if patience == 0 || err != nil {
@@ -61,7 +59,7 @@ func Watch(ctx context.Context, well func(context.Context) error) error {
 	}
 }
 
-// watchdog returns the watchdog period of the manager, 0 if none is set.
+// watchdog returns the watchdog period of the manager, or 0.
 func watchdog() (time.Duration, error) {
 	text := os.Getenv("WATCHDOG_USEC")
 	if pid := os.Getenv("WATCHDOG_PID"); text == "" || pid != "" && pid != strconv.Itoa(os.Getpid()) {
@@ -75,7 +73,7 @@ func watchdog() (time.Duration, error) {
 	return time.Duration(micro) * time.Microsecond, nil
 }
 
-// dial connects to the manager's socket. It returns nil if there is none.
+// dial connects to the manager's socket. It returns nil without a manager.
 func dial() (*net.UnixConn, error) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {

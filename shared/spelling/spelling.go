@@ -1,9 +1,9 @@
-// Package spelling owns the distance between what was typed and what may have been meant. Package settings and gslbctl
-// call it. It knows no names.
+// Package spelling measures the distance between a mistyped name and a known name. Package settings and gslbctl call
+// it.
 package spelling
 
-// Distance counts the edits from a to b: one octet changed, added or removed, or two neighbours swapped (optimal string
-// alignment).
+// Distance returns the number of edits from a to b: an octet changed, added or removed, or two neighboring octets
+// swapped (optimal string alignment).
 func Distance(a, b string) int {
 	before, previous := []int(nil), make([]int, len(b)+1)
 	for j := range previous {

@@ -1,5 +1,5 @@
-// Package tokenbucket bounds the rate of events. A bucket is filled with tokens at a constant rate up to a burst, and
-// each event costs tokens. All times come from the caller. The types have no lock: their owner guards them.
+// Package tokenbucket bounds the rate of events. A bucket receives tokens at a constant rate up to a burst, and each
+// event costs tokens. Callers pass all times. The types have no lock: their owner guards them.
 package tokenbucket
 
 import "time"
@@ -18,7 +18,7 @@ func PerSecond(tokens float64, burst int) Limit {
 // Bucket is a token bucket. New returns a full one.
 type Bucket struct {
 	limit  Limit
-	fullAt time.Time // when all tokens are back if none is taken
+	fullAt time.Time // time at which the bucket is full without further events
 }
 
 // New returns a full bucket.

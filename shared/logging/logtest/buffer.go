@@ -1,10 +1,10 @@
-// Package logtest owns the in-memory log of tests. It is never linked into a program.
+// Package logtest provides an in-memory log for tests. No program links it.
 package logtest
 
 import "sync"
 
-// Buffer is a log in memory. Its zero value is empty; any number of goroutines may use it. Tests in
-// virtual time need it too: time alone does not order a test and a goroutine that a timer wakes.
+// Buffer is a log in memory. Its zero value is empty; any number of goroutines may use it. Tests in virtual time also
+// need a Buffer, because virtual time does not order a test and a goroutine that a timer wakes.
 type Buffer struct {
 	mu   sync.Mutex
 	text []byte
@@ -18,7 +18,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns everything written so far.
+// String returns all written text.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
