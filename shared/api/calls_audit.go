@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// AuditLog lists the audit entries that the query selects: all, or one page if the query has a
-// limit and offset.
+// AuditLog lists the audit entries that the query selects: all entries, or a page if the query has limit and offset.
 func (c *Client) AuditLog(ctx context.Context, query url.Values) (AuditList, error) {
 	const path = "/api/v1/audit-logs"
 	if query.Has("limit") {
@@ -19,7 +18,7 @@ func (c *Client) AuditLog(ctx context.Context, query url.Values) (AuditList, err
 	return everyPage(ctx, c, path, query, func(l *AuditList) (*[]AuditEntry, int) { return &l.Entries, l.Total })
 }
 
-// exportTimeout bounds an export, which may be as long as the log.
+// exportTimeout bounds an export, which may contain the whole log.
 const exportTimeout = 10 * time.Minute
 
 // ExportAudit writes the audit entries that the query selects to w as they arrive, in the query's
@@ -49,7 +48,7 @@ func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer)
 	return nil
 }
 
-// LastChange returns the latest change of the token's user, which Undo of "last" would undo. Nothing changes.
+// LastChange returns the latest change of the token's user, which Undo with "last" would undo. It changes nothing.
 func (c *Client) LastChange(ctx context.Context) (Undone, error) {
 	return ask[Undone](ctx, c, call{method: http.MethodPost, path: "/api/v1/audit-logs", names: []string{"last", "undo"},
 		query: url.Values{"dry_run": {"true"}}})

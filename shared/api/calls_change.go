@@ -12,8 +12,8 @@ func (c *Client) Unpin(ctx context.Context, id string) (Outcome, error) {
 	return send[Outcome](ctx, c, http.MethodDelete, "/api/v1/overwatch/agents", nil, id)
 }
 
-// SetOverride sets the verdict on a backend. address is "<ip>" or "<ip>:<port>". When it returns,
-// DNS answers have changed.
+// SetOverride sets the health status of a backend. address is "<ip>" or "<ip>:<port>". When it returns, DNS answers
+// have changed.
 func (c *Client) SetOverride(ctx context.Context, service, address string, req OverrideRequest) (Override, error) {
 	return send[Override](ctx, c, http.MethodPut, "/api/v1/overrides", req, service, address)
 }
@@ -23,19 +23,17 @@ func (c *Client) ClearOverride(ctx context.Context, service, address string) err
 	return c.remove(ctx, "/api/v1/overrides", service, address)
 }
 
-// ValidateTarget narrows a validation run; an empty field matches all.
+// ValidateTarget filters the backends of a validation run; an empty field matches all.
 type ValidateTarget struct {
 	Service string
 	Address string
 	Port    int
 }
 
-// answerMargin is added to the time bound of the node's work, for the transport of request and
-// answer.
+// answerMargin is the time for the transport of request and answer, in addition to the time of the node's work.
 const answerMargin = 5 * time.Second
 
-// Validate makes the node check backends now and waits for the results, for ValidateTimeout and a
-// margin at most.
+// Validate makes the node check backends now and waits for the results, at most ValidateTimeout and a margin.
 func (c *Client) Validate(ctx context.Context, target ValidateTarget) (ValidationRun, error) {
 	query := given(map[string]string{"service": target.Service, "address": target.Address})
 	if target.Port != 0 {
@@ -49,7 +47,7 @@ func (c *Client) Validate(ctx context.Context, target ValidateTarget) (Validatio
 	})
 }
 
-// CreateDomain creates a domain. When it returns, DNS answers for it.
+// CreateDomain creates a domain. When it returns, DNS answers contain the domain.
 func (c *Client) CreateDomain(ctx context.Context, req DomainChange) (DomainDetail, error) {
 	return send[DomainDetail](ctx, c, http.MethodPost, "/api/v1/domains", req)
 }

@@ -21,7 +21,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, body any, 
 	return ask[T](ctx, c, call{method: method, path: path, names: names, body: body})
 }
 
-// remove makes a DELETE request that has no answer.
+// remove makes a DELETE request without an answer.
 func (c *Client) remove(ctx context.Context, path string, names ...string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: path, names: names}, nil)
 }
@@ -62,7 +62,7 @@ func (c *Client) GossipSettings(ctx context.Context) (GossipSettings, error) {
 	return get[GossipSettings](ctx, c, pathGossipConfig, nil)
 }
 
-// ChangeGossipSettings changes the settings that are not nil. They count from the next start on.
+// ChangeGossipSettings changes the settings that are not nil. They take effect at the next start.
 func (c *Client) ChangeGossipSettings(ctx context.Context, change GossipConfigChange) (GossipSettings, error) {
 	return send[GossipSettings](ctx, c, http.MethodPatch, pathGossipConfig, change)
 }
@@ -81,14 +81,13 @@ func (c *Client) SystemConfig(ctx context.Context) (SystemConfigAnswer, error) {
 	return get[SystemConfigAnswer](ctx, c, "/api/v1/config/system", nil)
 }
 
-// ValidateConfig makes the node check the YAML text of a configuration. The text must not include
-// other files.
+// ValidateConfig makes the node validate the YAML text of a configuration. The text must not include other files.
 func (c *Client) ValidateConfig(ctx context.Context, text []byte) (ConfigValidation, error) {
 	return ask[ConfigValidation](ctx, c, call{method: http.MethodPost, path: "/api/v1/config/validate", raw: text,
 		contentType: "application/yaml"})
 }
 
-// Preferences returns the display preferences of people.
+// Preferences returns the display preferences.
 func (c *Client) Preferences(ctx context.Context) (PreferencesAnswer, error) {
 	return get[PreferencesAnswer](ctx, c, pathPreferences, nil)
 }
@@ -103,12 +102,12 @@ func (c *Client) Regions(ctx context.Context) (RegionList, error) {
 	return everyPage(ctx, c, pathRegions, nil, func(l *RegionList) (*[]Region, int) { return &l.Regions, l.Total })
 }
 
-// Region shows one region.
+// Region returns a region.
 func (c *Client) Region(ctx context.Context, name string) (Region, error) {
 	return get[Region](ctx, c, pathRegions, nil, name)
 }
 
-// CreateRegion creates a region. When it returns, the region can be used.
+// CreateRegion creates a region. When it returns, the region is usable.
 func (c *Client) CreateRegion(ctx context.Context, req RegionChange) (Region, error) {
 	return send[Region](ctx, c, http.MethodPost, pathRegions, req)
 }
@@ -123,8 +122,7 @@ func (c *Client) DeleteRegion(ctx context.Context, name string) error {
 	return c.remove(ctx, pathRegions, name)
 }
 
-// PutGeoMapping places the clients of a network in a region. When it returns, DNS answers have
-// changed.
+// PutGeoMapping maps the clients of a network to a region. When it returns, DNS answers have changed.
 func (c *Client) PutGeoMapping(ctx context.Context, req GeoMappingChange) (GeoMapping, error) {
 	return send[GeoMapping](ctx, c, http.MethodPut, pathMappings, req)
 }

@@ -16,17 +16,17 @@ func (c *Client) OverwatchNodes(ctx context.Context) (OverwatchNodeList, error) 
 		func(l *OverwatchNodeList) (*[]OverwatchNode, int) { return &l.Nodes, l.Total })
 }
 
-// OverwatchNode shows one overwatch node.
+// OverwatchNode returns an overwatch node.
 func (c *Client) OverwatchNode(ctx context.Context, id string) (OverwatchNode, error) {
 	return get[OverwatchNode](ctx, c, pathOverwatchNodes, nil, id)
 }
 
-// AgentNodes lists the agents as nodes, including announced ones that have not reported yet.
+// AgentNodes lists the agents as nodes, including announced agents that have not reported yet.
 func (c *Client) AgentNodes(ctx context.Context) (AgentNodeList, error) {
 	return everyPage(ctx, c, pathAgentNodes, nil, func(l *AgentNodeList) (*[]AgentNode, int) { return &l.Nodes, l.Total })
 }
 
-// AnnounceAgent lists an agent as pending until it reports.
+// AnnounceAgent announces an agent: it is pending until it reports.
 func (c *Client) AnnounceAgent(ctx context.Context, req AgentRegistration) (AgentNode, error) {
 	return send[AgentNode](ctx, c, http.MethodPost, pathAgentNodes, req)
 }
@@ -36,7 +36,7 @@ func (c *Client) DeregisterAgent(ctx context.Context, id string) error {
 	return c.remove(ctx, pathAgentNodes, id)
 }
 
-// AgentCertificate shows the certificate that is pinned for an agent.
+// AgentCertificate returns the pinned certificate of an agent.
 func (c *Client) AgentCertificate(ctx context.Context, id string) (AgentCertificateAnswer, error) {
 	return get[AgentCertificateAnswer](ctx, c, pathAgentNodes, nil, id, "certificate")
 }
@@ -46,7 +46,7 @@ func (c *Client) ReissueCertificate(ctx context.Context, id string) (Certificate
 	return send[CertificateReissue](ctx, c, http.MethodPost, pathAgentNodes, nil, id, "certificate")
 }
 
-// RevokeCertificate refuses an agent from now on.
+// RevokeCertificate rejects an agent from now on.
 func (c *Client) RevokeCertificate(ctx context.Context, id string) error {
 	return c.remove(ctx, pathAgentNodes, id, "certificate")
 }

@@ -12,8 +12,8 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values, n
 	return ask[T](ctx, c, call{method: http.MethodGet, path: path, names: names, query: query})
 }
 
-// everyPage reads a list page by page and returns the last page with the entries of all pages. of
-// returns a pointer to a page's entries, and the total.
+// everyPage reads a list page by page and returns the last page with the entries of all pages. of returns a pointer to
+// the entries of a page, and the total.
 func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.Values,
 	of func(*L) (*[]T, int), names ...string) (L, error) {
 	if query == nil {
@@ -41,12 +41,12 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	return get[Health](ctx, c, "/api/health", nil)
 }
 
-// Readiness returns whether the node is ready. A node that is not ready is no error.
+// Readiness returns whether the node is ready. It returns no error for a node that is not ready.
 func (c *Client) Readiness(ctx context.Context) (Readiness, error) {
 	return ask[Readiness](ctx, c, call{method: http.MethodGet, path: "/api/v1/ready", also: http.StatusServiceUnavailable})
 }
 
-// Version requests the build of the node.
+// Version returns the build of the node.
 func (c *Client) Version(ctx context.Context) (Version, error) {
 	return get[Version](ctx, c, "/api/v1/version", nil)
 }
@@ -78,7 +78,7 @@ func (c *Client) TaggedDomains(ctx context.Context, tag string) (DomainList, err
 		func(l *DomainList) (*[]Domain, int) { return &l.Domains, l.Total })
 }
 
-// Domain shows one domain.
+// Domain returns a domain.
 func (c *Client) Domain(ctx context.Context, name string) (DomainDetail, error) {
 	return get[DomainDetail](ctx, c, "/api/v1/domains", nil, name)
 }
@@ -89,7 +89,7 @@ func (c *Client) DomainBackends(ctx context.Context, name string) (DomainBackend
 		func(l *DomainBackendList) (*[]DomainBackend, int) { return &l.Backends, l.Total }, name, "backends")
 }
 
-// BackendFilter narrows a list of backends; an empty field matches all.
+// BackendFilter filters a list of backends; an empty field matches all.
 type BackendFilter struct {
 	Service string
 	Region  string
@@ -100,7 +100,7 @@ func (f BackendFilter) query() url.Values {
 	return given(map[string]string{"service": f.Service, "region": f.Region, "status": string(f.Status)})
 }
 
-// given returns the parameters of a query that have a value.
+// given returns the parameters of a query with a value.
 func given(parameters map[string]string) url.Values {
 	q := url.Values{}
 	for name, value := range parameters {
@@ -111,7 +111,7 @@ func given(parameters map[string]string) url.Values {
 	return q
 }
 
-// Backends lists the overwatch view of all backends that the filter matches.
+// Backends lists the backends that match the filter, as the node sees them.
 func (c *Client) Backends(ctx context.Context, filter BackendFilter) (BackendList, error) {
 	return everyPage(ctx, c, "/api/v1/overwatch/backends", filter.query(),
 		func(l *BackendList) (*[]Backend, int) { return &l.Backends, l.Total })
@@ -128,7 +128,7 @@ func (c *Client) Agents(ctx context.Context) (AgentList, error) {
 		func(l *AgentList) (*[]Agent, int) { return &l.Agents, l.Total })
 }
 
-// Agent shows one pinned agent.
+// Agent returns a pinned agent.
 func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
 	return get[Agent](ctx, c, "/api/v1/overwatch/agents", nil, id)
 }

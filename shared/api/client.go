@@ -20,8 +20,7 @@ import (
 	"time"
 )
 
-// DefaultClientTimeout bounds one request of a Client, from dialling to the
-// last byte of the answer.
+// DefaultClientTimeout bounds a request of a Client, from connecting to the last octet of the answer.
 const DefaultClientTimeout = 10 * time.Second
 
 // maxAnswer bounds the body of an answer, in octets. It is far above the largest page, so that a
@@ -30,20 +29,19 @@ const maxAnswer = 64 << 20
 
 // ClientOptions are the inputs of NewClient.
 type ClientOptions struct {
-	Node      string        // as ParseNode takes it
+	Node      string        // an address for ParseNode
 	Timeout   time.Duration // per request; 0 is DefaultClientTimeout
 	UserAgent string
-	TLS       *tls.Config // of https; nil: the system's authorities, no client certificate
+	TLS       *tls.Config // for https; nil: certificate authorities of the system, no client certificate
 	Token     string      // sent as a bearer token (RFC 6750); empty: none
 
-	// Dial opens the connections instead of the standard dialer, for example from another address.
-	// With Dial no proxy is used. Nil means the standard one.
+	// Dial opens the connections, for example from another local address. With Dial, the client uses no proxy. nil: the
+	// standard dialer, with proxies.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Client talks to the API of a node. Each call makes one request, or one per page of a list. It
-// fails with *Error if the node answers anything else, and with *UnreachableError if it does not
-// answer. Any goroutine may call its methods.
+// Client calls the API of a node. Each call makes one request, or one per page of a list. It fails with *Error for any
+// other answer of the node, and with *UnreachableError without an answer. Any goroutine may call its methods.
 type Client struct {
 	base      string
 	userAgent string
@@ -52,7 +50,7 @@ type Client struct {
 	http      *http.Client
 }
 
-// NewClient returns a client for one node. It makes no connection yet.
+// NewClient returns a client for a node. It opens no connection.
 func NewClient(opts ClientOptions) (*Client, error) {
 	base, err := ParseNode(opts.Node)
 	if err != nil {
@@ -78,7 +76,7 @@ func NewClient(opts ClientOptions) (*Client, error) {
 	}, nil
 }
 
-// transport returns nil, the standard transport, unless TLS or Dial is configured.
+// transport returns nil, for the standard transport, unless TLS or Dial is set.
 func transport(opts ClientOptions) http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if (opts.TLS == nil && opts.Dial == nil) || !ok {
@@ -101,13 +99,13 @@ func (c *Client) Node() string { return c.base }
 type call struct {
 	method      string
 	path        string   // escaped, below the base URL
-	names       []string // segments behind the path, as they are
+	names       []string // segments after the path, unescaped
 	query       url.Values
-	body        any    // nil: none
+	body        any    // nil: no body
 	raw         []byte // a body that is not JSON, with its contentType
 	contentType string
-	timeout     time.Duration // 0: the client's
-	also        int           // a status other than 2xx that carries the answer
+	timeout     time.Duration // 0: the timeout of the client
+	also        int           // a status outside 2xx with a regular answer
 }
 
 // ask makes the request and returns its answer.
@@ -117,8 +115,7 @@ func ask[T any](ctx context.Context, c *Client, call call) (T, error) {
 	return answer, err
 }
 
-// do makes the request and decodes the answer into the value that into points
-// to; nil takes no answer.
+// do makes the request and decodes the answer into the value that into points to. nil ignores the answer.
 func (c *Client) do(ctx context.Context, call call, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, max(c.timeout, call.timeout))
 	defer cancel()
@@ -157,21 +154,20 @@ const (
 	replaceKey // true for ReplacePlanned
 )
 
-// NoteTag returns a context with which a successful call writes the entity tag of its answer into
-// tag. The tag is empty unless the answer is a single object that can be changed.
+// NoteTag returns a context that makes a successful call store the entity tag of its answer in tag. The tag is empty
+// unless the answer is a single object that can be changed.
 func NoteTag(ctx context.Context, tag *string) context.Context {
 	return context.WithValue(ctx, tagKey, tag)
 }
 
-// OnlyIf returns a context with which a change is made only if the object still has the tag that
-// NoteTag has noted (If-Match, RFC 9110 section 13.1.1). Otherwise nothing changes and the call
-// fails with an *Error of status 412. An empty tag is no condition.
+// OnlyIf returns a context for a change on condition that the object still has the tag from NoteTag (If-Match, RFC 9110
+// section 13.1.1). Otherwise the change fails with an *Error of status 412. An empty tag is no condition.
 func OnlyIf(ctx context.Context, tag string) context.Context {
 	return context.WithValue(ctx, matchKey, tag)
 }
 
-// ChangeHeader is the header with the id of a change that takes several requests: a label of at most MaxChangeID
-// characters. Nodes undo all of it immediately.
+// ChangeHeader is the header with the id of a change of several requests: a label of at most MaxChangeID characters. An
+// undo applies to all requests of the change.
 const (
 	ChangeHeader = "X-Change-Id"
 	MaxChangeID  = 64
@@ -268,8 +264,8 @@ func (c *Client) decode(resp *http.Response, body []byte, also int, into any) er
 	return nil
 }
 
-// unreachable returns an UnreachableError without the request line that net/http puts before the
-// cause. A timeout is named as such. reached is the error's Reached.
+// unreachable returns an UnreachableError without the request line that net/http adds before the cause. It names
+// timeouts. reached is the field Reached of the error.
 func (c *Client) unreachable(ctx context.Context, err error, reached bool) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err
@@ -280,8 +276,8 @@ func (c *Client) unreachable(ctx context.Context, err error, reached bool) error
 	return &UnreachableError{Node: c.base, Err: err, Reached: reached}
 }
 
-// under appends variable segments to a path and escapes them. Each variable stays one segment
-// whatever it contains. The texts "", "." and ".." cannot be a segment of a URL and are refused.
+// under appends variable segments to a path and escapes them, so that each remains a single segment. It rejects "", "."
+// and "..", which cannot be segments of a URL.
 func under(prefix string, segments []string) (string, error) {
 	var b strings.Builder
 	b.WriteString(prefix)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Severity is the weight of a condition.
+// Severity is the severity of a condition.
 type Severity string
 
-// The severities. Attention leaves the service healthy.
+// The severities. With attention, the service is still healthy.
 const (
 	SeverityAttention Severity = "attention"
 	SeverityDegraded  Severity = "degraded"
@@ -18,11 +18,11 @@ const (
 // ConditionKind is the kind of a condition.
 type ConditionKind string
 
-// ConditionType has the properties that all conditions of a kind share.
+// ConditionType has the common properties of all conditions of a kind.
 type ConditionType struct {
 	Kind     ConditionKind
 	Severity Severity
-	Public   string // the sentence in GET /api/health, which names no domain or node; empty for attention
+	Public   string // the sentence in GET /api/health, without domains and nodes; empty for attention
 	Alert    string // the alert of gslb-alerts.yaml for this condition, or ""
 }
 
@@ -69,8 +69,8 @@ const (
 	NodeRejected      ConditionKind = "node_rejected"
 )
 
-// ConditionTypes returns the table of all kinds, in the order in which conditions are listed. The health record of a
-// node, gslbctl status and the alerts follow it.
+// ConditionTypes returns the table of all kinds, in the order of lists. The health record of a node, gslbctl status and
+// the alerts use it.
 func ConditionTypes() []ConditionType {
 	return []ConditionType{
 		{DNSSilent, SeverityUnhealthy, "the DNS server does not answer yet", "GslbOverwatchNotReady"},
@@ -127,7 +127,7 @@ func ConditionTypes() []ConditionType {
 	}
 }
 
-// TypeOf returns the entry of a kind in the table; the zero value if it is unknown.
+// TypeOf returns the table entry of a kind, or the zero value for an unknown kind.
 func (k ConditionKind) TypeOf() ConditionType {
 	for _, t := range ConditionTypes() {
 		if t.Kind == k {
@@ -143,7 +143,7 @@ type Condition struct {
 	Severity Severity      `json:"severity"`
 	Subject  string        `json:"subject"` // the affected object, such as a backend; empty: the node
 	Sentence string        `json:"sentence"`
-	Command  string        `json:"command"` // shows or mends it
+	Command  string        `json:"command"` // gslbctl command that shows or resolves the condition
 	// State is the state of its event if the kind has several. Folded reports that another condition includes this
 	// condition. Both fields are for events only.
 	State  string `json:"-"`

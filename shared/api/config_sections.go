@@ -38,10 +38,10 @@ type LoggingConfig struct {
 	Format string `json:"format"` // json or console
 }
 
-// ConfigState is the origin of a section's settings. The section shows the settings that are in
-// force after the next start at the latest.
+// ConfigState is the origin of the settings of a section. The section has the settings that take effect now or at the
+// next start.
 type ConfigState struct {
-	// Overlay names the settings that were changed through the API and differ from the file.
+	// Overlay lists the settings that were changed through the API and differ from the file.
 	Overlay []string `json:"overlay"`
 	// RestartRequired lists the configuration keys with a new value that takes effect with the next start.
 	RestartRequired []string `json:"restart_required"`
@@ -67,9 +67,8 @@ type LoggingConfigAnswer struct {
 	ConfigState
 }
 
-// DNSConfigChange is the body of PUT and PATCH /api/v1/config/dns. A nil field gets the file's
-// value with PUT, and stays with PATCH. The read-only fields of DNSConfig may be given with their
-// current values.
+// DNSConfigChange is the body of PUT and PATCH /api/v1/config/dns. PUT sets omitted fields to the value of the file;
+// PATCH retains their values. The body may also have read-only fields of DNSConfig with their current values.
 type DNSConfigChange struct {
 	MaxUDPSize        *int      `json:"max_udp_size,omitempty"` // octets, 512 to 4096
 	DefaultTTL        *int      `json:"default_ttl,omitempty"`  // seconds
@@ -82,8 +81,7 @@ type DNSConfigChange struct {
 	Zones             *[]string `json:"zones,omitempty"`
 }
 
-// HealthCheckConfigChange is the body of PUT and PATCH
-// /api/v1/config/health-check, as DNSConfigChange is.
+// HealthCheckConfigChange is the body of PUT and PATCH /api/v1/config/health-check, with the rules of DNSConfigChange.
 type HealthCheckConfigChange struct {
 	ValidationEnabled      *bool    `json:"validation_enabled,omitempty"`
 	DefaultIntervalSeconds *float64 `json:"default_interval_seconds,omitempty"`
@@ -93,21 +91,20 @@ type HealthCheckConfigChange struct {
 	MaxConcurrentChecks    *int     `json:"max_concurrent_checks,omitempty"`
 }
 
-// LoggingConfigChange is the body of PUT and PATCH /api/v1/config/logging, as
-// DNSConfigChange is.
+// LoggingConfigChange is the body of PUT and PATCH /api/v1/config/logging, with the rules of DNSConfigChange.
 type LoggingConfigChange struct {
 	Level  *string `json:"level,omitempty"`  // debug, info, warn or error
 	Format *string `json:"format,omitempty"` // json or console
 }
 
-// GossipConfigChange is the body of PUT and PATCH /api/v1/gossip/config, as
-// DNSConfigChange is. All but ClusterName count from the next start on.
+// GossipConfigChange is the body of PUT and PATCH /api/v1/gossip/config, with the rules of DNSConfigChange. All fields
+// except ClusterName take effect at the next start.
 type GossipConfigChange struct {
 	GossipIntervalMS *int      `json:"gossip_interval_ms,omitempty"`
 	ProbeIntervalMS  *int      `json:"probe_interval_ms,omitempty"`
 	ProbeTimeoutMS   *int      `json:"probe_timeout_ms,omitempty"`
 	Seeds            *[]string `json:"seeds,omitempty"`        // host:port
-	ClusterName      *string   `json:"cluster_name,omitempty"` // for people; empty: none; counts immediately
+	ClusterName      *string   `json:"cluster_name,omitempty"` // for people; empty: none; takes effect immediately
 }
 
 // SystemConfig is the node's identity, build and configuration file.
@@ -145,8 +142,8 @@ type ConfigValidation struct {
 
 // ConfigError is a problem of a configuration.
 type ConfigError struct {
-	Line    int    `json:"line"` // 0: no line in particular
-	Key     string `json:"key"`  // empty: the text as a whole
+	Line    int    `json:"line"` // 0: unknown line
+	Key     string `json:"key"`  // empty: the whole text
 	Value   string `json:"value"`
 	Message string `json:"message"`
 }

@@ -10,7 +10,7 @@ import (
 // HealthCheck is a node's check of a server, with the values in effect. Secrets are redacted.
 type HealthCheck struct {
 	model.HealthCheck
-	Note string `json:"note,omitempty"` // how it differs from the check that the agent requests; else empty
+	Note string `json:"note,omitempty"` // difference from the check that the agent requests; empty: none
 }
 
 // ServerHealthCheck is the answer of GET, PUT and PATCH
@@ -20,17 +20,16 @@ type ServerHealthCheck struct {
 	HealthCheck HealthCheck `json:"health_check"`
 }
 
-// HealthCheckChange is the body of PUT, where omitted fields get their defaults, and of PATCH, where they keep their
-// values: a merge patch.
+// HealthCheckChange is the body of PUT and PATCH: a merge patch. PUT sets omitted fields to their defaults; PATCH
+// retains their values.
 type HealthCheckChange = model.Patch[model.HealthCheck]
 
-// ServerHealthCheck shows how a server is checked.
+// ServerHealthCheck returns the health check of a server.
 func (c *Client) ServerHealthCheck(ctx context.Context, id string) (ServerHealthCheck, error) {
 	return get[ServerHealthCheck](ctx, c, "/api/v1/servers", nil, id, "health-check")
 }
 
-// ChangeServerHealthCheck changes how a server that the API has created is
-// checked, from its next check on.
+// ChangeServerHealthCheck changes the health check of a server of the API, from its next check on.
 func (c *Client) ChangeServerHealthCheck(ctx context.Context, id string, req HealthCheckChange) (ServerHealthCheck,
 	error) {
 	return send[ServerHealthCheck](ctx, c, http.MethodPatch, "/api/v1/servers", req, id, "health-check")

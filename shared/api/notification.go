@@ -10,13 +10,13 @@ import (
 type NotificationTarget struct {
 	Name         string     `json:"name"`
 	Type         string     `json:"type"`
-	Queued       int        `json:"queued"`        // events that wait
+	Queued       int        `json:"queued"`        // queued events
 	Sent         uint64     `json:"sent"`          // messages
 	Failed       uint64     `json:"failed"`        // attempts
 	Dropped      uint64     `json:"dropped"`       // unsent events: the queue was full, or the receiver rejected them
 	LastSent     *time.Time `json:"last_sent"`     // null: never
 	LastError    *string    `json:"last_error"`    // of the last attempt; null: it succeeded
-	FailingSince *time.Time `json:"failing_since"` // null: it does not fail
+	FailingSince *time.Time `json:"failing_since"` // null: the receiver does not fail
 }
 
 // NotificationList is the answer of GET /api/v1/notifications.
@@ -55,5 +55,5 @@ func (c *Client) TestNotifications(ctx context.Context, target string) (Notifica
 		query: given(map[string]string{"target": target}), timeout: NotificationTimeout + 10*time.Second})
 }
 
-// NotificationTimeout bounds one attempt to reach a receiver.
+// NotificationTimeout bounds an attempt to reach a receiver.
 const NotificationTimeout = 30 * time.Second

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Preferences are people's wishes for the display of a node. They do not change its work.
+// Preferences are display preferences. They have no effect on answers.
 type Preferences struct {
 	Theme                  string         `json:"theme"` // light, dark or auto
 	Language               string         `json:"language"`
@@ -13,11 +13,11 @@ type Preferences struct {
 	NotificationsEnabled   bool           `json:"notifications_enabled"`
 	DefaultView            string         `json:"default_view"`
 	CustomSettings         map[string]any `json:"custom_settings"` // at most MaxCustomSettings as JSON
-	UpdatedAt              *time.Time     `json:"updated_at"`      // the node's; null: never changed
+	UpdatedAt              *time.Time     `json:"updated_at"`      // clock of the node; null: never changed
 }
 
-// PreferencesChange is the body of PUT and PATCH /api/v1/preferences. A nil field gets its default
-// with PUT, and stays with PATCH.
+// PreferencesChange is the body of PUT and PATCH /api/v1/preferences. PUT sets omitted fields to their defaults; PATCH
+// retains their values.
 type PreferencesChange struct {
 	Theme                  *string `json:"theme,omitempty"` // light, dark or auto
 	Language               *string `json:"language,omitempty"`
@@ -27,7 +27,7 @@ type PreferencesChange struct {
 	RefreshIntervalSeconds *int    `json:"refresh_interval_seconds,omitempty"` // 0: never
 	NotificationsEnabled   *bool   `json:"notifications_enabled,omitempty"`
 	DefaultView            *string `json:"default_view,omitempty"`
-	// replaces the whole; at most MaxCustomSettings as JSON
+	// replaces all settings; at most MaxCustomSettings as JSON
 	CustomSettings map[string]any `json:"custom_settings,omitempty"`
 }
 

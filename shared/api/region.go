@@ -36,8 +36,8 @@ const (
 	FromAPI    = "api"
 )
 
-// RegionChange is the body of POST /api/v1/regions, which needs a name, and of PUT and PATCH /api/v1/regions/{id}: a
-// merge patch. A field that it omits gets its default with POST and PUT, and stays with PATCH; null resets a field to
-// its default. The id of a new region is its name if the name has only lower-case letters, digits, hyphens, underscores
-// and dots, else its code, else the name in this form.
+// RegionChange is the body of POST /api/v1/regions, which requires a name, and of PUT and PATCH /api/v1/regions/{id}: a
+// merge patch. POST and PUT set omitted fields to their defaults, and PATCH retains their values; null resets a field
+// to its default. The id of a new region is its name if the name has only lower-case letters, digits, hyphens,
+// underscores and dots, else its code, else the name in this form.
 type RegionChange = model.Patch[model.Region]

@@ -5,15 +5,15 @@ type Role string
 
 // The roles.
 const (
-	// RoleNone needs no token, even where tokens are configured.
+	// RoleNone requires no token, even on a node with tokens.
 	RoleNone Role = "none"
-	// RoleRead may read everything and change nothing.
+	// RoleRead permits reading everything.
 	RoleRead Role = "read"
-	// RoleOperate may do an on-duty operator's work: overrides, drains, checks, revocations.
+	// RoleOperate permits the work of an on-duty operator: overrides, drains, checks, revocations.
 	RoleOperate Role = "operate"
-	// RoleAdmin may change everything that is served.
+	// RoleAdmin permits all changes.
 	RoleAdmin Role = "admin"
 )
 
-// Roles lists the roles that a token can have, the weakest first.
+// Roles lists the roles of tokens, in ascending order of rights.
 func Roles() []Role { return []Role{RoleRead, RoleOperate, RoleAdmin} }

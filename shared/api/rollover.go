@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// RollWay is the goal of a roll.
+// RollWay is the goal of a rollover or signing transition.
 type RollWay string
 
-// The ways.
+// The goals.
 const (
 	RollToKey      RollWay = "key"      // another key signs the zone
 	RollToUnsigned RollWay = "unsigned" // the zone becomes unsigned
 	RollToSigned   RollWay = "signed"   // an unsigned zone becomes signed
 )
 
-// RollStage is a node's progress in a roll.
+// RollStage is the progress of a node in a rollover or signing transition.
 type RollStage string
 
-// The stages of a roll.
+// The stages of a rollover or signing transition.
 const (
 	RollSigning   RollStage = "signing"   // the new key signs; only where the algorithm changes
 	RollPublished RollStage = "published" // the zone has the DNSKEY record of the new key
@@ -97,8 +97,8 @@ type RollCreate struct {
 	Algorithm string `json:"algorithm,omitempty"`
 	// Emergency takes the shortest path that breaks no chain of trust: the old key may be compromised.
 	Emergency bool `json:"emergency,omitempty"`
-	// TakeOver replaces a roll that is under way. It requires Emergency. The key of that roll remains the new key if
-	// the zone has as many keys as can be published.
+	// TakeOver replaces a running rollover. It requires Emergency. The key of the running rollover remains the new key if
+	// the zone has the maximum number of published keys.
 	TakeOver bool `json:"take_over,omitempty"`
 }
 
@@ -109,7 +109,7 @@ func (c *Client) Rolls(ctx context.Context) (Rolls, error) {
 	return get[Rolls](ctx, c, pathRollover, nil)
 }
 
-// BeginRoll begins the change of a zone's key.
+// BeginRoll begins a key rollover of a zone.
 func (c *Client) BeginRoll(ctx context.Context, r RollCreate) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, r)
 }
@@ -120,7 +120,7 @@ func (c *Client) PreviewRoll(ctx context.Context, r RollCreate) (Roll, error) {
 		query: url.Values{"dry_run": {"true"}}})
 }
 
-// CancelRoll cancels the change of a zone's key.
+// CancelRoll cancels the key rollover of a zone.
 func (c *Client) CancelRoll(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodDelete, pathRollover, nil, zone)
 }
@@ -130,12 +130,12 @@ func (c *Client) ConfirmRoll(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "confirm")
 }
 
-// UnsignZone begins to remove a zone's signatures.
+// UnsignZone begins the signing transition of a zone to unsigned.
 func (c *Client) UnsignZone(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "unsign")
 }
 
-// SignZone begins to sign a zone that UnsignZone made or makes unsigned.
+// SignZone begins the signing transition to signed, for a zone that UnsignZone has made or is making unsigned.
 func (c *Client) SignZone(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "sign")
 }

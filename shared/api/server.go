@@ -22,8 +22,7 @@ type Server struct {
 	Source          Source          `json:"source"`
 	EffectiveStatus EffectiveStatus `json:"effective_status"`
 	AgentHealthy    *bool           `json:"agent_healthy"` // null where no agent reports
-	// Agent is the id of the agent named in the declaration, or "". Reports of other agents
-	// have less weight.
+	// Agent is the id of the agent named in the declaration, or "". Reports of other agents have less weight.
 	Agent     string    `json:"agent,omitempty"`
 	Draining  bool      `json:"draining"`
 	CreatedAt time.Time `json:"created_at"`
@@ -51,9 +50,9 @@ type ServerTarget struct {
 	Problem   string   `json:"problem,omitempty"` // reason why it has fewer addresses than its name, for people
 }
 
-// ServerChange is the body of POST /api/v1/servers, which needs service, port, region and an address or a target, of
-// PATCH /api/v1/servers/{id}, and of POST /api/v1/domains/{name}/backends: a merge patch. Fields that it omits keep
-// their values; null resets a field to its default.
+// ServerChange is the body of POST /api/v1/servers, which requires service, port, region and an address or a target, of
+// PATCH /api/v1/servers/{id}, and of POST /api/v1/domains/{name}/backends: a merge patch. Omitted fields keep their
+// values; null resets a field to its default.
 type ServerChange = model.Patch[model.Server]
 
 // Named is the answer of a change of an object.
@@ -73,11 +72,11 @@ type DrainRequest struct {
 	ExpiresIn string     `json:"expires_in,omitempty"` // from the start, such as "1h"; empty: no end
 }
 
-// Drain reports whether a server is drained, and when its traffic has fallen to Share, the part that the drain leaves.
+// Drain is the drain of a server, and the time at which its traffic has fallen to Share, the remaining part.
 type Drain struct {
 	Draining    bool       `json:"draining"`
 	DrainEndsAt *time.Time `json:"drain_ends_at"` // null when not draining
-	// Stage and SafeAt are as in ActiveDrain. They are about a drain by an operator, in effect or planned.
+	// Stage and SafeAt are as in ActiveDrain, for a drain by an operator, in effect or planned.
 	Stage     DrainStage `json:"stage,omitempty"`
 	SafeAt    *time.Time `json:"safe_at"`
 	Share     float64    `json:"share"`
@@ -85,22 +84,22 @@ type Drain struct {
 	ExpiresAt *time.Time `json:"expires_at"` // null: no end by time
 }
 
-// CreateServer registers a server. DNS has changed when it returns.
+// CreateServer registers a server. When it returns, DNS answers have changed.
 func (c *Client) CreateServer(ctx context.Context, req ServerChange) (Named, error) {
 	return send[Named](ctx, c, http.MethodPost, "/api/v1/servers", req)
 }
 
-// PatchServer changes a server that the API has created.
+// PatchServer changes a server of the API.
 func (c *Client) PatchServer(ctx context.Context, id string, req ServerChange) (Named, error) {
 	return send[Named](ctx, c, http.MethodPatch, "/api/v1/servers", req, id)
 }
 
-// DeleteServer deletes a server that the API has created.
+// DeleteServer deletes a server of the API.
 func (c *Client) DeleteServer(ctx context.Context, id string) error {
 	return c.remove(ctx, "/api/v1/servers", id)
 }
 
-// DrainServer lowers the traffic of a server to the share in req, none by default.
+// DrainServer reduces the traffic of a server to the share in req, 0 by default.
 func (c *Client) DrainServer(ctx context.Context, id string, req DrainRequest) (Drain, error) {
 	return send[Drain](ctx, c, http.MethodPost, "/api/v1/servers", req, id, "drain")
 }

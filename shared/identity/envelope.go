@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// Nonce is a random value of a process of an overwatch node. Messages to the node have it, so that a later process
+// Nonce is a random value of a process of an overwatch node. Messages to the node contain it, so that a later process
 // rejects recorded messages.
 type Nonce [16]byte
 

@@ -90,10 +90,10 @@ func NewHealthCheck() *HealthCheck {
 	return h
 }
 
-// Off reports whether no check is to be made.
+// Off reports whether the check is disabled.
 func (h *HealthCheck) Off() bool { return h.Enabled != nil && !*h.Enabled }
 
-// Spec returns the check that the settings describe. A time or threshold that is not set is 0.
+// Spec returns the check with these settings. An unset time or threshold is 0.
 func (h *HealthCheck) Spec() check.Spec {
 	kind := check.Type(h.Type)
 	if h.Off() && kind == "" {
@@ -142,7 +142,7 @@ func (h *HealthCheck) detail() (d check.Detail) {
 	return d
 }
 
-// HealthCheckOf returns the settings that describe a check.
+// HealthCheckOf returns the settings of a check.
 func HealthCheckOf(spec check.Spec) *HealthCheck {
 	d := spec.Detail.Detail()
 	h := &HealthCheck{
@@ -230,8 +230,8 @@ func (h *HealthCheck) Shown() *HealthCheck {
 	return &shown
 }
 
-// Restore returns the settings of h with the secrets that Shown has removed, from the first of others that has them.
-// The error names a secret that none has. h and others may be nil.
+// Restore returns the settings of h with the secrets that Shown has removed, from the first of others with the secret.
+// The error names a secret that all others lack. h and others may be nil.
 func (h *HealthCheck) Restore(others ...*HealthCheck) (*HealthCheck, error) {
 	if !h.redacted() {
 		return h, nil

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of HTTPS records: an answer with the most of them, each at its longest, still fits into a message.
+// Bounds of HTTPS records: an answer with the maximum number of records of maximum length still fits into a message.
 const (
 	maxHTTPSAnswers = 16
 	maxProtocols    = 8
@@ -78,7 +78,7 @@ func isProtocol(id string) bool {
 	return id != "" && len(id) <= maxProtocol
 }
 
-// ECHConfigs returns the octets of ECH, none where it is empty.
+// ECHConfigs returns the octets of ECH, or none if ECH is empty.
 func (h *HTTPS) ECHConfigs() ([]byte, error) {
 	if h.ECH == "" {
 		return nil, nil

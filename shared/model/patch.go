@@ -39,7 +39,7 @@ func (p Patch[T]) Declared() *Fields { return FieldsOf(reflect.TypeFor[T]()) }
 
 // Sources of a patch. The source decides which fields a patch may set.
 const (
-	FromOperator = ""         // a request about one object
+	FromOperator = ""         // a request about an object
 	FromDocument = "document" // a document, which also sets the owner
 	fromStore    = "store"    // the store or another node: all fields, and fields of later versions
 )

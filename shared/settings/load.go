@@ -49,7 +49,7 @@ func LoadText(text string, into any, o Options) error {
 	return decodeAll(report, into, o, true)
 }
 
-// decodeAll stores the documents of a report in a struct. With alone, other sources are problems.
+// decodeAll stores the documents of a report in a struct. If alone is true, other sources are problems.
 func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
 	d := newDecoder(report)

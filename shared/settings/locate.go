@@ -78,7 +78,7 @@ func element(places []place, n int) []place {
 	for _, p := range places {
 		if p.node.kind != sequence {
 			if n == 0 {
-				return []place{p} // a single value in place of a list
+				return []place{p} // a single value instead of a list
 			}
 			n--
 			continue

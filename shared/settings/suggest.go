@@ -9,8 +9,8 @@ import (
 
 // suggest returns the known name that is most similar to a mistyped name, or "".
 func suggest(name string, known []string) string {
-	// One edit in a short name, one per four characters of a long name, and none in a name of one or two characters, where
-	// each edit results in an unrelated name.
+	// A short name may differ by an edit, and a long name by an edit per four characters. In a name of one or two
+	// characters, each edit results in an unrelated name.
 	const longest = 64 // no key of ours is longer; an endless one needs no suggestion
 	if len(name) > longest {
 		return ""

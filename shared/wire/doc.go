@@ -14,7 +14,7 @@
 // A value has exactly one encoding: varints are minimal, and a known field appears at its position, once, and never
 // with its zero value. Only octets of a fixed number may be all zero or omitted, with the same meaning. The codec
 // rejects any other encoding. It skips fields with unknown numbers, so a later minor version may add fields. It checks
-// every size and count against its limit before it allocates memory.
+// rejects any other encoding. It skips fields with unknown numbers, so a later minor version may add fields. It checks
 //
 // # Versions
 //

@@ -4,7 +4,7 @@ package wire
 const (
 	// MaxBackends bounds the backends that one agent may report.
 	MaxBackends = 64
-	// MaxServices bounds the services of one agent.
+	// MaxServices bounds the services of an agent.
 	MaxServices = 16
 
 	// MaxRejected bounds the rejected nodes in a heartbeat, and the introduced nodes in an Ack.

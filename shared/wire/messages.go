@@ -12,7 +12,7 @@ import (
 type Hello struct {
 	NodeID      string
 	Version     string
-	BootNonce   [16]byte // of this node process; every message to the process has it
+	BootNonce   [16]byte // of this node process, for every message to it
 	Certificate []byte   // the node's, DER; agents pin it at first use
 	Share       [32]byte // for a session, see identity.Exchange; zero: the node offers none; since 1.1
 }
