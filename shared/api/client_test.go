@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// serve starts a server and returns a client for it.
+// serve starts a server and returns its client.
 func serve(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -122,9 +122,9 @@ func TestClient_TimeoutEndsARequestThatGetsNoAnswer(t *testing.T) {
 	}
 }
 
-// A node that never takes the connection has certainly not got the request, whatever ends the attempt.
+// A request to a node that never accepts the connection has Reached false, for every cause of the failure.
 func TestClient_KnowsThatARequestWasNeverSent(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, so that no TLS handshake ends
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // never accepts, so that no TLS handshake ends
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestClient_ListThatShrinksBetweenPagesEnds(t *testing.T) {
 	}
 }
 
-// TestClient_Calls sends every call once and looks at what reached the server.
+// TestClient_Calls makes each call once and compares the requests that the server received.
 func TestClient_Calls(t *testing.T) {
 	healthy := false
 	var line, body string
@@ -370,7 +370,7 @@ func TestClient_TrustsTheAuthorityItIsGiven(t *testing.T) {
 	}
 }
 
-// A tag that a read has noted makes a change conditional, and only that.
+// A tag from a read makes a single change conditional.
 func TestOnlyIf_AChangeOfWhatHasChangedIsRefused(t *testing.T) {
 	tag, sent := `"one"`, []string{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,10 +21,10 @@ const (
 	KeyRetired   KeyState = "retired"   // still in the zone, no longer signing
 )
 
-// KeyStage is the role of a signing key in the change of its zone's key.
+// KeyStage is the role of a signing key in the key rollover of its zone.
 type KeyStage string
 
-// The stages of a signing key. A change makes an active key incoming or retiring; else they are the states.
+// The stages of a signing key. A rollover makes an active key incoming or retiring; other stages equal the states.
 const (
 	StageIncoming  KeyStage = "incoming"  // the new key of a rollover: the parent may still have other DS records
 	StageActive    KeyStage = "active"    // signing, and no rollover removes it yet
@@ -52,20 +52,20 @@ type DNSSECKeyUse struct {
 	Stage      KeyStage  `json:"stage"`
 }
 
-// DNSSECSyncState is the state of the exchange of keys with other nodes.
+// DNSSECSyncState is the state of key synchronization with other nodes.
 type DNSSECSyncState struct {
 	Enabled       bool       `json:"enabled"`
-	LastSync      *time.Time `json:"last_sync"`       // when all peers last answered; null: never
+	LastSync      *time.Time `json:"last_sync"`       // time of the last answers of all peers; null: never
 	LastSyncError *string    `json:"last_sync_error"` // null: none
 	NextSync      *time.Time `json:"next_sync"`       // null: no synchronization is scheduled
 	PeerCount     int        `json:"peer_count"`
-	// OffReason states why this node takes no part in the exchange of keys; null: it does.
+	// OffReason states why this node does not synchronize keys; null: it does.
 	OffReason *string `json:"off_reason"`
 
 	Peers []DNSSECPeer `json:"peers"`
 }
 
-// DNSSECPeer is the state of the exchange of keys with one other node.
+// DNSSECPeer is the state of key synchronization with a peer.
 type DNSSECPeer struct {
 	Peer        string     `json:"peer"`    // its base URL
 	NodeID      string     `json:"node_id"` // empty: it has never authenticated

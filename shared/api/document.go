@@ -19,15 +19,15 @@ const (
 	OwnedFloor  = 10
 )
 
-// Document holds the definitions that operators made through the API, in the form that people keep in files. A field
-// that is omitted has its default.
+// Document holds the objects that operators defined through the API, in the form of files. Omitted fields have their
+// defaults.
 type Document struct {
 	Regions  []DocumentRegion  `json:"regions,omitempty"`
 	Domains  []DocumentDomain  `json:"domains,omitempty"`
 	Servers  []DocumentServer  `json:"servers,omitempty"`
 	Mappings []DocumentMapping `json:"mappings,omitempty"`
 	Agents   []DocumentAgent   `json:"agents,omitempty"`
-	// Settings belong to the cluster: they have no owner, and nothing prunes them.
+	// Settings belong to the cluster: they have no owner, and Prune does not apply to them.
 	Settings []DocumentSettings `json:"settings,omitempty"`
 }
 
@@ -98,11 +98,11 @@ type PlanChange struct {
 	Action PlanAction  `json:"action"`
 	Kind   string      `json:"kind"` // region, domain, server, mapping, agent or settings; key of a configuration file
 	ID     string      `json:"id"`
-	Owner  string      `json:"owner,omitempty"` // before a deletion, else after the change
+	Owner  string      `json:"owner,omitempty"` // of a deletion: the previous owner; else the new owner
 	Fields []PlanField `json:"fields,omitempty"`
 }
 
-// PlanField is a field that an update changes; values are as JSON shows them.
+// PlanField is a field that an update changes. The values are JSON.
 type PlanField struct {
 	Name   string `json:"name"`
 	Before string `json:"before"`
@@ -127,7 +127,7 @@ type PlanAnswers struct {
 	Skipped int `json:"skipped,omitempty"`
 }
 
-// PlanMove is a part of the answers of the last hour that would go to another region.
+// PlanMove is the part of the answers of the last hour that would move from a region to another.
 type PlanMove struct {
 	From    string  `json:"from"` // empty: none
 	To      string  `json:"to"`

@@ -18,7 +18,7 @@ func TestGet_DescribesABinaryThatWasToldNothing(t *testing.T) {
 	}
 }
 
-// The names in -ldflags are a contract with the Makefile; a wrong one is silently ignored by the linker.
+// The Makefile uses the names in -ldflags. The linker silently ignores a wrong name.
 func TestGet_SaysWhatTheLinkerWasTold(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "print")
 	const pkg = "gslb.internal/shared/buildinfo."

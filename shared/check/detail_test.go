@@ -38,7 +38,7 @@ func probeBy(t *testing.T, spec Spec, at string) Result {
 	return p.Probe(t.Context())
 }
 
-// expect checks that a result is a success, or else has the given part of a reason.
+// expect fails unless a result is a success, or has the given part of a reason.
 func expect(t *testing.T, name string, r Result, reason string) {
 	t.Helper()
 	if (reason == "") != (r.Outcome == Success) || !strings.Contains(r.Err, reason) {
@@ -95,7 +95,7 @@ func TestHTTPS_TrustsTheAuthoritiesThatItIsGiven(t *testing.T) {
 	}
 }
 
-// anotherAuthority returns an authority that has signed nothing.
+// anotherAuthority returns an authority without issued certificates.
 func anotherAuthority(t *testing.T) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -198,7 +198,7 @@ func TestGRPC_AsksTheStandardHealthService(t *testing.T) {
 	}
 }
 
-// grpc over TLS wants the certificate that it was told to want, and HTTP/2.
+// grpc over TLS requires HTTP/2 and a certificate for the configured name.
 func TestGRPCS_VerifiesTheCertificateAndNeedsHTTP2(t *testing.T) {
 	serve := func(h2 bool) (at, authorities string) {
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -264,7 +264,7 @@ func TestTracker_LeakyCountsFailuresTogether(t *testing.T) {
 		{"sfsf" + strings.Repeat("s", calmAfter) + "ff", StateHealthy},
 		{"sfsf" + strings.Repeat("s", calmAfter-1) + "f", StateUnhealthy},
 		{"sfffs", StateUnhealthy},
-		{"sfffssf", StateHealthy}, // healthy again, the count begins anew
+		{"sfffssf", StateHealthy}, // healthy, and the count of failures restarts
 	} {
 		leaky, row := spec.Tracker(), valid().Tracker()
 		for _, o := range c.outcomes {

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// holdVariable makes the test that has it in its environment the process that is stopped.
+// holdVariable in the environment of a process selects the stopped process of the test.
 const holdVariable = "GSLB_TEST_HOLD"
 
-// A process that is stopped for most of a check cannot say that the backend did not answer. However late this test lets
-// it go on, the check says nothing.
+// A process that is stopped for most of a check cannot tell whether the backend answered. The check is Unknown,
+// independent of the time at which the test continues the process.
 func TestProbe_StoppedProcessDoesNotBlameTheBackend(t *testing.T) {
 	if at := os.Getenv(holdVariable); at != "" {
 		probeStopped(t, at)
@@ -62,7 +62,7 @@ func TestProbe_StoppedProcessDoesNotBlameTheBackend(t *testing.T) {
 	}
 }
 
-// probeStopped makes a check that stops this process when it begins.
+// probeStopped makes a check that stops this process at its beginning.
 func probeStopped(t *testing.T, at string) {
 	spec := valid()
 	spec.Type, spec.Path, spec.Detail = TCP, "", Detail{Expect: "x"}.Details()

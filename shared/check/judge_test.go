@@ -22,7 +22,7 @@ func failedDial(number syscall.Errno) error {
 
 func TestProbe_OwnTroubleSaysNothingAboutTheBackend(t *testing.T) {
 	here := netip.MustParseAddrPort("127.0.0.1:80")
-	// A link-local address without its zone has no route on any machine.
+	// A link-local address without a zone has no route on any machine.
 	nowhere := netip.MustParseAddrPort("[fe80::1]:80")
 	here6 := netip.MustParseAddrPort("[::1]:80")
 	for _, c := range []struct {
@@ -86,12 +86,12 @@ func TestJudge_MissingAuthoritiesAreOwnTrouble(t *testing.T) {
 	}
 }
 
-// A timeout counts if this process had half of the time to see an answer.
+// A timeout is a failure if this process ran for at least half of the time.
 func TestJudge_ATimeoutThatThisMachineSleptThroughSaysNothing(t *testing.T) {
 	for _, c := range []struct {
 		beats uint32
 		err   error
-		want  Result // but for the time that it took, which is 2 s
+		want  Result // without the latency, which is 2 s
 	}{
 		{0, context.DeadlineExceeded, Result{HeldUp: true, Err: "timeout after 2s connecting, held up on this machine"}},
 		{fewBeats - 1, os.ErrDeadlineExceeded, Result{HeldUp: true,

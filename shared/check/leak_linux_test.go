@@ -23,8 +23,8 @@ func descriptors(t *testing.T) int {
 	return len(entries)
 }
 
-// rawServer accepts connections and writes answer to each; it closes them when the
-// client does, or when the test ends.
+// rawServer accepts connections and writes answer to each. It closes a connection when the client closes it, or at the
+// end of the test.
 func rawServer(t *testing.T, answer string) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,14 +63,14 @@ func TestProbe_LeavesNoDescriptorAndNoGoroutine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := rawServer(t, answer)
 			short := func(s *check.Spec) { s.Timeout = 20 * time.Millisecond }
-			probe(t, check.HTTP, addrOf(server), short) // what is made once is made
+			probe(t, check.HTTP, addrOf(server), short) // creates objects with the lifetime of the process
 			goroutines, files := runtime.NumGoroutine(), descriptors(t)
 			for range 20 {
 				probe(t, check.HTTP, addrOf(server), short)
 				probe(t, check.HTTPS, addrOf(server), short)
 				probe(t, check.TCP, addrOf(server), short)
 			}
-			// Both sides of a connection end a moment after the probe returned.
+			// Both sides of a connection end shortly after the probe returned.
 			deadline := time.Now().Add(30 * time.Second)
 			for runtime.NumGoroutine() > goroutines || descriptors(t) > files {
 				if time.Now().After(deadline) {

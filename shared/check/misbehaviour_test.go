@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// scripted returns a backend in memory: serve plays it on each connection after the request's header was read.
+// scripted returns a backend in memory. It calls serve for each connection after it has read the request header.
 func scripted(t *testing.T, kind Type, serve func(net.Conn)) *Prober {
 	t.Helper()
 	spec := valid()
@@ -48,7 +48,7 @@ func send(text string) func(net.Conn) {
 	return func(c net.Conn) { io.WriteString(c, text) }
 }
 
-// drip sends one octet a second until the other side has had enough.
+// drip sends an octet per second until the other side closes the connection.
 func drip(c net.Conn) {
 	for {
 		if _, err := c.Write([]byte{'x'}); err != nil {
@@ -58,8 +58,8 @@ func drip(c net.Conn) {
 	}
 }
 
-// The bubble ends only when every goroutine of the
-// probe and of the backend has ended, so each case shows as well that nothing leaks.
+// The bubble ends only when every goroutine of the probe and of the backend has ended, so each case also proves that
+// no goroutine leaks.
 //
 // Fault 34.
 func TestProbe_MisbehavingBackendFailsInTimeWithItsReason(t *testing.T) {
@@ -178,7 +178,7 @@ func TestProbe_StoppedByItsCallerSaysNothing(t *testing.T) {
 	})
 }
 
-// A process that was frozen in the middle of a check finds its timeout long gone.
+// A process that was stopped in the middle of a check continues long after the timeout.
 func TestProbe_HeldUpOnThisMachineSaysNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		prober := scripted(t, TCP, nil)
@@ -207,8 +207,8 @@ func TestProbe_BlackHoleIsATimeoutWhileConnecting(t *testing.T) {
 	}
 }
 
-// A backend that greets before it is asked fails as one that does not speak HTTP,
-// and net/http writes nothing of it to the standard logger.
+// A backend that sends a greeting before the request fails as a backend that does not speak HTTP, and net/http writes
+// no greeting to the standard logger.
 func TestProbe_GreetingBeforeTheRequestStaysOutOfTheLog(t *testing.T) {
 	var logged strings.Builder
 	log.SetOutput(&logged)
@@ -235,8 +235,8 @@ func TestProbe_GreetingBeforeTheRequestStaysOutOfTheLog(t *testing.T) {
 	}
 }
 
-// A backend that sends frames without end is left after maxGRPCOctets. net/http writes a line about each that it does
-// not know.
+// The check closes the connection to a backend that sends frames without end after maxGRPCOctets. net/http logs a line
+// about each unknown frame.
 func TestProbe_AFloodOfFramesIsNotRead(t *testing.T) {
 	log.SetOutput(io.Discard)
 	defer log.SetOutput(os.Stderr)
@@ -253,7 +253,7 @@ func TestProbe_AFloodOfFramesIsNotRead(t *testing.T) {
 			go io.Copy(io.Discard, far)
 			go func() {
 				defer far.Close()
-				frame := []byte{0, 0, 0, 4, 0, 0, 0, 0, 0} // SETTINGS (RFC 9113 section 6.5), then a type that nobody knows
+				frame := []byte{0, 0, 0, 4, 0, 0, 0, 0, 0} // SETTINGS (RFC 9113 section 6.5), then an unknown type
 				for err := error(nil); err == nil && taken <= 2*maxGRPCOctets; frame[3] = 0xff {
 					var n int
 					n, err = far.Write(frame)
@@ -270,7 +270,7 @@ func TestProbe_AFloodOfFramesIsNotRead(t *testing.T) {
 	})
 }
 
-// Any octets as an answer end in a verdict, in time, with a clean reason.
+// Any octets as an answer result in an outcome, within the timeout, with a printable reason.
 func FuzzProbe_AnyAnswer(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
 	f.Add([]byte("HTTP/1.1 302 Found\r\nLocation: ?\r\n\r\n"))

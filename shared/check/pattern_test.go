@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// hostile are patterns that would cost much if they were compiled or matched.
+// hostile are patterns that would be expensive to compile or match.
 var hostile = []string{
 	"(?:" + strings.Repeat("a", 225) + "){1000}b",
 	strings.Repeat("(?:", 40) + "a{10}bb" + strings.Repeat(")", 40) + "{100}b{1000}",
@@ -40,7 +40,7 @@ func TestPatternRemedy_CountsInstructions(t *testing.T) {
 	}
 }
 
-// The bound is that of the compiled program, not of the estimate.
+// The bound applies to the compiled program, not to the estimate.
 func TestPatternRemedy_TheBoundIsExact(t *testing.T) {
 	within, beyond := "(?:ab?){665}", "(?:ab?){667}"
 	for _, pattern := range []string{within, beyond} {
@@ -92,7 +92,7 @@ func TestPatterns_WaitForTheirTurn(t *testing.T) {
 	}
 }
 
-// A pattern sees the beginning of a body only, so that what a match costs is bounded.
+// A pattern matches only the beginning of a body, which bounds the time of a match.
 func TestProber_APatternSeesTheFirst64KiB(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := MaxMatched - 2
@@ -116,14 +116,14 @@ func TestProber_APatternSeesTheFirst64KiB(t *testing.T) {
 	}
 }
 
-// Bounds of what judging any pattern may cost. The memory is far above what it costs; the time is reached only by what
-// does not end, on a busy machine too.
+// Bounds of the cost of validating any pattern. The memory is far above the actual use. Only an endless validation
+// reaches the time, also on a busy machine.
 const (
 	judgedWithin = 30 * time.Second
 	judgedIn     = 64 << 20 // octets
 )
 
-// Whatever the pattern is, judging it is cheap, and one that is taken has no more instructions than the bound.
+// Validating any pattern is cheap, and an accepted pattern has at most the maximum number of instructions.
 func FuzzPattern(f *testing.F) {
 	for _, s := range append([]string{"ok", "(", `[\pL\pM]{30}`, "(a|b|)*{2,}", `^(?i:[^a]|\pL?){9}$`, "(?:(?:){1000}){1}",
 		`\Qa.b\E+`}, hostile...) {

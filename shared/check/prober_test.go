@@ -17,8 +17,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// TestMain makes the certificate of httptest the only authority of the system, so
-// that https is tested as it runs in production: verified.
+// TestMain makes the certificate of httptest the only authority of the system, so that https checks verify certificates
+// as in production.
 func TestMain(m *testing.M) {
 	os.Exit(withAuthority(m.Run))
 }
@@ -43,7 +43,7 @@ func withAuthority(run func() int) int {
 
 func addrOf(l net.Listener) netip.AddrPort { return netip.MustParseAddrPort(l.Addr().String()) }
 
-// probe makes one attempt with a Spec of type kind that adjust may change.
+// probe makes an attempt with a Spec of type kind after adjust.
 func probe(t *testing.T, kind check.Type, backend netip.AddrPort, adjust func(*check.Spec)) check.Result {
 	t.Helper()
 	spec := check.Spec{Type: kind, Path: "/health", Interval: 10 * time.Second, Timeout: 10 * time.Second,
@@ -72,7 +72,7 @@ func wantFailure(t *testing.T, r check.Result, reason string) {
 	}
 }
 
-// page is a backend that keeps the last request.
+// page is a backend that stores the last request.
 type page struct {
 	status int
 	last   *http.Request
@@ -141,7 +141,7 @@ func TestProbe_RedirectIsFollowedOnTheSameBackendOnly(t *testing.T) {
 
 func TestProbe_CertificateIsVerifiedUnlessSwitchedOff(t *testing.T) {
 	server := httptest.NewUnstartedServer(&page{status: http.StatusOK})
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports our refusals
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the check rejects certificates, which the server logs
 	server.StartTLS()
 	defer server.Close()
 	backend := addrOf(server.Listener)

@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of the agent's manual")
 
-// The manual of the agent lists the types of checks as they are declared.
+// The manual of the agent lists the declared check types.
 func TestReadme_ListsTheTypes(t *testing.T) {
 	const path, begin, end = "../../agent/README.md", "<!-- check types", "\n<!-- end of check types -->"
 	content, err := os.ReadFile(path)
@@ -34,7 +34,7 @@ func TestReadme_ListsTheTypes(t *testing.T) {
 	}
 }
 
-// typesTable returns the table of the types, those with one condition in one row.
+// typesTable returns the table of the types. Types with the same condition share a row.
 func typesTable() string {
 	rows := []string{"| Type | A backend is healthy if, within `timeout`, |", "|---|---|"}
 	for i := 0; i < len(kinds); {

@@ -2,8 +2,8 @@ package check // inside: it looks at name
 
 import "testing"
 
-// The table above Tracker, with F = 3 and S = 2: each row brings a tracker into
-// its first column with outcomes and observes one more.
+// The table in the comment of Tracker, with F = 3 and S = 2: each row brings a tracker into the state of the first
+// column with outcomes and observes another outcome.
 func TestTracker_Table(t *testing.T) {
 	const s, f, u = Success, Failure, Unknown
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestTracker_WaryWantsSuccessThresholdToBegin(t *testing.T) {
 	}
 }
 
-// Another check of the same backend: F = 3 and S = 2 before, 2 and 3 after.
+// A changed check of the same backend: F = 3 and S = 2 before, F = 2 and S = 3 afterwards.
 func TestTrackerAfter_StateStaysUntilTheThresholdsDecide(t *testing.T) {
 	before := valid()
 	before.FailureThreshold, before.SuccessThreshold = 3, 2
@@ -116,7 +116,7 @@ func TestTracker_HeldUpResultsSayNothingButNotForEver(t *testing.T) {
 			if got := observe(held); got != Unknown {
 				t.Fatalf("result %d in a row is a %s", i+1, got)
 			}
-			observe(Result{}) // could not be made: neither ends the row nor makes it longer
+			observe(Result{}) // Unknown: the count of consecutive results stays the same
 		}
 		observe(Result{Outcome: Success})
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// valid returns a Spec without problems, for tests to damage.
+// valid returns a Spec without problems. Tests make it invalid.
 func valid() Spec {
 	return Spec{
 		Type: HTTP, Path: "/health", Interval: DefaultInterval, Timeout: DefaultTimeout,
@@ -103,8 +103,7 @@ func TestNewProber_RefusesABackendWithoutAddressOrPort(t *testing.T) {
 	}
 }
 
-// Whatever comes from the network in a Spec: what Validate accepts makes a request
-// to the host that was written, and nothing panics.
+// Any Spec from the network that Validate accepts results in a request to the host of the Spec, and never in a panic.
 func FuzzSpec_WhatIsValidMakesOneRequest(f *testing.F) {
 	f.Add("http", "/health?a=b", "www.example.com:8080", "name")
 	f.Add("https", "//x", "[::1]:443", "192.0.2.1")

@@ -103,7 +103,7 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 
 func TestMain_ReloadSignalsAValidatedProcess(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // it has no such signal
+		return // the system has no such signal
 	}
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)

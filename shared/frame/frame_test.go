@@ -22,7 +22,7 @@ func ring(t testing.TB, keys ...[]byte) *Keyring {
 	return k
 }
 
-// seal encrypts as memberlist does.
+// seal encrypts like memberlist.
 func seal(t testing.TB, version byte, key, plain, authenticated []byte) []byte {
 	t.Helper()
 	block, err := aes.NewCipher(key)
@@ -52,7 +52,7 @@ func stream(t testing.TB, withLead bool, key, plain []byte) []byte {
 	return b
 }
 
-// object writes a message: its type, then a map.
+// object encodes a message: its type, then a map.
 func object(k Kind, pairs ...any) []byte {
 	return append([]byte{byte(k)}, plainObject(pairs...)...)
 }

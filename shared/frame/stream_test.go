@@ -108,7 +108,7 @@ func TestParseStream_RefusesWhatMemberlistWouldChokeOn(t *testing.T) {
 	}
 }
 
-// serve answers one connection and closes it.
+// serve answers a connection and closes it.
 func serve(t *testing.T, answer []byte) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -154,7 +154,7 @@ func TestDialer_RefusesWhatIsNotAReply(t *testing.T) {
 	}
 }
 
-// late reports whether an error is that something took too long.
+// late reports whether an error is a timeout.
 func late(err error) bool {
 	timed, is := errors.AsType[net.Error](err)
 	return is && timed.Timeout()
@@ -170,7 +170,7 @@ func TestDialer_StreamEndsWithItsContextOrItsTime(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Minute, 20 * time.Millisecond} {
 		ctx, cancel := context.WithCancel(t.Context())
 		conn, err := d.Dial(ctx, silent.Addr().String(), timeout)
-		for again := 0; again < 20 && late(err); again++ { // the machine stood still
+		for again := 0; again < 20 && late(err); again++ { // the machine was overloaded
 			conn, err = d.Dial(ctx, silent.Addr().String(), timeout)
 		}
 		if err != nil {

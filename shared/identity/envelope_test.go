@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// fixed returns an identity whose key is always the same, for golden frames.
+// fixed returns an identity with a constant key, for golden frames.
 func fixed() *Identity {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	return &Identity{Certificate: &Certificate{KeyID: KeyIDOf([]byte("fixed")),
@@ -98,8 +98,7 @@ func TestParse_OfAnotherMajorVersionOnlyTheSenderIsRead(t *testing.T) {
 	}
 }
 
-// The frame of every released version must be read for ever, and is what is sealed as long as that is the version
-// spoken.
+// The frames of every released version must remain readable. Sealing must produce the frame of the current version.
 func TestGolden_EnvelopeStaysAsItIs(t *testing.T) {
 	text, err := os.ReadFile("testdata/v1.0/envelope.hex")
 	if err != nil {

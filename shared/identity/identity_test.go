@@ -26,7 +26,7 @@ func files(t testing.TB) (cert, key string) {
 	return filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key")
 }
 
-// made makes an identity in files.
+// made creates an identity in files.
 func made(t testing.TB, name string) (id *Identity, cert, key string) {
 	t.Helper()
 	cert, key = files(t)
@@ -75,13 +75,13 @@ func TestLoadOrCreate_CertificateIsAsSpecified(t *testing.T) {
 	}
 }
 
-// Killed between two writes, the next start goes on.
+// After a crash between two writes, the next start completes the creation.
 //
 // Fault 17.
 func TestLoadOrCreate_CompletesACreationThatWasInterrupted(t *testing.T) {
 	for name, c := range map[string]struct {
 		keyWritten bool
-		kept       bool // the identity is the one whose creation began
+		kept       bool // the next start returns the identity of the interrupted creation
 	}{
 		"before the key":                {},
 		"before the certificate's name": {keyWritten: true, kept: true},
@@ -110,7 +110,7 @@ func TestLoadOrCreate_CompletesACreationThatWasInterrupted(t *testing.T) {
 	}
 }
 
-// A name that leaves no room for that of a file under way stands for a full disk.
+// A name that is too long for an unfinished file simulates a full disk.
 //
 // Fault 17.
 func TestLoadOrCreate_AFailureToWriteStopsNoLaterStart(t *testing.T) {
@@ -316,7 +316,7 @@ func TestValidateID(t *testing.T) {
 	}
 }
 
-// certificate makes a certificate from a template that a test has changed.
+// certificate creates a certificate from a template after a change by the test.
 func certificate(t *testing.T, change func(*x509.Certificate)) []byte {
 	t.Helper()
 	pub, key, err := ed25519.GenerateKey(rand.Reader)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// exchangeOf returns an Exchange whose key is always the same, for golden frames.
+// exchangeOf returns an Exchange with a constant key, for golden frames.
 func exchangeOf(t testing.TB, fill byte) *Exchange {
 	t.Helper()
 	key, err := ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{fill}, 32))
@@ -64,7 +64,7 @@ func TestSession_EverythingArrivesAtTheOtherSideInEitherDirection(t *testing.T) 
 	}
 }
 
-// Whatever differs between the two sides, and whoever else has a session with either, has other keys.
+// Sessions with any difference between the two sides, and sessions with third parties, have other keys.
 func TestSession_IsForExactlyTheseTwoProcesses(t *testing.T) {
 	agent, node, third := NewExchange(), NewExchange(), NewExchange()
 	p := testPairing(agent, node)
@@ -82,14 +82,14 @@ func TestSession_IsForExactlyTheseTwoProcesses(t *testing.T) {
 		if parsed(t, b).Authentic(AgentToNode, here) {
 			t.Errorf("%s: believed", name)
 		}
-		// The same with the head that the right session has, so that only the key can tell.
+		// The same message with the head of the correct session, so that only the key differs.
 		head := agree(t, agent, p).Seal(AgentToNode, testEnvelope())
 		copy(b, head[:headerSize])
 		if bytes.Equal(b, head) || parsed(t, b).Authentic(AgentToNode, here) {
 			t.Errorf("%s with another head: believed", name)
 		}
 	}
-	// A third process that claims the agent's share as its own cannot derive the key.
+	// A third process that claims the share of the agent cannot derive the key.
 	stolen := p
 	stolen.AgentShare = third.Share()
 	if parsed(t, agree(t, third, stolen).Seal(AgentToNode, testEnvelope())).Authentic(AgentToNode, here) {
@@ -118,7 +118,7 @@ func TestSession_NoOctetCanBeChangedAddedOrLeftOut(t *testing.T) {
 	}
 }
 
-// A code never passes for a signature, nor a signature for a code, even if the first two octets are changed.
+// A code is never valid as a signature, and a signature never as a code, even with changed first two octets.
 func TestSession_CodesAndSignaturesAreNotMistakenForEachOther(t *testing.T) {
 	agent, node, id := NewExchange(), NewExchange(), fixed()
 	p := testPairing(agent, node)
@@ -163,8 +163,7 @@ func TestAgree_RefusesSharesOfNobody(t *testing.T) {
 	}
 }
 
-// The frame of every released version must be understood for ever, and is what is sealed as long as that is the version
-// spoken.
+// The frames of every released version must remain valid. Sealing must produce the frame of the current version.
 func TestGolden_SessionStaysAsItIs(t *testing.T) {
 	text, err := os.ReadFile("testdata/v1.1/session.hex")
 	if err != nil {

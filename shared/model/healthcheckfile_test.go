@@ -49,7 +49,7 @@ func TestHealthCheck_DetailsAreThoseOfTheCheck(t *testing.T) {
 	}
 }
 
-// What package check refuses is told with the key in the file, and what a type has no use for is refused.
+// Problems of package check have the key of the file. A value that the check type ignores is a problem.
 func TestHealthCheck_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 	tests := []struct {
 		name, text string

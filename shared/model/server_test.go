@@ -50,7 +50,7 @@ func TestServer_ReadsAndWritesTheStoredFormOfVersion090(t *testing.T) {
 	}
 }
 
-// Each setting of a health check has a place in the check that is made.
+// Each setting of a health check has an effect on the check.
 func TestHealthCheck_EverySettingIsInTheCheck(t *testing.T) {
 	fields := model.FieldsOf(reflect.TypeFor[model.HealthCheck]())
 	for i := range fields.List {
@@ -103,7 +103,7 @@ func TestHealthCheck_OverTheCheckOfARegion(t *testing.T) {
 	}
 }
 
-// In JSON, null resets a setting of a health check, and an omitted setting keeps its value.
+// In JSON, null resets a setting of a health check, and an omitted setting is unchanged.
 func TestServer_PatchOfTheHealthCheck(t *testing.T) {
 	before := model.New[model.Server]()
 	before.HealthCheck = &model.HealthCheck{Type: "http", Path: "/up", Headers: map[string]string{"A": "b", "C": "d"},

@@ -15,13 +15,13 @@ import (
 	"gslb.internal/shared/resolve"
 )
 
-// server answers as it is told to.
+// server is a resolver with configured answers.
 type server struct {
 	mu      sync.Mutex
 	records []string // of a zone file
 	err     error
 	asked   int
-	forged  bool // it answers another question
+	forged  bool // the reply has another question
 }
 
 func (s *server) set(err error, records ...string) {
@@ -91,7 +91,7 @@ func want(t *testing.T, b *resolve.Book, failed bool, addresses ...string) {
 	}
 }
 
-// What a name has is followed in its time; while nothing good is answered, what was good last stays.
+// The Book follows changes of a name after the TTL, and retains the last good answers during failures.
 func TestBook_FollowsANameAndKeepsWhatWasGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{records: []string{"APP.test. 1 A 192.0.2.1", "app.test. 30 AAAA 2001:db8::1"}}
@@ -99,7 +99,7 @@ func TestBook_FollowsANameAndKeepsWhatWasGood(t *testing.T) {
 		want(t, b, false, "192.0.2.1", "2001:db8::1")
 		s.set(nil, "app.test. 3600 CNAME b.test.", "b.test. 3600 A 192.0.2.9", "b.test. 9 A 192.0.2.9",
 			"c.test. 9 A 192.0.2.8")
-		time.Sleep(4 * time.Second) // the TTL of a second counts as min_ttl
+		time.Sleep(4 * time.Second) // the TTL of a second is raised to min_ttl
 		want(t, b, false, "192.0.2.1", "2001:db8::1")
 		time.Sleep(time.Second)
 		want(t, b, false, "192.0.2.9")
@@ -128,13 +128,13 @@ func TestBook_FollowsANameAndKeepsWhatWasGood(t *testing.T) {
 	})
 }
 
-// After a failure a name is asked for again after min_ttl, then more and more rarely, but when its TTL has passed.
+// After a failure, the Book retries after min_ttl, then in growing intervals, but at the latest when the TTL expires.
 func TestBook_PausesAfterFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ttl, both, aaaa = 40 * time.Second, 1, 2
 		rounds := []struct {
-			fails int           // both types, AAAA or none
-			pause time.Duration // afterwards
+			fails int           // failing queries: both types, AAAA or none
+			pause time.Duration // after the failures
 		}{
 			{0, ttl}, {both, 5 * time.Second}, {both, 10 * time.Second}, {0, ttl}, {both, 5 * time.Second},
 			{aaaa, 10 * time.Second}, {aaaa, 20 * time.Second}, {aaaa, ttl}, {aaaa, ttl}, {aaaa, ttl}, {both, time.Minute},
@@ -170,7 +170,7 @@ func TestBook_PausesAfterFailures(t *testing.T) {
 	})
 }
 
-// A name that nobody follows any more is not asked for.
+// The Book sends no queries for a name that is no longer followed.
 func TestBook_ForgetsNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{records: []string{"app.test. 5 A 192.0.2.1"}}
@@ -185,7 +185,7 @@ func TestBook_ForgetsNames(t *testing.T) {
 	})
 }
 
-// Whatever a resolver sends, each address is of the type that was asked for, and there is a bound.
+// For any reply of a resolver, each address has the requested type, and the number of addresses is bounded.
 func FuzzBook(f *testing.F) {
 	good := new(dns.Msg).SetQuestion("app.test.", dns.TypeA)
 	good.Response = true

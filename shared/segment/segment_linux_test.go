@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/segment"
 )
 
-// Both sides of a connection keep to the bound, on loopback, which would carry 64 KiB.
+// Both sides of a connection respect the bound, also on loopback, which would carry 64 KiB.
 func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
 	for _, network := range []string{"tcp4", "tcp6"} {
 		address := map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0"}[network]
@@ -37,7 +37,7 @@ func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := raw.Control(func(fd uintptr) {
-				// which are a time stamp
+				// TCP_MAXSEG can be below Max by the octets of options, such as a time stamp
 				size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG)
 				if err != nil || size > segment.Max ||
 					size < segment.Max-12 {

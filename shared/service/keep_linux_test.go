@@ -54,14 +54,14 @@ func TestKeep_TheManagerGetsTheSocketsThemselves(t *testing.T) {
 	}
 }
 
-// The kernel takes at most 253 descriptors in one message.
+// The kernel accepts at most 253 descriptors in a message.
 func TestKeep_MoreThanOneMessageTakesAndAllOrNone(t *testing.T) {
 	const many = 300
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	if limit.Cur < 3*many { // copies that were sent, copies that were read, and all else
+	if limit.Cur < 3*many { // sent copies, received copies, and other files
 		t.Skipf("a process may have %d files only", limit.Cur)
 	}
 	conn := manager(t)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// manager listens as a service manager does.
+// manager listens like a service manager.
 func manager(t *testing.T) *net.UnixConn {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "notify")
@@ -25,7 +25,7 @@ func manager(t *testing.T) *net.UnixConn {
 	return conn
 }
 
-// told returns the next thing that the manager hears, "" when that is nothing for a while.
+// told returns the next message to the manager, or "" if none arrives for a while.
 func told(t *testing.T, conn *net.UnixConn, within time.Duration) string {
 	t.Helper()
 	_ = conn.SetReadDeadline(time.Now().Add(within))
@@ -104,7 +104,7 @@ func TestWatch_TellsOnlyWhileWell(t *testing.T) {
 	}
 	unwell.Store(true)
 	<-asked
-	for told(t, conn, 100*time.Millisecond) != "" { // what was told before
+	for told(t, conn, 100*time.Millisecond) != "" { // earlier messages
 	}
 	for len(asked) > 0 {
 		<-asked

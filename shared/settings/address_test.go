@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// listening is one way to listen.
+// listening is a configuration of a listener.
 type listening struct {
 	host      string
 	oneFamily bool
@@ -36,7 +36,7 @@ func (l listening) parsed(t *testing.T, port int) settings.Listener {
 	return parsed
 }
 
-// Of every two listeners the kernel opens the second or not, as Overlaps says.
+// For each pair of listeners, the kernel rejects the second exactly if Overlaps returns true.
 func TestListener_OverlapsWhereASecondOneCannotBeOpened(t *testing.T) {
 	hosts := []string{"", "0.0.0.0", "127.0.0.1", "127.0.0.2", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]", "[::]", "[::1]"}
 	if l, err := net.Listen("tcp6", "[::1]:0"); err == nil {
@@ -52,7 +52,7 @@ func TestListener_OverlapsWhereASecondOneCannotBeOpened(t *testing.T) {
 	for _, first := range all {
 		for _, second := range all {
 			refused, want := both(t, first, second)
-			for tries := 0; refused && !want && tries < 20; tries++ { // another program may have had the port
+			for tries := 0; refused && !want && tries < 20; tries++ { // another program may have used the port
 				refused, want = both(t, first, second)
 			}
 			if refused != want {
@@ -73,14 +73,14 @@ func both(t *testing.T, first, second listening) (refused, overlap bool) {
 		if refused, overlap, taken = bothOnce(t, first, second); !taken {
 			return refused, overlap
 		}
-		<-tick.C // so many ports are in use that another may have to be given back first
+		<-tick.C // waits for a free port, since other programs may use many
 	}
 	t.Fatalf("no port is free for %+v, then %+v", first, second)
 	return false, false
 }
 
-// bothOnce opens both listeners on one port. refused reports whether the second was refused, overlap what the
-// configuration says, and taken whether another program may have taken the port.
+// bothOnce opens both listeners on a port. refused reports whether the second was rejected, overlap the result of
+// Overlaps, and taken whether another program may use the port.
 func bothOnce(t *testing.T, first, second listening) (refused, overlap, taken bool) {
 	t.Helper()
 	a, err := first.open(0)
@@ -118,7 +118,7 @@ func TestListener_OtherPortsNeverOverlap(t *testing.T) {
 	}
 }
 
-// A listener of an IPv4 address leaves IPv6 to others, and to whom "[::]" is one family, that leaves IPv4 to others.
+// A listener of an IPv4 address leaves IPv6 free, and an IPv6-only listener of "[::]" leaves IPv4 free.
 func TestListenNetwork_KeepsFamiliesApart(t *testing.T) {
 	for address, want := range map[string][2]string{
 		"0.0.0.0:0": {"tcp4", "tcp4"}, "127.0.0.1:0": {"tcp4", "tcp4"}, "[::ffff:0.0.0.0]:0": {"tcp4",

@@ -71,7 +71,7 @@ func TestIncludes_TellWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What one file sets no other may: nobody should have to know the order of a pattern's matches.
+// Two files may not set the same key, so that the order of a pattern's matches has no effect.
 func TestIncludes_KeySetInTwoFilesIsRefused(t *testing.T) {
 	_, got := load(t, map[string]string{
 		"main.yaml": "mode: test\nincludes: [b.yaml]\nserver:\n  name: a\n  policies: {one: {}}\n",
@@ -86,7 +86,7 @@ func TestIncludes_KeySetInTwoFilesIsRefused(t *testing.T) {
 	}
 }
 
-// The index of an element counts over all files, and its line is in the file it stands in.
+// The index of an element counts the elements of all files, and its line is the line in its own file.
 func TestIncludes_ProblemsNameTheFileTheyAreIn(t *testing.T) {
 	_, got := load(t, map[string]string{
 		"main.yaml": "mode: test\nincludes: [b.yaml, c.yaml]\nsites: [one, two]\n",
@@ -111,8 +111,8 @@ func TestIncludes_ProblemsNameTheFileTheyAreIn(t *testing.T) {
 	}
 }
 
-// An entry that leads nowhere is reported where it stands; a file that is read badly is reported by its own name and
-// line.
+// The problem of an entry without a file has the position of the entry. The problem of an unreadable file has its own
+// name and line.
 func TestIncludes_UnusableFilesAreToldWithTheirPlace(t *testing.T) {
 	_, got := load(t, map[string]string{
 		"main.yaml":   "mode: test\nincludes:\n- conf\n- utf8.yaml\n",
@@ -132,7 +132,7 @@ func TestIncludes_UnusableFilesAreToldWithTheirPlace(t *testing.T) {
 	}
 }
 
-// Whatever spoils a file is reported with the line where it stands.
+// Each syntax problem has the line of the mistake.
 func TestSyntax_IsToldWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"mode: test\n\nserver: {name: \"a\xc3\"}\nsites: []\n": "main.yaml:3: not valid YAML: " +

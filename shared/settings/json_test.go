@@ -14,7 +14,7 @@ var jsonTexts = []string{
 	"{\n\t\"a\" :\r\n [ { } , [ ] ]\n}", "{\"\\u00fc\": \"\\\"\\/\\ud83d\\ude00\"}", "{\"a\": \"null\"}", " [1 , 2]\n\n",
 }
 
-// Lists of a program stand in JSON, joined with what people write in YAML.
+// Lists in JSON files are joined with values in YAML files.
 func TestJSON_IsJoinedWithYAML(t *testing.T) {
 	got, problems := load(t, map[string]string{
 		"main.yaml": "mode: test\nincludes: [sites.json, empty.json]\nserver: {name: a}\nsites: [one]\n",
@@ -40,7 +40,7 @@ func TestJSON_IsJoinedWithYAML(t *testing.T) {
 	}
 }
 
-// Problems of JSON name the column too: a program writes all of it on one line.
+// Problems in JSON also have a column, because programs may write JSON on a single line.
 func TestJSON_ProblemsNameLineAndColumn(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -83,7 +83,7 @@ func TestJSON_ProblemsNameLineAndColumn(t *testing.T) {
 	}
 }
 
-// A file of tokens may be JSON by its name; one with a secret in it is closed to others.
+// A file of tokens may be JSON by its name. A file with a secret must not be open to others.
 func TestJSON_HoldsSecrets(t *testing.T) {
 	got, problems := load(t, map[string]string{
 		"main.yaml":   "mode: test\nserver: {tokens_file: tokens.json}\n",
@@ -101,7 +101,7 @@ func TestJSON_HoldsSecrets(t *testing.T) {
 	}
 }
 
-// Whatever encoding/json takes for JSON is read, as the values it has, and each value is found where it says.
+// The parser reads all valid JSON, with the values of encoding/json, and each value is at its recorded position.
 func FuzzJSON(f *testing.F) {
 	for _, text := range jsonTexts {
 		f.Add(text)
@@ -120,7 +120,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// checkSpots finds every node of a text where it says that it begins.
+// checkSpots checks the recorded position of every node of a text.
 func checkSpots(t *testing.T, lines []string, n *node) {
 	t.Helper()
 	rest := lines[n.at.line-1][n.at.column-1:]

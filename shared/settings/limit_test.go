@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// decodeText does with text what Load does with a file.
+// decodeText decodes a text as Load decodes a file.
 func decodeText(text string) (*Report, sample) {
 	report := newReport()
 	doc := &document{path: "x"}
@@ -80,7 +80,7 @@ func nestedBlocks(depth int) string {
 	return b.String()
 }
 
-// An alias bomb takes no more memory than its text: what it would come to is counted, and nothing is written out.
+// An alias bomb takes no more memory than its text: the converter counts the expanded size without expanding aliases.
 func TestLimits_AliasBombTakesNoMemory(t *testing.T) {
 	text := "regions: &a0 [x, x, x, x, x, x, x, x, x]\n"
 	for i := range 12 {
@@ -98,7 +98,7 @@ func TestLimits_AliasBombTakesNoMemory(t *testing.T) {
 	}
 }
 
-// What a file with many servers repeats is within the bounds: each has a check of eight values by an alias.
+// The aliases of a file with many servers are within the bounds: each server has a check of eight values by an alias.
 func TestLimits_AliasInEachOfManyEntriesIsFine(t *testing.T) {
 	text := "mode: test\nsites:\n- {name: a, check: &c {type: x}}\n" + strings.Repeat("- {name: site, port: 80, "+
 		"check: *c}\n", 30_000)
@@ -111,7 +111,7 @@ func TestLimits_AliasInEachOfManyEntriesIsFine(t *testing.T) {
 func TestLimits_FileBeyondTheLimitIsNotRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "main.yaml")
 	write(t, path, "mode: test\n", 0o600)
-	if err := os.Truncate(path, maxFile+1); err != nil { // a hole: nothing is written
+	if err := os.Truncate(path, maxFile+1); err != nil { // a sparse file, without data on disk
 		t.Fatal(err)
 	}
 	var s sample
@@ -121,7 +121,7 @@ func TestLimits_FileBeyondTheLimitIsNotRead(t *testing.T) {
 	}
 }
 
-// No text makes the reader panic or hang, and every problem is a line with a place.
+// For any text, the parser neither panics nor hangs, and every problem is a line with a position.
 func FuzzDecode(f *testing.F) {
 	for _, text := range yamlTexts {
 		f.Add(text)

@@ -59,7 +59,7 @@ listen: ":53"
 	}
 }
 
-// A key with nothing behind it is as good as left out; a list that is given takes the default's place.
+// A key without a value is treated as omitted. A given list replaces the default.
 func TestLoad_KeepsDefaultsOfWhatIsLeftOut(t *testing.T) {
 	got, problems := load(t, map[string]string{"main.yaml": "mode: test\nserver:\n  count:\n  name: ~\nallowed: " +
 		"[x]\nsites:\n"})
@@ -71,7 +71,7 @@ func TestLoad_KeepsDefaultsOfWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// Anchors, aliases and merge keys are the full library's work.
+// The YAML library handles anchors, aliases and merge keys.
 func TestLoad_UnderstandsAnchorsAndMergeKeys(t *testing.T) {
 	got, problems := load(t, map[string]string{"main.yaml": `
 mode: test
@@ -185,7 +185,7 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Problems that the caller finds stand among the others, with their place; what follows from a problem is not reported.
+// Problems of the caller are sorted by their positions. Consequences of another problem are not reported.
 func TestLoad_AddsWhatTheCallerFinds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "main.yaml")
 	write(t, path, "mode: test\nsites:\n  - name: a\n    port: x\n  - name: b\n", 0o600)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is read ahead is what the whole text says, wherever it is cut off.
+// For every length of the head, the mode from the head of a text is "" or the mode of the whole text.
 func FuzzModeOf(f *testing.F) {
 	for _, text := range yamlTexts {
 		f.Add("mode: x\n"+text, 5)

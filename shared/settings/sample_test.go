@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sample has a key of every shape.
+// sample has a key of each shape.
 type sample struct {
 	Mode    string   `key:"mode"`
 	Server  server   `key:"server"`
@@ -47,14 +47,14 @@ type probe struct {
 	Type string `key:"type" default:"tcp"`
 }
 
-// UnmarshalText lets a site be given by its name.
+// UnmarshalText parses a site from its name.
 func (s *site) UnmarshalText(text []byte) error {
 	s.Name = string(text)
 	return nil
 }
 
-// load writes files, by name, each readable by its owner only, and loads the one called main.yaml. Every message has
-// the directory's name cut out.
+// load writes the named files, readable by their owner only, and loads main.yaml. It removes the name of the directory
+// from messages.
 func load(t *testing.T, files map[string]string) (sample, []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -82,7 +82,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+	if err := os.Chmod(path, mode); err != nil { // independent of the umask
 		t.Fatal(err)
 	}
 }

@@ -39,7 +39,7 @@ func TestSecret_ShowsItselfOnlyWhenRevealed(t *testing.T) {
 	}
 }
 
-// All sources of a secret, and what each yields.
+// All sources of a secret, and the value from each.
 func TestSecrets_ComeFromFilesAndEnvironment(t *testing.T) {
 	t.Run("files", func(t *testing.T) {
 		got, problems := load(t, map[string]string{
@@ -61,7 +61,7 @@ func TestSecrets_ComeFromFilesAndEnvironment(t *testing.T) {
 	})
 	t.Run("only secrets come from the environment", func(t *testing.T) {
 		t.Setenv("GSLB_SERVER_NAME", "x")
-		t.Setenv("GSLB_SERVER_KEY", "") // as good as not there
+		t.Setenv("GSLB_SERVER_KEY", "") // treated as unset
 		got, problems := load(t, map[string]string{"main.yaml": "mode: test\nserver: {key: k}\n"})
 		if problems != nil || got.Server.Name != "" || got.Server.Key != "k" {
 			t.Errorf("got %+v, %q", got, problems)
@@ -232,7 +232,7 @@ func TestSecrets_AVariableInAListOfStructs(t *testing.T) {
 	}
 }
 
-// A map of lists of secrets has the sources that every secret has.
+// A map of lists of secrets has the same sources as every secret.
 func TestSecrets_InListsOfAMap(t *testing.T) {
 	type lists struct {
 		Mode   string              `key:"mode"`

@@ -144,7 +144,7 @@ func TestDidYouMean_NamesTheNearestOrAll(t *testing.T) {
 	}
 }
 
-// A canonical name is its own canonical form, and upper case makes no difference.
+// A canonical name is its own canonical form, and case has no effect.
 func FuzzCanonicalName(f *testing.F) {
 	for _, text := range []string{"app.example.com", "a", "a.", "a..b", "-a.b", "a-.b", "a.-b", "_a.b_c", "1.2.3.4",
 		"9.a", "A.b", "a.b:c", "fe80::1%a", "", ".", strings.Repeat("a", 64), strings.Repeat("a.", 127)} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// yamlTexts are configurations as people and programs write them, and the values they stand for as written writes them.
+// yamlTexts are typical configurations of people and programs, and their values in the form of written.
 var yamlTexts = map[string]string{
 	"":                              "null",
 	"# nothing\n\n   # here\n":      "null",
@@ -30,7 +30,7 @@ var yamlTexts = map[string]string{
 	"a: it's\nb: x#y\nc: C:\\dir\n":                                  "{a:it's b:x#y c:C:\\dir}",
 }
 
-// written writes a node's value on one line.
+// written returns the value of a node on one line.
 func written(n *node) string {
 	var parts []string
 	for i := range n.children {
@@ -63,7 +63,7 @@ func TestYAML_IsReadAsPeopleWriteIt(t *testing.T) {
 	}
 }
 
-// A key's line is where it stands, and a value's where it begins, also when an alias brings it.
+// A key and a value have the lines of their beginnings, also behind an alias.
 func TestYAML_NodesKnowTheirLines(t *testing.T) {
 	root, problems := parseYAML("a:\n  - &x\n    b: 1\n\nc: 2\nd:\n  *x\n")
 	if problems != nil {

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// usual returns the heartbeat of an agent with n backends of one service, as they are found in practice.
+// usual returns a typical heartbeat of an agent with n backends of a service.
 func usual(n int) *Heartbeat {
 	h := &Heartbeat{Region: "eu-west", Version: "1.0.0", UptimeSeconds: 864000, IntervalMillis: 10000, MissedThreshold: 3,
 		Figures: Figures{CPUPercent: 1250, MemoryPercent: 4075, ChecksTotal: 518400}}
@@ -45,7 +45,7 @@ func TestHeartbeat_DecodingTakesFewAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if allocations > 6 { // the decoder; region, version, and once for the three: service, check type, path
+	if allocations > 6 { // the decoder, region, version, and once for all three: service, check type, path
 		t.Errorf("%v allocations", allocations)
 	}
 }

@@ -19,8 +19,8 @@ var kinds = map[uint8]func() message{
 	uint8(TypeDrain):      func() message { return new(Drain) },
 }
 
-// FuzzUnmarshal: no input makes decoding panic; what decodes can be encoded; encoding it gives the input again, but for
-// fields of later versions; and decoding that gives the same message.
+// FuzzUnmarshal checks that decoding never panics. Encoding a decoded message returns the input without fields of later
+// versions, and decoding the result returns the same message.
 func FuzzUnmarshal(f *testing.F) {
 	for kind, make := range kinds {
 		for _, m := range samples() {
@@ -49,7 +49,7 @@ func FuzzUnmarshal(f *testing.F) {
 		if len(once) > len(b) || (len(once) == len(b) && !bytes.Equal(once, b)) {
 			t.Fatalf("two encodings of the same message:\n%x\n%x", b, once)
 		}
-		clear(b) // the message must not refer to it
+		clear(b) // the message must not refer to b
 		if err := second.UnmarshalBinary(once); err != nil {
 			t.Fatalf("what was encoded does not decode: %v", err)
 		}

@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "write the golden frames of the present,
 
 const goldenHead = "# payload of a %s, protocol %d.%d; made by: go test ./wire -run TestGolden -update\n"
 
-// The frames of every released version must decode to the same messages for ever; those of the present one must also be
-// what is encoded.
+// The frames of every released version must always decode to the same messages. Encoding must produce the frames of the
+// current version.
 func TestGolden_FramesStayAsTheyAre(t *testing.T) {
 	dir := filepath.Join("testdata", fmt.Sprintf("v%d.%d", Major, Minor))
 	for name, m := range samples() {
@@ -37,7 +37,7 @@ func TestGolden_FramesStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// The messages of protocol 1.1, which version 0.9.0 sends, have the same meaning, and their missing fields are zero.
+// The messages of protocol 1.1, which version 0.9.0 sends, have the same meaning. Their missing fields are zero.
 func TestGolden_FramesOfVersion090MeanTheSame(t *testing.T) {
 	for name, later := range samples() {
 		path := filepath.Join("testdata", "v1.1", name+".hex")
@@ -56,7 +56,7 @@ func TestGolden_FramesOfVersion090MeanTheSame(t *testing.T) {
 	}
 }
 
-// contradiction names a field that has another value than in the full sample, and is not just missing.
+// contradiction returns the name of a field with another value than in the full sample, except for missing fields.
 func contradiction(path string, got, full reflect.Value) string {
 	switch {
 	case got.IsZero():

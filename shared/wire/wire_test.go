@@ -11,13 +11,13 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// message is the methods of all messages, as pointers.
+// message has the methods of all messages, as pointers.
 type message interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }
 
-// samples has one message of each type with every field in use, by the name of its golden frame.
+// samples has a message of each type with all fields set, by the name of its golden frame.
 func samples() map[string]message {
 	backend := Backend{
 		Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.10"), Port: 8080, Weight: 100,
@@ -86,7 +86,7 @@ func encode(t testing.TB, m message) []byte {
 	return b
 }
 
-// A sample that leaves a field out would make these tests and the golden frames blind to it.
+// The samples must set all fields, or these tests and the golden frames would not cover the fields.
 func TestSamples_HaveEveryFieldInUse(t *testing.T) {
 	for name, m := range samples() {
 		noZero(t, name, reflect.ValueOf(m).Elem())
@@ -96,7 +96,7 @@ func TestSamples_HaveEveryFieldInUse(t *testing.T) {
 func noZero(t *testing.T, path string, v reflect.Value) {
 	t.Helper()
 	switch {
-	case strings.HasSuffix(path, ".Check.Detail.Send"): // messages do not have it
+	case strings.HasSuffix(path, ".Check.Detail.Send"): // not part of messages
 	case v.IsZero():
 		t.Errorf("%s is not in use", path)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
@@ -224,7 +224,7 @@ func TestDecode_RefusesMoreThanTheLimits(t *testing.T) {
 func TestDecode_MissingWhatMustBeThere(t *testing.T) {
 	for name, m := range samples() {
 		if name == "heartbeat" || name == "deregister" || name == "signal" || name == "drain" {
-			continue // an agent without backends; a goodbye without a reason; no warning any more; no time given
+			continue // an agent without backends, a leave message without a reason, no warnings, no duration
 		}
 		if err := fresh(m).UnmarshalBinary(nil); !errors.Is(err, ErrMalformed) {
 			t.Errorf("empty %s: error is %v", name, err)
