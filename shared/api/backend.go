@@ -62,7 +62,7 @@ type ActiveDrain struct {
 	EndsAt time.Time `json:"ends_at"`
 	// Stage is empty in answers of version 0.9.0.
 	Stage DrainStage `json:"stage,omitempty"`
-	// SafeAt is the time from which the backend is safe to stop if the configuration stays the same; null: unknown.
+	// SafeAt is the time from which the backend is safe to stop unless something changes; null: unknown.
 	SafeAt *time.Time `json:"safe_at"`
 	ActiveOrder
 }

@@ -26,7 +26,7 @@ type KeyStage string
 
 // The stages of a signing key. A rollover makes an active key incoming or retiring; other stages equal the states.
 const (
-	StageIncoming  KeyStage = "incoming"  // the new key of a rollover: the parent may still have other DS records
+	StageIncoming  KeyStage = "incoming"  // the new key, until the parent is known to have only its DS record
 	StageActive    KeyStage = "active"    // signing, and no rollover removes it yet
 	StageRetiring  KeyStage = "retiring"  // signing, until the new key with a DS record in the parent replaces it
 	StagePublished KeyStage = "published" // as KeyPublished
