@@ -23,7 +23,7 @@ type Agent struct {
 	RevokedAt      *time.Time `json:"revoked_at"`
 	RevokedReason  string     `json:"revoked_reason"`
 	Backends       int        `json:"backends"`
-	// Problems describe refusals of the agent and its backends, and copies of its identity.
+	// Problems describe rejections of the agent and its backends, and copies of its identity.
 	Problems []string `json:"problems"`
 }
 

@@ -49,7 +49,7 @@ type ActiveOverride struct {
 	ActiveOrder
 }
 
-// ActiveWeight is the active weight that an operator has given a backend.
+// ActiveWeight is the active weight of a backend that an operator has set.
 type ActiveWeight struct {
 	Weight int `json:"weight"`
 	ActiveOrder
@@ -74,7 +74,7 @@ type DrainStage string
 const (
 	DrainPlanned  DrainStage = "planned"  // starts later
 	DrainDraining DrainStage = "draining" // the share of the backend falls
-	DrainReduced  DrainStage = "reduced"  // has left the backend a share: the backend stays in answers
+	DrainReduced  DrainStage = "reduced"  // has ended at a share above 0: the backend remains in answers
 	DrainAnswered DrainStage = "answered" // has ended, and the node still answers with the backend
 	DrainCached   DrainStage = "cached"   // no answer has the backend, and resolvers may still cache one
 	DrainSafe     DrainStage = "safe"     // no answer has the backend, and the TTL of the last one has expired

@@ -30,7 +30,7 @@ type Brake struct {
 	Backends []string     `json:"backends"` // ids of the backends under this hold
 }
 
-// Scope returns the kind and the name of the protected object, as Client.ReleaseBrake takes them.
+// Scope returns the kind and the name of the protected object, for Client.ReleaseBrake.
 func (b *Brake) Scope() (scope, subject string) {
 	switch {
 	case b.Region != "":

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// The sections of the configuration that the API shows and changes.
+// The sections of the configuration in the API.
 const (
 	pathDNSConfig         = "/api/v1/config/dns"
 	pathHealthCheckConfig = "/api/v1/config/health-check"

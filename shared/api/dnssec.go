@@ -40,7 +40,7 @@ type DNSSECStatus struct {
 	Sync    DNSSECSyncState `json:"sync"`
 }
 
-// DNSSECKeyUse is the use of a signing key, as GET /api/v1/dnssec/status shows it.
+// DNSSECKeyUse is the use of a signing key in GET /api/v1/dnssec/status.
 type DNSSECKeyUse struct {
 	KeyTag     int       `json:"key_tag"`
 	Zone       string    `json:"zone"` // with its trailing dot
@@ -98,7 +98,7 @@ type DSRecords struct {
 	// NoDS are the zones that must have no DS record in the parent now: unsigned zones, and zones in a signing transition,
 	// see GET /api/v1/dnssec/rollover.
 	NoDS []string `json:"no_ds"`
-	// Warning is a step to take before the records go into a parent zone; null: none.
+	// Warning is a required step before the records are added to a parent zone; null: none.
 	Warning *string `json:"warning"`
 }
 

@@ -80,7 +80,7 @@ const (
 	PlanDelete PlanAction = "delete"
 )
 
-// Plan lists the changes that a document makes: the answer of a plan, and of an apply.
+// Plan lists the changes of a document. It is the answer of a plan and of an apply.
 type Plan struct {
 	Applied   bool         `json:"applied"`
 	Changes   []PlanChange `json:"changes"`   // in the order of kind and name

@@ -10,7 +10,7 @@ import (
 type Domain struct {
 	ID string `json:"id"` // the name
 	model.Domain
-	// RoutingPolicy is the same as RoutingAlgorithm.
+	// RoutingPolicy equals RoutingAlgorithm.
 	RoutingPolicy string `json:"routing_policy"`
 	// HealthCheckID is the id of the first server of the domain that the node checks. Each server has its own check, at
 	// /servers/{id}/health-check. Empty: the node checks none.

@@ -32,7 +32,7 @@ type Error struct {
 	RequestID string            // X-Request-Id of the answer
 	Node      string            // base URL of the node
 	Problems  []DocumentProblem // of a document
-	Undo      *Undone           // the change that cannot be undone; nil for other refusals, and of nodes up to 0.9
+	Undo      *Undone           // the change that cannot be undone; nil for other errors, and from nodes up to 0.9
 }
 
 // Error returns the node's answer in one sentence.

@@ -26,8 +26,8 @@ type GeoMapping struct {
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
 }
 
-// GeoMappingChange is the body of PUT and PATCH /api/v1/geo/mappings, which needs cidr: a merge patch. A field that it
-// omits gets its default with PUT, and stays with PATCH.
+// GeoMappingChange is the body of PUT and PATCH /api/v1/geo/mappings, which requires cidr: a merge patch. PUT sets
+// omitted fields to their defaults; PATCH retains their values.
 type GeoMappingChange = model.Patch[model.Mapping]
 
 // GeoMappingList is the answer of GET /api/v1/geo/mappings.

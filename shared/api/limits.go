@@ -6,7 +6,7 @@ import "time"
 const (
 	// MaxBody is the largest request body, in bytes.
 	MaxBody = 1 << 20
-	// DefaultPageLimit is the number of list entries when limit is not given.
+	// DefaultPageLimit is the default of limit, the number of list entries.
 	DefaultPageLimit = 100
 	// MaxPageLimit is the largest limit of a list.
 	MaxPageLimit = 1000

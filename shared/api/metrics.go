@@ -131,7 +131,7 @@ type RoutingStats struct {
 	Timestamp      time.Time                      `json:"timestamp"`
 	TotalDecisions uint64                         `json:"total_decisions"`
 	ByAlgorithm    map[string]uint64              `json:"by_algorithm"` // the algorithm that selected the backends
-	ByRegion       map[string]uint64              `json:"by_region"`    // region of the selected backend; "" without a region
+	ByRegion       map[string]uint64              `json:"by_region"`    // of the selected backend; "" without a region
 	ByOutcome      map[RoutingDecisionKind]uint64 `json:"by_outcome"`
 	// answers that depended on the client location, to clients in a region
 	GeoRoutingHits uint64 `json:"geo_routing_hits"`

@@ -30,7 +30,7 @@ func ParseNode(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// withPort adds brackets to a bare IPv6 address, and the default port if none is given.
+// withPort adds brackets to a bare IPv6 address, and the default port to an address without a port.
 func withPort(host string) string {
 	_, port, _ := net.SplitHostPort(DefaultAddress)
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// NotificationTarget is a receiver of notifications, as a node sees it. Counts are since the start of the node.
+// NotificationTarget is a receiver of notifications, with the counts of a node since its start.
 type NotificationTarget struct {
 	Name         string     `json:"name"`
 	Type         string     `json:"type"`

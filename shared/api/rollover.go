@@ -36,7 +36,7 @@ type Rolls struct {
 	Rolls   []Roll `json:"rolls"`
 }
 
-// Roll is a key rollover of a zone, or a signing transition to unsigned or signed, as a node sees it. A signing
+// Roll is the state of a key rollover of a zone, or of a signing transition to unsigned or signed, on a node. A signing
 // transition has no key: KeyTag is 0, OldKeys and DSRecord are empty.
 type Roll struct {
 	Zone       string     `json:"zone"` // with its trailing dot
@@ -50,7 +50,7 @@ type Roll struct {
 	OldKeys    []int      `json:"old_keys"`    // tags of the keys that the rollover removes
 	DSRecord   string     `json:"ds_record"`   // of the new key
 	WaitsFor   *string    `json:"waits_for"`   // null: no step is left, or the node has not checked the conditions
-	WaitsUntil *time.Time `json:"waits_until"` // null: the time depends on others
+	WaitsUntil *time.Time `json:"waits_until"` // null: depends on other nodes or the parent
 	// ParentSince is the time since when all servers of the parent zone publish the required DS records and no others;
 	// null: they do not.
 	ParentSince *time.Time `json:"parent_since"`

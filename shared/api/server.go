@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Server is a registered backend as GET /api/v1/servers shows it. ID is "<service>:<address>:<port>", with an IPv6
+// Server is a registered backend in GET /api/v1/servers. ID is "<service>:<address>:<port>", with an IPv6
 // address without brackets.
 type Server struct {
 	ID      string `json:"id"`

@@ -1,6 +1,6 @@
 package api
 
-// EffectiveStatus is a node's conclusion about a backend, from overrides, the agent's claim and its
+// EffectiveStatus is the status of a backend on a node, from overrides, the agent report and its
 // own validation.
 type EffectiveStatus string
 

@@ -46,8 +46,7 @@ const (
 	fewBeats = beatsPerTimeout / 2
 )
 
-// beat starts to measure how much this process runs during an attempt with the given timeout. The
-// returned func ends the measurement.
+// beat starts the count of beats of an attempt with the given timeout. stop ends the count.
 func (a *attempt) beat(timeout time.Duration) (stop func()) {
 	every := timeout / beatsPerTimeout
 	var timer *time.Timer

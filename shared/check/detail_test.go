@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// probe makes one check of a server on this host.
+// probe makes a check of a server on this host.
 func probe(t *testing.T, kind Type, d Detail, at string) Result {
 	t.Helper()
 	spec := valid()

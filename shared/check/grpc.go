@@ -30,7 +30,7 @@ const serving = 1
 
 var servingStatus = map[uint64]string{0: "UNKNOWN", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"}
 
-// grpc makes the checks of types grpc and grpcs: one unary call over HTTP/2.
+// grpc makes the checks of types grpc and grpcs: a unary call over HTTP/2.
 type grpc struct {
 	transport *http.Transport
 	request   http.Request

@@ -16,7 +16,7 @@ type kind struct {
 	healthy string
 	// takes lists the keys of health_check that this type uses and some other types do not.
 	takes []string
-	// prepare returns the function that makes one attempt.
+	// prepare returns the function that makes an attempt.
 	prepare func(target) func(*attempt) error
 }
 

@@ -99,7 +99,7 @@ func misused(err error) error {
 	return err
 }
 
-// isSwitch reports whether a flag exists and takes no value.
+// isSwitch reports whether a flag exists and has no value.
 func isSwitch(f *flag.Flag) bool {
 	if f == nil {
 		return false

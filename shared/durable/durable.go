@@ -48,7 +48,7 @@ func WriteFile(path string, content []byte, mode os.FileMode) error {
 	return SyncDir(dir)
 }
 
-// SyncDir makes the names in a directory durable. Windows has no such call and does not need it.
+// SyncDir makes the names in a directory durable. On Windows it does nothing: the system has no such call and needs none.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -33,14 +33,14 @@ const (
 	// bound of suspect and dead, so that the higher incarnation that refutes them stays below maxIncarnation
 	maxAccused  = 1 << 30
 	maxNodes    = 64  // overwatch nodes that one push/pull may list
-	maxPayload  = 512 // an acknowledgement's payload; ours has 16 octets
+	maxPayload  = 512 // an acknowledgement's payload; gslb sends 16 octets
 	versions    = 6   // entries in Vsn
 	maxSequence = 1<<32 - 1
 	maxPort     = 1<<16 - 1
 	maxState    = 3 // memberlist.StateLeft
 )
 
-// The structs of memberlist 0.7.0 (net.go) that may arrive, by their field names on the wire.
+// The structs of memberlist 0.7.0 (net.go) that a peer may send, by their field names on the wire.
 var (
 	pingRecord = record{{"SeqNo", integer, maxSequence}, {"Node", octets, maxName}, {"SourceAddr", octets, maxAddress},
 		{"SourcePort", integer, maxPort}, {"SourceNode", octets, maxName}}

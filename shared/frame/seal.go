@@ -2,7 +2,7 @@ package frame
 
 import "encoding/binary"
 
-// SealPacket encrypts a message with the first key and appends the packet to dst. Receivers refuse
+// SealPacket encrypts a message with the first key and appends the packet to dst. Receivers reject
 // packets longer than MaxPacket. plain and dst must not share memory.
 func (k *Keyring) SealPacket(dst, plain []byte) []byte {
 	return k.seal(append(dst, k.lead...), plain, k.label)

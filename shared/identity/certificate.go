@@ -34,11 +34,10 @@ type KeyID [sha256.Size]byte
 // KeyIDOf returns the key id of a certificate.
 func KeyIDOf(der []byte) KeyID { return sha256.Sum256(der) }
 
-// Fingerprint returns the key id as the API shows it: "sha256:<hex>".
+// Fingerprint returns the key id in the form of the API: "sha256:<hex>".
 func (k KeyID) Fingerprint() string { return "sha256:" + hex.EncodeToString(k[:]) }
 
-// Certificate is a self-signed Ed25519 certificate of correct form. The caller decides whether it
-// is valid now and trusted.
+// Certificate is a well-formed, self-signed Ed25519 certificate. The caller checks its validity period and trust.
 type Certificate struct {
 	DER        []byte
 	KeyID      KeyID

@@ -16,6 +16,6 @@
 // An embedded struct with a key is a separate block in the configuration file. In JSON its fields are members of
 // the enclosing object.
 //
-// The package is pure: no I/O, no clock, no state. It sees one object at a time; the node makes the checks that need
+// The package is pure: no I/O, no clock, no state. It validates single objects; the node makes the checks that require
 // several objects.
 package model

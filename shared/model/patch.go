@@ -15,7 +15,7 @@ import (
 )
 
 // Patch is a JSON merge patch (RFC 7396) of an object of type T: values by field name. null resets a field to its
-// default. Fields that the patch does not name stay as they are. A value is a json.RawMessage after decoding; a client
+// default. Other fields are unchanged. A value is a json.RawMessage after decoding; a client
 // may use any value that encodes to JSON.
 type Patch[T any] map[string]any
 

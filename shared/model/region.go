@@ -41,7 +41,7 @@ type Region struct {
 	// name decides between equal values.
 	Priority int `key:"priority" json:"priority" usage:"failover: place of the region for domains that list no regions, the lowest first" min:"0" max:"1000000"`
 	// false: the node places no clients in the region, and skips it in the `regions` of domains. Servers that name a
-	// domain stay backends of the domain.
+	// domain remain backends of the domain.
 	Enabled bool `key:"enabled" json:"enabled" usage:"false: no clients are placed in the region" default:"true"`
 	// The declared backends of the region.
 	Servers []Server `key:"servers" json:"-"`

@@ -13,7 +13,7 @@ type bounds struct {
 	unit        string
 }
 
-// boundsOf returns the bounds that a field's tags give for values of its type, or nil.
+// boundsOf returns the bounds of a field from its tags, or nil.
 func (f *field) boundsOf(t reflect.Type, tag reflect.StructTag) *bounds {
 	b := &bounds{min: tag.Get("min"), max: tag.Get("max"), unit: tag.Get("unit")}
 	if b.min == "" && b.max == "" {

@@ -7,7 +7,8 @@ import (
 )
 
 // SetDefaults sets the fields of the struct that into points to by their tags `default`: a value as in a file, for a
-// list with ", " between its elements. Load does so for structs in lists and maps; for others the caller does.
+// list with ", " between its elements. Load sets the defaults of structs in lists and maps; for other structs, the
+// caller calls SetDefaults.
 func SetDefaults(into any) {
 	v := reflect.ValueOf(into).Elem()
 	schema{}.of(v.Type()).keys.setDefaults(v)

@@ -6,7 +6,7 @@ const (
 	maxFile = 128 << 20
 	// maxYAML bounds a file that is not JSON: the YAML library takes some 30 octets of memory per octet of text.
 	maxYAML = 64 << 20
-	// largeYAML is the size above which a YAML file gets the advice to use JSON, in octets: YAML of 4 MiB takes a second.
+	// largeYAML is the size in octets above which the program recommends JSON: 4 MiB of YAML take a second.
 	largeYAML = 4 << 20
 	// maxNodes bounds the values of a JSON file, 80 octets each. 100 000 domains with four servers each have three
 	// million.

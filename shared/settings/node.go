@@ -7,7 +7,7 @@ type kind uint8
 
 const (
 	plainScalar  kind = iota // without quotes: may mean null
-	quotedScalar             // text, whatever it looks like
+	quotedScalar             // always text
 	sequence
 	mapping
 )
@@ -20,7 +20,7 @@ type node struct {
 	key      string // in a mapping
 	text     string // of a scalar
 	children []node // of a sequence or mapping, in the order of the text; a key may be there twice
-	keyAt    mark   // of a key in a mapping, else the same as at
+	keyAt    mark   // of a key in a mapping, else equal to at
 	at       mark
 	kind     kind
 }

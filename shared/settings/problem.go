@@ -63,7 +63,7 @@ func quoteValue(v string) string {
 
 // Position is a place in the configuration files. The zero Position means "not from a file".
 type Position struct {
-	File   string // as the file was opened: the path given, or the path its includes line led to
+	File   string // the path of the main file, or the path from includes
 	Line   int    // counted from 1; 0 when unknown
 	Column int    // counted from 1, in octets; 0 when unknown, and for YAML
 }

@@ -11,7 +11,7 @@ import (
 // goroutine. It holds the positions of all values, and so the text of the files; Load drops it on return.
 type Report struct {
 	documents   []*document
-	given       map[string]Position // keys outside lists and maps that the files give
+	given       map[string]Position // keys outside lists and maps in the files
 	outside     map[string]Position // secrets from other files or environment variables
 	problems    Problems
 	problemKeys map[string]bool // keys that have a problem
@@ -45,7 +45,7 @@ func (r *Report) Addf(key, value, format string, args ...any) {
 	r.Add(key, value, fmt.Sprintf(format, args...))
 }
 
-// IsSet reports whether a scalar key outside lists and maps was given, by any source.
+// IsSet reports whether any source sets a scalar key outside lists and maps.
 func (r *Report) IsSet(key string) bool {
 	_, inFiles := r.given[key]
 	_, elsewhere := r.outside[key]

@@ -11,7 +11,7 @@ import (
 func suggest(name string, known []string) string {
 	// A short name may differ by an edit, and a long name by an edit per four characters. In a name of one or two
 	// characters, each edit results in an unrelated name.
-	const longest = 64 // no key of ours is longer; an endless one needs no suggestion
+	const longest = 64 // above the length of all keys; longer names have no suggestion
 	if len(name) > longest {
 		return ""
 	}
@@ -24,7 +24,7 @@ func suggest(name string, known []string) string {
 	return best
 }
 
-// normalise removes the usual differences in spelling: node-id, nodeId and NodeID become node_id.
+// normalise removes the usual differences in spelling: node-id, nodeId and NodeID become nodeid.
 func normalise(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))
 }

@@ -29,7 +29,7 @@ func (b *Bucket) HasToken(now time.Time) bool {
 	return b.missing(now)+b.limit.Interval <= b.limit.capacity()
 }
 
-// Take takes a token, and reports whether there was one.
+// Take removes a token. It returns false for a bucket without a token.
 func (b *Bucket) Take(now time.Time) bool {
 	if !b.HasToken(now) {
 		return false

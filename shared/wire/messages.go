@@ -103,7 +103,7 @@ type Drain struct {
 	OverMillis uint32 // duration of the drain; 0: the node decides
 }
 
-// Backend is a backend as its agent sees it.
+// Backend is the state of a backend on its agent.
 type Backend struct {
 	Service              string // lower case, without trailing dot
 	Address              netip.Addr
@@ -123,7 +123,7 @@ type Backend struct {
 
 // Check is the agent's check of the backend, so that nodes can make the same check.
 type Check struct {
-	Type               string // "http", "https", "tcp", "grpc" or "grpcs"; a later version may add others
+	Type               string // "http", "https", "tcp", "grpc" or "grpcs"; a later version may add types
 	Path               string
 	Host               string
 	TimeoutMillis      uint32

@@ -11,7 +11,7 @@ const (
 	CodeExpired          RejectCode = 4  // the certificate's validity has ended
 	CodeNotYetValid      RejectCode = 5  // the certificate's validity has not begun
 	CodePinMismatch      RejectCode = 6  // another certificate is pinned for this agent id
-	CodeConflictingClaim RejectCode = 7  // another live agent claims the backend
+	CodeConflictingClaim RejectCode = 7  // another live agent reports the backend
 	CodeVersion          RejectCode = 8  // unsupported protocol version
 	CodeBootNonce        RejectCode = 9  // for an earlier process of the node: restart with Hello
 	CodeNotEnrolled      RejectCode = 10 // the node has no pin for the certificate, or no pin for the service

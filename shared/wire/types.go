@@ -49,7 +49,7 @@ func named[T ~uint8](n T, names []string, what string) string {
 	return what + " " + strconv.Itoa(int(n))
 }
 
-// Claim is an agent's report of a backend's health.
+// Claim is the health of a backend in an agent report.
 type Claim uint8
 
 // The claims. An agent reports ClaimNone until the first check has ended.

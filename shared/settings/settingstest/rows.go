@@ -46,7 +46,7 @@ func wrapped(text, indent string) string {
 	}
 }
 
-// walker makes the rows of a struct.
+// walker generates the rows of a struct.
 type walker struct {
 	t        *testing.T
 	comments comments
