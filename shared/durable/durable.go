@@ -48,7 +48,7 @@ func WriteFile(path string, content []byte, mode os.FileMode) error {
 	return SyncDir(dir)
 }
 
-// SyncDir makes the names in a directory durable. On Windows it does nothing: the system has no such call and needs none.
+// SyncDir makes the names in a directory durable. On Windows it does nothing: the system needs no such call.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
