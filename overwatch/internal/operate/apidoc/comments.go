@@ -19,7 +19,8 @@ type source struct {
 	words  map[string][]string          // constants of a string type, in order
 }
 
-// readSource reads the Go files of directories, without tests. Of two types of one name, the first directory counts.
+// readSource reads the Go files of directories, without tests. If two types have the same name, it uses the type of the
+// first directory.
 func readSource(dirs ...string) (*source, error) {
 	var paths []string
 	for _, dir := range slices.Backward(dirs) { // a later file replaces the comments of a type

@@ -155,7 +155,7 @@ func parameters(o httpapi.Operation) []any {
 	return list
 }
 
-// identified returns the header that every answer has.
+// identified returns the header of every response.
 func identified() object {
 	return object{"X-Request-Id": object{"description": "the id of the request, as the node's log has it",
 		"schema": object{"type": "string"}}}
@@ -209,7 +209,7 @@ func (s *schemas) json(answer any) object {
 	return object{"schema": s.ref(t, false, nil), "example": answer}
 }
 
-// errorsOf returns the statuses of errors that the operation may answer.
+// errorsOf returns the error statuses of the operation.
 func errorsOf(o httpapi.Operation) []int {
 	list := append([]int{http.StatusBadRequest, http.StatusMisdirectedRequest, http.StatusInternalServerError},
 		o.Errors...)

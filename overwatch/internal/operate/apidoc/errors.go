@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// failure describes an error status, with a sentence that the API really says.
+// failure describes an error status, with an error text of the API.
 type failure struct{ meaning, example string }
 
 var failures = map[int]failure{

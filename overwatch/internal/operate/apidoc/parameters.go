@@ -29,7 +29,7 @@ func pathParameter(path, name string) (description, example string) {
 	return ids[path].what, ids[path].example
 }
 
-// ids describes {id} by the path before it.
+// ids describes the parameter {id} of each path.
 var ids = map[string]struct{ what, example string }{
 	"/api/v1/servers/{id}":                 {serverID, exampleServer},
 	"/api/v1/servers/{id}/health-check":    {serverID, exampleServer},

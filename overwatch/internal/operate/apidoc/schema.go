@@ -33,8 +33,8 @@ var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
-// body makes the schema of a request body and returns a reference to it. A merge patch that is the body changes one
-// object; a merge patch inside another body is part of a document.
+// body adds the schema of a request body and returns a reference to it. As the body, a merge patch changes one object;
+// inside another body, it is part of a document.
 func (s *schemas) body(t reflect.Type, required []string) object {
 	if patch, ok := reflect.Zero(t).Interface().(declared); ok {
 		return s.patch(patch.Declared(), model.FromOperator)
@@ -45,8 +45,8 @@ func (s *schemas) body(t reflect.Type, required []string) object {
 // declared is a merge patch.
 type declared interface{ Declared() *model.Fields }
 
-// ref makes the schema of a type and returns a reference to it. required lists the fields that a request must have;
-// nil stands for an answer, whose fields are required unless they may be left out.
+// ref adds the schema of a type and returns a reference to it. required lists the required fields of a request. nil
+// means a response: all fields are required, except optional fields.
 func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
 	if patch, ok := reflect.Zero(t).Interface().(declared); ok {
 		return s.patch(patch.Declared(), model.FromDocument)
@@ -56,10 +56,10 @@ func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
 		name += "Body"
 	}
 	if request && required == nil && requiredOf(s.made[name]) != nil {
-		name += "Patch" // of a PATCH: what PUT needs may be left out
+		name += "Patch" // a PATCH body, without required fields
 	}
 	if s.made[name] == nil {
-		s.made[name] = object{} // a type may hold itself
+		s.made[name] = object{} // a type may contain itself
 		made := s.structure(t, request, required)
 		s.made[name] = made
 	} else if request && !slices.Equal(requiredOf(s.made[name]), required) {
@@ -68,7 +68,7 @@ func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// patch makes the schema of a merge patch from a source and returns a reference to it. Every field is optional. The
+// patch adds the schema of a merge patch from a source and returns a reference to it. Every field is optional. The
 // value null resets a field to its default.
 func (s *schemas) patch(fields *model.Fields, from string) object {
 	name := fields.Type.Name() + "Change"
@@ -138,7 +138,7 @@ func (s *schemas) structure(t reflect.Type, request bool, required []string) obj
 			continue
 		}
 		if properties[name] != nil && len(f.Index) > 1 {
-			continue // of an embedded struct, hidden by a field before
+			continue // field of an embedded struct, hidden by a previous field
 		}
 		p := s.value(f.Type, request)
 		if text := s.source.fields[holder(t, f)][f.Name]; text != "" {
@@ -196,7 +196,7 @@ func (s *schemas) value(t reflect.Type, request bool) object {
 	case reflect.Pointer:
 		inner := s.value(t.Elem(), request)
 		if request {
-			return inner // left out or given, never null
+			return inner // optional, but never null
 		}
 		return orNull(inner)
 	case reflect.Struct:

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Conditions lists the conditions that hold, in the order of api.ConditionTypes. Their sentences name agents, backends
-// and domains, so they are for operators only.
+// Conditions lists the active conditions in the order of api.ConditionTypes. Their sentences contain the names of
+// agents, backends and domains, so they are for operators only.
 func (j *Judge) Conditions() []api.Condition {
 	list := collect(func(to report) { j.walk(true, to) })
 	order := map[api.ConditionKind]int{}
@@ -24,7 +24,7 @@ func (j *Judge) Conditions() []api.Condition {
 	return list
 }
 
-// Standing lists the conditions in no order, without those of names and their backends.
+// Standing lists the active conditions, in any order and without the conditions of names and their backends.
 func (j *Judge) Standing() []api.Condition {
 	l := j.findLosses()
 	list := collect(func(to report) {
@@ -59,11 +59,10 @@ func collect(walk func(report)) []api.Condition {
 	return list
 }
 
-// report receives one condition that holds. Its receiver calls describe only if it makes a list, since sentences cost
-// time.
+// report receives an active condition. The receiver calls describe only for a list, since sentences take time.
 type report func(kind api.ConditionKind, subject string, describe func() (sentence, command string))
 
-// listed returns the list of a source of facts, nil without a source.
+// listed returns the list of a source, nil without a source.
 func listed[T any](source func() []T) []T {
 	if source == nil {
 		return nil
@@ -76,7 +75,7 @@ func fixed(sentence, command string) func() (string, string) {
 	return func() (string, string) { return sentence, command }
 }
 
-// walk reports the conditions that hold. Unless all is set, it leaves out those that leave the service healthy.
+// walk reports the active conditions. Unless all is set, it omits the conditions of a healthy service.
 func (j *Judge) walk(all bool, to report) {
 	if !j.walkNode(all, to) {
 		return
@@ -89,8 +88,8 @@ func (j *Judge) walk(all bool, to report) {
 	}
 }
 
-// walkNode reports the conditions of the node itself. It returns false if no others are to be judged: while DNS is
-// silent, unless all is set.
+// walkNode reports the conditions of the node. It returns false if the caller must not check other conditions: DNS does
+// not answer, and all is not set.
 func (j *Judge) walkNode(all bool, to report) bool {
 	ready := j.Readiness()
 	public := func(kind api.ConditionKind, holds bool, command string) {
@@ -132,7 +131,7 @@ func (j *Judge) walkOthers(l *losses, to report) {
 	j.walkCertificates(to)
 }
 
-// walkNames reports the names that are not answered as they should be, and their backends that are not healthy.
+// walkNames reports names with too few serving backends, and unhealthy backends.
 func (j *Judge) walkNames(l *losses, all bool, to report) {
 	domains := j.o.Domains()
 	l.walkShares(to)
@@ -169,7 +168,7 @@ func (j *Judge) walkNames(l *losses, all bool, to report) {
 	}
 }
 
-// answering returns the backends that a name can be answered with.
+// answering returns the backends that can be in the answers of a name.
 func (d Domain) answering(all []*registry.Backend) []*registry.Backend {
 	if !d.Names {
 		return all
@@ -177,8 +176,8 @@ func (d Domain) answering(all []*registry.Backend) []*registry.Backend {
 	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Host().Name == "" })
 }
 
-// judgeName returns api.NameUnanswered, api.NameOnLastResort, or nothing for a name that enough backends may serve.
-// backends are those that it can be answered with.
+// judgeName returns api.NameUnanswered, api.NameOnLastResort, or an empty kind if enough backends may serve the name.
+// backends are the backends that can be in its answers.
 func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, serving, minimum int) {
 	known := 0
 	for _, b := range backends {
@@ -206,8 +205,8 @@ func describeName(d Domain, kind api.ConditionKind, backends []*registry.Backend
 	return fmt.Sprintf("%s: %d of at least %d backends may serve%s", answer, serving, minimum, whyNot(d, backends))
 }
 
-// Name judges a name by its backends: api.NameUnanswered or api.NameOnLastResort with a sentence that says why, or
-// nothing for one that enough of them may serve.
+// Name returns the condition of a name: api.NameUnanswered or api.NameOnLastResort with a sentence about the reason, or
+// an empty kind if enough backends may serve.
 func Name(d Domain, backends []*registry.Backend) (kind api.ConditionKind, sentence string) {
 	backends = d.answering(backends)
 	kind, serving, minimum := judgeName(d, backends)
@@ -217,8 +216,7 @@ func Name(d Domain, backends []*registry.Backend) (kind api.ConditionKind, sente
 	return kind, describeName(d, kind, backends, serving, minimum)
 }
 
-// walkEmptyRegions reports the regions that a name names and has no backend in. A name without any backend has another
-// condition.
+// walkEmptyRegions reports regions of a name that have no backend. A name without any backend has another condition.
 func walkEmptyRegions(d Domain, backends []*registry.Backend, l *losses, to report) {
 	if len(backends) == 0 {
 		return
@@ -234,7 +232,7 @@ func walkEmptyRegions(d Domain, backends []*registry.Backend, l *losses, to repo
 	}
 }
 
-// mayBeLast reports whether a backend is one of those that answer as the name's last resort.
+// mayBeLast reports whether a backend can be in the fallback answer of the name.
 func (d Domain) mayBeLast(b *registry.Backend) bool {
 	if b.Override != nil && !b.Override.Healthy {
 		return false
@@ -248,7 +246,7 @@ func (d Domain) mayBeLast(b *registry.Backend) bool {
 	return false
 }
 
-// whyNot describes in one text why backends do not serve; it names at most three.
+// whyNot returns the reasons why backends do not serve, for at most three backends.
 func whyNot(d Domain, backends []*registry.Backend) string {
 	const shown = 3
 	var reasons []string
@@ -273,7 +271,7 @@ func whyNot(d Domain, backends []*registry.Backend) string {
 	return ": " + strings.Join(reasons, ", ") + more
 }
 
-// because describes a backend's status in a few words.
+// because returns the status of a backend in a few words.
 func because(b *registry.Backend) string {
 	switch {
 	case b.IsDrained():
@@ -329,7 +327,7 @@ func (j *Judge) walkAgents(l *losses, to report) {
 	}
 }
 
-// walkReplication reports why operators' decisions do not reach all nodes.
+// walkReplication reports why changes by operators do not reach all nodes.
 func (j *Judge) walkReplication(to report) {
 	for _, sentence := range listed(j.o.NotReplicated) {
 		peer, _, of := strings.Cut(sentence, " takes no part in replication") // at most one sentence is of no peer
@@ -340,7 +338,7 @@ func (j *Judge) walkReplication(to report) {
 	}
 }
 
-// walkNotifications reports the receivers that get no notifications.
+// walkNotifications reports targets that receive no notifications.
 func (j *Judge) walkNotifications(to report) {
 	if j.o.NotNotified == nil {
 		return

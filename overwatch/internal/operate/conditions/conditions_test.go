@@ -123,10 +123,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 	}
 }
 
-// TestConditions_OneTableSaysStatusMessageListAndAlerts holds for every kind of the table that what provokes it is in
-// the list and in the metric, decides the status of /api/health with its words, and has the alert that is named for
-// it. Silent agents, those of an unknown region and those that are held have tests of their own in package httpapi;
-// verdicts are set aside in those of package registry.
+// TestConditions_OneTableSaysStatusMessageListAndAlerts checks each kind of condition: the condition is in the list and
+// in the metric, determines the status and message of /api/health, and has an alert of its name. Package httpapi tests
+// silent agents, unknown regions and holds. Package registry tests self-isolation.
 func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	alerts, err := os.ReadFile("../../../../packaging/observability/gslb-alerts.yaml")
 	if err != nil {
@@ -189,7 +188,7 @@ func (n *node) wantCondition(kind api.ConditionType) {
 	}
 }
 
-// The sentence of a mismatch has the end, if there is one, and a remedy.
+// The sentence of a mismatch includes its end, if known, and a remedy.
 func TestConditions_DescribeMismatches(t *testing.T) {
 	for want, until := range map[string]time.Time{
 		"may answer SERVFAIL until 2030-01-02T03:04:05Z: no signature; restore": time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -208,7 +207,7 @@ func TestConditions_DescribeMismatches(t *testing.T) {
 	}
 }
 
-// The sentence of an order has one expiry, and tells if nothing declares its backend.
+// The sentence of an admin state has one expiry, and reports that no source declares the backend.
 func TestConditions_DescribeOrders(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.have("a.example 1 h", "b.example 2 h")
@@ -275,7 +274,7 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 	}
 }
 
-// What has ended, and what was never heard, is told in other words.
+// Expired certificates and nodes that never answered have distinct sentences.
 func TestConditions_OfWhatIsOver(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.have("a.example 1 h", "b.example 2 h")

@@ -9,8 +9,8 @@ import (
 type Domain struct {
 	Name       string
 	MinHealthy policy.Minimum
-	OnAllDown  policy.OnAllDown // fallback answer; empty for none
-	Names      bool             // answers are host names, so only backends with a host name count
+	OnAllDown  policy.OnAllDown // fallback answer; empty: none
+	Names      bool             // answers are host names, so that only backends with a host name can be in them
 	Regions    []string         // regions in the configuration of the name
 }
 

@@ -8,8 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// reportHolds reports the domains, agents and regions with held reports. A domain with holds of both kinds has one
-// condition.
+// reportHolds reports the domains, agents and regions with holds. A domain with holds of both kinds has one condition.
 func (j *Judge) reportHolds(to report) {
 	backends, names := map[string]int{}, map[string]map[string]bool{}
 	var subjects []registry.HoldState

@@ -14,41 +14,41 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// A search for losses reads every backend, and events ask each second. If a search takes longer than lossQuick, the
-// pause before the next search is lossPause times as long.
+// Each search for losses reads every backend, and events call it each second. If a search takes longer than lossQuick,
+// the pause before the next search is lossPause times as long.
 const (
 	lossQuick = 2 * time.Millisecond
 	lossPause = 50
 )
 
-// partlyBackFor is the time after which a loss ends although backends of it do not serve: each of them has a condition
-// of its own then.
+// partlyBackFor is the time after which the loss of a partly recovered group ends. Its failing backends then have
+// separate conditions.
 const partlyBackFor = 10 * time.Minute
 
-// The states of a lost region or agent, which are states of events.
+// The states of a lost region or agent, which are also event states.
 const (
 	StateLost       = "lost"        // no backend serves
 	StateSilent     = "silent"      // the agent is silent, and its backends serve
 	StatePartlyBack = "partly_back" // some backends serve
 )
 
-// group is the backends of a region or an agent, without backends that an operator stopped.
+// group has the backends of a region or an agent, without backends that an operator stopped.
 type group struct {
 	name    string
 	total   int
 	serving int
-	failing int // serving backends that the next failed check makes unhealthy
-	unknown int // without a verdict
+	failing int // serving backends that become unhealthy at the next failed check
+	unknown int // backends without a check result
 	down    []*registry.Backend
-	stale   []*registry.Backend // of a silent agent, serving or not
+	stale   []*registry.Backend // backends of a silent agent, serving or not
 	names   map[string]bool     // of down and stale backends
 	agents  map[string]bool     // of a region: silent agents of its down and stale backends
 	regions map[string]bool     // of an agent: regions of its down and stale backends
-	lost    bool                // a loss that has not ended
-	partly  time.Time           // since when the loss is partly back; zero: it is not
+	lost    bool                // the loss has not ended
+	partly  time.Time           // time since the loss is partly back; zero: it is fully lost
 }
 
-// losses is the lost regions and agents at a time.
+// losses has the lost regions and agents at a time.
 type losses struct {
 	regions, agents map[string]*group
 	silent          map[string]registry.AgentState // agents without a heartbeat
@@ -58,9 +58,10 @@ type losses struct {
 	flapping        map[string][]*registry.Backend // by region
 }
 
-// findLosses returns the losses. A region is lost when no backend serves, or every serving one fails its checks; an
-// agent, when it is silent and has backends. A loss lasts until all of its backends serve and its agent reports, so
-// that a site that comes back one backend at a time has one end. A loss that is partly back for partlyBackFor ends.
+// findLosses returns the losses. A region is lost if no backend serves, or if all serving backends fail their checks.
+// An agent is lost if it is silent and has backends. A loss lasts until all of its backends serve and its agent
+// reports, so that a site whose backends recover one by one has one end. A loss that is partly back for partlyBackFor
+// also ends.
 func (j *Judge) findLosses() *losses {
 	j.lossMu.Lock()
 	defer j.lossMu.Unlock()
@@ -150,7 +151,7 @@ func (g *group) add(b *registry.Backend) {
 	}
 }
 
-// judge sets lost and partly of all groups. before has the losses of the search before, with their partly.
+// judge sets lost and partly of all groups. before has the losses of the previous search, with the partly of each.
 func (l *losses) judge(before map[string]time.Time, now time.Time) {
 	for key := range before { // regions without a backend
 		if region, ok := strings.CutPrefix(key, "region "); ok && l.hasSilentAgentIn(region) {
@@ -174,7 +175,7 @@ func (l *losses) judge(before map[string]time.Time, now time.Time) {
 	}
 }
 
-// endLoss sets lost and partly of a group whose loss does not begin now: it may last from before.
+// endLoss sets lost and partly of a group without a new loss. A loss of the previous search may continue.
 func (g *group) endLoss(before map[string]time.Time, key string, silent, partly bool, now time.Time) {
 	since, was := before[key]
 	if g.lost = was && (len(g.down) > 0 || silent); !g.lost || !partly {
@@ -203,8 +204,8 @@ func (l *losses) folds(b *registry.Backend) bool {
 }
 
 // foldsAgent reports whether the conditions of lost regions include the loss of an agent. Each region of the agent's
-// down and stale backends must be lost, and either no backend of the agent serves or the agent reports again. An agent
-// without backends is included if the region that it reported from is lost.
+// down and stale backends must be lost, and either no backend of the agent serves or the agent has resumed its reports.
+// An agent without backends is included if the region of its reports is lost.
 func (l *losses) foldsAgent(id string) bool {
 	g := l.agents[id]
 	a, silent := l.silent[id]
@@ -234,7 +235,7 @@ func (j *Judge) walkLosses(l *losses, to report) {
 	}
 }
 
-// State returns the event state of the loss of a region or an agent.
+// state returns the event state of the loss of a region or an agent.
 func (g *group) state(ofAgent bool) string {
 	switch {
 	case ofAgent && len(g.down) == 0 && g.total > 0:
@@ -276,7 +277,7 @@ func agentsIn(silent map[string]registry.AgentState, region string) (ids []strin
 	return ids
 }
 
-// silence describes silent agents.
+// silence returns the text about silent agents.
 func (l *losses) silence(ids []string) string {
 	since := time.Time{}
 	for _, id := range ids {
@@ -314,7 +315,7 @@ func (l *losses) describeAgent(g *group) (sentence, command string) {
 		command
 }
 
-// problems describes at most three down backends, each with the reason.
+// problems lists at most three down backends, each with the reason.
 func (g *group) problems() string {
 	const shown = 3
 	var list []string

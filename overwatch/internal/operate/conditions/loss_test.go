@@ -119,7 +119,7 @@ func TestLosses_ARegionHasOneConditionUntilAllServe(t *testing.T) {
 	})
 }
 
-// A loss ends although one backend stays broken. That backend has a condition of its own then.
+// A loss ends although one backend still fails. The backend then has a separate condition.
 func TestLosses_OneBrokenBackendKeepsNoLoss(t *testing.T) {
 	inRegions(t, func(n *node) {
 		n.fail(0, 3)
@@ -137,8 +137,8 @@ func TestLosses_OneBrokenBackendKeepsNoLoss(t *testing.T) {
 	})
 }
 
-// The condition of a lost region includes the loss of an agent whose lost backends are all in that region, from the
-// last report of the agent until its backends serve again.
+// The condition of a lost region includes the loss of an agent with lost backends in only that region, from the last
+// report of the agent until its backends serve.
 func TestLosses_ARegionIncludesItsReturningAgent(t *testing.T) {
 	down := &registry.Backend{ID: regionIDs()[0]}
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkSignatures reports signatures that are served until they end, since others could not be made.
+// walkSignatures reports signatures that are served until they expire, because renewal failed.
 func (j *Judge) walkSignatures(to report) {
 	if j.o.SignaturesEnd == nil {
 		return
@@ -33,7 +33,7 @@ func (j *Judge) walkKeyMismatches(to report) {
 	}
 }
 
-// rollWaitsFor is the time that a key rollover may wait before it is reported: nodes and parents need minutes.
+// rollWaitsFor is the time for which a waiting key rollover is not reported, since nodes and parents need minutes.
 const rollWaitsFor = 15 * time.Minute
 
 // walkKeyRolls reports key rollovers that wait for an operator.
@@ -50,10 +50,10 @@ func (j *Judge) walkKeyRolls(to report) {
 	}
 }
 
-// tlsEndsSoon is the remaining life of a certificate of the API from which on its end is reported.
+// tlsEndsSoon is the remaining lifetime below which the expiry of an API certificate is reported.
 const tlsEndsSoon = 30 * 24 * time.Hour
 
-// walkCertificates reports certificates of the API that end.
+// walkCertificates reports certificates of the API that expire soon.
 func (j *Judge) walkCertificates(to report) {
 	for _, c := range listed(j.o.Certificates) {
 		left := c.NotAfter.Sub(j.o.Now())
@@ -71,8 +71,8 @@ func (j *Judge) walkCertificates(to report) {
 	}
 }
 
-// walkRegions reports agents in regions that are not known: their backends serve, but no domain lists the region and no
-// client is near it.
+// walkRegions reports agents in unknown regions: their backends serve, but no domain lists the region, and the region
+// has no location.
 func (j *Judge) walkRegions(to report) {
 	if j.o.Regions == nil {
 		return
@@ -90,7 +90,7 @@ func (j *Judge) walkRegions(to report) {
 	}
 }
 
-// walkFiles reports files that the node cannot use as they are.
+// walkFiles reports unusable files.
 func (j *Judge) walkFiles(to report) {
 	for _, file := range []struct {
 		kind             api.ConditionKind

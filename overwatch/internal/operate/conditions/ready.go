@@ -22,83 +22,81 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// statusAge bounds the age of a Status: judging it looks at every backend,
-// and anybody may ask.
+// statusAge bounds the age of a Status, since its computation reads every backend and any client may request it.
 const statusAge = 500 * time.Millisecond
 
-// Options has the sources of the facts. DNSServing, ChecksCycled, Domains and View are required.
+// Options has the data sources of the conditions. DNSServing, ChecksCycled, Domains and View are required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
-	// ChecksCycled reports whether the answers follow the first cycle of the node's own health checks. Where validation
-	// is off, there is nothing to wait for.
+	// ChecksCycled reports whether the answers include the first cycle of the node's own health checks. It is true if
+	// validation is off.
 	ChecksCycled func() bool
-	// Domains lists the names that the node steers.
+	// Domains lists the load-balanced names of the node.
 	Domains func() []Domain
 	View    *registry.View
-	// FlapWindow returns the time of overwatch.flapping.window; nil: the default.
+	// FlapWindow returns overwatch.flapping.window; nil: the default.
 	FlapWindow func() time.Duration
-	// KeysLost reports whether a zone's signing keys were lost, so that the
-	// parent's DS record fits none; nil where nothing is signed.
+	// KeysLost reports whether the signing keys of a zone were lost, so that the DS record at the parent matches no key.
+	// nil: answers are not signed.
 	KeysLost func() bool
-	// KeysApart reports whether this node may sign with other keys than the other
-	// nodes, since it has no secret to exchange them by; nil where nothing is signed.
+	// KeysApart reports whether this node may sign with other keys than the other nodes, because it has no secret for the
+	// key exchange. nil: answers are not signed.
 	KeysApart func() bool
-	// SigningFails reports whether answers could not be signed lately; nil where nothing is signed.
+	// SigningFails reports whether signing failed recently. nil: answers are not signed.
 	SigningFails func() bool
-	// KeyRolls returns the changes of signing keys that wait for somebody; nil where answers are not signed.
+	// KeyRolls returns the key rollovers that wait for a node, a parent or an operator. nil: answers are not signed.
 	KeyRolls func() []dnssec.KeyRoll
-	// KeyMismatches returns the zones with answers that do not validate with cached records; nil where answers are not
-	// signed.
+	// KeyMismatches returns the zones with answers that do not validate with cached records. nil: answers are not signed.
 	KeyMismatches func() []dnssec.KeyMismatch
-	// SignaturesEnd returns how many signatures could not be made again in time, and when the first of them ends; nil
-	// where nothing is signed.
+	// SignaturesEnd returns the number of signatures that could not be renewed in time, and the first expiry. nil: answers
+	// are not signed.
 	SignaturesEnd func() (count int, first time.Time)
-	// Rejecting returns the number of agents that seem to reject the certificate of this node, and the address of any
-	// such agent; Rejected lists the other nodes that agents reject; nil: there are none.
+	// Rejecting returns the number of agents that seem to reject the certificate of this node, and the address of an
+	// example. Rejected lists the other nodes that agents reject. nil: none.
 	Rejecting func() (count int, from netip.Addr)
 	Rejected  func() []gossip.RejectedNode
-	// PeersServe returns the names that other nodes serve, as of their first answers, and whether one has neither answered
-	// nor failed; nil: there are no other nodes.
+	// PeersServe returns the names of the peers, as of their first answers, and whether a peer has neither answered nor
+	// failed. nil: no peers.
 	PeersServe func() (names []string, pending bool)
-	// Troubles lists the agents that this node refuses; nil: there are none.
+	// Troubles lists the agents that this node refuses; nil: none.
 	Troubles func() []trust.Trouble
-	// Agents, Locks, KeySync, Unheard and Certificates are for Conditions; nil where there are none.
+	// Agents, Locks, KeySync, Unheard and Certificates are for Conditions; nil: none.
 	Agents  func() []trust.Record
 	Locks   func() []trust.Lock
 	KeySync func() api.DNSSECSyncState
-	// Regions lists the names of the known regions; nil: agents' regions are not judged.
+	// Regions lists the names of the known regions; nil: the regions of agents are not checked.
 	Regions func() []string
-	// NotReplicated returns sentences about why operators' decisions do not reach other nodes, or have no effect here;
-	// nil: there are none.
+	// NotReplicated returns sentences about why admin states and objects of operators do not reach other nodes, or have no
+	// effect on this node. nil: none.
 	NotReplicated func() []string
-	// NotNotified returns, by target, a sentence about why a receiver of notifications gets none; nil: there are none.
+	// NotNotified returns the reason why a target receives no notifications, as a sentence by target. nil: none.
 	NotNotified func() map[string]string
-	// ConfigFault returns the path of the configuration file, and why the node cannot use the file as it is; an empty
-	// reason for a file that it can. DatabaseFault is the same for the geolocation database. nil: there are no faults.
+	// ConfigFault returns the path of the configuration file and the reason why the node cannot use the file; the reason
+	// is empty for a valid file. DatabaseFault does the same for the geolocation database. nil: no faults.
 	ConfigFault, DatabaseFault func() (path, reason string)
-	// Unheard lists the other nodes that gossip does not hear.
+	// Unheard lists the nodes without gossip messages to this node.
 	Unheard func() []gossip.SilentNode
-	// LostPeers lists the peers that do not answer; SharedIDs the node ids that two running nodes have.
+	// LostPeers lists the peers that do not answer. SharedIDs lists the node IDs that two running nodes use.
 	LostPeers func() []replication.LostPeer
 	SharedIDs func() []replication.SharedID
-	// Certificates lists those that the API shows and those of the authorities that it trusts.
+	// Certificates lists the certificates of the API and the authorities that it trusts.
 	Certificates func() []httpserve.Dated
-	// StoreFailing reports whether nothing can be stored; nil where nothing is.
+	// StoreFailing reports whether the node cannot store data. nil: the node stores no data.
 	StoreFailing func() bool
-	Now          func() time.Time // nil is time.Now
+	Now          func() time.Time // nil: time.Now
 }
 
 // Judge derives readiness, status and conditions of the node from the facts in Options.
 type Judge struct {
 	o        Options
 	began    time.Time
-	caughtUp atomic.Bool // with the names that peers serve
+	caughtUp atomic.Bool // the node serves the names of its peers
 
 	mu      sync.Mutex
 	status  api.ServiceStatus
 	message string
-	down    int       // names
+	down    int       // number of names
 	until   time.Time // expiry of status
 
 	lossMu    sync.Mutex
@@ -110,7 +108,7 @@ type Judge struct {
 	exchange   map[string]exchangeFailure // by the URL of the peer
 }
 
-// New returns a Judge; it fails when a fact has no source.
+// New returns a Judge. It returns an error if a required source is missing.
 func New(o Options) (*Judge, error) {
 	if o.DNSServing == nil || o.ChecksCycled == nil || o.Domains == nil || o.View == nil {
 		return nil, errors.New("ready: an option is not set")
@@ -141,16 +139,15 @@ func (j *Judge) Readiness() api.Readiness {
 	return r
 }
 
-// Status returns the status of the service, which follows from the worst condition that holds (see api.ConditionTypes).
-// It is at most statusAge old. A backend of no domain does not count, nor does one that an operator has called
-// unhealthy.
+// Status returns the status of the service: the status of the worst active condition (see api.ConditionTypes). It is at
+// most statusAge old. It ignores backends without a domain and backends with an override to unhealthy.
 func (j *Judge) Status() api.ServiceStatus {
 	status, _ := j.Judgement()
 	return status
 }
 
-// Judgement returns Status and, where that is not healthy, the reasons: sentences of a closed set that name no object,
-// since anybody may ask.
+// Judgement returns the Status and the reasons for a status other than healthy. The reasons are fixed sentences without
+// object names, since any client may request them.
 func (j *Judge) Judgement() (status api.ServiceStatus, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -173,7 +170,7 @@ func (j *Judge) Holding() map[api.ConditionKind]int {
 	return count
 }
 
-// renew derives the conditions if the last result is too old. The caller holds the lock.
+// renew computes the status if the last status has expired. The caller holds the lock.
 func (j *Judge) renew() {
 	if now := j.o.Now(); !now.Before(j.until) {
 		j.status, j.message = j.judge()
@@ -181,7 +178,7 @@ func (j *Judge) renew() {
 	}
 }
 
-// judge returns the status of the worst condition, and a message of the conditions that are worse than attention.
+// judge returns the status of the worst condition, and a message with the conditions above attention.
 func (j *Judge) judge() (api.ServiceStatus, string) {
 	holds := map[api.ConditionKind]bool{}
 	j.down = 0
@@ -191,7 +188,7 @@ func (j *Judge) judge() (api.ServiceStatus, string) {
 			j.down++
 		}
 	})
-	if holds[api.NoNameAnswered] { // which says it all
+	if holds[api.NoNameAnswered] { // this condition includes the others
 		delete(holds, api.NameUnanswered)
 		delete(holds, api.NameOnLastResort)
 		delete(holds, api.BackendUnwell)

@@ -79,7 +79,7 @@ func (n *node) must(err error) {
 	}
 }
 
-// have makes the backends these; each is "<service> <last octet> <h, u, or n for none> <target, if it has one>".
+// have sets the backends; each is "<service> <last octet> <h, u, or n for no result> <optional target>".
 func (n *node) have(backends ...string) {
 	n.t.Helper()
 	var declarations []registry.Declaration
@@ -105,7 +105,7 @@ func (n *node) have(backends ...string) {
 	for _, v := range verdicts {
 		n.must(n.registry.ApplyCheckResult(n.t.Context(), v))
 	}
-	time.Sleep(statusAge) // virtual: what was judged before is too old now
+	time.Sleep(statusAge) // virtual time; makes the previous result expire
 }
 
 func TestStatus_FollowsItsTable(t *testing.T) {
@@ -159,12 +159,12 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 	}
 }
 
-// A name is judged by the backends that its answers are made of, and by those that its last resort would take.
+// The condition of a name depends on the backends in its answers and in its fallback answer.
 func TestName_IsJudgedByWhatAnswersIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		names     bool
 		onAllDown policy.OnAllDown
-		before    string // what the backends were first
+		before    string // initial backends
 		backends  string
 		spoil     func(*node)
 		want      api.ConditionKind

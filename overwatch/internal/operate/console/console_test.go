@@ -12,7 +12,7 @@ import (
 // budget is the most that a browser may load, in bytes.
 const budget = 300_000
 
-// inline matches what the policy would stop: code and style in the page itself.
+// inline matches code and style in the page itself, which the policy would block.
 var inline = regexp.MustCompile(`<script>|<style|\sstyle=|\son[a-z]+=|javascript:`)
 
 var imported = regexp.MustCompile(`from '(\./|\.\./)([^']+)'`)

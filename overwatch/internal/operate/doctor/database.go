@@ -9,7 +9,7 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// oldDatabase is the age from which on a geolocation database misplaces many networks.
+// oldDatabase is the age of a geolocation database that misplaces many networks.
 const oldDatabase = 60 * 24 * time.Hour
 
 // database checks the age of the geolocation database.
@@ -17,7 +17,7 @@ func database(_ context.Context, p Node) []Finding {
 	if p.Geo == "" {
 		return nil
 	}
-	content, err := os.ReadFile(p.Geo) // not mapped: a file that is cut short meanwhile must not end this program
+	content, err := os.ReadFile(p.Geo) // not mapped: truncation of the file must not end this program
 	if err != nil {
 		return trouble("geolocation", err.Error(), "correct overwatch.geolocation.database_path")
 	}

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/resolve"
 )
 
-// CheckAnswers asks a running node itself over both protocols, at each of its addresses.
+// CheckAnswers queries a running node over UDP and TCP at each of its addresses.
 func CheckAnswers(ctx context.Context, p Node) (found []Finding) {
 	if !p.Running {
 		return advice("node", "does not run now: what it answers was not looked at", "")
@@ -42,7 +42,7 @@ func CheckAnswers(ctx context.Context, p Node) (found []Finding) {
 	return found
 }
 
-// local returns the address at which this machine reaches its own listener: loopback for one on all addresses.
+// local returns the address for queries of this machine to its own listener: loopback for an unspecified address.
 func local(at netip.AddrPort) netip.AddrPort {
 	switch at.Addr() {
 	case netip.IPv4Unspecified():
@@ -53,8 +53,8 @@ func local(at netip.AddrPort) netip.AddrPort {
 	return at
 }
 
-// delegations checks each zone from outside: the NS and DS records at the parent, and the name servers that they
-// name.
+// delegations checks each zone from outside: the NS and DS records at the parent, and the name servers of the
+// delegation.
 func delegations(ctx context.Context, p Node) (found []Finding) {
 	resolver := p.Resolver
 	if resolver == "" {
@@ -67,7 +67,7 @@ func delegations(ctx context.Context, p Node) (found []Finding) {
 	of := make([][]Finding, len(p.Zones))
 	var all sync.WaitGroup
 	for i, z := range p.Zones {
-		all.Go(func() { of[i] = delegation(ctx, p, z, resolver) }) // all at once: each waits where nothing answers
+		all.Go(func() { of[i] = delegation(ctx, p, z, resolver) }) // concurrently, because each check waits for timeouts
 	}
 	all.Wait()
 	return slices.Concat(of...)
@@ -103,7 +103,7 @@ func delegation(ctx context.Context, p Node, z Zone, resolver string) (found []F
 	return append(found, chain(ctx, p, z, resolver)...)
 }
 
-// nameserver asks one name server of the delegation.
+// nameserver queries a name server of the delegation.
 func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding {
 	var addresses []string
 	for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
@@ -145,7 +145,7 @@ func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding 
 	return found
 }
 
-// chain compares the DS records at the parent with the keys that the node publishes.
+// chain compares the DS records at the parent with the published keys of the node.
 func chain(ctx context.Context, p Node, z Zone, resolver string) []Finding {
 	r, err := ask(ctx, "udp", resolver, z.Name, dns.TypeDS, true)
 	if err != nil {
@@ -164,7 +164,7 @@ func chain(ctx context.Context, p Node, z Zone, resolver string) []Finding {
 			return trouble("DNSSEC", fmt.Sprintf("%s: asking this node for its keys: %v", z.Name, err), "")
 		}
 	}
-	unsigned := asks && len(keys) == 0 // as gslbctl dnssec unsign has it
+	unsigned := asks && len(keys) == 0 // as after gslbctl dnssec unsign
 	switch {
 	case (!p.Signed || unsigned) && len(parents) > 0:
 		return trouble("DNSSEC",
@@ -196,7 +196,7 @@ func chain(ctx context.Context, p Node, z Zone, resolver string) []Finding {
 		"give the parent the record of `gslbctl dnssec ds`, or restore the key that it has")
 }
 
-// keysOf asks the node for the keys of a zone.
+// keysOf queries the node for the DNSKEY records of a zone.
 func keysOf(ctx context.Context, p Node, z Zone) (keys []*dns.DNSKEY, err error) {
 	r, err := ask(ctx, "tcp", local(p.DNS[0]).String(), z.Name, dns.TypeDNSKEY, false)
 	if err != nil {
@@ -210,7 +210,7 @@ func keysOf(ctx context.Context, p Node, z Zone) (keys []*dns.DNSKEY, err error)
 	return keys, nil
 }
 
-// ask sends one question to one server.
+// ask sends a query to a server.
 func ask(ctx context.Context, network, server, name string, kind uint16, recursive bool) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
 	q.RecursionDesired = recursive

@@ -2,7 +2,7 @@
 // the data directory and the network, `validate` the configuration with its files, `status` the answers of a running
 // node. The root calls Run, Validate, Cautions and Status.
 //
-// It changes nothing, does not disturb a running node, and holds no state.
+// The package changes nothing, does not disturb a running node, and has no state.
 package doctor
 
 import (
@@ -17,11 +17,11 @@ import (
 // Grade is the severity of a finding.
 type Grade int
 
-// Grades, the worst last.
+// Grades, from best to worst.
 const (
-	Fine    Grade = iota // as it should be
-	Advice               // works, and would be better otherwise
-	Trouble              // does not work, or will not for long
+	Fine    Grade = iota // no problem
+	Advice               // works, with possible improvements
+	Trouble              // fails now, or will fail soon
 )
 
 // String returns the grade in one word.
@@ -29,45 +29,45 @@ func (g Grade) String() string {
 	return [...]string{"ok", "advice", "TROUBLE"}[g]
 }
 
-// Finding is the result of one check.
+// Finding is the result of a check.
 type Finding struct {
 	Grade   Grade
-	Subject string // what was looked at, in a word or two
-	Text    string // what was found
-	Remedy  string // what to do about it; empty when that is nothing
+	Subject string // the object of the check, in one or two words
+	Text    string // the result
+	Remedy  string // recommended action; empty if none
 }
 
-// Node describes the node that is examined.
+// Node describes the examined node.
 type Node struct {
 	DataDir string
-	Names   int    // steered names
+	Names   int    // number of load-balanced names
 	Signed  bool   // answers are signed
-	Geo     string // path of the geolocation database, "" for none
+	Geo     string // path of the geolocation database; empty: no database
 	Zones   []Zone
-	// DNS lists the addresses that the node answers at. Running is true while it does.
+	// DNS lists the DNS listeners. Running reports whether the node is running.
 	DNS     []netip.AddrPort
 	Running bool
-	Peers   []string // base URLs of the other nodes' API
-	// PeersTLS returns the TLS settings for peers over https; nil stands for those of the machine.
+	Peers   []string // base URLs of the peers' API
+	// PeersTLS returns the TLS settings for peers over https; nil: the settings of the machine.
 	PeersTLS func() (*tls.Config, error)
-	Seeds    []string // host:port of other nodes' gossip
-	// Resolver is the resolver that looks the delegation up; "" stands for the first of /etc/resolv.conf.
+	Seeds    []string // host:port of the gossip listeners of other nodes
+	// Resolver is the resolver for the delegation; empty: the first resolver in /etc/resolv.conf.
 	Resolver string
 }
 
-// Zone is a zone that the node serves, with its NS names as the node has them.
+// Zone is a zone of the node, with the NS names of its configuration.
 type Zone struct {
 	Name        string
 	Nameservers []string
 }
 
 const (
-	// patience bounds one question to another machine, and bound the whole examination.
+	// patience is the timeout of a query to another machine, and bound the timeout of the whole examination.
 	patience = 3 * time.Second
 	bound    = 30 * time.Second
 )
 
-// Examine makes all checks at once, within some 30 s, and returns the findings in a fixed order.
+// Examine runs all checks concurrently, within about 30 s, and returns the findings in a fixed order.
 func Examine(ctx context.Context, p Node) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()

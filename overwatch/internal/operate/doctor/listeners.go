@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// tryListeners opens and closes each listener, and returns those that cannot be opened.
+// tryListeners opens and closes each listener. It returns the problems of the listeners that cannot be opened.
 func tryListeners(path string, cfg *config.Config) (found settings.Problems) {
 	for _, l := range cfg.Listeners() {
 		for _, network := range l.Protocols {
@@ -40,7 +40,7 @@ func tryListener(network, address string) error {
 	return c.Close()
 }
 
-// WithoutRoom adds the remedy to the error of a full disk; other errors stay as they are.
+// WithoutRoom adds the remedy to the error of a full disk. It returns other errors unchanged.
 func WithoutRoom(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: the disk of data_dir %s is full: free some room there, or give another data_dir", err, dir)
@@ -48,8 +48,7 @@ func WithoutRoom(dir string, err error) error {
 	return err
 }
 
-// Remedied adds the reason and the remedy to the error of a listener that could not be opened; other errors stay as
-// they are.
+// Remedied adds the reason and the remedy to the error of a failed listener. It returns other errors unchanged.
 func Remedied(key, address string, err error) error {
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
 		return fmt.Errorf("%s: %s: %s (%w)", key, address, cannotListen("tcp", address, err), failed.Err)
@@ -57,7 +56,7 @@ func Remedied(key, address string, err error) error {
 	return err
 }
 
-// cannotListen returns the reason and the remedy in a sentence.
+// cannotListen returns the reason and the remedy as a sentence.
 func cannotListen(network, address string, err error) string {
 	port := address[strings.LastIndexByte(address, ':')+1:]
 	switch {

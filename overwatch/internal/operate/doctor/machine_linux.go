@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	wantFiles  = 65536   // half of them may become TCP connections
-	wantBuffer = 4 << 20 // what a DNS socket asks for
+	wantFiles  = 65536   // half of the files may be TCP connections
+	wantBuffer = 4 << 20 // requested buffer size of a DNS socket
 	wantDisk   = 1 << 30
 	needDisk   = 16 << 20
-	// perName and perSignedName are the memory of a name with four backends, in octets (overwatch/docs/capacity.md).
+	// perName and perSignedName are the memory per name with four backends, in octets (overwatch/docs/capacity.md).
 	perName, perSignedName = 9 << 10, 16 << 10
 )
 
-// clock asks the kernel whether the clock is kept in time: signatures are valid by this machine's clock.
+// clock checks whether the kernel synchronizes the clock, since signatures are valid by the clock of this machine.
 func clock(context.Context, Node) []Finding {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
@@ -37,7 +37,7 @@ func clock(context.Context, Node) []Finding {
 		(time.Duration(t.Maxerror)*time.Microsecond).Round(time.Millisecond)))
 }
 
-// limits checks how many files and connections the process may have open.
+// limits checks the maximum number of open files and connections of a process.
 func limits(context.Context, Node) []Finding {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
@@ -51,13 +51,13 @@ func limits(context.Context, Node) []Finding {
 	return fine("open files", fmt.Sprintf("at most %d", l.Max))
 }
 
-// buffers checks how many octets a socket may hold unread. The kernel doubles the size that a socket asks for, and
-// counts some 768 octets for a small query.
+// buffers checks the maximum buffer size of a socket. The kernel doubles the size that a socket requests, and charges
+// some 768 octets for a small query.
 func buffers(context.Context, Node) []Finding {
 	const path = "/proc/sys/net/core/rmem_max"
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil // a container without it
+		return nil // a container may lack the file
 	}
 	size, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
@@ -71,7 +71,7 @@ func buffers(context.Context, Node) []Finding {
 	return fine("socket buffers", fmt.Sprintf("net.core.rmem_max is %d", size))
 }
 
-// memory compares the memory that the names will take with that of the machine.
+// memory compares the memory required for the names with the memory of the machine.
 func memory(_ context.Context, p Node) []Finding {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
@@ -90,7 +90,7 @@ func memory(_ context.Context, p Node) []Finding {
 	return fine("memory", text)
 }
 
-// disk checks the owner and the free space of the data directory.
+// disk checks the permissions and the free space of the data directory.
 func disk(_ context.Context, p Node) []Finding {
 	info, err := os.Stat(p.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +110,7 @@ func disk(_ context.Context, p Node) []Finding {
 	return freeSpace(p.DataDir, s)
 }
 
-// freeSpace checks the free space of the file system that the data directory is on.
+// freeSpace checks the free space of the file system with the data directory.
 func freeSpace(dir string, s unix.Statfs_t) []Finding {
 	if s.Flags&unix.ST_RDONLY != 0 {
 		return trouble("data_dir", dir+" is on a disk that is mounted read-only: the node does not start",

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// maxSkew bounds the difference between the clocks of two nodes before a signature of one may look wrong to the
-// other.
+// maxSkew is the clock difference between two nodes above which a node may consider the signatures of the other node
+// invalid.
 const maxSkew = 5 * time.Minute
 
-// peers calls the other nodes' API, and compares clocks by the answers' Date header.
+// peers calls the API of each peer, and compares the clocks by the Date header of the responses.
 func peers(ctx context.Context, p Node) (found []Finding) {
 	transport := &http.Transport{}
 	if p.PeersTLS != nil {
@@ -45,7 +45,7 @@ func peers(ctx context.Context, p Node) (found []Finding) {
 	return found
 }
 
-// peerFinding judges the answer of a peer that was received at a time.
+// peerFinding returns the finding for a peer's response that arrived at now.
 func peerFinding(peer string, response *http.Response, now time.Time) []Finding {
 	if response.StatusCode == http.StatusForbidden {
 		return trouble("peer", peer+" refuses this node", "put this node's address into its api.allowed_networks")
@@ -62,7 +62,7 @@ func peerFinding(peer string, response *http.Response, now time.Time) []Finding 
 	return fine("peer", peer+" answers, and has the same time")
 }
 
-// seeds checks whether the other nodes' gossip can be reached.
+// seeds checks whether the gossip listeners of other nodes are reachable.
 func seeds(ctx context.Context, p Node) (found []Finding) {
 	dialer := net.Dialer{Timeout: patience}
 	for _, seed := range p.Seeds {

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// doctorZones bounds the zones whose delegation the doctor looks up: the first of the configuration.
+// doctorZones bounds the number of zones with delegation checks, in the order of the configuration.
 const doctorZones = 20
 
 // Run examines the machine and the configuration at path, writes the findings to out, and returns an error if one of

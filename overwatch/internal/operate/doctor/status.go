@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// statusBound bounds the time for the node's answers, which never wait for anything. Health checks of containers wait
+	// statusBound is the timeout for the node's answers, which depend on nothing slow. Health checks of containers wait
 	// for 5 s.
 	statusBound = 4 * time.Second
-	// datagramTries bounds the questions to a listener over UDP, datagramWait the time of each answer. A node in a flood
-	// loses single questions, and is well.
+	// datagramTries is the maximum number of UDP queries to a listener, and datagramWait the timeout of each query. A
+	// healthy node may lose single queries in a flood.
 	datagramTries = 3
 	datagramWait  = 500 * time.Millisecond
 )
 
-// Status asks the running node of a configuration over each of its DNS listeners and writes the answers to out. It
-// returns an error if no node runs, or if one of the listeners does not answer. Health checks of containers use it.
+// Status queries each DNS listener of the running node of a configuration and writes the answers to out. It returns an
+// error if no node is running, or if a listener does not answer. Health checks of containers use it.
 func Status(configPath string, out io.Writer) error {
 	cfg, err := control.Load(configPath)
 	if err != nil {
@@ -46,7 +46,7 @@ func Status(configPath string, out io.Writer) error {
 	return nil
 }
 
-// askListener asks a listener of this machine for the SOA record of a zone.
+// askListener queries a listener of this machine for the SOA record of a zone.
 func askListener(ctx context.Context, network, at, zone string) (r *dns.Msg, err error) {
 	if network != "udp" {
 		return ask(ctx, network, at, zone, dns.TypeSOA, false)

@@ -15,8 +15,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Validate returns all faults that would keep a node with this configuration from starting, as settings.Problems; nil
-// for none. It changes nothing. Listeners of a node that runs with the same data directory count as free.
+// Validate returns all problems that would prevent a node from starting with this configuration, as settings.Problems;
+// nil if there are no problems. It changes nothing. Listeners of a running node with the same data directory are
+// treated as free.
 func Validate(path string) error {
 	cfg, err := control.Load(path)
 	if err != nil {
@@ -55,8 +56,8 @@ func Validate(path string) error {
 	return nil
 }
 
-// Cautions returns the warnings of a configuration, one sentence each: those that the start logs and the doctor
-// reports. It is nil for a file that cannot be read.
+// Cautions returns the configuration warnings that a start logs and the doctor reports, one sentence each. It returns
+// nil if the file is unreadable.
 func Cautions(path string) []string {
 	cfg, err := control.Load(path)
 	if err != nil {
@@ -75,8 +76,8 @@ func Cautions(path string) []string {
 // databaseKey is the key of the geolocation database.
 const databaseKey = "overwatch.geolocation.database_path"
 
-// databaseFault returns why the geolocation database of a configuration cannot be used; nil without a fault or without
-// a database.
+// databaseFault returns the reason why the geolocation database of a configuration is unusable; nil if it is usable or
+// not configured.
 func databaseFault(cfg *config.Config) error {
 	path := cfg.Overwatch.Geolocation.DatabasePath
 	if path == "" {
@@ -95,14 +96,14 @@ func keysNotExchanged(cfg *config.Config) error {
 	return keysync.SecretOf(cfg).Usable(keysync.OpenHolders(keysync.HoldersFile(cfg.DataDir)))
 }
 
-// checkKeyFiles finds files of signing keys that a start or a reload would refuse.
+// checkKeyFiles finds signing key files that a start or a reload would reject.
 func checkKeyFiles(path string, cfg *config.Config) (found settings.Problems) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil
 	}
 	refused, damage := dnssec.Inspect(dnssec.Directory(cfg.DataDir))
 	askable := len(cfg.Overwatch.DNSSEC.KeySync.Peers) > 0 && keysNotExchanged(cfg) == nil
-	if refused == nil && !askable { // else one of them may have a copy
+	if refused == nil && !askable { // otherwise a peer may have a copy
 		refused = damage
 	}
 	if refused == nil {

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// FollowAuditLog makes events of new entries of the audit log until ctx ends. It begins after the last entry with an
+// FollowAuditLog creates events for new entries of the audit log until ctx ends. It begins after the last entry with an
 // event in the journal. It is separate from Run, which must not wait for the disk. It returns nil.
 func (w *Watcher) FollowAuditLog(ctx context.Context) error {
 	next := map[audit.Room]uint64{}
@@ -76,8 +76,8 @@ func (w *Watcher) addAuditEntries(room audit.Room, next map[audit.Room]uint64) (
 	return last, nil // below from if the store was replaced
 }
 
-// eventOf returns the event of an audit entry. isEvent is false for entries about admin states, holds and keys, whose
-// states have events.
+// eventOf returns the event of an audit entry. isEvent is false for entries about admin states, holds and keys, because
+// their states have events.
 func eventOf(e *api.AuditEntry) (event api.Event, isEvent bool) {
 	event = api.Event{State: e.Action, Severity: api.EventInfo, Subject: cmp.Or(e.ResourceID, e.Resource),
 		Cause: "by " + e.Actor, Audit: e.ID, Time: e.Timestamp}

@@ -54,15 +54,15 @@ func (w *watch) updateService(name string, backends []*registry.Backend) {
 const causeRemoved = "it is neither declared nor reported"
 
 // The states of a backend in addition to its status. A flapping backend stays in one state, so that receivers of
-// notifications are not told that the problem is resolved.
+// notifications do not see the problem as resolved.
 const (
 	stateStopped  = string(api.EffectiveUnhealthy) // it does not serve, with any status
 	stateReduced  = "reduced"                      // it serves with a reduced share after a stop
 	stateFlapping = "flapping"
 )
 
-// updateBackend sets the state of a backend: whether it serves. A backend without a check result keeps its state.
-// Drains have separate events.
+// updateBackend sets the state of a backend: whether it serves. The state of a backend without a check result stays
+// unchanged. Drains have separate events.
 func (w *watch) updateBackend(b *registry.Backend) {
 	if b.Reason == status.ReasonUnknown {
 		return

@@ -23,7 +23,7 @@ type row struct {
 	isEarly  bool   // events begin at the start; other conditions wait until agents and nodes had time to report
 }
 
-// byAdminState in the table stands for a state that depends on the admin state.
+// byAdminState in the table means that the state depends on the admin state.
 const byAdminState = "ordered"
 
 // conditionTable returns the conditions that have events. Domains and backends have other events.
@@ -199,7 +199,7 @@ func (w *watch) endCondition(before api.Event, row row) {
 	}
 }
 
-// endSentence returns the sentence of the end of a condition that was active for a time.
+// endSentence returns the sentence for the end of a condition. active is the duration of the condition.
 func endSentence(e *api.Event, before string, active time.Duration) string {
 	active = active.Round(time.Second)
 	switch {

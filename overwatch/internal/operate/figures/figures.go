@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Sources holds the parts that figures are read from. Every field is required.
+// Sources holds the data sources of the figures. Every field is required.
 type Sources struct {
 	NodeID    string
 	StartedAt time.Time // of the process, with a monotonic reading
@@ -58,7 +58,7 @@ func (s *Sources) Overview() api.Overview {
 	return o
 }
 
-// Rounded keeps six digits behind the point.
+// Rounded rounds to six decimal places.
 func Rounded(v float64) float64 { return math.Round(v*1e6) / 1e6 }
 
 func responseTimes(h histogram.Snapshot) api.ResponseTimes {
@@ -76,7 +76,7 @@ func memoryUse(r *history.Reading) api.MemoryUse {
 	}
 }
 
-// nonZero returns nil for 0, which stands for "not known".
+// nonZero returns nil for 0, which means unknown.
 func nonZero(n uint64) *uint64 {
 	if n == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (s *Sources) Own() api.NodeMetrics {
 	}
 }
 
-// Agent returns the figures that an agent has reported.
+// Agent returns the reported figures of an agent.
 func (s *Sources) Agent(a registry.AgentState) api.NodeMetrics {
 	m := api.NodeMetrics{
 		NodeID: a.ID, NodeType: api.NodeAgent, Timestamp: api.Stamp(a.LastSeen), Status: string(api.AgentOnline),
@@ -176,7 +176,7 @@ func (s *Sources) Region(id string) (m api.RegionMetrics, found bool) {
 	return m, true
 }
 
-// addTraffic fills in the number of steered answers that led to the region.
+// addTraffic sets the number of load-balanced answers of the region.
 func addTraffic(m *api.RegionMetrics, span *history.Span) {
 	total, rate := span.To.Regions[m.RegionID], Rounded(span.RegionPerSec(m.RegionID))
 	m.QueriesTotal, m.QueriesPerSec = &total, &rate

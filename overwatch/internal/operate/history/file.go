@@ -15,8 +15,8 @@ import (
 // maxFile bounds the file, in octets: about nine times the size of all points.
 const maxFile = 8 << 20
 
-// kept is the form of the file. A row is the Unix time of a point, in seconds, and its values in the order of Names.
-// null stands for a value that was not measured.
+// kept is the format of the file. A row contains the Unix time of a point, in seconds, and the values in the order of
+// Names. A value is null if it was not measured.
 type kept struct {
 	Names  []string     `json:"names"`
 	Minute [][]*float64 `json:"minute"`
@@ -68,7 +68,7 @@ func (r *Recorder) load() error {
 	return nil
 }
 
-// parse reads the text of a file. It leaves out points that are too old or in the future.
+// parse parses a file. It omits old points and points in the future.
 func parse(text []byte, now time.Time) (minute, hour []Point, err error) {
 	var k kept
 	if err := json.Unmarshal(text, &k); err != nil {
@@ -77,7 +77,7 @@ func parse(text []byte, now time.Time) (minute, hour []Point, err error) {
 	return points(&k, k.Minute, Minutes, time.Minute, now), points(&k, k.Hour, Hours, time.Hour, now), nil
 }
 
-// points reads rows. A metric that the file does not have counts as not measured.
+// points parses rows. A value is NaN if the file lacks the metric.
 func points(k *kept, rows [][]*float64, keep int, length time.Duration, now time.Time) []Point {
 	names := Names()
 	var list []Point

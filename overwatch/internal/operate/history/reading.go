@@ -8,19 +8,19 @@ import (
 	"gslb.internal/overwatch/internal/leaf/histogram"
 )
 
-// Reading holds totals since the start, and figures of one moment.
+// Reading holds totals since the start of the process, and current values.
 type Reading struct {
 	At      time.Time // with a monotonic reading
 	Queries uint64
 	Failed  uint64 // queries answered SERVFAIL
 	Checks  uint64
-	Times   histogram.Snapshot // of answers to queries
-	CPU     time.Duration      // that the process has used on all cores
+	Times   histogram.Snapshot // response times of queries
+	CPU     time.Duration      // of the process, on all cores
 	Cores   int
-	// Regions counts the steered answers that led to each region.
+	// Regions counts the load-balanced answers of each region.
 	Regions map[string]uint64
 
-	MemoryUsed, MemoryTotal, MemoryAvailable uint64 // bytes; 0: not known
+	MemoryUsed, MemoryTotal, MemoryAvailable uint64 // bytes; 0: unknown
 
 	Healthy, Unhealthy, Stale, Domains, Agents int
 }
@@ -28,7 +28,7 @@ type Reading struct {
 // Span is the time between two readings.
 type Span struct{ From, To Reading }
 
-// seconds returns the length of the span, which is above zero.
+// seconds returns the length of the span. It is above zero.
 func (s *Span) seconds() float64 { return max(s.To.At.Sub(s.From.At).Seconds(), 1e-9) }
 
 // QueriesPerSec is the mean rate of queries.
@@ -37,12 +37,12 @@ func (s *Span) QueriesPerSec() float64 { return float64(s.To.Queries-s.From.Quer
 // ChecksPerSec is the mean rate of checks.
 func (s *Span) ChecksPerSec() float64 { return float64(s.To.Checks-s.From.Checks) / s.seconds() }
 
-// RegionPerSec is the mean rate of answers that led to a region.
+// RegionPerSec is the mean rate of answers with backends of a region.
 func (s *Span) RegionPerSec(region string) float64 {
 	return float64(s.To.Regions[region]-s.From.Regions[region]) / s.seconds()
 }
 
-// ErrorRate returns the part of the queries that failed, from 0 to 1; 0 where there were none.
+// ErrorRate returns the fraction of failed queries, from 0 to 1; 0 without queries.
 func (s *Span) ErrorRate() float64 {
 	if n := s.To.Queries - s.From.Queries; n > 0 {
 		return float64(s.To.Failed-s.From.Failed) / float64(n)
@@ -50,12 +50,12 @@ func (s *Span) ErrorRate() float64 {
 	return 0
 }
 
-// CPUPercent returns the part of all cores that the process used.
+// CPUPercent returns the percentage of all cores that the process used.
 func (s *Span) CPUPercent() float64 {
 	return 100 * (s.To.CPU - s.From.CPU).Seconds() / s.seconds() / float64(max(s.To.Cores, 1))
 }
 
-// MemoryPercent returns the part of the machine's memory that the process uses.
+// MemoryPercent returns the percentage of the machine's memory that the process uses.
 func (r *Reading) MemoryPercent() float64 {
 	if r.MemoryTotal == 0 {
 		return 0
@@ -66,15 +66,15 @@ func (r *Reading) MemoryPercent() float64 {
 // Times returns the distribution of response times in the span.
 func (s *Span) Times() histogram.Snapshot { return s.To.Times.Since(&s.From.Times) }
 
-// metric is one value of a point.
+// metric describes a value of a point.
 type metric struct {
 	name string
 	of   func(*Span, *histogram.Snapshot) float64 // NaN: not measured
-	// worst makes the value of several points their greatest, else it is their mean.
+	// worst joins the values of several points as their maximum instead of their mean.
 	worst bool
 }
 
-// metrics is the table of a point's values.
+// metrics returns the table of a point's values.
 func metrics() []metric {
 	took := func(of func(*histogram.Snapshot) time.Duration) func(*Span, *histogram.Snapshot) float64 {
 		return func(_ *Span, h *histogram.Snapshot) float64 {
@@ -124,7 +124,7 @@ func Names() []string {
 	return names
 }
 
-// Point is the history of the time that ends at At. Values are in the order of Names; NaN was not measured.
+// Point has the values of the time that ends at At, in the order of Names. NaN means unmeasured.
 type Point struct {
 	At     time.Time
 	Values []float64
@@ -139,7 +139,7 @@ func pointOf(s *Span, at time.Time) Point {
 	return p
 }
 
-// join makes one point of several.
+// join combines points.
 func join(points []Point, at time.Time) Point {
 	p := Point{At: at}
 	for i, m := range metrics() {

@@ -10,42 +10,42 @@ import (
 )
 
 const (
-	// every is the time between two readings.
+	// every is the interval between readings.
 	every = 10 * time.Second
-	// window is the length of the span of current rates.
+	// window is the time span of current rates.
 	window = time.Minute
-	// Minutes and Hours bound how many points are kept of each.
+	// Minutes and Hours are the maximum numbers of stored points of each length.
 	Minutes = 24 * 60
 	Hours   = 30 * 24
 )
 
 // Options configures a Recorder.
 type Options struct {
-	Read   func() Reading // may be called from any goroutine
-	Path   string         // of the file that carries the points over a restart
+	Read   func() Reading // must be safe for concurrent use
+	Path   string         // file that stores the points across restarts
 	Logger zerolog.Logger
-	Now    func() time.Time // nil is time.Now
+	Now    func() time.Time // nil: time.Now
 }
 
-// Recorder keeps the history of one node.
+// Recorder records the history of a node.
 type Recorder struct {
 	o Options
 
 	mu     sync.Mutex
-	recent []Reading // of the last window, and one that is older; the oldest first
+	recent []Reading // readings of the last window and the last older reading, oldest first
 	minute series
 	hour   series
 }
 
-// series holds points of one length.
+// series holds points of the same length.
 type series struct {
 	length time.Duration
 	keep   int
-	last   Reading // where the next point begins
-	points []Point // the oldest first
+	last   Reading // start of the next point
+	points []Point // oldest first
 }
 
-// Open continues the history in the file. A file that cannot be read is logged, and a new history begins.
+// Open continues the history in the file. If the file is unreadable, Open logs the error and starts an empty history.
 func Open(o Options) (*Recorder, error) {
 	if o.Read == nil || o.Path == "" {
 		return nil, errors.New("history: Options.Read and Path are needed")
@@ -65,7 +65,7 @@ func Open(o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Run takes readings until ctx ends, then saves. It also saves each hour.
+// Run takes readings until ctx ends. It saves the points each hour and at the end.
 func (r *Recorder) Run(ctx context.Context) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -82,14 +82,14 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// keep saves the points into the file. An error is only logged: the node goes on without the file.
+// keep saves the points to the file. It logs an error, and the node continues without the file.
 func (r *Recorder) keep() {
 	if err := r.save(); err != nil {
 		r.o.Logger.Warn().Err(err).Msg("the history of metrics could not be saved")
 	}
 }
 
-// take takes one reading and makes the points that are due. It reports whether an hour is over.
+// take takes a reading and adds completed points. It reports whether it added a point of an hour.
 func (r *Recorder) take() (hour bool) {
 	now := r.o.Read()
 	r.mu.Lock()
@@ -102,7 +102,8 @@ func (r *Recorder) take() (hour bool) {
 	return r.hour.take(now)
 }
 
-// take makes a point when the time of one is over by the wall clock.
+// take adds a point if a minute or an hour of the wall clock, according to s.length, has passed. It reports whether it
+// added the point.
 func (s *series) take(now Reading) bool {
 	begun := now.At.Truncate(s.length)
 	if !begun.After(s.last.At.Truncate(s.length)) {
@@ -117,7 +118,7 @@ func (s *series) take(now Reading) bool {
 	return true
 }
 
-// Now returns the last minute, or as much of it as the process has run.
+// Now returns the span of the last minute, or since the start of the process if that is shorter.
 func (r *Recorder) Now() Span {
 	now := r.o.Read()
 	r.mu.Lock()
@@ -131,8 +132,8 @@ func (r *Recorder) Now() Span {
 	return Span{from, now}
 }
 
-// Points lists the points in (from, to], the oldest first. Resolutions of one and five minutes reach back a day, that
-// of an hour thirty days.
+// Points returns the points in (from, to], oldest first. Points at resolutions of one and five minutes cover the last
+// day. Points at a resolution of one hour cover the last thirty days.
 func (r *Recorder) Points(from, to time.Time, resolution time.Duration) []Point {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,7 +19,7 @@ type Sources struct {
 	Domains   func() int // that are steered
 }
 
-// Read returns the figures of this moment.
+// Read returns the current values.
 func (s Sources) Read() Reading {
 	dns := s.DNS.Stats()
 	r := Reading{At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: s.Checks(),

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// collector reads metrics from their owners at each scrape. It announces none of them to the registry beforehand, so
-// that name, help and value of a metric stand in one place; the registry checks them at the scrape.
+// collector reads metrics from their sources at each scrape. It does not describe them to the registry in advance, so
+// the name, help and value of a metric are in one place. The registry checks them at the scrape.
 type collector func(scrape)
 
 // Describe implements prometheus.Collector.
@@ -16,7 +16,7 @@ func (collector) Describe(chan<- *prometheus.Desc) {}
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) { c(ch) }
 
-// scrape takes the metrics of one scrape. Labels are names and values in turn.
+// scrape receives the metrics of a scrape. Labels are alternating names and values.
 type scrape chan<- prometheus.Metric
 
 func (s scrape) gauge(name, help string, value float64, labels ...string) {

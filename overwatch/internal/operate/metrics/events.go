@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// RegisterEvents adds the metrics of events to r. folded returns how many changes have no event of their own.
+// RegisterEvents adds the metrics of events to r. folded returns the number of changes without a separate event.
 func RegisterEvents(r prometheus.Registerer, j *journal.Journal, folded func() uint64) error {
 	return r.Register(collector(func(s scrape) {
 		totals := j.Totals()

@@ -15,30 +15,30 @@ import (
 	"gslb.internal/shared/buildinfo"
 )
 
-// Fitness is the node's judgement of itself; conditions.Judge implements it.
+// Fitness is the node's assessment of itself. conditions.Judge implements it.
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
-	// NamesDown returns how many domains have fewer backends that may serve than they need.
+	// NamesDown returns the number of domains with fewer serving backends than required.
 	NamesDown() int
-	// Holding returns how many conditions of each kind hold.
+	// Holding returns the number of active conditions of each kind.
 	Holding() map[api.ConditionKind]int
 }
 
-// Sources holds the functions and owners that Register reads at each scrape. All are required.
+// Sources holds the data sources of each scrape. All are required.
 type Sources struct {
 	View          *registry.View
-	Agents        func(soon time.Duration) trust.Counts // the pinned ones
+	Agents        func(soon time.Duration) trust.Counts // counts of pinned agents
 	Pins          func() []trust.Use                    // use of the limits of each service
 	ClockJump     func() time.Duration                  // difference of the clock and the trusted time
-	Domains       func() []string                       // the names that the node steers
-	ClusterName   func() string                         // for people; empty: none
+	Domains       func() []string                       // load-balanced names
+	ClusterName   func() string                         // display name; empty: none
 	Fitness       Fitness
 	DNSSECEnabled bool
 	Build         buildinfo.Info
 }
 
-// Register adds the node's own metrics to r, and those of the Go runtime and the process.
+// Register adds the metrics of the node, the Go runtime and the process to r.
 func Register(r prometheus.Registerer, from Sources) error {
 	if from.View == nil || from.Agents == nil || from.Pins == nil || from.ClockJump == nil || from.Domains == nil ||
 		from.ClusterName == nil || from.Fitness == nil {

@@ -18,13 +18,13 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of the endpoint: a handful of scrapers, a few seconds each.
+// Bounds of the endpoint: few scrapers, a few seconds each.
 const (
 	maxConnections = 32
 	maxScrapes     = 4
 	headerTimeout  = 5 * time.Second
 	answerTimeout  = 30 * time.Second
-	idleTimeout    = 2 * time.Minute // scrapers come back every 15 to 60 s
+	idleTimeout    = 2 * time.Minute // scrape intervals are 15 to 60 s
 	maxHeader      = 16 << 10        // bytes
 	stopTimeout    = 2 * time.Second
 )
@@ -42,7 +42,7 @@ type Server struct {
 	http     *http.Server
 }
 
-// Handler answers scrapes, on whatever listener.
+// Handler answers scrapes.
 func Handler(gatherer prometheus.Gatherer, logger zerolog.Logger) http.Handler {
 	return promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{
 		ErrorLog:            gatherErrors{logger},
@@ -51,7 +51,7 @@ func Handler(gatherer prometheus.Gatherer, logger zerolog.Logger) http.Handler {
 	})
 }
 
-// New opens the listener; nothing is answered before Run.
+// New opens the listener. Run answers requests.
 func New(o Options) (*Server, error) {
 	listener, err := segment.Listen(settings.ListenNetwork("tcp", o.Address), o.Address)
 	if err != nil {
@@ -72,7 +72,7 @@ func New(o Options) (*Server, error) {
 			WriteTimeout:      answerTimeout,
 			IdleTimeout:       idleTimeout,
 			MaxHeaderBytes:    maxHeader,
-			ErrorLog:          log.New(io.Discard, "", 0), // lines about broken connections, which the scraper reports too
+			ErrorLog:          log.New(io.Discard, "", 0), // connection errors, which scrapers also report
 		},
 	}, nil
 }
@@ -80,8 +80,8 @@ func New(o Options) (*Server, error) {
 // Addr returns the address that the endpoint listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Run answers until ctx ends, then finishes the scrapes under way within
-// stopTimeout. It closes the listener; it must be called once.
+// Run answers requests until ctx ends. It then waits at most stopTimeout for active scrapes, and closes the listener.
+// It must be called once.
 func (s *Server) Run(ctx context.Context) error {
 	return httpserve.Run(ctx, s.http, s.listener, stopTimeout)
 }

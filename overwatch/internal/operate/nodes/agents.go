@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Agents lists the pinned agents and those that were announced, by id.
+// Agents lists the pinned and the announced agents, by ID.
 func (s *Sources) Agents() []api.AgentNode {
 	set, _ := s.Defined()
 	var nodes []api.AgentNode
@@ -31,7 +31,7 @@ func (s *Sources) Agents() []api.AgentNode {
 	return nodes
 }
 
-// Pending shows an announced agent that has not proved its token yet.
+// Pending describes an announced agent that has not authenticated.
 func Pending(n *store.Node) api.AgentNode {
 	return api.AgentNode{
 		ID: n.ID, Name: n.ID, Address: n.Address, Port: n.Port, Region: n.Region, Version: n.Version,
@@ -39,7 +39,7 @@ func Pending(n *store.Node) api.AgentNode {
 	}
 }
 
-// Agent shows a pinned agent as a node: online while its heartbeats arrive.
+// Agent describes a pinned agent as a node. Its status is online while its heartbeats arrive.
 func (s *Sources) Agent(r trust.Record, announced *store.Node) api.AgentNode {
 	node := api.AgentNode{
 		ID: r.AgentID, Name: r.AgentID, Region: r.Region, Status: api.AgentOffline, Version: r.Version,
@@ -68,7 +68,7 @@ func (s *Sources) Agent(r trust.Record, announced *store.Node) api.AgentNode {
 	return node
 }
 
-// Pinned shows an agent: its pin, its claims and times from the registry, and its troubles.
+// Pinned describes an agent: its pin, its reports and times from the registry, and its problems.
 func (s *Sources) Pinned(r trust.Record, troubles []trust.Trouble) api.Agent {
 	view := api.Agent{
 		AgentID:        r.AgentID,

@@ -50,7 +50,7 @@ func memberView(m gossip.Member) api.GossipNode {
 	return node
 }
 
-// parts splits an address and port for display; both are zero for one that is not known.
+// parts splits an address and port for display. Both are zero if the address is unknown.
 func parts(at netip.AddrPort) (address string, port int) {
 	if at.IsValid() {
 		address = at.Addr().String()
@@ -58,10 +58,10 @@ func parts(at netip.AddrPort) (address string, port int) {
 	return address, int(at.Port())
 }
 
-// roundTrip returns milliseconds, rounded up: 0 is a time that is not known.
+// roundTrip returns milliseconds, rounded up; 0 means unknown.
 func roundTrip(rtt time.Duration) int { return int((rtt + time.Millisecond - 1) / time.Millisecond) }
 
-// agentNode shows an agent, but for its address.
+// agentNode describes an agent, without its address.
 func agentNode(a registry.AgentState) api.GossipNode {
 	return api.GossipNode{
 		ID: a.ID, Name: a.ID, State: api.GossipMember, Region: a.Region, Version: a.Version,

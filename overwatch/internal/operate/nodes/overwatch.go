@@ -44,8 +44,8 @@ func (s *Sources) Overwatch() []api.OverwatchNode {
 	return nodes
 }
 
-// joinPeers adds the peers of the exchange of keys: the API ports of nodes that gossip lists, and the nodes that it
-// does not list. A node that has never proved its id is named by its address.
+// joinPeers adds the peers of the key exchange: the API ports of nodes that gossip lists, and further nodes. The ID of
+// an unauthenticated node is its address.
 func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer,
 	tell func(peer string, node *api.OverwatchNode)) []api.OverwatchNode {
 	for _, p := range peers {
@@ -74,8 +74,8 @@ func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer,
 	return nodes
 }
 
-// tellAbout adds a peer's description of itself, which came with its last keys at the time told. Its uptime counts on
-// unless the node is known to be down. Its number of queries is as of that time.
+// tellAbout adds a peer's description of itself, received with its last keys at the time told. The uptime grows with
+// now unless the node is down. The number of queries is as of told.
 func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time) {
 	node.Region, node.Version = cmp.Or(node.Region, about.Region), cmp.Or(node.Version, about.Version)
 	node.Port = int(about.Port)
@@ -91,7 +91,7 @@ func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time
 	}
 }
 
-// gossipAddress returns the address that gossip gives to this node.
+// gossipAddress returns this node's address in gossip.
 func (s *Sources) gossipAddress() string {
 	for _, m := range s.Members() {
 		if m.Self && m.Address.IsValid() {

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// flushPatience bounds how long a message waits for the disk: it is sent even if nothing can be stored.
+	// flushPatience bounds the time for which a message waits for the disk. After it, the message is sent without storage.
 	flushPatience = 5 * time.Second
-	// version is that of the file.
+	// version is the version of the file format.
 	version = 1
 )
 
-// content is the form of the file: by the names of targets, their kept state or its JSON text.
+// content is the format of the file: the state of each target, or the state's JSON text, by name.
 type content[T any] struct {
 	Version int          `json:"version"`
 	Targets map[string]T `json:"targets"`
 }
 
-// read returns the kept state of each target in a file.
+// read returns the stored state of each target.
 func read(path string) (targets map[string]kept, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,15 +45,15 @@ func read(path string) (targets map[string]kept, err error) {
 
 // writer schedules the writing of the file.
 type writer struct {
-	wake chan struct{} // holds one element while something is not written
+	wake chan struct{} // has an element while data is unwritten
 
 	mu   sync.Mutex
-	done chan struct{} // closed after the present marks were written, or the write failed
+	done chan struct{} // closed after the current marks were written, or the write failed
 }
 
 func newWriter() writer { return writer{wake: make(chan struct{}, 1), done: make(chan struct{})} }
 
-// mark has the file written soon. The channel that it returns is closed after that.
+// mark schedules a write of the file. The returned channel is closed after the write.
 func (w *writer) mark() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -35,8 +35,8 @@ func (t *target) fold() {
 	})
 }
 
-// isLossTold reports whether the target was notified of the begin of a loss, or the notification waits. A loss of which
-// the end waits includes no further events.
+// isLossTold reports whether the target was notified of the begin of a loss, or the notification is queued. If the end
+// of the loss is queued, the loss includes no further events.
 func (t *target) isLossTold(key string) bool {
 	state, _ := t.latest(key, key)
 	return isLoss(state)

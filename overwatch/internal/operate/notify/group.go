@@ -23,9 +23,9 @@ func isOwn(e *api.Event, node string) bool {
 		api.EventChange, api.EventRefused, api.EventToken, api.EventNotification,
 		api.EventGeo:
 		return true
-	case api.EventCertificate: // that of the API has a file in its subject, an agent's is of all
+	case api.EventCertificate: // subjects with a file are certificates of the API; all nodes see agent certificates
 		return strings.Contains(e.Subject, " ")
-	case api.EventNode: // other nodes see that one is lost
+	case api.EventNode: // other nodes see the loss of a node
 		return e.Subject == node
 	case api.EventKey:
 		return slices.Contains([]string{"not_exchanged", "exchanged", "roll_waits", "roll_goes_on"}, e.State)
@@ -33,7 +33,8 @@ func isOwn(e *api.Event, node string) bool {
 	return false
 }
 
-// groupOf names the group of an event. The events of a domain, or else of one subject, share a group and its messages.
+// groupOf returns the group of an event. The events of a domain share a group and its messages, and so do the other
+// events of a subject.
 func groupOf(e *api.Event, node string) string {
 	switch {
 	case isOwn(e, node):
@@ -47,7 +48,7 @@ func groupOf(e *api.Event, node string) string {
 // rank returns the rank of a node among the nodes that may send the group of an event to a target. The node of rank 0
 // sends the group first. A node of a higher rank sends it if no node of a lower rank has sent it (rendezvous hashing).
 // All nodes with the same peers compute the same ranks. The subject of a node event has no rank, because a node has no
-// events of its own loss and return.
+// events for its own loss and return.
 func rank(node string, others []string, target string, w *waiting) (place int) {
 	weight := func(node string) uint64 {
 		sum := sha256.Sum256([]byte(target + "\x00" + w.Group + "\x00" + node))
@@ -63,8 +64,8 @@ func rank(node string, others []string, target string, w *waiting) (place int) {
 	return place
 }
 
-// messageID derives the id of a message from its tellings and from the messages before it, so that two nodes that send
-// the same message give it the same id.
+// messageID derives the ID of a message from its tellings and the IDs of the previous messages. Nodes that send the
+// same message therefore use the same ID.
 func messageID(target, group string, tells, before map[string]Telling) string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%q %q", target, group)

@@ -1,8 +1,10 @@
-// Package notify sends events to the targets of the configuration: it takes them from the journal, groups them, and
-// hands messages to the senders of package send. Of an event that several nodes see, one of them sends the message; if
-// that one does not, another does. Events are lost only where too many wait for a target, or where it refuses a message
-// for good. Messages that wait survive a restart. The root runs one Notifier; httpapi shows and tests targets, and
-// answers peers by it. The package makes no events. A *Notifier may be used from any goroutine.
+// Package notify sends events to the notification targets of the configuration. It reads the events from the journal,
+// groups them, and passes messages to the senders of package send. If several nodes see an event, one of them sends the
+// message; if that node fails, another node sends it. Events are lost only if the queue of a target is full, or if a
+// target permanently rejects a message. Waiting messages survive a restart.
+//
+// The root runs one Notifier. httpapi lists and tests targets, and answers peers with it. The package creates no
+// events. A *Notifier is safe for concurrent use.
 package notify
 
 import (
@@ -25,7 +27,7 @@ import (
 type Settings struct {
 	Cluster string
 	Targets []config.NotificationTarget
-	Secret  []byte // by which nodes prove themselves to one another; nil: not set
+	Secret  []byte // secret for authentication between nodes; nil: not set
 	TLS     peerauth.TLSFiles
 }
 
@@ -37,15 +39,15 @@ func SettingsOf(c *config.Config) Settings {
 
 // Options configures a Notifier.
 type Options struct {
-	Node     string           // its id
-	Path     string           // of the file that keeps what waits over a restart
+	Node     string           // ID of this node
+	Path     string           // file that stores waiting notifications across restarts
 	Journal  *journal.Journal // the source of events
 	Settings Settings
-	// Peers lists the nodes that this one exchanges decisions with, as far as they answer.
+	// Peers lists the reachable nodes that exchange admin states with this node.
 	Peers func() []Peer
-	// Ask asks a peer for the tellings of a group to a target that it knows of; nil: over the network.
+	// Ask requests a peer's tellings of a group to a target; nil: over the network.
 	Ask func(ctx context.Context, peer Peer, target, group string) (map[string]Telling, error)
-	// NewSender makes the sender of a target; nil is send.New.
+	// NewSender creates the sender of a target; nil: send.New.
 	NewSender func(config.NotificationTarget) (send.Sender, error)
 	Logger    zerolog.Logger
 }
@@ -54,17 +56,17 @@ type Options struct {
 type Notifier struct {
 	o      Options
 	server *peerauth.Server
-	wake   chan struct{} // holds one element when the settings are others
+	wake   chan struct{} // has an element if the settings have changed
 	writer writer
 
 	mu       sync.Mutex
 	settings Settings
-	targets  []*target       // of the settings that Run goes by
-	kept     map[string]kept // what the file had of targets, by name
+	targets  []*target       // targets of the current settings of Run
+	kept     map[string]kept // stored states without a target, by name
 }
 
-// New reads the file of waiting messages. A file that cannot be read is logged, and its messages are lost. Nothing is
-// sent before Run.
+// New reads the file of waiting messages. If the file is unreadable, New logs the error and drops the messages. Sending
+// starts with Run.
 func New(o Options) (*Notifier, error) {
 	if o.Journal == nil || o.Peers == nil || o.Path == "" {
 		return nil, errors.New("notify: Options.Journal, Peers and Path are needed")
@@ -85,7 +87,7 @@ func New(o Options) (*Notifier, error) {
 	return n, nil
 }
 
-// Reconfigure puts other settings into force. Messages that wait for a target stay with the target of its name.
+// Reconfigure replaces the settings. Waiting messages of a target move to the new target of the same name.
 func (n *Notifier) Reconfigure(settings Settings) {
 	n.mu.Lock()
 	n.settings = settings
@@ -102,8 +104,8 @@ func (n *Notifier) current() (Settings, []*target) {
 	return n.settings, n.targets
 }
 
-// next returns the targets of a configuration. Unchanged targets stay. The others are ended; their waiting messages go
-// to the target of the same name.
+// next returns the targets of a configuration. Unchanged targets stay. The other targets end; their waiting messages
+// move to the target of the same name.
 func (n *Notifier) next(before []*target, wanted []config.NotificationTarget) []*target {
 	stay := map[string]*target{}
 	for _, t := range before {
@@ -126,11 +128,11 @@ func (n *Notifier) next(before []*target, wanted []config.NotificationTarget) []
 		}
 		list = append(list, t)
 	}
-	clear(n.kept) // what is of no target any more is forgotten
+	clear(n.kept) // drops the states of removed targets
 	return list
 }
 
-// Run sends notifications until ctx ends. It returns nil. It must be called once.
+// Run sends notifications until ctx ends and returns nil. It must be called once.
 func (n *Notifier) Run(ctx context.Context) error {
 	var writing sync.WaitGroup
 	written, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -163,11 +165,12 @@ const (
 	// firstRetry is the pause after a target has failed. It doubles up to lastRetry.
 	firstRetry = 5 * time.Second
 	lastRetry  = 5 * time.Minute
-	// longestPause bounds the pause that a target may ask for.
+	// longestPause bounds the pause that a target can request.
 	longestPause = time.Hour
 )
 
-// backoff returns the pause after so many failures in a row, longer if the target has asked for that.
+// backoff returns the pause after a number of consecutive failures. asked is the pause that the target requested, 0 if
+// none.
 func backoff(failures int, asked time.Duration) time.Duration {
 	pause := min(lastRetry, firstRetry<<min(failures-1, 10))
 	pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64()))

@@ -60,7 +60,7 @@ func (n *Notifier) Answer(where, target, group, authorization string) (sealed st
 	return client.Seal(plain)
 }
 
-// Told returns the tellings of a group to a target that this node knows of, by key.
+// Told returns this node's tellings of a group to a target, by key.
 func (n *Notifier) Told(target, group string) map[string]Telling {
 	all := tellings{}
 	_, targets := n.current()
@@ -74,7 +74,7 @@ func (n *Notifier) Told(target, group string) map[string]Telling {
 	return all[group]
 }
 
-// ask asks a peer over the network for the tellings of a group to a target that it knows of.
+// ask requests a peer's tellings of a group to a target over the network.
 func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (map[string]Telling, error) {
 	settings, _ := n.current()
 	if len(settings.Secret) == 0 {
@@ -94,13 +94,13 @@ func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (ma
 	return parseTold(plain, time.Now())
 }
 
-// Bounds of the tellings that a node takes from a peer.
+// Bounds of the tellings of a peer.
 const (
 	maxTells    = 5000 // of a group
 	maxTellText = 300  // octets of each text
 )
 
-// parseTold reads the tellings of a peer. It leaves out the tellings that no node could have made.
+// parseTold parses the tellings of a peer. It omits impossible tellings.
 func parseTold(plain []byte, now time.Time) (map[string]Telling, error) {
 	var list map[string]answered
 	if err := json.Unmarshal(plain, &list); err != nil {

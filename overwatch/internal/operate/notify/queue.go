@@ -11,25 +11,23 @@ import (
 )
 
 const (
-	// maxQueued bounds the events that wait for one target, and maxEvents those that one message lists.
+	// maxQueued bounds the waiting events of a target, and maxEvents the listed events of a message.
 	maxQueued = 500
 	maxEvents = 50
-	// shortestTurn and longestTurn bound the time that each node waits for the one before it (see rank) to send what both
-	// see.
+	// shortestTurn and longestTurn bound the delay that each rank adds to the sending of an event (see rank).
 	shortestTurn = 5 * time.Second
 	longestTurn  = 15 * time.Second
 )
 
-// waiting is an event that is to be sent.
+// waiting is an event in the queue of a target.
 type waiting struct {
 	Event api.Event `json:"event"`
 	Group string    `json:"group"`
-	Own   bool      `json:"own"` // no other node sends it
+	Own   bool      `json:"own"` // only this node sees the event and sends it
 	Since time.Time `json:"since"`
 }
 
-// message is the message that is being sent. It does not change until the target has taken it, or has refused it for
-// good.
+// message is the message that is being sent. It is constant until the target accepts it or permanently rejects it.
 type message struct {
 	Group   string             `json:"group"`
 	Own     bool               `json:"own"`
@@ -37,16 +35,16 @@ type message struct {
 	Tells   map[string]Telling `json:"tells"` // by key
 }
 
-// kept is the part of a target that is stored across restarts.
+// kept is the state of a target that is stored across restarts.
 type kept struct {
 	Position uint64    `json:"position"` // sequence of the last processed event
-	Waiting  []waiting `json:"waiting"`  // the oldest first
+	Waiting  []waiting `json:"waiting"`  // oldest first
 	Message  *message  `json:"message"`
 	Told     tellings  `json:"told"`
 	LastSent time.Time `json:"last_sent"`
 }
 
-// take queues the new events of the journal that the target is to get. It reports whether there was one.
+// take queues the new events of the journal for the target. It reports whether it queued an event.
 func (t *target) take() (taken bool) {
 	events, _ := t.n.o.Journal.After(t.Position)
 	now := time.Now()
@@ -66,8 +64,8 @@ func (t *target) take() (taken bool) {
 	return taken
 }
 
-// latest returns the state of which the target was notified last, or of which it will be notified. If it has begun, the
-// target must be notified of its end too.
+// latest returns the latest sent or queued state of a key. If the state has begun, the target also needs the
+// notification of its end.
 func (t *target) latest(group, key string) (state string, phase api.Phase) {
 	for i := len(t.Waiting) - 1; i >= 0; i-- {
 		if w := &t.Waiting[i]; w.Group == group && keyOf(&w.Event) == key {
@@ -82,8 +80,8 @@ func (t *target) latest(group, key string) (state string, phase api.Phase) {
 	return t.Told[group][key].State, t.Told[group][key].Phase
 }
 
-// enqueue adds an event. If there are too many, it drops the oldest one of a state of which a later event waits too, or
-// else the oldest of all.
+// enqueue adds an event. If the queue is full, enqueue drops the oldest event that has a later event with the same key,
+// or else the oldest event.
 func (t *target) enqueue(w waiting) {
 	t.Waiting = append(t.Waiting, w)
 	if len(t.Waiting) <= maxQueued {
@@ -104,8 +102,9 @@ func (t *target) enqueue(w waiting) {
 	t.dropped++
 }
 
-// first returns the group that is due first, and the time. A node of a rank above 0 also waits for the turns of the
-// newest event of the group, because a node of a lower rank may be sending it. This adds at most longestTurn.
+// first returns the group that must be sent first, and the time to send it. A node of a rank above 0 adds a delay,
+// because a node of a lower rank may be sending the group. The delay includes the time between the first and the latest
+// event of the group, at most longestTurn.
 func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	seen, newest := map[string]bool{}, map[string]time.Time{}
 	for i := range t.Waiting {
@@ -129,9 +128,8 @@ func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	return group, own, at
 }
 
-// compose makes a message of the waiting events of a group. It drops the events that other nodes have sent, and the
-// events of a state that has ended although the target was never notified of its begin. It returns nil if no event is
-// left.
+// compose creates a message of the waiting events of a group. It drops events that other nodes have sent, and the ends
+// of states if the target was never notified of their begin. It returns nil if no event remains.
 func (t *target) compose(group string, own bool) *message {
 	var events []api.Event
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
@@ -176,8 +174,8 @@ func (t *target) compose(group string, own bool) *message {
 	return &message{Group: group, Own: own, Message: m, Tells: tells}
 }
 
-// worstEvents returns the events that a message lists, the worst ones in the order of their sequences, and the number
-// of the others.
+// worstEvents returns the events to list in a message, in the order of their sequences, and the number of the others.
+// It selects the events of the worst severity.
 func worstEvents(events []api.Event) (list []api.Event, more int) {
 	if len(events) <= maxEvents {
 		return events, 0

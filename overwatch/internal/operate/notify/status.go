@@ -33,11 +33,11 @@ func (n *Notifier) Status() []api.NotificationTarget {
 	return list
 }
 
-// patience is the time for which a target may fail before it is reported.
+// patience is the time for which a failing target is not reported.
 const patience = 5 * time.Minute
 
-// Trouble returns a sentence for each target that gets no messages: at once for one that refuses for good, after
-// patience for one that fails.
+// Trouble returns a sentence for each target that receives no messages, by name. It includes a target that permanently
+// rejects a message immediately, and a failing target after patience.
 func (n *Notifier) Trouble() map[string]string {
 	_, targets := n.current()
 	sentences := map[string]string{}
@@ -52,8 +52,8 @@ func (n *Notifier) Trouble() map[string]string {
 	return sentences
 }
 
-// Test sends a message that says it is a test to a target, or to each where none is named, at once. What waits is not
-// touched. Without such a target it returns nothing.
+// Test sends a test message to the target of a name, or to all targets if the name is empty. Waiting messages are not
+// affected. Without a matching target, the result is empty.
 func (n *Notifier) Test(ctx context.Context, name string) []api.NotificationTest {
 	_, targets := n.current()
 	targets = slices.DeleteFunc(slices.Clone(targets), func(t *target) bool { return name != "" && t.c.Name != name })
@@ -72,7 +72,7 @@ func (t *target) test(ctx context.Context) api.NotificationTest {
 	sentence := "this is a test of notifications by node " + t.n.o.Node
 	var err error
 	if t.sender == nil {
-		err = fmt.Errorf("it cannot be used: %s", t.problem) // which stays
+		err = fmt.Errorf("it cannot be used: %s", t.problem) // the problem remains
 	} else {
 		err = t.send(ctx, send.Message{ID: rand.Text(), Key: "test on " + t.n.o.Node, Severity: api.EventInfo,
 			Time: began, Node: t.n.o.Node, Test: true, Events: []api.Event{{Time: began.UTC(), Kind: api.EventNotification,
@@ -86,7 +86,7 @@ func (t *target) test(ctx context.Context) api.NotificationTest {
 		t.noteSuccess()
 		t.mu.Unlock()
 		select {
-		case t.wake <- struct{}{}: // what waits may go now
+		case t.wake <- struct{}{}: // waiting messages may be sent now
 		default:
 		}
 	}

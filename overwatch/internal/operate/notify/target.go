@@ -17,7 +17,7 @@ import (
 type target struct {
 	n      *Notifier
 	c      config.NotificationTarget
-	sender send.Sender // nil: it cannot be made, see problem
+	sender send.Sender // nil: creation failed, see problem
 	stop   context.CancelFunc
 	ended  chan struct{} // closed when run ends
 	wake   chan struct{} // has an element while an immediate attempt is requested
@@ -25,21 +25,21 @@ type target struct {
 	mu sync.Mutex
 	kept
 	failures int       // since the last success
-	retry    time.Time // not before
-	problem  string    // of the last attempt; empty: it succeeded
-	failing  time.Time // since when; zero: it does not
-	refused  bool      // the last attempt failed for good
+	retry    time.Time // time of the next attempt
+	problem  string    // error of the last attempt; empty: it succeeded
+	failing  time.Time // start of the failures; zero: no failure
+	refused  bool      // the last attempt failed permanently
 	counts
 }
 
-// counts are figures since the start.
+// counts are totals since the start of the process.
 type counts struct {
 	sent    uint64 // messages
 	failed  uint64 // attempts
 	dropped uint64 // dropped events
 }
 
-// newTarget makes a target. It goes on from the kept state of its name, or begins with the next event.
+// newTarget creates a target. It continues from the stored state of its name, or begins with the next event.
 func (n *Notifier) newTarget(c config.NotificationTarget) *target {
 	t := &target{n: n, c: c, wake: make(chan struct{}, 1)}
 	var known bool
@@ -60,7 +60,7 @@ func (n *Notifier) newTarget(c config.NotificationTarget) *target {
 	return t
 }
 
-// start begins to send to the target, until ctx ends or end is called. It does nothing if that has begun.
+// start starts sending to the target until ctx ends or end is called. It does nothing if sending has started.
 func (t *target) start(ctx context.Context) {
 	if t.stop != nil || t.sender == nil {
 		return
@@ -197,7 +197,7 @@ func (t *target) send(ctx context.Context, m send.Message) error {
 // settle records the outcome of an attempt, and the time of the next one after a failure.
 func (t *target) settle(ctx context.Context, m *message, err error) {
 	if err != nil && ctx.Err() != nil {
-		return // the node ends, or the target has another configuration: it is tried again
+		return // the node is stopping or the target has changed: the message is retried later
 	}
 	now := time.Now()
 	t.mu.Lock()
@@ -232,10 +232,10 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 	t.retry = now.Add(backoff(t.failures, asked))
 }
 
-// reason returns the text of an error of a target, at most 300 characters of it: it may hold what a server answered.
+// reason returns the text of an error of a target, at most 300 characters, since it may include a server's response.
 func reason(err error) string { return fmt.Sprintf("%.300s", err.Error()) }
 
-// noteSuccess records that the target has taken a message. The caller holds mu.
+// noteSuccess records that the target has accepted a message. The caller holds mu.
 func (t *target) noteSuccess() {
 	if t.problem != "" {
 		t.n.o.Logger.Info().Str("target", t.c.Name).Msg("notifications are sent again")

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Telling is the last state of a key that a target was told, with the message that told it.
+// Telling is the last state of a key that was sent to a target, with the ID of the message.
 type Telling struct {
 	State    string            `json:"state"`
 	Phase    api.Phase         `json:"phase"`
@@ -15,7 +15,7 @@ type Telling struct {
 	ID       string            `json:"id"` // of the message
 	Node     string            `json:"node"`
 	At       time.Time         `json:"at"`
-	Before   []Past            `json:"before,omitempty"` // earlier states, the newest first, at most maxPast
+	Before   []Past            `json:"before,omitempty"` // earlier states, latest first, at most maxPast
 }
 
 // Past is an earlier state of a key in a message to a target.
@@ -23,18 +23,18 @@ type Past struct {
 	State string        `json:"state"`
 	Phase api.Phase     `json:"phase"`
 	Node  string        `json:"node"`
-	Ago   time.Duration `json:"ago"` // before the At of its Telling
+	Ago   time.Duration `json:"ago"` // time before the At of its Telling
 }
 
 const (
-	// maxPast bounds the earlier states of a Telling.
+	// maxPast bounds the number of earlier states of a Telling.
 	maxPast = 4
 	// lateFor is the time for which an earlier state covers the same state of a node that sees it late. It exceeds the
-	// difference of two nodes' checks.
+	// time difference between the checks of two nodes.
 	lateFor = 2 * time.Minute
 )
 
-// after returns t with the states of the previous telling, if t lacks them.
+// after returns t with the states of the previous telling, unless t contains earlier states.
 func (t Telling) after(before Telling) Telling {
 	if t.Before != nil || before.State == "" {
 		return t
@@ -58,14 +58,14 @@ func (t Telling) saw(node string, telling Telling) bool {
 	return false
 }
 
-// forgetAfter is the time after which the telling of a state that has ended is dropped. Until then no two messages
-// about the state have the same id.
+// forgetAfter is the time after which the telling of an ended state is deleted. Until then, all messages about the
+// state have different IDs.
 const forgetAfter = 7 * 24 * time.Hour
 
 // tellings holds the tellings to one target, by group and key.
 type tellings map[string]map[string]Telling
 
-// note keeps the tellings of a group that are newer than the known ones.
+// note stores tellings of a group that are newer than the known tellings.
 func (t tellings) note(group string, tells map[string]Telling) {
 	for key, telling := range tells {
 		if known, seen := t[group][key]; seen && !telling.At.After(known.At) {
@@ -81,11 +81,11 @@ func (t tellings) note(group string, tells map[string]Telling) {
 	}
 }
 
-// coversFor is the time for which the telling of an event without an end also covers later events of the same state;
-// after that they are told again.
+// coversFor is the time for which the telling of an event without an end also covers later events of the same state.
+// After coversFor, the target is notified of such events.
 const coversFor = 30 * time.Minute
 
-// covers reports whether other nodes have told all of it to the target already.
+// covers reports whether other nodes have sent all of tells to the target.
 func (t tellings) covers(group, node string, tells map[string]Telling) bool {
 	for key, telling := range tells {
 		known, seen := t[group][key]
@@ -105,8 +105,8 @@ func (t tellings) covers(group, node string, tells map[string]Telling) bool {
 	return true
 }
 
-// open reports whether a group has a state that was told as begun and not as ended, and returns the worst severity of
-// these.
+// open reports whether the target was notified of the begin of a state of the group, but not of its end. It returns the
+// worst severity of such states.
 func (t tellings) open(group string) (severity api.EventSeverity, open bool) {
 	for _, telling := range t[group] {
 		if telling.Phase == api.PhaseBegins {
@@ -116,7 +116,7 @@ func (t tellings) open(group string) (severity api.EventSeverity, open bool) {
 	return severity, open
 }
 
-// forget drops the tellings that are older than forgetAfter, but for those of states that stand.
+// forget deletes tellings older than forgetAfter, except the tellings of active states.
 func (t tellings) forget(now time.Time) {
 	for group, tells := range t {
 		maps.DeleteFunc(tells, func(_ string, telling Telling) bool {

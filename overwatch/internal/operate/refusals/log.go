@@ -1,7 +1,7 @@
-// Package refusals writes into the audit log the refusals of agents, strangers and clients of the API. Their number is
-// bounded: the same refusal once an hour, a bound for each code and for each source, and an hourly entry that counts
-// the rest. It owns the counts of the hour. gossip and httpapi call Note and Request, which add to the audit queue and
-// return. The root calls Run, which ends the hours. The package refuses nothing itself.
+// Package refusals records the refused messages and requests of agents, strangers and API clients in the audit log. It
+// bounds their number: one entry per hour for the same refusal, a bound for each code and each source, and an hourly
+// entry with the number of further refusals. gossip and httpapi call Note and Request, which add to the audit queue and
+// return. The root calls Run, which ends the hours. The package stores the counts of the hour and refuses nothing.
 package refusals
 
 import (
@@ -19,32 +19,32 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Bounds on the audit entries about refusals in an hour, since whoever has the gossip key can make up agents and the
-// sources of datagrams, and whoever reaches the API can ask for anything: what others are refused must not be pushed
-// out by that. The metrics count all refusals.
+// Bounds on the audit entries about refusals in an hour. Anyone with the gossip key can invent agents and sources of
+// datagrams, and anyone with access to the API can send invalid requests. The bounds prevent that such refusals
+// displace other refusals. The metrics count all refusals.
 const (
-	refusalsPerGroup  = 16 // of one code, by pinned agents, strangers over TCP and strangers over UDP each
-	refusalsPerSource = 4  // of these, by one source
-	// refusalsPerHour bounds the entries about agents of an hour, beside one entry that counts those left out.
+	refusalsPerGroup  = 16 // per code, separately for pinned agents, strangers over TCP and strangers over UDP
+	refusalsPerSource = 4  // per source within a group
+	// refusalsPerHour bounds the hourly entries about agents, in addition to the entry with the number of other refusals.
 	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerGroup
-	refusalCodes    = 9 // that are worth an entry
+	refusalCodes    = 9 // number of codes that have entries
 	refusalKinds    = 3
-	// requestsPerGroup bounds the entries about requests of one status by those who may use the API.
+	// requestsPerGroup bounds the entries about requests with the same status by authorized clients.
 	requestsPerGroup = 64
-	// namedSources bounds the sources for which left-out refusals are counted.
+	// namedSources bounds the number of sources in the entry that counts refusals without an entry.
 	namedSources = 8
 )
 
-// group is a kind of refusals that share one bound of entries an hour. Codes of agents and those of requests, which
-// always come by a stream, are different words.
+// group is a set of refusals that share a bound of entries per hour. The codes of agents are words. The codes of
+// requests are statuses, and their stream is true.
 type group struct {
 	code          string
 	known, stream bool
 }
 
-// bounds returns how many entries an hour may have of a group, and of one source in it.
+// bounds returns the maximum number of hourly entries for a group, and for each source in the group.
 func (r group) bounds() (group, source int) {
-	if r.known && r.stream { // who may use the API
+	if r.known && r.stream { // an authorized client
 		return requestsPerGroup, requestsPerGroup
 	}
 	return refusalsPerGroup, refusalsPerSource
@@ -56,13 +56,13 @@ type groupSource struct {
 	source netip.Prefix
 }
 
-// Log queues refusals within the bounds.
+// Log queues audit entries about refusals within the bounds.
 type Log struct {
 	add func(audit.QueuedEntry) bool
 
 	mu       sync.Mutex
 	since    time.Time
-	told     map[any]bool // since then: refused and Request
+	told     map[any]bool // refusals with an entry since then: refused and Request
 	ofGroup  map[group]int
 	ofSource map[groupSource]int
 	left     map[string]int
@@ -79,7 +79,7 @@ func New(add func(audit.QueuedEntry) bool) *Log {
 	}
 }
 
-// Note takes a refusal. Any goroutine may call it; it never waits.
+// Note records a refusal. It does not block and is safe for concurrent use.
 func (r *Log) Note(n gossip.Refused) {
 	what := refused{agent: n.AgentID, service: n.Claim.Service, code: n.Claim.Code}
 	if n.Claim.Address.IsValid() {
@@ -94,8 +94,8 @@ func (r *Log) Note(n gossip.Refused) {
 	}, n.From)
 }
 
-// take queues an audit entry, unless the same refusal has one in this hour or its group is full. what identifies the
-// refusal.
+// take queues an audit entry unless the same refusal has an entry in this hour, or its group is full. what identifies
+// the refusal.
 func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
 	entry.Action = api.AuditRefused
 	at := groupSource{in, trust.HostOf(from.Unmap())}
@@ -109,7 +109,7 @@ func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
 		r.leaveOut(in.code, at.source)
 		return
 	}
-	if !r.add(audit.QueuedEntry{Change: entry}) { // the disk is slow: an agent repeats its message
+	if !r.add(audit.QueuedEntry{Change: entry}) { // the disk is slow: the agent will repeat its message
 		r.leaveOut(in.code, at.source)
 		return
 	}
@@ -118,7 +118,7 @@ func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
 	r.ofSource[at]++
 }
 
-// leaveOut counts a refusal of which there is no entry. The caller holds mu.
+// leaveOut counts a refusal without an entry. The caller holds mu.
 func (r *Log) leaveOut(code string, source netip.Prefix) {
 	r.left[code]++
 	if _, named := r.from[source]; named || len(r.from) < namedSources {
@@ -146,7 +146,7 @@ func (r *Log) leftOut() audit.Change {
 	what := leftOut{since: r.since}
 	resource := "request"
 	for code, n := range r.left {
-		if code[0] > '9' { // a word, not the status of an answer
+		if code[0] > '9' { // a word is a code of agents; a number is an HTTP status
 			resource = "agent"
 		}
 		what.codes = append(what.codes, fmt.Sprintf("%s %d", code, n))
@@ -166,7 +166,7 @@ type leftOut struct {
 	codes, sources []string
 }
 
-// Error returns the sentence that the audit log has of it.
+// Error returns the text for the audit log.
 func (l leftOut) Error() string {
 	return fmt.Sprintf("refused and left out of this log since %s: %s; among the sources: %s",
 		l.since.UTC().Format(time.RFC3339), strings.Join(l.codes, ", "), strings.Join(l.sources, ", "))

@@ -9,21 +9,21 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Request is a request to the API that was refused.
+// Request is a refused API request.
 type Request struct {
-	Actor    string     // the name of the token, or the address of the client where there was no valid one
-	Client   netip.Addr // the zero value where it cannot be read
-	Known    bool       // that client may use the API: it is what it asked for that was refused
+	Actor    string     // name of the token, or the address of the client without a valid token
+	Client   netip.Addr // zero if the address is unreadable
+	Known    bool       // the client is authorized for the API, and only this request was refused
 	Method   string
 	Path     string
 	Status   int
-	Sentence string // what the client was told
+	Sentence string // error text in the response
 }
 
-// Error returns the sentence that the audit log has of it.
+// Error returns the text for the audit log.
 func (q Request) Error() string { return fmt.Sprintf("%d: %s", q.Status, q.Sentence) }
 
-// Request takes a request that was refused. Any goroutine may call it; it never waits.
+// Request records a refused request. It does not block and is safe for concurrent use.
 func (r *Log) Request(q Request, requestID string) {
 	address := ""
 	if q.Client.IsValid() {

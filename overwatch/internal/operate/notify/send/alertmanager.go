@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// openLife is the life of an alert that has begun and not ended. Without it, an Alertmanager would end the alert after
-	// a few minutes.
+	// openLife is the lifetime of an alert for an active state. An Alertmanager ends alerts without a lifetime after a few
+	// minutes.
 	openLife = 365 * 24 * time.Hour
-	// onceLife is the life of an alert of an event without an end.
+	// onceLife is the lifetime of an alert for an event without an end.
 	onceLife = 5 * time.Minute
 )
 

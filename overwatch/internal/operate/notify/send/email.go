@@ -21,12 +21,12 @@ import (
 // maxSubject bounds a subject, in octets.
 const maxSubject = 200
 
-// maxMailOctets bounds what is read of a mail server, in octets: its certificates and its answers, each some hundred.
-// net/smtp itself reads lines of any length.
+// maxMailOctets bounds the octets to read from a mail server: its certificates and its responses of some hundred octets
+// each. net/smtp reads lines of any length.
 const maxMailOctets = 64 << 10
 
-// email sends messages by SMTP (RFC 5321): with TLS from the start at port 465 (RFC 8314), else after STARTTLS
-// (RFC 3207), without which nothing is sent but to a server on the loopback.
+// email sends messages by SMTP (RFC 5321), with TLS from the start at port 465 (RFC 8314) and STARTTLS (RFC 3207) at
+// other ports. Only a server on a loopback address may lack STARTTLS.
 type email struct {
 	server, from   string
 	to             []string
@@ -35,7 +35,7 @@ type email struct {
 }
 
 func newEmail(c *config.NotificationTarget) *email {
-	host, _, _ := net.SplitHostPort(c.Server) // which has been checked
+	host, _, _ := net.SplitHostPort(c.Server) // checked by package config
 	return &email{server: c.Server, from: c.From, to: c.To, user: c.Username, password: c.Secret.Reveal(),
 		tls: tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}}
 }

@@ -30,7 +30,7 @@ func New(c config.NotificationTarget) (Sender, error) {
 	return newWebhook(&c, client)
 }
 
-// request makes a request with a JSON body, which it returns too.
+// request creates a request with a JSON body, and returns the body.
 func request(ctx context.Context, to string, body any) (*http.Request, []byte, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -54,11 +54,10 @@ func post(ctx context.Context, client *http.Client, to string, body any) error {
 	return do(client, req)
 }
 
-// maxReply bounds what is read of an answer, in octets, so that its connection can be used again.
+// maxReply bounds the octets to read from a response, so that its connection can be reused.
 const maxReply = 64 << 10
 
-// do makes a request, and returns an error for an answer other than 2xx. The error does not have the URL, which may be
-// secret.
+// do sends a request, and returns an error for a response other than 2xx. The error omits the URL, which may be secret.
 func do(client *http.Client, req *http.Request) error {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -78,7 +77,8 @@ func do(client *http.Client, req *http.Request) error {
 	return &Permanent{err}
 }
 
-// retryAfter reads the header Retry-After (RFC 9110, section 10.2.3): seconds, or a time. 0: neither.
+// retryAfter parses the Retry-After header (RFC 9110, section 10.2.3): seconds or a date. It returns 0 if the header is
+// neither.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil && seconds > 0 {
 		return time.Duration(min(seconds, 1<<20)) * time.Second

@@ -1,5 +1,5 @@
-// Package send delivers notifications to their receivers, with one Sender for each type. notify makes the messages and
-// calls the senders, again after a failure. The package decides neither what a message says nor when it is sent.
+// Package send delivers notifications to their receivers, with one Sender for each type. Package notify creates the
+// messages, calls the senders and retries after failures. It also decides the content and time of each message.
 package send
 
 import (
@@ -9,29 +9,29 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Message is one notification. It stays the same at each attempt.
+// Message is a notification. All attempts send the same Message.
 type Message struct {
-	ID       string            `json:"id"`       // a receiver drops a second one of the same id
-	Key      string            `json:"key"`      // of what the events have in common: a name, or one thing
-	Open     bool              `json:"open"`     // something that was told of Key holds
-	Resolved bool              `json:"resolved"` // nothing does any more
-	Severity api.EventSeverity `json:"severity"` // of the worst event, and of what still holds of Key
+	ID       string            `json:"id"`       // receivers drop a message with a known ID
+	Key      string            `json:"key"`      // name of the group of the events: a domain or another subject
+	Open     bool              `json:"open"`     // a reported state of the group is active
+	Resolved bool              `json:"resolved"` // the last active state of the group ended
+	Severity api.EventSeverity `json:"severity"` // worst severity of the events and of the active states of the group
 	Time     time.Time         `json:"time"`     // of the last event
 	Cluster  string            `json:"cluster"`
-	Node     string            `json:"node"` // that tells it
-	Test     bool              `json:"test"` // nothing has happened
+	Node     string            `json:"node"` // sender of the message
+	Test     bool              `json:"test"` // test message without a real event
 	Events   []api.Event       `json:"events"`
-	More     int               `json:"more"` // events that are not listed
+	More     int               `json:"more"` // number of further events
 }
 
-// Sender carries messages to one receiver. It may be used from any goroutine.
+// Sender sends messages to one receiver. It is safe for concurrent use.
 type Sender interface {
-	// Send returns nil when the receiver has taken the message. An error is a *Permanent where the same message would
-	// never be taken, and a *Later where the receiver says when to try again. No error has a secret.
+	// Send returns nil if the receiver accepts the message. The error is a *Permanent if the receiver would reject each
+	// retry, and a *Later if the receiver specifies the time of the retry. Errors contain no secrets.
 	Send(context.Context, Message) error
 }
 
-// Permanent is the error of a message that the receiver would refuse again.
+// Permanent is the error for a message that the receiver would also reject on a retry.
 type Permanent struct{ Err error }
 
 // Error implements error.
@@ -40,7 +40,7 @@ func (p *Permanent) Error() string { return p.Err.Error() }
 // Unwrap returns the cause.
 func (p *Permanent) Unwrap() error { return p.Err }
 
-// Later is the error of a receiver that asks for a pause.
+// Later is the error for a receiver that specifies the time until the retry.
 type Later struct {
 	RetryAfter time.Duration
 	Err        error

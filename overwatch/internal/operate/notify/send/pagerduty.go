@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Bounds of an event of PagerDuty, in characters; here octets are counted, which are never fewer.
+// Bounds of a PagerDuty event, in characters. The code counts octets, of which a text has at least as many.
 const (
 	maxSummary  = 1024
 	maxDedupKey = 255
 )
 
-// pagerDuty sends messages to the Events API v2 of PagerDuty. What is resolved here is resolved there.
+// pagerDuty sends messages to the Events API v2 of PagerDuty. The end of a state resolves its PagerDuty incident.
 type pagerDuty struct {
 	url    string
 	key    string // of the integration
@@ -39,7 +39,7 @@ type pagerPayload struct {
 	Details   Message `json:"custom_details"`
 }
 
-// Send implements Sender. A test is resolved at once.
+// Send implements Sender. It resolves a test immediately.
 func (p *pagerDuty) Send(ctx context.Context, m Message) error {
 	e := pagerEvent{RoutingKey: p.key, EventAction: "trigger", DedupKey: dedupKey(m.Cluster + " " + m.Key), Client: "gslb"}
 	if !m.Resolved {
@@ -57,7 +57,7 @@ func (p *pagerDuty) Send(ctx context.Context, m Message) error {
 	return post(ctx, p.client, p.url, e)
 }
 
-// dedupKey returns a text that PagerDuty takes as dedup_key.
+// dedupKey returns a valid dedup_key for PagerDuty.
 func dedupKey(text string) string {
 	if len(text) <= maxDedupKey {
 		return text

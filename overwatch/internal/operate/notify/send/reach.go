@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// errUnreachable is the error of a request whose cause may name the URL.
+// errUnreachable is the error of a failed request with a cause that may contain the URL.
 var errUnreachable = errors.New("it cannot be reached: the connection failed")
 
-// reachError describes why a request got no answer. The URL of a target may be a secret, so its host, its address, its
-// port and its path are never part of the text: only causes that are known to have none of them are described.
+// reachError returns the error of a request without a response. The URL of a target may be secret, so the error omits
+// the host, address, port and path: reachError describes only causes that are known to contain none of them.
 func reachError(err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxSlack bounds a text, in octets: Slack cuts what has more than 40 000 characters.
+// maxSlack bounds a text, in octets: Slack truncates texts of more than 40 000 characters.
 const maxSlack = 30_000
 
-// slack posts messages to an incoming webhook of Slack, or of what takes the same, such as Mattermost.
+// slack posts messages to an incoming webhook of Slack or of a compatible service, such as Mattermost.
 type slack struct {
 	url    string
 	client *http.Client
@@ -17,7 +17,7 @@ type slack struct {
 
 // Send implements Sender.
 func (s *slack) Send(ctx context.Context, m Message) error {
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // of Slack's control characters
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // Slack's control characters
 	text := "*" + escape.Replace(m.title()) + "*\n" + escape.Replace(m.lines())
 	return post(ctx, s.client, s.url, map[string]string{"text": cut(text, maxSlack) + "_told by " + m.Node + "_"})
 }

@@ -22,7 +22,7 @@ func (m *Message) title() string {
 	return fmt.Sprintf("[%s] %s: %s", where, what, m.Key)
 }
 
-// lines returns the sentences of a message, one a line, each with its time.
+// lines returns the sentences of a message, one per line, each with its time.
 func (m *Message) lines() string {
 	var b strings.Builder
 	for i := range m.Events {
@@ -35,7 +35,7 @@ func (m *Message) lines() string {
 	return b.String()
 }
 
-// cut shortens a text to so many octets, at the border of a character.
+// cut truncates a text to a number of octets, at the border of a character.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

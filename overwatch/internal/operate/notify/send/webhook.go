@@ -21,10 +21,10 @@ func newWebhook(c *config.NotificationTarget, client *http.Client) (Sender, erro
 	return &webhook{url: c.URL.Reveal(), key: key, client: client}, nil
 }
 
-// webhook posts messages as JSON, signed by the rules of Standard Webhooks (standardwebhooks.com, version 1.0.0).
+// webhook posts messages as JSON, signed according to Standard Webhooks (standardwebhooks.com, version 1.0.0).
 type webhook struct {
 	url    string
-	key    []byte // nil: they are not signed
+	key    []byte // nil: unsigned
 	client *http.Client
 }
 

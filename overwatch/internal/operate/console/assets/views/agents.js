@@ -1,5 +1,4 @@
-// Agents: those that are pinned, with the services that they speak for and when they were heard, and those that were
-// refused.
+// The page of agents: pinned agents with their services and the time of their last report, and rejected agents.
 import { html, useState } from '../dom.js';
 import { mayOperate, request, useList, useLive } from '../api.js';
 import { clock, none, since, span } from '../format.js';

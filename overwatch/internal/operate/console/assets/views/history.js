@@ -7,8 +7,8 @@ import { Panel, useMinute, Waiting } from '../parts.js';
 const day = 24 * 60; // minutes
 const shownTracks = 40;
 
-// tracksOf returns the track of the name, and then those of the backends that have events. A track lists the spans in
-// which the name or backend was not well, in minutes from the beginning.
+// tracksOf returns the track of the name, followed by the tracks of the backends with events. A track lists the
+// unhealthy spans of the name or backend, in minutes from the start.
 export function tracksOf(name, events, from) {
   const tracks = new Map([[name, []]]);
   const minute = (time) => Math.max(0, (Date.parse(time) - from) / 60000);

@@ -61,7 +61,7 @@ function Witness({ says, when, now, note }) {
     </span>`;
 }
 
-// Marks shows the marks next to the status of a backend: draining, override and held.
+// Marks shows the marks of a backend next to its status: draining, override and hold.
 export function Marks({ b }) {
   return html`
     ${b.draining && html` <${Status} word="draining" />`}
