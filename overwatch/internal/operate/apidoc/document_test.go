@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write openapi.json and the page about the API anew")
 
-// The document that httpapi serves, held against the types, their comments and the table of operations.
+// The served document matches the types, their comments and the table of operations.
 func TestDocument_IsWhatTheCodeSays(t *testing.T) {
 	const served = "../httpapi/openapi.json"
 	made, err := apidoc.Document([]string{"../../../../shared/api", "../../../../shared/model"}, httpapi.Operations())

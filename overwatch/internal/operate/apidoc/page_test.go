@@ -15,11 +15,11 @@ import (
 
 const page = "../../../docs/api.md"
 
-// listed is a table of operations in the page: between its marks stand those below the paths that the first mark names.
-// The path "*" stands for all operations below no path of a mark.
+// listed matches a table of operations in the page. The first mark has the paths of the table, which lists the
+// operations of these paths. The path "*" means all operations outside the paths of other marks.
 var listed = regexp.MustCompile(`(?s)<!-- operations (.*?) -->\n.*?<!-- end of operations -->\n`)
 
-// The tables of the page about the API are the table of operations, each operation once.
+// The tables of the API page list each operation once.
 func TestPage_IsWhatTheCodeSays(t *testing.T) {
 	found, err := os.ReadFile(page)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestPage_IsWhatTheCodeSays(t *testing.T) {
 
 var conditionRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (attention|degraded|unhealthy) \\|")
 
-// The page has each kind of condition with its severity, in the order in which conditions are listed.
+// The page lists each kind of condition with its severity, in the order of api.ConditionTypes.
 func TestPage_HasEachKindOfCondition(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -70,10 +70,10 @@ func TestPage_HasEachKindOfCondition(t *testing.T) {
 	}
 }
 
-// isBelow reports whether a path is below another one, or is the same.
+// isBelow reports whether a path equals another path or is below it.
 func isBelow(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
 
-// table lists the operations of some paths and of all below them, and counts them. all has the paths of all tables.
+// table returns the operations at and below some paths, and their number. all has the paths of all tables.
 func table(below, all []string, times map[string]int) string {
 	var b strings.Builder
 	b.WriteString("\n| Method and path | Role | What |\n|---|---|---|\n")

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/operate/console"
 )
 
-// budget is the most that a browser may load, in bytes.
+// budget is the maximum size of the assets for a browser, in bytes.
 const budget = 300_000
 
 // inline matches code and style in the page itself, which the policy would block.

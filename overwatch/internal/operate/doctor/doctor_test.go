@@ -16,8 +16,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// world starts a DNS server that is the resolver and the node itself, and returns its address. It answers with the
-// records that a test gives it.
+// world starts a DNS server that acts as the resolver and as the node, and returns its address. It answers with the
+// given records.
 func world(t *testing.T, records ...string) (at netip.AddrPort) {
 	t.Helper()
 	var all []dns.RR
@@ -122,7 +122,7 @@ func TestAnswering(t *testing.T) {
 	if found := CheckAnswers(t.Context(), p); len(found) != 2 || worst(found, "node").Grade != Fine {
 		t.Errorf("%+v", found)
 	}
-	// Nothing listens there.
+	// No server listens at the address.
 	l, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -134,9 +134,9 @@ func TestAnswering(t *testing.T) {
 	}
 }
 
-// A node in a flood loses single questions over UDP, so each is asked again, as resolvers do.
+// A node in a flood loses single UDP queries, so the doctor retries each query, as resolvers do.
 func TestAnswering_AsksAgainOverUDP(t *testing.T) {
-	packets, streams := listenBoth(t) // nobody reads what comes
+	packets, streams := listenBoth(t) // no goroutine reads the packets
 	defer packets.Close()
 	defer streams.Close()
 	if r, err := askListener(t.Context(), "udp", packets.LocalAddr().String(), "z.test"); err == nil {
@@ -244,7 +244,7 @@ func TestExamine_LooksAtTheMachine(t *testing.T) {
 	}
 }
 
-// listenBoth opens a port for UDP and TCP. A port that is free for one may be taken for the other, so it tries some.
+// listenBoth opens a port for UDP and TCP. It tries several ports, since a port may be free for only one of them.
 func listenBoth(t *testing.T) (packets net.PacketConn, streams net.Listener) {
 	t.Helper()
 	var err error

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A store that was replaced has an audit log that begins before the entries of the journal: what comes into it is told.
+// The audit log of a replaced store begins before the entries of the journal. Its new entries have events.
 func TestFollow_ALogThatWasReplacedIsFollowedFromItsEnd(t *testing.T) {
 	s, err := store.Open(t.TempDir(), store.Options{})
 	if err != nil {

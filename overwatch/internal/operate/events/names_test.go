@@ -1,6 +1,6 @@
 package events // inside: it uses tracker
 
-// In the package: names are looked at as Run does, with a clock of the test.
+// These tests are inside the package: they update names as Run does, with a test clock.
 
 import (
 	"context"
@@ -28,7 +28,8 @@ func one(status api.EffectiveStatus, reason string) []*registry.Backend {
 	return []*registry.Backend{b}
 }
 
-// A name that never had a backend is not told at once; one that loses its last backend is, and its way back.
+// A name that never had a backend has no event during the settle time. The loss and the return of its backends have
+// events.
 func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 	c := newClocked(t)
 	minimum, ok := policy.ParseMinimum("1")
@@ -59,7 +60,7 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 	}
 	domains = append(domains, conditions.Domain{Name: "b.example", MinHealthy: minimum})
 	w.readDomains()
-	delete(w.newNames, "a.example") // which the view does not have
+	delete(w.newNames, "a.example") // the view has no such name
 	c.at = c.at.Add(settleTime)
 	w.updateNewNames()
 	if got := c.said(); got[len(got)-1] != "name b.example unanswered begins 0" {
@@ -67,7 +68,7 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 	}
 }
 
-// A backend has an event whenever it stops or starts serving, and none when only the word of its status changes.
+// A backend has an event whenever it stops or starts serving, but not if only its status changes.
 func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 	c := newClocked(t)
 	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{}, newNames: map[string]time.Time{},
@@ -101,7 +102,7 @@ func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 	}
 }
 
-// Two conditions of an agent have one event, which does not change with each look.
+// Two conditions of an agent have one event, which stays constant over updates.
 func TestWatch_TwoConditionsOfAnAgentHaveOneEvent(t *testing.T) {
 	c := newClocked(t)
 	standing := []api.Condition{{Kind: api.AgentRefused, Subject: "eu-1"},
@@ -123,8 +124,8 @@ func TestWatch_TwoConditionsOfAnAgentHaveOneEvent(t *testing.T) {
 	}
 }
 
-// A lost region and its silent agents have one event. An agent that was silent before the loss of its region does not
-// come back by that loss.
+// A lost region and its silent agents have one event. The loss of a region does not end the event of an agent that was
+// already silent.
 func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 	c := newClocked(t)
 	var standing []api.Condition
@@ -160,8 +161,8 @@ func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 	}
 }
 
-// A backend that does not serve at the end of the loss of its region has an event again. A backend that serves, or that
-// an operator stopped, has none.
+// A backend that does not serve at the end of the loss of its region has a repeated event. A serving backend and a
+// stopped backend have no event.
 func TestWatch_TheEndOfALossRepeatsItsBackends(t *testing.T) {
 	c := newClocked(t)
 	standing := []api.Condition{{Kind: api.RegionLost, Subject: "eu", State: conditions.StateLost}}
@@ -183,7 +184,7 @@ func TestWatch_TheEndOfALossRepeatsItsBackends(t *testing.T) {
 	}
 }
 
-// viewOfBroken returns the view of a registry with three backends, of which the second one serves.
+// viewOfBroken returns the view of a registry with three backends. Only the second backend serves.
 func viewOfBroken(t *testing.T) *registry.View {
 	t.Helper()
 	r, err := registry.New(registry.Options{Logger: zerolog.Nop(), Changed: func(string) {},
@@ -214,8 +215,8 @@ func viewOfBroken(t *testing.T) *registry.View {
 	return r.View()
 }
 
-// A backend that flaps has one state until it flaps no more, and each flap is an event that resolves nothing. One that
-// comes back with a reduced share is resolved when it serves in full.
+// A flapping backend has one state until the flapping ends, and its flap events resolve no problem. A backend that
+// returns with a reduced share is resolved when it serves in full.
 func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
 	c := newClocked(t)
 	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{}, newNames: map[string]time.Time{},

@@ -1,6 +1,6 @@
 package events // inside: it uses flapTold, floodTold and tracker
 
-// In the package: the tracker is driven as Run drives it, without the owners of facts.
+// These tests are inside the package: they call the tracker as Run does, without data sources.
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// clocked is a tracker whose time is moved by the test.
+// clocked is a tracker with a test clock.
 type clocked struct {
 	*tracker
 	at time.Time
@@ -56,7 +56,7 @@ func TestTracker_TellsEachChangeOnce(t *testing.T) {
 	}
 }
 
-// A backend that flaps has four events and one that counts the rest, the last of which says how it is.
+// A flapping backend has four events and a final event with the number of folded events and the state.
 func TestTracker_FoldsWhatFlaps(t *testing.T) {
 	c := newClocked(t)
 	for i := range 15 {
@@ -78,8 +78,8 @@ func TestTracker_FoldsWhatFlaps(t *testing.T) {
 	}
 }
 
-// The death of a site is a bounded number of events, and what ends one of them is always told.
-// An event without an end, such as a further flap, replaces no folded begin of a state.
+// The death of a site has a bounded number of events, and the end of each reported event is also reported. An event
+// without an end, such as a flap, does not replace the folded begin of a state.
 func TestTracker_KeepsTheBeginOfAFoldedState(t *testing.T) {
 	c := newClocked(t)
 	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "unhealthy"} {
@@ -94,8 +94,8 @@ func TestTracker_KeepsTheBeginOfAFoldedState(t *testing.T) {
 	}
 }
 
-// The first begin of a state, and its end, have events although their subject has had too many. Each includes the
-// folded events before it.
+// The first begin of a state, and its end, have events even if the subject exceeds its number of events. Each event
+// includes the previous folded events.
 func TestTracker_FoldsNoFirstBeginOfAState(t *testing.T) {
 	c := newClocked(t)
 	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "unhealthy", "flapping"} {
@@ -164,7 +164,7 @@ func TestOfEntry_TellsOnceWhatTheStateDoesNotSay(t *testing.T) {
 	}
 }
 
-// Every condition is told, here or as the state of a name or backend, with words of its own for its end.
+// Every condition has an event of its own kind or of a name or backend, with a distinct sentence for its end.
 func TestConditions_AreAllTold(t *testing.T) {
 	own := map[api.ConditionKind]bool{api.NoNameAnswered: true, api.NameUnanswered: true, api.NameOnLastResort: true,
 		api.BackendUnwell: true, api.Flapping: true}

@@ -13,7 +13,8 @@ import (
 	"gslb.internal/overwatch/internal/leaf/histogram"
 )
 
-// busy returns the readings of a node that answers ten queries a second, of which one fails, each in a millisecond.
+// busy returns the readings of a node with ten queries per second. One query per second fails, and each takes a
+// millisecond.
 func busy(times *histogram.Counter) func() Reading {
 	began := time.Now()
 	told := uint64(0)
@@ -52,7 +53,7 @@ func TestRecorder_KeepsADayOfMinutesAndThirtyOfHoursOverARestart(t *testing.T) {
 		}
 		ended := make(chan error)
 		stop := make(chan struct{})
-		go func() { // what Run does, for 26 hours
+		go func() { // as Run does, for 26 hours
 			for {
 				select {
 				case <-stop:
@@ -63,7 +64,7 @@ func TestRecorder_KeepsADayOfMinutesAndThirtyOfHoursOverARestart(t *testing.T) {
 				}
 			}
 		}()
-		time.Sleep(26*time.Hour + every/2) // not at the moment of a reading, which may come before or after
+		time.Sleep(26*time.Hour + every/2) // between two readings, so that their order is fixed
 		close(stop)
 		if err := <-ended; err != nil {
 			t.Fatal(err)

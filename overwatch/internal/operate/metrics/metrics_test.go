@@ -31,7 +31,7 @@ func (fitness) Holding() map[api.ConditionKind]int {
 	return map[api.ConditionKind]int{api.NodeUnheard: 2}
 }
 
-// sources returns a registry with a healthy and an unhealthy backend, and what trust would say of three agents.
+// sources returns the sources for a healthy and an unhealthy backend, and for three agents.
 func sources(t *testing.T) Sources {
 	t.Helper()
 	r, err := registry.New(registry.Options{
@@ -82,7 +82,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// want is every metric of a node for sources.
+// want lists every metric of a node with these sources.
 const want = `
 gslb_build_info{git_commit="abc",go_version="go1.26",version="1.2.3"} 1
 gslb_dnssec_enabled 0
@@ -138,7 +138,7 @@ func TestServer_ScrapeShowsTheOwnersAndTheProcess(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 	want := want
-	for _, kind := range api.ConditionTypes() { // each has a line, also where it does not hold
+	for _, kind := range api.ConditionTypes() { // inactive conditions have samples, as do active conditions
 		want += fmt.Sprintf("gslb_overwatch_conditions{kind=%q} %d\n", kind.Kind, fitness{}.Holding()[kind.Kind])
 	}
 	for line := range strings.Lines(strings.TrimSpace(want)) {

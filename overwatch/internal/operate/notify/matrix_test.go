@@ -13,25 +13,25 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// seen is an event that nodes see at a time.
+// seen is an event that nodes record at a time.
 type seen struct {
 	at    time.Duration
 	nodes string // separated by commas; empty: all
 	what  string // "<kind> <subject> <state> <phase>"
 }
 
-// situation is a fault as three nodes see it.
+// situation is a fault with its events on three nodes.
 type situation struct {
 	name string
 	sees []seen
-	// change is called at changeAt: a node ends, or the receiver answers otherwise.
+	// change is called at changeAt: a node ends, or the response of the receiver changes.
 	change   func(w *world)
 	changeAt time.Duration
-	deaf     bool   // the nodes do not hear one another
+	deaf     bool   // the nodes cannot reach each other
 	want     string // deliveries by id, separated by " | "
 }
 
-// matrixEvent returns the event of a text. Backends b1 to b3 are in region eu, of agent eu-1 and of a name each.
+// matrixEvent returns the event of a text. Backends b1 to b3 are in region eu and belong to agent eu-1 and one name each.
 func matrixEvent(text string) api.Event {
 	words := strings.Fields(text)
 	e := api.Event{Kind: api.EventKind(words[0]), Subject: words[1], State: words[2], Phase: api.Phase(words[3]),
@@ -116,8 +116,8 @@ func situations() []situation {
 	}
 }
 
-// In each situation of the fault matrix the receiver gets one message of each change: other deliveries have an id that
-// it knows.
+// In each situation of the fault matrix, the receiver gets one new message for each change. All other deliveries repeat
+// a known ID.
 func TestMatrix_NodesDeliverEachChangeOnce(t *testing.T) {
 	if n := len(situations()); n < 20 {
 		t.Fatalf("%d situations", n)
@@ -149,7 +149,7 @@ func TestMatrix_NodesDeliverEachChangeOnce(t *testing.T) {
 	}
 }
 
-// play has the nodes see the events of a situation, and ends when nothing waits any more.
+// play adds the events of a situation to the nodes, and returns when all queues are empty.
 func (w *world) play(s situation) {
 	steps := map[time.Duration]func(){}
 	add := func(at time.Duration, do func()) {

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// begins and ends are shorter here.
+// Short names of phases, and a long wait.
 const (
 	begins, ends = api.PhaseBegins, api.PhaseEnds
 	long         = 10 * time.Minute
@@ -52,7 +52,8 @@ func TestNotifier_GroupsWhatIsOfOneName(t *testing.T) {
 	})
 }
 
-// What a target was told to begin, it is told to end, although ends are no warnings; a name is resolved with the last.
+// A target that was notified of a begin is also notified of the end, although ends are below its severity. The last end
+// resolves the name.
 func TestNotifier_TheEndPassesTheFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a")
@@ -77,8 +78,8 @@ func TestNotifier_TheEndPassesTheFilter(t *testing.T) {
 	})
 }
 
-// An end is sent only if the target was notified of the begin, also where the begin was refused for good, or a target
-// selects ends.
+// An end is sent only if the target was notified of the begin. This also holds if the target permanently rejected the
+// begin, or selects ends.
 func TestNotifier_NoEndIsSentWithoutItsBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a")
@@ -134,7 +135,7 @@ func TestNotifier_OneOfThreeNodesTells(t *testing.T) {
 	})
 }
 
-// Whichever nodes are down, another tells, and only one.
+// If nodes are down, exactly one other node sends the message.
 func TestNotifier_AnotherNodeTellsWhenTheChosenOneIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, down := range []string{"a", "b", "c", "a b", "b c", "a c"} {
@@ -144,7 +145,7 @@ func TestNotifier_AnotherNodeTellsWhenTheChosenOneIsDown(t *testing.T) {
 			}
 			w.sees("b1", "unhealthy", begins)
 			w.want(time.Minute, "b1 unhealthy")
-			for _, name := range strings.Fields(down) { // back, they hear what was told
+			for _, name := range strings.Fields(down) { // after a restart, they learn the sent messages
 				w.start(name)
 			}
 			w.sees("b1", "healthy", ends)
@@ -153,7 +154,8 @@ func TestNotifier_AnotherNodeTellsWhenTheChosenOneIsDown(t *testing.T) {
 	})
 }
 
-// A node that the receiver refuses is as one that is down. What only one node sees is told too.
+// If the receiver rejects a node, another node sends the message, as if the first node were down. The events of a single
+// node are also sent.
 func TestNotifier_AnotherNodeTellsWhenTheReceiverRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a", "b", "c")
@@ -204,7 +206,7 @@ func TestNotifier_ARestartLosesNothingAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-// The same message has the same id at each attempt, over a restart and on each node; another has another.
+// A message has the same ID in all attempts, after a restart and on each node. Different messages have different IDs.
 func TestNotifier_TheIDFollowsFromTheMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a", "b")
@@ -215,7 +217,7 @@ func TestNotifier_TheIDFollowsFromTheMessage(t *testing.T) {
 		w.answers(nil)
 		w.kill("a")
 		w.kill("b")
-		for _, name := range []string{"a", "b"} { // neither hears of the other
+		for _, name := range []string{"a", "b"} { // the nodes cannot reach each other
 			w.start(name)
 			w.want(time.Minute, "b1 unhealthy")
 			ids[w.message().ID] = true
@@ -286,7 +288,7 @@ func TestNotifier_TriesAgainEverLater(t *testing.T) {
 		if tests := w.nodes["a"].notifier.Test(t.Context(), ""); len(tests) != 1 || !tests[0].Sent {
 			t.Errorf("%+v", tests)
 		}
-		w.want(0, "chat test | b1 healthy") // at once
+		w.want(0, "chat test | b1 healthy") // immediately
 		if s := w.status("a"); s.LastError != nil || s.LastSent == nil || len(w.nodes["a"].notifier.Trouble()) != 0 {
 			t.Errorf("%+v", s)
 		}
@@ -313,14 +315,14 @@ func TestNotifier_WhatIsRefusedForGoodIsNotTriedAgain(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 		w.after(0)
-		w.sees("b1", "healthy", ends) // of which nobody has heard
+		w.sees("b1", "healthy", ends) // the target was not notified of the begin
 		w.want(long, "")
 		w.sees("b2", "unhealthy", begins)
 		w.want(groupWait, "b2 unhealthy")
 	})
 }
 
-// What cannot be stored is told anyway.
+// Messages are sent even if the file is unwritable.
 func TestNotifier_ADiskThatTakesNothingHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a")
@@ -332,7 +334,7 @@ func TestNotifier_ADiskThatTakesNothingHoldsNothingUp(t *testing.T) {
 	})
 }
 
-// A reload keeps what waits for a target of the same name. One of a new name is told of what comes.
+// After a reload, a target of the same name has the same queue. A target of a new name receives new events.
 func TestNotifier_AReloadKeepsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a")
@@ -359,7 +361,7 @@ func TestNotifier_AReloadKeepsWhatWaits(t *testing.T) {
 	})
 }
 
-// What does not last is told again when it happens again. What is of one node, each tells.
+// An event without an end is sent for each occurrence. Each node sends its own events.
 func TestNotifier_WhatDoesNotLastIsToldEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a", "b")

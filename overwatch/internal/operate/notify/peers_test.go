@@ -1,4 +1,4 @@
-package notify // inside: it asks a peer without waiting for a turn
+package notify // inside: it calls ask directly, before the node's turn
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ func newNode(t *testing.T, id, secret string) *Notifier {
 	return n
 }
 
-// Only a node with the secret is told what was told, by its age; each question is answered by itself.
+// Only a node with the secret receives the tellings, with their ages. The answer has only the requested group.
 func TestNotifier_TellsAPeerWhatItHasTold(t *testing.T) {
 	a := newNode(t, "a", "one secret")
 	said := Telling{State: "unhealthy", Phase: api.PhaseBegins, Severity: api.EventWarning, ID: "id", Node: "a"}
@@ -76,7 +76,7 @@ func TestNotifier_TellsAPeerWhatItHasTold(t *testing.T) {
 	}
 }
 
-// Whatever a peer answers, the tellings are few, short and of the past.
+// Tellings from any answer of a peer are bounded in number and length, and lie in the past.
 func FuzzParseTold(f *testing.F) {
 	f.Add([]byte(`{"backend b1":{"state":"unhealthy","phase":"begins","severity":"warning","id":"i","node":"b","age":7},` +
 		`"x":{"phase":"never","node":"a","age":-9223372036854775808}}`))

@@ -23,7 +23,7 @@ import (
 
 const groupWait = 10 * time.Second
 
-// world is nodes that know one another, and the receiver of their notifications.
+// world has nodes that are peers, and the receiver of their notifications.
 type world struct {
 	t     *testing.T
 	nodes map[string]*node
@@ -31,13 +31,13 @@ type world struct {
 	mu     sync.Mutex
 	got    []string // events of each message
 	last   send.Message
-	asked  int // attempts
+	asked  int // number of attempts
 	answer func(node string) error
-	taken  func(m send.Message, text string) // of each message that the receiver takes; nil: nobody asks
-	deaf   bool                              // nodes do not hear one another
+	taken  func(m send.Message, text string) // called for each accepted message; may be nil
+	deaf   bool                              // nodes cannot reach each other
 }
 
-// node is one of them; notifier is nil while it is down.
+// node is a node of a world; notifier is nil while it is down.
 type node struct {
 	journal  *journal.Journal
 	path     string
@@ -107,7 +107,7 @@ func (w *world) kill(name string) {
 
 func (w *world) peers(self string) (list []notify.Peer) {
 	for name := range w.nodes {
-		if name != self { // one that is down is not missed at once
+		if name != self { // peers do not notice the loss of a node immediately
 			list = append(list, notify.Peer{Node: name})
 		}
 	}
@@ -125,7 +125,7 @@ func (w *world) ask(_ context.Context, peer notify.Peer, target, group string) (
 	return n.Told(target, group), nil
 }
 
-// message returns the last one that was received.
+// message returns the last received message.
 func (w *world) message() send.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +139,7 @@ func (w *world) attempts() int {
 	return w.asked
 }
 
-// answers sets the receiver's answer from now on; nil: it takes all.
+// answers sets the function for the receiver's responses; nil: it accepts all messages.
 func (w *world) answers(answer func(node string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,7 +175,7 @@ func (s sender) Send(_ context.Context, m send.Message) error {
 	return nil
 }
 
-// sees has nodes see an event of a backend of a.example; all of them where none is named.
+// sees adds an event of a backend of a.example to the journals of nodes; all nodes if none is given.
 func (w *world) sees(subject, state string, phase api.Phase, nodes ...string) {
 	for name, n := range w.nodes {
 		if n.notifier != nil && (len(nodes) == 0 || slices.Contains(nodes, name)) {
@@ -193,10 +193,10 @@ func event(subject, state string, phase api.Phase) api.Event {
 	return e
 }
 
-// after lets time pass, and returns what was received meanwhile.
+// after waits for a time, and returns the messages received during the wait.
 func (w *world) after(d time.Duration) string {
-	synctest.Wait() // what happened has been seen
-	time.Sleep(d)   // of the bubble
+	synctest.Wait() // all previous events are processed
+	time.Sleep(d)   // virtual time
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// refusalsRig is a refusals that runs in a bubble.
+// refusalsRig is a Log that runs in a bubble.
 type refusalsRig struct {
 	*Log
 	entries chan audit.Change
@@ -49,7 +49,7 @@ func (r *refusalsRig) count() (n int) {
 	return n
 }
 
-// An agent that repeats itself makes one entry an hour, and what is ordinary none.
+// Repeated refusals of an agent have one entry per hour, and ordinary refusals have no entry.
 func TestRefusals_AreInTheAuditLogOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRefusalsRig(t)
@@ -86,8 +86,8 @@ func TestRefusals_AreInTheAuditLogOnce(t *testing.T) {
 	})
 }
 
-// Whoever has only the gossip key, and sends from as many addresses as it likes, takes no place of pinned agents, of
-// those who come by TCP, or of other codes; and one entry says how much was left out.
+// A client with only the gossip key and any number of addresses does not displace the entries of pinned agents, TCP
+// clients or other codes. One entry has the number of omitted refusals.
 func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRefusalsRig(t)
@@ -146,7 +146,7 @@ func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
 	})
 }
 
-// If the queue is full at the end of an hour, the entry of the next hour has the count of both.
+// If the queue is full at the end of an hour, the entry of the next hour counts both hours.
 func TestEndHour_KeepsTheCountsOfAFullQueue(t *testing.T) {
 	isFull, entries := true, []audit.Change(nil)
 	r := New(func(e audit.QueuedEntry) bool {

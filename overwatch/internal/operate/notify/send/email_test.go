@@ -1,4 +1,4 @@
-package send // inside: it has a mail server of a test trusted
+package send // inside: it adds a test server to the trusted certificates
 
 import (
 	"bufio"
@@ -18,14 +18,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// mailServer takes one mail. Of each command that it refuses it has an answer.
+// mailServer accepts one mail. It has a response for each command that it rejects.
 type mailServer struct {
 	tls     *tls.Config // nil: it offers no STARTTLS
 	refuses map[string]string
-	said    []string // commands; with the mail as one
+	said    []string // commands; the mail is one element
 }
 
-// serve talks to one client.
+// serve handles one client.
 func (s *mailServer) serve(conn net.Conn) {
 	in := bufio.NewReader(conn)
 	_, _ = io.WriteString(conn, "220 mail.example\r\n")
@@ -64,7 +64,7 @@ func (s *mailServer) serve(conn net.Conn) {
 	}
 }
 
-// sent sends a mail to the server, and returns the outcome when both are done.
+// sent sends a mail to the server, and returns the outcome after both sides end.
 func (s *mailServer) sent(t *testing.T, c config.NotificationTarget, roots *x509.CertPool) error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -127,7 +127,7 @@ func TestEmail_TheServersRefusalsArePermanentIfItSaysSo(t *testing.T) {
 	}
 }
 
-// What a server sends without an end is not read to its end.
+// The client stops reading an endless greeting.
 func TestEmail_AnEndlessGreetingIsLeft(t *testing.T) {
 	for _, endless := range []string{"220-hello\r\n", "220 hello"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -148,7 +148,7 @@ func TestEmail_AnEndlessGreetingIsLeft(t *testing.T) {
 	}
 }
 
-// A server that is not on the loopback must offer STARTTLS.
+// A server at a non-loopback address must offer STARTTLS.
 func TestEmail_NothingGoesInTheClear(t *testing.T) {
 	here, there := net.Pipe()
 	s := &mailServer{}
@@ -161,7 +161,7 @@ func TestEmail_NothingGoesInTheClear(t *testing.T) {
 	_ = here.Close()
 }
 
-// A server that says nothing holds an attempt up until its time is over, and not for longer.
+// A silent server delays an attempt until its timeout, but not longer.
 func TestEmail_EndsWithItsContext(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	secretAddress = "203.0.113.77"
 )
 
-// No part of a URL is in the reason why its target cannot be reached.
+// The error of an unreachable target contains no part of its URL.
 func TestReachError_HasNoPartOfTheURL(t *testing.T) {
 	dial := func(inner error) error {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: inner,
@@ -58,7 +58,7 @@ func TestReachError_HasNoPartOfTheURL(t *testing.T) {
 	}
 }
 
-// Targets of each type with a URL hide it: here at a server whose certificate nobody trusts.
+// The errors of targets of each type omit the URL, here for a server with an untrusted certificate.
 func TestSenders_HideTheirURL(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// taken returns the requests that a target of a type receives for a message: path, authorization and body of each.
+// taken returns the requests of a message to a target of a type: the path, authorization and body of each.
 func taken(t *testing.T, c config.NotificationTarget, m send.Message) (all []map[string]any, where string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,8 @@ func TestPagerDuty_WhatIsResolvedHereIsResolvedThere(t *testing.T) {
 	}
 }
 
-// An alert keeps its labels, so that its end is that of its beginning. It holds for as long as what it is about.
+// All notifications of an alert have the same labels, so that the end matches the begin. An alert lasts until its state
+// ends.
 func TestAlertmanager_AnAlertLastsUntilItIsResolved(t *testing.T) {
 	c := config.NotificationTarget{Type: "alertmanager", Secret: "t"}
 	for _, tc := range []struct {

@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// receiver answers one request, and keeps it.
+// receiver answers and stores one request.
 type receiver struct {
 	*httptest.Server
 	status  int
@@ -52,12 +52,12 @@ func newSender(t *testing.T, c config.NotificationTarget) send.Sender {
 	return s
 }
 
-// aMessage is one that is never changed.
+// aMessage is a constant test message.
 var aMessage = send.Message{ID: "id1", Key: "name a.example", Severity: api.EventWarning, Cluster: "gslb", Node: "ow-1",
 	Time:   time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC),
 	Events: []api.Event{{Sequence: 7, Kind: api.EventBackend, State: "unhealthy", Sentence: "b1 is <down>"}}, More: 2}
 
-// The signature is that of the specification, computed anew here.
+// The signature equals the signature by the specification, which the test computes.
 func TestWebhook_SignsWhatItSends(t *testing.T) {
 	r := newReceiver(t)
 	key := []byte("an octet string of 32 octets....")
@@ -89,7 +89,7 @@ func TestWebhook_SignsWhatItSends(t *testing.T) {
 	}
 }
 
-// What a receiver answers decides whether the message is tried again, and when. No error tells its address.
+// The response determines whether and when the message is retried. Errors omit the address.
 func TestWebhook_AnswersMeanWhatHTTPSays(t *testing.T) {
 	r := newReceiver(t)
 	s := newSender(t, config.NotificationTarget{URL: settings.Secret(r.URL + "/private")})
