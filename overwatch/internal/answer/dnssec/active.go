@@ -9,7 +9,7 @@ import "time"
 //	active keys, none of them published for a TTL      the active and the retired keys
 //	no active key                                      the oldest key, because an unsigned zone would be worse
 //
-// A key therefore replaces another key only after caches have dropped the DNSKEY RRset without it.
+// A key therefore replaces another key only after the expiry of cached DNSKEY RRsets that lack the new key.
 func (r *Keyring) active(zone string, ttl time.Duration, now time.Time) []*Key {
 	var signing, retired []*Key
 	settled := false

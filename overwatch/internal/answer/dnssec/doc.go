@@ -6,5 +6,5 @@
 // keys are published, and sign if a rollover requires it.
 //
 // Keys and Signers are immutable. Keys, Signers and Zones are safe for concurrent use. The package must not schedule
-// signing or depend on the contents of zones: publish decides what is signed and when.
+// signing or depend on the contents of zones: package publish decides which RRsets to sign, and when.
 package dnssec

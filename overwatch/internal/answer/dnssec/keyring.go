@@ -101,9 +101,9 @@ func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 	return r, zones, nil
 }
 
-// reload reads the directory again. Unchanged keys remain the same pointers. A zone without files keeps its keys, with
-// a note. A rollover retains its knowledge about the parent. For unusable files, it returns an error and changes
-// nothing.
+// reload reads the directory. Unchanged keys remain the same pointers. A zone without files retains its keys, and notes
+// has an entry for it. A rollover retains its knowledge about the parent. For unusable files, reload returns an error
+// and changes nothing.
 func (r *Keyring) reload(now time.Time) (next *Keyring, notes []error, err error) {
 	if err := makeDir(r.dir); err != nil {
 		return nil, nil, err
@@ -349,7 +349,7 @@ func (r *Keyring) Withdraw(k *Key, now time.Time) error {
 	return rec.write(r.dir, k.zone)
 }
 
-// Discard deletes a key that was never offered to a parent, such as a provisional key.
+// Discard deletes a key that was not offered to a parent, such as a provisional key.
 func (r *Keyring) Discard(k *Key) error {
 	for _, ending := range []string{publicEnding, privateEnding} {
 		if err := os.Remove(filepath.Join(r.dir, k.FileName()+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {

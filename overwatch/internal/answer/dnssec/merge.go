@@ -62,8 +62,8 @@ func (z *Zones) SetPeers(peers Peers) {
 	z.peers = peers
 }
 
-// MadeApart reports whether a served zone has a key that was created while peers were unreachable, and not all of them
-// have answered since. These peers may sign with keys that this node does not publish.
+// MadeApart reports whether a served zone has a key that was created while peers were unreachable, and some of these
+// peers have not answered since. They may sign with keys that this node does not publish.
 func (z *Zones) MadeApart() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -91,7 +91,7 @@ type Merged struct {
 	Refused   []error  // by offer: reason why a valid key was not imported; nil if missing
 	Taken     []string // imported keys, for the log
 	Dropped   []string // replaced or withdrawn keys, for the log
-	Unsettled bool     // a provisional key remains: query again soon
+	Unsettled bool     // a provisional key remains: the next query is due soon
 	Altered   bool     // the published, signing or announced keys changed
 }
 

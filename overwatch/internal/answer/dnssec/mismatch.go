@@ -15,7 +15,7 @@ const (
 	maxParentDS = 4 // DS sets of the parent
 	maxDS       = 8 // records in a DS set
 
-	maxDigest = 128 // hexadecimal digits of a digest: twice those of SHA-256
+	maxDigest = 128 // hexadecimal digits of a digest: twice the digits of SHA-256
 )
 
 // pastKeys is a set of keys that a node served. Caches may contain its DNSKEY records and its signed answers.

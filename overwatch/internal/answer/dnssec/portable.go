@@ -43,7 +43,7 @@ type Portable struct {
 	Provisional bool      `json:"provisional,omitempty"`
 }
 
-// Withdrawn is a key that was withdrawn from its zone.
+// Withdrawn is a withdrawn key of a zone.
 type Withdrawn struct {
 	Zone   string `json:"zone"`
 	Public []byte `json:"public_key"`

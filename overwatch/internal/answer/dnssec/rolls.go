@@ -172,7 +172,7 @@ func hasOtherAlgorithm(target *Key, published []*Key) bool {
 }
 
 // CancelRoll cancels the rollover of a zone by starting a rollover to the previous key, or reverses its signing
-// transition. If both exist, it cancels the one that was started later.
+// transition. If both exist, it cancels the later of them.
 func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()

@@ -24,7 +24,7 @@ const (
 // DefaultKeyTTL is the default TTL of DNSKEY, CDS and CDNSKEY records.
 const DefaultKeyTTL = time.Hour
 
-// Signer signs the RRsets of one zone with the keys that were active at its creation. It is immutable.
+// Signer signs the RRsets of a zone with the keys that were active at its creation. It is immutable.
 //
 // All active keys sign all RRsets, so that answers validate with any of them: the DS record at the parent and cached
 // DNSKEY records may belong to previous keys.

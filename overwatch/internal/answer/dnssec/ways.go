@@ -18,8 +18,8 @@ var (
 	ErrSigned   = errors.New("the zone is signed")
 )
 
-// BeginTransition starts removing the signatures of a zone (roll.ToUnsigned) or signing it again (roll.ToSigned). ttl
-// is for the Schedule; its DS is the TTL of the parent's DS records, 0 if unknown.
+// BeginTransition starts the removal of the signatures of a zone (roll.ToUnsigned) or the return to signing
+// (roll.ToSigned). ttl is for the Schedule; its DS is the TTL of the parent's DS records, 0 if unknown.
 func (z *Zones) BeginTransition(apex string, way roll.Goal, ttl roll.TTLs) (RollState, error) {
 	return z.beginTransition(apex, way, ttl, true)
 }

@@ -89,9 +89,9 @@ func (z *Zones) Damage() error {
 	return z.keyring.Damage()
 }
 
-// ReloadKeys reads the key files again. New keys are published, keys without files are withdrawn if the zone has
-// others, and changed times take effect; Signer returns the result. For unusable files, it returns an error and changes
-// nothing. A zone without files keeps its keys, with a log line. altered reports whether a key changed.
+// ReloadKeys rereads the key files. New keys are published, keys without files are withdrawn if the zone has others,
+// and changed times take effect; Signer returns the result. For unusable files, ReloadKeys returns an error and changes
+// nothing. A zone without files retains its keys, and a log line reports it. altered reports whether a key changed.
 func (z *Zones) ReloadKeys() (altered bool, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()

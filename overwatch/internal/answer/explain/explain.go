@@ -15,7 +15,7 @@ import (
 
 // Outcomes in addition to the outcomes of package policy.
 const (
-	DomainNotFound policy.Outcome = "domain_not_found" // there is no such name
+	DomainNotFound policy.Outcome = "domain_not_found" // the name does not exist
 	NotSteered     policy.Outcome = "not_steered"      // the name has static records, which are equal for all clients
 )
 
@@ -23,12 +23,12 @@ const (
 type Query struct {
 	Name   string // in zone-file form, in any case, with or without its final dot
 	Family policy.Family
-	// Type is a zone.ParseProbeType; 0 is that of the addresses of Family. The Family of an Explanation is that of the
-	// addresses in HTTPS records, or behind SRV records.
+	// Type is a zone.ParseProbeType; 0 means the address type of Family. In an Explanation, Family is the family of the
+	// addresses in HTTPS records, or of the addresses behind SRV records.
 	Type uint16
 	// Client is the address of the client subnet option if it has a network, otherwise the resolver's address.
 	Client netip.Addr
-	Subnet bool // Client is from the option
+	Subnet bool // Client is the address of the option
 }
 
 // Explanation is an answer with its reasons.
@@ -42,9 +42,9 @@ type Explanation struct {
 	Scope     uint8        // number of client address bits that determined the answer
 	target    string       // selected target of an alias
 
-	Place  *geo.Explanation // client location with its reason; nil if it is no longer known
+	Place  *geo.Explanation // client location with its reason; nil if the data no longer exists
 	Region string           // region of the client; empty if it has none
-	Took   time.Duration    // finding the answer
+	Took   time.Duration    // duration of the lookup
 
 	// The following fields are set for load-balanced names only.
 	Basis    *policy.DecisionInput
@@ -56,7 +56,7 @@ type Explanation struct {
 // Backend is a candidate with its result in the decision.
 type Backend struct {
 	*policy.Candidate
-	Share    float64 // part of the answers that begin with its address, or with the name of its target
+	Share    float64 // fraction of answers with its address, or its target's name, first
 	Excluded string  // reason for a missing share; empty if it has one
 }
 
@@ -97,7 +97,7 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 		}
 		client := probe.Selection.ClientLocation()
 		if e.Region != client.Region && try < maxTries {
-			continue // another table has come into force between the answer and the explanation
+			continue // the location table was replaced between the answer and the explanation
 		}
 		e.decide(basis, q.Family, client)
 		if lead := int(probe.Selection.Lead); basis.Rules.AnswerNames && lead < len(e.Decision.Members) {

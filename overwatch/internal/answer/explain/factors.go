@@ -58,8 +58,8 @@ func (e *Explanation) Factors() []Factor {
 	return factors
 }
 
-// reducedShares returns the factor of chosen backends that serve with a reduced share, by a drain or an early warning;
-// any is false if there is none.
+// reducedShares returns the factor of chosen backends that serve with a reduced share, because of a drain or an early
+// warning; any is false without such backends.
 func (e *Explanation) reducedShares() (f Factor, any bool) {
 	chosen, reduced := 0, 0
 	for i := range e.Backends {

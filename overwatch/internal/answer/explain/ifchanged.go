@@ -7,13 +7,13 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Loss describes how a change would make the answers of a steered name worse.
+// Loss describes how a change would degrade the answers of a load-balanced name.
 type Loss struct {
 	// Outcome is policy.NoHealthyBackend if clients would lose all addresses of a family, policy.Fallback if they would
 	// receive the fallback answer.
 	Outcome          policy.Outcome
-	Families         []policy.Family // those whose answers get worse
-	Serving, Minimum int             // the backends that would be left to serve, and how many the name needs
+	Families         []policy.Family // families with degraded answers
+	Serving, Minimum int             // number of remaining serving backends, and the required number
 }
 
 // IfChanged repeats the decisions of a load-balanced name for all clients with changed candidates, and returns the

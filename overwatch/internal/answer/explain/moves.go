@@ -10,7 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Shift is the difference, between two views, of a name's answers to the clients of one region. A part is from 0 to 1.
+// Shift is the difference between a name's answers in two views, for the clients of a region. Fractions are from 0 to
+// 1.
 type Shift struct {
 	Region    string             // of the clients; empty: in none, or all of them
 	Everybody bool               // clients in all regions

@@ -63,8 +63,8 @@ type RegionAnswer struct {
 	Decision  policy.Decision
 }
 
-// ByRegion returns the answers of a load-balanced domain by client region, with addresses of one family. The name of a
-// wildcard domain contains its asterisk. The result is empty for other names.
+// ByRegion returns the answers of a load-balanced domain by client region, with addresses of the given family. The name
+// of a wildcard domain contains its asterisk. The result is empty for other names.
 func ByRegion(view *zone.View, name string, family policy.Family) ([]RegionAnswer, error) {
 	groups, err := view.ClientGroups(name, family)
 	if err != nil {

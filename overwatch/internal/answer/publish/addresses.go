@@ -60,7 +60,7 @@ func isPrivate(a netip.Addr) bool {
 	return a.IsPrivate() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
 }
 
-// InterfaceAddresses lists the addresses of this machine's interfaces, IPv4 ones as such and none with a zone.
+// InterfaceAddresses lists the addresses of this machine's interfaces, without zones and without IPv4-mapped forms.
 func InterfaceAddresses() ([]netip.Addr, error) {
 	found, err := net.InterfaceAddrs()
 	if err != nil {

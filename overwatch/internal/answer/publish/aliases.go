@@ -39,7 +39,7 @@ func (p *plan) checkAliases() {
 	}
 }
 
-// number returns the place of a domain in the settings.
+// number returns the index of a domain in the settings.
 func (p *plan) number(d *domain) (number int) {
 	for i, c := range p.settings.allDomains {
 		if c.Name == d.written {

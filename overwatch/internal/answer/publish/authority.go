@@ -123,7 +123,7 @@ func header(owner string, rtype uint16, ttl uint32) dns.RR_Header {
 func (z *zonePlan) add(rr dns.RR) {
 	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
 	z.static = append(z.static, rr)
-	if !slices.Contains(z.types[owner], rtype) { // there may be 100 000 records of one
+	if !slices.Contains(z.types[owner], rtype) { // an owner may have 100 000 records
 		z.types[owner] = append(z.types[owner], rtype)
 	}
 }

@@ -9,11 +9,11 @@ import (
 // Changes holds the services that changed since the last publication, and the callers that wait for it. Several changes
 // of a service between two publications are combined. It is safe for concurrent use.
 type Changes struct {
-	ready chan struct{} // holds one token while there is something to take
+	ready chan struct{} // has a token while a service is marked
 
 	mu        sync.Mutex
 	services  map[string]struct{}
-	made      uint64 // changes so far
+	made      uint64 // number of changes since the creation
 	published uint64 // changes that are visible in answers
 	waiting   []waiter
 }

@@ -22,12 +22,12 @@ type decider struct {
 	positions    *positions
 	writer       *zone.Writer
 	bases        *atomic.Uint32 // number of created decision inputs
-	generation   uint64         // of the publication under way, or the last
+	generation   uint64         // generation of the current or the last publication
 
 	states    map[policy.CandidateInfo]*policy.CandidateInfo
-	state     *policy.CandidateInfo // of the last backend
+	state     *policy.CandidateInfo // state of the last backend
 	decisions [][2]policy.Decision  // buffer, reused for each name
-	own       []string              // memory for the regions of one name
+	own       []string              // buffer for the regions of a name
 }
 
 func newDecider(o Options) decider {
@@ -37,8 +37,7 @@ func newDecider(o Options) decider {
 	}
 }
 
-// forNextView returns another decider for the names of a view that is not published yet, with the positions of that
-// view.
+// forNextView returns a decider for the names of a view that is not published yet, with the positions of that view.
 func (p *decider) forNextView(positions *positions) *decider {
 	other := *p
 	other.positions, other.writer = positions, p.writer.Fork()

@@ -8,6 +8,4 @@
 // policy does).
 //
 // One goroutine, Run, changes the view. All methods are safe for concurrent use; Mark and View do not block.
-//
-// One goroutine, Run, changes the view. All methods may be called from any goroutine; Mark and View never wait.
 package publish

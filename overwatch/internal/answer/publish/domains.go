@@ -27,7 +27,7 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 	for i, c := range p.settings.allDomains {
 		was, last = find(last, c.Name, known)
 		if was != nil && was.plan == p {
-			continue // the settings have it twice
+			continue // duplicate domain in the settings
 		}
 		d := was
 		if was == nil || !alike || moved && was.rules.NeedsPosition() || ranked && was.placed ||
@@ -147,7 +147,7 @@ func (p *plan) layOut(before *plan) {
 	p.layOutOutside(outside)
 }
 
-// layOutOutside creates the zones of domains outside the configured zones. Shorter names come first, and wildcards
+// layOutOutside creates the zones of domains outside the configured zones. It sorts shorter names first, and wildcards
 // before others, so that the zones do not depend on the order of the settings: www.example.com is in the zone of
 // example.com.
 func (p *plan) layOutOutside(numbers []int) {
@@ -179,7 +179,7 @@ func (p *plan) move(number int, apex string, outside bool) {
 	if d.zone == apex && d.outside == outside {
 		return
 	}
-	if p.changed[d.service] != d { // it is shared with the plan before
+	if p.changed[d.service] != d { // d is shared with the previous plan
 		own := *d
 		d = &own
 		p.changed[d.service], p.domains[number] = d, d

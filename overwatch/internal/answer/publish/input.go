@@ -92,7 +92,7 @@ func (p *decider) facts(b *registry.Backend) *policy.CandidateInfo {
 		own := f
 		return &own
 	}
-	if p.state != nil && *p.state == f { // as of the backend before, mostly
+	if p.state != nil && *p.state == f { // usually equal to the state of the previous backend
 		return p.state
 	}
 	if p.states[f] == nil {

@@ -17,13 +17,13 @@ const latencyPace = time.Second
 // measurements holds the smoothed durations of this node's checks for domains that use latency.
 type measurements struct {
 	mu    sync.Mutex
-	fresh map[string][]sample // new ones by service; the keys are the services that are measured
+	fresh map[string][]sample // new samples by service; the keys are the measured services
 
-	// By service. Only the publishing goroutine changes it, and reads it without the lock.
+	// By service. Only the publishing goroutine changes smoothed, and it reads smoothed without the lock.
 	smoothed map[string]map[registry.ID]policy.LatencyMeasurement
 }
 
-// restore sets all measurements from before a restart. removeUnmeasured removes the unneeded ones.
+// restore sets the stored measurements after a restart. removeUnmeasured removes the unneeded ones.
 func (m *measurements) restore(before map[registry.ID]policy.LatencyMeasurement) {
 	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.LatencyMeasurement)
 	for id, measured := range before {
@@ -34,7 +34,7 @@ func (m *measurements) restore(before map[registry.ID]policy.LatencyMeasurement)
 	}
 }
 
-// sample is the duration of one successful check.
+// sample is the duration of a successful check.
 type sample struct {
 	id   registry.ID
 	took time.Duration
@@ -159,7 +159,7 @@ func (m *measurements) recordGroups(d *domain, candidates []policy.Candidate, de
 	}
 }
 
-// held returns the previous groups, updated by the new decisions, without groups that no longer exist, sorted by name.
+// held returns the previous groups, updated by the new decisions, without deleted groups, sorted by name.
 func held(before []string, groups, decided map[string]bool) (after []string) {
 	for group := range groups {
 		holds, known := decided[group]

@@ -118,9 +118,9 @@ func (p *Publisher) serveTTL(seconds uint32) {
 	}
 }
 
-// decideAll decides the new and changed names of a view while another is current. It uses one core, which leaves the
-// others for queries. between is described at publishNext. Names with concurrent changes of backends are decided again
-// at the end.
+// decideAll decides the new and changed names of a view while another view is current. It uses one core, and leaves the
+// others for queries. between is described at publishNext. decideAll repeats the decision of a name at the end if its
+// backends have changed concurrently.
 func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between func()) error {
 	all := n.plan.domains // names, backends and answers are in memory in the same order
 	if len(n.plan.changed) < len(all) {

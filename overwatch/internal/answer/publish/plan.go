@@ -23,38 +23,38 @@ type plan struct {
 	byApex   map[string]*zonePlan // by fqdn
 	domains  []*domain            // in the order of the settings
 	problems settings.Problems
-	cautions []string // about settings that can be served but are hardly meant
+	cautions []string // warnings about valid settings that are probably mistakes
 	mixtures []string // reasons for signing zones with an unsigned domain
 
-	changed  map[string]*domain // domains that are new or changed since the plan before, by service
-	stay     int                // the number of domains of the plan before that are still there, changed or not
-	gone     []*domain          // domains of the plan before that are not
+	changed  map[string]*domain // new or changed domains since the previous plan, by service
+	stay     int                // number of domains of the previous plan that still exist, changed or not
+	gone     []*domain          // removed domains of the previous plan
 	edits    map[string]*edit   // by apex
-	relaid   bool               // zones were added or removed since the plan before
-	resigned bool               // a zone is signed and was not, or the reverse
+	relaid   bool               // zones were added or removed since the previous plan
+	resigned bool               // the signing of a zone started or ended
 	lastRule *policy.Rules      // most domains share the rules of the previous domain
 	lastFrom *config.Domain     // the domain that lastRule was returned for
 
-	byPriority []string // regions in the order of their priorities; nil: all have the same
+	byPriority []string // regions in the order of their priorities; nil: equal priorities
 }
 
 // edit contains the load-balanced names of a zone that were added, removed or changed since the previous plan.
 type edit struct {
 	come, gone, renewed []string
-	types               map[string][]*zone.Type // of those that have more than addresses
+	types               map[string][]*zone.Type // types of names with more than addresses
 }
 
-// zonePlan is the plan of one zone. After the creation of the plan, only sign and number change it; a current zonePlan
+// zonePlan is the plan of a zone. After the creation of the plan, only sign and number change it; a current zonePlan
 // is immutable.
 type zonePlan struct {
 	zone.Contents
-	plan        *plan               // the plan that made it
-	key         string              // of the zone in the configuration; "" for a zone that a domain makes
-	from        config.Zone         // empty for a zone that a domain makes
+	plan        *plan               // the plan that created it
+	key         string              // configuration key of the zone; "" for the zone of an outside domain
+	from        config.Zone         // empty for the zone of an outside domain
 	nameservers []string            // fqdn
 	elsewhere   bool                // a nameserver is not in this zone
-	unsigned    bool                // also where the node signs
-	mixed       bool                // it is signed, and has domains that say that they are not
+	unsigned    bool                // unsigned even if the node signs
+	mixed       bool                // the zone is signed, and some of its domains are configured as unsigned
 	static      []dns.RR            // the records without DNSKEY, CDS and CDNSKEY
 	types       map[string][]uint16 // of the records, by fqdn
 	version     version
@@ -70,10 +70,10 @@ func (z *zonePlan) has(name string) bool {
 type domain struct {
 	plan     *plan  // the last plan with a domain of this name
 	written  string // name in the settings
-	service  string // as the registry spells it
+	service  string // name in the registry
 	name     string // fqdn
-	zone     string // its apex, fqdn
-	outside  bool   // the zone is not one of the configuration
+	zone     string // apex, fqdn
+	outside  bool   // the zone is not configured
 	rules    *policy.Rules
 	settings *config.Domain // settings of the domain; immutable
 	answers  int            // distinct addresses per answer
@@ -81,13 +81,13 @@ type domain struct {
 	types    []*zone.Type // nil means addresses only
 	srv      []string     // names of SRV records (srvNames)
 
-	unsigned bool // its settings say so; its zone decides
+	unsigned bool // setting of the domain; the zone determines the result
 
-	listed []string // the regions in the settings of the domain itself
-	placed bool     // there is a decision for each region, or for each spot
+	listed []string // regions in the settings of the domain
+	placed bool     // decisions depend on the client's region or position
 
-	outcome policy.Outcome // of the last decision
-	lost    bool           // a line of the log says that it has lost its backends
+	outcome policy.Outcome // outcome of the last decision
+	lost    bool           // the loss of its backends was logged
 }
 
 // smoothing returns the weight of the latest latency measurement.
@@ -134,7 +134,7 @@ func emptyPlan(s Settings) *plan {
 }
 
 // newPlan creates the plan of settings. before is the previous plan, or nil; known contains its domains by service.
-// moved reports that domains that use client positions must be decided again.
+// moved reports that domains that use client positions need new decisions.
 func newPlan(s Settings, before *plan, known map[string]*domain, moved bool) *plan {
 	p := emptyPlan(s)
 	if before == nil {
@@ -206,7 +206,7 @@ func (p *plan) validDomain(key func() string, name string, c *config.Domain) boo
 		p.wrong(key()+".name", c.Name, "not a domain name; write a name such as app.example.com")
 		return false
 	}
-	for _, problem := range c.RecordProblems() { // of the API's: the file may have changed since
+	for _, problem := range c.RecordProblems() { // records of the API: the file may have changed since
 		p.wrong(key()+"."+problem.Key, problem.Value, "%s", problem.Message)
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 // Publisher builds and updates the view. It is safe for concurrent use.
 type Publisher struct {
 	*Changes
-	measure  <-chan time.Time // when measurements count; nil: at latencyPace
+	measure  <-chan time.Time // ticks for the use of measurements; nil: at latencyPace
 	metrics  *metrics
 	requests chan request
 	signing  *signing // nil: answers are not signed
@@ -25,11 +25,11 @@ type Publisher struct {
 
 	// The publishing goroutine owns the following fields: the caller of New, then the goroutine of Run.
 	decider
-	plan     *plan              // in force
+	plan     *plan              // current plan
 	domains  map[string]*domain // by service name
-	lines    lines              // of the log, about domains
-	floor    uint32             // new zones get later serials; 0: any
-	building *next              // the view that is built; nil: none is
+	lines    lines              // log lines about domains
+	floor    uint32             // minimum serial of new zones; 0: none
+	building *next              // view under construction; nil: none
 }
 
 // request is a request for other settings. Nil settings mean the current settings with the current signing keys.
@@ -96,7 +96,7 @@ func (p *Publisher) Flush(ctx context.Context) error {
 }
 
 // Reconfigure replaces the settings, and returns when answers follow them. Its cost depends on the changed settings,
-// apart from a comparison of each domain. After any error, including problems found by Check, the previous settings
+// and includes a comparison of each domain. After any error, including problems found by Check, the previous settings
 // remain. It requires Run.
 //
 // commit, which may be nil, is called after validation and before the decisions. If it fails, the previous settings
@@ -178,8 +178,8 @@ func (p *Publisher) Run(ctx context.Context) error {
 }
 
 // Sign creates signatures before queries need them, and renews them in time, until ctx ends. It returns immediately if
-// answers are not signed. It is separate from Run, so that a node answers before it has signed 100 000 names. It
-// returns nil.
+// answers are not signed. It is separate from Run, so that a node can answer while it signs 100 000 names. It returns
+// nil.
 func (p *Publisher) Sign(ctx context.Context) error {
 	if p.signing != nil {
 		p.signing.run(ctx)

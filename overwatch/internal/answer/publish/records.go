@@ -82,7 +82,7 @@ func (p *plan) checkSizes(z *zonePlan) {
 	}
 	for _, rr := range z.static {
 		set := nameOf(rr)
-		if octets[set] <= zone.MaxSet { // also one that was looked at
+		if octets[set] <= zone.MaxSet { // the set fits, or was already checked
 			continue
 		}
 		octets[set] = 0

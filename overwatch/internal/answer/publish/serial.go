@@ -13,7 +13,7 @@ import (
 // its SOA record then needs no new signature.
 //
 // With several changes per second, serials run ahead of the time. A new zone starts above Options.Serial and the
-// serials of removed zones, so that serials never decrease after a restart or when a zone is added again.
+// serials of removed zones, so that serials never decrease after a restart or when a removed zone returns.
 type version struct {
 	records [sha256.Size]byte
 	names   sum

@@ -72,7 +72,7 @@ func (s *signing) sign(p *plan) error {
 		if p.settings.Denial == config.DenialNSEC3 {
 			denial = zone.NSEC3
 		}
-		if signer == nil { // it has gone unsigned
+		if signer == nil { // the zone has become unsigned
 			if z.Signer != nil {
 				z = p.own(i)
 				z.Signer, z.DS, z.Records = nil, nil, z.static

@@ -31,7 +31,8 @@ type situation struct {
 	want     string // deliveries by id, separated by " | "
 }
 
-// matrixEvent returns the event of a text. Backends b1 to b3 are in region eu and belong to agent eu-1 and one name each.
+// matrixEvent returns the event of a text. Backends b1 to b3 are in region eu and belong to agent eu-1 and one name
+// each.
 func matrixEvent(text string) api.Event {
 	words := strings.Fields(text)
 	e := api.Event{Kind: api.EventKind(words[0]), Subject: words[1], State: words[2], Phase: api.Phase(words[3]),

@@ -154,8 +154,8 @@ func TestNotifier_AnotherNodeTellsWhenTheChosenOneIsDown(t *testing.T) {
 	})
 }
 
-// If the receiver rejects a node, another node sends the message, as if the first node were down. The events of a single
-// node are also sent.
+// If the receiver rejects a node, another node sends the message, as if the first node were down. The events of a
+// single node are also sent.
 func TestNotifier_AnotherNodeTellsWhenTheReceiverRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a", "b", "c")

@@ -59,7 +59,8 @@ func (p *Progress) arrived(peers []Peer) bool {
 	return p.Stage > Offered || offeredAlone || !p.parentHas(peers).IsZero()
 }
 
-// Unsigned reports whether the zone is not signed. A nil Progress belongs to a zone that was always signed.
+// Unsigned reports whether the zone is unsigned. It is false for a nil Progress, which means a zone that has always
+// been signed.
 func (p *Progress) Unsigned() bool { return p != nil && p.Goal == ToUnsigned && p.Stage >= Alone }
 
 // AsksNoDS reports whether the signed zone requests removal of its DS records (RFC 8078 section 4).
