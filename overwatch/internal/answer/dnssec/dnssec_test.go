@@ -46,7 +46,7 @@ func wire(t testing.TB, name string) []byte {
 	return w
 }
 
-// unpackSignature makes the record that a resolver would see.
+// unpackSignature returns the record as resolvers receive it.
 func unpackSignature(t testing.TB, owner string, ttl uint32, rdata []byte) *dns.RRSIG {
 	t.Helper()
 	rr, _, err := dns.UnpackRRWithHeader(dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl,
@@ -109,7 +109,7 @@ func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 	if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	// miekg/dns reads the format independently of ours.
+	// miekg/dns parses the format independently.
 	f, err := os.Open(private)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func BenchmarkSign(b *testing.B) {
 	}
 }
 
-// BIND refuses a .private file with a field that it does not know.
+// BIND rejects a .private file with an unknown field.
 func TestKeyring_WritesOnlyFieldsThatBINDKnows(t *testing.T) {
 	k := mustGenerate(t, start)
 	k.inactive = start.Add(time.Hour)
@@ -276,7 +276,7 @@ func TestKeyring_WritesOnlyFieldsThatBINDKnows(t *testing.T) {
 	}
 }
 
-// dnssec-keygen leaves out the first octet of a private key where that is zero.
+// dnssec-keygen omits the first octet of a private key if the octet is zero.
 func TestParsePrivate_TakesAKeyWithoutItsLeadingZero(t *testing.T) {
 	const file = "Private-key-format: v1.3\nAlgorithm: 13 (ECDSAP256SHA256)\nPrivateKey: "
 	short := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 31))
@@ -302,7 +302,7 @@ func sameSecret(a, b *Key) bool {
 	return err == nil && failed == nil && bytes.Equal(one, other)
 }
 
-// A key of each algorithm is written and read back, and its signatures are what a resolver verifies.
+// A key of each algorithm is written and read, and its signatures validate.
 func TestKey_OfEachAlgorithm(t *testing.T) {
 	for _, a := range []Algorithm{ECDSAP256SHA256, ED25519} {
 		k, err := Generate(a, "gslb.test", "node1", start)
@@ -353,7 +353,8 @@ func TestKey_OfEachAlgorithm(t *testing.T) {
 	}
 }
 
-// A key that cannot be written is none of the zone, and its record does not have it, on disk neither.
+// A key that cannot be written does not become a key of the zone. Its record in memory and on disk does not contain the
+// key.
 func TestAdd_AFailureLeavesTheZoneAsItWas(t *testing.T) {
 	for _, ending := range []string{privateEnding, publicEnding} {
 		w := open(t, t.TempDir())

@@ -29,7 +29,7 @@ func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	if !slices.Contains(again.tags(), lost.Tag()) {
 		t.Error("the peer's copy was not imported")
 	}
-	// Without a peer's copy a new one is made; a copy that comes later is welcome still.
+	// Without a peer's copy, the node creates a key; it still imports a later copy.
 	for _, k := range again.Keys() {
 		for _, ending := range []string{publicEnding, privateEnding} {
 			if err := os.Remove(filepath.Join(a.dir, k.FileName()+ending)); err != nil {
@@ -125,7 +125,7 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-// lostMetric returns gslb_dnssec_keys_lost of the only zone.
+// lostMetric returns gslb_dnssec_keys_lost of the zone.
 func (w *world) lostMetric(t *testing.T) float64 {
 	t.Helper()
 	families, err := w.registry.Gather()

@@ -13,7 +13,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// peered opens a node that has others to ask. Clocks differ, since keys of one second are ordered by chance.
+// peered opens a node that has peers. The clocks differ, since the order of keys with equal times is random.
 func peered(t *testing.T, after time.Duration) *world {
 	t.Helper()
 	w := open(t, t.TempDir())
@@ -22,7 +22,7 @@ func peered(t *testing.T, after time.Duration) *world {
 	return w
 }
 
-// offer returns the keys of one node as another has checked them.
+// offer returns the keys of a node, as checked by another node.
 func (w *world) offer(t *testing.T, from *world) Offer {
 	t.Helper()
 	h, err := from.Export()
@@ -36,7 +36,7 @@ func (w *world) offer(t *testing.T, from *world) Offer {
 	return o
 }
 
-// ask asks other nodes once, all of which answer, and returns the outcome.
+// ask requests the keys of the others once, with an answer from each, and returns the outcome.
 func (w *world) ask(t *testing.T, others ...*world) Merged {
 	t.Helper()
 	var offers []Offer
@@ -51,7 +51,7 @@ func (w *world) ask(t *testing.T, others ...*world) Merged {
 	return m
 }
 
-// tags returns the tags of the keys that are published.
+// tags returns the tags of the published keys.
 func (w *world) tags() (tags []uint16) {
 	for _, k := range w.Keys() {
 		tags = append(tags, k.Tag())
@@ -70,7 +70,7 @@ func (w *world) want(t *testing.T, what string, keys ...*Key) {
 	}
 }
 
-// only returns the one key of a node.
+// only returns the only key of a node.
 func (w *world) only(t *testing.T) *Key {
 	t.Helper()
 	if keys := w.Keys(); len(keys) != 1 {
@@ -79,7 +79,7 @@ func (w *world) only(t *testing.T) *Key {
 	return w.Keys()[0].Key
 }
 
-// settle asks nobody until the node's key is no longer provisional.
+// settle runs rounds without peers until the node's key is no longer provisional.
 func (w *world) settle(t *testing.T) {
 	t.Helper()
 	w.time = w.time.Add(provisionalMost)
@@ -89,7 +89,7 @@ func (w *world) settle(t *testing.T) {
 	w.signer(t)
 }
 
-// restart opens the node again, as after a crash.
+// restart reopens the node, as after a crash.
 func (w *world) restart(t *testing.T) *world {
 	t.Helper()
 	again := open(t, w.dir)
@@ -129,7 +129,7 @@ func TestMerge_AProvisionalKeyGivesWayToAKeyInUse(t *testing.T) {
 	inUse := peered(t, 4*time.Minute)
 	inUse.signer(t)
 	inUse.settle(t)
-	wiped := peered(t, 0) // with an older key, since its clock is behind
+	wiped := peered(t, 0) // with an older key, because its clock is behind
 	wiped.signer(t)
 	if m := wiped.ask(t, inUse); m.Imported[0] != 1 || len(m.Dropped) != 1 || !m.Altered || m.Unsettled {
 		t.Errorf("%+v", m)
@@ -155,7 +155,7 @@ func TestMerge_ANodeThatReachesNobodyKeepsItsKey(t *testing.T) {
 	}
 }
 
-// apart returns two nodes that each have a key in use.
+// apart returns two nodes that use different keys.
 func apart(t *testing.T) (a, b *world) {
 	a, b = peered(t, 0), peered(t, time.Hour)
 	for _, w := range []*world{a, b} {
@@ -193,7 +193,7 @@ func TestMerge_AKeyThatWasTakenAwayDoesNotComeBackFromAnOldBackup(t *testing.T) 
 	if err := os.CopyFS(backup, os.DirFS(c.dir)); err != nil {
 		t.Fatal(err)
 	}
-	// CopyFS makes files that others can read
+	// CopyFS creates files with permissions for other users.
 	if err := filepath.WalkDir(backup, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -273,7 +273,7 @@ func TestMerge_BoundsTheKeysOfAZone(t *testing.T) {
 	}
 }
 
-// One thing that is wrong spoils the whole answer of a peer.
+// A single invalid part makes the whole answer of a peer invalid.
 //
 // Fault 31.
 func TestCheck_TakesNothingOfAnAnswerWithOneBadKey(t *testing.T) {

@@ -33,7 +33,7 @@ func (w *world) mismatched(t *testing.T, when, want string) {
 	w.mismatchedNow(t, when, want)
 }
 
-// mismatchedNow is mismatched for the present signer.
+// mismatchedNow is mismatched for the current signer.
 func (w *world) mismatchedNow(t *testing.T, when, want string) {
 	t.Helper()
 	all := w.Mismatches()
@@ -46,8 +46,8 @@ func (w *world) mismatchedNow(t *testing.T, when, want string) {
 	}
 }
 
-// A key that is removed by hand before resolvers know its successor is a mismatch, also after a restart, until caches
-// have dropped its records. So is such a key that is removed while the node is stopped.
+// A key that is removed manually before resolvers know its successor is a mismatch, until caches have dropped its
+// records. This also holds after a restart, and if the key was removed while the node was stopped.
 func TestMismatches_AKeyThatIsRemovedTooEarly(t *testing.T) {
 	t.Parallel()
 	for _, stopped := range []bool{false, true} {
@@ -91,8 +91,8 @@ func TestMismatches_EndWithTheKeyFiles(t *testing.T) {
 	w.mismatched(t, "restored", "")
 }
 
-// A DS record of a key that signs no longer is a mismatch until caches have dropped it, such as after an operator has
-// confirmed a new record that the parent does not have.
+// A DS record of a key that has stopped signing is a mismatch until caches have dropped the record. An example is a new
+// record that an operator has confirmed but the parent does not have.
 func TestMismatches_ADSRecordOfTheOldKey(t *testing.T) {
 	t.Parallel()
 	w := open(t, t.TempDir())

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// another makes a key whose tag no file has.
+// another creates a key with an unused tag.
 func (w *world) another(t *testing.T) *Key {
 	t.Helper()
 	for {
@@ -20,7 +20,7 @@ func (w *world) another(t *testing.T) *Key {
 	}
 }
 
-// put writes the files of a key as an operator's tool would.
+// put writes the files of a key, as an operator's tool does.
 func (w *world) put(t *testing.T, k *Key) {
 	t.Helper()
 	private, err := k.privateText()
@@ -59,8 +59,8 @@ func (w *world) reread(t *testing.T) *Signer {
 	return now
 }
 
-// What an operator does to key files counts at a reload as at a start: a key that comes signs beside the old one, one
-// that is taken away is withdrawn for good, and changed times count.
+// A reload and a start treat changed key files equally: a new key signs in addition to the old key, a deleted key is
+// withdrawn permanently, and changed times take effect.
 func TestReread_TakesKeysThatCameAndWithdrawsThoseThatWent(t *testing.T) {
 	t.Parallel()
 	w := open(t, t.TempDir())
@@ -98,7 +98,7 @@ func TestReread_TakesKeysThatCameAndWithdrawsThoseThatWent(t *testing.T) {
 	}
 }
 
-// What a start would refuse is told at a reload, and all keys stay as they were, records included.
+// A reload returns the error that a start would return, and all keys and records stay unchanged.
 func TestReread_WhatCannotBeUsedIsToldByNameAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	for what, damage := range map[string]func(t *testing.T, w *world, k *Key) (file string){
@@ -130,7 +130,7 @@ func TestReread_WhatCannotBeUsedIsToldByNameAndChangesNothing(t *testing.T) {
 		second := w.another(t)
 		w.put(t, second)
 		both := w.reread(t)
-		w.drop(t, first, publicEnding, privateEnding) // which would be withdrawn
+		w.drop(t, first, publicEnding, privateEnding) // otherwise withdrawn
 		if what == "too many keys" {
 			w.put(t, first)
 		}
@@ -151,7 +151,7 @@ func TestReread_WhatCannotBeUsedIsToldByNameAndChangesNothing(t *testing.T) {
 	}
 }
 
-// Files that are all gone are no order to go on without a key, nor with a new one.
+// If all key files were deleted, the zone retains its keys. It does not become unsigned or create a key.
 func TestReread_AZoneWhoseFilesAreAllGoneKeepsItsKeys(t *testing.T) {
 	t.Parallel()
 	w := open(t, t.TempDir())
@@ -173,8 +173,8 @@ func TestReread_AZoneWhoseFilesAreAllGoneKeepsItsKeys(t *testing.T) {
 	}
 }
 
-// A key whose time is over goes on signing until the one that came in its place has been published for the TTL of key
-// records, which a reload does not change.
+// A retired key signs until its successor has been published for the TTL of DNSKEY records. A reload does not change
+// this time.
 func TestReread_ARetiredKeySignsUntilTheNextIsKnown(t *testing.T) {
 	t.Parallel()
 	w := open(t, t.TempDir())

@@ -22,10 +22,10 @@ import (
 
 const rolled = "gslb.test."
 
-// answerTTL is that of the answers of the rolled zone.
+// answerTTL is the TTL of the answers in the rolled zone.
 const answerTTL = 2 * time.Hour
 
-// roller is one node of a cluster that changes its key.
+// roller is a node of a cluster with a key rollover.
 type roller struct {
 	t     *testing.T
 	dir   string
@@ -58,7 +58,7 @@ func (r *roller) signer() *dnssec.Signer {
 	return s
 }
 
-// round asks the others, joins their keys, and takes a step.
+// round queries the other nodes, merges their keys, and takes a step of the rollover.
 func (r *roller) round(parent dnssec.Parent) {
 	r.t.Helper()
 	var offers []dnssec.Offer
@@ -92,7 +92,7 @@ func (r *roller) round(parent dnssec.Parent) {
 	}
 }
 
-// rollers starts nodes that have one key.
+// rollers starts nodes with the same key.
 func rollers(t *testing.T, count int) (nodes []*roller, clock *time.Time) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for i := range count {
@@ -113,8 +113,7 @@ func rollers(t *testing.T, count int) (nodes []*roller, clock *time.Time) {
 	return nodes, &now
 }
 
-// kept is an RRset in a resolver's cache: the tags of its keys or of its signers, and the time until which it may be
-// held.
+// kept is an RRset in the cache of a resolver: the tags of its keys or signers, and its expiry.
 type kept struct {
 	tags, signers []uint16
 	until         time.Time
@@ -136,11 +135,11 @@ func meet(a, b, c []uint16) bool {
 	return slices.ContainsFunc(a, func(k uint16) bool { return slices.Contains(b, k) && slices.Contains(c, k) })
 }
 
-// A cluster goes to another key through restarts, nodes that are down or have old files, and a change of mind, and
-// no resolver can hold what does not fit together.
+// A cluster completes a rollover despite restarts, nodes that are down or have old files, and a cancellation. No
+// resolver can cache a combination of records that does not validate.
 func TestRoll_KeysOfAClusterFollowIt(t *testing.T) {
 	histories := uint64(8)
-	if testing.Short() { // with the race detector; all of them follow without
+	if testing.Short() { // with the race detector; a run without it plays all histories
 		histories = 2
 	}
 	for seed := range histories {
@@ -214,7 +213,7 @@ func rollOnce(t *testing.T, rng *rand.Rand) {
 				break
 			}
 			if _, err := n.zones.CancelRoll(rolled); errors.Is(err, dnssec.ErrNoRoll) && n.zones.Rolls() == nil {
-				cancelAt++ // it has not heard of it
+				cancelAt++ // the node does not know the roll
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +231,7 @@ func rollOnce(t *testing.T, rng *rand.Rand) {
 				}
 				n.signer()
 			}
-		case step == 300: // with old files, which are exchanged before it answers
+		case step == 300: // a restore of old files; the node exchanges keys before it answers
 			n := nodes[2]
 			if err := errors.Join(os.RemoveAll(n.dir), os.CopyFS(n.dir, os.DirFS(backup))); err != nil {
 				t.Fatal(err)
@@ -270,7 +269,7 @@ func dsOf(records []dns.RR) (all []*dns.DS) {
 	return all
 }
 
-// restrict gives copied key files the mode of key files.
+// restrict sets the permissions of key files on copies.
 func restrict(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -279,8 +278,8 @@ func restrict(dir string) error {
 	return err
 }
 
-// An emergency roll during another roll is refused with the command that replaces the roll under way. The command works
-// at each stage, also where the zone has no place for another key, and one key remains.
+// An emergency roll during another roll is rejected with the command that replaces the current roll. The command works
+// at each stage, also if the zone has the maximum number of keys. One key remains.
 func TestBeginRoll_TakesARunningRollOver(t *testing.T) {
 	for _, algorithm := range []dnssec.Algorithm{dnssec.ECDSAP256SHA256, dnssec.ED25519} {
 		for stage := roll.Signing; stage < roll.Done; stage++ {
@@ -301,7 +300,7 @@ func TestBeginRoll_TakesARunningRollOver(t *testing.T) {
 					!strings.Contains(err.Error(), "gslbctl dnssec roll gslb.test --emergency --take-over") {
 					t.Errorf("without taking it over: %v", err)
 				}
-				for range 2 { // the second one finds three keys
+				for range 2 { // the second attempt starts with three keys
 					before := len(b.zones.Keys())
 					state, err := b.zones.BeginRoll(rolled, dnssec.RollOptions{Emergency: true, TakeOver: true})
 					if err != nil || !state.Emergency || len(b.zones.Keys()) != min(before+1, dnssec.MaxKeys) {
@@ -328,7 +327,7 @@ func TestBeginRoll_TakesARunningRollOver(t *testing.T) {
 	}
 }
 
-// otherThan returns an algorithm that a key does not have.
+// otherThan returns another algorithm than the algorithm of the key.
 func otherThan(k *dnssec.Key) dnssec.Algorithm {
 	if k.Algorithm() == dnssec.ED25519 {
 		return dnssec.ECDSAP256SHA256
@@ -344,7 +343,7 @@ func (r *roller) at() roll.Stage {
 	return 0
 }
 
-// A roll of a zone that becomes unsigned is refused with the command that stops this, and then begins.
+// A roll of a zone that becomes unsigned is rejected with the command that stops the transition. The roll then begins.
 func TestBeginRoll_WhileTheZoneBecomesUnsigned(t *testing.T) {
 	nodes, _ := rollers(t, 1)
 	z := nodes[0].zones
@@ -364,7 +363,7 @@ func TestBeginRoll_WhileTheZoneBecomesUnsigned(t *testing.T) {
 	}
 }
 
-// What cannot be is refused by name, and nothing changes.
+// Invalid rolls are rejected with the reason, and change nothing.
 func TestRoll_RefusesWhatCannotBe(t *testing.T) {
 	nodes, clock := rollers(t, 1)
 	z := nodes[0].zones
@@ -404,8 +403,8 @@ func TestRoll_RefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-// A preview tells the stages of a roll and changes nothing. From the begin on they are told of the roll itself, with
-// the TTL of the parent's records once it was asked.
+// A preview returns the stages of a roll and changes nothing. After the begin, the roll has the same stages, with the
+// TTL of the parent's records after the first query to the parent.
 func TestRoll_StagesAreTold(t *testing.T) {
 	nodes, clock := rollers(t, 2)
 	n := nodes[0]
@@ -418,7 +417,7 @@ func TestRoll_StagesAreTold(t *testing.T) {
 	if err != nil || len(preview.Schedule) != 3 || preview.Target != nil || len(preview.Old) != 1 {
 		t.Fatalf("%+v, %v", preview, err)
 	}
-	published := preview.Schedule[0].NotBefore // emergency: the TTL of DNSKEY records, not that of answers
+	published := preview.Schedule[0].NotBefore // emergency: depends on the TTL of DNSKEY records instead of the TTL of answers
 	if want := clock.Add(dnssec.DefaultKeyTTL + 5*time.Minute); !published.Equal(want) {
 		t.Errorf("offered is told for %s, want %s", published, want)
 	}
@@ -445,9 +444,9 @@ func TestRoll_StagesAreTold(t *testing.T) {
 	}
 }
 
-// The keys of a roll say which one the chain of trust rests on: the old one until the parent has the DS record of the
-// new one alone, as its servers show or an operator says. Where the roll is taken back before it is offered, it stays
-// the old one.
+// The keys of a roll indicate which key the chain of trust uses: the old key until the parent has only the DS record of
+// the new key, according to its servers or an operator. If the roll is cancelled before the new key is offered, the old
+// key stays in use.
 func TestRoll_KeysSayWhatTheyAreInIt(t *testing.T) {
 	nodes, clock := rollers(t, 1)
 	n := nodes[0]
@@ -475,7 +474,7 @@ func TestRoll_KeysSayWhatTheyAreInIt(t *testing.T) {
 				n.round(parent)
 				return
 			}
-			*clock = clock.Add(4 * time.Minute) // the parent is looked at without a break
+			*clock = clock.Add(4 * time.Minute) // the parent is queried without interruption
 			n.round(parent)
 		}
 		t.Fatalf("the roll is at %s, want %s", n.zones.Rolls()[0].Stage, want)
@@ -519,7 +518,7 @@ func TestRoll_KeysSayWhatTheyAreInIt(t *testing.T) {
 	says("done", "active")
 }
 
-// A change of key goes on over a reload as without one: key records have the same TTL, and each stage lasts as long.
+// A reload does not change a rollover: DNSKEY records have the same TTL, and each stage has the same duration.
 func TestReread_KeyRecordsKeepTheirTTL(t *testing.T) {
 	nodes, clock := rollers(t, 1)
 	n := nodes[0]
@@ -530,7 +529,7 @@ func TestReread_KeyRecordsKeepTheirTTL(t *testing.T) {
 		}
 		n.round(dnssec.Parent{TTL: time.Hour})
 	}
-	// emergency: the wait is for the TTL of DNSKEY records alone
+	// emergency: the wait depends only on the TTL of DNSKEY records
 	if _, err := n.zones.BeginRoll(rolled, dnssec.RollOptions{Emergency: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -555,7 +554,7 @@ func TestReread_KeyRecordsKeepTheirTTL(t *testing.T) {
 	}
 }
 
-// A node that is reloaded again and again counts on from when the parent has had what was asked for.
+// Repeated reloads do not restart the wait after the parent has the offered records.
 func TestReread_TheParentsTTLIsCountedOn(t *testing.T) {
 	reloads := func(nodes []*roller, clock *time.Time, parent dnssec.Parent) {
 		t.Helper()
@@ -590,7 +589,7 @@ func TestReread_TheParentsTTLIsCountedOn(t *testing.T) {
 	}
 }
 
-// A node whose clock is behind that of the one that began takes a roll back for all.
+// A node can cancel a roll for all nodes even if its clock is behind the clock of the node that began the roll.
 func TestCancelRoll_OfANodeWhoseClockIsBehind(t *testing.T) {
 	nodes, clock := rollers(t, 2)
 	old := nodes[0].zones.Keys()[0].Tag()
@@ -611,16 +610,15 @@ func TestCancelRoll_OfANodeWhoseClockIsBehind(t *testing.T) {
 	}
 }
 
-// A disk that takes nothing makes rolls fail, and leaves nothing of them. The first that succeeds is there after a
-// restart.
+// If the disk is unwritable, rolls fail and leave no files. The first successful roll exists after a restart.
 func TestBeginRoll_FailuresLeaveNothing(t *testing.T) {
 	nodes, _ := rollers(t, 1)
 	n := nodes[0]
 	record := filepath.Join(n.dir, "gslb.test.record")
-	if err := errors.Join(os.Remove(record), os.Mkdir(record, 0o700)); err != nil { // no file takes its place
+	if err := errors.Join(os.Remove(record), os.Mkdir(record, 0o700)); err != nil { // a directory prevents the file
 		t.Fatal(err)
 	}
-	for range 20 { // one more than a record may have keys
+	for range 20 { // above the maximum number of keys per record
 		if _, err := n.zones.BeginRoll(rolled, dnssec.RollOptions{}); err == nil {
 			t.Fatal("it begins")
 		}

@@ -21,7 +21,7 @@ var (
 	low  = ttls{10 * time.Second, 10 * time.Second, 10 * time.Second}
 )
 
-// start starts a node, as a process does: with TTLs that it serves.
+// start starts a node with the TTLs that it serves.
 func (r *roller) start(ttl ttls) {
 	r.t.Helper()
 	var err error
@@ -36,8 +36,8 @@ func (r *roller) start(ttl ttls) {
 	r.answers = ttl.answers
 }
 
-// stages returns the duration of each stage of a change. The parent follows immediately. current is called before each
-// minute's round, with the minutes since the stage began, and returns the current TTLs.
+// stages returns the duration of each stage of a change. The parent follows immediately. stages calls current before
+// the round of each minute, with the minutes since the start of the stage. current returns the current TTLs.
 func (r *roller) stages(current func(minute int) ttls) map[roll.Stage]time.Duration {
 	r.t.Helper()
 	lasted := map[roll.Stage]time.Duration{}
@@ -103,7 +103,7 @@ func aged(t *testing.T) *roller {
 	return n
 }
 
-// A restart with lower TTLs, before a change of keys or at any minute of it, shortens no stage: caches hold answers of
+// If a restart lowers TTLs before a rollover or at any minute of it, no stage becomes shorter: caches hold answers of
 // the previous process.
 func TestRoll_RestartWithLowerTTLsShortensNoStage(t *testing.T) {
 	for name, begin := range changes {
@@ -135,7 +135,7 @@ func TestRoll_RestartWithLowerTTLsShortensNoStage(t *testing.T) {
 	}
 }
 
-// Lower TTLs make a change of keys short, if no cache holds the previous TTLs any longer.
+// Lower TTLs shorten a rollover if caches no longer hold answers with the previous TTLs.
 func TestRoll_OldTTLsEnd(t *testing.T) {
 	n := aged(t)
 	n.start(low)
@@ -151,7 +151,7 @@ func TestRoll_OldTTLsEnd(t *testing.T) {
 	}
 }
 
-// Another node's TTLs count for this one: its caches hold its answers.
+// A node also uses the TTLs of other nodes, because caches hold their answers.
 func TestRoll_TheLongestTTLOfAllNodesCounts(t *testing.T) {
 	nodes, clock := rollers(t, 2)
 	nodes[0].start(low)
@@ -172,7 +172,7 @@ func TestRoll_TheLongestTTLOfAllNodesCounts(t *testing.T) {
 	}
 }
 
-// A damaged file of TTLs stops no start. The node replaces it.
+// A node starts with a damaged file of TTLs and replaces the file.
 func TestOpen_DamagedTTLs(t *testing.T) {
 	n := aged(t)
 	file := filepath.Join(n.dir, "served-ttls.json")

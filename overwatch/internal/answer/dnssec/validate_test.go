@@ -22,7 +22,7 @@ func signed(t *testing.T, set []dns.RR, at time.Time, keys ...*Key) []dns.RR {
 	return all
 }
 
-// A signature that does not verify counts as missing, for the present keys and for keys that caches may hold.
+// An invalid signature is treated as missing, for current keys and for keys in caches.
 func TestValidate_SignaturesCount(t *testing.T) {
 	t.Parallel()
 	w := open(t, t.TempDir())
@@ -34,7 +34,7 @@ func TestValidate_SignaturesCount(t *testing.T) {
 	soa := []dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: apex, Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 60},
 		Ns: "ns." + apex, Mbox: "hostmaster." + apex}}
 	keys := []dns.RR{first.DNSKEY(60), second.DNSKEY(60)}
-	other := []dns.RR{first.DNSKEY(61)} // its signature does not fit keys
+	other := []dns.RR{first.DNSKEY(61)} // its signature is invalid for keys
 	forged := append(signed(t, keys, w.time, second), signed(t, other, w.time, first)[1:]...)
 	for _, c := range []struct {
 		when           string

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// rounds lets each node look at the others and at the parent for a time.
+// rounds runs rounds of all nodes with the parent for a time.
 func rounds(nodes []*roller, clock *time.Time, parent dnssec.Parent, pass time.Duration) {
 	for end := clock.Add(pass); clock.Before(end); *clock = clock.Add(4 * time.Minute) {
 		for _, n := range nodes {
@@ -29,7 +29,7 @@ func rounds(nodes []*roller, clock *time.Time, parent dnssec.Parent, pass time.D
 	}
 }
 
-// asked returns the CDS and CDNSKEY records of a node, without owner, TTL and class; "unsigned" where it signs nothing.
+// asked returns the CDS and CDNSKEY records of a node, without owner, TTL and class; "unsigned" for an unsigned zone.
 func (r *roller) asked() string {
 	s := r.signer()
 	if s == nil {
@@ -59,9 +59,9 @@ func allAsk(t *testing.T, nodes []*roller, when, want string) {
 
 const deletes = "CDS 0 0 0 00, CDNSKEY 0 3 0 AA=="
 
-// A zone loses its signatures once its DS records are out of all caches, and stays without them over a restart, a
-// reload, and on a node that comes without files. It is signed again without a word to the parent until unsigned
-// answers are out of caches.
+// A zone loses its signatures after caches have dropped its DS records. It stays unsigned after a restart, after a
+// reload, and on a node without files. On the return to signing, it requests no DS record until caches have dropped
+// unsigned answers.
 func TestWay_ToUnsignedAndBack(t *testing.T) {
 	nodes, clock := rollers(t, 3)
 	n := nodes[0]
@@ -129,7 +129,8 @@ func TestWay_ToUnsignedAndBack(t *testing.T) {
 	}
 }
 
-// A change of mind never offers a DS record at once, since a node that has not heard of it may answer unsigned.
+// A cancellation does not offer a DS record immediately, since a node without knowledge of it may return unsigned
+// answers.
 func TestWay_IsTakenBack(t *testing.T) {
 	nodes, clock := rollers(t, 2)
 	offers := nodes[0].asked()
@@ -138,7 +139,7 @@ func TestWay_IsTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	rounds(nodes, clock, has, time.Hour)
-	*clock = clock.Add(-2 * time.Hour) // of a node whose clock is behind that of the one that began
+	*clock = clock.Add(-2 * time.Hour) // the clock of this node is behind the clock of the initiating node
 	back, err := nodes[1].zones.CancelRoll(rolled)
 	if err != nil || back.Goal != roll.ToSigned || back.Stage != roll.Published {
 		t.Fatalf("%+v, %v", back, err)
@@ -214,7 +215,7 @@ func TestWay_SaysWhatIsNotPossible(t *testing.T) {
 	}
 }
 
-// A node of an older version tells no ways, and takes what others tell. It holds them where nothing breaks.
+// A transition waits for nodes of older versions, which report no transitions. Invalid transitions are rejected.
 func TestWay_OldVersionsHoldIt(t *testing.T) {
 	nodes, clock := rollers(t, 2)
 	if _, err := nodes[0].zones.BeginTransition(rolled, roll.ToUnsigned, roll.TTLs{}); err != nil {
@@ -246,7 +247,7 @@ func TestWay_OldVersionsHoldIt(t *testing.T) {
 	}
 }
 
-// A zone goes on without a node that is not heard of, once an operator says so; one that is heard is waited for.
+// A zone continues without an unreachable node after an operator forces it. It waits for reachable nodes.
 func TestForceRoll_GoesOnWithoutSilentNodes(t *testing.T) {
 	nodes, clock := rollers(t, 3)
 	z, up, gone := nodes[0].zones, nodes[:2], nodes[2]

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// world is Zones over a directory, with a clock that tests set.
+// world has Zones in a directory, with a test clock.
 type world struct {
 	*Zones
 	dir      string
@@ -211,8 +211,8 @@ func TestCheckClock_AJumpVoidsEverySignature(t *testing.T) {
 	}
 }
 
-// However the clock jumps, by hours or days and several times: what is signed before or after holds by the node's
-// clock, and after jumps of up to 11 hours by the clock of a validator that did not jump. Each with hours to spare.
+// The clock of the node jumps several times, by hours or days. Signatures from before and after a jump are valid by the
+// node's clock, and after jumps of up to 11 hours by the clock of a validator without a jump, with hours to spare.
 //
 // Fault 11.
 func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
@@ -229,7 +229,7 @@ func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
 		s := w.signer(t)
 		var sig *dns.RRSIG
 		var epoch uint32
-		off := time.Duration(0) // of the node's clock from the validator's
+		off := time.Duration(0) // difference of the node's clock to the validator's clock
 		look := func() {
 			t.Helper()
 			if sig == nil || epoch != s.Epoch() {
@@ -254,8 +254,8 @@ func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
 			w.time = w.time.Add(time.Second + jump)
 			off += jump
 			w.CheckClock()
-			look()    // what was signed before
-			sig = nil // and what is signed now
+			look()    // signatures from before the jump
+			sig = nil // signatures from after the jump
 			look()
 		}
 	}

@@ -15,13 +15,13 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// past explains an answer to a client in eu, with 10.0.0.1 in eu, 10.0.0.2 in us and 10.0.0.3 in us, as rules and
-// states have it.
+// past explains an answer to a client in eu by the rules. 10.0.0.1 is in eu, 10.0.0.2 and 10.0.0.3 are in us. change
+// edits the candidates.
 func past(rules policy.Rules, placed bool, change ...func([]policy.Candidate)) Explanation {
 	return pastIn(1, rules, placed, change...)
 }
 
-// pastIn is past for a client in a region, by its number; 0 is none.
+// pastIn is past for a client in the region with the number; 0 means no region.
 func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]policy.Candidate)) Explanation {
 	candidates := make([]policy.Candidate, 3)
 	for i, region := range []string{"eu", "us", "us"} {
@@ -44,7 +44,7 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 		zone.Selection{Input: basis, Region: geo.RegionID(region), Location: geo.LocationID(region)})
 }
 
-// told returns all of an explanation as text.
+// told returns an explanation as text.
 func told(e Explanation) string {
 	text := string(e.Outcome)
 	for _, b := range e.Backends {
@@ -163,7 +163,7 @@ func TestWouldBe_IsBounded(t *testing.T) {
 	}
 }
 
-// limits returns the settings of a domain with limits of latencies.
+// limits returns the settings of a domain with latency limits.
 func limits(maxMs, samples int) *model.Domain {
 	return &model.Domain{LatencyConfig: model.LatencyConfig{MaxLatencyMs: maxMs, MinSamples: samples}}
 }

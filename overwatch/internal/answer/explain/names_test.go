@@ -13,11 +13,11 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// byName are the rules of a name that is answered with names.
+// byName has the rules of a name with names as answers.
 var byName = policy.Rules{Algorithm: policy.Weighted, AnswerNames: true, TTL: 30}
 
-// cdn makes the candidates of past two targets of one address, as CDNs have them, with the weights 90 and 10, and a
-// third one of it that is down.
+// cdn changes the candidates of past: two targets with the same address, as of CDNs, with the weights 90 and 10, and a
+// third target of the address that is down.
 func cdn(c []policy.Candidate) {
 	for i, target := range []string{"a.cdn.test.", "b.cdn.test.", "c.cdn.test."} {
 		c[i].Address, c[i].Port, c[i].Target = netip.MustParseAddr("10.0.0.1"), uint16(1+i), target
@@ -46,7 +46,7 @@ func TestPast_TargetsOfOneAddressHaveTheirOwnShares(t *testing.T) {
 	}
 }
 
-// cdnView returns a view that answers app.test with the names of a basis.
+// cdnView returns a view with the names of a basis as the answers of app.test.
 func cdnView(t *testing.T, basis *policy.DecisionInput) *zone.View {
 	t.Helper()
 	soa := &dns.SOA{Hdr: dns.RR_Header{Name: "test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 300}, Ns: "ns.",
@@ -66,7 +66,7 @@ func cdnView(t *testing.T, basis *policy.DecisionInput) *zone.View {
 func TestExplain_SelectsTheTargetThatIsAnswered(t *testing.T) {
 	view := cdnView(t, past(byName, false, cdn).Basis)
 	seen := map[string]bool{}
-	for range 200 { // turns begin at random places
+	for range 200 { // rotations begin at random indexes
 		e, err := Explain(view, Query{Name: "app.test"})
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestShifts_TargetsOfOneAddressAreInTheirOwnRegions(t *testing.T) {
 	}
 }
 
-// A plan makes names, so that a name may have answers in one view alone.
+// A plan adds and removes names, so that a name may have answers in only one view.
 func TestShifts_OfANameThatOneViewHas(t *testing.T) {
 	with, without := cdnView(t, past(byName, false, cdn).Basis), new(zone.View)
 	for _, views := range [][2]*zone.View{{without, with}, {with, without}} {

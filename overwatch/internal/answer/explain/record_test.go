@@ -1,4 +1,4 @@
-package explain // inside: it converts decisions of its own to records
+package explain // inside: it converts its own decisions to records
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Targets of one address, as CDNs have them, have their own shares.
+// Targets with the same address, as of CDNs, have separate shares.
 func TestRecord_TargetsOfOneAddressHaveTheirOwnShares(t *testing.T) {
 	cdn := netip.MustParseAddr("192.0.2.1")
 	d := policy.Decision{Algorithm: policy.Weighted, Members: []policy.Member{

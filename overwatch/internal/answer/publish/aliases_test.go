@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// aliasSettings returns the settings of app.gslb.test, whose answers are names.
+// aliasSettings returns the settings of app.gslb.test with names as answers.
 func aliasSettings(change ...func(*config.Domain)) publish.Settings {
 	d := config.Domain{Name: "app.gslb.test", RoutingAlgorithm: "weighted", TTL: 10, MaxAnswers: 4,
 		Answer: config.AnswerCNAME}
@@ -32,7 +32,7 @@ func aliasSettings(change ...func(*config.Domain)) publish.Settings {
 		Domains: []config.Domain{d}, NodeID: "n1", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.7")}}
 }
 
-// aliases is a name that is answered from a registry.
+// aliases has a Publisher for a name with alias answers, and its registry.
 type aliases struct {
 	t        *testing.T
 	p        *publish.Publisher
@@ -67,7 +67,8 @@ func (w *aliases) must(err error) {
 	}
 }
 
-// serve makes "target/address" and "/address" the servers of app, "down" before those that fail their checks.
+// serve sets the servers of app, each as "target/address" or "/address". Servers with the prefix "down " fail their
+// checks.
 func (w *aliases) serve(list ...string) {
 	w.t.Helper()
 	var all []registry.Declaration
@@ -94,7 +95,7 @@ func (w *aliases) serve(list ...string) {
 	w.p.Flush(w.t.Context())
 }
 
-// wants asks for some turns and compares how often each answer comes.
+// wants sends queries for some rotations and compares the number of each answer.
 func (w *aliases) wants(when string, rtype uint16, want map[string]int) {
 	w.t.Helper()
 	times, seen := 0, map[string]int{}

@@ -34,7 +34,7 @@ func manyNames(n int) (Settings, *backends) {
 	return s, b
 }
 
-// One change of health, with few names and with many: it must cost the same.
+// One health change must have the same cost with few and with many names.
 func BenchmarkPublishOneChange(b *testing.B) {
 	for _, n := range []int{10, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -57,7 +57,7 @@ func BenchmarkPublishOneChange(b *testing.B) {
 	}
 }
 
-// Everything anew, and one name more beside those that are there.
+// A rebuild of all names, and the addition of a name to many.
 func BenchmarkReconfigure(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		s, backends := manyNames(n)

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// told returns an explanation in one line: the decision, the backend whose address came first, who else has which
-// share, and who has none.
+// told returns an explanation in one line: the decision, the backend with the first address, the other backends with
+// their shares, and the excluded backends.
 func told(t *testing.T, p *Publisher, name string, rtype uint16) (line string, e explain.Explanation) {
 	t.Helper()
 	e, err := explain.Explain(p.View(), explain.Query{Name: name, Type: rtype, Client: netip.MustParseAddr("192.0.2.1")})
@@ -39,7 +39,7 @@ func told(t *testing.T, p *Publisher, name string, rtype uint16) (line string, e
 	return line, e
 }
 
-// sent returns the records that DNS answers, as dig has them.
+// sent returns the records of a DNS answer in the format of dig.
 func sent(p *Publisher, name string, rtype uint16) (records []string) {
 	r := p.View().Resolve(name, rtype, false, netip.MustParseAddr("192.0.2.1"), zone.NewRotations(1, 1))
 	for _, rr := range r.Answer {
@@ -82,7 +82,7 @@ func TestHTTPS_IsExplained(t *testing.T) {
 	expect("not_steered", policy.IPv4)
 }
 
-// Two addresses of hints are led by the one that comes first, as often as its share says.
+// The first of two hint addresses is the selected backend, with the frequency of its share.
 func TestHTTPS_TheFirstHintIsTheSelectedBackend(t *testing.T) {
 	p, _, s := steeredHTTPS(t, "weighted", config.HTTPS{ALPN: []string{"h2"}}, "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	s.Domains = []config.Domain{s.Domains[0]}
@@ -104,7 +104,7 @@ func TestHTTPS_TheFirstHintIsTheSelectedBackend(t *testing.T) {
 	}
 }
 
-// SRV records are explained by the decision for the addresses of their target.
+// The explanation of SRV records is the decision for the addresses of their target.
 func TestSRV_IsExplained(t *testing.T) {
 	p, b, s := steeredHTTPS(t, "weighted", config.HTTPS{}, "10.0.0.1:5060", "10.0.0.2:5070", "10.0.0.3:5060 down")
 	s.Domains = []config.Domain{s.Domains[0]}

@@ -15,7 +15,7 @@ import (
 
 const steered = "a.gslb.test."
 
-// asks returns the data of the records that a client gets, and how it was answered.
+// asks returns the data of the records in an answer to a client, and the kind of the answer.
 func asks(p *Publisher, name string, rtype uint16, client string, turns *zone.Rotations) (
 	data []string, kind zone.Kind,
 ) {
@@ -85,7 +85,7 @@ func TestHTTPS_FollowsSettingsAndHealth(t *testing.T) {
 	expect("https taken away", "")
 }
 
-// A client network has one backend by client-hash, whatever it asks for.
+// With client-hash, a client network has the same backend for each record type.
 func TestHTTPS_HintIsTheAddressOfAWhereThePolicyIsFixed(t *testing.T) {
 	h := config.HTTPS{ALPN: []string{"h2"}}
 	p, _, _ := steeredHTTPS(t, "client-hash", h, "10.0.0.1", "10.0.0.2", "10.0.0.3")
@@ -123,8 +123,8 @@ func TestHTTPS_HintsHaveTheSharesOfA(t *testing.T) {
 	}
 }
 
-// Where both families are chosen alike, each hint has the share that its address has in A or AAAA; where a client keeps
-// to one of several addresses of each family, there is one hint.
+// If both families have equal decisions, each hint has the share of its address in A or AAAA. If a client has a fixed
+// address among several of each family, the answer has one hint.
 func TestHTTPS_HasBothFamiliesWhereTheirSharesCanBeKept(t *testing.T) {
 	list := []string{"10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::2"}
 	p, _, _ := steeredHTTPS(t, "round-robin", config.HTTPS{ALPN: []string{"h2"}}, list...)

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// brittleSigner signs until it is broken. Its signatures hold for twelve days, and are due to be made again in six.
+// brittleSigner signs until it is broken. Its signatures are valid for twelve days, and must be renewed after six.
 type brittleSigner struct{ broken bool }
 
 func (*brittleSigner) Epoch() uint32 { return 1 }
@@ -26,7 +26,7 @@ func (s *brittleSigner) Sign(zone.RRset) (records [][]byte, renew time.Time, err
 	return [][]byte{data}, time.Now().Add(6 * 24 * time.Hour), nil
 }
 
-// What could not be made again in time is told with its end, and no longer when it could.
+// Signatures that could not be renewed in time are reported with their expiry, until they are renewed.
 func TestSignaturesEnd_CountsWhatCannotBeMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSignedWorld(t, testSettings())

@@ -49,7 +49,7 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 				)
 			}
 			p.Measured(registry.ID{Service: "other.gslb.test", Address: netip.MustParseAddr("10.0.0.9"), Port: 80}, 1)
-			time.Sleep(2 * latencyPace) // in the bubble's time
+			time.Sleep(2 * latencyPace) // virtual time
 			synctest.Wait()
 		}
 		for i := range 2 {
@@ -70,7 +70,7 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 			t.Errorf("%d backends are measured, want those of the name that chooses by latency", n)
 		}
 		b.set("app.gslb.test", "10.0.0.2")
-		measure(20*time.Millisecond, 40*time.Millisecond) // the first one's check was under way when it went
+		measure(20*time.Millisecond, 40*time.Millisecond) // the first backend was removed during its check
 		p.Measured(
 			registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("10.0.0.2"), Port: 80},
 			time.Millisecond,
@@ -116,7 +116,7 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	}
 	before := map[registry.ID]policy.LatencyMeasurement{
 		id(1): {Smoothed: 40 * time.Millisecond, Samples: 9}, id(2): {Smoothed: 20 * time.Millisecond, Samples: 9},
-		// As slow as each other; only one of them was among the fastest before.
+		// Both are equally slow; only one of them was previously among the fastest.
 		id(3): {
 			Smoothed: 24 * time.Millisecond,
 			Samples:  9,
@@ -151,8 +151,8 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	}
 }
 
-// A backend that is among the fastest of its region, for clients there, does not come to be among the fastest of all by
-// that.
+// A backend among the fastest of its region, for clients of the region, is not therefore among the fastest for all
+// clients.
 func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 	id := func(last byte) registry.ID {
 		return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, last}), Port: 80}

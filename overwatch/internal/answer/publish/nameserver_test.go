@@ -12,7 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// parsed returns the addresses of a text with blanks between them.
+// parsed returns the addresses in a text with spaces between them.
 func parsed(text string) (list []netip.Addr) {
 	for word := range strings.FieldsSeq(text) {
 		list = append(list, netip.MustParseAddr(word))

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// interrupted is a registry that calls at at one of the questions it is asked.
+// interrupted is a registry that calls at during one of its queries.
 type interrupted struct {
 	*backends
 	asked, when int
@@ -23,8 +23,8 @@ func (i *interrupted) Service(name string) []*registry.Backend {
 	return i.backends.Service(name)
 }
 
-// While other settings with many names come into force, a change of health is in the answers at once, and still is
-// when they are in force, whether its name had its turn before the change or not.
+// While settings with many names are applied, answers follow a health change immediately. They also do after the new
+// settings are current, whether the decision of the name was before the change or not.
 func TestReconfigure_AChangeOfHealthDoesNotWaitForIt(t *testing.T) {
 	const names = 4 * decidedAtOnce
 	name := func(i int) string { return fmt.Sprintf("n%04d.gslb.test", i) }
@@ -46,7 +46,7 @@ func TestReconfigure_AChangeOfHealthDoesNotWaitForIt(t *testing.T) {
 		}
 	}()
 
-	// Names are decided in no order, so some of these have had their turn and some have not.
+	// The order of decisions is random, so some of these names have been decided and others have not.
 	changed := []int{0, names / 3, names / 2, names - 1}
 	before := p.View()
 	visible := 0
@@ -66,7 +66,7 @@ func TestReconfigure_AChangeOfHealthDoesNotWaitForIt(t *testing.T) {
 		}
 	}
 	s.Domains = append(s.Domains, config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10})
-	s.DNS.DefaultTTL++ // so that all names are decided anew
+	s.DNS.DefaultTTL++ // changes the decision of all names
 	if err := p.Reconfigure(t.Context(), s, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func sharedRegions(t *testing.T, algorithm string, listed ...string) (*backends,
 	return b, s
 }
 
-// sentTo returns the region of the backend that a client is sent to, and checks that the explanation agrees.
+// sentTo returns the region of the selected backend for a client, and checks that the explanation agrees.
 func sentTo(t *testing.T, view *zone.View, name, client string) string {
 	t.Helper()
 	address := netip.MustParseAddr(client)
@@ -109,7 +109,7 @@ func TestShifts_ClientsOfANewRegionWereInAnother(t *testing.T) {
 	}
 	for _, shift := range shifts {
 		switch shift.Region {
-		case "de": // one of their rankings had eu before, the other us
+		case "de": // eu was first in one of their rankings, and us in the other
 			if from := shift.Moves[explain.Move{From: "eu", To: "de"}]; math.Abs(from-.5) > 1e-9 || shift.Elsewhere < .99 {
 				t.Errorf("clients in de: %+v", shift)
 			}
@@ -140,7 +140,7 @@ func TestGeolocation_ANewRegionOfTheNameTakesItsClients(t *testing.T) {
 		if got := sentTo(t, p.View(), "app.gslb.test", "198.51.100.7"); got != "de" {
 			t.Errorf("with a backend in de, a German client is sent to %s", got)
 		}
-		// Another default region alone changes the rankings, and so the regions of clients by number.
+		// A change of only the default region changes the rankings, and therefore the client regions by number.
 		sources := geo.Sources{DefaultRegion: "de", Regions: []geo.Region{{Name: "us"}, {Name: "eu"}, {Name: "de"}}}
 		var err error
 		if s.Places, err = geo.New(sources); err != nil {
@@ -157,7 +157,7 @@ func TestGeolocation_ANewRegionOfTheNameTakesItsClients(t *testing.T) {
 	})
 }
 
-// An agent may write its region in another case than the configuration.
+// An agent may use other letter case for its region than the configuration.
 func TestGeolocation_RegionsOfBackendsAreComparedWithoutCase(t *testing.T) {
 	b, s := sharedRegions(t, "geolocation", "us", "eu")
 	for _, backend := range b.Service("app.gslb.test") {

@@ -20,7 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// placedSettings has two backends in each of three regions, and networks of clients in Paris, New York and nowhere.
+// placedSettings has two backends in each of three regions, and client networks in Paris, New York and without
+// position.
 func placedSettings(t *testing.T, domain config.Domain) (*backends, Settings) {
 	t.Helper()
 	degrees := func(f float64) *float64 { return &f }
@@ -42,7 +43,7 @@ func placedSettings(t *testing.T, domain config.Domain) (*backends, Settings) {
 	return b, s
 }
 
-// placesWith returns a table whose database has the networks, each with its position.
+// placesWith returns a location table with a database of networks and their positions.
 func placesWith(t *testing.T, regions []config.Region, lines ...string) *geo.Table {
 	t.Helper()
 	sources := geo.Sources{WithLocations: true}
@@ -77,7 +78,7 @@ func placesWith(t *testing.T, regions []config.Region, lines ...string) *geo.Tab
 	return table
 }
 
-// answered returns the addresses that a client is answered, over some queries.
+// answered returns the addresses in the answers to several queries of a client.
 func answered(p *Publisher, client string) string {
 	var found []string
 	turns := zone.NewRotations(1, 1)
@@ -93,7 +94,7 @@ func answered(p *Publisher, client string) string {
 	return strings.Join(found, " ")
 }
 
-// audiences returns the addresses of each audience that there is.
+// audiences returns the addresses of each existing audience.
 func audiences(t *testing.T, p *Publisher) (found []string) {
 	t.Helper()
 	list, err := p.View().ClientGroups("app.gslb.test", policy.IPv4)
@@ -185,7 +186,7 @@ func TestClientHash_AClientKeepsItsBackendWhileItServes(t *testing.T) {
 		before[client] = lead(client)
 	}
 	all := b.Service("app.gslb.test")
-	b.replace("app.gslb.test", slices.Concat(all[:2], all[3:])) // 10.0.1.1 is gone
+	b.replace("app.gslb.test", slices.Concat(all[:2], all[3:])) // 10.0.1.1 was removed
 	p.decide(p.View(), p.domains["app.gslb.test"])
 	moved := 0
 	for client, was := range before {

@@ -21,7 +21,7 @@ func zoneWith(z config.Zone) Settings {
 	}
 }
 
-// chain returns aliases in a row, from c0 on.
+// chain returns a chain of aliases from c0.
 func chain(aliases int) (lines []string) {
 	for i := range aliases {
 		lines = append(lines, fmt.Sprintf("c%d CNAME C%d", i, i+1))
@@ -29,7 +29,7 @@ func chain(aliases int) (lines []string) {
 	return lines
 }
 
-// addresses returns count address records of one name.
+// addresses returns count address records of the same name.
 func addresses(count int) (lines []string) {
 	for i := range count {
 		lines = append(lines, fmt.Sprintf("many A 10.0.%d.%d", i>>8, i&255))
@@ -123,12 +123,12 @@ func TestCheck_NamesKeyValueAndRemedy(t *testing.T) {
 	}
 }
 
-// What a wildcard makes endless is no fault, since a name of the API may end it; but whoever reads the log is told.
+// An alias loop through a wildcard is a warning instead of a problem, because a name of the API may end the loop.
 func TestExamine_WarnsOfAliasesThatAWildcardLeadsInACircle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		records []string
-		say     string // "": nothing
+		say     string // expected warning; "": none
 	}{
 		{[]string{"*.x CNAME a.x"},
 			"dns.zones[0].records[0]: aliases in a circle through a wildcard (*.x.gslb.test., a.x.gslb.test., a.x.gslb.test.)"},
@@ -139,8 +139,8 @@ func TestExamine_WarnsOfAliasesThatAWildcardLeadsInACircle(t *testing.T) {
 		{append(chain(5), "*.x CNAME www.example.com.", "c5 CNAME q.x"), ""},
 		{[]string{"*.x CNAME app"}, ""},
 		{[]string{"*.x CNAME a.x", "a.x A 192.0.2.1"}, ""},
-		{[]string{"*.x CNAME a.x", "b.a.x A 192.0.2.1"}, ""}, // a.x is there, and has nothing
-		{[]string{"*.x CNAME b.a.x", "a.x A 192.0.2.1"}, ""}, // the wildcard is not for what is below a.x
+		{[]string{"*.x CNAME a.x", "b.a.x A 192.0.2.1"}, ""}, // a.x exists and has no records
+		{[]string{"*.x CNAME b.a.x", "a.x A 192.0.2.1"}, ""}, // the wildcard does not match names below a.x
 		{[]string{"*.x CNAME www.example.com."}, ""},
 		{[]string{"*.x CNAME a.sub"}, ""}, // in another zone
 	} {
@@ -267,7 +267,7 @@ func TestNodeAddresses_LoopbackCountsOnlyAlone(t *testing.T) {
 	}
 }
 
-// Domains share rules where all that makes them is the same, and only there.
+// Domains with equal settings share rules, and other domains do not.
 func TestPlan_RulesAreSharedByDomainsThatAreSteeredAlike(t *testing.T) {
 	s := testSettings()
 	one := config.Domain{

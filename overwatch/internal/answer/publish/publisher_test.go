@@ -52,7 +52,7 @@ func (b *backends) set(service string, lines ...string) {
 	}
 }
 
-// replace makes the list that of a service, while a Publisher may be reading.
+// replace sets the list of a service, while a Publisher may be reading.
 func (b *backends) replace(service string, list []*registry.Backend) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -241,8 +241,7 @@ func TestPublisher_FewerThanMinHealthyAreAnsweredByTheLastResort(t *testing.T) {
 	}
 }
 
-// Of a name's backends, one of which nothing is known yet, wherever it comes from, counts for a part of them from its
-// first verdict on.
+// A backend is included in the percentage of min_healthy from its first check result or report.
 func TestPublisher_BackendsCountForMinHealthyOnceTheyAreJudged(t *testing.T) {
 	b := new(backends)
 	s := testSettings()

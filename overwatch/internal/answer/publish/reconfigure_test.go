@@ -20,8 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// names that come and go: in a zone, at its apex, beside aliases and other records, in zones below, in no zone, one
-// within another.
+// Names to add and remove: in a zone, at its apex, next to aliases and other records, in zones below, in no zone, and
+// inside each other.
 var comeAndGo = []string{
 	"gslb.test", "app.gslb.test", "*.app.gslb.test", "a.b.c.gslb.test", "b.c.gslb.test", "*.c.gslb.test", "x.gslb.test",
 	"y.gslb.test", "text.gslb.test",
@@ -45,8 +45,8 @@ func changingSettings(denial string) Settings {
 	return s
 }
 
-// However domains have come, changed and gone one by one, the answers are those of a node that has just started with
-// what there is now: the same records, signatures of the same, and proofs.
+// After any sequence of added, changed and removed domains, the answers equal the answers of a node that starts with
+// the current domains: the same records, the same signed data, and the same proofs.
 func TestReconfigure_IsTheSameAsStartingAnew(t *testing.T) {
 	steps := 40
 	if testing.Short() {
@@ -147,8 +147,8 @@ func TestReconfigure_IsTheSameAsStartingAnew(t *testing.T) {
 	}
 }
 
-// everything returns a view's answers about the names that come and go and those around them, without serials and
-// without the parts of signatures that differ by chance.
+// everything returns a view's answers about the added and removed names and the names near them, without serials and
+// without the random parts of signatures.
 func everything(v *zone.View) string {
 	var b strings.Builder
 	for _, name := range append([]string{"static.gslb.test", "q.static.gslb.test", "c.gslb.test", "nx.gslb.test",
@@ -186,8 +186,7 @@ func firstDifference(got, want string) string {
 	return "more lines"
 }
 
-// A zone's serial grows with each change of its names and only then, and who asks for the zone's signed SOA gets one
-// that holds.
+// The serial of a zone increases only with changes of its names, and its SOA record always has a valid signature.
 func TestReconfigure_SerialsGrow(t *testing.T) {
 	w := newSignedWorld(t, testSettings())
 	defer w.run(t)()
@@ -224,7 +223,7 @@ func TestReconfigure_SerialsGrow(t *testing.T) {
 	}
 }
 
-// What commit refuses leaves everything as it was, and it is asked only for what can be served.
+// If commit fails, nothing changes. commit is called only for valid settings.
 func TestReconfigure_CommitDecides(t *testing.T) {
 	w := newSignedWorld(t, testSettings())
 	defer w.run(t)()
@@ -246,7 +245,7 @@ func TestReconfigure_CommitDecides(t *testing.T) {
 	}
 }
 
-// What one name more costs beside many.
+// The cost of adding a name to many names.
 func BenchmarkReconfigure_Signed(b *testing.B) {
 	for _, names := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {

@@ -31,8 +31,8 @@ func TestSerialAfter_IsTheTimeOrTheNext(t *testing.T) {
 	}
 }
 
-// The plan of a zone that went and came back within a second, and of one that a restart brought back, after changes
-// that took serials ahead of the time.
+// The plan of a zone that is removed and added within a second, and of a zone after a restart, both after changes that
+// made serials run ahead of the time.
 func TestSerials_NeverGoBack(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	p := &Publisher{floor: 1_700_000_060}
@@ -61,7 +61,7 @@ func TestSerials_NeverGoBack(t *testing.T) {
 	}
 }
 
-// Serials go round (RFC 1982): which of two is the later says their distance.
+// Serials wrap around (RFC 1982): their distance determines the later of two serials.
 func TestSerials_TheLaterIsLaterRoundTheEndToo(t *testing.T) {
 	const last = 1<<32 - 1
 	for _, c := range []struct{ a, b, later uint32 }{{1, 2, 2}, {2, 1, 2}, {last, 1, 1}, {1, last, 1}, {0, last, last},

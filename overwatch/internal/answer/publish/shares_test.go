@@ -15,17 +15,17 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// tally counts, for each address, the answers of one socket that it came first in since shares last changed. All
-// answers are to clients with the same backends.
+// tally counts, for each address, the answers of a socket with the address first since the last change of shares. All
+// answers are for clients with the same backends.
 type tally struct {
-	shares string // of whom, as text
+	shares string // shares of all addresses, as text
 	led    map[netip.Addr]int
 	asked  int
 }
 
-// TestShares_AreExactAtEveryMoment: whatever weights, bleeding, drains and health do, and whoever asks between, since
-// shares last changed every address has led within one answer of its due share, on every socket, for every algorithm
-// that takes turns.
+// TestShares_AreExactAtEveryMoment changes weights, bleeding, drains and health, with queries of random clients in
+// between. Since the last change of shares, the number of answers with each address first differs from its share by at
+// most one, on every socket and for every algorithm with rotations.
 func TestShares_AreExactAtEveryMoment(t *testing.T) {
 	answers, histories := 0, uint64(60)
 	if testing.Short() {
@@ -60,7 +60,7 @@ func TestShares_AreExactAtEveryMoment(t *testing.T) {
 			}
 			for group := range w.tallies {
 				if !w.asked[group] {
-					delete(w.tallies, group) // its clients go elsewhere now
+					delete(w.tallies, group) // its clients now belong to other groups
 				}
 			}
 			b.move(random)
@@ -80,7 +80,7 @@ func TestShares_AreExactAtEveryMoment(t *testing.T) {
 	}
 }
 
-// clientsEverywhere are at every spot of placedSettings.
+// clientsEverywhere has clients at every location of placedSettings.
 var clientsEverywhere = []netip.Addr{
 	netip.MustParseAddr("198.51.100.7"),
 	netip.MustParseAddr("203.0.113.7"),
@@ -114,11 +114,11 @@ type sharesWorld struct {
 	p       *Publisher
 	sockets [3]*zone.Rotations
 	tallies map[string]*tally // by socket and group
-	asked   map[string]bool   // keys of tallies
+	asked   map[string]bool   // keys of tallies with queries
 	answers int
 }
 
-// ask counts one answer and holds it against the shares that the policy gives this client.
+// ask counts an answer and compares it with the shares that the policy assigns to the client.
 func (w *sharesWorld) ask(socket int, client netip.Addr) {
 	w.t.Helper()
 	r := w.p.View().Resolve("app.gslb.test.", dns.TypeA, false, client, w.sockets[socket])

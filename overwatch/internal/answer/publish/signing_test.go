@@ -22,14 +22,14 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// signedWorld is a Publisher that signs, with its clock apart from that of the bubble: it can be set.
+// signedWorld is a Publisher that signs. Its clock can be set independently of the virtual time.
 type signedWorld struct {
 	*Publisher
 	backends *backends
 	metrics  *prometheus.Registry
 
 	mu     sync.Mutex
-	offset time.Duration // of the wall clock
+	offset time.Duration // offset of the wall clock
 }
 
 func (w *signedWorld) wall() time.Time {
@@ -88,7 +88,7 @@ func (w *signedWorld) run(t *testing.T) (stop func()) {
 	}
 }
 
-// A process that starts with lower TTLs knows those with which the process before has answered.
+// A process that starts with lower TTLs knows the TTLs in the answers of the previous process.
 func TestServeTTL_IsStoredBeforeAnswersHaveIt(t *testing.T) {
 	dir := t.TempDir()
 	start := func() *dnssec.Zones {
@@ -115,7 +115,7 @@ func TestServeTTL_IsStoredBeforeAnswersHaveIt(t *testing.T) {
 	}
 }
 
-// A change of keys waits for a TTL that a reload has lowered until no cache can hold it, and no longer.
+// After a reload lowers a TTL, a rollover waits until no cache can have answers with the previous TTL, and not longer.
 func TestServeTTL_ALowerTTLReplacesTheOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		high := testSettings()
@@ -144,7 +144,7 @@ func TestServeTTL_ALowerTTLReplacesTheOld(t *testing.T) {
 		if got := wait(); got > 2*time.Hour {
 			t.Errorf("a change of keys waits for %s: no cache holds the previous TTL", got)
 		}
-		other := high // one domain changes, and another one keeps a higher TTL
+		other := high // one domain changes, and another domain has a higher TTL
 		other.Domains = slices.Clone(testSettings().Domains)
 		other.Domains[1].TTL = 20_000
 		third := other
@@ -172,7 +172,7 @@ func keyOf(v *zone.View, apex string) []*dns.DNSKEY {
 	return keys
 }
 
-// verify checks that each RRset of an answer has a signature that holds now, by a key that the same view has.
+// verify checks that each RRset of an answer has a valid signature by a key of the same view.
 func (w *signedWorld) verify(v *zone.View, name string, rtype uint16) error {
 	r := v.Resolve(name, rtype, true, netip.Addr{}, zone.NewRotations(rand.Uint64(), 1))
 	if r.Kind == zone.Failed || r.Kind == zone.Refused {
@@ -284,7 +284,7 @@ func TestSigning_EveryAnswerHoldsWhileHealthNamesAndZonesChange(t *testing.T) {
 	}
 }
 
-// change makes one change of any kind.
+// change makes a random change.
 func (w *signedWorld) change(t *testing.T, random *rand.Rand, s Settings) {
 	t.Helper()
 	if random.IntN(4) > 0 {
@@ -324,7 +324,7 @@ func TestSigning_TheBackgroundSignsEverythingBeforeItIsAskedFor(t *testing.T) {
 	})
 }
 
-// allPrepared checks that nothing is signed when it is asked for.
+// allPrepared checks that queries create no signatures.
 func (w *signedWorld) allPrepared(t *testing.T) {
 	t.Helper()
 	synctest.Wait()
@@ -335,7 +335,7 @@ func (w *signedWorld) allPrepared(t *testing.T) {
 	}
 }
 
-// A name that comes makes another view while the names of this one are being signed, such as right after the start.
+// A new name replaces the view while the names of the previous view are being signed, for example after the start.
 func TestSigning_TheBackgroundGoesOnWhileNamesCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSignedWorld(t, testSettings())
@@ -359,7 +359,8 @@ func TestSigning_TheBackgroundGoesOnWhileNamesCome(t *testing.T) {
 	})
 }
 
-// The background validates the answers in the view. Signatures by keys that the view does not publish are a mismatch.
+// Background validation checks the answers in the view. Signatures by keys that the view does not publish are a
+// mismatch.
 func TestSigning_TheBackgroundValidatesAnswers(t *testing.T) {
 	for _, wrong := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -378,7 +379,7 @@ func TestSigning_TheBackgroundValidatesAnswers(t *testing.T) {
 				w.signing.view = func() *zone.View { return view }
 			}
 			defer w.run(t)()
-			time.Sleep(validateCheck) // of the bubble
+			time.Sleep(validateCheck) // virtual time
 			synctest.Wait()
 			signed, want := w.signing.zones.Signed(), 0
 			if wrong {
@@ -391,7 +392,7 @@ func TestSigning_TheBackgroundValidatesAnswers(t *testing.T) {
 	}
 }
 
-// made returns the number of signatures made so far.
+// made returns the number of created signatures.
 func (w *signedWorld) made(t *testing.T) float64 {
 	t.Helper()
 	families, err := w.metrics.Gather()
@@ -459,15 +460,15 @@ func (w *signedWorld) verifyAll(t *testing.T) {
 	}
 }
 
-// What is signed holds by a clock that is an hour off and more, either way: that of a validator, or the right one if
-// the node's jumped before it signed.
+// Signatures are valid by a clock that differs by an hour and more in either direction: the clock of a validator, or
+// the correct clock if the node's clock jumped before signing.
 func TestSigning_AnswersHoldByClocksThatAreAnHourOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSignedWorld(t, testSettings())
 		defer w.run(t)()
 		synctest.Wait()
 		for _, off := range []time.Duration{time.Hour, -time.Hour, 11 * time.Hour, -11 * time.Hour} {
-			w.setClock(off) // for the looks only: no time passes in which the node would notice
+			w.setClock(off) // only for the checks: the node has no time to notice the change
 			w.verifyAll(t)
 			w.setClock(-off)
 		}

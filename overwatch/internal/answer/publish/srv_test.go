@@ -60,7 +60,7 @@ func TestSRV_FollowsSettingsAndHealth(t *testing.T) {
 	serve()
 	expect("nobody", sips, fmt.Sprint(zone.Failed, " []"))
 
-	// The name of the records becomes that of a domain, and the reverse.
+	// The name of the records becomes the name of a domain, and the reverse.
 	serve("10.0.0.1:5060")
 	a := s.Domains[0]
 	own := a
@@ -80,7 +80,7 @@ func TestSRV_FollowsSettingsAndHealth(t *testing.T) {
 	}
 }
 
-// Where the client decides who serves it, its SRV record has the port that its addresses have.
+// If the answer depends on the client, the SRV record has the port of the client's backend.
 func TestSRV_FollowsTheClient(t *testing.T) {
 	for algorithm, want := range map[string][2]string{
 		"proximity": {"5001", "5002"}, "geolocation": {"5002", "5002"}, "failover": {"5002", "5002"},

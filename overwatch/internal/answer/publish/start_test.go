@@ -20,8 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// everyKind returns settings with many names of every way to choose, with backends of all states, and what checks of
-// them took.
+// everyKind returns settings with many names of every algorithm, backends in all states, and the durations of their
+// checks.
 func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.LatencyMeasurement) {
 	t.Helper()
 	b, s := placedSettings(t, config.Domain{})
@@ -76,7 +76,7 @@ func outcomesOf(p *Publisher) map[string]policy.Outcome {
 	return outcomes
 }
 
-// A decision like the last leaves every turn where it is, also if another goroutine made the last.
+// An unchanged decision does not move rotations, even if another goroutine made the previous decision.
 func TestNew_LaterDecisionsLikeTheFirstChangeNothing(t *testing.T) {
 	s, b, latencies := everyKind(t)
 	p, err := New(
@@ -115,7 +115,7 @@ func TestNew_LaterDecisionsLikeTheFirstChangeNothing(t *testing.T) {
 	}
 }
 
-// Zones are built while backends are still being declared; no name is decided before they are.
+// Zones are built concurrently with the declaration of backends. Decisions wait for the end of the declaration.
 func TestNew_DecidesWhenBackendsAreReady(t *testing.T) {
 	b := new(backends)
 	o := Options{Settings: testSettings(), Backends: b, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()}
@@ -132,8 +132,8 @@ func TestNew_DecidesWhenBackendsAreReady(t *testing.T) {
 	}
 }
 
-// Settings that are taken back while their names are decided leave everything as it was, and changes meanwhile in the
-// answers.
+// If the application of settings is cancelled during the decisions, the previous settings remain. Concurrent health
+// changes are in the answers.
 func TestForce_EndedMidwayLeavesTheViewBefore(t *testing.T) {
 	s, b, latencies := everyKind(t)
 	p, err := New(
@@ -154,7 +154,7 @@ func TestForce_EndedMidwayLeavesTheViewBefore(t *testing.T) {
 		slices.Clone(s.Domains),
 		config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10},
 	)
-	next.DNS.DefaultTTL++ // so that all names are decided anew
+	next.DNS.DefaultTTL++ // changes the decision of all names
 	next.Places = placesWith(t, s.Regions, "198.51.100.0/24 40.7 -74")
 	ctx, cancel := context.WithCancel(t.Context())
 	between := 0
@@ -183,7 +183,7 @@ func TestForce_EndedMidwayLeavesTheViewBefore(t *testing.T) {
 	}
 }
 
-// rebuilt puts settings into force as Run does.
+// rebuilt applies settings as Run does.
 func rebuilt(ctx context.Context, p *Publisher, s Settings, between func()) error {
 	p.building = &next{again: make(map[string]struct{})}
 	defer func() { p.building = nil }()

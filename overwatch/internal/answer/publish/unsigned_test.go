@@ -8,8 +8,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// A zone is unsigned if all that it has says so. A zone that comes to be mixed is a problem where that is asked for,
-// and stays as it is where it was mixed before.
+// A zone is unsigned if it has only unsigned domains and no records. With RefuseMixed, a mixed zone is a problem unless
+// it was already mixed.
 func TestUnsigned_AZoneIsSignedAsAWholeOrNotAtAll(t *testing.T) {
 	no, yes := new(bool), new(bool)
 	*yes = true
@@ -17,7 +17,7 @@ func TestUnsigned_AZoneIsSignedAsAWholeOrNotAtAll(t *testing.T) {
 		{Name: "bare.test"}, {Name: "full.test", Records: []string{"@ TXT x"}}, {Name: "empty.test"}}}}
 	for _, c := range []struct {
 		domains []config.Domain
-		signed  string // the apexes
+		signed  string // apexes of signed zones
 		problem string
 	}{
 		{[]config.Domain{{Name: "a.bare.test"}, {Name: "b.test"}}, "b.test. bare.test. empty.test. full.test.", ""},

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// A zone below another zone of the node goes unsigned and comes back: the DS record above it goes before its signatures
-// do, and comes after them. Later changes of settings keep it as it is.
+// A zone below another zone of the node becomes unsigned and then signed. The DS record in the parent zone is removed
+// before the signatures, and added after them. Later changes of settings do not affect this.
 func TestSigning_AZoneGoesUnsignedAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const below = "sub.gslb.test."

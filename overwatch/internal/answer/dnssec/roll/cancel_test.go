@@ -7,11 +7,11 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// A roll of each kind is cancelled when a node has come to each of its stages, while nodes are killed, cut off and
-// restored. No answer is bogus, and each history ends with one key. The random histories seldom cancel a roll halfway.
+// A roll of each kind is cancelled when a node has reached each of its stages, while nodes are killed, disconnected and
+// restored. No answer is bogus, and one key remains at the end. Random histories rarely cancel a roll in the middle.
 func TestRoll_IsCancelledAtEachStage(t *testing.T) {
 	count := *histories
-	if testing.Short() { // with the race detector; all of them follow without
+	if testing.Short() { // with the race detector; a run without it plays all histories
 		count /= 5
 	}
 	for _, kind := range []struct {
@@ -43,8 +43,8 @@ func TestRoll_IsCancelledAtEachStage(t *testing.T) {
 	}
 }
 
-// An emergency roll to a new key takes over a roll of each kind at each of its stages. No answer is bogus, and each
-// history ends with one key.
+// An emergency roll to a new key replaces a roll of each kind at each of its stages. No answer is bogus, and one key
+// remains at the end.
 func TestRoll_IsTakenOverAtEachStage(t *testing.T) {
 	for _, algorithm := range []string{"A", "B"} {
 		for stage := roll.Published; stage < roll.Done; stage++ {
@@ -62,7 +62,7 @@ func TestRoll_IsTakenOverAtEachStage(t *testing.T) {
 	}
 }
 
-// until returns the first node that comes to a stage and answers. Disturbance ends where it keeps all from it.
+// until returns the first answering node that reaches a stage. It ends the disturbances if they prevent this.
 func (w *world) until(stage roll.Stage) *node {
 	w.t.Helper()
 	for i := range 8000 {
@@ -80,7 +80,7 @@ func (w *world) until(stage roll.Stage) *node {
 	return nil
 }
 
-// end ends all disturbance, and waits until one key is left.
+// end ends all disturbances, and waits until one key remains.
 func (w *world) end() {
 	w.t.Helper()
 	w.mend()

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// known returns the other nodes as a node sees them in an undisturbed world.
+// known returns the other nodes from the view of a node, without disturbances.
 func (w *world) known(n *node) (peers []roll.Peer) {
 	for _, p := range w.nodes {
 		if p != n {
@@ -17,8 +17,8 @@ func (w *world) known(n *node) (peers []roll.Peer) {
 	return peers
 }
 
-// Where nothing goes wrong, each stage of a roll of any kind comes at the time that was told before it began, and no
-// sooner: within the rounds of the nodes, once the parent has done its part.
+// Without faults, each stage of a roll of any kind begins at the predicted time: within the rounds of the nodes after
+// the parent's change, and never earlier.
 func TestSchedule_TellsWhenStagesCome(t *testing.T) {
 	for seed := range uint64(40) {
 		w := newWorld(t, seed)
@@ -42,7 +42,7 @@ func TestSchedule_TellsWhenStagesCome(t *testing.T) {
 				continue
 			}
 			at := told[0]
-			// three nodes that look every tick, at each stage until here, and twice the parent
+			// the rounds of three nodes at each stage until here, and two polls of the parent
 			slack := time.Duration(4*int(at.Stage))*tick + 4*time.Minute
 			if late := n.progress.Since.Sub(at.NotBefore); at.Stage != n.progress.Stage || late < 0 || late > slack {
 				w.fail("%s came %s after what was told: %+v", n.progress.Stage, late, told)
@@ -52,12 +52,12 @@ func TestSchedule_TellsWhenStagesCome(t *testing.T) {
 	}
 }
 
-// What is told to be safe now breaks nothing when it is done at once; that the new DS record is not to be given yet is
-// told with the time from which on it can be.
+// A step that is reported as safe breaks no answer if it is done immediately. If the new DS record must not be
+// published at the parent yet, the advice includes the time from which it can be.
 func TestAdvise_ReplacingTheDSRecord(t *testing.T) {
 	for seed := range uint64(40) {
 		w := newWorld(t, seed)
-		w.polls = 1000 * time.Hour // the parent does as the operator says
+		w.polls = 1000 * time.Hour // only the operator changes the parent
 		w.step(false)
 		n := w.nodes[0]
 		w.begin(n, w.key([]string{"A", "B"}[seed%2]), seed%4 > 1)
@@ -104,7 +104,7 @@ func TestAdvise_ByStage(t *testing.T) {
 		parent          time.Time
 		down            bool
 		replace         bool
-		until, removeAt time.Duration // after now; 0: not told
+		until, removeAt time.Duration // time after now; 0: not reported
 	}{
 		"published":                        {stage: roll.Published, until: 125 * time.Minute},
 		"published, a node is down":        {stage: roll.Published, down: true},

@@ -15,35 +15,35 @@ import (
 
 var histories = flag.Int("rolls", 200, "how many histories of rolls are simulated")
 
-// tick is the interval at which the nodes ask one another and the parent.
+// tick is the interval at which the nodes query each other and the parent.
 const tick = 5 * time.Minute
 
-// key is a signing key of the simulated zone. Keys of one algorithm begin with the same letter.
+// key is a signing key of the simulated zone. Keys of the same algorithm begin with the same letter.
 type key struct {
 	public  string // "A1": algorithm A
 	created time.Time
 }
 
-// node is one of the equal nodes: its keys, what it remembers, and whether it answers.
+// node has the keys of a node, its stored state, and whether it answers.
 type node struct {
 	name      string
-	ahead     time.Duration // of its clock
+	ahead     time.Duration // advance of its clock
 	keys      []key
 	withdrawn map[string]bool
 	progress  *roll.Progress
 	way       *roll.Progress
 	up        bool
-	asks      bool // it was restored, and asks before it answers
+	asks      bool // it was restored, and must query its peers before the first answer
 	backup    *node
 	cut       map[*node]bool
 	wait      roll.Wait
 	wayWait   roll.Wait
-	ttl       roll.TTLs   // that it serves, or sees at the parent
-	dnskeys   roll.Served // TTLs of them
+	ttl       roll.TTLs   // served TTLs, and the TTL at the parent
+	dnskeys   roll.Served // TTLs of DNSKEY records
 	answers   roll.Served
 }
 
-// serves starts a node with other TTLs.
+// serves starts a node with new TTLs.
 func (n *node) serves(ttl roll.TTLs, now time.Time) {
 	n.ttl = ttl
 	for served, ttl := range map[*roll.Served]time.Duration{&n.dnskeys: ttl.DNSKEY, &n.answers: ttl.Answers} {
@@ -52,14 +52,14 @@ func (n *node) serves(ttl roll.TTLs, now time.Time) {
 	}
 }
 
-// remembered returns the TTLs that caches may hold, as far as a node knows.
+// remembered returns the TTLs in caches, as known to a node.
 func (n *node) remembered(now time.Time) roll.TTLs {
 	ttl := n.ttl
 	ttl.DNSKEY, ttl.Answers = n.dnskeys.Longest(now), n.answers.Longest(now)
 	return ttl
 }
 
-// note makes a node store the TTLs of a roll or way.
+// note stores the TTLs of a roll or transition on a node.
 func (n *node) note(p *roll.Progress, peers []roll.Peer, now time.Time) {
 	ttl := n.remembered(now)
 	p.RaiseTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, peers)
@@ -75,7 +75,7 @@ type served struct {
 	until            time.Time
 }
 
-// world is a zone with its nodes, its parent, and all that a resolver may still hold.
+// world is a zone with its nodes, its parent, and all records that resolvers may cache.
 type world struct {
 	t        *testing.T
 	rng      *rand.Rand
@@ -83,18 +83,18 @@ type world struct {
 	ttl      roll.TTLs // at the start
 	nodes    []*node
 	parent   []string // DS sets by server
-	lagged   string   // what the second server is to have
+	lagged   string   // future DS set of the second server
 	lagEnds  time.Time
-	wentBack int           // how often it had that again
-	before   string        // the DS set that the parent had before the last
-	silent   time.Time     // until then no server of the parent answers
-	polls    time.Duration // how often the parent looks for CDS
+	wentBack int           // number of returns to an earlier DS set
+	before   string        // previous DS set of the parent
+	silent   time.Time     // end of an outage of the parent's servers
+	polls    time.Duration // interval of the parent's queries for CDS records
 	polled   time.Time
 	lag      time.Duration
 	made     int
 	records  []served // caches of DS records
 	dnskey   []served
-	chains   []served // those of dnskey that a DS record was there for
+	chains   []served // DNSKEY caches with a DS record
 	answers  []served
 	story    []string
 }
@@ -185,7 +185,7 @@ func joined(keys [][]byte) string {
 	return string(bytes.Join(slices.SortedFunc(slices.Values(keys), bytes.Compare), []byte(" ")))
 }
 
-// begin tells a node to roll to a key, new or old.
+// begin starts a roll to a new or old key on a node.
 func (w *world) begin(n *node, to key, emergency bool) {
 	now := w.now.Add(n.ahead)
 	r := roll.Roll{Target: []byte(to.public), Started: now, By: n.name, Emergency: emergency}
@@ -204,7 +204,7 @@ func (w *world) begin(n *node, to key, emergency bool) {
 	w.tell("%s rolls to %s: %+v", n.name, to.public, r)
 }
 
-// ask lets a node hear the others, and take the step that it may take.
+// ask queries the peers of a node, and takes the permitted step.
 func (w *world) ask(n *node) {
 	now := w.now.Add(n.ahead)
 	var peers, ways []roll.Peer
@@ -277,7 +277,7 @@ func (w *world) wrong(n *node) string {
 	return ""
 }
 
-// look lets the parent ask a node for CDS records, and its second server follow.
+// look queries a node for CDS records as the parent, and updates the parent's second server.
 func (w *world) look() {
 	if !w.now.Before(w.lagEnds) {
 		w.parent[1] = w.lagged
@@ -301,7 +301,7 @@ func (w *world) look() {
 	}
 }
 
-// serve notes what all send now, and holds each combination that a resolver may have against the others.
+// serve adds the current records of all nodes to the caches, and checks each combination that a resolver may have.
 func (w *world) serve() {
 	w.records = w.unexpired(w.records)
 	for _, ds := range w.parent {
@@ -355,8 +355,8 @@ func (w *world) note(cache []served, s served) []served {
 	return append(cache, s)
 }
 
-// holds reports whether an RRset that signers signed is secure for each algorithm that a resolver trusts, by one of
-// the keys that are published. That is stricter than RFC 6840 section 5.11 asks of a validator.
+// holds reports whether a signed RRset is secure for each algorithm that a resolver trusts: one of the published keys
+// signs it. This is stricter than the requirements of RFC 6840 section 5.11 for validators.
 func holds(trusted, published, signers string) bool {
 	all := strings.Fields(trusted)
 	if len(all) == 0 {
@@ -372,9 +372,9 @@ func holds(trusted, published, signers string) bool {
 	return true
 }
 
-// goBack gives the parent the DS set from before, as a backup does, until it looks for CDS records again. It does so
-// only where a signer can help: no resolver holds keys that are none of that set, all nodes publish those keys and sign
-// with them, and none has seen that the parent needs them no longer.
+// goBack restores the previous DS set of the parent, as from a backup, until the parent's next query for CDS records.
+// It does so only if signers can prevent an outage: the keys in resolvers' caches are in the set, all nodes publish
+// these keys and sign with them, and no node knows that the parent has stopped using them.
 func (w *world) goBack() {
 	for _, key := range strings.Fields(w.before) {
 		for _, n := range w.nodes {
@@ -396,7 +396,7 @@ func (w *world) goBack() {
 	}
 }
 
-// disturb lets one random disturbance happen, or none. Each call is one chance; mend ends them all.
+// disturb starts at most one random disturbance per call. mend ends all disturbances.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
 	switch w.rng.IntN(70) {
@@ -462,7 +462,7 @@ func (w *world) lowerDS() {
 	w.tell("the parent's DS records have the TTL %s", ttl)
 }
 
-// keep makes a backup of what a node has.
+// keep creates a backup of a node.
 func (n *node) keep() {
 	b := &node{keys: slices.Clone(n.keys), withdrawn: map[string]bool{}}
 	for k := range n.withdrawn {
@@ -478,7 +478,7 @@ func (n *node) keep() {
 	n.backup = b
 }
 
-// mend ends all disturbance.
+// mend ends all disturbances.
 func (w *world) mend() {
 	for _, n := range w.nodes {
 		n.up = true
@@ -500,7 +500,7 @@ func (w *world) step(disturbed bool) {
 	w.now = w.now.Add(tick)
 }
 
-// done reports whether all nodes have ended the latest roll and publish its key alone.
+// done reports whether all nodes have completed the latest roll and publish only its key.
 func (w *world) done() bool {
 	first := w.nodes[0]
 	for _, n := range w.nodes {
@@ -512,13 +512,13 @@ func (w *world) done() bool {
 	return true
 }
 
-// A validator that keeps each record for its whole TTL finds every answer of every node secure, at every moment of
-// rolls that are plain, change the algorithm, are urgent, are taken back at any stage, or meet one another; while
-// nodes are killed, cut off and restored, and the parent's servers differ, fall silent, or go back to what they had.
-// Each history ends with one key.
+// A validator that caches each record for its whole TTL considers every answer of every node secure at each time. Rolls
+// are plain, change the algorithm, are urgent, are cancelled at any stage, or overlap. Nodes are killed, disconnected
+// and restored, and the parent's servers differ, stop answering, or return to earlier records. One key remains at the
+// end.
 func TestRoll_NoAnswerIsEverBogus(t *testing.T) {
 	count := *histories
-	if testing.Short() { // with the race detector; all of them follow without
+	if testing.Short() { // with the race detector; a run without it plays all histories
 		count /= 5
 	}
 	wentBack := 0
@@ -535,7 +535,7 @@ func TestRoll_NoAnswerIsEverBogus(t *testing.T) {
 			case 0:
 				w.begin(n, w.key("B"), emergency)
 			case 1:
-				w.begin(n, old, emergency) // one is taken back, or nothing is to do
+				w.begin(n, old, emergency) // a cancellation, or no change
 			default:
 				w.begin(n, w.key(old.public[:1]), emergency)
 			}

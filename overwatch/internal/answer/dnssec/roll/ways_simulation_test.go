@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// turn tells a node that the zone is to be signed, or not.
+// turn starts a transition of the zone to signed or unsigned on a node.
 func (w *world) turn(n *node, way roll.Goal) {
 	now := w.now.Add(n.ahead)
 	r := roll.Roll{Goal: way, Started: now, By: n.name, DS: n.ttl.DS}
@@ -24,7 +24,7 @@ func (w *world) turn(n *node, way roll.Goal) {
 	w.tell("%s goes the way to be %s", n.name, way)
 }
 
-// askWay lets a node take the step of its way that it may take.
+// askWay takes the permitted step of a node's transition.
 func (w *world) askWay(n *node, peers []roll.Peer) {
 	if n.way == nil {
 		return
@@ -56,7 +56,7 @@ func (w *world) wrongWay(n *node) string {
 	return ""
 }
 
-// arrived reports whether all nodes have come to the end of the latest way, and of the latest roll where it goes on.
+// arrived reports whether all nodes have completed the latest transition, and the latest roll unless it is paused.
 func (w *world) arrived() bool {
 	first := w.nodes[0].way
 	for _, n := range w.nodes {
@@ -84,13 +84,13 @@ func (w *world) arrive() {
 	}
 }
 
-// A validator that keeps each record for its whole TTL, and keys that it has once found below a DS record for theirs,
-// finds every answer of every node secure, or insecure for want of a DS record, while the zone goes unsigned and is
-// signed again, is told otherwise on the way by any node, and changes keys meanwhile; while nodes are killed, cut off
-// and restored, and the parent's servers differ, fall silent, or go back to what they had.
+// A validator that caches each record for its whole TTL, including the keys that it has validated with a DS record,
+// considers every answer of every node secure, or insecure without a DS record. The zone becomes unsigned and returns
+// to signing, any node reverses the transition, and keys change. Nodes are killed, disconnected and restored, and the
+// parent's servers differ, stop answering, or return to earlier records.
 func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 	count := *histories
-	if testing.Short() { // with the race detector; all of them follow without
+	if testing.Short() { // with the race detector; a run without it plays all histories
 		count /= 5
 	}
 	ends, crossed, rolled := map[roll.Goal]int{}, 0, 0
@@ -103,7 +103,7 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 				continue
 			}
 			switch way := n.way; {
-			case w.rng.IntN(4) == 0 && !n.way.Unsigned(): // whatever its way
+			case w.rng.IntN(4) == 0 && !n.way.Unsigned(): // with any transition
 				w.begin(n, w.key([]string{"A", "B"}[w.rng.IntN(2)]), w.rng.IntN(4) == 0)
 				rolled++
 			case way == nil || way.Goal == roll.ToSigned:
@@ -131,10 +131,10 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 	}
 }
 
-// A way is taken back when a node has come to each of its stages, and the zone ends as it was.
+// A transition is cancelled when a node has reached each of its stages, and the zone returns to its original state.
 func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 	count := *histories
-	if testing.Short() { // with the race detector; all of them follow without
+	if testing.Short() { // with the race detector; a run without it plays all histories
 		count /= 5
 	}
 	for _, c := range []struct {
@@ -153,7 +153,7 @@ func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 					w.turn(w.nodes[1], roll.ToSigned)
 					back = roll.ToUnsigned
 				}
-				heard := seed%2 == 0 // else an old backup may come in the place of what the node was told
+				heard := seed%2 == 0 // otherwise an old backup may replace the node's knowledge
 				w.turn(w.untilWay(c.way, c.stage), back)
 				if heard {
 					w.mend()
@@ -171,8 +171,8 @@ func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 	}
 }
 
-// untilWay returns the first node that comes to a stage of a way and answers. Disturbance ends where it keeps all from
-// it.
+// untilWay returns the first answering node that reaches a stage of a transition. It ends the disturbances if they
+// prevent this.
 func (w *world) untilWay(way roll.Goal, stage roll.Stage) *node {
 	w.t.Helper()
 	for i := range 8000 {
@@ -190,7 +190,7 @@ func (w *world) untilWay(way roll.Goal, stage roll.Stage) *node {
 	return nil
 }
 
-// Where nothing goes wrong, each stage of a way comes at the time that was told before it began, and no sooner.
+// Without faults, each stage of a transition begins at the predicted time, and never earlier.
 func TestWay_StagesComeWhenTheyWereTold(t *testing.T) {
 	for seed := range uint64(20) {
 		w := newWorld(t, seed)
@@ -223,8 +223,8 @@ func TestWay_StagesComeWhenTheyWereTold(t *testing.T) {
 	}
 }
 
-// A zone goes its way without a node that is dead, where an operator says so at each stage, and not before. The node
-// that comes back asks before it answers.
+// A zone completes its transition without a dead node only if an operator forces each stage. A returning node queries
+// its peers before its first answer.
 func TestWay_GoesOnWithoutADeadNode(t *testing.T) {
 	for seed := range uint64(20) {
 		w := newWorld(t, seed)
