@@ -20,14 +20,14 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// unchanging are targets that never change.
+// unchanging is a set of targets that never change.
 type unchanging []registry.CheckTarget
 
 func (unchanging) CheckTargetsGeneration() uint64         { return 1 }
 func (f unchanging) CheckTargets() []registry.CheckTarget { return f }
 
-// What a node really sends for the checks of a hostile agent: nothing but a request for a path, to the backend itself,
-// and that only where it may; and the verdict is that of what is left of the check.
+// The checks of a hostile agent make a node send only requests for a path, to the backend and only if allowed. The
+// check result depends on the allowed part of the check.
 func TestAgentChecks_WhatIsSentForAHostileAgent(t *testing.T) {
 	var mu sync.Mutex
 	var asked []*http.Request

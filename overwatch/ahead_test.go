@@ -31,7 +31,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// record is a log that may be read while it is written.
+// record is a log with concurrent reads and writes.
 type record struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -49,8 +49,8 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-// withoutBackend returns, for each publication of all names in the log, the number of names that had no backend to
-// answer with.
+// withoutBackend returns, for each publication of all names in the log, the number of names without a backend to answer
+// with.
 func (r *record) withoutBackend(t *testing.T) (counts []int) {
 	t.Helper()
 	for line := range strings.Lines(r.String()) {
@@ -68,7 +68,7 @@ func (r *record) withoutBackend(t *testing.T) (counts []int) {
 	return counts
 }
 
-// namesWithServers writes a configuration whose names have one server each, on a port that is open.
+// namesWithServers writes a configuration with a server for each name, on an open port.
 func namesWithServers(t *testing.T, path string, validation bool, port string, names ...string) {
 	t.Helper()
 	text := fmt.Sprintf(`
@@ -93,7 +93,7 @@ domains:
 	}
 }
 
-// openPort returns a port of loopback that takes connections until the test ends.
+// openPort returns a loopback port that accepts connections until the test ends.
 func openPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -134,7 +134,7 @@ func running(t *testing.T, path string) (*node, *record) {
 	return n, log
 }
 
-// A name that comes with a reload, or through the API, has its servers from its first answer on.
+// A name that is added by a reload or through the API has its servers in its first answer.
 func TestReload_NamesComeWithTheirServers(t *testing.T) {
 	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
@@ -165,15 +165,15 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 	}
 }
 
-// Where the node checks its servers itself, the reload waits for the first checks, for a second: enough but on a
-// machine that stands still, or has no local port left for a moment, so of several attempts one must do.
+// If the node checks the servers, the reload waits up to a second for the first checks. A stalled machine, or a machine
+// without a free local port, may need longer, so only one of several attempts must succeed.
 func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
 	names := []string{}
 	namesWithServers(t, path, true, port)
 	n, log := running(t, path)
-	tick := time.NewTicker(time.Second) // for the machine to have a port left
+	tick := time.NewTicker(time.Second) // gives the machine time for a free port
 	defer tick.Stop()
 	for attempt := range 20 {
 		names = append(names, fmt.Sprintf("n%d.gslb.test", attempt))
@@ -189,13 +189,13 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	t.Errorf("names without a backend: %v", log.withoutBackend(t))
 }
 
-// A reload that moves a name to another region, or its region to other servers, leaves no moment in which nobody
-// answers for it, however long those that come take to be found healthy.
+// A reload that moves a name to another region, or its region to other servers, never leaves the name without a
+// backend, even if the health checks of the new servers are slow.
 func TestReload_ANameThatMovesHasServersAllTheTime(t *testing.T) {
 	slow := func() string {
 		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 			*http.Request) {
-			time.Sleep(100 * time.Millisecond) // real: how slow the backend is
+			time.Sleep(100 * time.Millisecond) // real time: response time of the backend
 		}))
 		t.Cleanup(server.Close)
 		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
@@ -273,7 +273,7 @@ regions:
 
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
-	// The checks of the node go over real sockets, so its state is looked at again.
+	// The checks of the node use real sockets, so the test polls the state.
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(2 * time.Minute); !done(); <-tick.C {
@@ -283,8 +283,8 @@ func eventually(t *testing.T, done func() bool) {
 	}
 }
 
-// A server that the API adds is none of the part that min_healthy asks for until it is known whether it works: the name
-// is answered as before.
+// A server that the API adds is not included in the percentage of min_healthy until its first check result. The answer
+// of the name stays the same.
 func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
@@ -305,9 +305,9 @@ func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 		return n.publisher.View().Resolve("a.gslb.test.", dns.TypeA, false, netip.Addr{}, zone.NewRotations(1, 1)).Kind
 	}
 	eventually(t, func() bool { return answered() == zone.Positive })
-	// where nothing listens
+	// no server listens at this address
 	id := registry.ID{Service: "a.gslb.test", Address: netip.MustParseAddr("127.0.0.1"), Port: 1}
-	// is it judged by the node
+	// a check without a result
 	never := check.Spec{Type: check.TCP, Interval: time.Hour, Timeout: time.Minute, FailureThreshold: 100,
 		SuccessThreshold: 1}
 	if err := applyServers(t.Context(), n, []model.Server{{Service: id.Service, Address: id.Address, Port: id.Port,

@@ -17,8 +17,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// openDNSSEC opens the signing keys, and asks the other nodes for those that are missing or damaged. A zone without a
-// key gets one when it is first published.
+// openDNSSEC opens the signing keys, and requests missing and damaged keys from the other nodes. The first publication
+// of a zone without a key creates one.
 func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil
@@ -56,7 +56,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 // decisionsFile is the file of sampled answers and flows in data_dir.
 const decisionsFile = "decisions.json"
 
-// bindDNS opens the DNS sockets, in which queries wait until run. The server uses the state and the view only in
+// bindDNS opens the DNS sockets. Queries wait in the sockets until run. The server uses the state and the view only in
 // run, when both exist.
 func (n *node) bindDNS(cfg *config.Config) error {
 	inherited, err := dnsserver.Inherited()
@@ -80,8 +80,8 @@ func (n *node) bindDNS(cfg *config.Config) error {
 	return nil
 }
 
-// openDNS makes the first view. A zone's glue records have the addresses that the node listens on, so it binds the DNS
-// sockets first if another process still had their addresses when the start began.
+// openDNS creates the first view. The glue records of a zone have the addresses of the node's listeners. Therefore
+// openDNS first binds the DNS sockets, if another process used their addresses at the begin of the start.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if n.dns == nil {
 		if err := n.bindDNS(cfg); err != nil {

@@ -6,28 +6,28 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// core runs the parts that others write to, such as store, registry and publisher. Each runs from the moment it is
-// opened until everything else has ended.
+// core runs the parts that other parts write to, such as store, registry and publisher. Each part runs from its opening
+// until all other parts have ended.
 type core struct {
 	group *errgroup.Group
 	ctx   context.Context // ends when stop is called or a part fails
 	stop  context.CancelFunc
-	last  func() // runs after all parts have ended; nil: nothing
+	last  func() // runs after the end of all parts; may be nil
 }
 
-// newCore makes a core without parts. The end of ctx does not stop it: end does, or a part that fails.
+// newCore returns a core without parts. It stops when end is called or a part fails, and not at the end of ctx.
 func newCore(ctx context.Context) *core {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	group, ctx := errgroup.WithContext(ctx)
 	return &core{group: group, ctx: ctx, stop: stop}
 }
 
-// run starts one part.
+// run starts a part.
 func (c *core) run(part string, f func(context.Context) error) {
 	c.group.Go(func() error { return fatal(part, f(c.ctx)) })
 }
 
-// end stops all parts and returns the first error of one.
+// end stops all parts and returns the first error.
 func (c *core) end() error {
 	c.stop()
 	err := c.group.Wait()

@@ -5,7 +5,7 @@ import (
 	"gslb.internal/shared/command"
 )
 
-// Actions returns the actions of an overwatch node's program beside running and validating a node.
+// Actions returns the actions of the program in addition to running and validating a node.
 func Actions() []command.Action {
 	return []command.Action{
 		{Flag: "status", Summary: "tell how the process that runs is doing", Do: doctor.Status},
@@ -13,11 +13,11 @@ func Actions() []command.Action {
 	}
 }
 
-// Validate returns the problems that would keep a node with this configuration file from starting, as
-// settings.Problems; nil for none. It changes nothing, and may be called while a node runs with the same data
-// directory.
+// Validate returns the problems that would prevent a node from starting with this configuration file, as
+// settings.Problems; nil if there are no problems. It changes nothing, and may be called while a node runs with the
+// same data directory.
 func Validate(path string) error { return doctor.Validate(path) }
 
-// Cautions returns the warnings of a configuration file, one sentence each: settings that work and are hardly meant. It
-// is nil for a file that cannot be read.
+// Cautions returns the warnings of a configuration file, one sentence each: valid settings that are probably mistakes.
+// It returns nil if the file is unreadable.
 func Cautions(path string) []string { return doctor.Cautions(path) }

@@ -20,11 +20,11 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// A query that arrives while another process still has the data directory waits in the socket, and the first view
-// answers it. So does a query over UDP before run. The node opens the UDP sockets directly after the TCP listener.
+// A query that arrives while another process uses the data directory waits in the socket, and the first view answers
+// it. The same holds for a UDP query before run. The node opens the UDP sockets directly after the TCP listener.
 func TestNewNode_AnswersQueriesThatArrivedBeforeTheStoreWasOpen(t *testing.T) {
 	t.Parallel()
-	// A start waits a second for the directory, and another program may take the port: then the test retries.
+	// A start waits a second for the directory. The test retries if another program takes the port.
 	for range 20 {
 		n, early := openedOnWaitingQuery(t)
 		if n == nil {
@@ -49,8 +49,8 @@ func TestNewNode_AnswersQueriesThatArrivedBeforeTheStoreWasOpen(t *testing.T) {
 	t.Fatal("no socket took a query before the store was open")
 }
 
-// openedOnWaitingQuery opens a node while the test has its data directory. It releases the directory when a query was
-// sent over TCP, and returns its connection. Without a socket in time it returns nil.
+// openedOnWaitingQuery opens a node while the test locks its data directory. It releases the directory after sending a
+// query over TCP, and returns the connection. It returns nil if no socket opens in time.
 func openedOnWaitingQuery(t *testing.T) (n *node, waiting *dns.Conn) {
 	t.Helper()
 	dir, at := t.TempDir(), freeAddress(t)
@@ -87,7 +87,7 @@ func openedOnWaitingQuery(t *testing.T) (n *node, waiting *dns.Conn) {
 	return o.node, waiting
 }
 
-// send sends a query. It returns nil if no socket takes it.
+// send sends a query. It returns nil if no socket accepts it.
 func send(t *testing.T, network, at string) *dns.Conn {
 	t.Helper()
 	conn, err := net.Dial(network, at)
@@ -102,7 +102,7 @@ func send(t *testing.T, network, at string) *dns.Conn {
 	return c
 }
 
-// freeAddress returns an address of loopback with a port that no TCP listener has.
+// freeAddress returns a loopback address with a port that no TCP listener uses.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -132,7 +132,8 @@ func listening(t *testing.T, dir, at string) (*config.Config, string) {
 	return cfg, path
 }
 
-// The error of a second node on the directory and the address of a running one names the directory and its process.
+// The error of a second node with the directory and address of a running node contains the directory and the process
+// ID.
 func TestNewNode_NamesTheDirectoryInUseBeforeTheAddressInUse(t *testing.T) {
 	t.Parallel()
 	n := opened(t)

@@ -11,10 +11,10 @@ import (
 	"gslb.internal/overwatch/internal/state/journal"
 )
 
-// journalFile is the file in the data directory that keeps events over a restart.
+// journalFile is the file in the data directory that stores events across restarts.
 const journalFile = "events.jsonl"
 
-// openEvents opens the journal of events, and makes the watcher that writes to it.
+// openEvents opens the journal of events, and creates the watcher that writes to it.
 func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	n.journal = journal.Open(journal.Options{Path: filepath.Join(cfg.DataDir, journalFile), Logger: n.part("events")})
 	n.core.run("journal", n.journal.Run)
@@ -36,10 +36,10 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	return metrics.RegisterEvents(n.registerer, n.journal, watcher.Folded)
 }
 
-// notificationsFile is the file in the data directory that keeps unsent notifications over a restart.
+// notificationsFile is the file in the data directory that stores unsent notifications across restarts.
 const notificationsFile = "notifications.json"
 
-// openNotifications makes the notifier, which sends events of the journal to the configured targets.
+// openNotifications creates the notifier, which sends events of the journal to the configured targets.
 func (n *node) openNotifications(_ context.Context, cfg *config.Config) (err error) {
 	n.notifier, err = notify.New(notify.Options{Node: cfg.Overwatch.Identity.NodeID,
 		Path: filepath.Join(cfg.DataDir, notificationsFile), Journal: n.journal, Settings: notify.SettingsOf(cfg),

@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The flags of the tests with random worlds and histories. A failure names its seed.
+// The flags of the tests with random worlds and histories. The message of a failure includes its seed.
 var (
 	firstSeed = flag.Uint64("seed", 0, "seed of the first world or history; 0: a random world, and the history of seed 1")
 	manyTimes = flag.Int("queries", fewQueries, "number of queries about random worlds; a million takes a few minutes")
@@ -32,11 +32,11 @@ const (
 	queriesPerState = 100
 )
 
-// For random worlds, states and queries, what is explained is what comes over the wire: the same outcome, TTL and
-// scope, addresses that the explanation gives a share, and as often as that share says.
+// For random worlds, states and queries, explanations agree with DNS answers: the same outcome, TTL and scope,
+// addresses with a share in the explanation, and the frequency of that share.
 func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 	queries, seed := *manyTimes, worldSeed()
-	if testing.Short() { // with the race detector; all of them follow without
+	if testing.Short() { // with the race detector; a run without it sends all queries
 		queries /= 5
 	}
 	seen := map[string]int{}
@@ -62,7 +62,7 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 	}
 }
 
-// What happens in a world follows from its seed, to the octet, so that a failure can be had again.
+// A world depends only on its seed, to the octet, so that failures are reproducible.
 func TestExplain_ASeedRepeatsWhatHappens(t *testing.T) {
 	seed := worldSeed()
 	if first, again := play(t, seed, 10*queriesPerState, map[string]int{}),
@@ -71,7 +71,7 @@ func TestExplain_ASeedRepeatsWhatHappens(t *testing.T) {
 	}
 }
 
-// play asks about so many queries in one world and returns the hash of all answers.
+// play sends the given number of queries in a world and returns the hash of all answers.
 func play(t *testing.T, seed uint64, queries int, seen map[string]int) (answers [sha256.Size]byte) {
 	t.Helper()
 	w := newRandomWorld(t, seed, seen)
@@ -98,7 +98,7 @@ func worldSeed() uint64 { return cmp.Or(*firstSeed, 1+rand.Uint64N(1<<30)) }
 
 var regionNames = []string{"eu", "us", "asia", "mars"}
 
-// ask compares one answer with its explanation.
+// ask compares an answer with its explanation.
 func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 	w.t.Helper()
 	wire, e = w.both(q)
@@ -121,7 +121,7 @@ func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 	return wire, e
 }
 
-// both returns the answer on the wire and its explanation.
+// both returns a DNS answer and its explanation.
 func (w *randomWorld) both(q question) (*dns.Msg, explain.Explanation) {
 	e := w.explanation(q)
 	wire := w.exchange(q)
@@ -146,7 +146,7 @@ func (w *randomWorld) explanation(q question) explain.Explanation {
 	return e
 }
 
-// compare describes the difference between an answer and its explanation, "" for none.
+// compare describes the difference between an answer and its explanation; "" if they agree.
 func compare(wire *dns.Msg, e explain.Explanation) string {
 	want := map[policy.Outcome][]int{
 		policy.NoHealthyBackend: {dns.RcodeServerFailure}, explain.DomainNotFound: {dns.RcodeNameError, dns.RcodeRefused},
@@ -184,7 +184,7 @@ func compare(wire *dns.Msg, e explain.Explanation) string {
 	return shares(e)
 }
 
-// shares describes a mistake in the shares of an explanation, "" for none.
+// shares describes an error in the shares of an explanation; "" if they are correct.
 func shares(e explain.Explanation) string {
 	sum, seen := 0.0, map[netip.Addr]bool{}
 	for i := range e.Backends {
@@ -203,7 +203,7 @@ func shares(e explain.Explanation) string {
 	return ""
 }
 
-// compareSample describes the difference between the newest sampled decision and the answer that it was sampled from.
+// compareSample describes the difference between the latest sampled decision and its answer; "" if they agree.
 func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string {
 	d := w.decisions.Decisions()[0]
 	if again, ok := w.decisions.Decision(d.ID); !ok || again != d {
@@ -223,7 +223,7 @@ func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string
 	return ""
 }
 
-// compareFlows: every answer with an address has been counted, once.
+// compareFlows checks that every answer with an address was counted once.
 func (w *randomWorld) compareFlows() {
 	w.t.Helper()
 	sum := w.decisions.Missed()
@@ -235,7 +235,7 @@ func (w *randomWorld) compareFlows() {
 	}
 }
 
-// askOften compares how often each address leads with its share.
+// askOften compares the frequency of each first address with its share.
 func (w *randomWorld) askOften(q question, times int) {
 	w.t.Helper()
 	led := map[netip.Addr]int{}
@@ -248,7 +248,7 @@ func (w *randomWorld) askOften(q question, times int) {
 		addresses, _ := addressesOf(wire)
 		led[addresses[0]]++
 	}
-	if first.Decision.Hashed { // and this client keeps to the one that ask has compared
+	if first.Decision.Hashed { // the client has a fixed backend, which ask has compared
 		return
 	}
 	for _, due := range first.Decision.Members {
@@ -259,7 +259,7 @@ func (w *randomWorld) askOften(q question, times int) {
 	}
 }
 
-// shareOf returns the part of the answers that begin with an address, 0 for one that is not due.
+// shareOf returns the fraction of answers with the address first; 0 for other addresses.
 func shareOf(due []policy.Member, address netip.Addr) float64 {
 	at := slices.IndexFunc(due, func(d policy.Member) bool { return d.Address == address })
 	if at < 0 {
@@ -268,8 +268,7 @@ func shareOf(due []policy.Member, address netip.Addr) float64 {
 	return explain.Share(due, due[at])
 }
 
-// askInsideScope compares the answer for a network with those for networks and addresses inside the scope that came
-// with it.
+// askInsideScope compares the answer for a network with the answers for networks and addresses inside its scope.
 func (w *randomWorld) askInsideScope(q question) {
 	w.t.Helper()
 	wire, first := w.ask(q)
@@ -299,7 +298,7 @@ func (w *randomWorld) askInsideScope(q question) {
 	}
 }
 
-// exchange sends the query and returns the answer.
+// exchange sends a query and returns the answer.
 func (w *randomWorld) exchange(q question) *dns.Msg {
 	w.t.Helper()
 	m := new(dns.Msg)
@@ -357,7 +356,7 @@ func addressesOf(m *dns.Msg) (addresses []netip.Addr, ttl uint32) {
 	return addresses, ttl
 }
 
-// firstHint returns the address of the family that an HTTPS record was decided for: IPv6 where it has no other.
+// firstHint returns the first hint address of an HTTPS record: of IPv6 if the record has no IPv4 hint.
 func firstHint(rr *dns.HTTPS) net.IP {
 	for _, param := range rr.Value {
 		switch hint := param.(type) {

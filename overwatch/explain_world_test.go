@@ -32,20 +32,20 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// randomWorld is a publisher and a DNS server with backends that a test moves.
+// randomWorld is a publisher and a DNS server with backends that the test changes.
 type randomWorld struct {
 	t         *testing.T
 	random    *rand.Rand
 	settings  publish.Settings
 	backends  map[string]*atomic.Pointer[[]*registry.Backend]
 	publisher *publish.Publisher
-	measure   chan time.Time // makes the publisher take measurements up
-	now       time.Time      // stands still
+	measure   chan time.Time // makes the publisher use measurements
+	now       time.Time      // constant
 	decisions *decisions.Recorder
 	conn      *net.UDPConn
-	answers   hash.Hash      // of what came over the wire, without the numbers of the queries
-	asked     uint64         // queries that steered addresses answered
-	networks  []netip.Prefix // where clients are likely to be
+	answers   hash.Hash      // hash of the DNS answers, without query IDs
+	asked     uint64         // number of queries with load-balanced answers
+	networks  []netip.Prefix // networks of likely clients
 	seen      map[string]int // outcomes, and outcomes by algorithm
 	close     func()
 }
@@ -58,12 +58,12 @@ func (w *randomWorld) Service(name string) []*registry.Backend {
 	return nil
 }
 
-// question is one query as the wire and the explanation take it.
+// question is a query for DNS and for Explain.
 type question struct {
 	name   string
 	family policy.Family
-	https  bool         // asks for HTTPS records, not for addresses
-	subnet netip.Prefix // not valid: none
+	https  bool         // query for HTTPS records instead of addresses
+	subnet netip.Prefix // invalid: none
 }
 
 func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld {
@@ -167,7 +167,7 @@ func (w *randomWorld) randomPlaces(regions []config.Region) geo.Sources {
 	return s
 }
 
-// randomDatabase has countries, some of them regions', and positions here and there; or there is none.
+// randomDatabase returns a database with countries, of which regions list some, and with random positions; or nil.
 func (w *randomWorld) randomDatabase() *geo.Database {
 	if w.random.IntN(4) == 0 {
 		return nil
@@ -194,7 +194,7 @@ func (w *randomWorld) randomDatabase() *geo.Database {
 }
 
 func (w *randomWorld) randomNetwork() netip.Prefix {
-	if w.random.IntN(10) == 0 { // of clients behind transition mechanisms, and their neighbours
+	if w.random.IntN(10) == 0 { // clients behind transition mechanisms, and neighboring addresses
 		edge := netip.MustParseAddr(pick(w.random, []string{"64:ff9b::", "64:ff9b::1:0:0:0", "2002:7d00::", "2001::",
 			"2001:1::", "::", "::ffff:125.0.0.0"}))
 		return netip.PrefixFrom(within(w.random, netip.PrefixFrom(edge, 100)), 16+w.random.IntN(113)).Masked()
@@ -238,8 +238,8 @@ func (w *randomWorld) randomDomain(i int) config.Domain {
 	return d
 }
 
-// change gives a few domains other backends and returns when DNS answers with them. Nothing changes answers meanwhile,
-// so that a seed repeats what happens.
+// change replaces the backends of some domains and returns when DNS answers with them. No other change is concurrent,
+// so that a seed is reproducible.
 func (w *randomWorld) change() {
 	w.t.Helper()
 	for range 3 {
@@ -258,12 +258,12 @@ func (w *randomWorld) change() {
 	}
 	if w.flip() {
 		w.measure <- w.now
-		w.follow(w.settings.Domains[0].Name) // after they have been taken up
+		w.follow(w.settings.Domains[0].Name) // after the publisher has read the measurements
 	}
 }
 
-// follow makes the publisher decide a domain again, apart from everything else: the answer also depends on the one
-// before.
+// follow makes the publisher repeat the decision of a domain, as a separate step: decisions depend on previous
+// decisions.
 func (w *randomWorld) follow(domain string) {
 	w.t.Helper()
 	w.publisher.Mark(domain)

@@ -8,10 +8,10 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// historyFile is the file in the data directory that keeps the history of metrics over a restart.
+// historyFile is the file in the data directory that stores the history of metrics across restarts.
 const historyFile = "metrics-history.json"
 
-// openHistory opens the history of metrics and begins to record.
+// openHistory opens the history of metrics and starts recording.
 func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
 	n.history, err = history.Open(history.Options{Path: filepath.Join(cfg.DataDir, historyFile), Logger: n.part("metrics"),
 		Read: history.Sources{DNS: n.dns, Checks: n.checks.Load, Decisions: n.decisions, View: n.registry.View(),

@@ -17,13 +17,14 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// published returns the number of keys that the zone of sample publishes.
+// published returns the number of published keys of the zone of sample.
 func published(n *node) int {
 	r := n.view().Resolve("gslb.test.", dns.TypeDNSKEY, false, netip.MustParseAddr("192.0.2.1"), new(zone.Rotations))
 	return len(r.Answer)
 }
 
-// A reload takes signing keys as a start would. What a start would refuse it refuses by name, and all stays as it was.
+// A reload and a start read signing keys equally. If a start would reject them, the reload returns the reason and
+// changes nothing.
 func TestReload_TakesSigningKeys(t *testing.T) {
 	t.Parallel()
 	n := opened(t)
@@ -78,7 +79,7 @@ func TestReload_TakesSigningKeys(t *testing.T) {
 	}
 }
 
-// A reload says that another identity waits for a restart: agents would refuse it.
+// A reload reports that another identity takes effect at a restart, since agents would reject the new identity.
 func TestReload_TellsThatTheIdentityWaitsForARestart(t *testing.T) {
 	t.Parallel()
 	n := opened(t)

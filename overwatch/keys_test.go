@@ -11,12 +11,12 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Whoever reloads is told of every key that has changed: that it counts now, or that it waits for a restart.
+// A reload reports every changed key, and whether the change takes effect immediately or at a restart.
 func TestReload_NoKeyChangesInSilence(t *testing.T) {
 	silent := []string{
-		"mode",               // cannot change
-		"overwatch.data_dir", // is moved to data_dir
-		"overwatch.dnssec.security_acknowledgment", // is for the file's readers
+		"mode",               // constant
+		"overwatch.data_dir", // set to data_dir
+		"overwatch.dnssec.security_acknowledgment", // only for readers of the file
 	}
 	eachKey(reflect.TypeFor[config.Config](), "", nil, func(key string, path []int) {
 		before, after := config.Default(), config.Default()
@@ -30,7 +30,7 @@ func TestReload_NoKeyChangesInSilence(t *testing.T) {
 	})
 }
 
-// eachKey visits the keys that have no keys below them; lists and maps are one key.
+// eachKey visits the keys without nested keys; lists and maps are single keys.
 func eachKey(of reflect.Type, prefix string, path []int, visit func(key string, path []int)) {
 	for i := range of.NumField() {
 		f := of.Field(i)
@@ -45,7 +45,7 @@ func eachKey(of reflect.Type, prefix string, path []int, visit func(key string, 
 	}
 }
 
-// alter gives a setting another value, whether or not it may have it.
+// alter changes the value of a setting. The new value may be invalid.
 func alter(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {

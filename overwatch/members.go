@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 )
 
-// peers returns the gossip addresses, by node id, of the nodes that have proved their ids in the exchange of keys.
+// peers returns the gossip addresses, by node ID, of the nodes that the key exchange has authenticated.
 func (n *node) peers() map[string]netip.AddrPort {
 	if n.keySync == nil {
 		return nil
@@ -17,12 +17,12 @@ func (n *node) peers() map[string]netip.AddrPort {
 	return n.keySync.Gossip()
 }
 
-// self returns this node's DNS addresses and number of queries, as the API shows them.
+// self returns this node's DNS addresses and number of queries for the API.
 func (n *node) self() nodes.Self {
 	return nodes.Self{Addresses: n.dns.Addrs(), Queries: n.dns.QueriesTotal()}
 }
 
-// about returns the description of this node that its peers get with its keys.
+// about returns the description of this node that peers receive with its keys.
 func (n *node) about() keysync.About {
 	a := keysync.About{Region: n.state.Config().Overwatch.Identity.Region, Version: buildinfo.Get().Version,
 		Started: n.started, Gossip: n.gossip.Advertised()}
@@ -36,5 +36,5 @@ func (n *node) about() keysync.About {
 	return a
 }
 
-// places returns the table of clients' regions in force; nil if no answer depends on it.
+// places returns the current location table of clients; nil if no answer depends on it.
 func (n *node) places() *geo.Table { return n.publisher.View().RegionTable() }

@@ -74,7 +74,7 @@ type node struct {
 	closeStore func() // one of closers; the first call counts
 }
 
-// process holds the values that all parts of one process share.
+// process holds the values that all parts of a process share.
 type process struct {
 	configPath string
 	log        zerolog.Logger
@@ -85,7 +85,7 @@ type process struct {
 	registerer *prometheus.Registry
 }
 
-// health holds the parts that turn an agent's report into a backend's status.
+// health holds the parts between an agent report and the status of a backend.
 type health struct {
 	identity  *identity.Identity
 	own       control.OwnAddresses
@@ -98,12 +98,12 @@ type health struct {
 	gossip    *gossip.Node
 	brakes    *holds.Worker
 	validator *validation.Validator
-	checks    atomic.Uint64 // number of checks that this node has made
-	cycled    atomic.Bool   // the answers follow the first cycle of these checks
+	checks    atomic.Uint64 // number of own checks
+	cycled    atomic.Bool   // the answers include the first cycle of these checks
 	judge     *conditions.Judge
 }
 
-// answer holds the parts that turn a status into a packet.
+// answer holds the parts between a status and a DNS packet.
 type answer struct {
 	zones     *dnssec.Zones // nil when answers are not signed
 	keySync   *keysync.Sync // nil when answers are not signed
@@ -111,10 +111,10 @@ type answer struct {
 	publisher *publish.Publisher
 	decisions *decisions.Recorder
 	dns       *dnsserver.Server
-	serving   atomic.Bool // DNS is being answered
+	serving   atomic.Bool // the DNS server answers
 }
 
-// newNode opens all sockets, files and keys. After an error it closes all of them. The node answers no requests before
+// newNode opens all sockets, files and keys. After an error it closes all of them. The node answers requests only after
 // run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger,
 	level *logging.Control) (_ *node, err error) {
@@ -130,7 +130,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	database := control.StartReadingDatabase(cfg.Overwatch.Geolocation.DatabasePath)
 	n.closers = append(n.closers, database.Wait)
 	// The DNS sockets are opened first, so that queries wait in them during a restart. If another process uses their
-	// addresses, the store shows whether it uses the same data_dir, and openDNS binds the addresses again.
+	// addresses, the store shows whether it uses the same data_dir, and openDNS retries.
 	if err = n.bindDNS(cfg); err == nil || errors.Is(err, syscall.EADDRINUSE) {
 		err = n.openStore(cfg)
 	}
@@ -318,7 +318,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	return nil
 }
 
-// changed marks the changed backends of a service for publication.
+// changed marks the backends of a service for publication.
 func (n *node) changed(service string) {
 	n.changes.Mark(service)
 	if w := n.events.Load(); w != nil {
@@ -443,7 +443,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 
 var errStopped = errors.New("stopped")
 
-// fatal adds the name of the part that failed to an error. It returns nil for nil.
+// fatal adds the name of the failed part to an error. It returns nil for nil.
 func fatal(part string, err error) error {
 	if err == nil {
 		return nil

@@ -1,9 +1,9 @@
-// Package overwatch is one overwatch node: it hears agents, checks backends itself, decides which addresses answer DNS
-// queries, and lets an operator see why. It owns the order in which the node's parts are opened, run and stopped. The
-// programs gslb-overwatch and gslb call Run, Validate and Actions. The package itself answers, checks and decides
-// nothing: the packages below internal do.
+// Package overwatch assembles an overwatch node: it receives agent reports, checks backends, decides the addresses in
+// DNS answers, and explains the decisions to operators. The package owns the order in which the node's parts are
+// opened, run and stopped; the packages below internal do the work. The programs gslb-overwatch and gslb call Run,
+// Validate and Actions.
 //
-// A second node on the same data directory is refused. Two nodes in one process share nothing else.
+// A data directory allows only one running node. Two nodes in a process share no other resource.
 package overwatch
 
 import (
@@ -24,15 +24,15 @@ import (
 type Options struct {
 	// ConfigPath is the configuration file.
 	ConfigPath string
-	// Log receives the log; nil means standard error. Several goroutines write to it.
+	// Log receives the log; nil: standard error. Several goroutines write to it.
 	Log io.Writer
 }
 
-// Run runs an overwatch node until ctx ends; then it finishes the answers under way and returns nil. SIGHUP makes it
-// read its configuration again. Faults of the configuration at the start are of type settings.Problems.
+// Run runs an overwatch node until ctx ends. It then completes the current answers and returns nil. SIGHUP reloads the
+// configuration. Configuration errors at the start are of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
-	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
-	// one that comes while the node starts waits too; unwanted, it would end the process
+	hangups := make(chan os.Signal, 1) // signals during a waiting signal cause the same reload
+	// A signal during the start also waits. Without Notify, it would end the process.
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	heap.Bound()
@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) error {
 	n, err := newNode(ctx, cfg, o.ConfigPath, logger, level)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil // it was stopped while it was starting
+		return nil // stopped during the start
 	case err != nil:
 		return err
 	}

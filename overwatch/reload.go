@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// reloadOn reads the configuration again at each signal. It returns nil when ctx ends.
+// reloadOn reloads the configuration at each signal. It returns nil when ctx ends.
 func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 	for {
 		select {
@@ -20,7 +20,7 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 		}
 		began := time.Now()
 		n.notifyManager(service.Reloading)
-		changes, _, err := n.control.Reload(ctx) // it logs errors itself
+		changes, _, err := n.control.Reload(ctx) // Reload logs errors
 		n.notifyManager(service.Ready)
 		err = n.audit.Record(audit.Change{
 			Action: "reload", Resource: "config", ResourceID: n.state.Config().Overwatch.Identity.NodeID, Actor: "SIGHUP",

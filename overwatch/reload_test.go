@@ -20,8 +20,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// A backend whose agent is lost for two minutes is kept by the file before and by the one after: by one for its time,
-// by the other since it declares it. It must not be forgotten in between, with when it was last healthy.
+// The agent of a backend is lost for two minutes. The previous file keeps the backend by its removal time, and the next
+// file by a declaration, or the reverse. The reload must not remove the backend and the time when it was last healthy.
 func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 	declares := serverFacts{address: "10.0.0.1", port: 80, weight: 1, service: "a.gslb.test"}
 	never := serverFacts{address: "10.0.0.3", port: 80, weight: 1, service: "a.gslb.test"}
@@ -79,11 +79,11 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 	}
 }
 
-// With other tokens the agents that have not proved them are forgotten, with all that they claim; and other peers are
-// asked for keys.
+// After a change of tokens, the node removes agents without the new tokens, with all of their reports. After a change
+// of peers, it requests keys from the new peers.
 func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newChronicle(t, 2) // which signs
+		h := newChronicle(t, 2) // a history with signing
 		defer func() {
 			h.node.close()
 			synctest.Wait()
@@ -115,7 +115,7 @@ func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 	})
 }
 
-// fading is a context that ends when it is asked for its end one time too often.
+// fading is a context that ends at a given call of Done.
 type fading struct {
 	context.Context
 	end  func()
@@ -129,8 +129,8 @@ func (f *fading) Done() <-chan struct{} {
 	return f.Context.Done()
 }
 
-// Whoever asks for a reload may stop waiting at any moment: what is in force is then one file or the other, in all its
-// parts.
+// The context of a reload may end at any time. The current configuration is then entirely the previous or the next
+// file.
 func TestReload_IsWholeOrNotAtAllWhereverItsContextEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
 	write := func(more bool) {

@@ -15,27 +15,27 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// stopPatience bounds the time that all parts but DNS may take to stop. Only a disk that hangs, or takes seconds to
-// store, needs longer.
+// stopPatience is the time limit for all parts except DNS to stop. Only a disk that hangs or is slow by seconds needs
+// more time.
 const stopPatience = 10 * time.Second
 
-// errHanging is the error of run when parts do not stop within stopPatience. The caller must not wait for them either.
+// errHanging is the error of run if parts do not stop within stopPatience. The caller must not wait for them either.
 var errHanging = errors.New(
 	"the disk of data_dir takes too long: ended without waiting for what was still to be stored, which is the latest " +
 		"statuses of backends at least")
 
-// run answers until ctx ends or a part fails. The core stops after the parts that write to it. DNS stops last, when
-// everything is stored, so that queries are answered meanwhile.
+// run answers queries until ctx ends or a part fails. The core stops after the parts that write to it. DNS stops last,
+// after all data is stored, so that queries are answered during the stop.
 func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// DNS ends last, so that a restart interrupts it for as short as can be.
+	// DNS ends last, to minimize its interruption by a restart.
 	answering, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAnswering()
 	var dns errgroup.Group
 	starting, answers := ctx, make(chan struct{})
 	dns.Go(func() error {
-		defer stop() // the rest
+		defer stop() // stops the other parts
 		n.replication.Catch(starting)
 		close(answers)
 		n.serving.Store(true)
@@ -45,7 +45,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	n.core.run("signing", n.publisher.Sign)
 	n.core.run("heap", heap.Follow)
 	outer, ctx := errgroup.WithContext(ctx)
-	outer.Go(func() error { // a core that fails ends the rest
+	outer.Go(func() error { // a failed core ends the other parts
 		select {
 		case <-n.core.ctx.Done():
 			return errStopped
@@ -99,14 +99,14 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		err = errHanging
 	}
 	stopAnswering()
-	if failure := dns.Wait(); failure != nil && (err == nil || errors.Is(err, errStopped)) { // others then ended for it
+	if failure := dns.Wait(); failure != nil && (err == nil || errors.Is(err, errStopped)) { // the other parts ended because of it
 		err = failure
 	}
 	n.log.Info().Msg("overwatch stopped")
 	return err
 }
 
-// awaitFirstCycle returns nil when the answers follow the first cycle of this node's checks: from then on it is ready.
+// awaitFirstCycle returns nil when the answers include the first cycle of this node's checks. The node is then ready.
 func (n *node) awaitFirstCycle(ctx context.Context) error {
 	select {
 	case <-n.validator.FirstCycle():
@@ -116,7 +116,7 @@ func (n *node) awaitFirstCycle(ctx context.Context) error {
 	return nil
 }
 
-// announce logs the warnings of the configuration, and the addresses that the node serves.
+// announce logs the warnings of the configuration, and the addresses of the node.
 func (n *node) announce(cfg *config.Config) {
 	for _, message := range cfg.Warnings() {
 		n.log.Warn().Msg(message)
@@ -133,15 +133,15 @@ func (n *node) announce(cfg *config.Config) {
 	control.LogEmpty(n.state.Domains(), n.registry.View(), n.log)
 }
 
-// notifyManager reports a state of the node to the service manager. A failure is only logged.
+// notifyManager reports a state of the node to the service manager. It logs failures.
 func (n *node) notifyManager(state func() error) {
 	if err := state(); err != nil {
 		n.log.Warn().Err(err).Msg("the service manager does not hear")
 	}
 }
 
-// watchdog tells the service manager that the process is alive, as long as the registry's writer and publication make
-// progress. Queries that a flood leaves unanswered are no reason to be killed.
+// watchdog reports to the service manager that the process is alive, as long as the registry and the publication make
+// progress. Unanswered queries in a flood do not stop the reports.
 func (n *node) watchdog(ctx context.Context) error {
 	err := service.Watch(ctx, func(ctx context.Context) error {
 		return errors.Join(n.registry.WaitForCommands(ctx), n.publisher.Flush(ctx))

@@ -11,9 +11,9 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 )
 
-// Whoever has a zone's SOA in a cache takes an earlier serial for an older zone (RFC 1912 section 2.2). Changes of one
-// second take it ahead of the time, and a restart within the next does not take it back; nor do more reloads than the
-// bound that is stored allows for.
+// A resolver with a zone's SOA in its cache treats a lower serial as an older zone (RFC 1912 section 2.2). Several
+// changes per second make the serial run ahead of the time. A restart within the next second does not lower the serial,
+// and neither do more reloads than the stored bound allows.
 func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newChronicle(t, 1)
@@ -34,7 +34,7 @@ func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 		later("the start")
 		for round := range 3 {
 			for range 5 {
-				// a new name each time, and some at once
+				// one name, then two names together
 				for _, names := range [][]string{{"x.gslb.test"}, {"y.gslb.test", "z.gslb.test"}} {
 					h.must(h.node.control.Define(nil, func(draft *definitions.Draft) error {
 						for _, name := range names {

@@ -30,8 +30,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// opened opens a node with sockets on loopback that publishes, but answers nobody. edits are texts of its configuration
-// and what takes their place, in turn.
+// opened opens a node with loopback sockets that publishes but does not answer. edits are alternating texts of its
+// configuration and replacements.
 func opened(t *testing.T, edits ...string) *node {
 	t.Helper()
 	path := sample(t, t.TempDir(), "127.0.0.1:0")
@@ -58,8 +58,8 @@ func opened(t *testing.T, edits ...string) *node {
 	return n
 }
 
-// together has changes wait for a turn, and then made in one. It returns what became of each, and whether it brought
-// its caller down.
+// together makes changes wait for a turn, and runs them in the same turn. It returns the result of each, and whether
+// its caller panicked.
 func together(t *testing.T, n *node, changes ...func(*definitions.Draft) error) (errs []error, fell []bool) {
 	t.Helper()
 	errs, fell = make([]error, len(changes)), make([]bool, len(changes))
@@ -87,7 +87,7 @@ func together(t *testing.T, n *node, changes ...func(*definitions.Draft) error) 
 	return errs, fell
 }
 
-// defining counts the goroutines that make a change or wait for their turn.
+// defining counts the goroutines that make a change or wait for it.
 func defining(t *testing.T) int {
 	t.Helper()
 	var stacks strings.Builder
@@ -145,7 +145,7 @@ func TestDefine_NoChangeIsTakenForMadeWhereAnotherPanics(t *testing.T) {
 	}
 }
 
-// Changes of different fields of one section that are made in one turn all count.
+// Changes of different fields of the same section in one turn all take effect.
 func TestDefine_ChangesOfOneSectionLoseNothing(t *testing.T) {
 	n := opened(t)
 	edit := func(body string) func(*definitions.Draft) error {
@@ -189,7 +189,7 @@ func TestFollow_ADomainOfAPeerHasTheDefaults(t *testing.T) {
 	}
 }
 
-// A setting of another node that does not go with this node's file has no effect, here as at the next start.
+// A setting of another node that conflicts with this node's file has no effect, now and after the next start.
 func TestFollow_ASettingThatDoesNotFitHasNoEffect(t *testing.T) {
 	n := opened(t)
 	before := n.state.Config().Overwatch.Validation
@@ -215,7 +215,7 @@ func TestFollow_ASettingThatDoesNotFitHasNoEffect(t *testing.T) {
 	}
 }
 
-// A change can be previewed beside what does not go with this node's file, and beside a zone that is mixed already.
+// A change can be previewed despite objects that conflict with this node's file, and despite an existing mixed zone.
 func TestPreview_IsOfWhatIsServed(t *testing.T) {
 	n := opened(t)
 	batch := &store.Batch{}
@@ -246,7 +246,7 @@ func TestPreview_IsOfWhatIsServed(t *testing.T) {
 	}
 }
 
-// A new geolocation database comes into force also where a change that was refused has read it.
+// A new geolocation database takes effect even if a rejected change has already read it.
 func TestCheckDatabase_OneThatARefusedChangeHasRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "country.mmdb")
 	n := opened(t, "overwatch:\n",
@@ -277,7 +277,7 @@ func TestCheckDatabase_OneThatARefusedChangeHasRead(t *testing.T) {
 	}
 }
 
-// The first three checks of a backend take two intervals, and the one of the file is 30 s.
+// The first three checks of a backend take two intervals. The interval in the file is 30 s.
 func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 	n := opened(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -297,8 +297,7 @@ func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The checks go over real sockets, so they are counted by looking again; at the interval of the file they would
-	// take a minute.
+	// The checks use real sockets, so the test polls their number. At the interval of the file they would take a minute.
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for began := time.Now(); n.checks.Load() < 3; <-tick.C {

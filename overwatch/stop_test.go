@@ -19,8 +19,8 @@ func asks(t *testing.T, n *node) error {
 	return err
 }
 
-// stopping runs a node with a part that, asked to end, says so and then waits for release, as one does whose disk
-// hangs; and asks the node to end.
+// stopping runs a node with a part that blocks at its end until release, like a part with a hanging disk. It then stops
+// the node.
 func stopping(t *testing.T, patience time.Duration) (n *node, release func(), ended chan error) {
 	t.Helper()
 	n = opened(t)
@@ -44,7 +44,7 @@ func stopping(t *testing.T, patience time.Duration) (n *node, release func(), en
 	return n, func() { close(released) }, ended
 }
 
-// While what must be stored is being stored, DNS goes on; then the node ends as ever.
+// DNS answers until all data is stored. The node then ends normally.
 func TestRun_AnswersUntilAllIsStored(t *testing.T) {
 	t.Parallel()
 	n, release, ended := stopping(t, time.Hour)
@@ -64,12 +64,11 @@ func TestRun_AnswersUntilAllIsStored(t *testing.T) {
 	}
 }
 
-// A disk that hangs is waited for with patience, not without end; then the node has no sockets any more, so that
-// queries go to others.
+// The node waits for a hanging disk for a limited time. It then closes its sockets, so that queries reach other nodes.
 func TestRun_EndsAlthoughADiskHangs(t *testing.T) {
 	t.Parallel()
 	n, release, ended := stopping(t, 10*time.Millisecond)
-	defer release() // before the node is closed
+	defer release() // before the cleanup closes the node
 	if err := <-ended; !errors.Is(err, errHanging) {
 		t.Errorf("it ends with %v", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// sample writes a configuration whose metrics listener is at an address.
+// sample writes a configuration with a metrics listener at an address.
 func sample(t *testing.T, dataDir, metrics string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
@@ -57,7 +57,7 @@ func TestValidate_FindsAPortInUseUnlessTheNodeItselfHasIt(t *testing.T) {
 	}
 }
 
-// DNS on [::] is IPv6 only, so what another process has of IPv4 is not in its way.
+// DNS on [::] is IPv6 only, so IPv4 sockets of another process do not conflict.
 func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
 	for _, c := range []struct {
 		taken, network, listen string
@@ -66,7 +66,7 @@ func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
 		{"0.0.0.0:0", "tcp4", "", false}} {
 		t.Run(c.network+" taken, "+c.listen, func(t *testing.T) {
 			var err error
-			for range 20 { // the port may be another program's in the other family, or for UDP
+			for range 20 { // another program may use the port for the other family or for UDP
 				taken, listening := net.Listen(c.network, c.taken)
 				if listening != nil {
 					t.Skipf("this machine lacks a family: %v", listening)

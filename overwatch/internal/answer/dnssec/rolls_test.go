@@ -417,7 +417,7 @@ func TestRoll_StagesAreTold(t *testing.T) {
 	if err != nil || len(preview.Schedule) != 3 || preview.Target != nil || len(preview.Old) != 1 {
 		t.Fatalf("%+v, %v", preview, err)
 	}
-	published := preview.Schedule[0].NotBefore // emergency: depends on the TTL of DNSKEY records instead of the TTL of answers
+	published := preview.Schedule[0].NotBefore // emergency: uses the TTL of DNSKEY records instead of answers
 	if want := clock.Add(dnssec.DefaultKeyTTL + 5*time.Minute); !published.Equal(want) {
 		t.Errorf("offered is told for %s, want %s", published, want)
 	}
