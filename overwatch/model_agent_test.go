@@ -11,15 +11,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// said is an agent's report on one backend.
+// said is an agent's report on a backend.
 type said struct {
 	id     registry.ID
 	word   string // healthy, unhealthy or none
 	weight int
 
 	draining bool
-	over     time.Duration    // of the drain; 0: the node decides
-	warns    [3]time.Duration // of the processor's load, memory and errors: over which time; 0: not
+	over     time.Duration    // duration of the drain; 0: the node's default
+	warns    [3]time.Duration // warnings about processor load, memory and errors: their durations; 0: no warning
 }
 
 func (s said) String() string {
@@ -63,7 +63,7 @@ func (h *chronicle) says(id registry.ID) said {
 	return s
 }
 
-// historyTimes are of drains and warnings.
+// historyTimes has the durations of drains and warnings.
 var historyTimes = []time.Duration{0, 20 * time.Second, 40 * time.Second}
 
 func (h *chronicle) warns() (over [3]time.Duration) {
@@ -77,7 +77,7 @@ func (h *chronicle) heartbeat() string {
 	who := pick(h.random, h.agents)
 	var list []said
 	m := &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3}
-	if old := h.model.agents[who.name]; old != nil && h.flip() { // the same again
+	if old := h.model.agents[who.name]; old != nil && h.flip() { // an unchanged report
 		for _, id := range slices.SortedFunc(maps.Keys(old.said), registry.ID.Compare) {
 			list = append(list, old.said[id].said)
 		}
@@ -105,8 +105,8 @@ func (h *chronicle) transition() string {
 	return fmt.Sprintf("%s says at once %s", who.name, s)
 }
 
-// signal sends an agent's signal about all its backends: which are warned of, or that all drain. It counts if the agent
-// was heard before. signal returns a description.
+// signal sends an agent's signal about all its backends, either warnings or a drain, and returns a description. The
+// signal has an effect only if the process has received a report of the agent.
 func (h *chronicle) signal() string {
 	who := pick(h.random, h.agents)
 	a := h.model.agents[who.name]
@@ -147,7 +147,7 @@ func (h *chronicle) signal() string {
 	return fmt.Sprintf("%s warns of %v", who.name, list)
 }
 
-// drainTime returns the length of a drain that has none of its own: the TTL of the service's answers.
+// drainTime returns the default duration of a drain: the TTL of the service's answers.
 func (h *chronicle) drainTime(service string) time.Duration {
 	if d, ok := h.model.served[service]; ok && d.ttl > 0 {
 		return time.Duration(d.ttl) * time.Second
@@ -166,7 +166,7 @@ func (h *chronicle) leave() string {
 	return who.name + " is dropped"
 }
 
-// hear notes that an agent is alive.
+// hear records that an agent is alive.
 func (m *reference) hear(who historian) *refAgent {
 	a := m.agents[who.name]
 	if a == nil {
@@ -177,8 +177,8 @@ func (m *reference) hear(who historian) *refAgent {
 	return a
 }
 
-// heartbeat takes all that an agent says; what it no longer claims is withdrawn, but nobody else could take it
-// meanwhile.
+// heartbeat applies an agent report. Backends that are missing in the report are withdrawn after all others have been
+// applied.
 func (m *reference) heartbeat(who historian, list []said, drainTime func(string) time.Duration) {
 	a := m.hear(who)
 	kept := map[registry.ID]bool{}
@@ -190,8 +190,8 @@ func (m *reference) heartbeat(who historian, list []said, drainTime func(string)
 	maps.DeleteFunc(a.said, func(id registry.ID, _ *refClaim) bool { return !kept[id] })
 }
 
-// say makes a claim, unless another agent makes one that is not gone; one that the declaration names takes it over from
-// one that it does not name.
+// say applies a report on a backend, unless another agent reports it and has not been removed. The agent in the
+// declaration replaces another agent. say returns whether the report was applied.
 func (a *refAgent) say(m *reference, name string, s said, drainTime func(string) time.Duration) bool {
 	if other := m.claimant(s.id); other != "" && other != name {
 		if m.silence(other) < m.file.remove && !(m.outsider(s.id) && m.declared(s.id).agent == name) {
@@ -207,7 +207,7 @@ func (a *refAgent) say(m *reference, name string, s said, drainTime func(string)
 	return true
 }
 
-// followDrain begins or ends the drain that the agent asks for; one that has begun keeps its time.
+// followDrain begins or ends the drain of a report. A drain in progress retains its duration.
 func (c *refClaim) followDrain(now time.Time, drainTime func(string) time.Duration) {
 	switch {
 	case !c.draining:
@@ -217,7 +217,7 @@ func (c *refClaim) followDrain(now time.Time, drainTime func(string) time.Durati
 	}
 }
 
-// newDrain begins now and takes the domain's TTL where nobody says otherwise.
+// newDrain returns a drain that begins now, with the domain's TTL as its default duration.
 func newDrain(service string, over time.Duration, now time.Time, drainTime func(string) time.Duration) *refDrain {
 	if over == 0 {
 		over = drainTime(service)

@@ -26,12 +26,12 @@ var (
 	manyEvents    = flag.Int("events", 100, "number of events in a history")
 )
 
-// Random histories of claims, checks, orders, drains, silence, domains, servers and mappings of the API, and reloads go
-// through a node, which publishes what changed. After each event every name, family and client gets from it what it
-// gets from a publisher that begins anew with the same, and what the reference says, with the TTL and the shares.
+// A node plays random histories of agent reports, checks, admin states, drains, silent agents, API objects and reloads.
+// After each event, the answers for every name, family and client equal the answers of a new publisher with the same
+// data and the results of the reference, including TTL and shares.
 func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 	histories, first := 4, cmp.Or(*firstSeed, 1)
-	if testing.Short() || *firstSeed != 0 { // -short is for the race detector: all histories follow without it
+	if testing.Short() || *firstSeed != 0 { // -short is for the race detector; a run without -short plays all histories
 		histories = 1
 	}
 	histories = cmp.Or(*manyHistories, histories)
@@ -67,7 +67,7 @@ func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 	}
 }
 
-// compare asks for everything. anew also asks a publisher that begins anew.
+// compare queries all names for all clients. With anew, it also queries a new publisher.
 func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 	h.t.Helper()
 	if h.model.suspended {
@@ -131,7 +131,7 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 	}
 }
 
-// situation describes a name for the message of a failure: what the reference and the node believe about it.
+// situation describes a name for an error message: the state in the reference and in the node.
 func (h *chronicle) situation(name string, client int) string {
 	d, served := h.model.served[name]
 	at := h.model.client(client, name)
@@ -156,7 +156,7 @@ func (h *chronicle) situation(name string, client int) string {
 	return text
 }
 
-// fresh returns the view of a publisher that begins with what is known now.
+// fresh returns the view of a new publisher with the current data.
 func (h *chronicle) fresh() *zone.View {
 	h.t.Helper()
 	addresses, err := publish.NodeAddresses(h.node.dns.Addrs())
@@ -169,11 +169,11 @@ func (h *chronicle) fresh() *zone.View {
 	return p.View()
 }
 
-// mostQuestions bounds how often one thing is asked; the shares hold after any number of answers.
+// mostQuestions bounds the number of equal queries. The shares are correct after any number of answers.
 const mostQuestions = 12
 
-// ask asks as often as a cycle of answers is long, up to mostQuestions, and says what is answered, and what of it is
-// wrong.
+// ask sends a query once for each position of the rotation, at most mostQuestions times. It returns the answers and a
+// description of the first error.
 func ask(view *zone.View, name string, v6 bool, client int, want expected) (answers []string, wrong string) {
 	sum := 0
 	for _, parts := range want.addresses {
@@ -210,7 +210,7 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 			return answers, fmt.Sprintf("%v, want always the same", leads)
 		}
 		for address, parts := range want.addresses {
-			// no more than one answer off its share
+			// differs by at most one answer from its share
 			if off := leads[address]*sum - n*parts; !want.hashed && (off > sum || off < -sum) {
 				return answers, fmt.Sprintf("after %d answers %s led %d, its share is %d of %d of %v", n, address, leads[address],
 					parts, sum, want.addresses)
@@ -220,7 +220,7 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 	return answers, ""
 }
 
-// badAddresses describes a mistake in the addresses of one answer, "" for none.
+// badAddresses describes an error in the addresses of an answer; "" if they are correct.
 func badAddresses(addresses []netip.Addr, want expected) string {
 	sorted := slices.Clone(addresses)
 	slices.SortFunc(sorted, netip.Addr.Compare)
@@ -235,8 +235,8 @@ func badAddresses(addresses []netip.Addr, want expected) string {
 	return ""
 }
 
-// badScope describes a mistake in the part of a client's address that an answer depended on (docs/routing.md), "" for
-// none. The part must be empty where the policy does not look at the client.
+// badScope describes an error in the scope of an answer (docs/routing.md); "" if it is correct. The scope must be 0 if
+// the policy does not use the client.
 func badScope(scope uint8, want expected) string {
 	if !want.placed && !want.hashed && scope != 0 {
 		return fmt.Sprintf("scope %d, and the client makes no difference", scope)
@@ -247,7 +247,7 @@ func badScope(scope uint8, want expected) string {
 	return ""
 }
 
-// explained compares what the node says of an answer.
+// explained compares the node's explanation of an answer with the expected answer.
 func explained(view *zone.View, name string, v6 bool, number int, client refClient, want expected) string {
 	family := policy.IPv4
 	if v6 {

@@ -56,7 +56,7 @@ func applyServers(ctx context.Context, n *node, puts []model.Server, gone ...reg
 
 func (h *chronicle) override() string {
 	id := h.id()
-	if len(h.model.orders) > 0 && h.flip() { // another one about the same address
+	if len(h.model.orders) > 0 && h.flip() { // another state of the same address
 		other := pick(h.random, h.model.orders)
 		id = registry.ID{Service: other.service, Address: other.address, Port: 80}
 	}
@@ -104,7 +104,7 @@ func (h *chronicle) drain() string {
 	}
 	d := newDrain(id.Service, pick(h.random, historyTimes), h.model.now, h.drainTime)
 	o.Duration, o.CreatedAt = d.over, d.since
-	if h.model.backends[id] != nil { // package changes rejects drains of others
+	if h.model.backends[id] != nil { // package changes rejects drains of unknown backends
 		h.must(h.node.registry.SetAdminState(h.t.Context(), o))
 		h.model.ordered[id] = d
 		h.must(h.node.store.PutOrder(restore.Order(o)))
@@ -112,7 +112,8 @@ func (h *chronicle) drain() string {
 	return fmt.Sprintf("drain %s over %v", id, d.over)
 }
 
-// define makes a few changes of what the API defines, together: mostly of one kind, of which there are most domains.
+// define makes some changes of API objects in one call. Most changes are of the same kind, and most objects are
+// domains.
 func (h *chronicle) define() string {
 	kinds := []func(*definitions.Draft) string{h.domain, h.domain, h.domain, h.place, h.place, h.mapping, h.setting}
 	if h.flip() {
@@ -125,7 +126,7 @@ func (h *chronicle) define() string {
 	return h.together(changes...)
 }
 
-// together makes changes of what the API defines in one call.
+// together makes changes of API objects in one call.
 func (h *chronicle) together(changes ...func(*definitions.Draft) string) string {
 	var events []string
 	h.must(h.node.control.Define(nil, func(draft *definitions.Draft) error {
@@ -138,7 +139,7 @@ func (h *chronicle) together(changes ...func(*definitions.Draft) string) string 
 	return strings.Join(events, ", ")
 }
 
-// free returns the name of a domain, preferably one that the file does not have.
+// free returns the name of a domain, preferably a name that the file does not contain.
 func (h *chronicle) free() string {
 	name := pick(h.random, historyNames)
 	for range 5 {
@@ -160,7 +161,7 @@ func (h *chronicle) domain(draft *definitions.Draft) string {
 	return h.put(draft, name, pick(h.random, h.algorithms), h.random.IntN(4) > 0)
 }
 
-// put defines a domain that chooses by an algorithm and is random otherwise, as far as the API can say it.
+// put defines a random domain with the given algorithm, within the limits of the API.
 func (h *chronicle) put(draft *definitions.Draft, name, algorithm string, enabled bool) string {
 	d := h.randomDomain(name, algorithm)
 	d.threshold, d.maxAnswers, d.onAllDown, d.disabled = 1, 1, "", !enabled
@@ -173,7 +174,7 @@ func (h *chronicle) put(draft *definitions.Draft, name, algorithm string, enable
 	return fmt.Sprintf("define %+v", d)
 }
 
-// learning makes a domain of the API choose by latency until it knows enough, and perhaps begin anew.
+// learning makes a domain of the API use latency until it has enough measurements, and may restart the measurements.
 func (h *chronicle) learning() string {
 	name := h.free()
 	var events []string
@@ -195,7 +196,7 @@ func (h *chronicle) learning() string {
 	return strings.Join(events, ", ")
 }
 
-// mapping says through the API where a client is, or takes that back.
+// mapping sets or removes the region of a client through the API.
 func (h *chronicle) mapping(draft *definitions.Draft) string {
 	client := h.random.IntN(historyClients)
 	network := netip.PrefixFrom(clientAddress(client), 32)
@@ -210,7 +211,7 @@ func (h *chronicle) mapping(draft *definitions.Draft) string {
 	return fmt.Sprintf("client %d is in %q", client, region)
 }
 
-// historyPlaces are the regions of the API. Some are also in the file, which hides them.
+// historyPlaces are the regions of the API. The file contains some of them, and hides the regions of the API.
 var historyPlaces = []string{"us", "sa", "af", "oc", "an"}
 
 // place creates, changes or deletes a region of the API.
@@ -237,7 +238,7 @@ func (h *chronicle) place(draft *definitions.Draft) string {
 	return fmt.Sprintf("define the region %+v", r)
 }
 
-// setting changes settings of the API, each of which lies over the file's where it differs from that.
+// setting changes settings of the API, which replace the settings of the file.
 func (h *chronicle) setting(draft *definitions.Draft) string {
 	m := h.model
 	ttl, last, interval := m.defaultTTL(), m.lastHealthyDefault(), m.interval()

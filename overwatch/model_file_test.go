@@ -14,7 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/geo/geotest"
 )
 
-// locate writes another database of where clients are. Of the last, it says nothing.
+// locate writes another database of client locations. It has no entry for the last client.
 func (h *chronicle) locate(configPath string) {
 	var networks []geotest.Network
 	for client := range historyClients - 1 {
@@ -35,7 +35,7 @@ func (h *chronicle) locate(configPath string) {
 	h.must(os.Rename(path+".new", path))
 }
 
-// The first of each are in regions of the API only, the first country in all of these.
+// The first of each list are only in regions of the API. All of these regions have the first country.
 var (
 	historyCountries  = []string{"DE", "US", "SG", "BR", "CH"}
 	historyContinents = []string{"EU", "NA", "AS", "SA"}
@@ -57,7 +57,7 @@ func (h *chronicle) reloadTo(before, next fileFacts) string {
 	h.write(h.node.configPath)
 	_, _, err := h.node.control.Reload(h.t.Context())
 	h.must(err)
-	// While the servers change, the longer times count.
+	// During a change of servers, the longer times are used.
 	for _, step := range []fileFacts{before, next} {
 		step.stale, step.remove, step.interval = max(before.stale, next.stale), max(before.remove, next.remove),
 			max(before.interval, next.interval)
@@ -68,7 +68,7 @@ func (h *chronicle) reloadTo(before, next fileFacts) string {
 	return fmt.Sprintf("reload %+v", h.model.file)
 }
 
-// randomRegion has some of the countries, and perhaps one of the continents.
+// randomRegion returns a region with some of the countries and at most one of the continents.
 func (h *chronicle) randomRegion(name string, countries, continents []string) regionFacts {
 	r := regionFacts{name: name}
 	if h.random.IntN(3) > 0 {
@@ -104,7 +104,7 @@ func (h *chronicle) randomFile() fileFacts {
 		}
 		f.regions = append(f.regions, h.randomRegion(name, historyCountries[1:], historyContinents[1:]))
 	}
-	h.model.file = f // what domains may list
+	h.model.file = f // domains may list its regions
 	h.model.join()
 	for _, name := range historyNames {
 		if h.flip() {
@@ -124,7 +124,7 @@ func (h *chronicle) randomFile() fileFacts {
 			if len(f.domains) > 0 && h.random.IntN(4) > 0 {
 				s.service = pick(h.random, f.domains).name
 			}
-			// A backend may be declared once in all regions.
+			// All regions together may declare a backend once.
 			endpoint := fmt.Sprintf("%s %s %d", s.service, s.address, s.port)
 			if s.service == "" || !taken[endpoint] {
 				taken[endpoint] = true
@@ -144,7 +144,7 @@ func (h *chronicle) randomFile() fileFacts {
 	return f
 }
 
-// onlyOnce keeps the first server of each endpoint, whatever its service, so that none is declared twice.
+// onlyOnce removes repeated servers of an endpoint, for any service, so that no endpoint is declared twice.
 func onlyOnce(regions []regionFacts) {
 	seen := map[string]bool{}
 	for i := range regions {
@@ -157,7 +157,7 @@ func onlyOnce(regions []regionFacts) {
 	}
 }
 
-// named returns the agent that a declaration names, mostly none.
+// named returns the agent of a declaration, usually none.
 func (h *chronicle) named() string {
 	return pick(h.random, []string{"", "", "agent0", "agent1", "agent2", "agent9"})
 }
@@ -206,7 +206,7 @@ func (h *chronicle) write(path string) {
 	for _, name := range historyNames {
 		fmt.Fprintf(&b, "    %q: %q\n", name, historyToken)
 	}
-	b.WriteString("  brake: {enabled: false}\n") // the model has none; package registry tests it
+	b.WriteString("  brake: {enabled: false}\n") // the model has no mass-failure protection; package registry tests it
 	fmt.Fprintf(&b, "  validation: {enabled: true, check_interval: %s}\n  stale: {threshold: %s, remove_after: %s}\n",
 		f.interval, f.stale, f.remove)
 	fmt.Fprintf(&b, "  geolocation:\n    database_path: %q\n    default_region: %q\n    custom_mappings: [",

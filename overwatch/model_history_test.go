@@ -28,15 +28,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// The names that histories are about: some in the zone of the file, one that makes a zone of its own.
-// One is a wildcard, and one is below a name that is only there for it.
+// The names of the histories: some in the zone of the file, and a name that creates a separate zone. One name is a
+// wildcard, and another one is below an empty non-terminal.
 var historyNames = []string{"a.gslb.test", "b.gslb.test", "c.w.gslb.test", "*.w.gslb.test", "e.deep.gslb.test",
 	"shop.example.com"}
 
-// asked returns a name that the domain answers for.
+// asked returns a name that matches the domain.
 func asked(domain string) string { return strings.Replace(domain, "*", "any", 1) }
 
-// The backends of each name are few, so that sources meet. Two are on one address.
+// Each name has few backends, so that sources overlap. Two backends share an address.
 var historyEndpoints = []struct {
 	address string
 	port    uint16
@@ -54,7 +54,7 @@ func clientAddress(client int) netip.Addr {
 	return netip.AddrFrom4([4]byte{198, 51, 100, byte(1 + client)})
 }
 
-// chronicle draws events and tells them to a node and to the reference.
+// chronicle creates random events and applies them to a node and to the reference.
 type chronicle struct {
 	t      *testing.T
 	node   *node
@@ -64,11 +64,11 @@ type chronicle struct {
 	log    []string
 
 	signed     bool
-	algorithms []string                      // of this history: few, so that each gets far
+	algorithms []string                      // algorithms of this history: few, for long sequences of each
 	pools      []string                      // routing_algorithm of regions
-	far        map[registry.ID]time.Duration // how long a check takes at least
+	far        map[registry.ID]time.Duration // minimum duration of a check
 	chains     map[string]chainSeen
-	valid      map[string]bool // signatures that were verified
+	valid      map[string]bool // verified signatures
 }
 
 type historian struct {
@@ -76,8 +76,7 @@ type historian struct {
 	agent        trust.Agent
 }
 
-// newChronicle opens the parts of a node that decide what is answered. It has no sockets that anybody reads, so time is
-// virtual.
+// newChronicle opens the parts of a node that determine answers. No goroutine reads its sockets, so time is virtual.
 func newChronicle(t *testing.T, seed uint64) *chronicle {
 	t.Helper()
 	h := &chronicle{t: t, random: rand.New(rand.NewPCG(seed, 2)), signed: seed%2 == 0, chains: map[string]chainSeen{},
@@ -88,12 +87,12 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 		ordered:  map[registry.ID]*refDrain{},
 		measured: map[registry.ID]*refMeasured{},
 	}
-	// Where several regions share, whom latency chose would depend on which of them is looked at first.
+	// If several regions share, the selection by latency would depend on the order of regions.
 	h.pools = []string{"round-robin", "client-hash", "weighted", "latency"}
 	if h.flip() {
 		h.pools = h.pools[:3]
 	}
-	h.algorithms = []string{[]string{"proximity", "latency", "geolocation"}[seed%3]} // what depends on most
+	h.algorithms = []string{[]string{"proximity", "latency", "geolocation"}[seed%3]} // the algorithms with the most inputs
 	for range 2 {
 		h.algorithms = append(h.algorithms, pick(h.random, historyAlgorithms))
 	}
@@ -110,11 +109,11 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	return h
 }
 
-// startTime is the virtual time that a start takes. The DNS part begins halfway, so that its work of every second and
-// the registry's alternate.
+// startTime is the virtual duration of a start. The DNS part starts in the middle, so that the periodic work of DNS and
+// registry alternates.
 const startTime = time.Second
 
-// start opens a node, and has the agents enrol.
+// start opens a node, and enrolls the agents.
 func (h *chronicle) start(path string) {
 	h.t.Helper()
 	cfg, err := control.Load(path)
@@ -142,14 +141,14 @@ func (h *chronicle) start(path string) {
 	}
 }
 
-// openChecks makes a validator that has stopped: the history makes the checks.
+// openChecks creates a stopped validator, since the history makes the checks.
 func (h *chronicle) openChecks(ctx context.Context, cfg *config.Config) error {
 	stopped, stop := context.WithCancel(ctx)
 	stop()
 	return errors.Join(h.node.openValidation(ctx, cfg), h.node.validator.Run(stopped))
 }
 
-// restart stops the node and starts it with what it has stored.
+// restart stops the node and starts it with its stored data.
 func (h *chronicle) restart() string {
 	h.node.close()
 	synctest.Wait()
@@ -160,7 +159,7 @@ func (h *chronicle) restart() string {
 	return "restart"
 }
 
-// enrol makes an agent that the node's own trust has authenticated for every name.
+// enrol creates an agent with a pin for every name.
 func (h *chronicle) enrol(path, name, region string) trust.Agent {
 	h.t.Helper()
 	who, _, err := identity.LoadOrCreate(path+".crt", path+".key", name, time.Now())
@@ -182,7 +181,7 @@ func (h *chronicle) enrol(path, name, region string) trust.Agent {
 		return m.Agent
 	}
 	open(wire.TypeEnrol, 1, payload)
-	// or its pin would go; what it says later does not pass through trust
+	// A heartbeat keeps its pin. Later reports do not pass through trust.
 	report, err := (&wire.Heartbeat{}).MarshalBinary()
 	h.must(err)
 	return open(wire.TypeHeartbeat, 2, report)
@@ -217,11 +216,11 @@ func idsOf(name string) []registry.ID {
 	return slices.DeleteFunc(allHistoryIDs(), func(id registry.ID) bool { return id.Service != name })
 }
 
-// next makes one event happen, and describes it.
+// next applies a random event and returns its description.
 func (h *chronicle) next() string {
 	var event string
 	switch n := h.random.IntN(100); {
-	case len(h.log) == 0: // what takes several to matter
+	case len(h.log) == 0: // objects whose effects depend on each other
 		event = h.together(h.place, h.place, h.place)
 	case len(h.log)%25 == 24:
 		event = h.learning()
@@ -259,7 +258,7 @@ func (h *chronicle) next() string {
 	return event
 }
 
-// time lets some pass; half of the times until something is due, or until the second before.
+// time advances the clock. In half of the cases it advances to the next deadline, or to the second before the deadline.
 func (h *chronicle) time() string {
 	d := pick(h.random, []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, 10 * time.Second, 31 * time.Second,
 		95 * time.Second, 6 * time.Minute})
@@ -271,7 +270,7 @@ func (h *chronicle) time() string {
 	return d.String() + " pass"
 }
 
-// due returns the moments to come at which time alone changes something, in order.
+// due returns the future times at which a deadline changes the state, in order.
 func (m *reference) due() (all []time.Time) {
 	for _, a := range m.agents {
 		all = append(all, a.seen.Add(m.file.stale), a.seen.Add(m.file.remove))
@@ -311,7 +310,7 @@ func (h *chronicle) check() string {
 	return h.measure(outcome, ids)
 }
 
-// measure gives the node's checks of some backends, one after the other, the same outcome.
+// measure applies the same check outcome to some backends, one after the other.
 func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	var took []time.Duration
 	for _, id := range ids {
@@ -329,7 +328,7 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 			v.State, v.Err = check.StateUnhealthy, "refused"
 		}
 		h.must(h.node.validated(h.t.Context(), v))
-		h.settled() // whom latency holds depends on each step, and the node may decide once for several
+		h.settled() // latency decisions depend on each step, and the node may combine several steps in a decision
 		took = append(took, latency)
 		h.model.checked(id, outcome, latency)
 		h.model.settle()
@@ -337,8 +336,8 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	return fmt.Sprintf("%s of %v in %v", outcome, ids, took)
 }
 
-// judgeNew checks the backends that the last change of declarations waits for, as a node does at once. Until then
-// backends stay that are to go, which the reference knows nothing of.
+// judgeNew applies check results to new backends of the last change of declarations, as a node does immediately. Until
+// then the node retains removed backends, which the reference does not contain.
 func (h *chronicle) judgeNew() {
 	h.model.settle()
 	backends := slices.Collect(h.node.registry.View().Backends())
@@ -359,7 +358,7 @@ func (h *chronicle) judgeNew() {
 	}
 }
 
-// checked takes the outcome of one of the node's own checks.
+// checked applies the outcome of an own check.
 func (m *reference) checked(id registry.ID, outcome check.Outcome, took time.Duration) {
 	b := m.backends[id]
 	if b == nil || outcome == check.Unknown {
@@ -374,8 +373,8 @@ func (m *reference) checked(id registry.ID, outcome check.Outcome, took time.Dur
 	m.samples = append(m.samples, refSample{id, took})
 }
 
-// restart forgets what a restart does: what checks found, and what agents think of what they
-// claim, until they are heard; the silence of each begins anew. Drains go on, and so do early warnings that held.
+// restart removes the data that a restart loses: check results, and agent reports until the next heartbeat. The silence
+// of each agent starts at the restart. Drains and active early warnings continue.
 func (m *reference) restart() {
 	m.suspended, m.samples = false, nil
 	for _, b := range m.backends {
@@ -398,7 +397,7 @@ func (m *reference) restart() {
 	}
 }
 
-// settled waits until the node has published everything that happened.
+// settled waits until the node has published all events.
 func (h *chronicle) settled() {
 	synctest.Wait()
 	h.must(h.node.publisher.Flush(h.t.Context()))

@@ -27,11 +27,11 @@ func (m *reference) region(name string) *regionFacts {
 	return first(m.regions, func(r regionFacts) bool { return r.name == name })
 }
 
-// client returns the place of a client for a name (docs/routing.md, "geolocation"). The candidates for its region are
-// the region of a mapping, of the file or the API; the regions with its country; the regions with its continent; the
-// default region. The client is in the first candidate that the name uses, or else in the first. Its position is the
-// position in the database (docs/routing.md, "proximity"), or of the first candidate if a mapping placed it or the
-// database has no position.
+// client returns the location of a client for a name (docs/routing.md, "geolocation"). The candidates for its region
+// are the region of a mapping, of the file or the API; the regions with its country; the regions with its continent;
+// the default region. The client is in the first candidate in the regions of the name, otherwise in the first
+// candidate. Its position is the position in the database (docs/routing.md, "proximity"), or the position of the first
+// candidate if a mapping determined the region or the database has no position.
 func (m *reference) client(number int, name string) refClient {
 	var list []string
 	mapped, is := m.file.mappings[number]
@@ -93,7 +93,7 @@ func first(list []regionFacts, is func(regionFacts) bool) *regionFacts {
 	return nil
 }
 
-// measurable reports whether there is a distance from the client to any candidate.
+// measurable reports whether the distance from the client to any candidate is known.
 func (m *reference) measurable(in []refCandidate, client refClient) bool {
 	return client.at != nil && slices.ContainsFunc(in, func(c refCandidate) bool {
 		r := m.region(c.region)
@@ -101,9 +101,8 @@ func (m *reference) measurable(in []refCandidate, client refClient) bool {
 	})
 }
 
-// near returns the nearest region of those with candidates, and behind it those that are farther away by no more than
-// the domain's tolerance. A bias of b takes b percent off a region's distance; one of -b adds what a bias of b would
-// take off again.
+// near returns the nearest region with candidates, followed by regions within the domain's tolerance. A positive bias b
+// reduces the distance of a region by b percent. A bias of -b is the inverse of a bias of b.
 func (m *reference) near(d domainFacts, in []refCandidate, client refClient) []string {
 	far := map[string]float64{}
 	for _, c := range in {

@@ -12,34 +12,34 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// expected is the answer that clients of one kind should get.
+// expected is the correct answer to a group of clients.
 type expected struct {
-	kind       string // as zone.Kind, in words
+	kind       string // zone.Kind in words
 	ttl        int
-	addresses  map[netip.Addr]int // and their parts of the answers
+	addresses  map[netip.Addr]int // addresses with their relative shares
 	size       int                // addresses per answer
-	hashed     bool               // a client is always answered the same one
-	placed     bool               // it may depend on where the client is
+	hashed     bool               // each client has a fixed address
+	placed     bool               // the answer may depend on the client's location
 	lastResort bool
 
-	group    string // of clients, inside which latency keeps those that it chose
+	group    string // group of clients with the same latency selection
 	in, slow []registry.ID
 }
 
-// refCandidate is a backend as the policy sees it.
+// refCandidate is a backend with its properties for the policy.
 type refCandidate struct {
 	declared
 	id         registry.ID
 	address    netip.Addr
 	fit        bool
 	share      int  // in thousandths
-	unknown    bool // whether it is healthy: nobody has said
+	unknown    bool // no source has reported its health
 	takenOut   bool
 	lastServed time.Time
-	never      bool // has it served
+	never      bool // it has never served
 }
 
-// domainOf returns the domain that answers for a name: its own, else the wildcard beside it (RFC 4592).
+// domainOf returns the domain for a name: the domain of the name, otherwise the matching wildcard (RFC 4592).
 func (m *reference) domainOf(name string) string {
 	_, below, _ := strings.Cut(name, ".")
 	for _, domain := range []string{name, "*." + below} {
@@ -52,7 +52,7 @@ func (m *reference) domainOf(name string) string {
 
 func (c *refCandidate) serves() bool { return c.fit && c.share > 0 }
 
-// answer returns the answer that a client should get for a name with candidates.
+// answer returns the correct answer to a client for a name with candidates.
 func (m *reference) answer(name string, all []refCandidate, v6 bool, client refClient) expected {
 	d, ok := m.served[name]
 	if !ok && strings.HasSuffix(name, ".gslb.test") {
@@ -68,7 +68,7 @@ func (m *reference) answer(name string, all []refCandidate, v6 bool, client refC
 	for _, a := range []string{d.algorithm, d.fallback} {
 		e.placed = e.placed || a == "geolocation" || a == "proximity"
 	}
-	// A name that has candidates of the other family only has no data, and no error.
+	// A name with candidates only of the other family has a NODATA answer.
 	ofFamily := func(c refCandidate) bool { return c.address.Is6() == v6 }
 	need := minimum(d.minHealthy, len(only(all, func(c refCandidate) bool { return !c.unknown })))
 	in := only(all, func(c refCandidate) bool { return c.serves() })
@@ -102,7 +102,7 @@ func (m *reference) answer(name string, all []refCandidate, v6 bool, client refC
 	return e
 }
 
-// choose returns the candidates in the regions that the algorithm chooses, and the algorithm inside a region ("Routing
+// choose returns the candidates in the regions that the algorithm selects, and the algorithm inside a region ("Routing
 // algorithms", and routing.md, "Composing").
 func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e *expected) (_ []refCandidate,
 	inside string) {
@@ -110,7 +110,7 @@ func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e
 	if d.fallback != "" && !m.knowsEnough(d, in, client) {
 		algorithm = d.fallback
 	}
-	var regions []string // the one that answers, and those that share with it
+	var regions []string // the selected region, and the regions that share with it
 	switch {
 	case algorithm == "failover":
 		regions = []string{m.failover(d, in)}
@@ -130,7 +130,7 @@ func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e
 	return in, "weighted"
 }
 
-// knowsEnough reports whether the domain's algorithm has the facts that it chooses by.
+// knowsEnough reports whether the inputs of the domain's algorithm are known.
 func (m *reference) knowsEnough(d domainFacts, in []refCandidate, client refClient) bool {
 	switch d.algorithm {
 	case "geolocation":
@@ -162,8 +162,8 @@ func (m *reference) candidates(service string) (all []refCandidate) {
 	return all
 }
 
-// minimum returns the number of backends that must serve, at least 1. text is a number, or a percentage of all backends
-// of which something is known, rounded up.
+// minimum returns the number of backends that must serve, at least 1. text is a number, or a percentage of the backends
+// with known health, rounded up.
 func minimum(text string, all int) int {
 	number, percent := strings.CutSuffix(text, "%")
 	n, _ := strconv.Atoi(number)
@@ -173,7 +173,7 @@ func minimum(text string, all int) int {
 	return max(n, 1)
 }
 
-// lastResort returns the candidates that answer when too few may serve.
+// lastResort returns the candidates of the fallback answer.
 func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []refCandidate {
 	in := only(all, func(c refCandidate) bool { return !c.takenOut })
 	switch {
@@ -183,7 +183,7 @@ func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []re
 	default:
 		return nil
 	}
-	// Those that serve, and those that did until a minute before the latest moment at which enough did.
+	// Serving backends, and backends that served within the minute before the latest time with enough of them.
 	served := func(c refCandidate, at time.Time) bool { return c.serves() || !c.never && !c.lastServed.Before(at) }
 	var enough time.Time
 	for _, c := range in {
@@ -199,8 +199,8 @@ func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []re
 	return only(in, func(c refCandidate) bool { return served(c, enough.Add(-time.Minute)) })
 }
 
-// failover returns the first of the domain's regions with enough of in, else with any; regions that the domain does not
-// list come last.
+// failover returns the first of the domain's regions with enough of in, otherwise with any. Regions outside the
+// domain's list are last.
 func (m *reference) failover(d domainFacts, in []refCandidate) string {
 	order := m.regionsOf(d, in)
 	for _, region := range order {
@@ -211,7 +211,7 @@ func (m *reference) failover(d domainFacts, in []refCandidate) string {
 	return order[0]
 }
 
-// regionsOf returns the regions of in, in the order of the domain's, then by name.
+// regionsOf returns the regions of in, in the domain's order, then by name.
 func (m *reference) regionsOf(d domainFacts, in []refCandidate) []string {
 	var order, rest []string
 	for _, c := range in {
@@ -228,7 +228,7 @@ func (m *reference) regionsOf(d domainFacts, in []refCandidate) []string {
 	return append(order, rest...)
 }
 
-// nearest returns the client's region, else the nearest to it, else the first in order.
+// nearest returns the client's region, otherwise the nearest region, otherwise the first region.
 func (m *reference) nearest(d domainFacts, in []refCandidate, client string) string {
 	order := m.regionsOf(d, in)
 	if slices.Contains(order, client) {
@@ -257,7 +257,7 @@ func only(list []refCandidate, keep func(refCandidate) bool) (kept []refCandidat
 	return kept
 }
 
-// preferred returns the candidates for which keep is true, all if there are none.
+// preferred returns the candidates for which keep is true; all candidates if there are none.
 func preferred(list []refCandidate, keep func(refCandidate) bool) []refCandidate {
 	if kept := only(list, keep); len(kept) > 0 {
 		return kept

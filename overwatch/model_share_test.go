@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// refWarning is one kind of early warning of one backend. Its effect goes from 0 to 1 over a time while the warning
-// holds, and back over the same time.
+// refWarning is an early warning of a backend. Its effect increases from 0 to 1 over a time while the warning is
+// active, and decreases over the same time.
 type refWarning struct {
 	over  time.Duration // 0: no effect
 	from  float64       // the effect at since
@@ -26,7 +26,7 @@ func (w *refWarning) effect(now time.Time) float64 {
 	return min(w.from+moved, 1)
 }
 
-// share returns the part that the warning leaves, in thousandths: from 1000 down to 100, in steps of 50.
+// share returns the share that the warning allows, in thousandths: from 1000 down to 100, in steps of 50.
 func (w *refWarning) share(now time.Time) int {
 	if w.over == 0 {
 		return 1000
@@ -39,7 +39,7 @@ func (w *refWarning) share(now time.Time) int {
 	return 1000 - 50*int(steps)
 }
 
-// followWarnings takes up what the agent says; one that has fallen silent warns of nothing.
+// followWarnings applies the warnings of the agent. The warnings of a silent agent end.
 func (c *refClaim) followWarnings(now time.Time, silent bool) {
 	for kind := range c.warnings {
 		w, said := &c.warnings[kind], c.warns[kind]
@@ -60,11 +60,11 @@ func (c *refClaim) followWarnings(now time.Time, silent bool) {
 	}
 }
 
-// refMeasured is the smoothed time of this node's checks of a backend, in seconds.
+// refMeasured is the smoothed duration of this node's checks of a backend, in seconds.
 type refMeasured struct {
 	smoothed float64
 	samples  int
-	held     map[string]bool // groups of clients inside which it was among the fastest at the last decision
+	held     map[string]bool // client groups with the backend among the fastest at the last decision
 }
 
 type refSample struct {
@@ -72,7 +72,7 @@ type refSample struct {
 	took time.Duration
 }
 
-// measures reports whether the answers of a name depend on measurements.
+// measures reports whether the answers of a name use measurements.
 func (m *reference) measures(name string) bool {
 	d, served := m.served[name]
 	if !served {
@@ -88,8 +88,7 @@ func (m *reference) measures(name string) bool {
 	return choosesRegion && slices.ContainsFunc(m.regions, func(r regionFacts) bool { return r.pool == "latency" })
 }
 
-// takeSamples takes up what was measured in the last second (docs/routing.md, "latency": an exponential moving
-// average).
+// takeSamples applies the measurements of the last second (docs/routing.md, "latency": an exponential moving average).
 func (m *reference) takeSamples() {
 	taken := map[string]bool{}
 	for _, s := range m.samples {
@@ -113,7 +112,7 @@ func (m *reference) takeSamples() {
 	m.hold()
 }
 
-// forgetMeasured forgets what no name asks for any more.
+// forgetMeasured removes measurements that no name uses.
 func (m *reference) forgetMeasured() {
 	for id := range m.measured {
 		if !m.measures(id.Service) {
@@ -128,9 +127,9 @@ func (m *reference) qualifies(d domainFacts, c refCandidate) bool {
 	return known != nil && known.samples >= d.samples && known.smoothed <= d.slowest.Seconds()
 }
 
-// fastest returns the candidates within a tenth and the tolerance of the fastest, and the candidates within a quarter
-// and 1.25 times the tolerance that have shared with it so far (routing.md, "latency"). If none qualifies it returns
-// all.
+// fastest returns the candidates within a tenth and the tolerance of the fastest, and the previously selected
+// candidates within a quarter and 1.25 times the tolerance (routing.md, "latency"). If no candidate qualifies, it
+// returns all.
 func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []refCandidate {
 	fit := only(in, func(c refCandidate) bool { return m.qualifies(d, c) })
 	if len(fit) == 0 {
@@ -152,7 +151,7 @@ func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []ref
 	})
 }
 
-// hold notes who shares, wherever clients can be.
+// hold records the selected backends for all client locations.
 func (m *reference) hold() {
 	if len(m.measured) == 0 {
 		return
@@ -186,7 +185,7 @@ func (m *reference) hold() {
 				}
 			}
 		}
-		for _, c := range all { // of those that are nobody's for now everything is kept, as after a restart
+		for _, c := range all { // retains the groups that currently exist, for all backends
 			if known := m.measured[c.id]; known != nil {
 				maps.DeleteFunc(known.held, func(group string, _ bool) bool { return !groups[group] })
 			}

@@ -11,11 +11,11 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// historyZones are the zones that there can be.
+// historyZones lists the possible zones.
 var historyZones = []string{"gslb.test.", "shop.example.com."}
 
-// names returns the names of a zone with the types of each: its apex, the node's own name, and the steered names, which
-// can have addresses of both families whatever is healthy now. It returns nil where there is no such zone.
+// names returns the names of a zone with the types of each: its apex, the node's own name, and the load-balanced names.
+// The load-balanced names have the types of both families for any health. It returns nil if the zone does not exist.
 func (m *reference) names(apex string) map[string][]uint16 {
 	domains := m.served
 	if _, made := domains[strings.TrimSuffix(apex, ".")]; !made && apex != historyZones[0] {
@@ -35,7 +35,7 @@ func (m *reference) names(apex string) map[string][]uint16 {
 	return types
 }
 
-// proved describes a mistake in an answer to a client who asks for signatures, "" for none.
+// proved describes an error in an answer with signatures; "" if it is correct.
 func (h *chronicle) proved(view *zone.View, name string, v6 bool, client int, want expected) string {
 	qtype := dns.TypeA
 	if v6 {
@@ -59,7 +59,7 @@ func (h *chronicle) proved(view *zone.View, name string, v6 bool, client int, wa
 	return denied(dns.Fqdn(name), apex, qtype, kind, h.model.names(apex), r.Authority)
 }
 
-// allSigned finds a set of records that no signature with a key of the zone covers.
+// allSigned finds an RRset without a valid signature by a key of the zone.
 func (h *chronicle) allSigned(view *zone.View, apex string, records []dns.RR) string {
 	type set struct {
 		name  string
@@ -88,7 +88,7 @@ func (h *chronicle) allSigned(view *zone.View, apex string, records []dns.RR) st
 	return ""
 }
 
-// covers verifies a signature, once.
+// covers verifies a signature once.
 func (h *chronicle) covers(sig *dns.RRSIG, records, keys []dns.RR) bool {
 	if !sig.ValidityPeriod(time.Now()) {
 		return false
@@ -110,8 +110,7 @@ func (h *chronicle) covers(sig *dns.RRSIG, records, keys []dns.RR) bool {
 	return h.valid[known]
 }
 
-// denied says what a negative answer, or one by a wildcard, fails to prove (RFC 4035 section 3.1.3, RFC 5155 section
-// 7.2).
+// denied describes a missing proof in a negative or wildcard answer (RFC 4035 section 3.1.3, RFC 5155 section 7.2).
 func denied(name, apex string, qtype uint16, kind string, names map[string][]uint16, authority []dns.RR) string {
 	_, exists := names[name]
 	wildcard := "*." + name[strings.IndexByte(name, '.')+1:]
@@ -141,7 +140,7 @@ func denied(name, apex string, qtype uint16, kind string, names map[string][]uin
 			return false
 		})
 	}
-	// The name below the closest encloser is the one whose absence counts.
+	// The absence of the name below the closest encloser must be proved.
 	closer := name
 	for parent := name[strings.IndexByte(name, '.')+1:]; parent != apex &&
 		!above(names, parent); parent = parent[strings.IndexByte(parent, '.')+1:] {
@@ -176,7 +175,7 @@ func denied(name, apex string, qtype uint16, kind string, names map[string][]uin
 	return ""
 }
 
-// coversBelow reports whether a record denies the wildcard of any name above.
+// coversBelow reports whether a record denies the wildcard of any upper name.
 func coversBelow(authority []dns.RR, name string) bool {
 	for parent := name; strings.Contains(strings.TrimSuffix(parent, "."), "."); {
 		parent = parent[strings.IndexByte(parent, '.')+1:]
@@ -189,7 +188,7 @@ func coversBelow(authority []dns.RR, name string) bool {
 	return false
 }
 
-// above reports whether a name exists, if only for what is below it.
+// above reports whether a name exists, possibly as an empty non-terminal.
 func above(names map[string][]uint16, name string) bool {
 	for known := range names {
 		if dns.IsSubDomain(name, known) {
@@ -199,7 +198,7 @@ func above(names map[string][]uint16, name string) bool {
 	return false
 }
 
-// covers reports whether a name lies between two in canonical order (RFC 4034 section 6.1). The second of these may be
+// covers reports whether a name is between two names in canonical order (RFC 4034 section 6.1). The second name may be
 // the apex.
 func covers(from, to, name string) bool {
 	return before(from, name) && (before(name, to) || before(to, from) || to == from)
@@ -214,14 +213,14 @@ func before(a, b string) bool {
 	return slices.Compare(labels(a), labels(b)) < 0
 }
 
-// chainSeen is a zone as it last was.
+// chainSeen is the previous state of a zone.
 type chainSeen struct {
 	names  string
 	serial uint32
 }
 
-// compareChains walks the chain of each zone, which must have every name and no other. A zone whose names have changed
-// has a higher serial; none has a lower one.
+// compareChains checks that the chain of each zone contains exactly its names. A zone with changed names has a higher
+// serial. No zone has a lower serial.
 func (h *chronicle) compareChains(event string, view *zone.View) {
 	h.t.Helper()
 	for _, apex := range historyZones {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// reference is a simple model of a node: what it believes and answers. It is made of plain facts, from which everything
-// is derived anew after every event and every second, with nothing of the node's own code. It knows whole seconds only.
+// reference is a simple model of a node: its state and its answers. It stores plain facts, and derives all other data
+// after every event and every second, without code of the node. Its times are whole seconds.
 type reference struct {
 	now      time.Time
 	file     fileFacts
@@ -23,11 +23,11 @@ type reference struct {
 	database [historyClients]placeFacts
 	servers  map[registry.ID]declared
 	agents   map[string]*refAgent
-	backends map[registry.ID]*refBackend // what history left behind, for as long as the backend is known
+	backends map[registry.ID]*refBackend // remaining state of known backends
 	ordered  map[registry.ID]*refDrain   // drains of operators
 	orders   []refOrder
 	measured map[registry.ID]*refMeasured
-	samples  []refSample // not taken up yet
+	samples  []refSample // unused measurements
 
 	regions []regionFacts          // of the file and the API
 	served  map[string]domainFacts // by name
@@ -43,20 +43,20 @@ type fileFacts struct {
 	mappings          map[int]string // client to region
 	defaultRegion     string
 	returnLastHealthy bool
-	ttl               int // seconds, where a domain says nothing
+	ttl               int // default in seconds
 	hashed            bool
 
 	stale, remove, interval time.Duration
 }
 
-// layerFacts is settings of the API that lie over the file's, nil where none does.
+// layerFacts has the settings of the API that replace settings of the file; nil for unset.
 type layerFacts struct {
 	ttl               *int
 	returnLastHealthy *bool
 	interval          *time.Duration
 }
 
-// under returns what over points to if it is set, else the setting of the file.
+// under returns the target of over if it is set, otherwise the setting of the file.
 func under[T any](over *T, file T) T {
 	if over != nil {
 		return *over
@@ -84,11 +84,11 @@ type regionFacts struct {
 }
 
 type serverFacts struct {
-	service string // "": one of every domain that lists the region
+	service string // "": the service of each domain that lists the region
 	address string
 	port    uint16
 	weight  int
-	agent   string // whose own it is; "": nobody's
+	agent   string // declared agent; "": none
 }
 
 type domainFacts struct {
@@ -107,13 +107,13 @@ type domainFacts struct {
 type declared struct {
 	weight int
 	region string
-	agent  string // whose own it is
+	agent  string // declared agent
 }
 
 type refAgent struct {
 	region string
 	seen   time.Time
-	heard  bool // by this process
+	heard  bool // this process has received a report
 	said   map[registry.ID]*refClaim
 }
 
@@ -129,7 +129,7 @@ type refDrain struct {
 }
 
 type refBackend struct {
-	verdict     string // healthy, unhealthy or "" for none
+	verdict     string // healthy, unhealthy or ""
 	verdictAt   time.Time
 	checkedEach time.Duration // the interval of checks at that time
 	succeeding  bool          // the last conclusive check
@@ -147,7 +147,7 @@ type refOrder struct {
 	expires time.Time // zero: never
 }
 
-// endpoint returns the address that the order is about, or the address and port, as the store has it.
+// endpoint returns the address, or the address and port, of an admin state in the store's format.
 func (o refOrder) endpoint() string {
 	if o.port == 0 {
 		return o.address.String()
@@ -159,8 +159,8 @@ func (o refOrder) about(other refOrder) bool {
 	return o.service == other.service && o.address == other.address && o.port == other.port
 }
 
-// join brings up to date which regions there are and which domains are served: where the file and the API have one of a
-// name, the file's counts. A domain of the API lists regions that are there only.
+// join derives the regions and the served domains. An object of the file hides the API object of the same name. A
+// domain of the API lists only existing regions.
 func (m *reference) join() {
 	m.regions = slices.Clone(m.file.regions)
 	added := slices.SortedFunc(maps.Values(m.places), func(a, b regionFacts) int {
@@ -186,7 +186,7 @@ func (m *reference) join() {
 // static returns the servers of the file, by backend.
 func (m *reference) static() map[registry.ID]declared {
 	all := map[registry.ID]declared{}
-	for _, named := range []bool{false, true} { // a named one wins
+	for _, named := range []bool{false, true} { // servers with a service have precedence
 		for _, r := range m.file.regions {
 			for _, s := range r.servers {
 				switch {
@@ -209,7 +209,7 @@ func backendID(service, address string, port uint16) registry.ID {
 	return registry.ID{Service: service, Address: netip.MustParseAddr(address), Port: port}
 }
 
-// advance lets seconds pass, one by one.
+// advance advances the clock second by second.
 func (m *reference) advance(d time.Duration) {
 	for end := m.now.Add(d); m.now.Before(end); {
 		m.takeSamples()
@@ -218,7 +218,7 @@ func (m *reference) advance(d time.Duration) {
 	}
 }
 
-// settle removes what is abandoned, judges the suspension and brings what history leaves behind up to date.
+// settle removes expired data, derives self-isolation and updates the remaining state.
 func (m *reference) settle() {
 	m.join()
 	m.orders = slices.DeleteFunc(m.orders, func(o refOrder) bool {
@@ -231,7 +231,7 @@ func (m *reference) settle() {
 	for _, a := range m.agents {
 		for _, c := range a.said {
 			c.followWarnings(m.now, m.now.Sub(a.seen) >= m.file.stale)
-			if m.now.Sub(a.seen) >= m.file.remove { // it asks for nothing any more
+			if m.now.Sub(a.seen) >= m.file.remove { // a removed agent has no drain
 				c.drain, c.draining = nil, false
 			}
 		}
@@ -270,7 +270,7 @@ func (m *reference) sweep() {
 	}
 }
 
-// ids returns every backend that somebody declares or claims, in order.
+// ids returns all declared and reported backends, in order.
 func (m *reference) ids() []registry.ID {
 	all := map[registry.ID]bool{}
 	for id := range m.static() {
@@ -287,7 +287,7 @@ func (m *reference) ids() []registry.ID {
 	return slices.SortedFunc(maps.Keys(all), registry.ID.Compare)
 }
 
-// claimant returns the agent that claims a backend, "" for none.
+// claimant returns the agent that reports a backend; "" if missing.
 func (m *reference) claimant(id registry.ID) string {
 	for name, a := range m.agents {
 		if _, claims := a.said[id]; claims {
@@ -299,12 +299,12 @@ func (m *reference) claimant(id registry.ID) string {
 
 func (m *reference) silence(agent string) time.Duration { return m.now.Sub(m.agents[agent].seen) }
 
-// verdictEnds returns when a verdict is too old: by the interval of its time where that was longer than now.
+// verdictEnds returns the expiry of a check result, from the longer of the previous and the current interval.
 func (m *reference) verdictEnds(b *refBackend) time.Time {
 	return b.verdictAt.Add(3 * max(b.checkedEach, m.interval()))
 }
 
-// verdict returns the verdict of this node's own checks, "" where there is none that counts.
+// verdict returns the current result of own checks; "" if missing.
 func (m *reference) verdict(b *refBackend) string {
 	if b.setAside || b.verdict == "" || !m.now.Before(m.verdictEnds(b)) {
 		return ""
@@ -312,7 +312,7 @@ func (m *reference) verdict(b *refBackend) string {
 	return b.verdict
 }
 
-// evidence combines what the agent and the node's checks say of a backend. any is false where neither says anything.
+// evidence combines the agent report and the own check of a backend. any is false without either of them.
 func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 	verdict := m.verdict(m.backends[id])
 	claim, stale := "", false
@@ -330,10 +330,11 @@ func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 	return verdict == "healthy", verdict != ""
 }
 
-// outsider reports whether the agent that claims a backend is another than its declaration names.
+// outsider reports whether an agent other than the agent of the declaration reports a backend.
 func (m *reference) outsider(id registry.ID) bool { return m.declared(id).agent != m.claimant(id) }
 
-// order returns the operator's order about a backend, nil for none. One about the port outweighs one about the address.
+// order returns the admin state of a backend, nil if missing. The state of a port has precedence over the state of an
+// address.
 func (m *reference) order(id registry.ID) *refOrder {
 	for _, port := range []uint16{id.Port, 0} {
 		for i := range m.orders {
@@ -345,7 +346,7 @@ func (m *reference) order(id registry.ID) *refOrder {
 	return nil
 }
 
-// fit reports whether a backend may serve, apart from its drain.
+// fit reports whether a backend may serve, without regard to its drain.
 func (m *reference) fit(id registry.ID) bool {
 	if o := m.order(id); o != nil {
 		return o.healthy
@@ -356,14 +357,14 @@ func (m *reference) fit(id registry.ID) bool {
 	return m.backends[id].remembered == "healthy"
 }
 
-// unknown reports whether nobody has said yet if a backend is healthy.
+// unknown reports whether no source has reported the health of a backend.
 func (m *reference) unknown(id registry.ID) bool {
 	_, said := m.evidence(id)
 	return !said && m.order(id) == nil && m.backends[id].remembered == ""
 }
 
-// share returns the part that drains and early warnings leave of a backend, in thousandths. A drain lowers it to 0, in
-// twentieths. The lowest counts.
+// share returns the share of a backend under drains and early warnings, in thousandths. A drain lowers it to 0 in steps
+// of a twentieth. The lowest share applies.
 func (m *reference) share(id registry.ID) int {
 	left := 1000
 	for _, d := range m.drains(id) {
@@ -377,14 +378,14 @@ func (m *reference) share(id registry.ID) int {
 	return left
 }
 
-// warned reports whether early warnings lower the share of a backend.
+// warned reports whether early warnings reduce the share of a backend.
 func (m *reference) warned(id registry.ID) bool {
 	agent := m.claimant(id)
 	return agent != "" && !m.outsider(id) && slices.ContainsFunc(m.agents[agent].said[id].warnings[:],
 		func(w refWarning) bool { return w.share(m.now) < 1000 })
 }
 
-// drained returns the time at which the first drain of a backend ends, zero if it has none.
+// drained returns the time of the first end of a drain of a backend; zero without a drain.
 func (m *reference) drained(id registry.ID) (first time.Time) {
 	for _, d := range m.drains(id) {
 		if end := d.since.Add(d.over); first.IsZero() || end.Before(first) {
@@ -394,7 +395,7 @@ func (m *reference) drained(id registry.ID) (first time.Time) {
 	return first
 }
 
-// drains returns the operator's drain of a backend and its agent's, as far as there are any.
+// drains returns the drains of a backend by the operator and by its agent.
 func (m *reference) drains(id registry.ID) (all []*refDrain) {
 	if d := m.ordered[id]; d != nil {
 		all = append(all, d)
@@ -405,7 +406,7 @@ func (m *reference) drains(id registry.ID) (all []*refDrain) {
 	return all
 }
 
-// judge decides whether this node is cut off: then its own bad verdicts are set aside.
+// judge determines self-isolation: the node then ignores its own failed checks.
 func (m *reference) judge() {
 	type sums struct{ good, bad int }
 	regions, services, agents := map[string]*sums{}, map[string]*sums{}, map[string]bool{}
@@ -457,7 +458,7 @@ func (m *reference) judge() {
 	}
 }
 
-// declared returns weight, region and agent of a backend from the first source that has it: file, API, agent.
+// declared returns the weight, region and agent of a backend from the first source with the backend: file, API, agent.
 func (m *reference) declared(id registry.ID) declared {
 	if d, ok := m.static()[id]; ok {
 		return d

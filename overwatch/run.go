@@ -99,7 +99,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		err = errHanging
 	}
 	stopAnswering()
-	if failure := dns.Wait(); failure != nil && (err == nil || errors.Is(err, errStopped)) { // the other parts ended because of it
+	if failure := dns.Wait(); failure != nil && (err == nil || errors.Is(err, errStopped)) { // the cause of other errors
 		err = failure
 	}
 	n.log.Info().Msg("overwatch stopped")
