@@ -195,7 +195,7 @@ func TestReload_ANameThatMovesHasServersAllTheTime(t *testing.T) {
 	slow := func() string {
 		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 			*http.Request) {
-			time.Sleep(100 * time.Millisecond) // real time: response time of the backend
+			time.Sleep(100 * time.Millisecond) // real: the response time of the backend
 		}))
 		t.Cleanup(server.Close)
 		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())

@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 )
 
-// Agent is an agent that reports to the nodes it was added with.
+// Agent is a gslb-agent that reports to the nodes given at its creation.
 type Agent struct {
 	*Unit
 	File AgentFile
-	Path string         // of the configuration file
-	Prom netip.AddrPort // of /metrics
+	Path string         // configuration file
+	Prom netip.AddrPort // address of /metrics
 }
 
-// AddAgent prepares an agent that watches the backends and holds the token of each of their services.
+// AddAgent prepares an agent that watches the backends and has the token of each of their services.
 func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentBackend) (*Agent, error) {
 	dir, err := c.directory(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentB
 	return a, nil
 }
 
-// Start writes the configuration as File has it now and starts the agent.
+// Start writes the configuration in File and starts the agent.
 func (a *Agent) Start() error {
 	if err := a.WriteFile(); err != nil {
 		return err
@@ -53,5 +53,5 @@ func (a *Agent) Start() error {
 	return a.Unit.Start()
 }
 
-// WriteFile writes the configuration as File has it now.
+// WriteFile writes the configuration in File.
 func (a *Agent) WriteFile() error { return writeFile(a.Path, a.File) }

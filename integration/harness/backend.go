@@ -13,9 +13,9 @@ type Backend struct {
 	At netip.AddrPort
 }
 
-// AddBackends prepares one backend per address, all on one port, as replicas of an application are: an answer of the
-// DNS has only addresses, so they must differ. All of 127.0.0.0/8 is loopback on Linux; elsewhere each address must be
-// added to the loopback interface first.
+// AddBackends prepares one backend per address, all on the same port, like replicas of an application: DNS answers
+// contain only addresses, so the addresses must differ. On Linux all of 127.0.0.0/8 is loopback. On other systems, each
+// address must first be added to the loopback interface.
 func (c *Cluster) AddBackends(addrs map[string]netip.Addr) (map[string]*Backend, error) {
 	names := sortedKeys(addrs)
 	all := make([]netip.Addr, len(names))
@@ -29,7 +29,8 @@ func (c *Cluster) AddBackends(addrs map[string]netip.Addr) (map[string]*Backend,
 	backends := map[string]*Backend{}
 	for i, name := range names {
 		b := c.AddBackendAt(name, held.On(all[i]))
-		// Each holds its own socket of the reservation, so that starting one does not give up the others' port.
+		// Each has a separate socket of the reservation, so that the start of a backend does not release the port of the
+		// others.
 		b.ports = []*Reservation{{port: held.port, held: held.held[i : i+1]}}
 		backends[name] = b
 	}
@@ -51,7 +52,7 @@ func (b *Backend) Serving(ctx context.Context) error {
 	})
 }
 
-// ask makes one health request. It returns an error unless the answer is 200.
+// ask sends a health request. It returns an error unless the status is 200.
 func (b *Backend) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Binaries are the paths of the programs that a cluster is made of.
+// Binaries has the paths of the programs of a cluster.
 type Binaries struct {
 	Overwatch string // gslb-overwatch
 	Agent     string // gslb-agent
@@ -18,8 +18,8 @@ type Binaries struct {
 	Backend   string // the small HTTP backend of this module
 }
 
-// Build fills Binaries. A program that exists in dir is used as it is; the others are built from the workspace
-// around the working directory into scratch. An empty dir builds them all.
+// Build fills Binaries. It uses programs that exist in dir, and builds the others from the workspace around the working
+// directory into scratch. If dir is empty, it builds all programs.
 func Build(ctx context.Context, dir, scratch string) (Binaries, error) {
 	var b Binaries
 	programs := []struct {
@@ -47,7 +47,7 @@ func Build(ctx context.Context, dir, scratch string) (Binaries, error) {
 	return b, nil
 }
 
-// find returns the absolute path of dir/name, "" if there is no such file.
+// find returns the absolute path of dir/name, "" if the file does not exist.
 func find(dir, name string) (string, error) {
 	if dir == "" {
 		return "", nil

@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// lostAfter is the time after which an answer is given up once a later question has been answered.
+// lostAfter is the time limit for an answer after a later query was answered.
 const lostAfter = 3 * time.Second
 
 // client queries a server over UDP.
@@ -21,9 +21,9 @@ type client struct {
 	conn     *dns.Conn     // nil: none yet
 }
 
-// exchange sends a question and returns its answer. After AnswerBound without an answer it sends the question from
-// other sockets as well, until the patience is over. If another socket receives an answer, the first answer is lost
-// unless it arrives within lostAfter. If no socket receives an answer, the first answer is only late.
+// exchange sends a query and returns its answer. After AnswerBound without an answer, it also sends the query from
+// other sockets, until the patience is over. If another socket receives an answer, the first answer is lost unless it
+// arrives within lostAfter. If no socket receives an answer, the first answer is only late.
 func (c *client) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	if c.conn == nil {
 		conn, err := c.open(ctx)
@@ -38,7 +38,7 @@ func (c *client) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 		return r, nil
 	}
 	first := c.conn
-	c.conn = nil // a late answer must not meet the next question
+	c.conn = nil // a late answer must not match the next query
 	defer first.Close()
 	for errors.Is(err, os.ErrDeadlineExceeded) && time.Since(begin) < c.patience && ctx.Err() == nil {
 		later := c.askAnew(ctx, m)
@@ -68,7 +68,7 @@ func (c *client) ask(ctx context.Context, conn *dns.Conn, m *dns.Msg) (*dns.Msg,
 	return r, err
 }
 
-// askAnew sends the question from a separate socket. It returns an error if no answer arrives.
+// askAnew sends the query from a separate socket. It returns an error if no answer arrives.
 func (c *client) askAnew(ctx context.Context, m *dns.Msg) error {
 	conn, err := c.open(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *client) askAnew(ctx context.Context, m *dns.Msg) error {
 	return err
 }
 
-// await reads from conn until the answer with an id is there, for wait at most.
+// await reads from conn until the answer with an id arrives, at most for wait.
 func await(conn *dns.Conn, id uint16, wait time.Duration) (*dns.Msg, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
 		return nil, err
@@ -96,6 +96,6 @@ func await(conn *dns.Conn, id uint16, wait time.Duration) (*dns.Msg, error) {
 
 func (c *client) close() {
 	if c.conn != nil {
-		_ = c.conn.Close() // a UDP socket has nothing left to say
+		_ = c.conn.Close() // a UDP socket has no unsent data
 	}
 }

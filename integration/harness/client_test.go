@@ -1,4 +1,4 @@
-package harness // for the client alone, in virtual time; a Watch is seen in every test with real processes
+package harness // inside: it tests the client in virtual time; tests with real processes test Watch
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// A machine that stands still for a while makes an answer late. An answer that does not come although a later question
-// has one is lost, and so is one of a server that answers nothing at all.
+// A stalled machine makes an answer late. An answer is lost if it does not arrive although a later query was answered,
+// or if the server answers no query.
 func TestClient_TellsALateAnswerFromALostOne(t *testing.T) {
 	const still = 20 * time.Second
 	for name, c := range map[string]struct {

@@ -36,7 +36,7 @@ type Cluster struct {
 	units []*Unit
 }
 
-// NewCluster makes the directory, key and tokens of a cluster without any program yet.
+// NewCluster creates the directory, key and tokens of a cluster without programs.
 func NewCluster(o Options) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "gslb-cluster-")
 	if err != nil {
@@ -52,8 +52,8 @@ func NewCluster(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Close ends all programs, first politely, and removes the directory. Agents end before the rest, so that the nodes
-// they say goodbye to are still there. The error names those that had to be killed. It may be called again.
+// Close stops all programs, first by SIGTERM, and removes the directory. Agents stop before the other programs, so that
+// nodes receive their goodbye messages. The error lists the killed programs. Close may be called repeatedly.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	units := slices.Clone(c.units)
@@ -73,14 +73,14 @@ func closeAll(units []*Unit) error {
 	return errors.Join(errs...)
 }
 
-// NewGossipKey returns a fresh gossip key as the configuration wants it: 32 bytes in base64.
+// NewGossipKey returns a new gossip key in the format of the configuration: 32 bytes in base64.
 func NewGossipKey() string {
 	key := make([]byte, 32)
 	rand.Read(key)
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-// NewToken returns a fresh service token of more than the 32 characters that are recommended.
+// NewToken returns a new service token of more than the recommended 32 characters.
 func NewToken() string {
 	return rand.Text() + rand.Text()
 }
@@ -94,7 +94,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// directory makes a private directory for one program's files.
+// directory creates a private directory for the files of a program.
 func (c *Cluster) directory(name string) (string, error) {
 	dir := filepath.Join(c.Dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -9,23 +9,23 @@ import (
 	"github.com/miekg/dns"
 )
 
-// AnswerBound is the time after which a query without an answer has failed (invariant I1). A Watch may have more
-// patience.
+// AnswerBound is the time after which a query without an answer has failed (invariant I1). A Watch may have a longer
+// time limit.
 const AnswerBound = time.Second
 
-// Answer is the outcome of one query, as the client saw it.
+// Answer is the outcome of a query at the client.
 type Answer struct {
-	At    time.Time // when the answer was there, or was given up
+	At    time.Time // time of the answer or of the timeout
 	Took  time.Duration
 	Addrs []netip.Addr
 	Rcode int
-	Err   error // no answer at all; Rcode means nothing then
+	Err   error // no answer; Rcode is then invalid
 }
 
-// Asked returns the time at which the question was sent.
+// Asked returns the time at which the query was sent.
 func (a Answer) Asked() time.Time { return a.At.Add(-a.Took) }
 
-// Has reports whether the address is among those answered.
+// Has reports whether the answer contains the address.
 func (a Answer) Has(addr netip.Addr) bool { return slices.Contains(a.Addrs, addr) }
 
 // Good reports whether the answer is a success with at least one address.
@@ -33,7 +33,7 @@ func (a Answer) Good() bool {
 	return a.Err == nil && a.Rcode == dns.RcodeSuccess && len(a.Addrs) > 0
 }
 
-// ask asks for the A records of a name by means of exchange, and decodes the answer.
+// ask queries the A records of a name with exchange, and decodes the answer.
 func ask(exchange func(*dns.Msg) (*dns.Msg, error), name string) Answer {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 	begin := time.Now()

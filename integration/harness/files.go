@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// OverwatchFile is the configuration file of an overwatch node, with the keys that clusters here use. A test may
-// change it before the node is started.
+// OverwatchFile is the configuration file of an overwatch node, with the keys that these clusters use. A test may
+// change it before the start of the node.
 type OverwatchFile struct {
 	Includes  []string         `yaml:"includes,omitempty"`
 	Mode      string           `yaml:"mode"`
@@ -132,7 +132,7 @@ type Region struct {
 	Servers   []Server `yaml:"servers,omitempty"`
 }
 
-// Server is a backend that no agent watches: the nodes check it themselves.
+// Server is a backend without an agent: the nodes check it.
 type Server struct {
 	Service     string      `yaml:"service"`
 	Address     netip.Addr  `yaml:"address"`
@@ -208,7 +208,7 @@ type BackendsFrom struct {
 	HealthCheck HealthCheck `yaml:"health_check"`
 }
 
-// AgentBackend is a backend that an agent watches and speaks for.
+// AgentBackend is a backend that an agent watches and reports.
 type AgentBackend struct {
 	Service     string      `yaml:"service"`
 	Address     netip.Addr  `yaml:"address"`
@@ -233,7 +233,7 @@ type HealthCheck struct {
 	Enabled          *bool         `yaml:"enabled,omitempty"`
 	Type             string        `yaml:"type"`
 	Path             string        `yaml:"path"`
-	Address          string        `yaml:"address,omitempty"` // of the probe, instead of the address of the backend
+	Address          string        `yaml:"address,omitempty"` // address of the probe; default: backend address
 	Interval         time.Duration `yaml:"interval"`
 	Timeout          time.Duration `yaml:"timeout"`
 	FailureThreshold int           `yaml:"failure_threshold"`
@@ -259,7 +259,7 @@ type APISection struct {
 	More map[string]any `yaml:",inline"` // further keys
 }
 
-// writeFile writes a configuration, readable by its owner only because it has secrets in it.
+// writeFile writes a configuration with permissions for only its owner, because it contains secrets.
 func writeFile(path string, file any) error {
 	text, err := yaml.Marshal(file)
 	if err != nil {

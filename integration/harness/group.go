@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Group is a set of goroutines that are waited for together. Wait raises a panic of any of them again, in the goroutine
-// of its caller, who may have a terminal to put back in order.
+// Group is a set of goroutines with a common end. Wait repeats a panic of a goroutine in the goroutine of its caller,
+// so that the caller can restore the terminal.
 type Group struct {
 	running sync.WaitGroup
 

@@ -6,8 +6,8 @@ import (
 )
 
 // LastWith returns the time of the last answer with the address since from, or zero. quiet is the number of later
-// answers without the address. A small number proves no removal: the address may only wait for its place in the
-// rotation.
+// answers without the address. A small number does not prove a removal: the next answer in the rotation may contain the
+// address.
 func (w *Watch) LastWith(n *Node, name string, addr netip.Addr, from time.Time) (last time.Time, quiet int) {
 	for _, a := range w.Since(n, name, from) {
 		switch {
@@ -30,15 +30,15 @@ func (w *Watch) FirstWith(n *Node, name string, addr netip.Addr, from time.Time)
 	return time.Time{}
 }
 
-// Tally counts the answers that one node gave to a client for one name.
+// Tally counts a node's answers to a client for a name.
 type Tally struct {
 	Asked  int
 	Failed int                // no answer, an error code or no address
 	Slow   time.Duration      // the slowest good answer
-	Got    map[netip.Addr]int // answers that had the address
+	Got    map[netip.Addr]int // number of answers with the address
 }
 
-// Share returns the part of the good answers that had the address, 0 to 1.
+// Share returns the fraction of good answers with the address, from 0 to 1.
 func (t Tally) Share(addr netip.Addr) float64 {
 	if good := t.Asked - t.Failed; good > 0 {
 		return float64(t.Got[addr]) / float64(good)

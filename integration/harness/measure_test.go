@@ -9,8 +9,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// recorded makes a watch with answers at one per millisecond; each is the last octet of the address, 0 for SERVFAIL,
-// -1 for no answer.
+// recorded returns a watch with one answer per millisecond. Each answer is the last octet of the address, 0 for
+// SERVFAIL, or -1 for no answer.
 func recorded(n *Node, name string, begin time.Time, octets ...int) *Watch {
 	w := NewWatch([]*Node{n}, []string{name}, time.Millisecond)
 	for i, o := range octets {

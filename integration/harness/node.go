@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// askBound is the time limit of a request to a backend. apiBound is the time limit of a request to a node's API, where
-// a change waits for the disk of a machine that may be busy.
+// askBound is the time limit of a request to a backend. apiBound is the time limit of a request to a node's API,
+// because a change waits for the disk of a possibly busy machine.
 const (
 	askBound = 2 * time.Second
 	apiBound = 10 * time.Second
@@ -25,16 +25,16 @@ const (
 type Node struct {
 	*Unit
 	File   OverwatchFile
-	Path   string // of the configuration file
+	Path   string // configuration file
 	DNS    netip.AddrPort
 	Gossip netip.AddrPort
 	API    netip.AddrPort
-	Prom   netip.AddrPort // of /metrics
+	Prom   netip.AddrPort // address of /metrics
 	Client *api.Client
 }
 
-// AddNode prepares an overwatch node that serves all of the cluster's domains. servers are the static backends of each
-// region that it knows; a region may have none.
+// AddNode prepares an overwatch node that serves all domains of the cluster. servers has the static backends of each
+// region of the node; a region may have none.
 func (c *Cluster) AddNode(name, region string, servers map[string][]Server) (*Node, error) {
 	dir, err := c.directory(name)
 	if err != nil {

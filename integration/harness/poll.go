@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// pollEvery is the interval at which a condition is checked: short against every promise that is measured, long against
-// the cost of a check.
+// pollEvery is the interval at which a condition is checked: short in comparison with every measured promise, and long
+// in comparison with the cost of a check.
 const pollEvery = 20 * time.Millisecond
 
 // errEnded means that a program has ended. Until returns when cond returns this error.
 var errEnded = errors.New("has ended")
 
-// Until calls cond until it returns nil. When ctx ends first, or a program that cond needs has ended, the error names
-// what was awaited and cond's last error.
+// Until calls cond until it returns nil. If ctx ends first, or a program that cond needs has ended, the error contains
+// what and cond's last error.
 func Until(ctx context.Context, what string, cond func(context.Context) error) error {
 	begin := time.Now()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	var last error // of the last call that ended before ctx
+	var last error // error of the last call that ended before ctx
 	for {
 		err := cond(ctx)
 		if err == nil {
@@ -29,7 +29,7 @@ func Until(ctx context.Context, what string, cond func(context.Context) error) e
 		if ctx.Err() == nil {
 			last = err
 		} else if last != nil {
-			err = last // states more than the end of ctx
+			err = last // more specific than the end of ctx
 		}
 		if ctx.Err() != nil || errors.Is(err, errEnded) {
 			return fmt.Errorf("waited %s for %s: %w", time.Since(begin).Round(time.Millisecond), what, err)

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// The error of a wait has the last error of the condition, not the end of the context.
+// The error of a wait contains the last error of the condition instead of the end of the context.
 func TestUntil_NamesTheLastErrorOfTheCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

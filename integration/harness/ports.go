@@ -43,8 +43,8 @@ var ports = sync.OnceValues(func() (first, last int) {
 	return portsBeside(low, high)
 })
 
-// portsBeside returns a range without the ephemeral ports, low to high: the usual range if they are outside of it, else
-// the ports below or above them. Where nearly all ports are ephemeral it returns the usual range.
+// portsBeside returns a range without the ephemeral ports, low to high: the usual range if it contains none of them,
+// otherwise the ports below or above them. If nearly all ports are ephemeral, it returns the usual range.
 func portsBeside(low, high int) (first, last int) {
 	const unprivileged, end = 1024, 1 << 16
 	switch {
@@ -64,13 +64,13 @@ var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // cluster must not use the port. On Linux an abstract socket also claims the port, for other processes with clusters.
 var taken struct {
 	sync.Mutex
-	claims map[uint16]io.Closer // nil where the cluster is over
+	claims map[uint16]io.Closer // nil after the end of the cluster
 }
 
 // claimOf returns the name of the abstract socket that claims a port.
 func claimOf(port uint16) string { return fmt.Sprintf("@gslb-integration-port-%d", port) }
 
-// claim takes a port for the caller. It returns false if the port is taken, by this process or another one.
+// claim reserves a port for the caller. It returns false if this or another process has reserved the port.
 func claim(port uint16) bool {
 	taken.Lock()
 	defer taken.Unlock()
@@ -92,7 +92,7 @@ func claim(port uint16) bool {
 	return true
 }
 
-// unclaim leaves a port to other processes.
+// unclaim releases a port to other processes.
 func unclaim(port uint16) {
 	taken.Lock()
 	defer taken.Unlock()
@@ -109,7 +109,7 @@ type Reservation struct {
 	held []io.Closer
 }
 
-// Reserve finds one port that is free on all the addresses, on the given networks ("tcp", "udp"), and holds it.
+// Reserve finds a port that is free on all addresses, on the given networks ("tcp", "udp"), and reserves it.
 func Reserve(addrs []netip.Addr, networks ...string) (*Reservation, error) {
 	first, end := ports()
 	var last error

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// heirPart makes this test binary the child that has a reserved socket.
+// heirPart makes this test binary the child with a reserved socket.
 const heirPart = "HARNESS_TEST_HEIR"
 
-// A child that is forked while a port is held has the socket until it is executed. This one has it until somebody
-// connects.
+// A child that is forked while a port is reserved has the socket until its exec. This child has the socket until a
+// client connects.
 func TestRelease_WaitsForAChildThatStillHasThePort(t *testing.T) {
 	if os.Getenv(heirPart) != "" {
 		l, err := net.FileListener(os.NewFile(3, "inherited"))
@@ -23,7 +23,7 @@ func TestRelease_WaitsForAChildThatStillHasThePort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		os.Exit(0) // which resets the connection
+		os.Exit(0) // resets the connection
 	}
 	r, err := Reserve([]netip.Addr{localhost}, "tcp")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestRelease_WaitsForAChildThatStillHasThePort(t *testing.T) {
 	<-ended
 }
 
-// A port belongs to one run as long as the run's cluster may start something on it, also while nothing listens there.
+// A port belongs to a run as long as the run's cluster may start a program on it, also while no program listens on it.
 func TestReserve_APortIsNobodyElsesUntilTheClusterIsOver(t *testing.T) {
 	r, err := Reserve([]netip.Addr{localhost}, "tcp")
 	if err != nil {
@@ -81,7 +81,7 @@ func TestReserve_APortIsNobodyElsesUntilTheClusterIsOver(t *testing.T) {
 	}
 }
 
-// Wherever the system takes the ports of outgoing connections from, ours are others, if there are enough.
+// The ports of the harness are outside the system's range for outgoing connections, if enough ports exist.
 func TestPorts_AreBesideTheEphemeralOnes(t *testing.T) {
 	for ephemeral, want := range map[[2]int][2]int{
 		{32768, 60999}: {firstPort, lastPort},

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// StopBound is the time from SIGTERM to SIGKILL. Only a program that hangs needs so long.
+// StopBound is the time from SIGTERM to SIGKILL. Only a hanging program needs so long.
 const StopBound = time.Minute
 
 // killBound is the time limit for the kernel to end a process after SIGKILL.
@@ -62,7 +62,7 @@ func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan str
 			err := cmd.Start()
 			started <- err
 			if err == nil {
-				_ = cmd.Wait() // how it ended is in ProcessState
+				_ = cmd.Wait() // ProcessState has the result
 			}
 			return nil
 		})
@@ -90,7 +90,7 @@ func (p *process) running() bool {
 	}
 }
 
-// signal does nothing to a program that has ended.
+// signal sends a signal to the program, unless the program has ended.
 func (p *process) signal(sig syscall.Signal) error {
 	err := p.cmd.Process.Signal(sig)
 	if errors.Is(err, os.ErrProcessDone) {
@@ -99,7 +99,7 @@ func (p *process) signal(sig syscall.Signal) error {
 	return err
 }
 
-// endWithin waits for the end of the program and reports whether it came in time.
+// endWithin reports whether the program ends within a time.
 func (p *process) endWithin(d time.Duration) bool {
 	bound := time.NewTimer(d)
 	defer bound.Stop()

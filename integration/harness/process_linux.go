@@ -2,6 +2,6 @@ package harness
 
 import "syscall"
 
-// tie asks the kernel to kill a program when the thread that starts it ends, so that not even SIGKILL to the harness
-// leaves one behind.
+// tie makes the kernel kill a program at the end of the thread that started it, so that no program remains even after
+// SIGKILL to the harness.
 func tie(attributes *syscall.SysProcAttr) { attributes.Pdeathsig = syscall.SIGKILL }

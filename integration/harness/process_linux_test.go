@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Threads that end, as those do whose goroutine was in a network, take no program with them.
+// The end of a thread, such as the thread of a goroutine in a network, does not end programs of other threads.
 func TestProcess_OutlivesEveryThreadButItsOwn(t *testing.T) {
 	const programs = 30
 	over := make(chan struct{})
@@ -23,7 +23,7 @@ func TestProcess_OutlivesEveryThreadButItsOwn(t *testing.T) {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					runtime.LockOSThread() // for good
+					runtime.LockOSThread() // permanently
 				}()
 				<-ended
 			}

@@ -4,5 +4,5 @@ package harness
 
 import "syscall"
 
-// tie cannot tie a program's life to the harness on this system: after SIGKILL to the harness it stays.
+// tie does nothing, because this system cannot tie programs to the harness: they continue after SIGKILL to the harness.
 func tie(*syscall.SysProcAttr) {}

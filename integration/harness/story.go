@@ -16,7 +16,7 @@ const keptLines = 400
 // cutLine is the maximum size of a stored line, in bytes.
 const cutLine = 4 << 10
 
-// eventSource names the lines that the harness itself adds to the story.
+// eventSource is the source of lines that the harness adds to the story.
 const eventSource = "harness"
 
 // Line is an entry of a Story: an event of the harness, or a line of a program.
@@ -38,7 +38,7 @@ func newStory() *Story {
 	return &Story{begin: time.Now(), lines: map[string][]Line{}}
 }
 
-// Event adds a line of the harness's own.
+// Event adds a line of the harness.
 func (s *Story) Event(format string, args ...any) {
 	s.add(eventSource, fmt.Sprintf(format, args...))
 }
@@ -78,8 +78,8 @@ func (s *Story) add(source, text string) {
 	s.lines[source] = lines
 }
 
-// output is the writer that a program's standard output and error go to: it cuts them into lines of the story.
-// Only the one goroutine that copies the program's output writes to it.
+// output is the writer for a program's standard output and error: it splits them into lines of the story. Only the
+// goroutine that copies the program's output writes to it.
 type output struct {
 	story  *Story
 	source string

@@ -1,6 +1,6 @@
-// Command demo is `make run`: a cluster of real gslb programs on loopback and a live view of what clients get from it
-// while things fail. Without a terminal, or with -plain, it prints a transcript of a failover of each kind and exits 0
-// if all promises hold.
+// Command demo is `make run`: a cluster of real gslb programs on loopback with a live view of the answers to clients
+// during faults. Without a terminal, or with -plain, it prints a transcript of a failover of each kind and exits 0 if
+// all promises are kept.
 package main
 
 import (
@@ -22,8 +22,8 @@ func main() {
 		fmt.Fprintf(os.Stderr, "demo: %q is not expected: only flags are\n", flag.Arg(0))
 		os.Exit(2)
 	}
-	// The signals stay caught until the end: a second Ctrl-C must not cut the clearing up short, which is bounded. A
-	// closed terminal or pipe is a way to quit too.
+	// The program catches signals until the end: a second Ctrl-C must not interrupt the cleanup, which has a time limit.
+	// The end of the terminal or pipe also quits the program.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	if err := demo.Run(ctx, demo.Options{Binaries: *bin, Plain: *plain, In: os.Stdin, Out: os.Stdout}); err != nil {

@@ -16,10 +16,10 @@ type verdict int
 const (
 	passed     verdict = iota
 	found              // an input fails, or the target does not build
-	endedEarly         // Go's engine gave up, with nothing found
+	endedEarly         // Go's engine stopped without a finding
 )
 
-// judge returns the outcome of a run from the output of go test and its error. If a worker answers too late at the end,
+// judge returns the outcome of a run from the output of go test and its error. If a worker answers late at the end,
 // Go's engine ends the target with its own deadline error. Such an error names no failing input and is no finding.
 func judge(output string, err error) verdict {
 	if err == nil {
@@ -38,9 +38,9 @@ func judge(output string, err error) verdict {
 	return found
 }
 
-// campaign fuzzes targets one after the other.
+// campaign fuzzes targets sequentially.
 type campaign struct {
-	tries int // of a target that ends early
+	tries int // maximum runs of a target that ends early
 	fuzz  func(context.Context, target) (output string, err error)
 	out   io.Writer
 
@@ -48,7 +48,7 @@ type campaign struct {
 	findings             []target
 }
 
-// all fuzzes all targets, whatever is found, and prints the counts. It returns an error if there was a finding.
+// all fuzzes all targets, also after findings, and prints the counts. It returns an error if there was a finding.
 func (c *campaign) all(ctx context.Context, targets []target) error {
 	began := time.Now()
 	for i, t := range targets {
@@ -99,10 +99,10 @@ func (c *campaign) one(ctx context.Context, t target) error {
 	}
 }
 
-// progress matches the lines with the progress of Go's engine.
+// progress matches the progress lines of Go's engine.
 var progress = regexp.MustCompile(`execs: (\d+).*new interesting: (\d+)`)
 
-// tally returns the number of inputs of a run, from the last line of progress in its output.
+// tally returns the number of inputs of a run, from the last progress line in its output.
 func tally(output string) string {
 	all := progress.FindAllStringSubmatch(output, -1)
 	if len(all) == 0 {

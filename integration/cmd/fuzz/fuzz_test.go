@@ -61,7 +61,7 @@ func TestCampaign_TriesAnEarlyEndAgainAndBounded(t *testing.T) {
 	}
 }
 
-// A module with a target that fails and one that does not, with Go's own engine.
+// A module with a failing target and a passing target, with Go's own engine.
 func TestRun_FindsWhatFailsAndGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

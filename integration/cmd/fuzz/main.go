@@ -1,9 +1,9 @@
-// Command fuzz fuzzes every fuzz target of some modules, each for a while. Its arguments are the modules' directories:
+// Command fuzz runs every fuzz target of the given modules for a while. Its arguments are the modules' directories:
 //
 //	fuzz -time 1m overwatch shared
 //
-// It prints its progress, goes on after a finding, and ends with a line of counts. Its exit code is 1 if there was a
-// finding. Go writes the failing input into testdata/fuzz of the package; `go test` runs it from then on.
+// It prints its progress, continues after a finding, and ends with a line of counts. Its exit code is 1 if there was a
+// finding. Go writes the failing input into testdata/fuzz of the package; later runs of `go test` use it.
 package main
 
 import (

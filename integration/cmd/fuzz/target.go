@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// target is one fuzz target.
+// target is a fuzz target.
 type target struct {
-	module string // the directory of its module
-	pkg    string // its package, relative to the module
-	name   string // the name of its function
+	module string // directory of its module
+	pkg    string // package, relative to the module
+	name   string // function name
 }
 
 func (t target) String() string { return path.Join(t.module, t.pkg) + " " + t.name }
 
-// find returns the targets of a module that match a pattern, ordered by file and place in it.
+// find returns the targets of a module that match a pattern, ordered by file and position.
 func find(module string, pattern *regexp.Regexp) (targets []target, err error) {
 	err = filepath.WalkDir(module, func(file string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(file, "_test.go") {
@@ -37,7 +37,7 @@ func find(module string, pattern *regexp.Regexp) (targets []target, err error) {
 		for _, d := range parsed.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Fuzz") || len(f.Type.Params.List) != 1 {
-				continue // not what go test takes for a fuzz target
+				continue // no fuzz target for go test
 			}
 			if t := (target{module, "./" + filepath.ToSlash(pkg), f.Name.Name}); pattern.MatchString(t.String()) {
 				targets = append(targets, t)
@@ -48,7 +48,7 @@ func find(module string, pattern *regexp.Regexp) (targets []target, err error) {
 	return targets, err
 }
 
-// fuzz runs a target for a while, and returns what go test printed.
+// fuzz runs a target for a while, and returns the output of go test.
 func (t target) fuzz(ctx context.Context, each time.Duration) (string, error) {
 	args := []string{"test", "-run", "^$", "-fuzz", "^" + t.name + "$", "-fuzztime", each.String(), t.pkg}
 	cmd := exec.CommandContext(ctx, "go", args...)

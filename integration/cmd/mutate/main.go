@@ -1,5 +1,5 @@
-// Command mutate breaks promises on purpose, each in a copy of the workspace, and runs the test that is to notice. It
-// fails when a test stays green, and when a text that it changes is not there any more.
+// Command mutate breaks promises on purpose, each in a copy of the workspace, and runs the test that must notice it. It
+// fails if a test passes, or if the text to replace does not exist.
 //
 //	go run ./integration/cmd/mutate [-run words]   # from the top of the workspace
 package main
@@ -29,8 +29,8 @@ func main() {
 	}
 }
 
-// all breaks one promise after the other, in one copy of the workspace that is restored in between. only selects
-// promises by a text in them.
+// all breaks the promises sequentially, in a copy of the workspace that is restored after each promise. only selects
+// the promises that contain a text.
 func all(ctx context.Context, only string) (err error) {
 	dir, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
@@ -61,7 +61,7 @@ func all(ctx context.Context, only string) (err error) {
 	return nil
 }
 
-// export copies the files of the workspace, those that are not committed too, without ignored ones.
+// export copies the files of the workspace, including uncommitted files, without ignored files.
 func export(ctx context.Context, dir string) error {
 	list, err := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
@@ -83,8 +83,8 @@ func export(ctx context.Context, dir string) error {
 	return nil
 }
 
-// caught breaks the promise in a copy of the workspace. It returns nil if the test is green before and fails then, and
-// leaves the copy as it was.
+// caught breaks the promise in a copy of the workspace, and restores the copy. It returns nil if the test passes before
+// the change and fails after it.
 func (m mutation) caught(ctx context.Context, dir string) error {
 	path := filepath.Join(dir, m.file)
 	whole, err := os.ReadFile(path)

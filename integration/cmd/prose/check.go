@@ -34,7 +34,8 @@ func (r report) density() int {
 	return (len(r.phrases)*1000 + r.words - 1) / r.words
 }
 
-// exceeds reports whether the file has too many terms or phrases. allowed has the values of an earlier version.
+// exceeds reports whether the terms or phrases of the file are above the limits. allowed has the values of an earlier
+// version.
 func (r report) exceeds(allowed allowance) bool { return r.hasTerms(allowed) || r.hasPhrases(allowed) }
 
 func (r report) hasTerms(allowed allowance) bool { return len(r.terms) > allowed.terms }

@@ -76,7 +76,7 @@ func comments(source string) string {
 	}
 }
 
-// blank replaces all matches by spaces, and keeps line breaks.
+// blank replaces all matches by spaces, except line breaks.
 func blank(text string, what *regexp.Regexp) string {
 	return what.ReplaceAllStringFunc(text, func(match string) string {
 		return " " + strings.Repeat("\n", strings.Count(match, "\n"))

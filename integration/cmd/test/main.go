@@ -2,11 +2,11 @@
 //
 //	test -bin bin [-only NAMES] [-list] quick|rest|all|long
 //
-// It prints its progress and the output of each failure at once. At the end it prints the slowest tests, the commands
-// that repeat the failures, and a line of counts. Its exit code is 1 if anything failed.
+// It prints its progress and the output of each failure immediately. At the end it prints the slowest tests, the
+// commands that repeat the failures, and a line of counts. Its exit code is 1 if anything failed.
 //
-// Where CI is "true", a test that is skipped is a failure, since it shows nothing: a machine of CI has what the tests
-// need. It is no failure if the reason of the skip names `make test-long`, or in a step with -short `make test-all`.
+// If CI is "true", a skipped test is a failure, because CI machines have all requirements of the tests. The exceptions
+// are skips with the reason `make test-long`, and skips with the reason `make test-all` in a step with -short.
 package main
 
 import (
@@ -59,8 +59,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return r.all(ctx, stages)
 }
 
-// pick keeps the steps with the names in only, which are separated by commas; all if it is empty. It returns an error
-// for names of no step.
+// pick returns the stages with only the named steps. only is a comma-separated list of names; empty means all steps.
+// pick returns an error for unknown names.
 func pick(stages [][]step, only string) (kept [][]step, err error) {
 	if only == "" {
 		return stages, nil

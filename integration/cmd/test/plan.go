@@ -17,11 +17,11 @@ type step struct {
 	dir         string   // from the top of the workspace
 	env         []string // added to the environment of this process
 	argv        []string
-	tests       int  // at least so many tests; 0: it is no `go test`
-	live        bool // its output is shown as it comes
+	tests       int  // minimum number of tests; 0: not a `go test` step
+	live        bool // the output is shown immediately
 }
 
-// options are the inputs of a plan: the directory of the programs, and the length of runs without an end of their own.
+// options are the inputs of a plan: the directory of the programs, and the duration of endless runs.
 type options struct {
 	bin    string
 	length time.Duration
@@ -162,7 +162,7 @@ func split() (waits, works []string, err error) {
 	return waits, works, err
 }
 
-// long returns the steps for the night, each at the size that is promised.
+// long returns the steps of the nightly plan, each at its full size.
 func long(o options) (stages [][]step, err error) {
 	length, fuzz := 10*time.Minute, time.Minute
 	if o.length > 0 {
@@ -270,7 +270,7 @@ func withRace() bool {
 	return err == nil || os.Getenv("CI") == "true"
 }
 
-// programs returns the environment variable by which tests find the programs, none if they are to build them.
+// programs returns the environment variable with the directory of the programs; empty if the tests must build them.
 func programs(o options) []string {
 	if o.bin == "" {
 		return nil

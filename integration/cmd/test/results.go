@@ -21,7 +21,7 @@ type event struct {
 type failure struct {
 	what   string
 	output string
-	again  string // the line that repeats it
+	again  string // command that repeats it
 }
 
 // results follows the output of a step and counts tests. Only tests of the top level count: a subtest is a part of its
@@ -29,21 +29,21 @@ type failure struct {
 type results struct {
 	step   step
 	strict bool
-	tell   func(failure) // is called immediately for each failure
-	report func(string)  // is called with the result of each package
+	tell   func(failure) // called immediately for each failure
+	report func(string)  // called with the result of each package
 	began  time.Time
 
 	mu       sync.Mutex
 	tally    tally
 	failures []failure
 	running  map[key]time.Time
-	output   map[key]*strings.Builder // of tests that have not ended, and of packages
+	output   map[key]*strings.Builder // output of tests and packages in progress
 	broken   map[string]bool          // packages with a printed failure
-	over     int                      // packages that have ended
-	tests    map[string]int           // tests that have ended, by package
+	over     int                      // number of ended packages
+	tests    map[string]int           // ended tests, by package
 }
 
-// key names a test, or a package where test is empty.
+// key identifies a test, or a package if test is empty.
 type key struct{ pkg, test string }
 
 func newResults(s step, strict bool, tell func(failure), report func(string)) *results {
@@ -111,7 +111,7 @@ func (r *results) below(e event, at key, part string) {
 	}
 }
 
-// ended takes the end of a test or of a package, and counts it.
+// ended processes and counts the end of a test or a package.
 func (r *results) ended(e event, at key) {
 	took := time.Duration(e.Elapsed * float64(time.Second))
 	delete(r.running, at)
@@ -174,7 +174,7 @@ func (r *results) leftOver(at key) bool {
 		strings.Contains(said, "make test-all") && slices.Contains(r.step.argv, "-short")
 }
 
-// told reports whether the failure of a test is already counted, for example because a subtest was skipped in CI.
+// told reports whether the failure of a test has been counted, for example because a subtest was skipped in CI.
 func (r *results) told(at key) bool {
 	for _, f := range r.failures {
 		if strings.HasPrefix(f.what, short(at.pkg)+" "+at.test+" ") {
@@ -203,7 +203,7 @@ func (r *results) failed(f failure) {
 	r.tell(f)
 }
 
-// again returns the command that repeats a test or all tests of a package.
+// again returns the command that repeats a test, or all tests of a package.
 func (r *results) again(at key) string {
 	words := append([]string{}, r.step.env...)
 	words = append(words, "go", "test", "-count=1")
@@ -267,7 +267,7 @@ func (r *results) progress(now time.Time) string {
 	return text
 }
 
-// short returns the path of a package without the prefix that all have.
+// short returns the path of a package without the common prefix.
 func short(pkg string) string { return strings.TrimPrefix(pkg, "gslb.internal/") }
 
 // reason returns the last line that a skipped test printed: the reason for the skip.

@@ -30,10 +30,10 @@ type runner struct {
 	mu     sync.Mutex // protects out and the counts
 	total  tally
 	cpu    time.Duration
-	failed []string // lines that repeat what failed
+	failed []string // commands that repeat failures
 }
 
-// all runs the stages, whatever fails, and returns an error if anything did.
+// all runs the stages, also after failures, and returns an error if anything failed.
 func (r *runner) all(ctx context.Context, stages [][]step) error {
 	number, count := 0, len(flatten(stages))
 	for _, stage := range stages {

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// shortTests returns the tests of modules that ask testing.Short. They are long runs of one goroutine, some ten times
-// as slow with the race detector. With it they run short, and another step runs them whole without it.
+// shortTests returns the tests of modules that call testing.Short. They are long runs on a single goroutine, up to ten
+// times as slow with the race detector. With the detector they run in short form, and another step runs them in full
+// without the detector.
 func shortTests(modules []string) (names []string, err error) {
 	for _, module := range modules {
 		err := eachTest(module, func(_, name, text string) {
@@ -27,8 +28,8 @@ func shortTests(modules []string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// packagesOf returns the packages, relative to a module, that have tests whose names begin with one of the beginnings.
-// It returns an error for a beginning of no test.
+// packagesOf returns the packages, relative to a module, with tests that have one of the name prefixes. It returns an
+// error for a prefix without a test.
 func packagesOf(module string, beginnings []string) (patterns []string, err error) {
 	found := map[string]bool{}
 	err = eachTest(module, func(dir, name, _ string) {
@@ -48,8 +49,8 @@ func packagesOf(module string, beginnings []string) (patterns []string, err erro
 	return slices.Compact(patterns), err
 }
 
-// eachTest calls f for each test of a module, with the directory of its package in it, its name, and its text up to the
-// next function.
+// eachTest calls f for each test of a module, with the directory of its package in the module, its name, and its text
+// up to the next function.
 func eachTest(module string, f func(dir, name, text string)) error {
 	err := filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != module {

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// The numbers of slow tests and packages that are shown.
+// The maximum numbers of listed slow tests and packages.
 const (
 	slowTests    = 15
 	slowPackages = 8
 )
 
-// tally counts tests that ended. A step that is no go test counts as one.
+// tally counts ended tests. A step other than go test is a single test.
 type tally struct {
 	passed, failed, skipped int
-	skips                   []string // what was skipped and why
+	skips                   []string // skipped tests with their reasons
 	tests, packages         []slow
 }
 
-// slow is the name of a test or a package, and the time that it took.
+// slow is a test or a package, with its duration.
 type slow struct {
 	name string
 	took time.Duration
@@ -36,7 +36,7 @@ func (t *tally) add(other tally) {
 	t.packages = append(t.packages, other.packages...)
 }
 
-// line returns the counts as text.
+// line returns a line of text with all counts.
 func (t *tally) line() string {
 	text := fmt.Sprintf("%d passed, %d failed", t.passed, t.failed)
 	if t.skipped > 0 {

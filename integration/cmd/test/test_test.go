@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// module writes a module with tests that end in each way.
+// module writes a module with a test for each outcome.
 func module(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func TestGone(t *testing.T) {
 	return dir
 }
 
-// ran runs steps one after the other and returns the runner's output.
+// ran runs steps sequentially and returns the runner's output.
 func ran(t *testing.T, strict bool, steps ...step) (output string, err error) {
 	t.Helper()
 	var out strings.Builder
@@ -62,7 +62,7 @@ func ran(t *testing.T, strict bool, steps ...step) (output string, err error) {
 	return out.String(), err
 }
 
-// wants checks for words, and that the last line is that of the counts.
+// wants checks that the output contains the words and ends with the line of counts.
 func wants(t *testing.T, output, counts string, words ...string) {
 	t.Helper()
 	if lines := strings.Split(strings.TrimSpace(output), "\n"); lines[len(lines)-1] != counts {
@@ -96,7 +96,7 @@ func TestRunner_CountsWhatEnded(t *testing.T) {
 	wants(t, output, "1 passed, 0 failed", "  good: passed example.test/ways: 1 tests in ")
 }
 
-// In CI nothing that cannot run is green.
+// In CI, a skipped test is a failure.
 func TestRunner_InCIASkipIsAFailure(t *testing.T) {
 	dir := module(t)
 	s := step{name: "ways", dir: dir, argv: goTest("1m", "-short", "-skip", "TestBad", "./ways"), tests: 1}

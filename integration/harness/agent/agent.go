@@ -1,6 +1,6 @@
-// Package agent sends the messages of gslb-agent to a node, in the same octets, without a separate process. It is for a
-// fleet of thousands in a process, and for agents that send messages that gslb-agent never sends. It sends messages
-// only in calls of methods. A goroutine owns an Agent, except for Ping and Close.
+// Package agent sends the messages of gslb-agent to a node, octet by octet, without a separate process. It is for
+// fleets of thousands of agents in a process, and for agents that send messages that gslb-agent never sends. It sends
+// messages only in method calls. A goroutine owns an Agent, except for Ping and Close.
 package agent
 
 import (
@@ -19,16 +19,16 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// AckTime is the time limit for the answer to a message, the same as gslb-agent's.
+// AckTime is the time limit for the answer to a message, as in gslb-agent.
 const AckTime = time.Second
 
 // Options are the inputs of New. Source and Clock are optional.
 type Options struct {
-	Dir    string // of its certificate and key, which are made where they are missing
-	Name   string // the agent's id
+	Dir    string // directory of its certificate and key, which are created if missing
+	Name   string // agent ID
 	Cipher *Cipher
-	Node   netip.AddrPort // where the node's gossip listens
-	Source netip.Addr     // that it speaks from; the zero address: the system's choice
+	Node   netip.AddrPort // gossip address of the node
+	Source netip.Addr     // source address; zero: the system selects it
 	Tokens map[string]string
 	Clock  func() time.Time // nil: time.Now
 }
@@ -38,12 +38,12 @@ type Agent struct {
 	Options
 	ID    *identity.Identity
 	Epoch uint64
-	Seq   uint64         // of the last message
-	Boot  identity.Nonce // of the node's process, by Hello
+	Seq   uint64         // sequence number of the last message
+	Boot  identity.Nonce // nonce of the node's process, from Hello
 
 	udp     *net.UDPConn
-	half    *identity.Exchange // of its sessions
-	share   identity.Share     // this agent's, if the node offers sessions
+	half    *identity.Exchange // state of the session agreement
+	share   identity.Share     // share of this agent, if the node offers sessions
 	session atomic.Pointer[identity.Session]
 	answers chan answer
 }
@@ -56,22 +56,22 @@ type answer struct {
 	ack    wire.Ack
 }
 
-// Refusal is the error for a message that the node refused, whole or in part.
+// Refusal is the error for a message that the node has rejected entirely or in part.
 type Refusal struct {
 	Kind    wire.Type
-	Codes   []wire.RejectCode // of the message, or of each refused part
-	Partial bool              // the rest was taken
+	Codes   []wire.RejectCode // codes of the message, or of each rejected part
+	Partial bool              // the node accepted the other parts
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("the node refused the %s: %v", r.Kind, r.Codes) }
 
-// Refused reports whether an error is the node's refusal with this code.
+// Refused reports whether an error is a rejection by the node with this code.
 func Refused(err error, code wire.RejectCode) bool {
 	r, refused := errors.AsType[*Refusal](err)
 	return refused && slices.Contains(r.Codes, code)
 }
 
-// New makes an agent, which listens to its node until Close.
+// New creates an agent, which receives messages of its node until Close.
 func New(o Options) (*Agent, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -94,10 +94,10 @@ func New(o Options) (*Agent, error) {
 	return a, nil
 }
 
-// Close ends the agent without a word to the node.
+// Close ends the agent without a message to the node.
 func (a *Agent) Close() error { return a.udp.Close() }
 
-// Ping sends memberlist's ping to the node, and waits for nothing.
+// Ping sends memberlist's ping to the node, and does not wait.
 func (a *Agent) Ping() error {
 	name := frame.AgentName(a.ID.KeyID, a.Epoch)
 	plain := []byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0")
@@ -117,7 +117,7 @@ func (a *Agent) Enrol(stream bool, patience time.Duration) error {
 	return a.Exchange(wire.TypeEnrol, m, stream, patience)
 }
 
-// Register is Hello and Enrol, with a Ping between them: a node answers to where an agent's ping came from.
+// Register calls Hello, Ping and Enrol: a node sends its answers to the source of an agent's ping.
 func (a *Agent) Register() error {
 	if err := errors.Join(a.Hello(), a.Ping()); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *Agent) Register() error {
 	return a.Enrol(false, AckTime)
 }
 
-// Heartbeat sends a heartbeat with all backends, and once more as a stream if that is not acknowledged.
+// Heartbeat sends a heartbeat with all backends. If the node does not acknowledge it, Heartbeat repeats it as a stream.
 func (a *Agent) Heartbeat(interval time.Duration, backends []wire.Backend) (err error) {
 	h := &wire.Heartbeat{
 		Region: "eu", Version: "fleet", IntervalMillis: uint32(interval / time.Millisecond), MissedThreshold: 3,
@@ -140,14 +140,14 @@ func (a *Agent) Heartbeat(interval time.Duration, backends []wire.Backend) (err 
 	return err
 }
 
-// Raw is a payload that is sent unchanged, whatever the protocol's limits are.
+// Raw is a payload that is sent unchanged, without regard to protocol limits.
 type Raw []byte
 
 // MarshalBinary returns the payload.
 func (r Raw) MarshalBinary() ([]byte, error) { return r, nil }
 
-// Exchange sends a message, by datagram if it fits and stream is false, and waits for the node's answer. A refusal,
-// also of a part, is returned as a *Refusal.
+// Exchange sends a message, as a datagram if it fits and stream is false, and waits for the node's answer. It returns a
+// *Refusal if the node rejects the message or a part of it.
 func (a *Agent) Exchange(kind wire.Type, m encoding.BinaryMarshaler, stream bool, patience time.Duration) error {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -156,7 +156,7 @@ func (a *Agent) Exchange(kind wire.Type, m encoding.BinaryMarshaler, stream bool
 	}
 	from := a.Seq
 	if kind == wire.TypeEnrol {
-		from = 0 // the answer to an earlier one will do
+		from = 0 // the answer to a previous message is sufficient
 	}
 	for {
 		select {
@@ -184,7 +184,7 @@ func (a answer) refusal() error {
 	return r
 }
 
-// Send sends a message and waits for nothing.
+// Send sends a message and does not wait.
 func (a *Agent) Send(kind wire.Type, m encoding.BinaryMarshaler, stream bool) error {
 	payload, err := m.MarshalBinary()
 	if err != nil {

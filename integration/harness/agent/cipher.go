@@ -13,13 +13,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Cipher encrypts memberlist's packets and streams with a cluster's gossip key, and decrypts those of the node.
+// Cipher encrypts memberlist's packets and streams with the gossip key of a cluster, and decrypts the messages of the
+// node.
 type Cipher struct {
 	aead    cipher.AEAD
 	keyring *frame.Keyring
 }
 
-// NewCipher takes the gossip key as the configuration has it, 32 bytes in base64.
+// NewCipher accepts the gossip key in the format of the configuration: 32 bytes in base64.
 func NewCipher(gossipKey string) (*Cipher, error) {
 	key, err := base64.StdEncoding.DecodeString(gossipKey)
 	if err != nil {
@@ -49,12 +50,12 @@ func (c *Cipher) seal(dst, plain, authenticated []byte) []byte {
 	return c.aead.Seal(dst, nonce, plain, authenticated)
 }
 
-// Packet returns a message of memberlist as a datagram.
+// Packet encodes a memberlist message as a datagram.
 func (c *Cipher) Packet(plain []byte) []byte {
 	return c.seal(label(), plain, []byte(wire.Label))
 }
 
-// Stream returns a message of memberlist as the octets to write to a connection.
+// Stream encodes a memberlist message as the octets for a connection.
 func (c *Cipher) Stream(plain []byte) []byte {
 	head := binary.BigEndian.AppendUint32([]byte{10}, uint32(1+c.aead.NonceSize()+len(plain)+c.aead.Overhead()))
 	return c.seal(append(label(), head...), plain, append(bytes.Clone(head), wire.Label...))

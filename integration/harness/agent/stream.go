@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// read puts the node's answers into the channel until the socket is closed.
+// read sends the node's answers to the channel until the socket is closed.
 func (a *Agent) read() {
 	raw, scratch := make([]byte, frame.MaxPacket+1), make([]byte, 0, frame.MaxPacket)
 	for {
@@ -38,8 +38,8 @@ func (a *Agent) read() {
 	}
 }
 
-// open decodes an Ack or a Reject. It verifies those of a session, and not the signature of others: only the node sends
-// to this socket.
+// open decodes an Ack or a Reject. It verifies the messages of a session. It does not verify other signatures, because
+// only the node sends to this socket.
 func (a *Agent) open(message []byte) (got answer, ok bool) {
 	sealed, err := identity.Parse(message)
 	if err != nil || sealed.InSession() && !sealed.Authentic(identity.NodeToAgent, a.session.Load()) {
@@ -59,8 +59,8 @@ func (a *Agent) open(message []byte) (got answer, ok bool) {
 	return got, err == nil
 }
 
-// Hello opens a push/pull with the node. From the answer it keeps the nonce of the node's process and, if the node
-// offers sessions, agrees one.
+// Hello opens a push/pull with the node. It stores the nonce of the node's process from the answer. If the node offers
+// sessions, Hello agrees on a session.
 func (a *Agent) Hello() error {
 	conn, err := a.dial()
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *Agent) Hello() error {
 	return err
 }
 
-// userState finds the sealed Hello, which is the last thing in the answer to a push/pull.
+// userState finds the sealed Hello at the end of the answer to a push/pull.
 func userState(plain []byte) (identity.Sealed, error) {
 	_, rest, found := bytes.Cut(plain, []byte("UserStateLen\xd1")) // MessagePack: a 16 bit number follows
 	if !found || len(rest) < 2 || int(binary.BigEndian.Uint16(rest)) > len(rest) {

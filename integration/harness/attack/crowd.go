@@ -17,7 +17,7 @@ import (
 )
 
 // Crowd opens connections and calls behave with each, and closes them at the end of the test. The test fails if fewer
-// than nine of ten come about; on a machine that is too busy a few may not.
+// than nine of ten connections open; on an overloaded machine some may fail.
 func Crowd(t *testing.T, to netip.AddrPort, count int, behave func(context.Context, net.Conn)) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -45,7 +45,7 @@ func Crowd(t *testing.T, to netip.AddrPort, count int, behave func(context.Conte
 	})
 }
 
-// Silent is a behaviour for Crowd that sends nothing.
+// Silent is a behavior for Crowd that sends nothing.
 func Silent(context.Context, net.Conn) {}
 
 // Dripping returns a behavior for Crowd that sends a text repeatedly, an octet at a time.

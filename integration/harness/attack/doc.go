@@ -1,4 +1,4 @@
-// Package attack attacks a node: with storms of packets that are wrong, random or expensive, and with crowds of
-// connections that say nothing, drip, or never read. All of it comes from addresses that no agent has, so that limits
-// per address hit the attacker alone.
+// Package attack attacks a node: with storms of packets that are malformed, random or expensive, and with crowds of
+// connections that are silent, drip, or never read. All packets have source addresses that no agent uses, so that
+// limits per address affect only the attacker.
 package attack

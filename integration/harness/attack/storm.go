@@ -17,13 +17,13 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// burst is the interval at which a storm sends the packets that are due.
+// burst is the interval at which a storm sends its packets.
 const burst = 5 * time.Millisecond
 
 // Storms sends packets of each kind at a steady rate, which is higher with GSLB_FULL, until end is called. end returns
 // the number of packets sent.
 func Storms(t *testing.T, to netip.AddrPort, kinds ...func(*rand.Rand) []byte) (end func() int) {
-	rate := testbed.InFull(1500, 500) // a second: a node that has a core for itself takes some hundred times as many
+	rate := testbed.InFull(1500, 500) // per second: a node with a dedicated core handles about a hundred times as many
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	var sent atomic.Int64
@@ -37,8 +37,8 @@ func Storms(t *testing.T, to netip.AddrPort, kinds ...func(*rand.Rand) []byte) (
 	}
 }
 
-// storm sends packets at a rate until ctx ends, from strangers' addresses and without reading an answer. It returns
-// their number.
+// storm sends packets at a rate until ctx ends, from addresses of strangers, and reads no answers. It returns the
+// number of packets.
 func storm(ctx context.Context, rate int, to netip.AddrPort, packet func(*rand.Rand) []byte) (sent int) {
 	random := rand.New(rand.NewPCG(1, uint64(to.Port())))
 	var sockets []net.Conn
@@ -74,12 +74,12 @@ func Noise(r *rand.Rand) []byte {
 	return p
 }
 
-// Framed returns noise that begins like a frame of gslb's gossip.
+// Framed returns noise with the begin of a gslb gossip frame.
 func Framed(r *rand.Rand) []byte {
 	return append([]byte("\xf4\x06gslb/1\x01"), Noise(r)...)
 }
 
-// query returns a question as a resolver would send it.
+// query returns a query as a resolver sends it.
 func query(name string, qtype uint16, r *rand.Rand) []byte {
 	m := new(dns.Msg).SetQuestion(name, qtype)
 	m.Id = uint16(r.Uint32())
@@ -91,8 +91,8 @@ func query(name string, qtype uint16, r *rand.Rand) []byte {
 	return p
 }
 
-// Malformed returns a damaged query: cut off, with changed octets, with a compression pointer in place of its name,
-// with changed flags and counts, marked as a response, or followed by noise.
+// Malformed returns a damaged query: truncated, with changed octets, with a compression pointer as its name, with
+// changed flags and counts, marked as a response, or followed by noise.
 func Malformed(r *rand.Rand) []byte {
 	p := query(testbed.AppName+".", dns.TypeA, r)
 	switch r.IntN(6) {
@@ -116,18 +116,18 @@ func Malformed(r *rand.Rand) []byte {
 	return p
 }
 
-// RandomName returns a question for a random name, which does not exist.
+// RandomName returns a query for a random name, which does not exist.
 func RandomName(r *rand.Rand) []byte {
 	return query(fmt.Sprintf("r%x.%s.", r.Uint64(), testbed.ZoneName), dns.TypeA, r)
 }
 
-// Anything returns a question for all types (ANY) of a name.
+// Anything returns a query for all types (ANY) of a name.
 func Anything(r *rand.Rand) []byte {
 	return query([]string{testbed.AppName + ".", testbed.ZoneName + "."}[r.IntN(2)], dns.TypeANY, r)
 }
 
-// Stranger returns a dialer from one of sixty loopback addresses that no agent has, so that limits per address hit the
-// stranger alone.
+// Stranger returns a dialer from one of sixty loopback addresses that no agent uses, so that limits per address affect
+// only the stranger.
 func Stranger(network string, i int) *net.Dialer {
 	from := net.IPv4(127, 66, 0, byte(1+i%60))
 	d := &net.Dialer{Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: from}}

@@ -1,4 +1,4 @@
-// Package fleet makes thousands of agents, each with a service and some backends.
+// Package fleet creates thousands of agents, each with a service and some backends.
 package fleet
 
 import (
@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	BackendsEach = 3                // of each agent
-	Interval     = 10 * time.Second // of each agent's heartbeats
+	BackendsEach = 3                // number of backends per agent
+	Interval     = 10 * time.Second // interval of each agent's heartbeats
 )
 
-// Wait waits for d, an agent's time between two messages. It returns false if ctx ended before.
+// Wait waits for d between two messages of an agent. It returns false if ctx ends.
 func Wait(ctx context.Context, d time.Duration) bool {
 	over := time.NewTimer(d)
 	defer over.Stop()
@@ -80,7 +80,7 @@ func (a *Agent) Registers(t *testing.T) {
 	})
 }
 
-// Keeps sends heartbeats until the node has accepted a heartbeat.
+// Keeps sends heartbeats until the node accepts one of them.
 func (a *Agent) Keeps(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken",

@@ -16,21 +16,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrMissing is wrapped by errors that say what this machine lacks to make networks, and how to get it.
+// ErrMissing is wrapped by errors that describe a missing requirement for networks on this machine, with the remedy.
 var ErrMissing = errors.New("no networks can be made here")
 
-// namespace is a network namespace that this process holds.
+// namespace is an open network namespace.
 type namespace struct {
 	file *os.File
 }
 
-// newNamespace makes a network namespace with a loopback interface. Its addresses are usable immediately, without
+// newNamespace creates a network namespace with a loopback interface. Its addresses are usable immediately, without
 // duplicate address detection, because they are unique.
 func newNamespace() (*namespace, error) {
 	n := &namespace{}
 	made := make(chan error)
 	go func() {
-		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		runtime.LockOSThread() // permanently: the thread ends with the goroutine
 		err := unix.Unshare(unix.CLONE_NEWNET)
 		if err == nil {
 			n.file, err = os.Open("/proc/thread-self/ns/net")
@@ -56,11 +56,11 @@ func newNamespace() (*namespace, error) {
 }
 
 // inside calls f on a thread that enters the namespace and ends with f. Sockets that f opens and programs that it
-// starts stay inside for as long as they live. What f leaves to other goroutines is done outside.
+// starts stay in the namespace. Other goroutines that f starts run outside the namespace.
 func (n *namespace) inside(f func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // for good
+		runtime.LockOSThread() // permanently
 		err := unix.Setns(int(n.file.Fd()), unix.CLONE_NEWNET)
 		if err == nil {
 			err = f()
@@ -70,7 +70,7 @@ func (n *namespace) inside(f func() error) error {
 	return <-done
 }
 
-// run runs a program inside with a text for its standard input.
+// run runs a program in the namespace with a text as its standard input.
 func (n *namespace) run(input string, argv ...string) error {
 	return n.inside(func() error {
 		path, err := tool(argv[0])
@@ -86,12 +86,12 @@ func (n *namespace) run(input string, argv ...string) error {
 	})
 }
 
-// set writes one of the kernel's settings of the namespace, below /proc/sys/net.
+// set writes a kernel setting of the namespace, below /proc/sys/net.
 func (n *namespace) set(name, value string) error {
 	return n.inside(func() error { return os.WriteFile("/proc/sys/net/"+name, []byte(value), 0o600) })
 }
 
-// dial opens a connection inside, from an address if that is valid.
+// dial opens a connection in the namespace, from the given address if it is valid.
 func (n *namespace) dial(ctx context.Context, from netip.Addr, network, at string) (conn net.Conn, err error) {
 	if _, err := netip.ParseAddrPort(at); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func Allowed() error {
 	return nil
 }
 
-// Enter makes a program, before its start, root of a new user namespace, in which it may create networks. Outside the
+// Enter makes a program, before its start, root of a new user namespace with the right to create networks. Outside the
 // namespace the program has only the rights of its user.
 func Enter(program *exec.Cmd) {
 	program.SysProcAttr = &syscall.SysProcAttr{

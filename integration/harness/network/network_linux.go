@@ -16,7 +16,7 @@ type Network struct {
 	wires  []*wire
 }
 
-// New makes a network without sites. The error is ErrMissing where this machine makes none.
+// New creates a network without sites. The error is ErrMissing if this machine lacks a requirement.
 func New() (*Network, error) {
 	if err := Allowed(); err != nil {
 		return nil, err
@@ -34,8 +34,7 @@ func New() (*Network, error) {
 	return n, nil
 }
 
-// Close lets go of all namespaces. The kernel removes them and all that is in them when the last program in them has
-// ended.
+// Close closes all namespaces. The kernel removes each namespace after the end of the last program in it.
 func (n *Network) Close() {
 	for _, w := range n.wires {
 		w.close()
@@ -46,8 +45,8 @@ func (n *Network) Close() {
 	n.router.close()
 }
 
-// Dial is net.Dialer.DialContext from the router, to addresses only. It is a neighbour of every site: in a link-local
-// address, the zone is the site's name.
+// Dial is net.Dialer.DialContext from the router, for addresses only. The router is a neighbor of every site: in a
+// link-local address, the zone is the site's name.
 func (n *Network) Dial(ctx context.Context, network, at string) (net.Conn, error) {
 	return n.router.dial(ctx, netip.Addr{}, network, at)
 }
@@ -59,8 +58,8 @@ func (n *Network) Rules(rules ...string) error {
 		strings.Join(rules, "\n")), "nft", "-f", "-")
 }
 
-// Between returns a rule for the packets from one site to another, nil being any. rest is the rest of the rule, such as
-// "drop".
+// Between returns a rule for the packets from one site to another; nil means any site. rest is the end of the rule,
+// such as "drop".
 func Between(from, to *Site, rest string) string {
 	rule := rest
 	if to != nil {
@@ -72,12 +71,12 @@ func Between(from, to *Site, rest string) string {
 	return rule
 }
 
-// Cut returns the rules that cut a site off from all others.
+// Cut returns the rules that disconnect a site from all others.
 func Cut(s *Site) []string { return []string{Between(s, nil, "drop"), Between(nil, s, "drop")} }
 
-// Masquerade puts a site behind a NAT, for good: others see its hosts as the router's address on their own network, and
-// open no way to it. It is a bad NAT: it forgets packets after a second of silence, and what it has forgotten comes
-// from another port then.
+// Masquerade puts a site permanently behind a NAT: others see its hosts as the router's address on their own network,
+// and cannot open connections to them. It is a poor NAT: a mapping expires after a second without packets, and the next
+// packet has a new source port.
 func (n *Network) Masquerade(s *Site) error {
 	table := fmt.Sprintf(`table inet behind_%[1]s {
 	chain postrouting { type nat hook postrouting priority 100; iifname %[1]q masquerade fully-random; }

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// within runs the test where it may make networks: here, or in a user namespace of its own.
+// within runs the test with the right to create networks: in this process, or in a separate user namespace.
 func within(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	err := Allowed()
@@ -73,7 +73,7 @@ func addSite(t *testing.T, n *Network, name string, delay time.Duration) (*Site,
 	return s, h
 }
 
-// echo answers each packet with the address it came from.
+// echo answers each packet with its source address.
 func echo(t *testing.T, s *Site, at netip.Addr) string {
 	t.Helper()
 	to := netip.AddrPortFrom(at, 7).String()
@@ -95,15 +95,15 @@ func echo(t *testing.T, s *Site, at netip.Addr) string {
 	return to
 }
 
-// How long an answer is waited for that should come, after what time a packet is taken for lost on a busy machine, and
-// how long one is waited for that should not come.
+// The time limit for an expected answer, the time after which a packet is treated as lost on a busy machine, and the
+// time to wait for an unexpected answer.
 const (
 	patience = 10 * time.Second
 	repeat   = time.Second
 	silence  = 300 * time.Millisecond
 )
 
-// ask sends a packet of a size, again as long as none comes back, and returns the answer and how long it took.
+// ask sends a packet of the given size and retries until an answer arrives. It returns the answer and its time.
 func ask(t *testing.T, s *Site, to string, size int, wait time.Duration) (answer string, took time.Duration,
 	err error) {
 	t.Helper()
@@ -187,8 +187,7 @@ func TestNetwork_HidesASiteBehindANAT(t *testing.T) {
 	})
 }
 
-// A site with two uplinks is heard from the first while that lives, and from the other while it does not, over both
-// families.
+// A site with two uplinks sends over the first while it is up, and otherwise over the second, with both families.
 func TestSite_TakesItsSecondUplinkWhileTheFirstIsDead(t *testing.T) {
 	t.Parallel()
 	within(t, func(t *testing.T) {
@@ -231,7 +230,7 @@ func TestNetwork_DelaysWhatItCarries(t *testing.T) {
 				}
 			}
 		}
-		// What a sender leaves to its network card to cut up arrives as it was.
+		// Packets arrive intact if the sender leaves segmentation to its network card.
 		var l net.Listener
 		if err := b.Inside(func() (err error) {
 			l, err = net.Listen("tcp",

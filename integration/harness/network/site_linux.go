@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// Site is a network of hosts with one link to the router. All its hosts are in one namespace and share the ports, like
+// Site is a network of hosts with one link to the router. All hosts are in the same namespace and share its ports, like
 // several addresses of a machine.
 type Site struct {
 	Name string
 
 	network   *Network
 	namespace *namespace
-	wire      *wire // nil: it is near
+	wire      *wire // nil: no delay
 	number    int
 	hosts     int
 }
 
-// Host is the addresses of a host: private (RFC 1918), unique local (RFC 4193) and link-local.
+// Host has the addresses of a host: private (RFC 1918), unique local (RFC 4193) and link-local.
 type Host struct {
 	IPv4, IPv6, Link netip.Addr
 }
 
 const (
 	uplink = "uplink" // a site's interface
-	// secondUplink is the other one of a site with two.
+	// secondUplink is the second interface of a site with two uplinks.
 	secondUplink = "uplink2"
 	routerHost   = 1  // the router's number in each site
 	maxName      = 15 // letters of an interface's name
 	maxSites     = 255
 )
 
-// AddSite makes a site and its link to the router, on which a packet takes delay each way. The link's interface at the
-// router has the site's name.
+// AddSite creates a site and its link to the router, with a delay in each direction. The link's interface at the router
+// has the site's name.
 func (n *Network) AddSite(name string, delay time.Duration) (*Site, error) {
 	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
 		return nil, fmt.Errorf("site %q: want a name of 1 to %d letters, and %d sites at most", name, maxName, maxSites)
@@ -91,7 +91,7 @@ func (s *Site) host(number int) Host {
 	}
 }
 
-// Networks returns the prefixes that have all hosts of the site.
+// Networks returns the prefixes that contain all hosts of the site.
 func (s *Site) Networks() (v4, v6 netip.Prefix) {
 	h := s.host(0)
 	return netip.PrefixFrom(h.IPv4, 24), netip.PrefixFrom(h.IPv6, 64)
@@ -117,10 +117,10 @@ func (s *Site) AddAddress(a netip.Addr) error {
 	)
 }
 
-// Delay changes the time that packets take each way. The site must have been added with a delay.
+// Delay changes the delay of packets in each direction. The site must have been created with a delay.
 func (s *Site) Delay(delay time.Duration) { s.wire.delay.Store(int64(delay)) }
 
-// MTU makes the way between the site and the router narrower, for both.
+// MTU reduces the MTU between the site and the router, in both directions.
 func (s *Site) MTU(octets int) error {
 	size := strconv.Itoa(octets)
 	return errors.Join(
@@ -130,9 +130,9 @@ func (s *Site) MTU(octets int) error {
 }
 
 // Hole drops packets of more than the given number of octets to and from the site. The hosts do not learn the smaller
-// size: the message "packet too big" is filtered (RFC 2923, section 2.1). If a sender leaves segmentation to its
-// network card, the hole sees the large packet only on the way to the site. To limit such packets in both directions,
-// both sites need a hole.
+// size, because the ICMP message "packet too big" is filtered (RFC 2923, section 2.1). If a sender leaves segmentation
+// to its network card, the hole sees the large packet only on the way to the site. To limit such packets in both
+// directions, both sites need a hole.
 func (s *Site) Hole(octets int) error {
 	return errors.Join(
 		s.network.router.run("", "ip", "link", "set", "dev", s.Name, "mtu", strconv.Itoa(octets)),
@@ -167,7 +167,7 @@ func (s *Site) AddUplink(name string) (Host, error) {
 	return h, err
 }
 
-// Uplink takes the site's first link down, or brings it back.
+// Uplink takes the first link of the site down, or restores it.
 func (s *Site) Uplink(up bool) error {
 	if !up {
 		return s.namespace.run("", "ip", "link", "set", "dev", uplink, "down")
@@ -184,7 +184,7 @@ func (s *Site) Uplink(up bool) error {
 	return errors.Join(err, s.routes())
 }
 
-// routes sets the default routes of the site, by the router.
+// routes sets the default routes of the site to the router.
 func (s *Site) routes() (err error) {
 	router := s.host(routerHost)
 	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
@@ -199,7 +199,7 @@ func (s *Site) routes() (err error) {
 // outside the namespace. f must not end its own goroutine.
 func (s *Site) Inside(f func() error) error { return s.namespace.inside(f) }
 
-// Dial is net.Dialer.DialContext from the site, for addresses only: no name is looked up there.
+// Dial is net.Dialer.DialContext from the site, for addresses only, without name resolution.
 func (s *Site) Dial(ctx context.Context, network, at string) (net.Conn, error) {
 	return s.namespace.dial(ctx, netip.Addr{}, network, at)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // wire is a link with a delay between a site and the router: a namespace with an interface to each, and this process,
-// which carries every frame from one to the other after the delay. Not every kernel can do that itself (netem).
+// which forwards every frame after the delay. Not every kernel supports delays (netem).
 type wire struct {
 	namespace *namespace
 	ends      [2]int       // packet sockets
@@ -23,7 +23,7 @@ type wire struct {
 	running   sync.WaitGroup
 }
 
-// carried is the number of frames that are on a wire at most, in one direction; more are lost, as on a real one.
+// carried is the maximum number of frames on a wire in each direction. Further frames are lost, as on a real wire.
 const carried = 4096
 
 // maxFrame is the size of the largest frame that a sender leaves to its network card for segmentation, with its header.
@@ -58,8 +58,8 @@ func (n *Network) wire(s *Site, delay time.Duration) error {
 	return nil
 }
 
-// packetSocket opens an interface for whole frames. Each has a header for what its sender has left to the network card:
-// to compute a check sum, or to cut a packet (packet(7), PACKET_VNET_HDR).
+// packetSocket opens an interface for whole frames. Each frame has a header with the work that its sender left to the
+// network card: checksums and segmentation (packet(7), PACKET_VNET_HDR).
 func packetSocket(device string) (int, error) {
 	link, err := net.InterfaceByName(device)
 	if err != nil {
@@ -73,7 +73,7 @@ func packetSocket(device string) (int, error) {
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1),
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
-		// after which it is seen that the wire is closed
+		// the time after which a reader notices the end of the wire
 		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000}),
 		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: every, Ifindex: link.Index}),
 	)
@@ -86,7 +86,7 @@ type onWay struct {
 	frame []byte
 }
 
-// carry carries frames one way until the wire is closed.
+// carry forwards frames in one direction until the wire is closed.
 func (w *wire) carry(from, to int) {
 	way := make(chan onWay, carried)
 	w.running.Go(func() {
@@ -95,7 +95,7 @@ func (w *wire) carry(from, to int) {
 		for !w.closed.Load() {
 			n, err := unix.Read(from, buf)
 			if err != nil {
-				continue // nothing came for a while
+				continue // no frame arrived for a while
 			}
 			select {
 			case way <- onWay{time.Now().Add(time.Duration(w.delay.Load())), bytes.Clone(buf[:n])}:
@@ -105,13 +105,13 @@ func (w *wire) carry(from, to int) {
 	})
 	w.running.Go(func() {
 		for f := range way {
-			time.Sleep(time.Until(f.due))  // real: how long the way is
+			time.Sleep(time.Until(f.due))  // real: the delay of the wire
 			_, _ = unix.Write(to, f.frame) // frames that the other end rejects are lost
 		}
 	})
 }
 
-// close cuts the wire.
+// close stops the wire.
 func (w *wire) close() {
 	w.closed.Store(true)
 	w.running.Wait()

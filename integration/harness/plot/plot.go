@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Chart is a plot of some lines over one axis, as SVG that can be read on a light and on a dark page; README.md shows
-// some.
+// Chart is a plot of lines over one axis, as SVG for light and dark pages; README.md shows examples.
 type Chart struct {
 	Title, X, Y string
 	LogX        bool // from one power of ten to another

@@ -1,4 +1,4 @@
-// Package relay is a proxy between an agent and a node's gossip port: it cuts, records and replays what passes.
+// Package relay is a proxy between an agent and a node's gossip port that interrupts, records and replays messages.
 package relay
 
 import (
@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// Relay stands between an agent and a node, like a NAT, and records all that it passes on from the agent.
+// Relay forwards packets between an agent and a node, like a NAT, and records all packets and streams of the agent.
 type Relay struct {
-	At  netip.AddrPort // where the agent finds the node
+	At  netip.AddrPort // address for the agent
 	to  netip.AddrPort
-	Cut atomic.Bool // no packet and no new stream passes, in neither direction
+	Cut atomic.Bool // blocks packets and new streams in both directions
 
-	CutPackets atomic.Bool // no packet passes, in neither direction
+	CutPackets atomic.Bool // blocks packets in both directions
 
-	back atomic.Value // func([]byte): sends the agent a packet as if the node had
+	back atomic.Value // func([]byte): sends a packet to the agent, like the node
 
 	mu      sync.Mutex
 	packets [][]byte
 	streams []*bytes.Buffer
 }
 
-// New opens a relay to a node's gossip port; it closes with the test.
+// New opens a relay to a node's gossip port until the end of the test.
 func New(t *testing.T, to netip.AddrPort) *Relay {
 	t.Helper()
 	tcp, udp := bothNetworks(t)
@@ -46,7 +46,7 @@ func New(t *testing.T, to netip.AddrPort) *Relay {
 	return r
 }
 
-// bothNetworks opens one port on TCP and UDP.
+// bothNetworks opens the same port for TCP and UDP.
 func bothNetworks(t *testing.T) (net.Listener, net.PacketConn) {
 	t.Helper()
 	for range 100 {
@@ -98,7 +98,7 @@ func (r *Relay) relayStreams(l net.Listener, running *sync.WaitGroup) {
 	}
 }
 
-// locked writes to a buffer of the relay.
+// locked synchronizes writes to a buffer of the relay.
 type locked struct {
 	relay *Relay
 	to    *bytes.Buffer
@@ -138,7 +138,7 @@ func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 				for {
 					n, err := out.Read(back)
 					if errors.Is(err, syscall.ECONNREFUSED) {
-						continue // the node is down for the moment
+						continue // the node is temporarily down
 					}
 					if err != nil {
 						return
@@ -152,8 +152,8 @@ func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 	}
 }
 
-// Inject sends the agent a packet as if it came from the node. It returns false where the agent has sent none yet,
-// since its address is not known then.
+// Inject sends a packet to the agent, as if it came from the node. It returns false if the agent has not sent a packet
+// yet, because its address is then unknown.
 func (r *Relay) Inject(packet []byte) bool {
 	send, known := r.back.Load().(func([]byte))
 	if known {
@@ -162,14 +162,14 @@ func (r *Relay) Inject(packet []byte) bool {
 	return known
 }
 
-// Recorded returns the numbers of packets and streams that were recorded so far.
+// Recorded returns the numbers of recorded packets and streams.
 func (r *Relay) Recorded() (packets, streams int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.packets), len(r.streams)
 }
 
-// Replay sends everything recorded to the node once more, from other sockets.
+// Replay sends all recorded data to the node, from other sockets.
 func (r *Relay) Replay(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
@@ -190,7 +190,7 @@ func (r *Relay) Replay(t *testing.T) {
 	for _, s := range streams {
 		tcp, err := net.DialTimeout("tcp", r.to.String(), time.Second)
 		if err != nil {
-			continue // refused at a limit
+			continue // rejected because of a limit
 		}
 		tcp.SetDeadline(time.Now().Add(time.Second))
 		_, _ = tcp.Write(s)

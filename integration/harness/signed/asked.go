@@ -12,8 +12,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Asked sends a question to a node over TCP, again and again until it is answered or testbed.Patience is over. It is
-// for the content of answers; their times are measured over UDP.
+// Asked queries a node over TCP, with retries for testbed.Patience, and returns the answer. It is for tests of the
+// contents of answers; tests of response times use UDP.
 func Asked(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	const bound = 2 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
@@ -39,7 +39,7 @@ func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, err
 	return r, err
 }
 
-// KeysOf returns the DNSKEY records of a zone, at least one, as the node answers them.
+// KeysOf returns the DNSKEY records of a zone from a node's answer, at least one.
 func KeysOf(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
 	t.Helper()
 	r, err := exchangeAt(new(dns.Msg).SetQuestion(zone+".", dns.TypeDNSKEY), n, testbed.Patience)

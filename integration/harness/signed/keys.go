@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Verify checks that every RRset of an answer has a signature by one of the keys that is valid at a time, and that
-// there is an RRset. It returns the number of valid signatures.
+// Verify checks that an answer has an RRset, and that every RRset has a valid signature by one of the keys at the given
+// time. It returns the number of valid signatures.
 func Verify(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err error) {
 	type set struct {
 		name string
@@ -55,14 +55,14 @@ func Verify(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err err
 	return verified, err
 }
 
-// SameKeys waits until all nodes publish the same keys for the zone of these tests, that many, and list a DS record for
-// each. It returns their tags.
+// SameKeys waits until all nodes publish the same given number of keys for the zone of these tests, and list a DS
+// record for each. It returns their tags.
 func SameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
 	return SameKeysOf(t, count, count, nodes...)
 }
 
-// SameKeysOf is SameKeys where all zones together have more keys: all is the number of DS records.
+// SameKeysOf is SameKeys for nodes with further zones: all is the number of DS records of all zones.
 func SameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
 	testbed.Until(t, testbed.KeyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {

@@ -20,10 +20,10 @@ import (
 type Server struct {
 	*exec.Cmd
 	Ended <-chan struct{}
-	Said  bytes.Buffer // to be read once it has ended
+	Said  bytes.Buffer // output; readable after the end
 }
 
-// StartServer starts such a server until the test is over. If the test failed, its output is logged.
+// StartServer starts such a server until the end of the test. It logs the output if the test fails.
 func StartServer(t *testing.T, program string, args ...string) *Server {
 	t.Helper()
 	s := &Server{Cmd: exec.Command(program, args...)}
@@ -54,8 +54,8 @@ type Resolver struct {
 	client dns.Client
 }
 
-// Tries is the number of attempts to start a server, each on another port: a port that is free when it is chosen may be
-// taken when the server binds it.
+// Tries is the number of attempts to start a server, each on another port: another program may bind a port between its
+// selection and the start.
 const Tries = 5
 
 // Unbound starts an unbound with stubs for the zones of a node and one trust anchor. It caches almost nothing.
@@ -68,7 +68,7 @@ func Unbound(t *testing.T, n *harness.Node, anchor string) *Resolver {
 func UnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *Resolver {
 	t.Helper()
 	stubs := ""
-	// A stub for each zone, since the NS records of the zones lead to port 53.
+	// Each zone needs a stub, because the NS records of the zones lead to port 53.
 	for _, zone := range []string{testbed.ZoneName, testbed.ChildZone} {
 		stubs += Stub(zone, n.DNS) + "  stub-no-cache: yes\n"
 	}
@@ -153,7 +153,7 @@ func (r *Resolver) answers(ctx context.Context, server *Server, zone string, sec
 	})
 }
 
-// FreePort returns an address on loopback where nothing listens, over UDP or TCP.
+// FreePort returns a loopback address with a port that is free over UDP and TCP.
 func FreePort(t *testing.T) netip.AddrPort {
 	t.Helper()
 	return netip.MustParseAddrPort(testbed.UnusedAddress(t))
@@ -188,7 +188,7 @@ func (r *Resolver) Bogus(name string, rtype uint16) (secure bool, err error) {
 	switch {
 	case err == nil:
 		return true, nil
-	case reply == nil: // the machine is busy, or the node restarts
+	case reply == nil: // the machine is busy, or the node is restarting
 		return false, nil
 	case reply.Rcode != dns.RcodeServerFailure:
 		return false, err

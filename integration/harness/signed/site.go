@@ -1,5 +1,5 @@
-// Package signed has a site that signs its zones, validating resolvers that trust its DS record alone, and checks of
-// keys and signatures.
+// Package signed has a site that signs its zones, validating resolvers with its DS record as their only trust anchor,
+// and checks of keys and signatures.
 package signed
 
 import (
@@ -13,11 +13,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// steeredNames are names that make every shape a zone can have: wildcards and empty non-terminals, in both zones.
+// steeredNames are names for every shape of a zone: wildcards and empty non-terminals, in both zones.
 var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + testbed.ZoneName,
 	"a.b.ent." + testbed.ZoneName, "www." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone}
 
-// Names are the names to ask for: those that exist, and others around and below them.
+// Names are the names to query: existing names, and names near and below them.
 var Names = []string{
 	testbed.ZoneName, testbed.AppName, testbed.OtherName, "wild." + testbed.ZoneName, "q.wild." + testbed.ZoneName,
 	"q.r.s.wild." + testbed.ZoneName, "*.wild." + testbed.ZoneName, "ent." + testbed.ZoneName, "b.ent." + testbed.ZoneName,
@@ -28,7 +28,7 @@ var Names = []string{
 	"deep." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone, "y.deep." + testbed.ChildZone, "APP.test.GSLB.test",
 }
 
-// Types are the types to ask for.
+// Types are the types to query.
 var Types = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY,
 	dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA, dns.TypeHTTPS, dns.TypeSRV}
 
@@ -40,7 +40,7 @@ func Site(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 	return s, n
 }
 
-// Prepared is Site before anything is started.
+// Prepared is Site without the start of programs.
 func Prepared(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 	t.Helper()
 	s := testbed.NewSite(t, 1, 2)
@@ -87,5 +87,5 @@ func DS(t *testing.T, n *harness.Node) api.DSRecord {
 	return api.DSRecord{}
 }
 
-// Askable reports whether the node can answer the question itself: the DS record of its upper zone is the parent's.
+// Askable reports whether the node answers the question itself. The parent answers for the DS record of the upper zone.
 func Askable(name string, rtype uint16) bool { return name != testbed.ZoneName || rtype != dns.TypeDS }

@@ -12,8 +12,8 @@ import (
 )
 
 // Agree waits until a node's journal of events agrees with its audit log, its metrics and its state: each reload and
-// change in the log has one event, the counters are those of the list, and the last event of each backend has the
-// backend's status. Nothing may change meanwhile.
+// change in the log has one event, the counters equal the counts of the list, and the last event of each backend has
+// the backend's status. Other changes must not be concurrent.
 func Agree(t *testing.T, n *harness.Node) {
 	t.Helper()
 	Until(t, StartBound, "journal, audit log and metrics to say the same", func(ctx context.Context) (err error) {
@@ -36,7 +36,7 @@ func Agree(t *testing.T, n *harness.Node) {
 	})
 }
 
-// allEvents lists the journal of a node, the oldest first.
+// allEvents lists the journal of a node, oldest first.
 func allEvents(ctx context.Context, n *harness.Node) (all []api.Event, err error) {
 	for after := uint64(0); ; after = all[len(all)-1].Sequence {
 		query := url.Values{"limit": {"1000"}, "after": {strconv.FormatUint(after, 10)}}
@@ -59,7 +59,7 @@ func agreesWithAudit(ctx context.Context, n *harness.Node, events []api.Event) e
 	}
 	for _, e := range audit.Entries {
 		if e.Status == api.AuditFailure && e.Action != api.AuditReload {
-			continue // nothing came of it
+			continue // without an effect
 		}
 		if times[e.ID] != 1 {
 			return fmt.Errorf("audit entry %d, %s of %s, has %d events", e.ID, e.Action, e.Resource, times[e.ID])

@@ -4,18 +4,18 @@ import (
 	"time"
 )
 
-// The promises about restarts (rows 1 and 10 of the fault matrix), and what an agent's backoff may add.
+// The promises about restarts (rows 1 and 10 of the fault matrix), and the additional time of an agent's backoff.
 const (
 	DNSBackBound    = time.Second
 	AgentBackBound  = 3 * time.Second
 	ReconnectBound  = 20 * time.Second
-	StaleResolution = 200 * time.Millisecond // of asking the API
+	StaleResolution = 200 * time.Millisecond // interval of API requests
 )
 
-// RefusalBound is the promised time until a refused agent says why: "within seconds".
+// RefusalBound is the promised time until a refused agent logs the reason: "within seconds".
 const RefusalBound = 15 * time.Second
 
-// CreatedName is a name that only the API knows.
+// CreatedName is a name that exists only in the API.
 const CreatedName = "created.test.gslb.test"
 
 // The zones of the DNSSEC tests: one below the other, so that one signs the other's DS.
@@ -24,8 +24,8 @@ const (
 	ChildZone = "child.test.gslb.test"
 )
 
-// Databases is the directory of MaxMind's test databases, from a package of tests. The others are clients in it; the
-// last has no position.
+// Databases is the directory of MaxMind's test databases, relative to a package of tests. The other constants are
+// clients in it; the last has no position.
 const (
 	Databases    = "../../overwatch/internal/answer/geo/testdata/"
 	ClientLondon = "81.2.69.142/32"

@@ -28,8 +28,8 @@ type Result struct {
 	Cpu    time.Duration
 }
 
-// Command runs a program to its end, with an environment that has no setting of gslb. After Hang it kills the program
-// and fails the test.
+// Command runs a program to its end, without environment variables of gslb. After Hang it kills the program and fails
+// the test.
 func Command(t *testing.T, argv ...string) Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Hang)
@@ -48,7 +48,7 @@ func Command(t *testing.T, argv ...string) Result {
 		Cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 }
 
-// Want checks the exit code, and that the output has all the words, whatever their case, and no stack trace.
+// Want checks the exit code, and that the output contains all words in any letter case, and no stack trace.
 func (r Result) Want(t *testing.T, code int, words ...string) {
 	t.Helper()
 	if r.Code != code {
@@ -97,8 +97,8 @@ func ProgramsTogether(t *testing.T) string {
 	return dir
 }
 
-// UnusedAddress returns an address on loopback where nothing listens, over TCP or UDP. It stays so until the test is
-// over: other tests and the kernel take other ports.
+// UnusedAddress returns a loopback address with a port that is free over TCP and UDP until the end of the test: other
+// tests and the kernel use other ports.
 func UnusedAddress(t *testing.T) string {
 	t.Helper()
 	at := netip.AddrFrom4([4]byte{127, 0, 0, 1})

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Exchange asks a node once for a name, without its trailing dot, over "udp" or "tcp". No answer fails the test.
+// Exchange sends a query to a node for a name, without its final dot, over "udp" or "tcp". No answer fails the test.
 func Exchange(t *testing.T, network string, n *harness.Node, name string, qtype uint16) *dns.Msg {
 	t.Helper()
 	client := &dns.Client{Net: network, Timeout: Patience}

@@ -1,7 +1,7 @@
-// Package testbed has the common parts of tests with real processes: a run that leaves nothing behind (Main), a site of
-// nodes, agents and backends that is started and watched (Site), waiting for a state (Until), the programs that judge
-// answers (Judge), and what programs print and count (Said, Metric).
+// Package testbed has the common parts of tests with real processes: a run with complete cleanup (Main), a site of
+// nodes, agents and backends that is started and watched (Site), waiting for a state (Until), programs that validate
+// answers (Judge), and the output and metrics of programs (Said, Metric).
 //
-// Everything here takes a *testing.T and fails the test, so it is called from the test's own goroutine. A package of
-// tests has a TestMain that ends with Main.
+// All functions take a *testing.T and fail the test, so they must be called from the goroutine of the test. A package
+// of tests has a TestMain that ends with Main.
 package testbed

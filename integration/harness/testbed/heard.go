@@ -12,18 +12,18 @@ import (
 // at least every 15 s.
 const HeardAgainBound = 25 * time.Second
 
-// HeardAlways checks for a while that a node hears a backend's agent, which shows in the backend's status. Silence for
-// up to the stale threshold is allowed, since several streams may come late; for longer it fails the test.
+// HeardAlways checks for a while that a node receives the reports of a backend's agent, by the backend's status.
+// Silence up to the stale threshold is allowed, since several streams may be late; longer silence fails the test.
 func (s *Site) HeardAlways(t *testing.T, n *harness.Node, b *harness.Backend, over time.Duration) {
 	t.Helper()
 	s.AllHeard(t, over, &Heard{Node: n, Backend: b})
 }
 
-// Heard is the state of a backend's agent on a node.
+// Heard observes a backend's agent on a node.
 type Heard struct {
 	Node    *harness.Node
 	Backend *harness.Backend
-	silent  time.Time // since when it is taken for silent
+	silent  time.Time // start of the silence; zero: none
 }
 
 // AllHeard runs HeardAlways for several agents and nodes concurrently.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Judge returns the path of a program that judges answers. Without it the test is skipped, and in CI fails.
+// Judge returns the path of a program that validates answers. If it is missing, the test is skipped, or fails in CI.
 func Judge(t *testing.T, name string) string {
 	t.Helper()
 	for _, dir := range []string{"", "/usr/sbin/", "/usr/bin/"} {
@@ -18,8 +18,8 @@ func Judge(t *testing.T, name string) string {
 	return ""
 }
 
-// Missing ends a test that this machine cannot run: it is skipped, and in CI fails. A newcomer needs only Go; a machine
-// of CI has everything.
+// Missing ends a test that this machine cannot run: the test is skipped, or fails in CI. A new developer needs only Go;
+// CI machines have all requirements.
 func Missing(t *testing.T, message string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -25,7 +25,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// SyncPoll is the interval at which the nodes of these tests ask one another for keys: the shortest that is allowed.
+// SyncPoll is the interval of the key exchange in these tests: the shortest allowed interval.
 const SyncPoll = time.Second
 
 // KeyBound is the promised time until all nodes have the same keys: the ten seconds in which a node without keys polls,
@@ -58,7 +58,7 @@ func KeyFilesOf(t *testing.T, n *harness.Node) []string {
 func AskNode(t *testing.T, n *harness.Node, network, name string, rtype, room uint16, do bool) *dns.Msg {
 	t.Helper()
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
-	q.AuthenticatedData = true // "I understand AD": still nothing to be set by an authority
+	q.AuthenticatedData = true // requests AD; an authoritative server must not set AD
 	q.SetEdns0(room, do)
 	reply, _, err := (&dns.Client{Net: network, Timeout: Patience}).ExchangeContext(t.Context(), q, n.DNS.String())
 	if err != nil {
@@ -86,8 +86,8 @@ func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []b
 	return secret
 }
 
-// AskForKeys requests the signing keys of a node like another node, with proof of a secret. It returns the HTTP status
-// and the sealed keys.
+// AskForKeys requests the signing keys of a node like a peer, with proof of a secret. It returns the HTTP status and
+// the sealed keys.
 func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, sealed string) {
 	t.Helper()
 	ask := func(authorization string) (status int, challenge string, keys api.DNSSECKeys) {
@@ -108,7 +108,7 @@ func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, seale
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = json.Unmarshal(body, &keys) // a refusal is another document
+		_ = json.Unmarshal(body, &keys) // a rejection has another format
 		return resp.StatusCode, resp.Header.Get("WWW-Authenticate"), keys
 	}
 	_, challenge, _ := ask("")
@@ -133,7 +133,7 @@ func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, seale
 	return status, keys.Sealed
 }
 
-// fields joins values, each with its length in front, as nodes do for their proofs.
+// fields joins values, each with its length as a prefix, as in the proofs of nodes.
 func fields(values ...[]byte) (all []byte) {
 	for _, v := range values {
 		all = append(binary.BigEndian.AppendUint32(all, uint32(len(v))), v...)

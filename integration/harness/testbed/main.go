@@ -21,7 +21,7 @@ import (
 // this run from processes of other runs.
 const RunMark = "INTEGRATION_RUN"
 
-// Programs builds the programs once, when the first test wants them, or takes them from GSLB_BIN.
+// Programs returns the programs of GSLB_BIN, or builds them at the first call.
 var Programs = sync.OnceValues(func() (harness.Binaries, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -38,10 +38,10 @@ var Programs = sync.OnceValues(func() (harness.Binaries, error) {
 	return harness.Build(ctx, from, dir)
 })
 
-// DirectoryPrefix begins the name of a run's temporary directory; the number of its process follows.
+// DirectoryPrefix is the prefix of a run's temporary directory; the process ID follows.
 const DirectoryPrefix = "gslb-integration-"
 
-// Main runs the tests with a separate temporary directory and mark, and fails if a file or a process is left. An
+// Main runs the tests with a separate temporary directory and mark, and fails if a file or a process remains. An
 // interrupted run removes its directory. The next run removes the directory of a killed run.
 func Main(m *testing.M) int {
 	Sweep(os.TempDir())
@@ -56,7 +56,7 @@ func Main(m *testing.M) int {
 	go func() {
 		<-interrupted
 		Clean(dir)   // the programs end with this process
-		os.Exit(130) // as shells say it
+		os.Exit(130) // exit status as in shells
 	}()
 	if err := errors.Join(os.Setenv("TMPDIR", dir), os.Setenv(RunMark, rand.Text())); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -71,7 +71,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Leftovers lists the files in a directory and the running processes that carry the mark, but for this one.
+// Leftovers lists the files in a directory, and the other running processes with the mark.
 func Leftovers(dir, mark string) []string {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
@@ -80,7 +80,7 @@ func Leftovers(dir, mark string) []string {
 	return append(left, ProcessesOf(mark)...)
 }
 
-// ProcessesOf lists the running processes that carry a mark, but for this one.
+// ProcessesOf lists the other running processes with a mark.
 func ProcessesOf(mark string) (left []string) {
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {

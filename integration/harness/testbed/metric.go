@@ -12,14 +12,14 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Metric reads one sample of a node's metrics. name is that of the series, with its labels. A series that is missing
-// fails the test: a counter that only appears with its first event cannot be alerted on.
+// Metric reads a sample of a node's metrics. name is the name of the series, with its labels. A missing series fails
+// the test, because alerts need counters that exist before their first event.
 func Metric(t *testing.T, n *harness.Node, name string) float64 {
 	t.Helper()
 	return MetricBy(t, http.DefaultClient, n.Prom, name)
 }
 
-// MetricBy is Metric for whatever serves metrics at an address, with a client of the caller's.
+// MetricBy is Metric for any server of metrics at an address, with the caller's client.
 func MetricBy(t *testing.T, client *http.Client, at netip.AddrPort, name string) float64 {
 	t.Helper()
 	for line := range strings.Lines(page(t, client, at.String())) {

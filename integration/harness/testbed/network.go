@@ -20,8 +20,8 @@ import (
 // networkPart is set in the environment of a test program that OnNetwork has restarted in a user namespace.
 const networkPart = "INTEGRATION_NETWORK"
 
-// OnNetwork runs a test that makes networks, in parallel with others. Where this process may not make any, it runs the
-// test in a second process that is root of a user namespace.
+// OnNetwork runs a test that creates networks, in parallel with others. If this process has no right to create
+// networks, OnNetwork runs the test in a second process that is root of a user namespace.
 func OnNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	t.Helper()
 	t.Parallel()
@@ -66,7 +66,7 @@ func OnNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	}
 }
 
-// AddSite adds a site, to which a packet takes delay from the router.
+// AddSite adds a site with a delay for packets from the router.
 func AddSite(t *testing.T, n *network.Network, name string, delay time.Duration) *network.Site {
 	t.Helper()
 	s, err := n.AddSite(name, delay)
@@ -96,7 +96,7 @@ const (
 )
 
 // NodeAt prepares a node at a host of a site, on the default ports. A site can have only one node, since its hosts
-// share the ports. Requests to the node's API come from its site, so that network faults do not affect them.
+// share the ports. Requests to the node's API are sent from its site, so that network faults do not affect them.
 func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name string, regions ...string) *harness.Node {
 	t.Helper()
 	servers := map[string][]harness.Server{}
@@ -135,7 +135,7 @@ func (s *Site) BackendAt(t *testing.T, at *network.Site, h network.Host, name, r
 	return b
 }
 
-// NewNetworkSite prepares a cluster for a network, with AppName and other names steered in some regions.
+// NewNetworkSite prepares a cluster for a network, with load balancing of AppName and other names in some regions.
 func NewNetworkSite(t *testing.T, regions []string, others ...string) *Site {
 	t.Helper()
 	var domains []harness.Domain

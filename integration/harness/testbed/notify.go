@@ -6,11 +6,11 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// WebhookSecret signs what nodes send to a webhook.
+// WebhookSecret is the key of the signatures in webhook messages.
 const WebhookSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// Notify gives nodes that have not started a target of notifications, of a kind such as "webhook", for events of
-// backends.
+// Notify configures a notification target for backend events on nodes that are not started. kind is a target type such
+// as "webhook".
 func Notify(kind, url string, nodes ...*harness.Node) {
 	target := map[string]any{"name": "hook", "type": kind, "url": url, "group_wait": "1s", "kinds": []string{"backend"}}
 	if kind == "webhook" {
@@ -21,7 +21,7 @@ func Notify(kind, url string, nodes ...*harness.Node) {
 	}
 }
 
-// NotifiedSite is StartSite with a target of notifications that cannot be reached.
+// NotifiedSite is StartSite with an unreachable notification target.
 func NotifiedSite(t *testing.T, nodes, backends int) *Site {
 	t.Helper()
 	s := NewSite(t, nodes, backends)

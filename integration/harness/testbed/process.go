@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// SmallDisk mounts an empty disk of 16 MiB until the test ends. That needs root; else the test is skipped, see Missing.
+// SmallDisk mounts an empty disk of 16 MiB until the end of the test. Without root, the test is skipped (see Missing).
 func SmallDisk(t *testing.T) string {
 	t.Helper()
 	disk := t.TempDir()
@@ -44,7 +44,7 @@ func ResidentMiB(t *testing.T, pid int) int {
 	return int(Memory(t, pid) >> 20)
 }
 
-// StatusBytes reads a line of /proc/PID/status that is in KiB, such as "VmRSS:", and returns octets.
+// StatusBytes reads a line in KiB of /proc/PID/status, such as "VmRSS:", and returns octets.
 func StatusBytes(t *testing.T, pid int, key string) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -59,7 +59,7 @@ func StatusBytes(t *testing.T, pid int, key string) int64 {
 	return kib << 10
 }
 
-// Cpu returns the processor time that a process has used so far: its own, and the kernel's on its behalf.
+// Cpu returns the CPU time of a process since its start, in user and kernel mode.
 func Cpu(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

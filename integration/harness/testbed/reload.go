@@ -18,7 +18,7 @@ import (
 // ReloadBound is the promised time of a reload.
 const ReloadBound = 5 * time.Second
 
-// Rewrite replaces a node's file with File as it is now. It does so in one step, so that nobody reads half of it.
+// Rewrite atomically replaces a node's configuration file with File.
 func Rewrite(t *testing.T, n *harness.Node) {
 	t.Helper()
 	text, err := yaml.Marshal(n.File)
@@ -30,7 +30,7 @@ func Rewrite(t *testing.T, n *harness.Node) {
 	}
 }
 
-// HangUp sends SIGHUP and waits until the node has logged the reload, done or refused.
+// HangUp sends SIGHUP and waits until the node has logged the success or failure of the reload.
 func HangUp(t *testing.T, n *harness.Node) {
 	t.Helper()
 	before := Reloads(t, n.Unit)
@@ -43,7 +43,7 @@ func HangUp(t *testing.T, n *harness.Node) {
 	})
 }
 
-// Reloads returns the number of reloads in a program's log, done or refused, over all its starts.
+// Reloads returns the number of reloads in a program's log, successful or failed, over all its starts.
 func Reloads(t *testing.T, u *harness.Unit) int {
 	t.Helper()
 	return strings.Count(Read(t, u.Log), "reloaded")
@@ -59,13 +59,13 @@ func Read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Write writes a file with a mode, whatever the umask is.
+// Write writes a file with a mode, independent of the umask.
 func Write(t *testing.T, path string, mode os.FileMode, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+	if err := os.Chmod(path, mode); err != nil { // independent of the umask
 		t.Fatal(err)
 	}
 }

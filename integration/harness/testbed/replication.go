@@ -10,10 +10,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// ReplicationBound is the promised time until a change is on another node that runs.
+// ReplicationBound is the promised time until a change has reached another running node.
 const ReplicationBound = 20 * time.Second
 
-// Alike waits until nodes hold the same objects, and each has stored all changes of the others.
+// Alike waits until nodes have the same objects, and each has stored all changes of the others.
 func Alike(t *testing.T, nodes ...*harness.Node) {
 	t.Helper()
 	Until(t, ReplicationBound, "all nodes to hold the same", func(ctx context.Context) error {

@@ -14,17 +14,17 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// AppName is the name that the tests steer.
+// AppName is the load-balanced name of the tests.
 const AppName = "app.test.gslb.test"
 
 // OtherName is a second service, with a separate token and separate backends.
 const OtherName = "other.test.gslb.test"
 
-// Pace is the interval between two questions of a watch: the resolution of every measured time.
+// Pace is the interval between two queries of a watch: the resolution of every measured time.
 const Pace = 10 * time.Millisecond
 
 // QuietAnswers is the number of consecutive answers without an address that prove its removal. All weights are equal in
-// this package and there are at most three backends, so each backend is in many of so many answers.
+// this package and there are at most three backends, so that each backend is in several of these answers.
 const QuietAnswers = 30
 
 // StartBound is the promised time until a cluster or a program is ready, on a busy machine.
@@ -33,18 +33,18 @@ const StartBound = 30 * time.Second
 // Patience is the time that a client waits for an answer.
 const Patience = 20 * time.Second
 
-// Site is a cluster as most tests want it: nodes, and backends with an agent each.
+// Site is the usual cluster of tests: nodes, and backends with an agent each.
 type Site struct {
 	*harness.Cluster
 	Nodes    []*harness.Node
 	Agents   []*harness.Agent
 	Backends []*harness.Backend
 	Watch    *harness.Watch
-	Began    time.Time // when everything was ready and watched
+	Began    time.Time // time when all programs were ready and watched
 }
 
-// NewCluster prepares a cluster without any program. It is closed with the test, and prints its story if the test
-// failed.
+// NewCluster prepares a cluster without programs. It is closed at the end of the test, and prints its story if the test
+// fails.
 func NewCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) *harness.Cluster {
 	t.Helper()
 	b := Binaries(t)
@@ -63,7 +63,7 @@ func NewCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) 
 	return c
 }
 
-// AddNode prepares a node of a cluster. servers are the static backends of each region that it knows.
+// AddNode prepares a node of a cluster. servers has the static backends of each region of the node.
 func AddNode(t testing.TB, c *harness.Cluster, name, region string, servers map[string][]harness.Server) *harness.Node {
 	t.Helper()
 	n, err := c.AddNode(name, region, servers)
@@ -93,7 +93,7 @@ func NewSite(t *testing.T, nodes, backends int) *Site {
 	return s
 }
 
-// JoinBackends prepares backends b1, b2, ... at loopback addresses of their own, all on one port.
+// JoinBackends prepares backends b1, b2, ... at separate loopback addresses, all on the same port.
 func (s *Site) JoinBackends(t *testing.T, count int) {
 	t.Helper()
 	addrs := map[string]netip.Addr{}
@@ -136,7 +136,7 @@ func (s *Site) StartAll(t *testing.T) {
 	s.WatchAnswers(t)
 }
 
-// StartPrograms starts everything and waits until each node has found healthy each backend that has an agent.
+// StartPrograms starts all programs and waits until each node considers each backend with an agent healthy.
 func (s *Site) StartPrograms(t *testing.T) {
 	t.Helper()
 	for _, b := range s.Backends {
@@ -283,8 +283,8 @@ func StatusIs(status api.EffectiveStatus, serve bool) func(api.Backend) error {
 	return func(v api.Backend) error { return WantStatus(v, status, serve) }
 }
 
-// Gone waits until the last QuietAnswers answers of a node are without an address. It returns the time of the last
-// answer with the address and fails the test if that time exceeds bound.
+// Gone waits until the last QuietAnswers answers of a node lack an address. It returns the time of the last answer with
+// the address, and fails the test if that time exceeds bound.
 func (s *Site) Gone(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
 	t.Helper()
 	var last time.Time
@@ -336,8 +336,8 @@ func (s *Site) Holds(t *testing.T, what string, judge func() error) {
 	}
 }
 
-// NoFailures checks that a node gave a good answer to every lookup that began since a time (I1), and that it still
-// answers if it runs.
+// NoFailures checks that a node returned a good answer to every query that began since a time (I1), and that it still
+// answers if it is running.
 func (s *Site) NoFailures(t *testing.T, n *harness.Node, since time.Time) {
 	t.Helper()
 	if n.Running() {
@@ -355,7 +355,7 @@ func (s *Site) NoFailures(t *testing.T, n *harness.Node, since time.Time) {
 	}
 }
 
-// AnswersStill waits until a lookup that begins now or later is answered.
+// AnswersStill waits until a query that begins at or after the call is answered.
 func AnswersStill(t *testing.T, w *harness.Watch, n *harness.Node, name string) {
 	t.Helper()
 	from := time.Now()
@@ -369,8 +369,8 @@ func AnswersStill(t *testing.T, w *harness.Watch, n *harness.Node, name string) 
 	})
 }
 
-// Pins returns the certificate fingerprint of every agent that a node knows, by the agent's id. It fails the test
-// unless these are as many as the site has.
+// Pins returns the certificate fingerprints of all agents of a node, by agent ID. It fails the test unless their number
+// equals the number of agents of the site.
 func (s *Site) Pins(t *testing.T, n *harness.Node) map[string]string {
 	t.Helper()
 	list, err := n.Client.Agents(t.Context())

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// SourcesElsewhere copies these sources to another directory, without their history, and returns it.
+// SourcesElsewhere copies the sources to another directory, without their history, and returns the directory.
 func SourcesElsewhere(t *testing.T) string {
 	t.Helper()
 	top, err := harness.Workspace()

@@ -25,15 +25,15 @@ func Sweep(temp string) {
 	}
 }
 
-// Alive reports whether there is a process with the number.
+// Alive reports whether a process with the ID exists.
 func Alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // Clean unmounts all file systems in the directory of a run and removes the directory. If a file system stays mounted,
 // Clean leaves the directory: the files below may belong to another user.
 func Clean(dir string) {
 	below := MountedBelow(dir)
-	for _, at := range slices.Backward(below) { // the last mount first
-		_ = exec.Command("umount", "--lazy", at).Run() // whether it did is looked at
+	for _, at := range slices.Backward(below) { // last mount first
+		_ = exec.Command("umount", "--lazy", at).Run() // the result is checked below
 	}
 	if len(MountedBelow(dir)) == 0 {
 		_ = os.RemoveAll(dir) // the next run retries the removal
@@ -43,8 +43,8 @@ func Clean(dir string) {
 // Unescaped decodes the paths in the list of mounts, proc_pid_mounts(5).
 var Unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// MountedBelow lists the mounts inside a directory, the oldest first. Where there is no list, as on other systems than
-// Linux, it returns nil.
+// MountedBelow lists the mounts inside a directory, oldest first. It returns nil if the system has no list of mounts,
+// such as systems other than Linux.
 func MountedBelow(dir string) (at []string) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {

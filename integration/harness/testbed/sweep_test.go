@@ -21,12 +21,11 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// victimPart is set in the environment of a test program that is started again as a run that ends badly. Its value is
-// the way in which it ends.
+// victimPart is set in the environment of a second test process that ends abnormally. Its value is the kind of the end.
 const victimPart = "INTEGRATION_VICTIM"
 
-// TestVictim is the run that TestHarness_LeavesNothingBehind lets end badly. By itself it shows that a site starts
-// beside a mount.
+// TestVictim is the run that TestHarness_LeavesNothingBehind ends abnormally. As a normal test, it starts a site and a
+// mount.
 func TestVictim(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	if os.Geteuid() == 0 {
@@ -63,8 +62,8 @@ func elsewhere(t *testing.T, s *testbed.Site) {
 	testbed.Start(t, b)
 }
 
-// However a run ends, no process stays, and no file and no mount: those of a run that is killed go with the next. A run
-// that fails tells what happened to its programs, in order, with what they said.
+// After any end of a run, no process, file or mount remains; the next run removes the files and mounts of a killed run.
+// A failed run prints the events and the output of its programs, in order.
 func TestHarness_LeavesNothingBehind(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -74,7 +73,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 	for how, end := range map[string]syscall.Signal{"fails": 0, "is interrupted": syscall.SIGINT,
 		"is killed": syscall.SIGKILL} {
 		t.Run(how, func(t *testing.T) {
-			temp := filepath.Join(t.TempDir(), "a place") // people have such
+			temp := filepath.Join(t.TempDir(), "a place") // with a space, as on some machines
 			if err := os.Mkdir(temp, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +87,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 			}
 			go func() {
 				<-ended
-				_ = in.Close() // it has no error
+				_ = in.Close() // cannot fail
 			}()
 			var dir, mark string
 			var told []string
@@ -104,7 +103,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 				t.Fatalf("it ended with %v:\n%s", c.ProcessState, strings.Join(told, "\n"))
 			}
 			testbed.Until(t, 10*time.Second, "nothing to be left", func(context.Context) error {
-				testbed.Sweep(temp) // its programs may be writing still
+				testbed.Sweep(temp) // its programs may still be writing
 				files, err := os.ReadDir(temp)
 				processes := testbed.ProcessesOf(mark)
 				if len(files)+len(processes)+len(testbed.MountedBelow(dir)) > 0 || err != nil {
@@ -123,7 +122,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// wantInOrder looks for lines that match, one after the other.
+// wantInOrder searches for matching lines in order.
 func wantInOrder(t *testing.T, lines []string, patterns ...string) {
 	t.Helper()
 	rest := lines

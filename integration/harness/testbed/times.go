@@ -8,7 +8,7 @@ import (
 // full is true for tests at the size of make test-long.
 var full = os.Getenv("GSLB_FULL") != ""
 
-// InFull returns much where GSLB_FULL is set, as by make test-long, and little elsewhere.
+// InFull returns much if GSLB_FULL is set, as by make test-long, and otherwise little.
 func InFull[T any](much, little T) T {
 	if full {
 		return much

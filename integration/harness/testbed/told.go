@@ -12,7 +12,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Said returns nil if a line of a program's last output contains all the words, in any case.
+// Said returns nil if a line in the last output of a program contains all words, in any letter case.
 func Said(u *harness.Unit, words ...string) error {
 	for _, l := range u.Output() {
 		line := strings.ToLower(l.Text)
@@ -27,7 +27,7 @@ func Said(u *harness.Unit, words ...string) error {
 // effects of the action.
 const ToldBound = 5 * time.Second
 
-// Tells waits until a line of a program's output contains all the words.
+// Tells waits until a line in the output of a program contains all words.
 func Tells(t *testing.T, u *harness.Unit, words ...string) {
 	t.Helper()
 	Until(t, ToldBound, u.Name+" to say so", func(context.Context) error { return Said(u, words...) })
@@ -57,7 +57,7 @@ func ComesTo(t *testing.T, n *harness.Node, name string, want float64) {
 	})
 }
 
-// Tell posts an order to a backend, such as /unhealthy (see cmd/backend).
+// Tell sends a command to a backend, such as /unhealthy (see cmd/backend).
 func Tell(t *testing.T, b *harness.Backend, order string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)

@@ -10,20 +10,20 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Hang is the time beyond a promise after which a wait is given up: only a program that hangs takes so long.
+// Hang is the time limit of a wait beyond the promised time: only a hanging program needs so long.
 const Hang = 3 * time.Minute
 
 // Timed is set by `make bench-times`, on an idle machine: a time beyond a promise then fails a test.
 var Timed = os.Getenv("GSLB_TIMED") != ""
 
-// Until waits until cond returns nil. After promise and Hang it fails the test with cond's last error. A wait beyond
-// the promise is judged by InTime, since a busy machine may make it late.
+// Until waits until cond returns nil. After promise and Hang it fails the test with cond's last error. If the wait
+// exceeds the promise, InTime decides, because a busy machine may cause the delay.
 func Until(t *testing.T, promise time.Duration, what string, cond func(context.Context) error) {
 	t.Helper()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), promise+Hang)
 	defer cancel()
-	var asked time.Time // how long the answer to that takes is another matter
+	var asked time.Time // start of the last call: the duration of the call is not measured
 	err := harness.Until(ctx, what, func(ctx context.Context) error {
 		asked = time.Now()
 		return cond(ctx)
@@ -48,8 +48,8 @@ func InTime(t *testing.T, what string, promise time.Duration, began, ended time.
 	}
 }
 
-// During calls do at an interval for a while. It is for things that must not happen, for which there is no state to
-// wait for.
+// During calls do at an interval for a while. It is for tests that an event does not happen, without a state to wait
+// for.
 func During(t *testing.T, span, every time.Duration, do func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -59,7 +59,7 @@ func During(t *testing.T, span, every time.Duration, do func()) {
 	}
 }
 
-// Every yields the time at each interval of d, the first after d, until ctx ends.
+// Every yields the time at each interval of d, first after d, until ctx ends.
 func Every(ctx context.Context, d time.Duration) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		tick := time.NewTicker(d)
