@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	changingNames = 16 // an agent speaks for no more
-	changingEach  = 4  // backends of each: 64, as many as an agent watches
+	changingNames = 16 // maximum number of services of an agent
+	changingEach  = 4  // backends of each name: 64, the maximum for an agent
 	changingCheck = 64 * time.Millisecond
 	followBound   = 20 * time.Second
 	changesToken  = "0123456789abcdef0123456789abcdef"
@@ -33,7 +33,7 @@ func changingName(i int) string { return fmt.Sprintf("c%02d.%s", i, zoneName) }
 // patients is an HTTP server for the health checks of all backends. The path of a check has the number of its backend.
 type patients struct {
 	port    int
-	mode    atomic.Int32 // 0: all are well; 1: one changes once a second; 2: each changes with each check
+	mode    atomic.Int32 // 0: constant; 1: one backend changes per second; 2: each backend changes at each check
 	turns   [changingNames * changingEach]atomic.Uint32
 	changes atomic.Uint64 // answers that differ from the previous answer for the same backend
 }
@@ -74,9 +74,9 @@ func (p *patients) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes measures the cost of health changes to a node with many names, and their effect on clients. An agent watches
-// backends that change never, once a second, or with every check, while a client queries the other names at a steady
-// rate.
+// changes measures the cost of health changes for a node with many names, and their effect on clients. An agent watches
+// backends that never change, that change once per second, or that change at every check. A client queries the other
+// names at a steady rate.
 func changes(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-changes-")
 	if err != nil {
@@ -96,7 +96,7 @@ func changes(ctx context.Context, o options) error {
 		}
 		subjects = append(subjects, c)
 	}
-	for range o.rounds { // in turns, so that what else the machine does falls on all alike
+	for range o.rounds { // alternating, so that other load affects all modes equally
 		for _, c := range subjects {
 			for mode := range c.results {
 				if err := c.phase(ctx, o, mode); err != nil {
@@ -127,13 +127,13 @@ type changing struct {
 
 type phaseResult struct {
 	seen    tally
-	cpu     float64 // cores of the node's
-	changes float64 // a second
+	cpu     float64 // cores that the node used
+	changes float64 // changes per second
 	follow  time.Duration
 	gcs     float64 // garbage collections of the node, counted by GODEBUG=gctrace=1
 }
 
-// start starts node and agent, and waits until the node answers with all of the agent's backends.
+// start starts a node and an agent, and waits until the node answers with all backends of the agent.
 func (c *changing) start(ctx context.Context, o options, names int, dir string) (stop func(), err error) {
 	stop = func() {}
 	c.output = filepath.Join(dir, "output")
@@ -216,7 +216,7 @@ func (c *changing) agent(dir string, gossip int) *file {
 	return f
 }
 
-// phase measures one round in one mode.
+// phase measures a round in one mode.
 func (c *changing) phase(ctx context.Context, o options, mode int) error {
 	c.patients.mode.Store(int32(mode))
 	count, collected, began := c.patients.changes.Load(), c.collections(), time.Now()
@@ -241,8 +241,8 @@ func (c *changing) collections() int {
 	return strings.Count("\n"+string(text), "\ngc ")
 }
 
-// followed waits until the node answers every name with each of its backends, as it does when all are well. It returns
-// the time from now until then, which has the time of the checks in it.
+// followed waits until the node answers every name with each of its healthy backends. It returns the duration of the
+// wait, which includes the time of the checks.
 func (c *changing) followed(bound time.Duration) (time.Duration, error) {
 	client := &dns.Client{Timeout: time.Second}
 	began := time.Now()

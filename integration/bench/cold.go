@@ -21,15 +21,15 @@ import (
 const (
 	coldNames   = 6
 	probePace   = 5 * time.Millisecond
-	probeAnswer = 300 * time.Millisecond // the timeout of the probe; a later answer counts as late
-	probeBound  = 5 * time.Second        // a query without an answer for so long is lost
-	coldSettle  = 2 * time.Second        // between two restarts
+	probeAnswer = 300 * time.Millisecond // timeout of the probe; later answers are late
+	probeBound  = 5 * time.Second        // a query without an answer within this time is lost
+	coldSettle  = 2 * time.Second        // time between restarts
 	coldPromise = 300 * time.Millisecond // the promised bound of the closed address and of the slowest answer
 )
 
-// restartCold restarts one of three signed nodes without a service manager, so that no process holds its sockets in
-// between. A probe queries the node all the time. It returns an error if the median of the time in which queries are
-// lost, or of the slowest answer, is longer than promised.
+// restartCold restarts one of three signed nodes without a service manager, so that no process keeps its sockets open.
+// A probe queries the node continuously. restartCold returns an error if the median duration of lost queries, or the
+// median of the slowest answers, exceeds the promise.
 func restartCold(ctx context.Context, o options, restarts int) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {
@@ -53,7 +53,7 @@ func restartCold(ctx context.Context, o options, restarts int) error {
 			return err
 		}
 	}
-	if o.places != "" { // from the first restart on
+	if o.places != "" { // used from the first restart
 		if r.nodes[0].File.Overwatch.Geolocation.DatabasePath, err = filepath.Abs(o.places); err != nil {
 			return err
 		}
@@ -84,15 +84,15 @@ func restartCold(ctx context.Context, o options, restarts int) error {
 	return nil
 }
 
-// coldRestart is what a probe saw of one restart.
+// coldRestart has the results of the probe for a restart.
 type coldRestart struct {
-	closed     time.Duration // the longest period in which all queries were lost
-	unanswered time.Duration // the longest period in which no query was answered within probeAnswer
+	closed     time.Duration // longest period of lost queries
+	unanswered time.Duration // longest period without an answer within probeAnswer
 	late, lost int
 	slowest    time.Duration
 }
 
-// restartOnce stops and starts a node, and probes it from a second before to a second after.
+// restartOnce restarts a node, and probes it from a second before to a second after the restart.
 func restartOnce(ctx context.Context, n *harness.Node) (row coldRestart, err error) {
 	probing, end := context.WithCancel(ctx)
 	results := make(chan []probed)
@@ -127,9 +127,9 @@ func restartOnce(ctx context.Context, n *harness.Node) (row coldRestart, err err
 	return row, nil
 }
 
-// longest returns the longest period in which only queries with a property were sent.
+// longest returns the longest period in which all sent queries have a property.
 func longest(all []probed, has func(probed) bool) (period time.Duration) {
-	var since time.Time // when the first query of the present period was sent
+	var since time.Time // time of the first query of the current period
 	for _, p := range all {
 		switch {
 		case !has(p):
@@ -146,7 +146,7 @@ func longest(all []probed, has func(probed) bool) (period time.Duration) {
 // probed is a query of a probe.
 type probed struct {
 	sent time.Time
-	took time.Duration // 0: there was no answer
+	took time.Duration // 0: no answer
 }
 
 // probe sends a query for an A record every probePace, each from a separate socket, until ctx ends. It returns the
@@ -174,7 +174,7 @@ func probe(ctx context.Context, at, name string) []probed {
 	return all
 }
 
-// answersWithin reports whether a query is answered with an address in time.
+// answersWithin reports whether the answer to a query contains an address and arrives in time.
 func answersWithin(at, name string, bound time.Duration) bool {
 	conn, err := net.Dial("udp", at)
 	if err != nil {

@@ -20,18 +20,18 @@ const (
 // floodNames is the number of invented names that a client prepares. It queries them in rotation.
 const floodNames = 1 << 16
 
-// asking selects the queried names: names that the server serves, or invented names, as in a flood of random names.
+// asking selects the queried names: existing names, or invented names as in a flood of random names.
 type asking string
 
 const (
-	served    asking = ""          // names that have an address
-	absent    asking = "absent"    // neighbors of names that do not exist
-	below     asking = "below"     // what does not exist below them
+	served    asking = ""          // names with addresses
+	absent    asking = "absent"    // nonexistent names next to existing names
+	below     asking = "below"     // nonexistent names below existing names
 	expanded  asking = "expanded"  // names below wildcards
-	enclosing asking = "enclosing" // what does not exist below an empty non-terminal
+	enclosing asking = "enclosing" // nonexistent names below an empty non-terminal
 )
 
-// label returns the i-th name that has addresses, relative to the zone.
+// label returns the i-th name with addresses, relative to the zone.
 func (a asking) label(i int) string {
 	switch a {
 	case expanded:
@@ -42,10 +42,10 @@ func (a asking) label(i int) string {
 	return fmt.Sprintf("d%05d", i)
 }
 
-// name returns the i-th name that has addresses, in full.
+// name returns the i-th name with addresses, in full.
 func (a asking) name(i int) string { return a.label(i) + "." + zoneName }
 
-// questions returns the names to ask for, in the same order in each run.
+// questions returns the names to query, in the same order in each run.
 func (a asking) questions(names int) (all []string) {
 	if a == served {
 		for i := range names {
@@ -67,7 +67,7 @@ func (a asking) questions(names int) (all []string) {
 // positive reports whether the answers have addresses.
 func (a asking) positive() bool { return a == served || a == expanded }
 
-// backend returns the address of the j-th backend of the i-th name; each has its own.
+// backend returns the unique address of the j-th backend of the i-th name.
 func backend(i, j int) netip.Addr {
 	x := i*backends + j
 	return netip.AddrFrom4([4]byte{127, byte(100 + x/62500), byte(x / 250 % 250), byte(1 + x%250)})
@@ -75,7 +75,7 @@ func backend(i, j int) netip.Addr {
 
 func weight(j int) int { return 10 * (j + 1) }
 
-// file is a text that is composed line by line and then written to a directory.
+// file is a text that is composed line by line and written to a directory.
 type file struct{ strings.Builder }
 
 func (f *file) line(format string, args ...any) {
@@ -83,7 +83,7 @@ func (f *file) line(format string, args ...any) {
 	f.WriteByte('\n')
 }
 
-// write writes the file, readable by its owner only since some have keys, and returns its path.
+// write writes the file with permissions for only its owner, since some files contain keys, and returns its path.
 func (f *file) write(dir, name string) (string, error) {
 	path := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

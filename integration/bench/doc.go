@@ -1,6 +1,7 @@
 //go:build linux
 
-// Command bench measures DNS servers side by side, on loopback: gslb-overwatch and others that steer or serve fast.
-// Each is started in turn, round after round, pinned to one core with the load client on another, and the figure that
-// counts is the server's CPU time per answered query. README.md has the method, its limits and what was measured.
+// Command bench compares DNS servers on loopback: gslb-overwatch and other servers with load balancing or high speed.
+// It starts the servers one after the other in several rounds. The server runs on one core, and the load client on
+// another core. The result is the server's CPU time per answered query. README.md has the method, its limits and the
+// results.
 package main

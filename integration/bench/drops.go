@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// dropped returns the number of queries that the kernel has dropped so far because the buffer of a socket at a port was
-// full. It is the last column in the table of UDP sockets (proc(5)).
+// dropped returns the number of queries that the kernel has dropped because the buffer of a socket at a port was full.
+// It is the last column in the table of UDP sockets (proc(5)).
 func dropped(port int) (queries int) {
 	text, _ := os.ReadFile("/proc/net/udp")
 	for line := range strings.Lines(string(text)) {

@@ -23,12 +23,12 @@ import (
 
 // Times of the failover benchmark.
 const (
-	failoverPace   = 20 * time.Millisecond  // between two queries for a name: the resolution of the results
+	failoverPace   = 20 * time.Millisecond  // interval between queries for a name: the resolution of the results
 	failoverAnswer = 200 * time.Millisecond // timeout of a query
-	failoverQuiet  = 4 * time.Second        // without the failed address until a failover is complete
-	failoverBound  = 130 * time.Second      // a failover that takes longer is reported as none
-	failoverStart  = 60 * time.Second       // until all servers answer with all backends
-	drainTime      = 2 * time.Second        // of agents, before a graceful stop
+	failoverQuiet  = 4 * time.Second        // time without the failed address that completes a failover
+	failoverBound  = 130 * time.Second      // a longer failover is reported as missing
+	failoverStart  = 60 * time.Second       // time limit until all servers answer with all backends
+	drainTime      = 2 * time.Second        // drain of agents before a graceful stop
 )
 
 // fault is a way in which a backend fails.
@@ -48,19 +48,19 @@ var faults = []fault{
 	{"graceful stop", gracefulStop},
 }
 
-// signaled returns a fault by a signal to the victim.
+// signaled returns a fault that sends a signal to the victim.
 func signaled(s syscall.Signal) func(context.Context, *failoverCase) (time.Time, error) {
 	return func(_ context.Context, c *failoverCase) (time.Time, error) { return now(c.victim.Signal(s)) }
 }
 
-// ordered returns a fault by an order to the victim.
+// ordered returns a fault that sends a command to the victim.
 func ordered(order string) func(context.Context, *failoverCase) (time.Time, error) {
 	return func(ctx context.Context, c *failoverCase) (time.Time, error) { return now(tell(ctx, c.victim, order)) }
 }
 
 func now(err error) (time.Time, error) { return time.Now(), err }
 
-// tell sends an order to a backend.
+// tell sends a command to a backend.
 func tell(ctx context.Context, b *harness.Backend, order string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+b.At.String()+order, nil)
 	if err != nil {
@@ -91,7 +91,8 @@ func machineGone(ctx context.Context, c *failoverCase) (time.Time, error) {
 	return time.Now(), nil
 }
 
-// gracefulStop ends the victim by SIGTERM. An agent is told before, and the victim ends after the drain.
+// gracefulStop ends the victim by SIGTERM. It first starts a drain at the agent, if there is an agent, and waits for
+// the drain.
 func gracefulStop(ctx context.Context, c *failoverCase) (time.Time, error) {
 	if c.agent != nil {
 		notify := exec.CommandContext(ctx, c.agentProgram, "notify", "draining", "--wait", "--config", c.agent.Path)
@@ -102,14 +103,14 @@ func gracefulStop(ctx context.Context, c *failoverCase) (time.Time, error) {
 	return now(c.victim.Signal(syscall.SIGTERM))
 }
 
-// failoverCase is a name with two backends, of which one fails.
+// failoverCase is a name with two backends. One of them is the victim.
 type failoverCase struct {
 	fault           fault
 	name            string
 	victim, standby *harness.Backend
-	agent           *harness.Agent // of the victim; nil if there is none
+	agent           *harness.Agent // agent of the victim; may be nil
 	agentProgram    string
-	took            time.Duration // from the failure to the last answer with the victim; negative if it did not end
+	took            time.Duration // from the failure to the last answer with the victim; negative: the failover did not end
 }
 
 // contestant is a DNS server with a name for each fault.
@@ -121,9 +122,9 @@ type contestant struct {
 	start func(ctx context.Context, c *contestant) error
 }
 
-// failover measures the time from a failure of a backend to the last answer with its address: of gslb with and without
-// agents, gdnsd and PowerDNS, at default settings and at equal intervals. All servers run at the same time, each with
-// separate backends.
+// failover measures the time from the failure of a backend to the last answer with its address: for gslb with and
+// without agents, gdnsd and PowerDNS, at default settings and at equal intervals. All servers run concurrently, each
+// with separate backends.
 func failover(ctx context.Context, o options) error {
 	if err := network.Allowed(); err != nil {
 		return err
@@ -154,10 +155,10 @@ func failover(ctx context.Context, o options) error {
 	return nil
 }
 
-// inNamespace is set in the environment of the process that runs in a separate network namespace.
+// inNamespace is set in the environment of the process in a separate network namespace.
 const inNamespace = "GSLB_BENCH_NAMESPACE"
 
-// enterNamespace runs this program in a new network namespace, in which it may drop packets.
+// enterNamespace runs this program in a new network namespace, in which it has the right to drop packets.
 func enterNamespace(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -169,7 +170,7 @@ func enterNamespace(ctx context.Context) error {
 	return cmd.Run()
 }
 
-// failoverRound starts all contestants, lets all victims fail, and adds the times to results.
+// failoverRound starts all contestants, makes all victims fail, and adds the times to results.
 func failoverRound(ctx context.Context, binaries harness.Binaries, dir string, results *failoverResults) error {
 	cluster, err := harness.NewCluster(harness.Options{Binaries: binaries, Timing: failoverTiming})
 	if err != nil {
@@ -213,13 +214,13 @@ func failoverRound(ctx context.Context, binaries harness.Binaries, dir string, r
 	return nil
 }
 
-// storyLines is the number of lines of each program that are printed if a contestant does not answer.
+// storyLines is the number of printed lines of each program if a contestant does not answer.
 const storyLines = 5
 
 // failoverSettle is longer than the longest check interval, so that each server has checked each backend.
 const failoverSettle = 35 * time.Second
 
-// prepare makes the backends of the i-th contestant.
+// prepare creates the backends of the i-th contestant.
 func (c *contestant) prepare(cluster *harness.Cluster, i int) error {
 	for k, f := range faults {
 		one := &failoverCase{fault: f, name: fmt.Sprintf("d%d.%s", k, zoneName)}
@@ -243,7 +244,7 @@ func (c *contestant) prepare(cluster *harness.Cluster, i int) error {
 	return nil
 }
 
-// ready waits until each name is answered with both backends.
+// ready waits until the answer for each name contains both backends.
 func (c *contestant) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, failoverStart)
 	defer cancel()
@@ -265,7 +266,7 @@ func (c *contestant) ready(ctx context.Context) error {
 	return nil
 }
 
-// measure lets the victim fail at a random time and queries until its address is gone.
+// measure makes the victim fail at a random time, and queries until the answers no longer contain its address.
 func (c *failoverCase) measure(ctx context.Context, at netip.AddrPort) error {
 	time.Sleep(rand.N(failoverSpread))
 	var failed time.Time
@@ -306,10 +307,10 @@ func (c *failoverCase) measure(ctx context.Context, at netip.AddrPort) error {
 	return nil
 }
 
-// failoverSpread is the range of the random times of failures, so that they meet the checks at random phases.
+// failoverSpread is the range of the random failure times. Failures therefore happen at random phases of the checks.
 const failoverSpread = 10 * time.Second
 
-// addressesOf returns the IPv4 addresses in the answer of a server, none without an answer.
+// addressesOf returns the IPv4 addresses in the answer of a server; nil without an answer.
 func addressesOf(at netip.AddrPort, name string) (list []netip.Addr) {
 	client := &dns.Client{Timeout: failoverAnswer}
 	reply, _, err := client.Exchange(new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA), at.String())

@@ -91,16 +91,16 @@ func (r *failoverResults) printOutages() {
 // The simulated population of resolvers.
 const (
 	population = 20000
-	honest     = 0.80 // part that honors the TTL
-	raised     = 0.15 // part that caches for at least raisedTTL
+	honest     = 0.80 // fraction that honors the TTL
+	raised     = 0.15 // fraction that caches for at least raisedTTL
 	raisedTTL  = 30 * time.Second
 	overTTL    = 5 * time.Minute
 )
 
 var outageTTLs = []time.Duration{5 * time.Second, 30 * time.Second, time.Minute}
 
-// meanOutage returns the mean time for which resolvers give a failed address to their clients, in seconds. The server
-// answers with it for the given time after the failure. Resolvers refresh at random phases.
+// meanOutage returns the mean time for which resolvers return a failed address to their clients, in seconds. The server
+// answers with the address for the given time after the failure. Resolvers refresh at random phases.
 func meanOutage(detection float64, ttl time.Duration) float64 {
 	random := rand.New(rand.NewPCG(1, 1)) // the same population for each server
 	var total float64

@@ -50,8 +50,8 @@ func contestants(cluster *harness.Cluster, binaries harness.Binaries, dir string
 	return all
 }
 
-// gslbContestant returns a function that starts a node and, if wanted, an agent for each backend. Each name has a
-// separate region, so that mass-failure protection concerns no name.
+// gslbContestant returns a function that starts a node and, optionally, an agent for each backend. Each name has a
+// separate region, so that no name has mass-failure protection.
 func gslbContestant(cluster *harness.Cluster, binaries harness.Binaries, checks checking, agents bool) func(
 	context.Context, *contestant) error {
 	return func(ctx context.Context, c *contestant) error {
@@ -109,7 +109,7 @@ func gslbContestant(cluster *harness.Cluster, binaries harness.Binaries, checks 
 	}
 }
 
-// nodeName returns the name of a contestant as a node id.
+// nodeName returns the name of a contestant as a node ID.
 func nodeName(contestant string) string {
 	id := []byte(contestant)
 	for i, b := range id {
@@ -126,13 +126,13 @@ var rivals []*exec.Cmd
 // stopRivals ends the programs that rival has started.
 func stopRivals([]*contestant) {
 	for _, cmd := range rivals {
-		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Process.Kill() // fails if it has ended
 		_ = cmd.Wait()         // the exit status of a killed program
 	}
 	rivals = nil
 }
 
-// rival returns a function that starts another DNS server with the files that write makes in dir.
+// rival returns a function that starts another DNS server with the files that write creates in dir.
 func rival(dir string, checks checking,
 	write func(setup, *contestant, checking) ([]string, error)) func(context.Context, *contestant) error {
 	return func(_ context.Context, c *contestant) error {

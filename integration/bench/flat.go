@@ -30,8 +30,8 @@ type kept struct {
 func (s *kept) String() string { return fmt.Sprintf("%s, %d names", s.server.name, s.names) }
 
 // flat compares the CPU time of an answer by the number of names, and by the build if there are two (-against). All
-// servers stay up and are asked in turns, so that rounds are short and other load on the machine falls on all of them
-// alike.
+// servers run during the whole measurement and are queried in rotation. Rounds are therefore short, and other load on
+// the machine affects all servers equally.
 func flat(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {
@@ -88,17 +88,17 @@ func (s *kept) round(ctx context.Context, o options) error {
 	return nil
 }
 
-// processTime returns the CPU time that a process has used, to the nanosecond, threads that ended included.
+// processTime returns the CPU time of a process in nanoseconds, including ended threads.
 func processTime(pid int) (time.Duration, error) {
 	var t unix.Timespec
-	// The clock of another process, as clock_getcpuclockid(3) makes its number: the scheduler's count, 2.
+	// The ID of another process's clock, as in clock_getcpuclockid(3): the scheduler's count, 2.
 	if err := unix.ClockGettime(int32(^pid<<3|2), &t); err != nil {
 		return 0, fmt.Errorf("CPU clock of process %d: %w", pid, err)
 	}
 	return time.Duration(t.Nano()), nil
 }
 
-// peak returns the most resident memory that a process has had, in MiB.
+// peak returns the maximum resident memory of a process, in MiB.
 func peak(pid int) (mebibytes float64) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
@@ -109,8 +109,8 @@ func peak(pid int) (mebibytes float64) {
 	return number(fields[0]) / 1024
 }
 
-// reportFlat compares each server with the first: round by round, and by the cheapest round of each, which other load
-// on the machine disturbed the least.
+// reportFlat compares each server with the first server: by round, and by the cheapest round of each, which was least
+// affected by other load on the machine.
 func reportFlat(subjects []*kept) {
 	fmt.Println(
 		"\n| server | CPU us/query, median (quartiles) | ratio to the first of the same round, median (quartiles) | least " +

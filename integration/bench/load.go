@@ -31,16 +31,16 @@ const (
 // shape is the client's concurrency: the number of sockets, and of queries in flight on each.
 type shape struct{ sockets, window int }
 
-// tally counts the responses that the client got, and has their times.
+// tally counts the responses that the client received, and has their times.
 type tally struct {
 	All      uint64  // correct answers, including the warm-up
 	Answered uint64  // of these, after the warm-up
 	Wrong    uint64  // any other response
 	Lost     uint64  // not answered within lostAfter
-	Seconds  float64 // that Answered is of
+	Seconds  float64 // duration of the Answered responses
 
-	InTime                   uint64  // of Answered: within resolverWaits; of a steady client only
-	P1, P50, P99, P999, Most float64 // milliseconds to the answer; of a steady client only
+	InTime                   uint64  // Answered responses within resolverWaits; only of a steady client
+	P1, P50, P99, P999, Most float64 // response times in milliseconds; only of a steady client
 }
 
 // loadMain is the main function of the load client. It writes a tally in JSON to the standard output.
@@ -83,7 +83,7 @@ type client struct {
 	tally   tally
 }
 
-// clientSocket is a socket of a client. busy has the ids of queries without an answer.
+// clientSocket is a socket of a client. busy has the IDs of queries without an answer.
 type clientSocket struct {
 	fd      int
 	flying  int
@@ -111,7 +111,7 @@ func newClient(port int, ask asking, names int, signed bool, s shape) (*client, 
 		}
 		c.queries = append(c.queries, packed)
 	}
-	// An order without any order, so that no cache profits from neighbours; the same in each run.
+	// A random order, so that no cache profits from neighboring names; the same in each run.
 	for i, at := len(c.queries)-1, uint32(1); i > 0; i-- {
 		at = at*1664525 + 1013904223
 		j := int(at>>8) % (i + 1)
@@ -136,7 +136,7 @@ func newClientSocket(port int) (*clientSocket, error) {
 		return nil, err
 	}
 	for _, option := range []int{unix.SO_RCVBUF, unix.SO_SNDBUF} {
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, 4<<20) // what net.core allows will do
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, 4<<20) // a smaller limit of net.core is sufficient
 	}
 	s := &clientSocket{fd: fd}
 	for i := range clientBatch {
@@ -149,7 +149,7 @@ func newClientSocket(port int) (*clientSocket, error) {
 	return s, nil
 }
 
-// run queries during a warm-up and then for length. It returns the tally.
+// run sends queries during a warm-up and then for length. It returns the tally.
 func (c *client) run(length time.Duration) tally {
 	from := time.Now().Add(warmUp)
 	until := from.Add(length)
@@ -208,7 +208,7 @@ func (c *client) receive(s *clientSocket, now time.Time, counting bool) (any boo
 	return any
 }
 
-// right reports whether a reply is the right one: addresses for names that have some, else NXDOMAIN with an authority
+// right reports whether a reply is correct: addresses for names with addresses, otherwise NXDOMAIN with an authority
 // section.
 func (c *client) right(reply []byte) bool {
 	rcode, answers, authority := int(reply[3]&0xF), binary.BigEndian.Uint16(reply[6:]), binary.BigEndian.Uint16(reply[8:])
@@ -218,7 +218,7 @@ func (c *client) right(reply []byte) bool {
 	return rcode == dns.RcodeNameError && authority > 0
 }
 
-// send fills the window, by a batch at most. It sends nothing while less than half of the window, or of a batch, is
+// send fills the window, by at most a batch. It sends nothing while less than half of the window, or of a batch, is
 // free.
 func (c *client) send(s *clientSocket, now time.Time) bool {
 	room := min(c.window-s.flying, clientBatch)

@@ -22,10 +22,10 @@ type options struct {
 	bin     string
 	rounds  int
 	seconds float64
-	rates   []float64 // queries a second of the measurements at steady rates
+	rates   []float64 // queries per second at the steady rates
 	names   []int
 	servers []string
-	base    string // that ratios refer to
+	base    string // base of the ratios
 	shape   shape
 	flat    bool    // instead of all else
 	restart int     // queries per second, instead of all else
@@ -33,8 +33,8 @@ type options struct {
 	places  string  // geolocation database of the restarted node
 	changes bool    // instead of all else
 	failing bool    // instead of all else
-	share   float64 // of a core, instead of all else
-	objects int     // that nodes replicate, instead of all else
+	share   float64 // fraction of a core, instead of all else
+	objects int     // number of objects to replicate, instead of all else
 	rate    float64
 	env     string
 }
@@ -151,7 +151,7 @@ func (o options) tell() {
 		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, o.shape.sockets, o.shape.window)
 }
 
-// run measures everything and prints one table per number of names.
+// run makes all measurements and prints a table per number of names.
 func run(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {

@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// ticks is the number of units a second in which /proc counts CPU time (USER_HZ): 100 on every Linux.
+// ticks is the number of units per second of CPU times in /proc (USER_HZ): 100 on every Linux.
 const ticks = 100
 
 // sample is a measurement of a server in a round.
 type sample struct {
 	cpu    float64   // CPU time of the server per answered query at saturation, in microseconds
-	steady []float64 // the same at each of the steady rates
+	steady []float64 // the same at each steady rate
 	rate   float64   // answered queries per second
-	other  float64   // cores that everybody else used meanwhile: noise
+	other  float64   // cores that other processes used meanwhile: noise
 	memory float64   // resident memory in MiB
 	ready  float64   // milliseconds from the start to the first answer
-	failed uint64    // wrong or lost
+	failed uint64    // wrong or lost responses
 }
 
 // measure starts a server, measures it at saturation and at each steady rate, and stops it. An error that begins with
@@ -40,7 +40,7 @@ func measure(ctx context.Context, o options, of server, names int, dir string) (
 	defer s.run.stop()
 	short := o
 	short.seconds = 0.2
-	if _, err := s.ask(ctx, short); err != nil { // the first queries find cold caches
+	if _, err := s.ask(ctx, short); err != nil { // the first queries have cold caches
 		return sample{}, err
 	}
 	settle(s.run.cmd.Process.Pid)
@@ -86,14 +86,14 @@ func settle(group int) {
 	}
 }
 
-// cost is ask, and returns the CPU time that the server has used meanwhile, in seconds.
+// cost calls ask, and returns the CPU time of the server during the call, in seconds.
 func (s *subject) cost(ctx context.Context, o options, flags ...string) (seen tally, spent float64, err error) {
 	before := cpuOf(session(s.run.cmd.Process.Pid))
 	seen, err = s.ask(ctx, o, flags...)
 	return seen, cpuOf(session(s.run.cmd.Process.Pid)) - before, err
 }
 
-// ask runs the load client on the last core, with the questions that a server is measured with and further flags.
+// ask runs the load client on the last core, with the questions for the server and further flags.
 func (s *subject) ask(ctx context.Context, o options, flags ...string) (seen tally, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -135,7 +135,7 @@ func load() string {
 	return strings.Join(strings.Fields(string(text))[:3], " ")
 }
 
-// session returns the processes of a session. A server's children stay in the server's.
+// session returns the processes of a session. The children of a server belong to the session of the server.
 func session(id int) (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -169,13 +169,13 @@ func cpuOf(pids []int) (seconds float64) {
 	return seconds
 }
 
-// ownChildren returns the CPU time of this process's children that have ended, in seconds.
+// ownChildren returns the CPU time of this process's ended children, in seconds.
 func ownChildren() float64 {
 	fields := statFields("/proc/self/stat")
 	return (number(fields[13]) + number(fields[14])) / ticks
 }
 
-// machineBusy returns the CPU time that all cores together have been busy, in seconds.
+// machineBusy returns the total busy time of all cores, in seconds.
 func machineBusy() float64 {
 	text, _ := os.ReadFile("/proc/stat")
 	first, _, _ := strings.Cut(string(text), "\n")
@@ -183,7 +183,7 @@ func machineBusy() float64 {
 	return (number(f[1]) + number(f[2]) + number(f[3]) + number(f[6]) + number(f[7])) / ticks
 }
 
-// memory returns the resident memory of processes, in MiB. Pages that they share count for each.
+// memory returns the resident memory of processes, in MiB. Shared pages are counted for each process.
 func memory(pids []int) (mebibytes float64) {
 	for _, pid := range pids {
 		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 21 {

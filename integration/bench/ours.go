@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// signing is the proof of denial that a server signs with, NSEC or NSEC3; unsigned: it does not sign.
+// signing is the proof of denial in a signed zone, NSEC or NSEC3; unsigned: no signatures.
 type signing string
 
 const (
@@ -17,7 +17,7 @@ const (
 	nsec3    signing = "nsec3"
 )
 
-// gslb returns a function that prepares gslb-overwatch with static backends, which nothing checks.
+// gslb returns a function that prepares gslb-overwatch with static backends without health checks.
 func gslb(algorithm string, signing signing) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		f := overwatchFile(at, algorithm, signing, func(f *file) {
@@ -55,8 +55,8 @@ func overwatchFile(at setup, algorithm string, signing signing, more func(f *fil
 	return f
 }
 
-// writeOverwatch writes the configuration of a node, and beside it the file of its regions and domains. That is in
-// JSON, which 100 000 names need. It returns the path of the configuration.
+// writeOverwatch writes the configuration of a node, and a separate file with its regions and domains, as JSON for the
+// parsing of 100 000 names. It returns the path of the configuration.
 func (f *file) writeOverwatch(at setup, algorithm string) (string, error) {
 	if _, err := overwatchLists(at, algorithm).write(at.dir, listsName); err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func overwatchLists(at setup, algorithm string) *file {
 	return f
 }
 
-// comma returns the comma behind element i of a list, nothing behind the last.
+// comma returns the comma after element i of a list, "" after the last element.
 func comma(i, of int) string {
 	if i == of-1 {
 		return ""

@@ -15,12 +15,12 @@ import (
 // frozenFor is the time between SIGSTOP and SIGCONT to a node.
 const frozenFor = 2 * time.Second
 
-// overloads are the client's rates, as multiples of the rate that the node can answer.
+// overloads are the client's rates, as multiples of the node's capacity.
 var overloads = []float64{1.2, 2, 5}
 
-// overload limits a node to a share of a core, o.share, and sends more queries than the node can answer. It prints the
-// rate of answers and their age. In the last row the load is half of the capacity, and the node is frozen for two
-// seconds meanwhile.
+// overload limits a node to a fraction of a core, o.share, and sends more queries than the node can answer. It prints
+// the rate and the age of the answers. In the last row, the load is half of the capacity, and the node is frozen for
+// two seconds.
 func overload(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-overload-")
 	if err != nil {
@@ -61,7 +61,7 @@ func overload(ctx context.Context, o options) error {
 	return nil
 }
 
-// overloaded is a node that has a part of a core.
+// overloaded is a node with a fraction of a core.
 type overloaded struct{ *subject }
 
 // round measures the capacity of a node, overloads the node, and then freezes it.
@@ -100,8 +100,8 @@ func (n *overloaded) steadily(ctx context.Context, o options, what string, rate,
 	return nil
 }
 
-// confine limits a process to a part of a core with a separate control group, of version 1 or 2. The weight of the
-// group is high, so that the process gets its part on a busy machine. end removes the group.
+// confine limits a process to a fraction of a core with a separate control group, of version 1 or 2. The weight of the
+// group is high, so that the process gets its fraction on a busy machine. end removes the group.
 func confine(pid int, name string, share float64) (end func(), err error) {
 	const period = 100_000 // microseconds
 	quota := strconv.Itoa(int(share * period))

@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pause is the longest pause of the steady client before it searches for due queries.
+// pause is the longest pause of the steady client between searches for queries to send.
 const pause = 200 * time.Microsecond
 
 // steadyClient sends queries at a steady rate, independent of the answers, and measures the time of each answer.
 type steadyClient struct {
 	*client
-	sent   []*[1 << 16]time.Time // by socket and id; zero if no answer is awaited
+	sent   []*[1 << 16]time.Time // by socket and ID; zero if the query is not pending
 	took   []time.Duration
-	number uint64 // of the next query
+	number uint64 // number of the next query
 }
 
-// steadily sends rate queries a second for a warm-up and then for length, and waits for late answers until the patience
-// is over. It returns the tally.
+// steadily sends rate queries per second for a warm-up and then for length, and waits for late answers until the
+// patience is over. It returns the tally.
 func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	s := &steadyClient{client: c}
 	var set []unix.PollFd
@@ -61,7 +61,7 @@ func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	return c.tally
 }
 
-// ask sends queries until due of them have been sent since the beginning, a batch on each socket in turn.
+// ask sends queries until their number since the start is due, a batch on each socket in rotation.
 func (s *steadyClient) ask(due uint64, from time.Time) {
 	for s.number < due {
 		i := int(s.number/clientBatch) % len(s.sockets)
@@ -71,7 +71,7 @@ func (s *steadyClient) ask(due uint64, from time.Time) {
 		for k := range n {
 			at := &s.sent[i][binary.BigEndian.Uint16(socket.outRoom[k][:])]
 			if !at.IsZero() && at.After(from) {
-				s.tally.Lost++ // 65536 queries ago
+				s.tally.Lost++ // without an answer for 65536 queries
 			}
 			*at = now
 		}
@@ -79,7 +79,7 @@ func (s *steadyClient) ask(due uint64, from time.Time) {
 	}
 }
 
-// collect reads the responses that a socket has received. Only those to queries between from and until count.
+// collect reads the responses that a socket has received. It counts only responses to queries between from and until.
 func (s *steadyClient) collect(i int, from, until time.Time) {
 	socket := s.sockets[i]
 	for {

@@ -23,14 +23,14 @@ const (
 	replicatedSecret = "a secret of the nodes, in more than 32 characters"
 	replicatedNodes  = 3
 	replicateBound   = 2 * time.Minute
-	// The figures that are promised.
+	// The promised values.
 	reachPromise = 200 * time.Millisecond // p99
 	wipedPromise = 10 * time.Second
-	idlePromise  = 0.001 // of a core
+	idlePromise  = 0.001 // fraction of a core
 )
 
-// replicate measures the promises of replication: the time until a change is in all nodes' answers, the time until a
-// wiped node has many objects, and the CPU time of an idle cluster. It returns an error if a promise is broken.
+// replicate measures the promises of replication: the time until all nodes answer with a change, the time until a wiped
+// node has many objects, and the CPU time of an idle cluster. It returns an error if a promise is broken.
 func replicate(ctx context.Context, o options, objects int) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {
@@ -85,8 +85,7 @@ type replicas struct {
 	nodes []*harness.Node
 }
 
-// startReplicas starts nodes. If they are to replicate, it waits until they are connected and have one another's
-// objects.
+// startReplicas starts nodes. With replication, it waits until they are connected and have the same objects.
 func startReplicas(ctx context.Context, binaries harness.Binaries, together bool) (r *replicas, err error) {
 	c, err := harness.NewCluster(harness.Options{Binaries: binaries, Timing: harness.Fast()})
 	if err != nil {
@@ -130,7 +129,7 @@ func startReplicas(ctx context.Context, binaries harness.Binaries, together bool
 	})
 }
 
-// create makes a name with a server that serves by an override.
+// create creates a name with a server that serves because of an override.
 func (r *replicas) create(ctx context.Context, name string) error {
 	c, healthy := r.nodes[0].Client, true
 	if _, err := c.CreateDomain(ctx, api.DomainChange{"name": name}); err != nil {
@@ -144,7 +143,7 @@ func (r *replicas) create(ctx context.Context, name string) error {
 	return err
 }
 
-// measureReach changes a name on one node after the other, and queries all nodes meanwhile. It adds the time from the
+// measureReach changes a name on the nodes in rotation, and queries all nodes concurrently. It adds the time from the
 // start of the call to the first new answer of the last node.
 func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f *figure) error {
 	r, err := startReplicas(ctx, binaries, true)
@@ -167,7 +166,7 @@ func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f
 			return err
 		}
 		good := func(m *dns.Msg) bool { return len(m.Answer) > 0 && m.Answer[0].Header().Ttl == uint32(ttl) }
-		if i%2 == 1 { // of every other change the server is the object
+		if i%2 == 1 { // every other change concerns the server
 			healthy := i%4 == 3
 			change = func() (err error) {
 				_, err = at.Client.SetOverride(ctx, name, "192.0.2.1", api.OverrideRequest{Healthy: &healthy,
@@ -188,7 +187,7 @@ func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f
 	return nil
 }
 
-// reached makes a change and returns the time from began until the last node answers by it.
+// reached makes a change and returns the time from began until the last node answers with the change.
 func (r *replicas) reached(ctx context.Context, name string, began time.Time, change func() error,
 	good func(*dns.Msg) bool) (most time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, replicateBound)
@@ -217,7 +216,7 @@ func until(ctx context.Context, n *harness.Node, name string, began time.Time, g
 	return 0, fmt.Errorf("%s does not answer %s as it should: %w", n.Name, name, ctx.Err())
 }
 
-// measureWiped creates many objects in a cluster, wipes the disk of a node, and waits until the node answers all of
+// measureWiped creates many objects in a cluster, wipes the disk of a node, and waits until the node answers for all of
 // them.
 func measureWiped(ctx context.Context, binaries harness.Binaries, objects, rounds int, f *figure) error {
 	r, err := startReplicas(ctx, binaries, true)
@@ -231,7 +230,7 @@ func measureWiped(ctx context.Context, binaries harness.Binaries, objects, round
 	if err := r.create(ctx, last); err != nil {
 		return err
 	}
-	for from := 3; from < objects; from += each { // a name, its server and an override are there
+	for from := 3; from < objects; from += each { // a name, its server and an override exist
 		var document api.Document
 		for i := from; i < min(from+each, objects); i++ {
 			name := fmt.Sprintf("n%05d.%s", i, replicatedZone)
@@ -303,7 +302,7 @@ func measureIdle(ctx context.Context, binaries harness.Binaries, o options, f *f
 	return ctx.Err()
 }
 
-// processTimes returns the CPU time of each cluster's nodes together.
+// processTimes returns the total CPU time of each cluster's nodes.
 func processTimes(clusters []*replicas) (sums []time.Duration, err error) {
 	for _, r := range clusters {
 		var sum time.Duration

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// result has the samples of one server, one per round, or the reason why there are none.
+// result has the samples of a server, by round, or the reason why it has none.
 type result struct {
 	samples []sample
 	skipped string
@@ -23,15 +23,15 @@ func (r *result) spread(of func(sample) float64) (median, least, most float64) {
 	return spread(values)
 }
 
-// spread returns the median and the extremes of values, which it sorts; there must be one at least.
+// spread returns the median and the extremes of values, which it sorts. values must not be empty.
 func spread(values []float64) (median, least, most float64) {
 	slices.Sort(values)
 	n := len(values)
 	return (values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]
 }
 
-// ratio returns the median ratio of a figure of this server to that of another in the same round, over the rounds that
-// both have.
+// ratio returns the median ratio of a figure of this server to the same figure of another server, over the rounds of
+// both.
 func (r *result) ratio(to *result, of func(sample) float64) string {
 	if to == nil || len(to.samples) == 0 {
 		return "-"
@@ -76,7 +76,7 @@ func report(w io.Writer, names int, base string, order []string, results map[str
 	}
 }
 
-// reportSteady writes a table of what an answer costs at each steady rate, as Markdown.
+// reportSteady writes a table of the cost per answer at each steady rate, as Markdown.
 func reportSteady(w io.Writer, rates []float64, base string, order []string, results map[string]*result) {
 	if len(rates) == 0 {
 		return

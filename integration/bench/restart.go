@@ -23,8 +23,8 @@ const (
 	restarts      = 2
 )
 
-// restart restarts a node while dnsperf asks it at a steady rate. The sockets stay open in this process, as in a
-// service manager (sd_listen_fds(3)). It prints dnsperf's report, and returns an error if a query was lost.
+// restart restarts a node while dnsperf sends queries at a steady rate. This process keeps the sockets open, like a
+// service manager (sd_listen_fds(3)). restart prints the report of dnsperf, and returns an error if a query was lost.
 func restart(ctx context.Context, o options, rate int) error {
 	if _, err := exec.LookPath("dnsperf"); err != nil {
 		return errors.New("dnsperf is not installed; run: apt-get install -y dnsperf")
@@ -127,11 +127,12 @@ func openBoth(port int) (files []*os.File, err error) {
 		}
 		files = append(files, f)
 	}
-	_ = udp.Close() // the copies stay
+	_ = udp.Close() // the copies stay open
 	return files, tcp.Close()
 }
 
-// startKept starts the node with the sockets. A shell sets LISTEN_PID to its own number, which the node has after exec.
+// startKept starts the node with the sockets. A shell sets LISTEN_PID to its own process ID, which the node has after
+// exec.
 func startKept(argv []string, sockets []*os.File) (*exec.Cmd, error) {
 	cmd := exec.Command("sh", append([]string{"-c", `LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@"`}, argv...)...)
 	cmd.ExtraFiles = sockets
@@ -146,7 +147,7 @@ func startKept(argv []string, sockets []*os.File) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// answered asks once and returns an error if there is no answer.
+// answered sends a query and returns an error if no answer arrives.
 func answered(port int) error {
 	client := &dns.Client{Timeout: 10 * time.Second}
 	_, _, err := client.Exchange(new(dns.Msg).SetQuestion(served.name(0)+".", dns.TypeA), "127.0.0.1:"+strconv.Itoa(port))

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// all has the servers that are compared, in the order of the table.
+// all has the compared servers, in the order of the table.
 var all = []server{
 	{name: "gslb-weighted", prepare: gslb("weighted", unsigned)},
 	{name: "gslb-geolocation", prepare: gslb("geolocation", unsigned)},
@@ -36,7 +36,7 @@ var all = []server{
 	{name: "pdns-lua-signed", program: "pdns_server", signed: true, most: 10000, prepare: pdnsLua(true)},
 }
 
-// usualBase is the server that ratios refer to unless -base names another.
+// usualBase is the default base server of ratios.
 const usualBase = "gdnsd-weighted"
 
 func allNames() []string {
@@ -47,7 +47,7 @@ func allNames() []string {
 	return out
 }
 
-// against returns our rows once more, with the programs of another directory.
+// against returns further rows for gslb, with the programs of another directory.
 func against(bin string) (rows []server) {
 	for _, s := range all {
 		if s.program == "" {
@@ -64,7 +64,7 @@ func against(bin string) (rows []server) {
 }
 
 // gdnsd writes the files of gdnsd: a zone in which each name refers to a resource of a plug-in, and the configuration
-// with the plug-in's part.
+// with the settings of the plug-in.
 func gdnsd(at setup, plugin string, plugins *file) ([]string, error) {
 	zone := &file{}
 	zone.line("@ 3600 SOA ns1 hostmaster 1 3600 900 604800 60\n@ 3600 NS ns1\nns1 3600 A 127.0.0.1")
@@ -117,8 +117,7 @@ func gdnsdGeoIP(at setup) ([]string, error) {
 	return gdnsd(at, "geoip", f)
 }
 
-// nsd returns a function that prepares NSD with one fixed address per name. If it is to be signed, the zone is signed
-// before the start.
+// nsd returns a function that prepares NSD with one fixed address per name. A signed zone is signed before the start.
 func nsd(signing signing) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		zone, err := zoneFile(at.names, oneAddress(at.ask)).write(at.dir, "zone")
@@ -140,7 +139,7 @@ func nsd(signing signing) func(setup) ([]string, error) {
 	}
 }
 
-// sign makes a key, P-256 as ours, and signs the zone file with it.
+// sign creates a P-256 key, as gslb does, and signs the zone file with it.
 func sign(dir, zone string, signing signing) (string, error) {
 	keygen := exec.Command("ldns-keygen", "-a", "ECDSAP256SHA256", "-k", zoneName)
 	keygen.Dir = dir
@@ -150,7 +149,7 @@ func sign(dir, zone string, signing signing) (string, error) {
 	}
 	args := []string{"-f", "signed", filepath.Base(zone), string(key[:len(key)-1])}
 	if signing == nsec3 {
-		args = append([]string{"-n", "-t", "0"}, args...) // no iterations and no salt, as ours
+		args = append([]string{"-n", "-t", "0"}, args...) // no iterations and no salt, as in gslb
 	}
 	signer := exec.Command("ldns-signzone", args...)
 	signer.Dir = dir
@@ -160,8 +159,8 @@ func sign(dir, zone string, signing signing) (string, error) {
 	return filepath.Join(dir, "signed"), nil
 }
 
-// knot returns a function that prepares Knot with the same zone as NSD. If it is to be signed, Knot signs each answer
-// when it is asked for it.
+// knot returns a function that prepares Knot with the same zone as NSD. With signing, Knot signs each answer at the
+// time of the query.
 func knot(signed bool) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		zone, err := zoneFile(at.names, oneAddress(at.ask)).write(at.dir, "zone")
@@ -187,8 +186,8 @@ func knot(signed bool) func(setup) ([]string, error) {
 	}
 }
 
-// pdnsLua returns a function that prepares PowerDNS. It chooses an address by weight in Lua for each answer. If it is
-// to be signed, it signs that too, unless it still has the signature of the same address.
+// pdnsLua returns a function that prepares PowerDNS. It chooses an address by weight in Lua for each answer. With
+// signing, it signs the answer, unless it has cached the signature of the address.
 func pdnsLua(signed bool) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		zone, err := zoneFile(at.names, luaAddress).write(at.dir, "zone")
@@ -226,7 +225,7 @@ func pdnsLua(signed bool) func(setup) ([]string, error) {
 	}
 }
 
-// luaAddress writes the record of a name whose address is chosen by weight in Lua.
+// luaAddress writes the record of a name that chooses an address by weight in Lua.
 func luaAddress(f *file, i int) {
 	fmt.Fprintf(f, "d%05d 60 IN LUA A \"pickwrandom({", i)
 	for j := range backends {

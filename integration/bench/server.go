@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	startBound = 90 * time.Second // 100 000 names take some of them a while
+	startBound = 90 * time.Second // some servers need a while for 100 000 names
 	stopBound  = 5 * time.Second
 	poll       = 20 * time.Millisecond
 )
 
 // setup is the input for the start of a server.
 type setup struct {
-	dir   string // fresh, its own
-	bin   string // of ours
+	dir   string // new and separate
+	bin   string // directory of the gslb programs
 	port  int
 	names int
 	ask   asking
@@ -38,8 +38,8 @@ type server struct {
 	program string
 	signed  bool
 	asking  asking
-	most    int // names that it is measured with at most, where more would take minutes to prepare; 0 for any
-	// prepare writes the server's files and returns how to start it in the foreground.
+	most    int // maximum number of measured names, if more would take minutes to prepare; 0: unlimited
+	// prepare writes the server's files and returns the command that starts it in the foreground.
 	prepare     func(setup) (argv []string, err error)
 	environment []string // added to the environment of this process
 }
@@ -50,7 +50,7 @@ type running struct {
 	ended chan struct{}
 }
 
-// subject is a started server that serves a number of names.
+// subject is a started server with a number of names.
 type subject struct {
 	server server
 	names  int
@@ -156,7 +156,7 @@ func (r *running) stop() {
 	<-r.ended
 }
 
-// lastLine returns the last line of a file, 200 octets of it at most.
+// lastLine returns the last line of a file, at most 200 octets of it.
 func lastLine(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -19,8 +19,8 @@ type Timing struct {
 	RemoveAfter    time.Duration
 }
 
-// Fast makes a failover take about a second. Real deployments use the specification's reference values, some ten
-// times as long; nothing else differs.
+// Fast makes a failover take about a second. Real deployments use the reference values of the specification, which are
+// about ten times as long. All other settings are equal.
 func Fast() Timing {
 	return Timing{
 		CheckInterval:      300 * time.Millisecond,
@@ -39,8 +39,8 @@ func Fast() Timing {
 // slack is the time that the promises allow beyond the checks themselves.
 const slack = time.Second
 
-// Detection bounds the time from the end of a backend that an agent watches to the last answer that has it
-// (invariant I3).
+// Detection bounds the time from the end of a backend that an agent watches to the last answer that contains the
+// backend (invariant I3).
 func (t Timing) Detection() time.Duration {
 	return time.Duration(t.FailureThreshold)*t.CheckInterval + slack
 }
@@ -50,8 +50,8 @@ func (t Timing) OwnDetection() time.Duration {
 	return time.Duration(t.FailureThreshold)*t.ownInterval() + t.ValidationTimeout + slack
 }
 
-// Recovery bounds the time from the first request that a backend serves again to the first answer that has it: both
-// the agent and the nodes have to see it well.
+// Recovery bounds the time from the first request that a restarted backend answers to the first DNS answer that
+// contains the backend: both the agent and the nodes must consider it healthy.
 func (t Timing) Recovery() time.Duration {
 	return time.Duration(t.SuccessThreshold)*t.ownInterval() + t.ValidationTimeout + slack
 }

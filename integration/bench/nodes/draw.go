@@ -15,20 +15,20 @@ const (
 	changes = 100
 )
 
-// Measured figures (overwatch/docs/capacity.md), in parts of a core.
+// Measured values (overwatch/docs/capacity.md), as fractions of a core.
 const (
 	perAgent = 0.24 / 10_000          // heartbeats and pings of an agent with three backends
-	perCheck = 280 * time.Microsecond // an http check, the answering side included
+	perCheck = 280 * time.Microsecond // http check, including the answering side
 	// Packets between an agent and a node: a ping every two seconds, a heartbeat every ten, and the answers.
 	perPair = 2 * (1.0/2 + 1.0/10)
 )
 
-// The cluster that the rates are for.
+// The cluster of the rates.
 const (
 	agents   = 10_000
 	backends = 5_000
 	interval = 5 * time.Second
-	sharing  = 3 // nodes that check a backend, or hear an agent, where they share
+	sharing  = 3 // number of nodes per backend or agent, if nodes share the work
 )
 
 // drawReplication simulates clusters of each size with a change every other second on average. It prints a table and
@@ -74,7 +74,7 @@ func drawReplication(charts map[string]plot.Chart, seed uint64) {
 	}
 }
 
-// drawRates multiplies the events a second by the measured cost of an event, for clusters of each size. It prints a
+// drawRates multiplies the events per second by the measured cost of an event, for clusters of each size. It prints a
 // table and adds the charts.
 func drawRates(charts map[string]plot.Chart) {
 	all, shared := "every node", fmt.Sprintf("%d nodes", sharing)

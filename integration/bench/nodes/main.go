@@ -1,10 +1,11 @@
-// Command nodes draws the plots of overwatch/docs/scale.md: what nodes pay for one another as there are more of them.
+// Command nodes draws the plots of overwatch/docs/scale.md: the cost of nodes to each other by the number of nodes.
 //
 //	nodes -out integration/bench/plots
 //
-// Replication is simulated request by request, between sites all over the earth, with the rules of the program and the
-// costs that were measured of it. Key exchange, checks and heartbeats have no queue worth simulating: they are rates,
-// multiplied by what one was measured to cost. The same seed gives the same plots. It prints the figures as Markdown.
+// It simulates replication request by request, between sites in all parts of the world, with the rules of the program
+// and measured costs. Key exchange, checks and heartbeats have negligible queues: the results are their rates
+// multiplied by the measured costs. The same seed results in the same plots. The command prints the figures as
+// Markdown.
 package main
 
 import (

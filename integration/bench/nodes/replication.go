@@ -10,14 +10,13 @@ import (
 
 // Measured CPU time of a node (make bench-replication).
 const (
-	// partCost is the cost of an exchange to each of its two nodes: two requests with their proofs.
+	// partCost is the cost of an exchange for each of its two nodes: two requests with their proofs.
 	partCost = time.Millisecond
-	// takeCost is the cost of storing objects that came, and of answering by them.
+	// takeCost is the cost of storing received objects and of using them in answers.
 	takeCost = 3 * time.Millisecond
 )
 
-// Times of package replication: the shortest time between two answers to a node, and the longest time that a node
-// delays the answer to a request.
+// Times of package replication: the minimum time between two answers to a node, and the maximum delay of an answer.
 const (
 	spacing  = 50 * time.Millisecond
 	holdTime = 20 * time.Second
@@ -41,24 +40,24 @@ func (e *events) Pop() any {
 	return last
 }
 
-// cluster is a set of nodes that replicate, in virtual time. Each node has one core and does one thing after the other.
+// cluster is a set of replicating nodes in virtual time. Each node has one core and works sequentially.
 type cluster struct {
 	now       time.Duration
 	queue     events
 	nodes     []*node
 	delay     [][]time.Duration // one way
 	exchanges int
-	held      map[int]int           // nodes that have a change, by its number
-	made      map[int]time.Duration // when it was made
-	took      []time.Duration       // from a change to the last node that receives it
+	held      map[int]int           // number of nodes with a change, by change
+	made      map[int]time.Duration // creation time, by change
+	took      []time.Duration       // times from a change to the last receiving node
 }
 
 type node struct {
 	id    int
-	busy  time.Duration // until when
+	busy  time.Duration // end of the current work
 	used  time.Duration
-	log   []int        // numbers of changes, in the order in which they came
-	has   map[int]bool // changes
+	log   []int        // numbers of changes, in the order of arrival
+	has   map[int]bool // received changes
 	peers []int        // destinations of its requests
 	asker []*visit     // requests of its peers
 }
@@ -66,7 +65,7 @@ type node struct {
 // visit is the pending request of a node to another node, which answers when it has changes (long polling).
 type visit struct {
 	asker, asked int
-	since        int // how much of the log it has
+	since        int // length of the log at the requesting node
 	waiting      bool
 	answered     time.Duration
 }
@@ -75,14 +74,14 @@ func (c *cluster) after(while time.Duration, do func()) {
 	heap.Push(&c.queue, event{c.now + while, do})
 }
 
-// work lets a node work for cost as soon as it is free, and then calls then.
+// work makes a node work for cost as soon as it is free, and then calls then.
 func (c *cluster) work(n *node, cost time.Duration, then func()) {
 	n.busy = max(n.busy, c.now) + cost
 	n.used += cost
 	c.after(n.busy-c.now, then)
 }
 
-// newCluster makes nodes at random places of the earth. Each node polls all others. If few is above zero, each node
+// newCluster creates nodes at random places of the earth. Each node polls all others. If few is above zero, each node
 // polls few others: the next node and random nodes.
 func newCluster(size, few int, r *rand.Rand) *cluster {
 	c := &cluster{held: make(map[int]int), made: make(map[int]time.Duration)}
@@ -96,7 +95,7 @@ func newCluster(size, few int, r *rand.Rand) *cluster {
 		c.delay = append(c.delay, make([]time.Duration, size))
 		for k, b := range places {
 			angle := math.Acos(max(-1, min(1, a[0]*b[0]+a[1]*b[1]+a[2]*b[2])))
-			// Light in glass, on cables of 1.5 times the distance.
+			// The speed of light in glass, on cables of 1.5 times the distance.
 			c.delay[i][k] = time.Millisecond + time.Duration(angle*6371/200000*1.5*float64(time.Second))
 		}
 	}
@@ -123,7 +122,7 @@ func newCluster(size, few int, r *rand.Rand) *cluster {
 	return c
 }
 
-// ask sends a request. It arrives after three ways: there and back for the challenge, and there with the proof.
+// ask sends a request. It arrives after three one-way delays: two for the challenge, and one with the proof.
 func (c *cluster) ask(v *visit) {
 	c.exchanges++
 	c.after(3*c.delay[v.asker][v.asked], func() {
@@ -168,7 +167,7 @@ func (c *cluster) answer(v *visit) {
 	})
 }
 
-// take adds changes to a node's log, and answers the requests that it holds.
+// take adds changes to a node's log, and answers the pending requests.
 func (c *cluster) take(n *node, changes []int) {
 	before := len(n.log)
 	for _, change := range changes {
@@ -188,9 +187,9 @@ func (c *cluster) take(n *node, changes []int) {
 	}
 }
 
-// run lets the cluster rest for a while, and then makes count changes at random nodes, rate a second on average. It
-// returns the part of a core that a node needs at rest, the cost of a change to each node beyond that, and the
-// exchanges that a change causes.
+// run lets the cluster rest for a while, and then makes count changes at random nodes, on average rate per second. It
+// returns the fraction of a core that a node needs at rest, the additional cost of a change for each node, and the
+// number of exchanges per change.
 func (c *cluster) run(count int, rate float64, r *rand.Rand) (rest float64, each time.Duration, exchanges float64) {
 	const began = 5 * holdTime
 	at := began
@@ -212,7 +211,7 @@ func (c *cluster) run(count int, rate float64, r *rand.Rand) (rest float64, each
 		c.step()
 	}
 	slices.Sort(c.took)
-	times := float64(c.now-began) / float64(began-holdTime) // the rest that is in it
+	times := float64(c.now-began) / float64(began-holdTime) // the included time at rest
 	per := float64(c.used()-before) - times*float64(idle)
 	return float64(idle) / float64(began-holdTime) / float64(len(c.nodes)),
 		time.Duration(per / float64(count*len(c.nodes))), (float64(c.exchanges-asked) - times*float64(quiet)) / float64(count)

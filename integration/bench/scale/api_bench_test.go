@@ -17,19 +17,19 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// What BenchmarkDNS_WhileTheAPIIsPolled asks, and for how long at a time.
+// The names, clients and durations of BenchmarkDNS_WhileTheAPIIsPolled.
 const (
 	pollNames   = 1000
 	pollAskers  = 4
-	pollPace    = 2 * time.Millisecond // between two queries of one asker
+	pollPace    = 2 * time.Millisecond // between two queries of a client
 	pollPhase   = 3 * time.Second
-	pollLongest = 2 * time.Second // of one lookup
+	pollLongest = 2 * time.Second // maximum duration of a lookup
 )
 
-// BenchmarkDNS_WhileTheAPIIsPolled measures lookups of one node while nobody asks an API, while one client reads
-// everything that can grow of that node in a loop, and while it reads it of a second node like the first, in turns. The
-// client, the asking and both nodes share the processors, so that the second node is what such a client costs lookups
-// whomever it asks: of-polling is the p99.9 beside a client of the node over that beside a client of the other.
+// BenchmarkDNS_WhileTheAPIIsPolled measures lookups of a node in alternating phases: without API requests, with a
+// client that reads all unbounded lists of the node's API in a loop, and with a client that reads them from a second,
+// equal node. All processes share the processors, so the third phase shows the cost of such a client independent of the
+// node. of-polling is the ratio of the p99.9 in the second phase to the p99.9 in the third phase.
 func BenchmarkDNS_WhileTheAPIIsPolled(b *testing.B) {
 	n, other := startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9")),
 		startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9"))
@@ -66,7 +66,7 @@ func BenchmarkDNS_WhileTheAPIIsPolled(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// lookups asks for one phase and returns the p99.9 in milliseconds.
+// lookups sends queries for a phase and returns the p99.9 in milliseconds.
 func lookups(b *testing.B, at string, query []byte) float64 {
 	b.Helper()
 	var mu sync.Mutex
@@ -110,7 +110,7 @@ func lookups(b *testing.B, at string, query []byte) float64 {
 	return float64(took[len(took)*999/1000].Microseconds()) / 1000
 }
 
-// pollEverything reads what can grow, again and again, and returns how often it did.
+// pollEverything repeatedly reads all unbounded lists, and returns the number of rounds.
 func pollEverything(at string, stop <-chan struct{}) (requests int) {
 	for {
 		for _, path := range []string{

@@ -19,21 +19,21 @@ import (
 	"gslb.internal/integration/harness/fleet"
 )
 
-// fleetPart is the environment variable by which the program of these tests, started once more, is a fleet of agents
-// and runs no test: a process may not open as many files as the agents of three nodes need.
+// fleetPart is the environment variable that makes a second process of these tests a fleet of agents without tests. The
+// agents of three nodes need more open files than a process may have.
 const fleetPart = "INTEGRATION_FLEET"
 
 // fleetOrder is the first line of input of such a process, in JSON.
 type fleetOrder struct {
-	Dir    string // of the agents' identities
-	Key    string // of gossip
+	Dir    string // directory of the agents' identities
+	Key    string // gossip key
 	Node   netip.AddrPort
-	Tokens map[string]string // by service; those that the agents share among them begin with s
+	Tokens map[string]string // by service; the shared services of the agents begin with s
 	Count  int
 }
 
-// playFleet makes the agents of an order, says "made", lets them live from the second line of the input on, and prints
-// how many are registered, until the input ends.
+// playFleet creates the agents of an order, prints "made", runs them from the second line of the input on, and prints
+// the number of registered agents, until the end of the input.
 func playFleet() int {
 	if err := fleetOf(bufio.NewReader(os.Stdin)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -84,13 +84,13 @@ func fleetOf(in *bufio.Reader) error {
 	}
 }
 
-// distantFleet is a fleet in a process of its own, which ends with the test.
+// distantFleet is a fleet in a separate process, which ends with the test.
 type distantFleet struct {
 	registered atomic.Int64
 	in         io.Writer
 }
 
-// newDistantFleet starts a fleet in a process of its own, and returns once its agents are made.
+// newDistantFleet starts a fleet in a separate process, and returns after the creation of its agents.
 func newDistantFleet(t *testing.T, order *fleetOrder) *distantFleet {
 	t.Helper()
 	self, err := os.Executable()
@@ -135,7 +135,7 @@ func newDistantFleet(t *testing.T, order *fleetOrder) *distantFleet {
 	return f
 }
 
-// begin lets the agents live.
+// begin starts the agents.
 func (f *distantFleet) begin(t *testing.T) {
 	t.Helper()
 	if _, err := f.in.Write([]byte("\n")); err != nil {

@@ -17,20 +17,19 @@ import (
 )
 
 const (
-	fleetPing = 2 * time.Second // what gslb-agent does
-	// fleetServices is the number of names that the agents share.
+	fleetPing = 2 * time.Second // ping interval of gslb-agent
+	// fleetServices is the number of services that the agents share.
 	fleetServices = 100
-	// fleetBound is the promised time until all of them are registered at a node that has never seen one of them.
+	// fleetBound is the promised time until an entire fleet is registered at a new node.
 	fleetBound = 60 * time.Second
-	// fleetMemory and fleetCores are the most that 10 000 agents may cost the node, all of its memory counted.
+	// fleetMemory and fleetCores are the maximum costs of 10 000 agents for the node, including all of its memory.
 	fleetMemory = 400 << 20
 	fleetCores  = 0.25
 )
 
-// A node that has never seen any of them registers a whole fleet of agents within a minute, and then costs little: real
-// packets and streams on loopback, each agent from an address of its own, with pings, enrolments, heartbeats and
-// repetitions as gslb-agent sends them. GSLB_FULL=1 makes it the promised
-// number of 10 000 agents; otherwise there are 1000.
+// A new node registers a whole fleet of agents within a minute, and then uses little CPU time. The test uses real
+// packets and streams on loopback, each agent from a separate address, with pings, enrolments, heartbeats and retries
+// as in gslb-agent. With GSLB_FULL=1 the fleet has the promised number of 10 000 agents, otherwise 1000.
 func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	count := testbed.InFull(10_000, 1000)
 	n, agents := newFleet(t, count)
@@ -57,9 +56,9 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		time.Since(begin).Round(10*time.Millisecond), testbed.Cpu(t, n.PID())-idleCPU, f.hellos.Load(),
 		f.repeated.Load())
 
-	testbed.Pause(t.Context(), testbed.InFull(fleet.Interval, fleet.Interval/5)) // what the start left to do is done
+	testbed.Pause(t.Context(), testbed.InFull(fleet.Interval, fleet.Interval/5)) // the remaining work of the start ends
 	from, used, lost := time.Now(), testbed.Cpu(t, n.PID()), f.repeated.Load()
-	testbed.Pause(t.Context(), fleet.Interval) // one heartbeat of each, five pings
+	testbed.Pause(t.Context(), fleet.Interval) // a heartbeat and five pings of each agent
 	spent, over := testbed.Cpu(t, n.PID())-used, time.Since(from).Seconds()
 	cores := spent.Seconds() / over
 	rss := testbed.Memory(t, n.PID())
@@ -76,7 +75,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		"gslb_overwatch_backends_healthy": count * fleet.BackendsEach} {
 		testbed.ComesTo(t, n, name, float64(want))
 	}
-	// What an agent waits a second for goes unacknowledged when the machine stops for that long, which is judged at rest.
+	// If the machine stalls for a second, messages are unacknowledged. Only an idle machine is strict.
 	if allowed := count / 100; int(lost) > allowed {
 		t.Logf("%d messages were not acknowledged, on either path, allowed are %d on a machine at rest", lost, allowed)
 		if testbed.Timed || int(lost) > count {
@@ -85,7 +84,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	}
 }
 
-// newFleet prepares a node, whose own checks are off so that only the agents cost anything, and its agents.
+// newFleet prepares a node without own checks, so that only the agents use resources, and its agents.
 func newFleet(t *testing.T, count int) (*harness.Node, []*fleet.Agent) {
 	t.Helper()
 	var domains []harness.Domain
@@ -109,18 +108,18 @@ func newFleet(t *testing.T, count int) (*harness.Node, []*fleet.Agent) {
 	return n, agents
 }
 
-// fleetRun counts what has happened to the agents so far.
+// fleetRun has counters of the agents.
 type fleetRun struct {
-	registered atomic.Int64 // agents whose first heartbeat was acknowledged
-	hellos     atomic.Int64 // that failed
-	repeated   atomic.Int64 // messages that were acknowledged on no path
+	registered atomic.Int64 // agents with an acknowledged heartbeat
+	hellos     atomic.Int64 // failed Hellos
+	repeated   atomic.Int64 // messages without acknowledgement as a datagram and as a stream
 	trouble    atomic.Value // string
 }
 
-// run lets the agents live until the test ends.
+// run runs the agents until the end of the test.
 func (f *fleetRun) run(t *testing.T, agents []*fleet.Agent) { t.Cleanup(f.begin(agents)) }
 
-// begin lets the agents live until end is called.
+// begin runs the agents until end is called.
 func (f *fleetRun) begin(agents []*fleet.Agent) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -137,12 +136,12 @@ func (f *fleetRun) begin(agents []*fleet.Agent) (end func()) {
 	}
 }
 
-// live lets an agent come back and go on from the moment at which its node is back, which it notices by its next ping.
+// live makes an agent reconnect and then send heartbeats. The agent notices the return of its node at its next ping.
 func (f *fleetRun) live(ctx context.Context, a *fleet.Agent) {
 	if !fleet.Wait(ctx, rand.N(fleetPing+250*time.Millisecond)) {
 		return
 	}
-	spread := 2 * time.Second // doubled with each refusal up to 15 s, as gslb-agent does
+	spread := 2 * time.Second // doubled after each failure up to 15 s, as in gslb-agent
 	for err := a.Hello(); err != nil; err = a.Hello() {
 		f.hellos.Add(1)
 		f.trouble.Store(err.Error())
@@ -151,7 +150,7 @@ func (f *fleetRun) live(ctx context.Context, a *fleet.Agent) {
 		}
 		spread = min(2*spread, 15*time.Second)
 	}
-	patience := 500 * time.Millisecond // for an Enrol's answer, doubled with each that stays away, as gslb-agent does
+	patience := 500 * time.Millisecond // timeout of Enrol, doubled after each timeout, as in gslb-agent
 	for try := 0; ; try++ {
 		err := a.Enrol(try%2 == 1, patience-rand.N(patience/4))
 		if err == nil {
@@ -190,7 +189,7 @@ func keepPinging(ctx context.Context, a *fleet.Agent) {
 		return
 	}
 	for ctx.Err() == nil {
-		_ = a.Ping() // a node that is not there yet refuses it
+		_ = a.Ping() // fails until the node has started
 		fleet.Wait(ctx, fleetPing)
 	}
 }

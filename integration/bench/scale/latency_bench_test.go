@@ -21,10 +21,10 @@ import (
 // benchCheck is the interval and the timeout of checks in the benchmark.
 const benchCheck = 100 * time.Millisecond
 
-// BenchmarkFailover_CheckToAnswer measures, with real programs, the time from the moment a backend has answered a check
-// with a failure until a node answers DNS without it: the agent's conclusion, the message, trust, registry, publication
-// and one lookup. The node's own checks are off, so nothing else can be what takes the backend out. The promise is
-// under 100 ms beyond the check.
+// BenchmarkFailover_CheckToAnswer measures, with real programs, the time from the failed answer of a backend to a check
+// until a node's DNS answer excludes the backend: the agent's decision, the message, trust, registry, publication and
+// one lookup. The node's own checks are off, so only the agent report can exclude the backend. The promise is less than
+// 100 ms after the check.
 func BenchmarkFailover_CheckToAnswer(b *testing.B) {
 	for _, names := range []int{10, 10_000} {
 		b.Run(fmt.Sprintf("names=%d", names), func(b *testing.B) { benchmarkFailover(b, names) })
@@ -70,7 +70,7 @@ func benchmarkFailover(b *testing.B, names int) {
 	b.ReportMetric(ms(took[len(took)-1]), "max-ms")
 }
 
-// startBench starts a node that steers many names and an agent that watches one backend.
+// startBench starts a node with many load-balanced names, and an agent with one backend.
 func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
 	timing := harness.Fast()
 	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck,
@@ -119,16 +119,16 @@ func waitFor(b *testing.B, cond func() bool) {
 	}
 }
 
-// switched is a backend that passes or fails its checks as it is told.
+// switched is a backend with a switch for the result of its checks.
 type switched struct {
 	mu     sync.Mutex
 	well   bool
-	failed chan time.Time // of the first failing answer since set(false); nil when told
+	failed chan time.Time // receives the time of the first failing answer since set(false); then nil
 }
 
 func newSwitched() *switched { return &switched{} }
 
-// set switches. For false it returns where the time of the first failing answer comes.
+// set switches the result. For false, it returns a channel for the time of the first failing answer.
 func (s *switched) set(well bool) <-chan time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,24 +26,24 @@ import (
 
 // scaleSize has the numbers of names, agents and failures in a run.
 type scaleSize struct {
-	names  []int // of one node alone, one after the other; the last is that of the cluster
+	names  []int // measured with one node each, sequentially; the cluster has the last number
 	agents int
 	flips  int
 }
 
 const (
 	scaleNodes    = 3
-	scaleBackends = 4 // of each name
+	scaleBackends = 4 // backends per name
 	scaleName     = "n%06d.test.gslb.test"
-	askFor        = 2 * time.Second // to measure the processor time of queries
+	askFor        = 2 * time.Second // duration of the measurement of CPU time per query
 )
 
 var plots = flag.String("plots", "", "measure at full size, and write plots to this directory")
 
-// One machine with three nodes, many names and many agents: what a start takes, what a query costs, how agents come
-// back, what all that takes in memory, and how soon the death of a backend is in the answers of all nodes.
-// -plots=directory makes it 100 000 names and 10 000 agents and puts the plots of README.md there; without it
-// everything is small, and the test shows that the measurements work.
+// One machine has three nodes, many names and many agents. The test measures the duration of a start, the cost of a
+// query, the registration of agents, the memory, and the time until the answers of all nodes exclude a failed backend.
+// The flag -plots=directory sets the numbers to 100 000 names and 10 000 agents, and writes the plots of README.md to the
+// directory. Otherwise the numbers are small, and the test shows that the measurements work.
 func TestScale_NamesAgentsAndNodesOnOneMachine(t *testing.T) {
 	dir, size := *plots, scaleSize{names: []int{1_000, 10_000, 30_000, 100_000}, agents: 10_000,
 		flips: 60}
@@ -68,7 +68,7 @@ type scaleRun struct {
 	flips                            [][]float64
 }
 
-// scaleCluster prepares a node with names that have static backends which nobody checks, unsigned.
+// scaleCluster prepares nodes with unsigned names that have static backends without health checks.
 func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*harness.Cluster, []*harness.Node) {
 	t.Helper()
 	timing := harness.Fast()
@@ -107,7 +107,7 @@ func manyNames(names int) string {
 	return b.String()
 }
 
-// oneNode measures a node with names alone.
+// oneNode measures a node with only names.
 func (s *scaleRun) oneNode(t *testing.T, names int) {
 	t.Helper()
 	c, nodes := scaleCluster(t, 1, names, nil)
@@ -143,7 +143,7 @@ func firstAnswer(t *testing.T, n *harness.Node, name int) {
 	})
 }
 
-// costPerQuery asks for names drawn at random and returns the node's processor time for each that it answered.
+// costPerQuery sends queries for random names and returns the node's CPU time per answer.
 func costPerQuery(t *testing.T, n *harness.Node, names int) (cost time.Duration, answered int64) {
 	t.Helper()
 	var count atomic.Int64
@@ -154,7 +154,7 @@ func costPerQuery(t *testing.T, n *harness.Node, names int) (cost time.Duration,
 		}
 		group.Wait()
 	}
-	ask(askFor / 4) // what the first answers leave behind is done
+	ask(askFor / 4) // completes the work that the first answers cause
 	count.Store(0)
 	before := testbed.Cpu(t, n.PID())
 	ask(askFor)
@@ -165,7 +165,7 @@ func costPerQuery(t *testing.T, n *harness.Node, names int) (cost time.Duration,
 	return used / time.Duration(answered), answered
 }
 
-// askAround asks over one socket, 32 queries at a time, until end.
+// askAround sends queries over a socket, 32 at a time, until end.
 func askAround(t *testing.T, at netip.AddrPort, names int, seed uint64, end time.Time) (answered int64) {
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(at))
 	if err != nil {
@@ -181,7 +181,7 @@ func askAround(t *testing.T, at netip.AddrPort, names int, seed uint64, end time
 				t.Error(err)
 				return answered
 			}
-			_, _ = conn.Write(packed) // what is lost is not counted
+			_, _ = conn.Write(packed) // a lost query is not counted
 		}
 		for range 32 {
 			_ = conn.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
@@ -197,7 +197,7 @@ func askAround(t *testing.T, at netip.AddrPort, names int, seed uint64, end time
 	return answered
 }
 
-// cluster measures three nodes with all names while all agents come to each of them, and then the death of a backend.
+// cluster measures three nodes with all names during the registration of all agents, and then the failure of a backend.
 func (s *scaleRun) cluster(t *testing.T, size scaleSize) {
 	t.Helper()
 	domains := []harness.Domain{{Name: testbed.AppName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
@@ -220,7 +220,7 @@ func (s *scaleRun) cluster(t *testing.T, size scaleSize) {
 	s.die(t, c, nodes, size.flips)
 }
 
-// comeToAll lets the same agents come to every node at once, and stay until the test ends.
+// comeToAll registers the same agents at every node concurrently. They stay until the end of the test.
 func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.Node, count int) {
 	t.Helper()
 	dir, fleets := t.TempDir(), make([]*distantFleet, len(nodes))
@@ -255,7 +255,7 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 		time.Since(began).Round(100*time.Millisecond))
 }
 
-// die lets a backend fail its checks again and again, and measures until each node answers without it.
+// die repeatedly makes the checks of a backend fail, and measures the time until the answers of each node exclude it.
 func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, flips int) {
 	t.Helper()
 	backend := newSwitched()
@@ -341,7 +341,7 @@ func (s *scaleRun) draw(t *testing.T) {
 	}
 }
 
-// peakMemory returns the most resident memory that a process has had, in bytes.
+// peakMemory returns the maximum resident memory of a process, in bytes.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
 	return testbed.StatusBytes(t, pid, "VmHWM:")
