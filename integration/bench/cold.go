@@ -27,7 +27,7 @@ const (
 	coldPromise = 300 * time.Millisecond // the promised bound of the closed address and of the slowest answer
 )
 
-// restartCold restarts one of three signed nodes without a service manager, so that no process keeps its sockets open.
+// restartCold restarts one of three signed nodes without a service manager, so that no process has its sockets open.
 // A probe queries the node continuously. restartCold returns an error if the median duration of lost queries, or the
 // median of the slowest answers, exceeds the promise.
 func restartCold(ctx context.Context, o options, restarts int) error {

@@ -110,7 +110,7 @@ type failoverCase struct {
 	victim, standby *harness.Backend
 	agent           *harness.Agent // agent of the victim; may be nil
 	agentProgram    string
-	took            time.Duration // from the failure to the last answer with the victim; negative: the failover did not end
+	took            time.Duration // time to the last answer with the victim; negative: the failover did not end
 }
 
 // contestant is a DNS server with a name for each fault.

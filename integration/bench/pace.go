@@ -61,7 +61,7 @@ func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	return c.tally
 }
 
-// ask sends queries until their number since the start is due, a batch on each socket in rotation.
+// ask sends queries until their number since the start equals due, a batch on each socket in rotation.
 func (s *steadyClient) ask(due uint64, from time.Time) {
 	for s.number < due {
 		i := int(s.number/clientBatch) % len(s.sockets)

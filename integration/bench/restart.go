@@ -23,7 +23,7 @@ const (
 	restarts      = 2
 )
 
-// restart restarts a node while dnsperf sends queries at a steady rate. This process keeps the sockets open, like a
+// restart restarts a node while dnsperf sends queries at a steady rate. This process has the sockets open, like a
 // service manager (sd_listen_fds(3)). restart prints the report of dnsperf, and returns an error if a query was lost.
 func restart(ctx context.Context, o options, rate int) error {
 	if _, err := exec.LookPath("dnsperf"); err != nil {

@@ -42,8 +42,8 @@ var plots = flag.String("plots", "", "measure at full size, and write plots to t
 
 // One machine has three nodes, many names and many agents. The test measures the duration of a start, the cost of a
 // query, the registration of agents, the memory, and the time until the answers of all nodes exclude a failed backend.
-// The flag -plots=directory sets the numbers to 100 000 names and 10 000 agents, and writes the plots of README.md to the
-// directory. Otherwise the numbers are small, and the test shows that the measurements work.
+// The flag -plots=directory sets the numbers to 100 000 names and 10 000 agents, and writes the plots of README.md to
+// the directory. Otherwise the numbers are small, and the test shows that the measurements work.
 func TestScale_NamesAgentsAndNodesOnOneMachine(t *testing.T) {
 	dir, size := *plots, scaleSize{names: []int{1_000, 10_000, 30_000, 100_000}, agents: 10_000,
 		flips: 60}

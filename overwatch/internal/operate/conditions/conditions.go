@@ -131,7 +131,7 @@ func (j *Judge) walkOthers(l *losses, to report) {
 	j.walkCertificates(to)
 }
 
-// walkNames reports names with too few serving backends, and unhealthy backends.
+// walkNames reports names with fewer serving backends than required, and unhealthy backends.
 func (j *Judge) walkNames(l *losses, all bool, to report) {
 	domains := j.o.Domains()
 	l.walkShares(to)

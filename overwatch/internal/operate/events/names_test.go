@@ -124,8 +124,8 @@ func TestWatch_TwoConditionsOfAnAgentHaveOneEvent(t *testing.T) {
 	}
 }
 
-// A lost region and its silent agents have one event. The loss of a region does not end the event of an agent that was
-// already silent.
+// A lost region and its silent agents have one event. The loss of a region does not end the event of a previously
+// silent agent.
 func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 	c := newClocked(t)
 	var standing []api.Condition

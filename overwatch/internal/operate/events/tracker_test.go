@@ -164,7 +164,7 @@ func TestOfEntry_TellsOnceWhatTheStateDoesNotSay(t *testing.T) {
 	}
 }
 
-// Every condition has an event of its own kind or of a name or backend, with a distinct sentence for its end.
+// Every condition has a separate event or an event of a name or backend, with a distinct sentence for its end.
 func TestConditions_AreAllTold(t *testing.T) {
 	own := map[api.ConditionKind]bool{api.NoNameAnswered: true, api.NameUnanswered: true, api.NameOnLastResort: true,
 		api.BackendUnwell: true, api.Flapping: true}

@@ -15,7 +15,7 @@ import (
 // maxFile bounds the file, in octets: about nine times the size of all points.
 const maxFile = 8 << 20
 
-// kept is the format of the file. A row contains the Unix time of a point, in seconds, and the values in the order of
+// kept is the file format. A row contains the Unix time of a point, in seconds, and the values in the order of
 // Names. A value is null if it was not measured.
 type kept struct {
 	Names  []string     `json:"names"`

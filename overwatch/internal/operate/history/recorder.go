@@ -132,8 +132,8 @@ func (r *Recorder) Now() Span {
 	return Span{from, now}
 }
 
-// Points returns the points in (from, to], oldest first. Points at resolutions of one and five minutes cover the last
-// day. Points at a resolution of one hour cover the last thirty days.
+// Points returns the points in (from, to], oldest first. Points at resolutions of 1 and 5 minutes cover the last day.
+// Points at a resolution of an hour cover the last 30 days.
 func (r *Recorder) Points(from, to time.Time, resolution time.Duration) []Point {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -169,7 +169,7 @@ const (
 	longestPause = time.Hour
 )
 
-// backoff returns the pause after a number of consecutive failures. asked is the pause that the target requested, 0 if
+// backoff returns the pause after a number of consecutive failures. asked is the requested pause of the target, 0 if
 // none.
 func backoff(failures int, asked time.Duration) time.Duration {
 	pause := min(lastRetry, firstRetry<<min(failures-1, 10))

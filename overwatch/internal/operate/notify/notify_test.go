@@ -52,8 +52,8 @@ func TestNotifier_GroupsWhatIsOfOneName(t *testing.T) {
 	})
 }
 
-// A target that was notified of a begin is also notified of the end, although ends are below its severity. The last end
-// resolves the name.
+// After the notification of a begin, a target is also notified of the end, although ends are below its severity. The
+// last end resolves the name.
 func TestNotifier_TheEndPassesTheFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a")

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Telling is the last state of a key that was sent to a target, with the ID of the message.
+// Telling is the last sent state of a key for a target, with the ID of the message.
 type Telling struct {
 	State    string            `json:"state"`
 	Phase    api.Phase         `json:"phase"`

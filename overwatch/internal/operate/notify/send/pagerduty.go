@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bounds of a PagerDuty event, in characters. The code counts octets, of which a text has at least as many.
+// Bounds of a PagerDuty event, in characters. The code counts octets, which are at least as many.
 const (
 	maxSummary  = 1024
 	maxDedupKey = 255
