@@ -173,7 +173,7 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	names := []string{}
 	namesWithServers(t, path, true, port)
 	n, log := running(t, path)
-	tick := time.NewTicker(time.Second) // gives the machine time for a free port
+	tick := time.NewTicker(time.Second) // the machine may need time for a free port
 	defer tick.Stop()
 	for attempt := range 20 {
 		names = append(names, fmt.Sprintf("n%d.gslb.test", attempt))

@@ -167,7 +167,7 @@ func (w *randomWorld) randomPlaces(regions []config.Region) geo.Sources {
 	return s
 }
 
-// randomDatabase returns a database with countries, of which regions list some, and with random positions; or nil.
+// randomDatabase returns a database with random countries and positions, or nil. Regions list some of the countries.
 func (w *randomWorld) randomDatabase() *geo.Database {
 	if w.random.IntN(4) == 0 {
 		return nil

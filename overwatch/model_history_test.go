@@ -181,7 +181,7 @@ func (h *chronicle) enrol(path, name, region string) trust.Agent {
 		return m.Agent
 	}
 	open(wire.TypeEnrol, 1, payload)
-	// A heartbeat keeps its pin. Later reports do not pass through trust.
+	// A heartbeat confirms the pin. Later reports do not pass through trust.
 	report, err := (&wire.Heartbeat{}).MarshalBinary()
 	h.must(err)
 	return open(wire.TypeHeartbeat, 2, report)
@@ -220,7 +220,7 @@ func idsOf(name string) []registry.ID {
 func (h *chronicle) next() string {
 	var event string
 	switch n := h.random.IntN(100); {
-	case len(h.log) == 0: // objects whose effects depend on each other
+	case len(h.log) == 0: // regions: a single region has no effect
 		event = h.together(h.place, h.place, h.place)
 	case len(h.log)%25 == 24:
 		event = h.learning()

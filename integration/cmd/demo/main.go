@@ -1,6 +1,6 @@
 // Command demo is `make run`: a cluster of real gslb programs on loopback with a live view of the answers to clients
 // during faults. Without a terminal, or with -plain, it prints a transcript of a failover of each kind and exits 0 if
-// all promises are kept.
+// all promises hold.
 package main
 
 import (

@@ -17,8 +17,8 @@ import (
 // Settings are the parts of the configuration that answers depend on.
 type Settings struct {
 	DNS     config.DNS
-	Domains []config.Domain // of the files
-	Defined []config.Domain // by the API
+	Domains []config.Domain // domains of the files
+	Defined []config.Domain // domains of the API
 	// Regions contains the regions of clients, in the order from which Places was compiled.
 	Regions []config.Region
 	// Places maps clients to regions and positions; nil means that clients have no region.
@@ -59,14 +59,14 @@ type Options struct {
 	// Ready waits until Backends contains all declared backends. It is called before names are decided; nil means no
 	// wait.
 	Ready     func() error
-	Changes   *Changes                                  // of the backends; nil: the Publisher makes its own
+	Changes   *Changes                                  // changes of the backends; nil: the Publisher creates them
 	Signing   *dnssec.Zones                             // nil: answers are not signed
-	Latencies map[registry.ID]policy.LatencyMeasurement // from before a restart
+	Latencies map[registry.ID]policy.LatencyMeasurement // measurements from before a restart
 	// Serial is the serial above which zones start (RFC 1982), so that serials do not decrease after a restart; 0 means
 	// any.
 	Serial     uint32
 	Now        func() time.Time // nil means time.Now
-	Measure    <-chan time.Time // when new measurements count; nil: each second
+	Measure    <-chan time.Time // ticks for the use of new measurements; nil: each second
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }

@@ -28,19 +28,19 @@ const (
 type signing struct {
 	zones   *dnssec.Zones
 	view    func() *zone.View
-	changed chan struct{} // holds one token when the zones should be built with other keys
-	wake    chan struct{} // holds one token while there is something to prepare
+	changed chan struct{} // has a token if the zones need new keys
+	wake    chan struct{} // has a token while signatures are requested
 
 	mu    sync.Mutex
 	fresh []*zone.Signature
-	whole bool // all signatures of the view are to be looked at
+	whole bool // check all signatures of the view
 	late  late
 }
 
 // late contains the signatures that the last check could not renew. They are served until they expire.
 type late struct {
 	count int
-	first time.Time // the earliest end; zero if count is 0
+	first time.Time // earliest expiry; zero if count is 0
 }
 
 // SignaturesEnd returns the number of signatures that the last check, at most ten minutes ago, could not renew, and the
@@ -139,7 +139,7 @@ func notify(c chan struct{}) {
 	}
 }
 
-// run makes signatures until ctx ends.
+// run creates signatures until ctx ends.
 func (s *signing) run(ctx context.Context) {
 	clocks, keys, renewals := time.NewTicker(clockCheck), time.NewTicker(keyCheck), time.NewTicker(renewCheck)
 	validations := time.NewTicker(validateCheck)

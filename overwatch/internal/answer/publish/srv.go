@@ -26,7 +26,7 @@ func srvTypes(d *domain) (types []*zone.Type) {
 	target := make([]byte, len(d.name)+1)
 	end, err := dns.PackDomainName(d.name, target, 0, nil, false)
 	if err != nil {
-		return nil // the name has been found right before
+		return nil // unreachable: the plan has checked the name
 	}
 	for _, addresses := range zone.AddressTypes {
 		types = append(types, &zone.Type{

@@ -20,7 +20,7 @@ func (p *plan) leaveUnsigned(before *plan) {
 		p.resigned = slices.ContainsFunc(before.zones, func(z *zonePlan) bool { return z.unsigned })
 		return
 	}
-	signed := make(map[string]string, len(unsigned)) // by apex, a domain that is to be signed
+	signed := make(map[string]string, len(unsigned)) // signed domain by apex
 	for _, d := range p.domains {
 		if !d.unsigned && unsigned[d.zone] != nil {
 			signed[d.zone] = d.written

@@ -60,8 +60,7 @@ type losses struct {
 
 // findLosses returns the losses. A region is lost if no backend serves, or if all serving backends fail their checks.
 // An agent is lost if it is silent and has backends. A loss lasts until all of its backends serve and its agent
-// reports, so that the gradual recovery of a site has one end. A loss that is partly back for partlyBackFor
-// also ends.
+// reports, so that the gradual recovery of a site has one end. A loss that is partly back for partlyBackFor also ends.
 func (j *Judge) findLosses() *losses {
 	j.lossMu.Lock()
 	defer j.lossMu.Unlock()

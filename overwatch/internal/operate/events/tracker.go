@@ -36,10 +36,10 @@ type recent struct {
 	folded int       // folded events since the last separate event
 	last   api.Event // the last folded begin or end of a state, otherwise the last folded event
 	begun  map[string]bool
-	fresh  bool // the last begin was the first of its state, and had an event beyond flapTold
+	fresh  bool // the last begin was the first of its state, and had an event beyond maxFlapEvents
 }
 
-// isFresh reports whether an event beyond flapTold is the first begin of a state, or ends the state of such a begin.
+// isFresh reports whether an event beyond maxFlapEvents is the first begin of a state, or ends the state of such a begin.
 func (r *recent) isFresh(e *api.Event) bool {
 	switch e.Phase {
 	case api.PhaseBegins:

@@ -1,4 +1,4 @@
-package events // inside: it uses flapTold, floodTold and tracker
+package events // inside: it uses maxFlapEvents, maxFloodEvents and tracker
 
 // These tests are inside the package: they call the tracker as Run does, without data sources.
 

@@ -1,4 +1,4 @@
-// The orders that an operator may give for a backend.
+// The actions of an operator for a backend.
 import { html, useState } from './dom.js';
 import { Refusal, request } from './api.js';
 import { Change, Dialog } from './dialog.js';
@@ -29,13 +29,13 @@ const given = (fields) => Object.fromEntries(
   Object.entries(fields).filter(([, value]) => value !== '' && value !== undefined),
 );
 
-// ordersOf lists what can be ordered: the sentence about it, the fields, and how it is sent. takes names the backend
-// where the order would take it away from clients. wide is the sentence where the order turns out to be about all ports
-// of the address.
+// ordersOf lists the actions for a backend: the description, the fields, and the request. takes contains the backend if
+// the action removes it from answers. wide is the description of an action that turns out to affect all ports of the
+// address.
 function ordersOf(b) {
   const mark = (healthy) => ({
     fields: html`<${Reason} needed /><${Until} />`,
-    takes: healthy ? null : { backends: [b.id], removed: true }, // it is not a fallback answer either
+    takes: healthy ? null : { backends: [b.id], removed: true }, // also excluded from fallback answers
     send: (v, query) => request(pathOf(b) + '/override' + query, { method: 'POST', body: given({ healthy, ...v }) }),
   });
   return {
