@@ -39,7 +39,8 @@ type recent struct {
 	fresh  bool // the last begin was the first of its state, and had an event beyond maxFlapEvents
 }
 
-// isFresh reports whether an event beyond maxFlapEvents is the first begin of a state, or ends the state of such a begin.
+// isFresh reports whether an event beyond maxFlapEvents is the first begin of a state, or ends the state of such a
+// begin.
 func (r *recent) isFresh(e *api.Event) bool {
 	switch e.Phase {
 	case api.PhaseBegins:
