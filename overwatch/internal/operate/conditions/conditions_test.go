@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// provoked returns, for each condition, a change after which it holds on a node with two names that are answered.
+// provoked returns, for each kind of condition, a change that causes it on a node with two answered names.
 func provoked() map[api.ConditionKind]func(*node) {
 	reason := "the node has no secret"
 	return map[api.ConditionKind]func(*node){
@@ -164,7 +164,7 @@ func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	}
 }
 
-// wantCondition checks that a kind is listed, and that the judgement follows from the list.
+// wantCondition checks that a kind is listed, and that the Judgement matches the list.
 func (n *node) wantCondition(kind api.ConditionType) {
 	n.t.Helper()
 	listed, worst := false, api.SeverityAttention

@@ -7,17 +7,17 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// unexchangedFor is the time after which a failing exchange of keys is reported if the peer has answered earlier. It is
-// longer than the detection of a lost peer, which has its own condition.
+// unexchangedFor is the time after which a failing key exchange is reported, if the peer has answered earlier. It is
+// longer than the detection of a lost peer, which has a separate condition.
 const unexchangedFor = 5 * time.Second
 
-// exchangeFailure is a failing exchange of keys with a peer.
+// exchangeFailure is a failing key exchange with a peer.
 type exchangeFailure struct {
-	since time.Time // when it was first seen
-	lost  time.Time // when the peer was last seen as lost; zero: never
+	since time.Time // time of the first failure
+	lost  time.Time // last time at which the peer was lost; zero: never
 }
 
-// walkKeys reports the peers with which signing keys are not exchanged.
+// walkKeys reports peers with a failing key exchange.
 func (j *Judge) walkKeys(to report) {
 	if j.o.KeySync == nil {
 		return
@@ -39,8 +39,8 @@ func (j *Judge) walkKeys(to report) {
 	}
 }
 
-// failsToExchange reports whether the exchange of keys with a peer fails for a reason other than its loss. lost is
-// true while the peer is lost. After a loss, only a new attempt counts.
+// failsToExchange reports whether the key exchange with a peer fails for a reason other than its loss. lost is true
+// while the peer is lost. After a loss, the function uses only new attempts.
 func (j *Judge) failsToExchange(p *api.DNSSECPeer, lost bool) bool {
 	j.exchangeMu.Lock()
 	defer j.exchangeMu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// inRegions declares a backend of each of two names in eu and in us, all of them healthy.
+// inRegions declares healthy backends: of each of two names, one in eu and one in us.
 func inRegions(t *testing.T, test func(n *node)) {
 	inNode(t, func(n *node) {
 		var all []registry.Declaration
@@ -34,7 +34,7 @@ func inRegions(t *testing.T, test func(n *node)) {
 	})
 }
 
-// regionIDs returns the backends: of a.example in eu and us, then of b.example.
+// regionIDs returns the backends of a.example in eu and us, followed by the backends of b.example.
 func regionIDs() (ids []registry.ID) {
 	for _, service := range []string{"a.example", "b.example"} {
 		for octet := byte(1); octet <= 2; octet++ {
@@ -54,7 +54,7 @@ func (n *node) check(i int, outcome check.Outcome, state check.State) {
 	time.Sleep(statusAge) // virtual
 }
 
-// fail makes so many checks of a backend fail, of the three that make it unhealthy.
+// fail makes the given number of checks of a backend fail. Three failed checks make it unhealthy.
 func (n *node) fail(i, failures int) {
 	n.t.Helper()
 	for range failures {
@@ -167,7 +167,7 @@ func TestLosses_ARegionIncludesItsReturningAgent(t *testing.T) {
 	}
 }
 
-// What an operator stopped is no loss, and neither is what has no check result yet.
+// Backends that an operator stopped, and backends without a check result, cause no loss.
 func TestLosses_OperatorsLoseNothing(t *testing.T) {
 	inRegions(t, func(n *node) {
 		n.override("a.example", 1, false)
@@ -185,7 +185,7 @@ func TestLosses_OperatorsLoseNothing(t *testing.T) {
 	})
 }
 
-// The text about the own check never calls a failing check healthy.
+// The text about an own check does not describe a failing check as healthy.
 func TestOwnCheck_DescribesTheLastChecks(t *testing.T) {
 	inRegions(t, func(n *node) {
 		said := func() string { return OwnCheck(n.registry.View().Get(regionIDs()[0])) }

@@ -10,11 +10,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// unheardFor is the silence of another node from which on it is reported: a restart takes less.
+// unheardFor is the silence after which another node is reported. A restart takes less time.
 const unheardFor = 30 * time.Second
 
-// walkNodes reports the peers that do not answer, other nodes that gossip does not hear, and node ids of two nodes. A
-// node has one condition.
+// walkNodes reports peers that do not answer, nodes without gossip messages, and node IDs that two nodes use. Each node
+// has at most one condition.
 func (j *Judge) walkNodes(to report) {
 	lost := map[string]bool{}
 	for _, p := range listed(j.o.LostPeers) {

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A node that several sources miss has one condition, by its id.
+// A node that is missing in several sources has one condition, by its ID.
 func TestConditions_ALostNodeHasOne(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.have("a.example 1 h", "b.example 2 h")
@@ -42,7 +42,7 @@ func TestConditions_ALostNodeHasOne(t *testing.T) {
 	})
 }
 
-// A peer that is lost has one condition from the first failed exchange of keys until the first one after its return.
+// A lost peer has one condition, from the first failed key exchange until the first key exchange after its return.
 func TestConditions_TheLossOfAPeerIsNoFailedExchange(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.have("a.example 1 h", "b.example 2 h")
@@ -88,7 +88,7 @@ func TestConditions_TheLossOfAPeerIsNoFailedExchange(t *testing.T) {
 	})
 }
 
-// A shared id is described on both nodes and on a third.
+// A shared ID has conditions on both nodes and on a third node.
 func TestConditions_ASharedNodeIDIsDescribed(t *testing.T) {
 	for want, shared := range map[string]replication.SharedID{
 		"another node has this node's id ow-1 (http://two): give each node its own overwatch.identity.node_id, and " +

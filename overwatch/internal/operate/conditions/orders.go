@@ -46,7 +46,7 @@ func (j *Judge) walkOrders(to report) {
 // Place returns the subject of the condition of an override.
 func Place(o *registry.AdminState) string { return o.Service + " " + endpoint(o) }
 
-// endpoint returns an order's address, with its port as in the id of a backend.
+// endpoint returns the address of an admin state, with its port as in the ID of a backend.
 func endpoint(o *registry.AdminState) string {
 	if o.Port == 0 {
 		return o.Address.String()
@@ -58,7 +58,7 @@ func backendOf(o *registry.AdminState) registry.ID {
 	return registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
 }
 
-// author describes an order's author, expiry and reason.
+// author describes the author, expiry and reason of an admin state.
 func author(o *registry.AdminState) string {
 	expiry := "without expiry"
 	if !o.ExpiresAt.IsZero() {
@@ -71,7 +71,7 @@ func author(o *registry.AdminState) string {
 	return text
 }
 
-// noBackend follows an order about a backend that no source reports now.
+// noBackend is appended for an admin state of a backend that no source reports now.
 const noBackend = ", but no agent, file or API declares this backend"
 
 func (j *Judge) describeWeight(o *registry.AdminState) (sentence, command string) {

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// node is a registry in virtual time with the judge of its node.
+// node is a registry in virtual time with the Judge of its node.
 type node struct {
 	*Judge
 	t                *testing.T
@@ -28,9 +28,9 @@ type node struct {
 	domains          []string
 	minimum          string
 	onAllDown        policy.OnAllDown
-	names            bool // answers are names
+	names            bool // answers are host names
 	signing          bool
-	regions          []string // that the names name
+	regions          []string // regions of the names
 }
 
 func inNode(t *testing.T, test func(*node)) {
@@ -219,7 +219,7 @@ func (n *node) override(service string, octet byte, healthy bool) {
 	}))
 }
 
-// drain orders the drain of a backend to a share.
+// drain starts a drain of a backend to a share.
 func (n *node) drain(service string, octet byte, over time.Duration, share float64) {
 	n.t.Helper()
 	n.must(n.registry.SetAdminState(n.t.Context(), registry.AdminState{

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// reduced is the backends of an agent that serve with a reduced share.
+// reduced has the backends of an agent that serve with a reduced share.
 type reduced struct {
 	backends []*registry.Backend
 	names    map[string]bool
@@ -20,7 +20,8 @@ type reduced struct {
 	regions  map[string]bool // their regions
 }
 
-// countShare adds a serving backend to the reduced ones of its agent, or notes that its region has a full one.
+// countShare adds a serving backend with a reduced share to its agent, or records a backend with a full share in its
+// region.
 func (l *losses) countShare(b *registry.Backend) {
 	if !b.IsReduced() {
 		l.full[b.Region] = l.full[b.Region] || b.MayServe
@@ -39,7 +40,7 @@ func (l *losses) countShare(b *registry.Backend) {
 	}
 }
 
-// walkShares reports agents with backends that serve with a reduced share.
+// walkShares reports agents with backends that have a reduced share.
 func (l *losses) walkShares(to report) {
 	for _, id := range slices.Sorted(maps.Keys(l.reduced)) {
 		to(api.DegradedShare, id, func() (string, string) { return l.describeShare(id), "gslbctl agents show " + id })
@@ -90,8 +91,8 @@ func span(d time.Duration) string {
 	return d.String()
 }
 
-// walkFlapping reports backends that flap, and the region where several do. It omits backends of lost regions and
-// agents.
+// walkFlapping reports flapping backends, or their region if several backends of the region flap. It omits backends of
+// lost regions and agents.
 func (l *losses) walkFlapping(window time.Duration, to report) {
 	for _, region := range slices.Sorted(maps.Keys(l.flapping)) {
 		list := slices.DeleteFunc(slices.Clone(l.flapping[region]), l.folds)

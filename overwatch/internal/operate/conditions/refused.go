@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// walkTroubles reports the agents that this node refuses, and those with a copied identity.
+// walkTroubles reports the agents that this node refuses, and agents with a copied identity.
 func (j *Judge) walkTroubles(to report) {
 	for _, one := range listed(j.o.Troubles) {
 		kind, command := api.AgentRefused, "gslbctl agents show "+one.AgentID
@@ -26,7 +26,7 @@ func (j *Judge) walkTroubles(to report) {
 	}
 }
 
-// DescribeTrouble describes a trouble of an agent and the remedy in one sentence.
+// DescribeTrouble describes a problem of an agent with its remedy in one sentence.
 func DescribeTrouble(one *trust.Trouble) string {
 	about := fmt.Sprintf("agent %s is refused", one.AgentID)
 	if one.From.IsValid() {
@@ -60,7 +60,7 @@ func shortened(fingerprint string) string {
 	return fingerprint[:min(len("sha256:")+12, len(fingerprint))] + "..."
 }
 
-// troubledAgents returns the set of agents with a trouble.
+// troubledAgents returns the set of agents with a problem.
 func (j *Judge) troubledAgents() map[string]bool {
 	agents := map[string]bool{}
 	for _, one := range listed(j.o.Troubles) {
@@ -69,7 +69,7 @@ func (j *Judge) troubledAgents() map[string]bool {
 	return agents
 }
 
-// walkRefused reports the backends of agents that this node refuses.
+// walkRefused reports the refused backends of agents.
 func (j *Judge) walkRefused(to report) {
 	for _, a := range j.o.View.Agents() {
 		for _, r := range a.Refused {
@@ -92,7 +92,7 @@ func lasts(r wire.RefusedClaim) bool {
 	return false
 }
 
-// refusedBackend returns the id of the backend of a refusal.
+// refusedBackend returns the ID of the backend of a refusal.
 func refusedBackend(r wire.RefusedClaim) string {
 	return registry.ID{Service: r.Service, Address: r.Address.Unmap(), Port: r.Port}.String()
 }
@@ -110,7 +110,7 @@ func DescribeRefused(agentID string, r wire.RefusedClaim) string {
 		strings.ReplaceAll(why, "<service>", r.Service))
 }
 
-// refusedOf describes the refused backends of a name, at most three of them; "" if there are none.
+// refusedOf describes at most three refused backends of a name; "" without refused backends.
 func (j *Judge) refusedOf(name string) string {
 	const shown = 3
 	var texts []string
@@ -128,7 +128,7 @@ func (j *Judge) refusedOf(name string) string {
 	return strings.Join(texts, ", ")
 }
 
-// Problems returns the sentences about what this node refuses of an agent.
+// Problems returns sentences about the refused messages and backends of an agent.
 func Problems(agentID string, troubles []trust.Trouble, refused []wire.RefusedClaim) []string {
 	problems := []string{}
 	for i := range troubles {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkRejected reports the nodes with a certificate that agents reject: this one by the agents that do not enroll, the
-// others by the reports of agents.
+// walkRejected reports the nodes with a certificate that agents reject: this node if agents do not enroll, and other
+// nodes from the reports of agents.
 func (j *Judge) walkRejected(to report) {
 	if j.o.Rejecting != nil {
 		if count, from := j.o.Rejecting(); count > 0 {
@@ -54,9 +54,10 @@ func rejecters(agents []string) string {
 }
 
 const (
-	// peersWait bounds the time after the start in which a node is not ready because peers serve names that it does not.
+	// peersWait is the maximum time after the start in which a node is not ready because peers serve names that it does
+	// not.
 	peersWait = time.Minute
-	// firstAnswerWait bounds the time after the start in which a node waits for the first answers of its peers.
+	// firstAnswerWait is the maximum time after the start in which a node waits for the first answers of its peers.
 	firstAnswerWait = 5 * time.Second
 )
 

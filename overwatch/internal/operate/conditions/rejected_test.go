@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A reinstalled node is not ready while its peers serve names that have no backend here, for peersWait at most.
-// It is ready as soon as it serves them, and stays ready when it loses them later.
+// A reinstalled node is not ready while its peers serve names that have no backend on it, for peersWait at most. It is
+// ready as soon as it serves the names, and stays ready if it loses them later.
 func TestReadiness_WaitsForTheNamesOfPeers(t *testing.T) {
 	inNode(t, func(n *node) {
 		pending, served := true, []string(nil)
@@ -44,7 +44,7 @@ func TestReadiness_WaitsForTheNamesOfPeers(t *testing.T) {
 	})
 }
 
-// The certificate of another node that agents reject is a condition with the id of that node.
+// If agents reject the certificate of another node, the condition has the ID of that node.
 func TestConditions_NameANodeThatAgentsReject(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.o.Rejected = func() []gossip.RejectedNode {

@@ -1,6 +1,6 @@
-// Package console holds the files of the web console, a page that shows a node and changes it through its HTTP API.
-// httpapi serves them. The files are part of the program; vendor.sh names the sources of those from other projects. The
-// package has no state that changes, so any goroutine may use it.
+// Package console contains the files of the web console. The console is a page that shows a node and changes it through
+// its HTTP API. httpapi serves the files. The files are part of the program; vendor.sh lists the sources of files from
+// other projects. The package has no mutable state and is safe for concurrent use.
 package console
 
 import (
@@ -15,18 +15,18 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Policy is the Content-Security-Policy of each file: no foreign sources, no inline code, no frames.
+// Policy is the Content-Security-Policy of each file: no external sources, no inline code, no frames.
 const Policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // File is a file of the console.
 type File struct {
 	Path    string // path: "/" for the page, and below "/console/" for its files
-	Type    string // its media type
-	Tag     string // its ETag, which changes with the content
+	Type    string // media type
+	Tag     string // ETag, which changes with the content
 	Content []byte
 }
 
-// types are the media types by the extension of a file. Files with another one are not served.
+// types has the media types by file extension. Files with other extensions are not served.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".json": "application/json", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",

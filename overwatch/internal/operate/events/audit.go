@@ -37,7 +37,7 @@ func (w *Watcher) FollowAuditLog(ctx context.Context) error {
 	}
 }
 
-// lastAuditEntries returns the last entry of each room with an event in the journal.
+// lastAuditEntries returns the last entry of each room of the audit log that has an event in the journal.
 func (w *Watcher) lastAuditEntries() map[audit.Room]uint64 {
 	last := map[audit.Room]uint64{}
 	stored, _ := w.o.Journal.After(0)
@@ -53,8 +53,7 @@ func (w *Watcher) lastAuditEntries() map[audit.Room]uint64 {
 	return last
 }
 
-// addAuditEntries adds events of the entries of a room after the entry in next, and returns the number of the last
-// entry.
+// addAuditEntries adds the events of a room's entries after the entry in next. It returns the number of the last entry.
 func (w *Watcher) addAuditEntries(room audit.Room, next map[audit.Room]uint64) (last uint64, err error) {
 	from, known := next[room]
 	var fresh []api.AuditEntry
@@ -73,7 +72,7 @@ func (w *Watcher) addAuditEntries(room audit.Room, next map[audit.Room]uint64) (
 			w.o.Journal.Add(event)
 		}
 	}
-	return last, nil // below from if the store was replaced
+	return last, nil // lower than from after a replacement of the store
 }
 
 // eventOf returns the event of an audit entry. isEvent is false for entries about admin states, holds and keys, because

@@ -56,8 +56,8 @@ const causeRemoved = "it is neither declared nor reported"
 // The states of a backend in addition to its status. A flapping backend stays in one state, so that receivers of
 // notifications do not see the problem as resolved.
 const (
-	stateStopped  = string(api.EffectiveUnhealthy) // it does not serve, with any status
-	stateReduced  = "reduced"                      // it serves with a reduced share after a stop
+	stateStopped  = string(api.EffectiveUnhealthy) // the backend does not serve, with any status
+	stateReduced  = "reduced"                      // the backend serves with a reduced share after a stop
 	stateFlapping = "flapping"
 )
 
@@ -79,10 +79,10 @@ func (w *watch) updateBackend(b *registry.Backend) {
 	switch {
 	case b.FlapReason != "":
 		e.State, does, holds = stateFlapping, does+" and flaps (3 stops within overwatch.flapping.window)", true
-	case held && b.IsReduced(): // it is resolved when it serves in full
+	case held && b.IsReduced(): // the problem is resolved when the backend serves in full
 		e.State, does, holds = stateReduced, fmt.Sprintf("serves with %.0f %% of its weight", 100*b.Share), true
 	}
-	if b.Override != nil { // an operator decided it
+	if b.Override != nil { // decision of an operator
 		e.Severity = api.EventInfo
 	}
 	e.Sentence = fmt.Sprintf("%s in %s %s: %s (agent: %s; own check: %s)", b.ID, region(b.Region), does, b.Reason,

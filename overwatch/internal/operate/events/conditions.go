@@ -59,7 +59,7 @@ func conditionTable() map[api.ConditionKind]row {
 		api.KeyRollWaits:      {api.EventKey, warning, "roll_waits", "roll_goes_on", false},
 		api.NotReplicated:     {api.EventReplication, warning, "lost", "back", false},
 		api.NotificationsFail: {api.EventNotification, warning, "failing", "working", true},
-		api.ConfigInvalid:     {api.EventReload, info, "invalid", "valid", true}, // its reload has failed as an error
+		api.ConfigInvalid:     {api.EventReload, info, "invalid", "valid", true}, // a failed reload is an error
 		api.DatabaseUnusable:  {api.EventGeo, warning, "unusable", "used", true},
 		api.TLSEnds:           {api.EventCertificate, warning, "ends_soon", "renewed", false},
 		api.CertificateEnds:   {api.EventCertificate, warning, "ends_soon", "renewed", false},

@@ -10,13 +10,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Sources are the owners of the figures of a Reading. All are required.
+// Sources has the data sources of a Reading. All are required.
 type Sources struct {
 	DNS       *dnsserver.Server
-	Checks    func() uint64 // that this node has made
+	Checks    func() uint64 // number of own checks
 	Decisions *decisions.Recorder
 	View      *registry.View
-	Domains   func() int // that are steered
+	Domains   func() int // number of load-balanced domains
 }
 
 // Read returns the current values.

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Gossip lists overwatch nodes before agents, each ordered by id.
+// Gossip lists overwatch nodes before agents, each ordered by ID.
 func (s *Sources) Gossip() []api.GossipNode {
 	var nodes []api.GossipNode
 	for _, m := range s.Members() {

@@ -16,24 +16,24 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Self holds facts about the node as a DNS server.
+// Self describes the node as a DNS server.
 type Self struct {
-	Addresses []netip.AddrPort // that the node listens on
-	Queries   uint64           // that the node has received
+	Addresses []netip.AddrPort // addresses of the DNS listeners
+	Queries   uint64           // number of received queries
 }
 
-// Peers holds the other overwatch nodes of the exchange of keys.
+// Peers has the other overwatch nodes of the key exchange.
 type Peers interface {
 	Status() api.DNSSECSyncState
-	// About returns a peer's last description of itself, and the time of its arrival.
+	// About returns the latest description that a peer has sent of itself, and the time of its arrival.
 	About(peer string) (keysync.About, time.Time)
 }
 
-// Sources holds the parts that nodes are read from. Every field is required, except Peers.
+// Sources has the data sources of nodes. Every field is required, except Peers.
 type Sources struct {
 	NodeID    string
 	Version   string
-	StartedAt time.Time // of the process, with a monotonic reading
+	StartedAt time.Time // start of the process, with a monotonic reading
 	APIPort   int
 	Signs     bool // the node signs answers
 	Config    func() (*config.Config, time.Time)

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Overwatch lists this node first, then its peers by id.
+// Overwatch lists this node first, then its peers by ID.
 func (s *Sources) Overwatch() []api.OverwatchNode {
 	nodes := []api.OverwatchNode{s.ownNode()}
 	for _, m := range s.Members() {

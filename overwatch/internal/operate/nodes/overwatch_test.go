@@ -1,4 +1,4 @@
-package nodes // inside: it joins peers without sources
+package nodes // inside: it calls joinPeers without sources
 
 import (
 	"reflect"

@@ -17,29 +17,29 @@ import (
 const (
 	// Path is the API's path for peers, below a node's base URL.
 	Path = "/api/v1/notifications/told"
-	// askTimeout bounds the wait for peers: a peer without an answer is treated as down.
+	// askTimeout is the timeout of requests to peers: a peer without an answer is treated as down.
 	askTimeout = 5 * time.Second
 	// maxAnswer bounds a peer's answer, in octets.
 	maxAnswer = 8 << 20
 )
 
-// Peer is another node, which may see the same events and send messages of them.
+// Peer is another node. It may see the same events and send messages about them.
 type Peer = replication.Reachable
 
-// answered is the form of a Telling between nodes: it has its age, since their clocks may differ.
+// answered is the format of a Telling between nodes. It has an age, since their clocks may differ.
 type answered struct {
 	Telling
 	Age time.Duration `json:"age"`
 }
 
-// errNoSecret is the error of a node that cannot prove itself to its peers.
+// errNoSecret is the error of a node without a secret for peer authentication.
 var errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set on this node")
 
 // Challenge returns the value of WWW-Authenticate for a peer.
 func (n *Notifier) Challenge() string { return n.server.Challenge() }
 
-// Answer returns the tellings of a group to a target that this node knows of, sealed for a peer that proves itself by
-// its Authorization. where is the path with its query. The error may be shown to the asker.
+// Answer returns this node's tellings of a group to a target, sealed for a peer that its Authorization authenticates.
+// where is the path with the query of the request. The error contains no secret and may be in the response.
 func (n *Notifier) Answer(where, target, group, authorization string) (sealed string, err error) {
 	settings, _ := n.current()
 	if len(settings.Secret) == 0 {

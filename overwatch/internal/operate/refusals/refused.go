@@ -6,14 +6,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// refused is a message of an agent that this node did not believe.
+// refused is a message of an agent that this node has rejected.
 type refused struct {
 	agent, service string
-	backend        netip.AddrPort // the zero value where it is about no backend
+	backend        netip.AddrPort // zero if the message concerns no backend
 	code           wire.RejectCode
 }
 
-// Error returns the sentence that the audit log has of it.
+// Error returns the text for the audit log.
 func (r refused) Error() string {
 	text := "refused: " + r.code.String()
 	if r.service != "" {
@@ -25,15 +25,15 @@ func (r refused) Error() string {
 	return text
 }
 
-// worth reports whether the refusal is worth an audit entry: it may be an attack. Others follow from a restart, or from
-// the node's own limits.
+// worth reports whether the refusal has an audit entry, because it may be an attack. Other refusals are caused by a
+// restart, or by the node's own limits.
 func (r refused) worth() bool {
 	switch r.code {
 	case wire.CodeWrongToken, wire.CodeUnknownService, wire.CodeRevoked, wire.CodePinMismatch, wire.CodeConflictingClaim,
 		wire.CodePolicy, wire.CodeLimit, wire.CodeLocked:
 		return true
 	case wire.CodeNotEnrolled:
-		return r.backend.IsValid() // a service that it has not proved
+		return r.backend.IsValid() // a service without authorization
 	}
 	return false
 }

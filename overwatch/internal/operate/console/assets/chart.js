@@ -40,8 +40,8 @@ function draw(element, lines, points, format) {
 
 const apart = 90; // s; a running node has a point per minute
 
-// dataOf lists the times of the points, and then the values of each line. Where points are missing it has a time
-// without values, so that no line is drawn across it.
+// dataOf lists the times of the points, followed by the values of each line. It adds a time without values where points
+// are missing, so that no line crosses the gap.
 export function dataOf(lines, points) {
   const data = [[], ...lines.map(() => [])];
   const add = (time, values) => {

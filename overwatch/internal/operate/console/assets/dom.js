@@ -1,4 +1,4 @@
-// The library that draws: Preact, with htm for templates.
+// The rendering library: Preact, with htm for templates.
 import { h, render } from './vendor/preact.js';
 import htm from './vendor/htm.js';
 

@@ -3,7 +3,7 @@
 import { authorized, refresh, session, watchers } from './api.js';
 
 const again = 2000; // ms before the stream is reopened
-const together = 100; // ms within which events make the page ask once
+const together = 100; // ms within which events cause a single request
 
 let last = ''; // the latest received event
 let due = 0;

@@ -3,8 +3,8 @@ import { html, useEffect, useRef, useState } from './dom.js';
 import { Copy } from './parts.js';
 
 const rowHeight = 38; // px, the row height of long tables in style.css
-const whole = 150; // as many rows are drawn without any trick
-const around = 12; // rows drawn above and below what can be seen
+const whole = 150; // maximum number of rows that are drawn without virtual scrolling
+const around = 12; // rows drawn above and below the visible rows
 
 const quoted = (value) => {
   let text = String(value ?? '');
@@ -40,7 +40,7 @@ function useWindow(frame, total) {
   return [first, Math.min(total, first + Math.ceil(innerHeight / rowHeight) + 2 * around)];
 }
 
-// Gap keeps the height of rows that are not drawn.
+// Gap fills the height of rows that are not drawn.
 const Gap = ({ rows, span }) => rows > 0 && html`
   <tr aria-hidden="true" style=${{ height: `${rows * rowHeight}px` }}>
     <td colspan=${span}></td>
@@ -56,7 +56,7 @@ export function Table({ caption, columns: all, rows, keyOf, empty = 'None.', too
   const shown = sorted(rows, columns[order.at], order.down);
   const [first, last] = useWindow(frame, shown.length);
   const data = all.filter((c) => c.csv);
-  // The first click on a title sorts upwards, the second downwards, the third takes the order back.
+  // The first click on a title sorts in ascending order, the second in descending order, the third not at all.
   const sortBy = (at) => setOrder(order.at === at
     ? (order.down ? { at: -1 } : { at, down: true })
     : { at, down: false });

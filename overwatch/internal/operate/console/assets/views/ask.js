@@ -80,13 +80,13 @@ function LeftOut({ r }) {
       </ul>`}`;
 }
 
-// who reads the text that names a client: an address, or a latitude and a longitude.
+// who parses a client: an address, or a latitude and a longitude.
 function who(text) {
   const place = /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)$/.exec(text);
   return place ? { place: { latitude: Number(place[1]), longitude: Number(place[2]) } } : { client_ip: text };
 }
 
-// OnMap is a map on which a click names a place. Without a pointer one writes the latitude and longitude.
+// OnMap is a map for selecting a location with a click. Without a pointer, the user enters the latitude and longitude.
 function OnMap({ choose }) {
   const [open, setOpen] = useState(false);
   return html`

@@ -1,4 +1,4 @@
-// Map: the regions at their places, the answers that went from one to another, and the backends of a chosen region.
+// Map: the regions at their locations, the flows of answers between regions, and the backends of a selected region.
 import { html, useEffect, useMemo, useState } from '../dom.js';
 import { useList } from '../api.js';
 import { number, percent } from '../format.js';
@@ -114,7 +114,7 @@ const flowColumns = [
 
 const shownNames = 1000;
 
-// Chosen shows one region: the regions that its clients are sent to, and its backends by name.
+// Chosen shows a region: the regions of the backends for its clients, and its backends by name.
 function Chosen({ region, flows }) {
   const list = useList(`/v1/overwatch/backends?region=${encodeURIComponent(region.name)}`, 'backends').data;
   const names = [...Map.groupBy(list?.backends || [], (b) => b.service)];
@@ -163,8 +163,8 @@ function Chosen({ region, flows }) {
     <//>`;
 }
 
-// summed adds up the flows of all names that have the same two ends, and returns the largest first. The share of a flow
-// is of all answers; its part is of the answers to clients in the same region.
+// summed adds up the flows of all names between the same regions, and returns the largest first. The share of a flow is
+// relative to all answers; its part is relative to the answers to clients in the same region.
 function summed(list) {
   const by = new Map();
   const from = {};

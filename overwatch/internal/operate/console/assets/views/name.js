@@ -51,7 +51,7 @@ function Answers({ name }) {
     <//>`;
 }
 
-// Witness shows the state of a backend as one of its two witnesses found it: its agent, or this node.
+// Witness shows the state of a backend from one source: the agent report or the own check.
 function Witness({ says, when, now, note }) {
   if (says === null) return html`<span class="dim">${none}</span>`;
   return html`

@@ -1,4 +1,4 @@
-// Names: a list of them, each with the answers that the clients of each region get now.
+// Names: the list of domains, each with the current answers for the clients of each region.
 import { html, useEffect, useRef, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { number, percent } from '../format.js';

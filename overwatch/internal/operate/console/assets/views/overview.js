@@ -53,7 +53,7 @@ function Tile({ name, value, note, tone }) {
 
 const toneOfParts = (some, all) => (some === all ? '' : some ? 'warn' : 'bad');
 
-// upOf counts the domains with a backend that serves, and all. Disabled domains are not counted.
+// upOf counts the domains with a serving backend, and all domains. Disabled domains are not counted.
 function upOf({ domains }) {
   const on = domains.filter((d) => d.enabled);
   return [on.filter((d) => d.healthy_backends > 0).length, on.length];

@@ -7,7 +7,7 @@ import { Panel, Waiting } from '../parts.js';
 const tones = { critical: 'bad', error: 'bad', warning: 'warn', info: 'plain' };
 const marks = { bad: '■', warn: '▲', plain: '○', good: '●' };
 
-// toneOf returns the tone of an event. The end of something bad is good.
+// toneOf returns the tone of an event. The end of a problem has the good tone.
 const toneOf = (e) => (e.phase === 'ends' ? 'good' : tones[e.severity] || 'plain');
 
 // Recent lists the latest events, of all subjects or of a domain.

@@ -1,4 +1,4 @@
-// Replication: the nodes that decisions are exchanged with, and the decisions that have no effect on this node.
+// Replication: the nodes of the replication, and the objects that have no effect on this node.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { count, none, number, since } from '../format.js';
