@@ -15,7 +15,7 @@ import (
 // Unit is a program of a cluster. A test can end it in several ways and restart it with the same arguments.
 type Unit struct {
 	Name string
-	Log  string   // the file that has all it printed
+	Log  string   // file with the whole output
 	Env  []string // of the program, in the form of exec.Cmd; a test may replace it between starts
 
 	Inside func(func() error) error // calls the start of the program, in a network namespace for example; see StartTied
@@ -56,7 +56,7 @@ func (u *Unit) Start() error {
 	return nil
 }
 
-// Use makes the next start run another program with the same arguments: another version, say.
+// Use sets another program for the next start, with the same arguments, such as another version.
 func (u *Unit) Use(program string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -139,7 +139,7 @@ func (u *Unit) Stop() error {
 	return fmt.Errorf("%s did not end within %s of SIGTERM and was killed", u.Name, StopBound)
 }
 
-// Output returns the last lines that the program printed, over all its starts.
+// Output returns the last lines of the program, over all its starts.
 func (u *Unit) Output() []Line {
 	return u.story.Tail(u.Name, keptLines)
 }

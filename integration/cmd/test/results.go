@@ -174,7 +174,7 @@ func (r *results) leftOver(at key) bool {
 		strings.Contains(said, "make test-all") && slices.Contains(r.step.argv, "-short")
 }
 
-// told reports whether the failure of a test is already counted, for example because a subtest was skipped in CI.
+// told reports whether the failure of a test has been counted, for example because a subtest was skipped in CI.
 func (r *results) told(at key) bool {
 	for _, f := range r.failures {
 		if strings.HasPrefix(f.what, short(at.pkg)+" "+at.test+" ") {

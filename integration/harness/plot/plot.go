@@ -11,7 +11,7 @@ import (
 // Chart is a plot of lines over one axis, as SVG for light and dark pages; README.md shows examples.
 type Chart struct {
 	Title, X, Y string
-	LogX        bool // from one power of ten to another
+	LogX        bool // logarithmic, between powers of ten
 	Lines       []Line
 }
 

@@ -24,7 +24,7 @@ type target struct {
 
 	mu sync.Mutex
 	kept
-	failures int       // since the last success
+	failures int       // consecutive failures
 	retry    time.Time // time of the next attempt
 	problem  string    // error of the last attempt; empty: it succeeded
 	failing  time.Time // start of the failures; zero: no failure
@@ -194,7 +194,7 @@ func (t *target) send(ctx context.Context, m send.Message) error {
 	return t.sender.Send(ctx, m)
 }
 
-// settle records the outcome of an attempt, and the time of the next one after a failure.
+// settle records the outcome of an attempt and, after a failure, the time of the next attempt.
 func (t *target) settle(ctx context.Context, m *message, err error) {
 	if err != nil && ctx.Err() != nil {
 		return // the node is stopping or the target has changed: the message is retried later

@@ -48,7 +48,7 @@ func (t Telling) after(before Telling) Telling {
 	return t
 }
 
-// saw reports whether another node sent the state of telling to the target, within lateFor before telling.
+// saw reports whether another node sent the same state to the target within lateFor before telling.
 func (t Telling) saw(node string, telling Telling) bool {
 	for _, p := range t.Before {
 		if p.Node != node && p.State == telling.State && p.Phase == telling.Phase && telling.At.Sub(t.At)+p.Ago <= lateFor {
@@ -62,7 +62,7 @@ func (t Telling) saw(node string, telling Telling) bool {
 // state have different IDs.
 const forgetAfter = 7 * 24 * time.Hour
 
-// tellings holds the tellings to one target, by group and key.
+// tellings has the tellings of a target, by group and key.
 type tellings map[string]map[string]Telling
 
 // note stores tellings of a group that are newer than the known tellings.

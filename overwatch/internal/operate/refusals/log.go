@@ -141,7 +141,7 @@ func (r *Log) endHour(now time.Time) {
 	clear(r.ofSource)
 }
 
-// leftOut returns the entry that counts the refusals without an entry. The caller holds mu.
+// leftOut returns the entry with the numbers of refusals without an entry. The caller holds mu.
 func (r *Log) leftOut() audit.Change {
 	what := leftOut{since: r.since}
 	resource := "request"
@@ -160,7 +160,7 @@ func (r *Log) leftOut() audit.Change {
 		ActorType: api.ActorSystem, Err: what}
 }
 
-// leftOut counts the refusals that have no entry.
+// leftOut has the numbers of refusals without an entry.
 type leftOut struct {
 	since          time.Time
 	codes, sources []string

@@ -65,10 +65,10 @@ func (e *email) Send(ctx context.Context, m Message) error {
 	return nil
 }
 
-// errNoTLS is the error of a server that takes messages only in the clear.
+// errNoTLS is the error of a remote server without STARTTLS.
 var errNoTLS = errors.New("it does not offer STARTTLS: nothing is sent to it in the clear")
 
-// talk hands a message to the server at the other end of a connection.
+// talk sends a message to the server over a connection.
 func (e *email) talk(conn net.Conn, loopback bool, m *Message) error {
 	c, err := smtp.NewClient(conn, e.tls.ServerName)
 	if err != nil {
@@ -103,7 +103,7 @@ func (e *email) talk(conn net.Conn, loopback bool, m *Message) error {
 	if _, err = w.Write(e.text(m)); err != nil {
 		return err
 	}
-	if err := w.Close(); err != nil { // the server answers here whether it has taken it
+	if err := w.Close(); err != nil { // returns the response of the server to the message
 		return err
 	}
 	_ = c.Quit()
