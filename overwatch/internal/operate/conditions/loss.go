@@ -38,7 +38,7 @@ type group struct {
 	total   int
 	serving int
 	failing int // serving backends that become unhealthy at the next failed check
-	unknown int // backends without a check result
+	unknown int // backends of unknown health
 	down    []*registry.Backend
 	stale   []*registry.Backend // backends of a silent agent, serving or not
 	names   map[string]bool     // of down and stale backends
