@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// All returns the servers that the API has created, ordered by service, address and port, in a new slice.
+// All returns the servers that the API has created, sorted by service, address and port, in a new slice.
 func (inv *Inventory) All() []model.Server {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -23,9 +23,9 @@ func (inv *Inventory) All() []model.Server {
 	})
 }
 
-// Apply stores servers and deletes others, all of them or none. commit stores what it is given and calls its Declare
-// and Withdraw; after an error of commit everything is as before. It wraps ErrExists for a new server that somebody
-// else has declared, ErrUnknown for a deleted one that is not there, and ErrFull.
+// Apply stores servers and deletes others, all of them or none. commit stores the batch of its argument and calls
+// Declare and Withdraw. After an error of commit, Apply restores the previous declarations. The error wraps ErrExists
+// if the configuration or an agent declares a new server, ErrUnknown if a server to delete does not exist, or ErrFull.
 func (inv *Inventory) Apply(ctx context.Context, puts []model.Server, gone []registry.ID,
 	commit func(definitions.Attached) error) error {
 	batch, err := inv.takeAll(ctx, puts, gone)
@@ -52,15 +52,15 @@ func (inv *Inventory) Apply(ctx context.Context, puts []model.Server, gone []reg
 	return errors.Join(err, inv.declare(ctx, batch.before, new))
 }
 
-// together holds the servers of one Apply, which are reserved for it (see take).
+// together is the set of servers that an Apply has reserved (see take).
 type together struct {
 	puts     map[registry.ID]model.Server
 	gone     []registry.ID
-	before   map[registry.ID]model.Server // those of puts and gone that were there
+	before   map[registry.ID]model.Server // the previous versions of the existing servers
 	releases []func()
 }
 
-// takeAll reserves the servers in the order of their ids, so that two calls never wait for each other.
+// takeAll reserves the servers in the order of their ids, so that concurrent calls cannot deadlock.
 func (inv *Inventory) takeAll(ctx context.Context, puts []model.Server, gone []registry.ID) (*together, error) {
 	b := &together{puts: make(map[registry.ID]model.Server, len(puts)), gone: gone,
 		before: make(map[registry.ID]model.Server)}

@@ -1,9 +1,9 @@
-// Package inventory owns the servers that the API has created: it declares them to the registry after its callers have
-// stored them. Package changes changes servers through it, and package control has it follow changes of other nodes. It
-// does not own backends that configuration or an agent declares, and decides nothing about who may serve.
+// Package inventory owns the servers that the API has created. It declares the servers to the registry after its
+// callers have stored them. Package changes changes servers through it, and package control applies the changes of
+// other nodes through it. Backends of the configuration and of agents, and their status, belong to other packages.
 //
-// Methods may be called from any goroutine; changes of one server are made one after the other, those of several
-// together.
+// Methods are safe for concurrent use. Changes of the same server run one after another, changes of different servers
+// run concurrently.
 package inventory
 
 import (
@@ -21,7 +21,7 @@ import (
 // MaxServers bounds the servers that the API may create.
 const MaxServers = 100_000
 
-// Errors of changes, which callers tell apart.
+// Errors of changes.
 var (
 	ErrExists  = errors.New("exists already")
 	ErrUnknown = errors.New("was not created through the API")
@@ -41,16 +41,16 @@ type Options struct {
 	Registry Registry
 }
 
-// Inventory holds the servers that the API has created.
+// Inventory owns the servers that the API has created.
 type Inventory struct {
 	registry Registry
 
 	mu      sync.Mutex
 	servers map[registry.ID]model.Server
-	busy    map[registry.ID]chan struct{} // servers that are being changed; closed when that is done
+	busy    map[registry.ID]chan struct{} // servers that are being changed; closed at the end of the change
 }
 
-// New declares the stored servers to the registry, which must run.
+// New declares the stored servers to the registry, which must be running.
 func New(ctx context.Context, o Options) (*Inventory, error) {
 	inv := &Inventory{registry: o.Registry, servers: make(map[registry.ID]model.Server),
 		busy: make(map[registry.ID]chan struct{})}
@@ -76,8 +76,8 @@ func (inv *Inventory) Get(id registry.ID) (model.Server, bool) {
 	return s, ok
 }
 
-// take reserves a server for one change; other calls for it wait until release is called, or until ctx ends. It returns
-// the server as it is now; ours is false if the API has not created it.
+// take reserves a server for a change. Other calls for the server wait until the caller calls release, or until ctx
+// ends. take returns the current server; ours is false if the API has not created it.
 func (inv *Inventory) take(ctx context.Context, id registry.ID) (now model.Server, ours bool, release func(),
 	err error) {
 	for {
@@ -105,7 +105,7 @@ func (inv *Inventory) take(ctx context.Context, id registry.ID) (now model.Serve
 	}, nil
 }
 
-// full reports whether no further server may be created. Servers that are being created count.
+// full reports whether the inventory exceeds MaxServers, including the servers that are being created.
 func (inv *Inventory) full() bool {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -118,9 +118,9 @@ func (inv *Inventory) full() bool {
 	return count > MaxServers
 }
 
-// Follow takes over a server that another node has created, changed or deleted. stored returns the server that the
-// store has by now, nil for none. Like New, it declares the server even if this node's file or an agent declares the
-// same backend.
+// Follow applies the creation, change or deletion of a server by another node. stored returns the currently stored
+// server, nil if the store has none. Like New, Follow declares the server even if the configuration or an agent
+// declares the same backend.
 func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() (*model.Server, error)) error {
 	_, ours, release, err := inv.take(ctx, id)
 	if err != nil {
@@ -139,8 +139,9 @@ func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() 
 	return nil
 }
 
-// declare tells the registry of servers, and of others that are gone. The store has them so already, and what the
-// registry applies after the end of a context would be reported as not done: so only the end of the registry stops it.
+// declare declares servers to the registry and withdraws others. The store already contains the change. A canceled
+// context would report an error although the registry applies the change, so declare ignores the cancellation and
+// returns only the errors of the registry.
 func (inv *Inventory) declare(ctx context.Context, puts map[registry.ID]model.Server, gone []registry.ID) error {
 	declarations := make([]registry.Declaration, 0, len(puts))
 	for id, s := range puts {

@@ -2,27 +2,27 @@ package reduce
 
 import "strings"
 
-// Omitted is a set of the parts of an agent's check that a node leaves out, with the reasons for it.
+// Omitted is a set of the parts that a node omits from an agent's check, and of the reasons.
 type Omitted uint16
 
-// The parts. Those before BodyContains leave no more than a connection.
+// The parts and reasons. Those before BodyContains reduce the check to a connection.
 const (
 	Headers Omitted = 1 << iota
 	Send
 	Address
 	Method
-	// Elsewhere is true if the agent is heard from another address and no allowed_cidrs covers this one.
+	// Elsewhere is set if the agent reports from another address, and no allowed_cidrs covers the address of the backend.
 	Elsewhere
-	// Unknown is true if this version of the node cannot make the check.
+	// Unknown is set if this version of the node does not support the check.
 	Unknown
 	BodyContains
 	BodyMatches
 	Expect
-	// ByPolicy is true if agent_policies sets the check and the agent's is not used. No other part is set then.
+	// ByPolicy is set if agent_policies replaces the agent's check. It excludes all other parts.
 	ByPolicy
 )
 
-// open are the parts without which a node only connects, each with the reason.
+// open lists the parts that reduce a check to a connection, each with the reason.
 var open = []struct {
 	part   Omitted
 	reason string
@@ -35,13 +35,13 @@ var open = []struct {
 	{Unknown, "this node cannot make its agent's check"},
 }
 
-// judged are the parts of a check that an agent judges alone while the node makes the rest.
+// judged lists the conditions that only the agent evaluates, while the node sends the request of the check.
 var judged = []struct {
 	part Omitted
 	key  string
 }{{BodyContains, "body_contains"}, {BodyMatches, "body_matches"}, {Expect, "expect"}}
 
-// String returns a sentence about the parts that are left out, with the reason; "" if there are none.
+// String returns a sentence with the omitted parts and the reason, empty if there are none.
 func (l Omitted) String() string {
 	if l&ByPolicy != 0 {
 		return "this node checks it as overwatch.agent_policies says, not as its agent asks"

@@ -1,11 +1,11 @@
-// Package reduce derives a node's check of a backend from the check that its agent asks for. registry calls Check. For
-// an agent, a node connects to no address but the backend's, sends nothing of the agent's choice but path, host and
-// names, and runs no pattern: else the verdicts, which DNS shows to everybody, would tell an agent what this node can
-// reach.
+// Package reduce derives the own check of a backend from the check that its agent requests. registry calls Check. For
+// an agent, a node connects only to the address of the backend, sends only the path, host and names of the agent's
+// check, and evaluates no pattern. Otherwise the check results, which DNS publishes, would reveal to an agent which
+// services the node can reach.
 //
-// A check whose request the node would have to change becomes a mere connection. A check of which the node only judges
-// less keeps its request. The agent alone judges what is left out. Everything here is pure and cheap: nothing is
-// compiled.
+// If the node would have to change the request of a check, the check becomes a connection. If the node evaluates only
+// fewer conditions, the check retains its request. The agent evaluates the omitted conditions. The functions have no
+// side effects and compile no pattern.
 package reduce
 
 import (
@@ -16,23 +16,22 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Bounds of the times that an agent asks for. A node checks agents' backends at its own times (overwatch.validation),
-// so they only bound what is shown and saved.
+// Bounds of the times of an agent's check. A node checks the backends of agents at the times of overwatch.validation,
+// so the bounds apply only to the displayed and stored times.
 const (
 	MinInterval = time.Second
 	MinTimeout  = 500 * time.Millisecond
 )
 
-// MaxThreshold bounds the checks in a row that an agent asks for, so that no agent keeps a backend in the answers that
-// this node's check finds unhealthy.
+// MaxThreshold is the maximum threshold of an agent's check. It prevents an agent from keeping a backend in the answers
+// after the own check has failed.
 const MaxThreshold = 10
 
-// repeated lists the methods that a node takes over from an agent's check; they change nothing at the backend.
+// repeated lists the methods that a node copies from an agent's check. They have no side effects on the backend.
 var repeated = []string{"", "GET", "HEAD", "OPTIONS"}
 
-// Check returns the node's check for the one that an agent asks for, and the parts of it that are left out. own tells
-// that the node may speak the check's protocol with the backend: its address is the agent's own, or the operator named
-// it.
+// Check returns the own check for an agent's check, and the omitted parts. own is true if the node may use the protocol
+// of the check with the backend: the backend has the address of the agent, or the operator allows its address.
 func Check(asked check.Spec, own bool) (check.Spec, Omitted) {
 	d := asked.Detail.Detail()
 	left := changed(asked, d)
@@ -61,7 +60,7 @@ func Check(asked check.Spec, own bool) (check.Spec, Omitted) {
 	return made, left | judged
 }
 
-// changed returns the parts of an agent's check that make its request one that a node does not send.
+// changed returns the parts of an agent's check that a node does not send.
 func changed(asked check.Spec, d check.Detail) Omitted {
 	left := found(d.Headers, Headers) | found(d.Send, Send)
 	if asked.Address.IsValid() {
@@ -80,7 +79,7 @@ func found(text string, part Omitted) Omitted {
 	return part
 }
 
-// Connection returns the check that needs no settings: whether the port is open.
+// Connection returns the check without settings: a TCP connection to the port.
 func Connection() check.Spec {
 	return check.Spec{
 		Type: check.TCP, Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,

@@ -1,6 +1,6 @@
-// Package restore reads backends, orders and servers of before a restart for the registry, and converts orders between
-// the registry and the store. It owns nothing and starts nothing. The root calls it while a node starts. A record that
-// cannot be used is left out and logged; it never keeps the node from starting.
+// Package restore loads the stored backends, admin states and servers for the registry at the start of a node, and
+// converts admin states between the registry and the store. It skips and logs unusable records, so that the node always
+// starts. The package has no state and starts no goroutine. The root calls it.
 package restore
 
 import (
@@ -17,8 +17,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Backends reads the saved backends and the orders, expired ones too. An order that cannot be read is left out, with a
-// line in the log.
+// Backends loads the stored backends and the admin states, including expired admin states. It skips and logs admin
+// states that it cannot read.
 func Backends(s *store.Store, log zerolog.Logger) ([]store.Status, []registry.AdminState, error) {
 	statuses, err := s.LoadStatuses()
 	if err != nil {
@@ -40,9 +40,9 @@ func Backends(s *store.Store, log zerolog.Logger) ([]store.Status, []registry.Ad
 	return statuses, orders, nil
 }
 
-// Servers returns the stored servers that can be declared. The others are left out, with a line in the log. A check
-// that cannot be made any more, such as one with a pattern that costs too much, loses its pattern or becomes a
-// connection.
+// Servers returns the stored servers that the registry accepts. It skips and logs the others. If this version rejects
+// the check of a server, for example because of an expensive pattern, Servers removes the pattern or reduces the check
+// to a connection.
 func Servers(servers []model.Server, log zerolog.Logger) []model.Server {
 	sound := make([]model.Server, 0, len(servers))
 	for _, s := range servers {
@@ -62,8 +62,8 @@ func Servers(servers []model.Server, log zerolog.Logger) []model.Server {
 	return sound
 }
 
-// makeable returns a check that can be made: the given one, or the same without its pattern, or a connection. Missing
-// times and thresholds stay missing.
+// makeable returns spec if it is valid, otherwise spec without its pattern if that is valid, otherwise a connection.
+// Missing times and thresholds stay missing.
 func makeable(spec check.Spec) check.Spec {
 	plain := spec.Detail.Detail()
 	plain.BodyMatches = ""

@@ -8,30 +8,29 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Bounds on the work of answering refused messages, which their senders cause. An answer costs a signature (some 25
-// microseconds) and the check of one (some 60), so that a flood costs at most a few percent of a core.
+// Limits of the answers to rejected messages, which any sender can cause. An answer costs a signature (about 25 µs) and
+// a verification (about 60 µs), so that a flood uses at most a few percent of a core.
 const (
-	answersPerSecond = 100 // to each of the two
+	answersPerSecond = 100 // for each bucket of rejects
 	answersBurst     = 200
-	// checksPerSecond and checksBurst bound the signatures that are checked for a Reject to a pinned agent. They are more
-	// than the answers, since whoever forges messages of that agent spends checks, but no answers.
+	// checksPerSecond and checksBurst limit the signatures that the node verifies before a Reject to a pinned agent. The
+	// limit exceeds the limit of the answers, because forged messages of the agent use up verifications, but no answers.
 	checksPerSecond = 500
 	checksBurst     = 1000
-	// answerEvery is the least time between two Rejects for the same pinned agent.
+	// answerEvery is the minimum time between two Rejects to the same pinned agent.
 	answerEvery = time.Second
-	// noticesPerMinute bounds the log lines about agents that are not pinned, whose ids anybody with the gossip key can
-	// make up.
+	// noticesPerMinute limits the log lines about agents without a pin. Any holder of the gossip key can invent their ids.
 	noticesPerMinute = 30
 	noticesBurst     = 30
-	// maxNotices bounds the agents of which it is remembered that a refusal was logged.
+	// maxNotices is the maximum number of agents with a logged rejection.
 	maxNotices = 4096
 )
 
-// answers bounds Rejects and log lines.
+// answers limits Rejects and log lines.
 type answers struct {
 	mu sync.Mutex
-	// rejects bounds the Rejects to agents that are not pinned and those that tell of another version, then the others to
-	// pinned agents: whoever has only the gossip key takes nothing from the latter.
+	// rejects[0] limits the Rejects to agents without a pin and about other versions, rejects[1] the Rejects to pinned
+	// agents. A sender with only the gossip key cannot use up the second bucket.
 	rejects [2]tokenbucket.Bucket
 	checks  tokenbucket.Bucket
 	lines   tokenbucket.Bucket
@@ -48,15 +47,15 @@ func newAnswers() *answers {
 	}
 }
 
-// mayCheck reports whether one more signature may be checked for a Reject to a pinned agent, and counts it if so.
+// mayCheck reports whether a signature may be verified for a Reject to a pinned agent, and counts it if so.
 func (a *answers) mayCheck(now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.checks.Take(instant(now))
 }
 
-// mayAnswer reports whether one more Reject may be sent, and counts it if so. known: to a pinned agent, for a message
-// that is its own.
+// mayAnswer reports whether a Reject may be sent, and counts it if so. known is true for a verified message of a pinned
+// agent.
 func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,8 +65,8 @@ func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	return a.rejects[0].Take(instant(now))
 }
 
-// first reports whether this agent's refusal with this code is worth a line: the first since the agent was last
-// accepted.
+// first reports whether to log the rejection of an agent with a code. The first rejection since the last accepted
+// message of the agent is logged.
 func (a *answers) first(agentID string, code wire.RejectCode, known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,12 +85,12 @@ func (a *answers) first(agentID string, code wire.RejectCode, known bool, now ti
 	return true
 }
 
-// forget has the next refusal of an agent logged again.
+// forget resets the logged rejections of an agent, so that its next rejection is logged.
 func (a *answers) forget(agentID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.noticed, agentID)
 }
 
-// instant returns the point in time of a duration of the clock, for buckets.
+// instant returns the time of an elapsed duration of the clock, for token buckets.
 func instant(elapsed time.Duration) time.Time { return time.Time{}.Add(elapsed) }

@@ -15,24 +15,24 @@ type Limits struct {
 	NewPerSecond int // maximum rate of new pins of a source
 }
 
-// The limits of a service for which nothing else is configured.
+// The default limits of a service.
 const (
 	DefaultMaxAgents    = 1024
 	DefaultNewPerSecond = 10
 )
 
-// Bounds of the new pins that a node takes of all services together, in a second over time and at once, since each is
-// judged and stored. In addition each service has a few of its own, so that a flood for one keeps no agent of another
-// out. A service with new_per_second in the configuration is bounded by that alone.
+// Limits of the new pins that a node accepts for all services together, as a rate and a burst, because each new pin
+// costs a verification and a write. Each service has a small separate allowance, so that a flood for a service does not
+// block the agents of other services. The new_per_second of a service replaces both limits for the service.
 const (
-	nodePerSecond, nodeBurst = 100, 1000 // ten thousand agents that a new node has never seen come in a minute and a half
+	nodePerSecond, nodeBurst = 100, 1000 // a new node pins 10,000 agents within 90 seconds
 	ownPerSecond, ownBurst   = 0.5, 10
 )
 
-// newBurst is the number of seconds' worth of new pins that one source may add at once.
+// newBurst is the burst of new pins of a source, in seconds of its rate.
 const newBurst = 10
 
-// maxPaced bounds the sources whose pace is remembered one by one. Those beyond share one pace for each service.
+// maxPaced is the maximum number of sources with an individual rate limit. Further sources share a limit per service.
 const maxPaced = 8192
 
 // serviceSource is a service and a source (see HostOf) with pins of the service.
@@ -41,7 +41,7 @@ type serviceSource struct {
 	host    netip.Prefix
 }
 
-// census counts the pins of each service that are not revoked, and paces new ones. Trust.mu guards it.
+// census counts the active pins of each service, and limits the rate of new pins. Trust.mu guards it.
 type census struct {
 	limits  map[string]Limits
 	pins    map[string]int
@@ -80,15 +80,15 @@ func (c *census) count(service string, host netip.Prefix, by int) {
 	}
 }
 
-// change adds to a count and forgets it at zero.
+// change adds by to the count of key, and deletes the key at zero.
 func change[K comparable](counts map[K]int, key K, by int) {
 	if counts[key] += by; counts[key] <= 0 {
 		delete(counts, key)
 	}
 }
 
-// admit counts a new pin of a service from a source. If a limit forbids it, admit counts nothing and returns a sentence
-// about the limit; "" means success.
+// admit counts a new pin of a service from a source. If a limit is exceeded, admit counts no pin and returns a sentence
+// about the limit. It returns "" on success.
 func (c *census) admit(service string, host netip.Prefix, now time.Duration) string {
 	l := c.of(service)
 	at := fmt.Sprintf("overwatch.agent_policies[%q]", service)
@@ -110,7 +110,7 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 	return ""
 }
 
-// pace reports whether the pace of a source allows one more new pin, and counts it if so.
+// pace reports whether the rate limit of a source allows a new pin, and counts the pin if so.
 func (c *census) pace(s serviceSource, l Limits, now time.Duration) bool {
 	limit, at := tokenbucket.PerSecond(float64(l.NewPerSecond), l.NewPerSecond*newBurst), instant(now)
 	b := c.paces.Bucket(s, limit, at)
@@ -120,8 +120,8 @@ func (c *census) pace(s serviceSource, l Limits, now time.Duration) bool {
 	return b.Take(at)
 }
 
-// nodeTakes reports whether the node takes one more new pin of a service, from the service's own allowance or else from
-// the one that all services share, and counts it if so.
+// nodeTakes reports whether the node allows a new pin of a service, from the allowance of the service or from the
+// shared allowance, and counts the pin if so.
 func (c *census) nodeTakes(service string, now time.Duration) bool {
 	if c.limits[service].NewPerSecond > 0 {
 		return true

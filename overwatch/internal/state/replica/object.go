@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Key identifies an object on all nodes. Its name is the one that people use, never a number that one node gave.
+// Key identifies an object on all nodes. Name is the name in the API, the same on every node.
 type Key struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
@@ -19,7 +19,7 @@ func (k Key) compare(other Key) int {
 	return cmp.Or(strings.Compare(k.Kind, other.Kind), strings.Compare(k.Name, other.Name))
 }
 
-// Object is one decision of an operator, or the tombstone of one. It must not be changed.
+// Object is a decision of an operator, or its tombstone. It is immutable.
 type Object struct {
 	Key
 	Version Version         `json:"version"`
@@ -27,8 +27,8 @@ type Object struct {
 	Value   json.RawMessage `json:"value,omitempty"`
 }
 
-// compare orders the versions of one object. A node that was restored from a backup may give a version twice; then a
-// tombstone stands, else the value that is greater as bytes, so that all nodes choose the same.
+// compare orders the versions of an object. A node that was restored from a backup may assign a version twice. Then a
+// tombstone is later than a value, and the greater value in byte order is later, so that all nodes choose the same.
 func (o *Object) compare(other *Object) int {
 	if c := o.Version.Compare(other.Version); c != 0 {
 		return c
@@ -42,14 +42,14 @@ func (o *Object) compare(other *Object) int {
 	return bytes.Compare(o.Value, other.Value)
 }
 
-// Digest is a sum over objects in any order. Tables that hold the same have the same Digest.
+// Digest is a sum over objects, independent of their order. Tables with equal objects have equal digests.
 type Digest [sha256.Size]byte
 
-// toggle adds an object to the digest, or takes one out of it that is in it.
+// toggle adds an object to the digest, or removes it if the digest contains it.
 func (d *Digest) toggle(o *Object) {
 	h := sha256.New()
 	for _, field := range []string{o.Kind, o.Name, o.Version.Node, string(o.Value)} {
-		_ = binary.Write(h, binary.BigEndian, uint32(len(field))) // a hash takes everything
+		_ = binary.Write(h, binary.BigEndian, uint32(len(field))) // a hash returns no error
 		h.Write([]byte(field))
 	}
 	_ = binary.Write(h, binary.BigEndian, o.Version.Time)

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// MaxApplied bounds the states of applies that are kept; the oldest are deleted first.
+	// MaxApplied is the maximum number of stored apply states; the oldest are deleted first.
 	MaxApplied = 20
-	// MaxAppliedSize bounds the octets of one state, and maxAppliedTotal those of all.
+	// MaxAppliedSize is the maximum size of a state in bytes, maxAppliedTotal the maximum size of all states.
 	MaxAppliedSize  = 8 << 20
 	maxAppliedTotal = 32 << 20
 )
 
-// PutApplied stores what an apply of a document changes, for its undo, under the apply's name. The state must have at
-// most MaxAppliedSize octets. It makes the bucket, which stores of earlier versions lack.
+// PutApplied stores the state that undoes the apply of a document, under the name of the apply. The state must have at
+// most MaxAppliedSize bytes. PutApplied creates the bucket, which stores of earlier versions lack.
 func (s *Store) PutApplied(name string, state []byte) error {
 	if len(state) > MaxAppliedSize {
 		return fmt.Errorf("the state of apply %s has %d octets: at most %d are kept", name, len(state), MaxAppliedSize)
@@ -37,7 +37,7 @@ func (s *Store) PutApplied(name string, state []byte) error {
 	})
 }
 
-// pruneApplied deletes the oldest states beyond the bounds.
+// pruneApplied deletes the oldest states beyond MaxApplied and maxAppliedTotal.
 func (w *writer) pruneApplied(b *bolt.Bucket) {
 	var over [][]byte
 	count, total := 0, 0
@@ -53,7 +53,7 @@ func (w *writer) pruneApplied(b *bolt.Bucket) {
 	}
 }
 
-// Applied returns the state of an apply by its name, nil if none is kept. The caller owns it.
+// Applied returns the state of an apply by its name, nil if the store has none. The caller owns the state.
 func (s *Store) Applied(name string) (state []byte, err error) {
 	err = guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
@@ -76,7 +76,7 @@ func (s *Store) Applied(name string) (state []byte, err error) {
 	return state, nil
 }
 
-// DeleteApplied deletes the state of an apply, if it is kept.
+// DeleteApplied deletes the state of an apply, if the store has it.
 func (s *Store) DeleteApplied(name string) error {
 	return s.keep(func(w *writer) {
 		w.addBuckets(bucketApplied)

@@ -1,22 +1,22 @@
-// Package store owns the data on disk that must outlive the process: pins, locks, overrides, servers, definitions, the
-// audit log, and the last known status and latency of backends.
+// Package store owns the persistent data of a node: pins, locks, admin states, servers, definitions, the audit log, and
+// the last known status and latency of backends.
 //
-// It is bbolt behind typed accessors, and the only package that imports bbolt. Owners load their data at start, keep it
-// in memory, and write each change through. The package itself keeps only the table of replicas in memory. It decides
-// only between versions of what nodes share, and puts no pin in the place of a refusal. Every write has reached the
-// disk when it returns. A Store may be used from any number of goroutines; concurrent writes share one transaction.
+// The package wraps bbolt with typed accessors, and is the only package that imports bbolt. Owners load their data at
+// start, cache it in memory, and write each change through. The package itself caches only the table of replicas. It
+// resolves conflicts between versions of replicated objects, and never replaces a refusal with a pin. A write returns
+// after the data is on the disk. A Store is safe for concurrent use; concurrent writes share a transaction.
 //
 // # Files
 //
-// All files are in data_dir with mode 0600. gslb.lock is held by the process that uses the directory. gslb.db is the
-// database. gslb.db.copy is its last copy, made soon after changes and verified before it gets that name.
-// gslb.db.damaged-<time> is a damaged file that was set aside.
+// All files are in data_dir with mode 0600. The process that uses the directory locks gslb.lock. gslb.db is the
+// database. gslb.db.copy is the latest verified copy, written soon after changes. gslb.db.damaged-<time> is a damaged
+// file that the store has moved away.
 //
 // # Damage
 //
-// bbolt maps its file into memory and trusts it. A damaged file makes bbolt panic, fault, loop, or return data that was
-// never stored, partly in goroutines of its own, where no caller can recover (bbolt issues 335 and 778). Therefore this
-// package reads a file like any untrusted input before bbolt opens it: every page that can be reached, its place, its
-// bounds and its order, then a checksum in every record and one over all records of a bucket. A file that fails is set
-// aside, and the copy replaces it if that passes.
+// bbolt maps its file into memory without validation. A damaged file makes bbolt panic, fault, loop, or return data that
+// no caller has stored, partly in goroutines of bbolt, where no caller can recover (bbolt issues 335 and 778). Therefore
+// this package validates a file like any untrusted input before bbolt opens it: the position, bounds and order of each
+// reachable page, then the checksum of each record, and a checksum over all records of each bucket. The store moves an
+// invalid file away, and replaces it with the copy if the copy is valid.
 package store

@@ -10,10 +10,10 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// Refused reports whether an operator has taken the agent's certificate from it, for good or until another enrols.
+// Refused reports whether an operator has revoked the agent's certificate, or replaced it by the next one that enrols.
 func (p *Pin) Refused() bool { return p.Revoked || p.Superseded != [32]byte{} }
 
-// keepsOut reports whether this refused pin outweighs another pin that the agent has got.
+// keepsOut reports whether this refused pin has precedence over another pin of the agent.
 func (p *Pin) keepsOut(other *Pin) bool {
 	return p.Revoked || p.Superseded != [32]byte{} && p.Superseded == sha256.Sum256(other.CertificateDER)
 }
@@ -30,11 +30,11 @@ func (s *Store) LoadPin(agentID string) (p Pin, found bool, err error) {
 	return p, true, nil
 }
 
-// putPin stores a pin. One that is refused is a decision for all nodes. One that is not does not replace a refusal that
-// has come from another node meanwhile.
+// putPin stores a pin. A refused pin is replicated to all nodes. Other pins do not replace a refusal of another node
+// that has arrived in the meantime.
 func (b *Batch) putPin(p Pin) {
 	value, err := json.Marshal(p)
-	p.Unreported = false // of this node only
+	p.Unreported = false // local to this node
 	decision, err2 := json.Marshal(p)
 	if err != nil || err2 != nil {
 		b.err = fmt.Errorf("encoding the pin of %q: %w", p.AgentID, errors.Join(err, err2))
@@ -51,7 +51,7 @@ func (b *Batch) putPin(p Pin) {
 	})
 }
 
-// putLock stores a lock, which is a decision for all nodes.
+// putLock stores a lock, which is replicated to all nodes.
 func (b *Batch) putLock(l TokenLock) {
 	value, err := json.Marshal(l)
 	if err != nil {
@@ -64,8 +64,8 @@ func (b *Batch) putLock(l TokenLock) {
 	})
 }
 
-// withdraw deletes the record of a pin or a lock. Unless alone, the deletion reaches every node, also if this node
-// knows no object to delete: another node may have a pin that this one has not.
+// withdraw deletes the record of a pin or a lock. Unless alone is set, it replicates the deletion to all nodes, even if
+// this node has no object to delete, because another node may have a pin for the agent.
 func (b *Batch) withdraw(bucket, record string, key replica.Key, alone bool) {
 	b.delete(bucket, record)
 	if alone {
@@ -79,7 +79,7 @@ func (b *Batch) withdraw(bucket, record string, key replica.Key, alone bool) {
 	})
 }
 
-// revocation returns the refused pin that stands on all nodes for an agent, if there is one.
+// revocation returns the replicated refusal of an agent. ok is false if there is none.
 func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
 	if w.table == nil {
 		return p, false
@@ -88,7 +88,7 @@ func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
 	return p, there && !o.Deleted && json.Unmarshal(o.Value, &p) == nil && p.Refused()
 }
 
-// decide stores a decision as an object that reaches every node, unless the object has that value already.
+// decide stores a decision as a replicated object, unless the object already has the value.
 func (w *writer) decide(key replica.Key, value json.RawMessage) {
 	if w.table == nil || w.err != nil {
 		return
@@ -117,8 +117,8 @@ func (w *writer) followTrust(o *replica.Object) {
 	}
 }
 
-// followRevocation stores the refusal of an agent, or deletes its pin. A deletion does not touch a pin that was made
-// after it; the clocks of nodes may differ by replica.MaxAhead.
+// followRevocation stores the refusal of an agent, or deletes its pin. A deletion does not affect a later pin. The
+// clocks of nodes may differ by replica.MaxAhead.
 func (w *writer) followRevocation(o *replica.Object) {
 	key := []byte(o.Name)
 	var before, decision Pin
@@ -139,7 +139,7 @@ func (w *writer) followRevocation(o *replica.Object) {
 	}
 }
 
-// refusals adds the pins that are refused and the locks to the values of objects.
+// refusals adds the refused pins and the locks to the values of objects.
 func (s *Store) refusals(values map[replica.Key]json.RawMessage) error {
 	err := s.read(bucketPins, func(key, value []byte) error {
 		var p Pin
