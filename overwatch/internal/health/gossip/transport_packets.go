@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// scratch is the memory in which one goroutine opens packets and makes answers, so that nothing is allocated for them.
+// scratch has the buffers of a goroutine that opens packets and writes answers, so that it allocates no memory.
 type scratch struct {
 	plain, answer, packet []byte
 }
@@ -23,7 +23,7 @@ func newScratch() *scratch {
 
 // readPackets reads the UDP socket until it is closed. It allocates nothing for packets that are dropped.
 func (d *transport) readPackets() {
-	raw := make([]byte, frame.MaxPacket+1) // one octet more, to notice packets that are too long
+	raw := make([]byte, frame.MaxPacket+1) // an additional octet detects oversized packets
 	on := newScratch()
 	control := make([]byte, controlSize)
 	for {
@@ -41,8 +41,8 @@ func (d *transport) readPackets() {
 	}
 }
 
-// packet checks one packet and passes it on, or returns the reason why it is dropped. control has the packet's control
-// messages. It keeps none of the slices.
+// packet checks a packet and passes it on, or returns the reason for dropping it. control has the packet's control
+// messages. packet does not retain the slices.
 func (d *transport) packet(raw, control []byte, on *scratch, from netip.AddrPort, now time.Time) frame.Fault {
 	plain, fault := d.keyring.OpenPacket(on.plain, raw)
 	if fault != frame.None {
@@ -75,9 +75,9 @@ func (d *transport) packet(raw, control []byte, on *scratch, from netip.AddrPort
 	}
 }
 
-// fromAgent reports whether a ping comes from an agent, so that the transport answers it: a single ping, for this node,
-// without a reply port. The ping of an overwatch node has one and is passed to memberlist, whose answer may carry news
-// of other nodes.
+// fromAgent reports whether a ping comes from an agent, so that the transport answers it: a single ping for this node
+// without a reply port. The ping of an overwatch node has a reply port. memberlist receives it, and its answer may
+// carry news of other nodes.
 func (d *transport) fromAgent(p *frame.Packet) bool {
 	return p.Single && p.ReplyPort == 0 && (len(p.Target) == 0 || string(p.Target) == d.self.nodeID)
 }

@@ -98,18 +98,18 @@ func (d *transport) greet(s *connection) {
 	defer d.connections.release(s)
 	defer s.conn.Close()
 	s.conn.SetWriteDeadline(time.Now().Add(streamTime))
-	// an agent that does not get it asks again
+	// an agent without an answer retries
 	_, _ = s.conn.Write(d.keyring.SealReply(nil, frame.AppendPushPull(nil, d.self.hello)))
 }
 
-// readConn is a connection whose request has been read. Reading it yields the request and then io.EOF.
+// readConn is a connection after its request was read. Reading it returns the request and then io.EOF.
 type readConn struct {
 	net.Conn
 	rest    io.Reader
 	release func()
 }
 
-// Read gives memberlist the request.
+// Read passes the request to memberlist.
 func (c *readConn) Read(b []byte) (int, error) { return c.rest.Read(b) }
 
 // Close closes the connection and no longer counts it.

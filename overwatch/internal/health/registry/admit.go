@@ -95,14 +95,14 @@ func orDefault(millis uint32, def time.Duration) time.Duration {
 	return time.Duration(millis) * time.Millisecond
 }
 
-// Bounds of the changes by one agent. A changed backend costs one token. A new backend costs newCost tokens, because
-// the node checks it. The burst lets an agent change all of its backends at once. Changes beyond the bounds are
+// Limits of the changes by an agent. A changed backend costs one token. A new backend costs newCost tokens, because
+// the node checks it. The burst lets an agent change all of its backends in one report. Changes beyond the limits are
 // deferred: the next accepted heartbeat has the complete state of the agent.
 const (
 	changeRate  = 64 // tokens for each second
 	changeBurst = 1024
 	newCost     = 8
-	// deferralsLogged is the least time between two lines about one agent that changes too much.
+	// deferralsLogged is the minimum time between two log lines about the deferred changes of an agent.
 	deferralsLogged = 10 * time.Minute
 )
 
@@ -111,7 +111,7 @@ func newBudget() tokenbucket.Bucket {
 	return tokenbucket.New(tokenbucket.PerSecond(changeRate, changeBurst))
 }
 
-// deferred returns the outcome of a message that is not taken since its agent changes too much. The agent was heard.
+// deferred returns the outcome of a message with deferred changes. The message updates the last-seen time of the agent.
 func (w *writer) deferred(a *agent, now time.Time) Outcome {
 	w.updateLastSeen(a, now)
 	if a.isPublished {

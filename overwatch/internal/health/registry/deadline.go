@@ -19,7 +19,7 @@ type deadlineAt time.Duration
 
 // deadlineHandler is an object of the writer with deadlines.
 type deadlineHandler interface {
-	// handleDeadline is called at a deadline. Replaced deadlines are delivered too, and handleDeadline ignores them.
+	// handleDeadline is called at a deadline. It must ignore replaced deadlines, which are also delivered.
 	handleDeadline(w *writer, at deadlineAt, now time.Time)
 }
 
@@ -51,8 +51,8 @@ func (w *writer) deadlineFor(t time.Time) deadlineAt {
 	return max(deadlineAt((since+tick-1)/tick*tick), 1)
 }
 
-// setDeadline calls handleDeadline of handler at t. set is the deadline that is already set, zero if there is none. An
-// earlier deadline stays, a later one is replaced.
+// setDeadline calls handleDeadline of handler at t. set is the current deadline, zero without a deadline. An earlier
+// deadline remains, a later deadline is replaced.
 func (w *writer) setDeadline(handler deadlineHandler, set *deadlineAt, t time.Time) {
 	at := w.deadlineFor(t)
 	if *set != 0 && *set <= at {

@@ -21,8 +21,8 @@ func storedWarnings(w *status.Warnings) (stored [status.WarningKinds]store.Bleed
 	return stored
 }
 
-// restoredWarnings returns stored early warnings, which continue at their share, and the warnings that are used until
-// the agent reports again.
+// restoredWarnings returns the stored early warnings, which continue at their share, and the warnings that apply until
+// the next report of the agent.
 func restoredWarnings(stored [status.WarningKinds]store.Bleed, now time.Time) (*status.Warnings, wire.Warnings) {
 	var all status.Warnings
 	for kind, s := range stored {

@@ -5,7 +5,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Inputs has everything that the effective status of a backend depends on. check.StateUnknown stands for "none".
+// Inputs has all inputs of the effective status of a backend. check.StateUnknown means "none".
 type Inputs struct {
 	// Override is the state that an override sets.
 	Override check.State
@@ -17,7 +17,7 @@ type Inputs struct {
 	Held bool
 	// Unauthorized is true if the backend is declared and its declaration does not name the agent.
 	Unauthorized bool
-	// Check is the state that the node's own check found. It is StateUnknown if it is too old, or ignored during
+	// Check is the state of the node's own check. It is StateUnknown if the state is outdated, or ignored during
 	// self-isolation.
 	Check check.State
 	// Isolated is true if a failed own check is ignored because of self-isolation.

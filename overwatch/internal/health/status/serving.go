@@ -10,7 +10,7 @@ import (
 type ShareInputs struct {
 	// HeldReason is the reason of a held report of unhealthy.
 	HeldReason string
-	// Warnings are the early warnings that count, nil for none. WarningHeld is true if others are held.
+	// Warnings are the effective early warnings, nil without any. WarningHeld is true if there are also held warnings.
 	Warnings    *Warnings
 	WarningHeld bool
 	// DampedUntil is the end of the delay of a flapping backend, or zero.
@@ -25,7 +25,7 @@ type ShareInputs struct {
 type Serving struct {
 	Conclusion
 	Share float64 // from 0 to 1
-	Held  bool    // a hold keeps it serving
+	Held  bool    // a hold lets the backend serve
 	// Drain is the drain that ends at the lowest share, or nil.
 	Drain *Ramp
 }

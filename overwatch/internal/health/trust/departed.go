@@ -14,7 +14,7 @@ const (
 )
 
 // departure identifies the running process of an agent with a deleted pin, to reject its Enrol. Otherwise the process
-// would pin the old certificate again before the operator resets the agent. A process with a later epoch may enrol.
+// would pin the old certificate before the operator resets the agent. A process with a later epoch may enrol.
 type departure struct {
 	id    string
 	key   identity.KeyID
@@ -51,9 +51,9 @@ func (d *departed) removeDeparture(key identity.KeyID) {
 	}
 }
 
-// windows has the sequence windows of deleted pins. A certificate that is pinned again continues with its window, so
-// that recorded messages are rejected. The windows are not stored: messages to an earlier process of this node are
-// rejected anyway.
+// windows has the sequence windows of deleted pins. If a certificate is pinned a second time, it continues with its
+// window, so that recorded messages are rejected. The windows are not stored, because messages to an earlier process of
+// this node are rejected anyway.
 type windows map[identity.KeyID]identity.Window
 
 // storeWindow stores a window. At maxWindows, it replaces a random window, so that a sender cannot choose the replaced

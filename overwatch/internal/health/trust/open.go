@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// notBeforeSlack is the maximum clock difference for the begin of a certificate's validity: an agent may have made its
-// certificate with a clock that was two days fast.
+// notBeforeSlack is the maximum clock difference for the start of a certificate's validity. The clock of an agent may
+// have been two days fast when the agent created its certificate.
 const notBeforeSlack = 48 * time.Hour
 
 // Open authenticates a message. raw is a sealed message, which must not change while the result is in use. The checks

@@ -114,8 +114,8 @@ func (t *Trust) storeReported(ids []string) error {
 	return nil
 }
 
-// deletePins deletes the pins among ids for which fits is true, in one write and on this node only. The agents may
-// enrol again with a valid token. Their recorded messages stay rejected.
+// deletePins deletes the pins among ids for which fits is true, in a single write and on this node only. The agents may
+// enrol with a valid token. Their recorded messages stay rejected.
 func (t *Trust) deletePins(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -189,8 +189,8 @@ func (t *Trust) Select(s Selection) []string {
 	return ids
 }
 
-// UnpinSelected deletes the pins of those ids that s still selects, and returns the ids. After an error, no pin is
-// deleted. In contrast to Unpin, the processes of the agents may enrol again with a valid token.
+// UnpinSelected deletes the pins of the ids that s still selects, and returns these ids. After an error, no pin is
+// deleted. In contrast to Unpin, the running agents may enrol with a valid token.
 func (t *Trust) UnpinSelected(ctx context.Context, s Selection, ids []string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -24,13 +24,13 @@ type entry struct {
 	running bool
 	// isDropped is set by Run when the target is dropped; the goroutine that checks it then reports nothing.
 	isDropped atomic.Bool
-	// initial is true until the first attempt for a target that was there at the start.
+	// initial is true until the first attempt, for targets that existed at the start.
 	initial bool
-	// spread is true while the next check is to move away from those of entries that came at the same time.
+	// spread is true while the next check must move away from the checks of entries that were added at the same time.
 	spread bool
 
-	// waiting are the calls of CheckNow that want the next verdict. again is true if one of them, or another spec, came
-	// during a check: another check must follow it.
+	// waiting has the calls of CheckNow that wait for the next verdict. again is true if such a call, or another spec,
+	// arrived during a check, which then requires another check.
 	waiting []*batch
 	again   bool
 }
@@ -84,8 +84,8 @@ func attempt(ctx context.Context, t registry.CheckTarget, newProber proberMaker)
 const (
 	// followInterval bounds the delay in noticing a change of the targets, at the price of one atomic load.
 	followInterval = 200 * time.Millisecond
-	// followShare bounds the cost of following targets that change all the time, as when many agents appear at once.
-	// Comparing hundreds of thousands takes a while; the next comparison begins at least twenty times as long after it.
+	// followShare limits the cost of following targets that change continuously, for example when many agents connect.
+	// Comparing hundreds of thousands of targets is slow. The pause after a comparison is at least twenty times as long.
 	followShare = 20
 )
 

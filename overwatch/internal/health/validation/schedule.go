@@ -9,13 +9,13 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// startSpread is the time that each of the targets that come together adds to the time over which their first checks
-// are spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
+// startSpread is the time that each new target adds to the period over which the first checks of new targets are
+// spread. A thousand checks per second use a tenth of a core, and a single new backend does not wait.
 const startSpread = time.Millisecond
 
-// undecidedDivisor is the part of an interval after which a target without a verdict is checked again, if its last
-// check failed or its success was not enough. A backend that died while this node was away is found soon, and yet one
-// lost packet takes nothing out.
+// undecidedDivisor divides the interval of the next check of a target without a verdict, if its last check failed or
+// more successes are required. A backend that died while this node was offline is found soon, and a single lost packet
+// does not make a backend unhealthy.
 const undecidedDivisor = 4
 
 // schedule has the targets with the times of their next checks. It has no goroutine and no clock.
@@ -174,8 +174,8 @@ func (s *schedule) finishCheck(f checkOutcome, now time.Time) {
 
 // nextDue returns the time of the next check: an interval after the due time of the last check, or now if that time has
 // passed. The interval is the fast interval if the last result contradicts the state, and at most a quarter of the
-// interval without a state. After a check that many targets had at the same time, the next check is up to half an
-// interval earlier, at random, so that the checks move apart.
+// interval without a state. After simultaneous checks of many targets, the next check is earlier by a random time of up
+// to half an interval, so that the checks spread out.
 func (s *schedule) nextDue(e *entry, last check.Outcome, now time.Time) time.Time {
 	gap := e.target.Spec.IntervalAfter(&e.tracker)
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {

@@ -12,8 +12,8 @@ import (
 
 // Brake holds the keys of overwatch.brake, the mass-failure protection: a bound on backends that agent reports remove.
 type Brake struct {
-	// Whether the node ignores agent reports that make too many backends unhealthy in a short time while its own checks
-	// succeed; see [mass-failure protection](#mass-failure-protection).
+	// Whether mass-failure protection is active: the node ignores agent reports that make many backends unhealthy in a
+	// short time while its own checks succeed. See [mass-failure protection](#mass-failure-protection).
 	Enabled bool `key:"enabled" default:"true"`
 	// The part of the serving backends of a name, of a region or of an agent, three at least, beyond which the node
 	// ignores reports: 1% to 99%.

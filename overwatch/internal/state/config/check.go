@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// CheckSettings returns the faults in the settings of DNS, gossip, checks and the log, for a configuration that was
-// changed after Load. It changes nothing.
+// CheckSettings returns the faults in the settings of DNS, gossip, checks and the log of a configuration that changed
+// after Load. It does not change the configuration.
 func (c *Config) CheckSettings() settings.Problems {
 	own := *c
 	own.DNS.Zones = slices.Clone(c.DNS.Zones) // their names are brought into canonical form

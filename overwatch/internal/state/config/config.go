@@ -260,8 +260,8 @@ type Replication struct {
 	// Whether changes of operators are exchanged with the nodes of `overwatch.dnssec.key_sync.peers` or
 	// `overwatch.peers` (see [replication](replication.md)). Requires `key_sync.secret`; DNSSEC is optional.
 	Enabled bool `key:"enabled" default:"true" reload:"live"`
-	// How long a deletion is stored. A node that was away for longer receives the state of the other nodes before it
-	// sends its own state. The same on all nodes.
+	// How long a node stores a deletion. A node that was offline for longer receives the state of the other nodes before
+	// sending its own state. Set the same value on all nodes.
 	TombstoneRetention time.Duration `key:"tombstone_retention" default:"720h" reload:"restart" min:"1h" max:"87600h"`
 }
 

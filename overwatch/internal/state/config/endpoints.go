@@ -61,7 +61,7 @@ func (c *Config) OneListener() bool {
 	return remedy+otherRemedy == "" && of == other && of.Port != 0
 }
 
-// Ports returns the ports of the listeners, each once, without those that the system chooses.
+// Ports returns the ports of the listeners without duplicates, and without ports that the system chooses.
 func (c *Config) Ports() (ports []uint16) {
 	for _, l := range c.Listeners() {
 		at, remedy := settings.ParseListener(l.Address)

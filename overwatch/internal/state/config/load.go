@@ -13,8 +13,8 @@ import (
 // Check returns faults that this package cannot know of. They need no File and Line.
 type Check func(*Config) settings.Problems
 
-// Load reads a configuration with its included files. The error is of type settings.Problems and lists all faults,
-// those of checks too, one line each.
+// Load loads a configuration with its included files. The error is of type settings.Problems and lists all faults,
+// including the faults of checks, one line each.
 func Load(path string, checks ...Check) (*Config, error) {
 	c := Default()
 	options := settings.Options{Mode: Mode, Validate: c.validator(c.readZoneFiles, checks)}

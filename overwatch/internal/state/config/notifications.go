@@ -113,7 +113,7 @@ func (v *validator) notified(key string, t *NotificationTarget) {
 // The bounds of the key of a webhook, in octets (Standard Webhooks).
 const minWebhookKey, maxWebhookKey = 24, 64
 
-// WebhookKey returns the key that signs messages, nil where there is none. Its error does not have the secret.
+// WebhookKey returns the key that signs messages, nil without a secret. Its error does not contain the secret.
 func WebhookKey(secret settings.Secret) ([]byte, error) {
 	if secret == "" {
 		return nil, nil

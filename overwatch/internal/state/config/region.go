@@ -12,8 +12,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// RegionProblems returns the faults of a region that are independent of other objects and of the node, apart from its
-// name and its servers. Parsing checks the bounds of numbers. Keys are names of fields, such as countries[0].
+// RegionProblems returns the faults of a region that are independent of other objects and of the node, except the
+// faults of its name and its servers. Parsing checks the bounds of numbers. Keys are names of fields, such as
+// countries[0].
 func RegionProblems(r *Region) (found settings.Problems) {
 	add := func(key, value, format string, args ...any) {
 		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})

@@ -97,7 +97,7 @@ func (v *validator) gossip() {
 	v.once(key+".seeds", g.Seeds)
 }
 
-// timing checks the times after which backends count as down or gone.
+// timing checks the times after which backends become unhealthy or are removed.
 func (v *validator) timing() {
 	checks, stale := &v.config.Overwatch.Validation, &v.config.Overwatch.Stale
 	if checks.CheckTimeout > checks.CheckInterval {

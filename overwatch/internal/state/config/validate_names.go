@@ -167,7 +167,7 @@ func (v *validator) ownRegion() {
 	}
 }
 
-// sameButCase warns of a region whose name differs only in case from the name of an earlier region. Versions up to 0.9
+// sameButCase warns if the name of a region differs only in case from the name of an earlier region. Versions up to 0.9
 // allowed both. spelled maps names in lower case to the first name.
 func (v *validator) sameButCase(key, name string, spelled map[string]string) {
 	lower := strings.ToLower(name)
@@ -191,8 +191,8 @@ func (v *validator) regionAgain(key string, r *Region, first int) {
 	}
 }
 
-// nearOnce warns of codes that an earlier region lists too: clients are placed in that one. first maps codes to
-// regions.
+// nearOnce warns of codes that an earlier region also lists, because the earlier region receives the clients. first
+// maps codes to regions.
 func (v *validator) nearOnce(key string, codes []string, region string, first map[string]string) {
 	for _, code := range codes {
 		if earlier, taken := first[code]; !taken {

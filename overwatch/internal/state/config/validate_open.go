@@ -13,7 +13,7 @@ import (
 // maxNamed bounds the services that one warning names.
 const maxNamed = 10
 
-// unboundedServices warns of services whose agents may claim backends at nearly any address.
+// unboundedServices warns of services without allowed_cidrs, which accept agent backends at nearly any address.
 func (v *validator) unboundedServices() {
 	o := &v.config.Overwatch
 	var open []string
@@ -44,7 +44,7 @@ func (v *validator) openAPI(a *API) {
 	if !a.Tokens.Any() && a.TLS.ClientCA == "" {
 		lacks = append(lacks, "api.tokens")
 	}
-	if !a.Tokens.Any() && a.TLS.Certificate == "" { // with tokens, their warning says so
+	if !a.Tokens.Any() && a.TLS.Certificate == "" { // with tokens, their warning covers this
 		lacks = append(lacks, "api.tls")
 	}
 	if len(a.AllowedHosts) == 0 {

@@ -57,8 +57,8 @@ func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 	}
 }
 
-// server checks the keys of one server and returns the number of its domain. It formats no key unless one is wrong,
-// because there may be 400 000 servers.
+// server checks the keys of a server and returns the number of its domain, or noDomain. It formats keys only for
+// faults, because a configuration may have 400,000 servers.
 func (v *validator) server(at serverPlace, s *Server) (domain int32) {
 	domain = noDomain
 	if s.Target != "" || len(s.AllowedCIDRs) > 0 {
@@ -88,7 +88,8 @@ func (v *validator) server(at serverPlace, s *Server) (domain int32) {
 	return domain
 }
 
-// serverService brings the service into canonical form and returns the number of its domain, if there is one.
+// serverService converts the service to canonical form and returns the number of its domain, noDomain if it does not
+// exist.
 func (v *validator) serverService(at serverPlace, s *Server) (domain int32) {
 	domain, served := v.domains[s.Service]
 	if !served {

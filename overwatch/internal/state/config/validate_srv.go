@@ -2,9 +2,9 @@ package config
 
 import "fmt"
 
-// srvPorts holds, for domains with srv, the servers whose ports must agree.
+// srvPorts has the servers of domains with srv, which must have equal ports.
 type srvPorts struct {
-	byRegion map[string][]int32    // the domains whose servers without a service are those of the region
+	byRegion map[string][]int32    // the domains that use the servers without a service of a region
 	first    map[int32]serverPlace // by domain: the first server
 }
 

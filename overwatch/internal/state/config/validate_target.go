@@ -28,7 +28,7 @@ func (v *validator) target(at serverPlace, s *Server) {
 	}
 }
 
-// Steers reports whether a canonical name is one of names, or below a wildcard of them.
+// Steers reports whether names contain a canonical name, or a wildcard that covers it.
 func Steers[V any](names map[string]V, name string) bool {
 	if _, is := names[name]; is {
 		return true

@@ -62,7 +62,7 @@ func (v *validator) previousTokens() {
 		entry, list := settings.Entry(key, service), o.PreviousAgentTokens[service]
 		present, served := o.AgentTokens[service]
 		switch {
-		case !served && v.HasProblem("overwatch.agent_tokens"): // what it has cannot be read
+		case !served && v.HasProblem("overwatch.agent_tokens"): // agent_tokens is invalid
 		case !served:
 			v.Add(entry, "", "agent_tokens has no such service: give it its new token there, or remove this")
 		case len(list) > maxPreviousTokens:

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// readZoneFiles reads the zone files. Where a zone has no nameservers or admin of its own, it takes them from the file.
+// readZoneFiles loads the zone files. A zone without nameservers or admin takes them from its file.
 func (c *Config) readZoneFiles(report *settings.Report) {
 	for i := range c.DNS.Zones {
 		z := &c.DNS.Zones[i]

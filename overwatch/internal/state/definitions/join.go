@@ -11,9 +11,10 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Join returns a file's configuration with the definitions of the API added. Of two of one name the file's wins.
-// References to regions get the spelling of the region, so that all readers may compare names of regions exactly.
-// Neither is changed, and the result shares their memory. names are those of the file's domains.
+// Join returns the configuration of a file with the definitions of the API. A definition of the file has precedence
+// over a definition of the API with the same name. References to regions receive the spelling of the region, so that
+// readers can compare names of regions exactly. The Set and file stay unchanged, and the result shares their memory.
+// names are the names of the domains of the file.
 func (s *Set) Join(file *config.Config, names Names) *config.Config {
 	joined := *file
 	known, spelled := s.joinRegions(&joined, file), s.RegionNames(file)
@@ -24,7 +25,7 @@ func (s *Set) Join(file *config.Config, names Names) *config.Config {
 // Names is the set of a file's domain names.
 type Names map[string]bool
 
-// NamesIn returns the names of a file's domains, disabled ones too. It takes a while where there are very many.
+// NamesIn returns the names of the domains of a file, including disabled domains. It is slow for very many domains.
 func NamesIn(file *config.Config) Names {
 	names := make(Names, len(file.Domains))
 	for _, list := range [][]config.Domain{file.Domains, file.Disabled()} {
@@ -55,7 +56,7 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 	return known
 }
 
-// joinMappings adds the mappings whose region exists.
+// joinMappings adds the mappings with existing regions.
 func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool, spelled config.RegionNames) {
 	written := make(map[netip.Prefix]bool, len(file.Overwatch.Geolocation.CustomMappings))
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {

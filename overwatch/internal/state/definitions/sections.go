@@ -263,8 +263,7 @@ func (s *Set) lay(name string, c *config.Config) error {
 	return nil
 }
 
-// outOfRange returns the faults of numbers in an overlay that their settings cannot hold: in force, they would be other
-// numbers.
+// outOfRange returns the faults of numbers in an overlay that exceed the type of their settings and would overflow.
 func outOfRange(name string, overlay json.RawMessage, over *config.Config) (found settings.Problems) {
 	var wanted map[string]json.RawMessage
 	if overlay == nil {

@@ -16,11 +16,11 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// OverTarget is the kind of a server that the API has made by host name. It is stored among the settings, as overlays
-// are, so that nodes of an earlier version keep it and pass it on.
+// OverTarget is the kind of a server by host name that the API has created. The server is stored as a setting, like an
+// overlay, so that nodes of earlier versions store and forward it.
 const OverTarget = "target"
 
-// Bounds of the servers by host name that the API may make. Each has up to 32 addresses, and is resolved for ever.
+// Limits of the servers by host name of the API. Each has up to 32 addresses, which the node resolves continuously.
 const (
 	MaxTargets      = 1_000
 	MaxTargetCIDRs  = 32
@@ -36,7 +36,7 @@ type TargetID struct {
 // String returns the id in the API, "<service>:<host name>:<port>".
 func (t TargetID) String() string { return t.Service + ":" + t.Name + ":" + strconv.Itoa(int(t.Port)) }
 
-// key returns the name of the setting that holds the server.
+// key returns the name of the setting with the server.
 func (t TargetID) key() string { return OverlayKey(OverTarget, t.String()) }
 
 // NewTargetID returns an id in its canonical form.
@@ -55,8 +55,8 @@ func NewTargetID(service, name string, port int) (TargetID, error) {
 	return TargetID{served, canonical, uint16(port)}, nil
 }
 
-// ParseTargetID reads the form that String writes. It refuses an address in place of the host name: that is the id of
-// another kind of server.
+// ParseTargetID parses the format of String. It rejects an address instead of the host name, because servers by address
+// have other ids.
 func ParseTargetID(text string) (TargetID, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
@@ -72,7 +72,7 @@ func ParseTargetID(text string) (TargetID, error) {
 // TargetIDOf returns the id of a server by host name.
 func TargetIDOf(s *model.Server) TargetID { return TargetID{s.Service, s.Target, s.Port} }
 
-// CheckTarget returns the first fault of a server by host name that does not depend on other definitions.
+// CheckTarget returns the first fault of a server by host name that is independent of other definitions.
 func CheckTarget(t *model.Server) error {
 	if err := errors.Join(CheckWeight(t.Weight), CheckAgent(t.Agent), CheckHost(t.Host)); err != nil {
 		return err
@@ -89,7 +89,7 @@ func CheckTarget(t *model.Server) error {
 	return nil
 }
 
-// TargetCheck returns the check of a server by host name: the check of its region with the settings of the server.
+// TargetCheck returns the check of a server by host name: the settings of the server over the check of its region.
 func TargetCheck(c *config.Config, t *model.Server) check.Spec {
 	ofRegion := c.CheckIn(t.Region)
 	ofRegion.Host = cmp.Or(t.Host, ofRegion.Host)
@@ -98,8 +98,8 @@ func TargetCheck(c *config.Config, t *model.Server) check.Spec {
 	return h.Spec()
 }
 
-// DecodeTarget reads the stored form of a server by host name. Version 0.9.0 stores neither service, target nor port,
-// which the id has.
+// DecodeTarget decodes the stored form of a server by host name. Version 0.9.0 stores the service, target and port only
+// in the id.
 func DecodeTarget(id string, value json.RawMessage) (*model.Server, error) {
 	known, err := ParseTargetID(id)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Set) Targets() (all []*model.Server) {
 		if !is || kind != OverTarget {
 			continue
 		}
-		if t, err := DecodeTarget(name, value); err == nil { // else CheckOverlay reports it
+		if t, err := DecodeTarget(name, value); err == nil { // CheckOverlay reports the error
 			all = append(all, t)
 		}
 	}
@@ -150,7 +150,7 @@ func (t TargetID) Compare(other TargetID) int {
 		cmp.Compare(t.Port, other.Port))
 }
 
-// PutTarget adds a server by host name, or replaces it.
+// PutTarget adds or replaces a server by host name.
 func (d *Draft) PutTarget(t *model.Server) error {
 	value, err := model.Encode(t)
 	if err == nil {
@@ -162,7 +162,7 @@ func (d *Draft) PutTarget(t *model.Server) error {
 // DeleteTarget deletes a server by host name.
 func (d *Draft) DeleteTarget(id TargetID) { d.PutSetting(id.key(), nil) }
 
-// FileTargets returns the servers by host name of a file.
+// FileTargets returns the servers by host name of a configuration file.
 func FileTargets(file *config.Config) map[TargetID]bool {
 	all := make(map[TargetID]bool)
 	if !file.HasTargets() {
@@ -176,7 +176,7 @@ func FileTargets(file *config.Config) map[TargetID]bool {
 	return all
 }
 
-// joinTargets adds the servers by host name whose region exists, disabled or not. Of two of one id the file's wins.
+// joinTargets adds the servers by host name in existing regions, enabled or not. A server of the file has precedence.
 func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool,
 	spelled config.RegionNames) *config.Config {
 	all := s.Targets()

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// Kept is the number of visible events, the latest ones. A new file begins with this number of events, and memory has
-	// up to twice this number.
+	// Kept is the number of visible events, the latest events. A new file begins with this number of events, and memory
+	// has up to twice this number.
 	Kept = 10_000
 	// maxText bounds each text of an event, in octets.
 	maxText = 1 << 10
@@ -145,7 +145,7 @@ func (j *Journal) After(sequence uint64) (events []api.Event, missed bool) {
 	return kept[at:len(kept):len(kept)], sequence >= j.next || at == 0 && sequence+1 < kept[0].Sequence
 }
 
-// Newest returns the sequence of the latest event; 0: there is no event.
+// Newest returns the sequence of the latest event, 0 without events.
 func (j *Journal) Newest() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()

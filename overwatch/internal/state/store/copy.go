@@ -20,13 +20,13 @@ const (
 	copyEvery    = 10 * time.Second
 	copyShare    = 100
 	copyAtLatest = 10 * time.Minute
-	// copyStatusDelay is copyDelay where only statuses have changed, which agents and checks soon report again.
-	// Without these copies, a node that starts from a copy would answer with backends of long ago.
+	// copyStatusDelay is copyDelay if only statuses have changed, which agents and checks soon report after a restart.
+	// Without these copies, a node that starts from a copy would answer with outdated backends.
 	copyStatusDelay = time.Minute
 )
 
-// Run copies the store soon after a change, later where only statuses have changed, until ctx is over. A copy that
-// fails is logged and tried again. After a failed write, Run also tests whether the disk takes data again.
+// Run copies the store soon after a change, later if only statuses have changed, until ctx ends. It logs and retries
+// failed copies. After a failed write, Run also tests whether writes succeed.
 func (s *Store) Run(ctx context.Context) error {
 	var probing sync.WaitGroup
 	defer probing.Wait()

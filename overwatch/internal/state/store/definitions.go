@@ -134,10 +134,10 @@ func (b *Batch) PutCreationTimes(value []byte) {
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, creationTimesKey, value) })
 }
 
-// LoadCreationTimes returns the value of the last PutCreationTimes, nil for none.
+// LoadCreationTimes returns the value of the last PutCreationTimes, nil if it is missing.
 func (s *Store) LoadCreationTimes() ([]byte, error) { return s.get(bucketMeta, creationTimesKey) }
 
-// LoadSerial returns the upper bound of the SOA serials that have been given, 0 for none.
+// LoadSerial returns the upper bound of the assigned SOA serials, 0 if it is missing.
 func (s *Store) LoadSerial() (uint32, error) { return s.number(serialKey) }
 
 // putObject stores an object of a kind of package model.
@@ -151,7 +151,7 @@ func (b *Batch) put(bucket, key string, object any) {
 	b.encoded(bucket, key, value, err)
 }
 
-// encoded stores an encoded object, or keeps the error of its encoding for Write.
+// encoded stores an encoded object, or records the encoding error for Write.
 func (b *Batch) encoded(bucket, key string, value []byte, err error) {
 	if err != nil {
 		b.err = fmt.Errorf("encoding %s %q: %w", bucket, key, err)

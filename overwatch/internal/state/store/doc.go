@@ -14,9 +14,9 @@
 //
 // # Damage
 //
-// bbolt maps its file into memory without validation. A damaged file makes bbolt panic, fault, loop, or return data that
-// no caller has stored, partly in goroutines of bbolt, where no caller can recover (bbolt issues 335 and 778). Therefore
-// this package validates a file like any untrusted input before bbolt opens it: the position, bounds and order of each
-// reachable page, then the checksum of each record, and a checksum over all records of each bucket. The store moves an
-// invalid file away, and replaces it with the copy if the copy is valid.
+// bbolt maps its file into memory without validation. A damaged file makes bbolt panic, fault, loop, or return data
+// that no caller has stored, partly in goroutines of bbolt, where no caller can recover (bbolt issues 335 and 778).
+// Therefore this package validates a file like any untrusted input before bbolt opens it: the position, bounds and
+// order of each reachable page, then the checksum of each record, and a checksum over all records of each bucket. The
+// store moves an invalid file away, and replaces it with the copy if the copy is valid.
 package store

@@ -25,8 +25,8 @@ type heldObject struct {
 	reason  error
 }
 
-// Held lists the stored objects of other nodes without effect here, in the order of their keys.
-// The record of such an object, if there is one, has the last value that this node accepted.
+// Held lists the stored objects of other nodes without effect on this node, in the order of their keys. The record of
+// such an object has the last value that this node accepted, if any.
 func (s *Store) Held() []replica.Rejection {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
@@ -54,7 +54,7 @@ func (s *Store) HeldReason(key replica.Key) error {
 	return nil
 }
 
-// pruneHeld forgets the held objects that later versions have replaced. The caller holds commitMu.
+// pruneHeld removes the held objects that later versions have replaced. The caller holds commitMu.
 func (s *Store) pruneHeld() {
 	for key, h := range s.held {
 		if o, there := s.table.Get(key); !there || o.Version != h.version {

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// The kinds of decisions that reach every node. Objects of other kinds, which a later version may have, are kept and
-// passed on.
+// The kinds of replicated objects. The store retains and forwards objects of unknown kinds, which later versions may
+// add.
 const (
 	KindDomain   = "domain"
 	KindRegion   = "region"
@@ -20,22 +20,23 @@ const (
 	KindOverride = "override"
 	KindWeight   = "weight"
 	KindDrain    = "drain"
-	KindAgent    = "agent" // announced
+	KindAgent    = "agent" // announced agent
 	KindSetting  = "setting"
-	// KindRevocation is named by agent id: its value is the refused pin, its deletion an unpin. KindLock is named by
-	// service. Their values are stored twice, because this node may delete the records of pins and locks by itself.
+	// An object of KindRevocation has an agent id as its name and a refused pin as its value; its deletion deletes the
+	// pin. An object of KindLock has a service as its name. The store also has separate records of their values, because
+	// this node may delete the records of pins and locks locally.
 	KindRevocation = "revocation"
 	KindLock       = "lock"
 )
 
-// kinds maps the buckets of records that reach every node to the kinds of their objects.
+// kinds maps the buckets of replicated records to the kinds of their objects.
 func kinds() map[string]string {
 	return map[string]string{bucketDomains: KindDomain, bucketRegions: KindRegion, bucketMappings: KindMapping,
 		bucketServers: KindServer, bucketOverrides: KindOverride, bucketWeights: KindWeight,
 		bucketDrains: KindDrain, bucketNodes: KindAgent, bucketSettings: KindSetting}
 }
 
-// Replicates reports whether every node has the objects of a kind.
+// Replicates reports whether objects of a kind are replicated to every node.
 func Replicates(kind string) bool {
 	for _, replicated := range kinds() {
 		if replicated == kind {
@@ -45,10 +46,10 @@ func Replicates(kind string) bool {
 	return kind == KindRevocation || kind == KindLock
 }
 
-// SharedSettings lists the sections of settings that are the same on all nodes; each node has its own of the others.
+// SharedSettings lists the sections of settings that all nodes share. The other sections are local to each node.
 func SharedSettings() []string { return []string{"dns", "health-check"} }
 
-// objectKey returns the key of the object that replicates a record; ok is false for a record of this node alone.
+// objectKey returns the key of the object that replicates a record. ok is false for a local record.
 func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
 	kind, ok := kinds()[bucket]
 	if !ok {
@@ -65,13 +66,13 @@ func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
 	case KindOverride, KindWeight, KindDrain:
 		name = strings.Replace(name, "\x00", " ", 1)
 	case KindSetting:
-		ok = slices.Contains(SharedSettings(), name) || strings.Contains(name, " ") // laid over an object of the file
+		ok = slices.Contains(SharedSettings(), name) || strings.Contains(name, " ") // an overlay of an object of the file
 	}
 	return replica.Key{Kind: kind, Name: name}, ok
 }
 
-// recordKeyOf returns the bucket and the key of an object's record. ok is false for an object of an unknown kind, and
-// for one whose value has another name.
+// recordKeyOf returns the bucket and the key of an object's record. ok is false if the kind is unknown, or if the value
+// of the object has another name.
 func recordKeyOf(o *replica.Object) (bucket string, key []byte, ok bool) {
 	for b, kind := range kinds() {
 		if kind == o.Kind {
@@ -96,7 +97,7 @@ func recordKeyOf(o *replica.Object) (bucket string, key []byte, ok bool) {
 	return bucket, key, o.Deleted || named(o) == o.Name
 }
 
-// Readable reports whether an object is of a known kind and its value has the object's name.
+// Readable reports whether the kind of an object is known and the value has the name of the object.
 func Readable(o *replica.Object) bool {
 	if o.Kind == KindRevocation || o.Kind == KindLock {
 		return o.Deleted || named(o) == o.Name
@@ -105,20 +106,20 @@ func Readable(o *replica.Object) bool {
 	return ok
 }
 
-// EndpointOf returns service, address and port of the server that an object of KindServer holds.
+// EndpointOf returns the service, address and port of an object of KindServer.
 func EndpointOf(key replica.Key) (service string, at netip.AddrPort, err error) {
 	service, rest, _ := strings.Cut(key.Name, " ")
 	at, err = netip.ParseAddrPort(rest)
 	return service, at, err
 }
 
-// OrderOf returns service and address of the order in an object of KindOverride, KindWeight or KindDrain.
+// OrderOf returns the service and address of an object of KindOverride, KindWeight or KindDrain.
 func OrderOf(key replica.Key) (service, address string) {
 	service, address, _ = strings.Cut(key.Name, " ")
 	return service, address
 }
 
-// named returns the name that an object's value gives it; empty where the value cannot be read.
+// named returns the name in the value of an object, empty if the value is invalid.
 func named(o *replica.Object) string {
 	switch o.Kind {
 	case KindDomain:

@@ -22,7 +22,7 @@ func orderBucket(kind api.OrderKind) string {
 	}
 }
 
-// LoadOrders returns all orders, expired ones too, by kind, service and address.
+// LoadOrders returns all orders, including expired orders, by kind, service and address.
 func (s *Store) LoadOrders() (all []Order, err error) {
 	begun := map[string]time.Time{}
 	err = s.readSound(bucketBegun, func(key, value []byte) error {
@@ -73,9 +73,8 @@ func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ..
 	return s.keep(func(w *writer) { w.dropOrder(kind, service, address) }, with...)
 }
 
-// ExpireOrder ends an order on this node unless another one, with another end, has replaced it, and appends the
-// entries. Other nodes are told nothing: each ends the order by its own clock, so that one whose clock is ahead ends it
-// nowhere else.
+// ExpireOrder ends an order on this node and appends the entries, unless an order with another end has replaced it. The
+// expiration is local: each node ends the order by its own clock, so that a fast clock affects only its own node.
 func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...Entry) error {
 	return s.keep(func(w *writer) {
 		stored, found := w.order(kind, service, address)

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// A record is a checksum followed by a value. Each bucket has a digest, in the bucket of digests, which changes in the
-// same transaction. So a missing record, or one from an older page, is noticed like one that was changed.
+// A record is a checksum followed by a value. The bucket of digests has a digest of each other bucket, which changes in
+// the same transaction. The digest detects missing and outdated records, the checksum detects changed records.
 const sumSize = 8
 
 // sum returns the checksum over a record's bucket, key and value: the first octets of a SHA-256.

@@ -25,8 +25,8 @@ import (
 //	missing   damaged   empty; the copy is set aside
 //	missing   missing   empty: the first start
 //
-// An empty file counts as damaged: a store gets its name only when it is whole. Only the very first start is no
-// recovery.
+// An empty file is treated as damaged, because a store receives its name only after it is complete. Only the first
+// start of a node is no recovery.
 func (s *Store) settleFile() error {
 	found, err := inspect(s.path)
 	switch {
@@ -73,7 +73,7 @@ func inspect(path string) (soundness, error) {
 	return verify(f, info.Size())
 }
 
-// replace sets the file aside and puts the copy in its place, or an empty store if the copy is damaged too.
+// replace moves the file away and replaces it with the copy, or with an empty store if the copy is damaged.
 func (s *Store) replace(why string) error {
 	_, copyErr := inspect(s.copyPath())
 	if other, ok := errors.AsType[*schemaError](copyErr); ok {
@@ -117,7 +117,7 @@ func (s *Store) useCopy() error {
 		return err
 	}
 	if err := duplicate(s.copyPath(), s.path); err != nil {
-		// The disk may be too full for a duplicate: then the copy itself is renamed.
+		// The disk may be full. Then the copy itself is renamed.
 		if renameErr := rename(s.copyPath(), s.path); renameErr != nil {
 			return fmt.Errorf("restoring %s: %w", s.path, errors.Join(err, renameErr))
 		}
@@ -152,7 +152,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails after the rename, when nothing is left to remove
+	defer os.Remove(f.Name()) // fails after the rename, which is harmless
 	defer f.Close()
 	if err := write(f); err != nil {
 		return err

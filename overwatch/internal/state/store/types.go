@@ -43,14 +43,14 @@ type PinChange struct {
 	Drop   []string // agent ids
 	Lock   []TokenLock
 	Unlock []string // services
-	// Alone reports that the pins and locks are deleted on this node only. Each other node decides separately.
+	// Alone restricts the deletion of the pins and locks to this node. Each other node decides separately.
 	Alone bool
 }
 
-// PinnedService is a service whose token an agent has proved.
+// PinnedService is a service with a token that an agent has proved.
 type PinnedService struct {
 	Name      string    `json:"name"`
-	TokenMark [16]byte  `json:"token_mark"` // of the token that was proved: identity.TokenMark
+	TokenMark [16]byte  `json:"token_mark"` // of the proved token: identity.TokenMark
 	ProvedAt  time.Time `json:"proved_at"`
 }
 
@@ -59,7 +59,7 @@ type Status struct {
 	Service string     `json:"-"`
 	Address netip.Addr `json:"-"`
 	Port    uint16     `json:"-"`
-	// Gone deletes the record; the other fields are then ignored.
+	// Gone deletes the record and ignores the other fields.
 	Gone bool `json:"-"`
 
 	Healthy       bool          `json:"healthy,omitempty"`

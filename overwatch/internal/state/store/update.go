@@ -47,7 +47,7 @@ func (s *Store) update(apply func(*writer)) error {
 	return c.err
 }
 
-// Writing returns the age of the current transaction; 0: there is none.
+// Writing returns the age of the current transaction, 0 without a transaction.
 func (s *Store) Writing() time.Duration {
 	if began := s.writing.Load(); began != nil {
 		return time.Since(*began)
@@ -225,7 +225,7 @@ func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
 	return value, nil
 }
 
-// number returns a number of 4 octets in bucketMeta; 0: there is none.
+// number returns a 4-byte number in bucketMeta, 0 if it is missing.
 func (s *Store) number(key []byte) (uint32, error) {
 	value, err := s.get(bucketMeta, key)
 	if len(value) != 4 {

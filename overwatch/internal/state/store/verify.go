@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// This file reads the format of bbolt, version 2: pages of one size; each with a header of id (8 octets), kind
-// (2), count of elements (2) and number of pages that follow and belong to it (4); elements of 16 octets each behind
-// the header; integers in the byte order of the machine.
+// This file reads format version 2 of bbolt. A page starts with a header: id (8 bytes), kind (2), number of elements
+// (2) and number of overflow pages (4). Elements of 16 bytes follow the header. All pages have the same size. Integers
+// have the byte order of the machine.
 const (
 	pageHeaderSize = 16
 	elementSize    = 16
@@ -23,11 +23,11 @@ const (
 	pageBranch   = 0x01
 	pageLeaf     = 0x02
 	leafIsBucket = 0x01
-	noFreelist   = 1<<64 - 1 // in place of a page number
+	noFreelist   = 1<<64 - 1 // replaces a page number
 
 	minPageSize = 1 << 10
 	maxPageSize = 1 << 16
-	maxDepth    = 24 // of one tree: far beyond what fits on a disk
+	maxDepth    = 24 // of a tree, more than any disk can store
 )
 
 // errDamaged is wrapped by every finding of verify.
@@ -134,7 +134,7 @@ func readMeta(r io.ReaderAt, offset int64) (meta, bool) {
 type walk struct {
 	r    io.ReaderAt
 	meta meta
-	seen map[uint64]struct{} // pages, each of which must belong to one place only
+	seen map[uint64]struct{} // visited pages; each page must belong to a single place
 }
 
 // visit gets the elements of leaves in order; key and value are valid only during the call.

@@ -186,8 +186,8 @@ func (w *writer) putMarks() {
 }
 
 // TendReplicas deletes tombstones and expired orders older than the retention, if the clock of this node agrees with
-// that of a peer or is the only one. Objects of this node with versions too far ahead of a settled clock receive
-// versions of the present time, see replica.Table.Mend. TendReplicas returns these objects.
+// the clock of a peer or the node has no peers. If the clock is confirmed, objects of this node with versions far in
+// the future receive current versions (see replica.Table.Mend). TendReplicas returns these objects.
 func (s *Store) TendReplicas(peers replica.Peers) (mended []replica.Object, err error) {
 	err = s.update(func(w *writer) {
 		w.table.SetPeers(peers)
@@ -210,7 +210,7 @@ func (s *Store) TendReplicas(peers replica.Peers) (mended []replica.Object, err 
 
 func versionKey(k replica.Key) []byte { return []byte(k.Kind + "\x00" + k.Name) }
 
-// version sets the version of a record that was written on this node; a nil value is a deletion.
+// version sets the version of a record that this node has written. A nil value is a deletion.
 func (w *writer) version(bucket string, key, value []byte) {
 	if w.table == nil || w.given || w.err != nil {
 		return
@@ -348,8 +348,7 @@ func (s *Store) rereadTable() {
 	s.showTable()
 }
 
-// openTable reads the table. Orders that ended too early, and held objects that may have an effect now, receive their
-// record.
+// openTable loads the table. Orders that ended early, and held objects that may now take effect, receive their record.
 func (s *Store) openTable() (err error) {
 	if s.table, err = s.readTable(); err != nil {
 		return err

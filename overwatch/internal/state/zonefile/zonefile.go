@@ -20,8 +20,8 @@ import (
 const (
 	maxSize    = 16 << 20 // octets
 	maxRecords = 100_000
-	maxNames   = 1_000_000 // with those between a name and the apex, each of which takes some 500 octets
-	// the parser returns from what was included only at the next record, so each costs memory until then
+	maxNames   = 1_000_000 // including the names between a name and the apex, about 500 bytes each
+	// The parser leaves an included file only at the next record, so each included file uses memory until then.
 	maxFiles = 1000
 	// maxFileName bounds a quoted file name of $INCLUDE, in octets.
 	maxFileName = 1024
@@ -190,8 +190,9 @@ func (s *source) ReadByte() (byte, error) {
 	return octet, nil
 }
 
-// skipsQuote reports whether a quotation mark that was just read is one of those around the file name of an $INCLUDE,
-// which the library does not read. Names with blanks or semicolons keep theirs, so that the library rejects them.
+// skipsQuote reports whether the last quotation mark belongs to the file name of an $INCLUDE, because the library does
+// not parse quoted file names. Names with blanks or semicolons retain their quotation marks, so that the library
+// rejects them.
 func (s *source) skipsQuote() bool {
 	if s.inName {
 		s.inName = false
