@@ -30,8 +30,8 @@ func (d *discovery) startDrains(before []monitor.Backend) bool {
 	return changed
 }
 
-// all returns the backends to check, and which of them drain: those of the configuration, of files, of targets, and the
-// draining ones. A draining backend is dropped, the one that ends first before others, if there would be too many.
+// all returns the backends to check, and the draining backends among them. The backends of the configuration, of files
+// and of targets precede the draining backends. If the list is full, the draining backends that end first are dropped.
 func (d *discovery) all() (all []monitor.Backend, drained []predict.Target) {
 	all = append(monitored(d.config.Agent.Backends), d.discovered()...)
 	ends := func(a, b monitor.Backend) int { return d.leaving[b].Compare(d.leaving[a]) }

@@ -19,7 +19,7 @@ type source struct {
 	from        *config.BackendsFrom // of a file
 	target      *config.Backend      // of a target
 	lastInfo    fs.FileInfo          // of the file at the last call; nil if it was missing
-	readInfo    fs.FileInfo          // of the file that was read; nil if it must be read
+	readInfo    fs.FileInfo          // of the file at the last reading; nil if it must be read
 	next        []monitor.Backend    // pending backends
 	pending     bool                 // next waits for activatePending
 	backends    []monitor.Backend    // active

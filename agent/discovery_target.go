@@ -43,8 +43,8 @@ func (d *discovery) followTargets() {
 	d.book.Follow(names)
 }
 
-// findTargets takes new addresses of targets from the Book, as pending backends. A target that cannot be resolved keeps
-// its addresses.
+// findTargets adds new addresses of targets from the Book as pending backends. If a target cannot be resolved, its
+// addresses remain.
 func (d *discovery) findTargets() {
 	for _, s := range d.targets {
 		entry := d.book.Get(s.target.Target)
@@ -74,8 +74,8 @@ func (d *discovery) findTargets() {
 	}
 }
 
-// spread returns a backend for each address, for maxAddresses at most; addresses in use come first. The backends share
-// the target's weight equally, but each has at least 1.
+// spread returns a backend for each address, at most maxAddresses. Addresses in use precede new addresses. The backends
+// share the target's weight equally, but each has at least 1.
 func (s *source) spread(found []netip.Addr) (list []monitor.Backend) {
 	inUse := func(a netip.Addr) bool {
 		return slices.ContainsFunc(s.backends, func(b monitor.Backend) bool { return b.Address == a })

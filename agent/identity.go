@@ -17,8 +17,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// loadIdentity returns the agent's certificate and key. The first start creates them. Without
-// agent_id the agent keeps the name in its certificate, so a host may be renamed.
+// loadIdentity returns the agent's certificate and key. The first start creates them. Without agent_id, the name in the
+// certificate is the agent id, so that a host may be renamed.
 func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity, error) {
 	certificate, key := filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile)
 	name := cfg.Agent.Identity.AgentID
@@ -50,8 +50,7 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 	return id, nil
 }
 
-// suffixDigits is the number of hexadecimal digits of the hash that distinguishes data directories
-// of one host.
+// suffixDigits is the number of hexadecimal digits of the hash that distinguishes the data directories of a host.
 const suffixDigits = 8
 
 // defaultAgentID returns the name of an agent without agent_id: region and host name. A data

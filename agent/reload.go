@@ -110,8 +110,8 @@ func (r *reload) look() {
 		Msg("backends of files or targets changed")
 }
 
-// apply makes the monitor and the reporter take over the backends and tokens that are in force now. With prove the
-// tokens are proved even if they are those of before.
+// apply passes the current backends and tokens to the monitor and the reporter. With prove, the agent proves the tokens
+// even if they are unchanged.
 func (r *reload) apply(prove bool) (monitor.Changes, error) {
 	all, drained := r.found.all()
 	did, err := r.view.checks.Replace(all)

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// maxDiscovered bounds a file of agent.backends_from, in octets: 64 backends with long checks.
+// maxDiscovered is the maximum size of a file of agent.backends_from in bytes: 64 backends with long checks.
 const maxDiscovered = 1 << 20
 
 // Labels of a group of targets that the agent reads. It ignores all others.
@@ -20,7 +20,7 @@ const (
 	labelWeight  = "weight"
 )
 
-// entry is one element of a discovered file: a backend, or a group of targets as Prometheus writes it.
+// entry is an element of a discovered file: a backend, or a group of targets in the format of Prometheus.
 type entry struct {
 	Backend
 	Targets []string          `key:"targets"`
@@ -47,7 +47,7 @@ func (v *validator) backendsFrom() {
 	}
 }
 
-// provable checks that the services of agent.backends_from can be proved.
+// provable checks that the agent has a token for the services of agent.backends_from.
 func (v *validator) provable() {
 	const key = "agent.backends_from"
 	if len(v.config.Agent.BackendsFrom) == 0 {
@@ -69,8 +69,8 @@ func (v *validator) provable() {
 	}
 }
 
-// ReadBackends reads one file that from names. The error is of type settings.Problems. Groups of targets in another
-// region than the agent's are left out. The caller checks whether the backends go with those of other files.
+// ReadBackends reads a file of from. The error is of type settings.Problems. ReadBackends omits groups of targets in
+// other regions than the region of the agent. The caller checks for conflicts with the backends of other files.
 func (c *Config) ReadBackends(path string, from *BackendsFrom) ([]Backend, error) {
 	var file struct {
 		Backends []entry `key:"backends"`

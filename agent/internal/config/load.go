@@ -33,8 +33,8 @@ func (c *Config) complete(report *settings.Report) {
 	}
 }
 
-// Tokens returns the token of every service that has a backend, or may get one by agent.backends_from: those that it
-// names and all of service_tokens.
+// Tokens returns the token of every service with a backend, or with a possible backend of agent.backends_from: the
+// services of the entries and of service_tokens.
 func (c *Config) Tokens() map[string]string {
 	tokens := map[string]string{}
 	for i := range c.Agent.Backends {

@@ -37,7 +37,7 @@ func (c *Config) validate(report *settings.Report) {
 		[]string{string(DrainAuto), string(DrainAlways), string(DrainNever)})
 	v.resolver()
 	v.backendsFrom()
-	v.tokens() // after the backends, whose services need them
+	v.tokens() // after the backends, because their services require tokens
 	v.provable()
 	v.process()
 	c.warnings = v.warnings
@@ -52,7 +52,7 @@ func (v *validator) identity() {
 	if remedy := settings.LabelRemedy(identity.Region, wire.MaxRegion); remedy != "" {
 		v.Add("agent.identity.region", identity.Region, remedy)
 	}
-	const reserved = "expiring" // stands in the API's paths where ids do
+	const reserved = "expiring" // a path segment of the API, where ids are
 	if id := identity.AgentID; id == reserved {
 		v.Add("agent.identity.agent_id", id, "this one word cannot be an id: give another")
 	} else if remedy := settings.LabelRemedy(id, wire.MaxID); id != "" && remedy != "" {

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockOffset is beyond the content of the file, because Windows keeps others from reading a locked
-// range.
+// lockOffset is beyond the content of the file, because a lock on Windows blocks reads of the locked range.
 const lockOffset = 1 << 30
 
 // tryLock locks f for this process without waiting.

@@ -10,9 +10,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// A failure and the return from it are logged when they happen, but a backend that flaps ten times a second must not
-// fill a disk: after journalBurst entries there is one more per journalInterval. Changes in between are counted,
-// and the next entry has their number.
+// Failures and recoveries are logged immediately, but a backend that flaps ten times per second must not fill a disk.
+// After journalBurst entries, one entry per journalInterval is logged. The next entry has the number of changes since
+// the previous entry.
 const (
 	journalBurst    = 4
 	journalInterval = 10 * time.Second
@@ -24,18 +24,18 @@ func newJournal(log zerolog.Logger) journal {
 	return journal{log: log, entries: tokenbucket.New(limit)}
 }
 
-// journal logs the changes of one backend, with a limited rate. It belongs to one goroutine.
+// journal logs the changes of a backend at a limited rate. It belongs to a single goroutine.
 type journal struct {
 	log zerolog.Logger
 	// entries bounds the rate of log entries.
 	entries tokenbucket.Bucket
 	// changes is the number of changes that were not logged yet.
 	changes int
-	// blind is true while this host cannot make checks; told is true once that is logged.
+	// blind is true while this host cannot perform checks; told is the last logged value of blind.
 	blind, told bool
 }
 
-// note takes the result of a check. It logs changes, at once or with a later check.
+// note processes the result of a check. It logs changes immediately or with a later check.
 func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 	if changed {
 		j.changes++

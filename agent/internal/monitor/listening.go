@@ -18,8 +18,9 @@ type lister interface {
 	List() (sockets.Set, error)
 }
 
-// watchSockets lists the listening sockets until ctx ends, and hurries the checks of backends without a socket since
-// the previous list. It returns at once if this system has no such list; failures are then found by checks alone.
+// watchSockets lists the listening sockets until ctx ends, and starts checks of backends that have lost their socket
+// since the previous list. It returns immediately if the system does not provide the list. Then only checks detect
+// failures.
 func (m *Monitor) watchSockets(ctx context.Context) {
 	l, err := sockets.Open()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// measure registers the monitor's metrics and returns the function that counts a check. Labels of
-// backends come from the configuration, so there are at most wire.MaxBackends of them.
+// measure registers the monitor's metrics and returns the function that counts a check. The labels are the backends of
+// the agent, at most wire.MaxBackends.
 func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result)) {
 	checks := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "gslb_agent_checks_total",

@@ -13,18 +13,17 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// startSpread is the time within which all first checks have begun. It is long enough to keep checks
-// of backends with the same interval apart, and short enough that a restarted agent knows its
-// backends within a second.
+// startSpread is the time within which all first checks start. It spreads the checks of backends with the same
+// interval, and a restarted agent knows the state of its backends within a second.
 const startSpread = time.Second
 
-// prober makes one check. *check.Prober implements it.
+// prober performs a check. *check.Prober implements it.
 type prober interface {
 	Probe(ctx context.Context) check.Result
 }
 
-// watch checks one backend. Its goroutine owns all fields except failed and state, which any
-// goroutine may load, and stop and done, which belong to Run and Replace, under Monitor.mu.
+// watch checks a backend. Its goroutine owns all fields except failed and state, which any goroutine may load, and stop
+// and done, which Run and Replace own under Monitor.mu.
 type watch struct {
 	backend   Backend
 	prober    prober
@@ -32,10 +31,10 @@ type watch struct {
 	count     func(check.Result)
 	confirmed bool // see confirm
 	journal   journal
-	failed    atomic.Uint64                // checks that failed, since the start
-	state     atomic.Pointer[wire.Backend] // never edited
+	failed    atomic.Uint64                // number of failed checks since the start
+	state     atomic.Pointer[wire.Backend] // immutable
 
-	hurried chan struct{} // holds a value while a check must start immediately
+	hurried chan struct{} // has a value while a check must start immediately
 
 	stop func() // nil before begin
 	done chan struct{}
@@ -55,7 +54,7 @@ func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger)
 	return w
 }
 
-// onWireBackend returns the report about a backend that has not been checked yet.
+// onWireBackend returns the report about a backend before its first check.
 func onWireBackend(b Backend) wire.Backend {
 	return wire.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight),
 		Check: onWire(b.Check)}
@@ -71,7 +70,7 @@ func (w *watch) begin(ctx context.Context, changed func(wire.Backend)) {
 	}()
 }
 
-// end stops the checks and returns when the last one has ended.
+// end stops the checks and waits for the end of the last check.
 func (w *watch) end() {
 	if w.stop != nil {
 		w.stop()
@@ -79,7 +78,7 @@ func (w *watch) end() {
 	}
 }
 
-// inherit takes the state of the backend over from old, which has ended.
+// inherit copies the state of the backend from old, which has ended.
 func (w *watch) inherit(old *watch) {
 	w.failed.Store(old.failed.Load())
 	w.tracker, w.confirmed = w.backend.Check.TrackerAfter(old.backend.Check, *old.tracker), old.confirmed
@@ -102,7 +101,7 @@ func (w *watch) hurry() {
 // refusedInterval is the interval of checks after hurry while the backend refuses connections.
 const refusedInterval = check.MinInterval
 
-// run makes a check per interval, measured from start to start. Results that contradict the state of the backend
+// run performs a check per interval, measured from start to start. Results that contradict the state of the backend
 // shorten the interval to the fast interval, see also hurry.
 func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 	due := time.Now().Add(rand.N(min(w.backend.Check.Interval, startSpread)))
@@ -128,15 +127,15 @@ func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 		}
 		now := time.Now()
 		if due = due.Add(gap); due.Before(now) {
-			due = now // a late check delays the following ones, it does not bunch them
+			due = now // a late check delays the following checks, to avoid bursts
 		}
 		timer.Reset(due.Sub(now))
 	}
 }
 
-// observe takes the result of one check and reports a changed state. It also reports once that a
-// backend which its first success made healthy has reached its success threshold: nodes that know
-// the backend as unhealthy wait for that.
+// observe processes the result of a check and reports a changed state. If the first success made a backend healthy,
+// observe reports once more when the backend reaches its success threshold: overwatch nodes that stored the backend as
+// unhealthy wait for this report.
 func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	r = w.tracker.Weigh(r)
 	w.count(r)
@@ -158,15 +157,14 @@ func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	w.journal.note(&b, r, different)
 }
 
-// confirm reports, once, whether a backend that one success made healthy has reached
-// success_threshold successes.
+// confirm returns true once, when a backend that a single success made healthy reaches success_threshold.
 func (w *watch) confirm() bool {
 	before, enough := w.confirmed, w.tracker.Successes() >= w.backend.Check.SuccessThreshold
-	w.confirmed = before || enough || w.tracker.State() == check.StateUnhealthy // of which the tracker takes no less
+	w.confirmed = before || enough || w.tracker.State() == check.StateUnhealthy // an unhealthy backend always requires success_threshold successes
 	return enough && !before
 }
 
-// claim converts a state to the agent's claim about a backend.
+// claim converts a state to the agent's report about a backend.
 func claim(s check.State) wire.Claim {
 	switch s {
 	case check.StateHealthy:
@@ -178,13 +176,12 @@ func claim(s check.State) wire.Claim {
 	}
 }
 
-// onWire converts a check to the form that overwatch nodes use for their own checks. It leaves out
-// Spec.Address, which may be reachable from this host only, and the payload of a tcp check: nodes
-// send nothing that an agent chose.
+// onWire converts a check to the form that overwatch nodes use for their own checks. It omits Spec.Address, because
+// only this host may reach it, and the payload of a tcp check, because nodes send no data of an agent.
 func onWire(s check.Spec) wire.Check {
 	d := s.Detail.Detail()
 	if d.Send != "" {
-		d.Send, d.Expect = "", "" // without Send, this answer does not come
+		d.Send, d.Expect = "", "" // a backend sends this answer only after Send
 	}
 	return wire.Check{
 		Type: string(s.Type), Path: s.Path, Host: s.Host,

@@ -10,11 +10,11 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// application reads the errors that the application itself counts.
+// application reads the error count of the application.
 type application struct {
 	*reader
 	trend  *trend
-	silent bool // the newest reading failed, and that was logged
+	silent bool // the latest reading failed, and the failure was logged
 	up     prometheus.Gauge
 	value  prometheus.Gauge
 }
@@ -39,8 +39,8 @@ func newApplication(o Options) *application {
 	return a
 }
 
-// lookAtSource reads the application's errors, which concern all backends. A failed reading leaves
-// the warning as it is.
+// lookAtSource reads the errors of the application, which affect all backends. A failed reading does not change the
+// warning.
 func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (changed bool) {
 	a := w.source
 	value, err := a.read(ctx)
@@ -62,7 +62,7 @@ func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (c
 	return changed
 }
 
-// tellSource logs once that the source cannot be read, and once that it can again.
+// tellSource logs the first failed reading of the source, and the first successful reading after a failure.
 func (w *Watch) tellSource(ctx context.Context, err error) {
 	a := w.source
 	a.up.Set(number(err == nil))

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// The control group of a container limits its share of the host. Both versions of control groups show a container its
-// own group at the root of the mounted file system. On the host itself, the files with limits are missing or have no
+// The control group of a container limits its share of the host. In both versions of control groups, a container finds
+// its own group at the root of the mounted file system. On the host, the files with limits are missing or have no
 // limit.
 
-// unlimited is the least value that stands for no memory limit in version 1: the largest multiple
-// of the page size.
+// unlimited is a lower bound of the value that means "no memory limit" in version 1: the largest multiple of the page
+// size.
 const unlimited = 1 << 60
 
-// errNoLimit means that the control group sets no limit, so that the host's figures apply.
+// errNoLimit means that the control group has no limit, so that the figures of the host apply.
 var errNoLimit = errors.New("the control group sets no limit")
 
 // cgroup reads the control group that is mounted at root, usually /sys/fs/cgroup.
 type cgroup struct{ root fs.FS }
 
-// processor returns the processor time used so far and the number of processors that the group may
-// use.
+// processor returns the total processor time and the number of processors that the group may use.
 func (c cgroup) processor() (used time.Duration, processors float64, err error) {
 	if text, err := c.read("cpu.max"); err == nil {
 		quota, period, _ := strings.Cut(text, " ")
@@ -48,8 +47,8 @@ func (c cgroup) processor() (used time.Duration, processors float64, err error) 
 	return time.Duration(nanos), processors, err
 }
 
-// memory returns the memory that the group uses, without what the kernel can reclaim at once, and
-// the group's limit, both in octets.
+// memory returns the memory that the group uses, excluding memory that the kernel can reclaim immediately, and the
+// limit of the group, both in bytes.
 func (c cgroup) memory() (used, limit uint64, err error) {
 	current, reclaimable, statistics := "memory.current", "inactive_file", "memory.stat"
 	text, err := c.read("memory.max")
@@ -76,7 +75,7 @@ func (c cgroup) memory() (used, limit uint64, err error) {
 	return used - min(inactive, used), limit, nil
 }
 
-// ratio returns quota divided by period: a number of processors.
+// ratio returns quota divided by period, which is a number of processors.
 func ratio(quota, period string) (float64, error) {
 	if quota == "max" || quota == "-1" {
 		return 0, errNoLimit

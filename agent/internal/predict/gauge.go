@@ -82,8 +82,8 @@ func busyShare(part, whole float64) float64 {
 	return min(max(100*part/whole, 0), 100)
 }
 
-// Memory returns the percentage of memory that is in use and cannot be reclaimed at once. A limit
-// above the host's memory is ignored.
+// Memory returns the percentage of memory that is in use and not immediately reclaimable. It ignores a limit above the
+// memory of the host.
 func (g *Gauge) Memory(ctx context.Context) (percent float64, err error) {
 	used, limit, err := g.group.memory()
 	if err != nil && !errors.Is(err, errNoLimit) {

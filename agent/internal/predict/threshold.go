@@ -2,14 +2,14 @@ package predict
 
 import "time"
 
-// releaseBelow is the number of points that a value must be below its threshold for the signal to clear; for thresholds
-// so low that there are no such points, half of the threshold.
+// releaseBelow is the distance in points below the threshold at which the signal clears. The distance is at most half
+// of the threshold.
 const releaseBelow = 5
 
-// calmChecks is the number of values in a row, that far below the threshold, that clear the signal.
+// calmChecks is the number of consecutive values at or below that distance that clear the signal.
 const calmChecks = 2
 
-// threshold turns a row of values into a signal. T is the threshold and L is T - releaseBelow, at least T/2:
+// threshold converts a series of values to a signal. T is the threshold and L is T - releaseBelow, at least T/2:
 //
 //	signal   value           calm in a row   next
 //	cleared  up to T         -               cleared
@@ -17,14 +17,14 @@ const calmChecks = 2
 //	set      above L         -               set, the row ends
 //	set      L or lower      below 2         set
 //	set      L or lower      2               cleared
-//	any      not known       -               the same, and the row goes on
+//	any      unknown         -               unchanged, and the row continues
 type threshold struct {
 	limit float64
 	set   bool
 	calm  int
 }
 
-// observe takes the next value and reports whether the signal changed.
+// observe processes the next value and reports whether the signal changed.
 func (t *threshold) observe(value float64) (changed bool) {
 	switch {
 	case !t.set:
@@ -39,10 +39,10 @@ func (t *threshold) observe(value float64) (changed bool) {
 	return !t.set
 }
 
-// rate computes the growth of a counter during the newest window.
+// rate computes the growth of a counter in a sliding window.
 type rate struct {
 	window time.Duration
-	points []point // ascending; the first one is the newest that is not inside the window
+	points []point // ascending; the first is the latest point before the window
 }
 
 type point struct {
@@ -50,13 +50,13 @@ type point struct {
 	total float64
 }
 
-// perMinute adds the counter's value and returns its growth during the window, per minute. Until a
-// whole window was observed, the unobserved part counts as no growth: a few failures after the
-// start are no trend. If no value was added a window ago, the growth since the value before is
-// spread evenly over the time between: a late value is no burst.
+// perMinute adds a value of the counter and returns the growth per minute in the window. During the first window, the
+// time before the first value has no growth, so that a few failures after the start do not set the signal. If the last
+// value before this call is older than the window, the growth is spread evenly over the time since that value, so that
+// a late value does not appear as a burst.
 func (r *rate) perMinute(total float64, now time.Time) float64 {
 	if n := len(r.points); n > 0 && total < r.points[n-1].total {
-		r.points = r.points[:0] // counted from the beginning again
+		r.points = r.points[:0] // the counter was reset
 	}
 	r.points = append(r.points, point{now, total})
 	from := now.Add(-r.window)

@@ -34,7 +34,7 @@ func (l *link) answer(message []byte, now time.Time) {
 	}
 }
 
-// open opens a message of the session's node for this process. It reports whether it is one.
+// open opens a message from the session's node to this process. ok is false for other messages.
 func (l *link) open(message []byte) (sealed identity.Sealed, ok bool) {
 	s := l.session
 	sealed, err := identity.Parse(message)
@@ -116,7 +116,7 @@ func aboutCertificate(code wire.RejectCode) bool {
 	return false
 }
 
-// expelled stops the reports and schedules an Enrol. Its Ack starts them again.
+// expelled stops the reports and schedules an Enrol. The Ack of the Enrol restarts them.
 func (l *link) expelled(now time.Time) {
 	s := l.session
 	s.enrolled, s.reporting = false, false

@@ -19,8 +19,8 @@ const (
 	retryEnrolAfter = maxPause
 )
 
-// enrolNow asks the node to pin this agent's certificate for its services, by datagram and by
-// stream in turn.
+// enrolNow sends an Enrol, which requests that the node pins this agent's certificate for its services. It alternates
+// between datagrams and streams.
 func (l *link) enrolNow(now time.Time) {
 	s := l.session
 	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot))

@@ -38,7 +38,7 @@ func (l *link) farewell() {
 		case finish := <-l.done:
 			finish(time.Now())
 			if written && l.pings.missed >= lostPings {
-				return // no answer can come
+				return // the node cannot answer
 			}
 		case <-end.C:
 			l.logger.Warn().Msg("the overwatch node did not confirm the goodbye: it will notice by the missing heartbeats")

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// helloPause is the least time between a Hello and one that a ping or a Reject makes seem
-	// necessary, because anyone with the gossip key can send these.
+	// helloPause is the minimum time between a Hello and a Hello that a ping or a Reject causes, because any sender with
+	// the gossip key can send these.
 	helloPause = time.Second
 	// helloSpread is the time over which agents spread their Hellos after the return of a node.
 	helloSpread = 250 * time.Millisecond
@@ -184,8 +184,8 @@ func (l *link) unreached(err error, now time.Time) {
 	}
 }
 
-// crowdPause returns the pause after a Hello that found no free stream. before is the number of
-// such Hellos before it.
+// crowdPause returns the pause after a Hello that found no free stream. before is the number of previous Hellos of this
+// kind.
 func crowdPause(before int) time.Duration {
 	return helloSpread + rand.N(min(busySpread<<min(before, 16), maxPause-helloSpread))
 }

@@ -121,8 +121,8 @@ func (l *link) wakeUp() {
 	}
 }
 
-// run talks to the node until ctx ends, then sends the goodbye and returns nil. If the node requires a later epoch, run
-// returns a link that has it, and the caller must run that link.
+// run exchanges messages with the node until ctx ends, then deregisters and returns nil. If the node requires a later
+// epoch, run returns a link with the later epoch, and the caller must run this link.
 func (l *link) run(ctx context.Context) (next *link) {
 	pinging, stop := context.WithCancel(ctx)
 	defer stop()
@@ -151,7 +151,7 @@ func (l *link) run(ctx context.Context) (next *link) {
 	}
 }
 
-// runDueSteps performs all steps with a time that has come.
+// runDueSteps performs all steps with a due time that has passed.
 func (l *link) runDueSteps(ctx context.Context, now time.Time) {
 	if in := l.introduced.Swap(nil); in != nil && l.acceptIntroduction(in) {
 		l.contact.retry.reset()

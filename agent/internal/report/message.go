@@ -52,8 +52,8 @@ func (l *link) sealWith(seal func(identity.Direction, identity.Envelope) []byte,
 	}), seq, nil
 }
 
-// enrol returns the message that asks one process of a node for a session, and proves the token of
-// every service to it.
+// enrol returns an Enrol message, which requests a session from a process of a node and proves the token of each
+// service.
 func (l *link) enrol(boot identity.Nonce) *wire.Enrol {
 	o := l.options
 	m := &wire.Enrol{AgentID: o.Identity.CommonName, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER,

@@ -47,7 +47,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// vanish removes the series of a node that was removed from the configuration.
+// vanish removes the series of a removed node.
 func (m *metrics) vanish(node string) {
 	of := prometheus.Labels{"node": node}
 	for _, counter := range []*prometheus.CounterVec{m.sent, m.failed, m.rejected, m.contact} {

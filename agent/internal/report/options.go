@@ -30,7 +30,8 @@ type Options struct {
 	DataDir string
 	// Tokens maps every service of the agent's backends to its token, wire.MaxServices at most.
 	Tokens map[string]string
-	// Interval is the time between heartbeats and MissedThreshold how many may fail to come.
+	// Interval is the time between heartbeats. MissedThreshold is the number of missed heartbeats after which the agent is
+	// lost.
 	Interval        time.Duration
 	MissedThreshold int
 	// State returns the state of all backends. It must not block; any goroutine may call it.

@@ -51,8 +51,8 @@ func (p *pending) addChange(b wire.Backend, now time.Time) {
 	}
 }
 
-// sendDue sends each change with a time that has come. send receives the number of earlier attempts, and returns the
-// sequence number of the message, or 0 after an error. over is true for a change that must be dropped.
+// sendDue sends each change with a due time that has passed. send receives the number of earlier attempts, and returns
+// the sequence number of the message, or 0 after an error. over is true for a change that must be dropped.
 func (p *pending) sendDue(now time.Time, send func(b wire.Backend, try int) (seq uint64, over bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

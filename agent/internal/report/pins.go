@@ -19,7 +19,7 @@ import (
 // pinsDir is the directory under data_dir that holds one file per address of an overwatch node.
 const pinsDir = "overwatch_pins"
 
-// pins stores the first certificate of each overwatch node. After a node was set up anew, the
+// pins stores the first certificate of each overwatch node. After the setup of a new node under the same address, the
 // operator deletes the file named in the error; the next attempt pins the new certificate.
 type pins struct {
 	dir string

@@ -18,8 +18,7 @@ const (
 	scopes
 )
 
-// rejections are the current refusals of a node, and those that were logged. The link's goroutine
-// owns it.
+// rejections are the current and the logged rejections of a node. The link's goroutine owns them.
 type rejections struct {
 	current [scopes][]Rejection
 	told    [scopes][]string

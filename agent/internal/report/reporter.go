@@ -21,7 +21,7 @@ type Reporter struct {
 	mu      sync.Mutex
 	places  []*place        // in the order of the configuration; mu
 	leaving []*place        // removed, and not ended yet; mu
-	running context.Context // that of Run; nil before; mu
+	running context.Context // the context of Run, nil before Run; guarded by mu
 	ended   bool            // Run has ended, or New has failed; mu
 	all     sync.WaitGroup  // the goroutine of each place
 }
@@ -103,7 +103,7 @@ func (r *Reporter) start(p *place) {
 	}
 	ctx, stop := context.WithCancel(r.running)
 	p.stop = stop
-	var former []*place // whose goodbye must not follow the first report of p
+	var former []*place // their goodbye must precede the first report of p
 	for _, old := range r.leaving {
 		if old.address == p.address {
 			former = append(former, old)
@@ -118,7 +118,7 @@ func (r *Reporter) start(p *place) {
 	})
 }
 
-// keep runs the links of a place, one after the other, until ctx ends.
+// keep runs the links of a place, one after another, until ctx ends.
 func (r *Reporter) keep(ctx context.Context, p *place) {
 	for l := p.link; l != nil; {
 		next := l.run(ctx)
@@ -139,8 +139,8 @@ func (r *Reporter) keep(ctx context.Context, p *place) {
 	close(p.ended)
 }
 
-// Run talks to all nodes until ctx ends. Then it says goodbye to them, for farewellTime at most. It
-// must be called once.
+// Run exchanges messages with all nodes until ctx ends. Then it deregisters from the nodes within farewellTime. Call it
+// once.
 func (r *Reporter) Run(ctx context.Context) error {
 	r.mu.Lock()
 	r.running = ctx
@@ -150,7 +150,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	r.mu.Unlock()
 	<-ctx.Done()
 	r.mu.Lock()
-	r.ended = true // no place is added from here on
+	r.ended = true // no place is added after this
 	r.mu.Unlock()
 	r.all.Wait()
 	return nil
@@ -194,9 +194,9 @@ func (r *Reporter) ReportDrain() {
 // this agent reports, or until it is stale. It never blocks.
 func (r *Reporter) HandOver() { r.agent.handedOver.Store(true) }
 
-// RenewBackends reports the current set of backends of Options.State to all nodes at once, and proves the
-// tokens of their services, as in Options, if they differ from before. With prove it always proves
-// them: a node whose tokens have changed since may not have believed them before. It never blocks.
+// RenewBackends reports the current backends of Options.State to all nodes immediately. It proves the tokens of their
+// services (see Options) if they have changed. With prove it always proves the tokens, because a node with changed
+// tokens may have rejected the previous proof. RenewBackends does not block.
 func (r *Reporter) RenewBackends(tokens map[string]string, prove bool) {
 	tokens = maps.Clone(tokens)
 	before := *r.agent.tokens.Swap(&tokens)

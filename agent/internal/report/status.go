@@ -72,10 +72,10 @@ func (r Rejection) String() string {
 	return text
 }
 
-// sendTransition sends one changed backend and returns its sequence number, or 0 if it could not be
-// sent. Even tries, counted from 0, go as a stream, odd ones by datagram, in case streams are
-// blocked. A backend that the agent no longer has is not sent, and over is true: the node, which a
-// heartbeat has told, would take it for a new one.
+// sendTransition sends a changed backend and returns its sequence number, or 0 after an error. Even attempts, counted
+// from 0, use a stream, odd attempts a datagram, in case streams are blocked. For a backend that the agent no longer
+// has, sendTransition sends no message and over is true, because the node has already removed the backend after a
+// heartbeat and would add it as a new backend.
 func (l *link) sendTransition(b wire.Backend, try int) (seq uint64, over bool) {
 	b, there := l.renewed(b)
 	if !there {

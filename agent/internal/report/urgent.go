@@ -37,7 +37,7 @@ func (l *link) urgently(t wire.Type, m encoding.BinaryMarshaler, now time.Time) 
 		l.trouble(err)
 		return
 	}
-	// If too many streams are under way, the next heartbeat, which was moved up, carries the same facts.
+	// If all streams are in use, the next heartbeat, which was moved up, carries the same facts.
 	l.startTask(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) })
 }
 
@@ -62,8 +62,8 @@ func drainOf(backends []wire.Backend) *wire.Drain {
 	return m
 }
 
-// renewed returns b as it should be sent now: its health at the time of the change, its current
-// warnings and drain. there is false if the agent no longer has it.
+// renewed returns b in its current form: its health at the time of the change, its current warnings and drain. there is
+// false if the agent no longer has the backend.
 func (l *link) renewed(b wire.Backend) (_ wire.Backend, there bool) {
 	for _, now := range l.options.State() {
 		if now.Service == b.Service && now.Address == b.Address && now.Port == b.Port {

@@ -1,7 +1,7 @@
 // Package sockets lists the listening TCP sockets of this machine's network namespace. The monitor polls it to detect
 // the end of a local application between two health checks.
 //
-// On Linux it asks the kernel by sock_diag(7), which returns listening sockets only and therefore costs the same on a
-// machine with many connections. The application notices nothing. On other systems Open returns errors.ErrUnsupported.
-// The package must not decide whether a backend is healthy: a missing socket only causes a check.
+// On Linux it queries the kernel by sock_diag(7), which returns only listening sockets, so that the cost is independent
+// of the number of connections. The application does not notice the query. On other systems Open returns
+// errors.ErrUnsupported. A missing socket only causes a check; the check decides whether the backend is healthy.
 package sockets

@@ -2,7 +2,7 @@ package sockets
 
 import "net/netip"
 
-// Set is a set of local addresses and ports. An unspecified address (0.0.0.0 or ::) stands for all local addresses.
+// Set is a set of local addresses and ports. An unspecified address (0.0.0.0 or ::) means all local addresses.
 type Set map[netip.AddrPort]struct{}
 
 // Has reports whether a connection to an address of this machine reaches a socket of the set. A socket at :: also
