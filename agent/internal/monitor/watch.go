@@ -160,7 +160,8 @@ func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 // confirm returns true once, when a backend that a single success made healthy reaches success_threshold.
 func (w *watch) confirm() bool {
 	before, enough := w.confirmed, w.tracker.Successes() >= w.backend.Check.SuccessThreshold
-	w.confirmed = before || enough || w.tracker.State() == check.StateUnhealthy // an unhealthy backend always requires success_threshold successes
+	// an unhealthy backend always requires success_threshold successes
+	w.confirmed = before || enough || w.tracker.State() == check.StateUnhealthy
 	return enough && !before
 }
 

@@ -15,14 +15,14 @@ type Brake struct {
 	// Whether mass-failure protection is active: the node ignores agent reports that make many backends unhealthy in a
 	// short time while its own checks succeed. See [mass-failure protection](#mass-failure-protection).
 	Enabled bool `key:"enabled" default:"true"`
-	// The part of the serving backends of a name, of a region or of an agent, three at least, beyond which the node
-	// ignores reports: 1% to 99%.
+	// The maximum share of the serving backends of a name, of a region or of an agent that reports may make unhealthy, 1%
+	// to 99%. Above this share, the node ignores the reports. Requires at least three serving backends.
 	Share string `key:"share" default:"50%"`
-	// The time in which unhealthy backends are counted.
+	// The time window for counting backends that become unhealthy.
 	Window time.Duration `key:"window" default:"1m" min:"1s" max:"1h"`
-	// The time after which the node accepts the reports.
+	// The time after which the node accepts the ignored reports.
 	Hold time.Duration `key:"hold" default:"10m" min:"1s" max:"24h"`
-	// Whether the reports of a single agent never remove the last serving backends of a region with at least two
+	// Whether the reports of a single agent cannot remove the last serving backends of a region with at least two
 	// backends. This hold does not expire.
 	KeepRegion bool `key:"keep_region" default:"true"`
 }
@@ -42,11 +42,11 @@ func (c *Config) BrakeOf(name string) Brake {
 
 // Percent returns Share as a number.
 func (b Brake) Percent() int {
-	n, _ := parsePercent(b.Share) // which has been checked
+	n, _ := parsePercent(b.Share) // valid after Load
 	return n
 }
 
-// parsePercent reads "1%" to "99%".
+// parsePercent parses "1%" to "99%".
 func parsePercent(text string) (n int, ok bool) {
 	number, found := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(number)
@@ -58,7 +58,7 @@ func isPercent(text string) bool {
 	return ok
 }
 
-// brakes checks the share of overwatch.brake and indexes the domains with settings of their own.
+// brakes checks the share of overwatch.brake and indexes the domains with their own settings.
 func (v *validator) brakes() {
 	const key = "overwatch.brake.share"
 	if share := v.config.Overwatch.Brake.Share; !isPercent(share) {
@@ -88,7 +88,7 @@ func (c *Config) FlapOf(name string) model.Flap {
 	return model.Flap{}
 }
 
-// RecoveryRamp returns the time in which the share of a backend of a domain rises after a failure; 0: no ramp.
+// RecoveryRamp returns the time in which the share of a backend of a domain rises after a failure, 0 without a ramp.
 func (c *Config) RecoveryRamp(name string) time.Duration {
 	if d := c.tuned[name]; d != nil {
 		return time.Duration(d.Recovery.Ramp)
@@ -96,7 +96,7 @@ func (c *Config) RecoveryRamp(name string) time.Duration {
 	return 0
 }
 
-// put sets *to to *value; nil leaves it.
+// put sets *to to *value, unless value is nil.
 func put[T any](to, value *T) {
 	if value != nil {
 		*to = *value

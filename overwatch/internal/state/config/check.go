@@ -10,7 +10,7 @@ import (
 // after Load. It does not change the configuration.
 func (c *Config) CheckSettings() settings.Problems {
 	own := *c
-	own.DNS.Zones = slices.Clone(c.DNS.Zones) // their names are brought into canonical form
+	own.DNS.Zones = slices.Clone(c.DNS.Zones) // validation converts their names to canonical form
 	return settings.Inspect(func(report *settings.Report) {
 		v := &validator{Report: report, config: &own}
 		v.CheckBounds(&own)

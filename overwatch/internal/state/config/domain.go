@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of the texts of a domain.
+// Limits of the texts of a domain.
 const (
 	maxDescription = 500 // characters
 	maxTags        = 50
@@ -62,7 +62,7 @@ func DomainProblems(d *Domain) (found settings.Problems) {
 	return append(found, textProblems(d)...)
 }
 
-// fallbackProblems returns the problem of a fallback algorithm that is unknown, never used, or equal to the routing
+// fallbackProblems returns the problem of a fallback algorithm that is unknown, unused, or equal to the routing
 // algorithm.
 func fallbackProblems(d *Domain, algorithm *policy.Algorithm) settings.Problems {
 	one := func(message string) settings.Problems {
@@ -79,7 +79,7 @@ func fallbackProblems(d *Domain, algorithm *policy.Algorithm) settings.Problems 
 	return nil
 }
 
-// algorithmRemedy returns how to correct the name of an unknown routing algorithm.
+// algorithmRemedy returns the correction of the name of an unknown routing algorithm.
 func algorithmRemedy(found string) string {
 	return "no such algorithm; " + settings.DidYouMean(found, policy.AlgorithmNames(policy.Algorithms()))
 }

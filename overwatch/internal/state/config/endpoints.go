@@ -8,13 +8,13 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// serverKey identifies a server; it must be unique.
+// serverKey is the unique identity of a server.
 type serverKey struct {
 	service string
 	at      netip.AddrPort
 }
 
-// serverPlace is the position of a server: an index into regions and one into its servers.
+// serverPlace is the position of a server: an index of the regions and an index of the region's servers.
 type serverPlace struct{ region, server int32 }
 
 func (p serverPlace) String() string {
@@ -24,11 +24,11 @@ func (p serverPlace) String() string {
 // noDomain is the number of a domain that does not exist.
 const noDomain int32 = -1
 
-// Listener is an address that the configuration has the node listen on.
+// Listener is a configured address of the node.
 type Listener struct {
 	Key, Address string
 	Protocols    []string // tcp, udp
-	// Network returns the network of package net for a protocol and the address, such as tcp4, which fixes the IP
+	// Network returns the network name of package net for a protocol and the address, such as tcp4, which selects the IP
 	// versions.
 	Network func(protocol, address string) string
 }
@@ -51,7 +51,7 @@ func (c *Config) Listeners() []Listener {
 	return list
 }
 
-// OneListener reports whether the API's listener also answers scrapes of metrics, because both have the same address.
+// OneListener reports whether the API's listener also serves metrics, because both have the same address.
 func (c *Config) OneListener() bool {
 	if !c.API.Enabled || !c.Metrics.Enabled {
 		return false

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Check returns faults that this package cannot know of. They need no File and Line.
+// Check returns faults that only other packages can find. File and Line are optional.
 type Check func(*Config) settings.Problems
 
 // Load loads a configuration with its included files. The error is of type settings.Problems and lists all faults,
@@ -25,7 +25,7 @@ func Load(path string, checks ...Check) (*Config, error) {
 	return c, nil
 }
 
-// setDisabledAside moves the disabled domains from Domains to Disabled, so that no reader of Domains answers them.
+// setDisabledAside moves the disabled domains from Domains to Disabled, so that they are not answered.
 func (c *Config) setDisabledAside() {
 	isDisabled := func(d Domain) bool { return !d.Enabled }
 	if !slices.ContainsFunc(c.Domains, isDisabled) {
@@ -37,11 +37,11 @@ func (c *Config) setDisabledAside() {
 		}
 	}
 	c.Domains = slices.DeleteFunc(c.Domains, isDisabled)
-	c.tuned = tunedDomains(nil, c.Domains) // its entries point into Domains
+	c.tuned = tunedDomains(nil, c.Domains) // the entries point into Domains
 }
 
-// CheckText returns the faults in the text of a configuration, or nil. The text must be complete in itself: no
-// file is read, and nothing comes from the environment.
+// CheckText returns the faults in the text of a configuration, or nil. The text must be complete: CheckText reads no
+// files and no environment variables.
 func CheckText(text string, checks ...Check) settings.Problems {
 	_, err := LoadText(text, checks...)
 	if problems, ok := errors.AsType[settings.Problems](err); ok || err == nil {
@@ -50,7 +50,7 @@ func CheckText(text string, checks ...Check) settings.Problems {
 	return settings.Problems{{Message: err.Error()}}
 }
 
-// LoadText reads the text of a configuration that must be complete in itself, as CheckText does. Faults are
+// LoadText parses the text of a configuration, which must be complete as for CheckText. The error is of type
 // settings.Problems.
 func LoadText(text string, checks ...Check) (*Config, error) {
 	c := Default()
@@ -61,7 +61,7 @@ func LoadText(text string, checks ...Check) (*Config, error) {
 	return c, err
 }
 
-// validator returns a function that completes c, with its zone files, and notes its faults.
+// validator returns a function that completes c, including its zone files, and reports its faults.
 func (c *Config) validator(zoneFiles func(*settings.Report), checks []Check) func(*settings.Report) {
 	return func(report *settings.Report) {
 		c.complete(report)
@@ -75,7 +75,7 @@ func (c *Config) validator(zoneFiles func(*settings.Report), checks []Check) fun
 	}
 }
 
-// complete fills in values that follow from the machine and from other keys.
+// complete sets values that depend on the machine and on other keys.
 func (c *Config) complete(report *settings.Report) {
 	if inner := c.Overwatch.DataDir; inner != "" {
 		if report.IsSet("data_dir") && inner != c.DataDir {
@@ -93,7 +93,7 @@ func (c *Config) complete(report *settings.Report) {
 	}
 }
 
-// Tokens returns the tokens of each service: first the one of agent_tokens, then previous ones.
+// Tokens returns the tokens of each service: first the token of agent_tokens, then the previous tokens.
 func (c *Config) Tokens() map[string][]string {
 	tokens := make(map[string][]string, len(c.Overwatch.AgentTokens))
 	for service, token := range c.Overwatch.AgentTokens {
@@ -105,7 +105,7 @@ func (c *Config) Tokens() map[string][]string {
 	return tokens
 }
 
-// GossipKeys returns the keys of gossip: first the key for encryption, then the other accepted keys.
+// GossipKeys returns the gossip keys: first the key for encryption, then the other accepted keys.
 func (c *Config) GossipKeys() [][]byte {
 	return settings.Keys(c.Overwatch.Gossip.EncryptionKey, c.Overwatch.Gossip.PreviousEncryptionKeys)
 }
@@ -116,7 +116,7 @@ func (c *Config) Warn(sentences ...string) { c.warnings = append(c.warnings, sen
 // Warnings returns warnings for the log at the start, one sentence each with its key.
 func (c *Config) Warnings() []string { return c.warnings }
 
-// DefaultRoutingAlgorithm is the policy of domains without routing_algorithm.
+// DefaultRoutingAlgorithm is the algorithm of domains without routing_algorithm.
 const DefaultRoutingAlgorithm = string(policy.DefaultAlgorithm)
 
 // Kinds of authenticated denial of existence.
@@ -132,13 +132,13 @@ func Default() *Config {
 	return c
 }
 
-// UnmarshalText reads a zone that is only a name.
+// UnmarshalText parses a zone that is only a name.
 func (z *Zone) UnmarshalText(text []byte) error {
 	z.Name = string(text)
 	return nil
 }
 
-// maxCautions bounds the warnings of each kind: a file may cause 100 000.
+// maxCautions is the maximum number of warnings of a kind; a file may cause 100,000.
 const maxCautions = 50
 
 // cautions collects warnings of a kind, at most maxCautions and a count of the rest.

@@ -10,34 +10,35 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// DNS holds the keys of the DNS server and its zones.
+// DNS has the keys of the DNS server and its zones.
 type DNS struct {
-	// Where queries are answered, UDP and TCP: an IP address and a port, or `:port` for all addresses. `0.0.0.0` is
-	// every IPv4 address and `[::]` every IPv6 address, so that both may have the port.
+	// The addresses for DNS queries, UDP and TCP: an IP address and a port, or `:port` for all addresses. `0.0.0.0` is all
+	// IPv4 addresses and `[::]` all IPv6 addresses, so that both may have the same port.
 	ListenAddress []string `key:"listen_address,single" default:":53" reload:"restart"`
-	// TTL in seconds of the answers of domains without `ttl`.
+	// The TTL in seconds of the answers of domains without `ttl`.
 	DefaultTTL int `key:"default_ttl" default:"30" reload:"live" min:"0" max:"2147483647"`
-	// The lowest and the highest TTL of an answer of a domain in seconds; they bound `ttl` and `default_ttl`. `min_ttl`
-	// must not be greater than `max_ttl`. Static records of zones have the TTL of their definition.
+	// The minimum TTL in seconds of the answers of domains. `min_ttl` and `max_ttl` limit `ttl` and `default_ttl`.
+	// `min_ttl` must not be greater than `max_ttl`. Static records of zones have the TTL of their definition.
 	MinTTL int `key:"min_ttl" default:"0" reload:"live" min:"0" max:"2147483647"`
-	// See `min_ttl`.
+	// The maximum TTL in seconds of the answers of domains. See `min_ttl`.
 	MaxTTL int `key:"max_ttl" default:"2147483647" reload:"live" min:"1" max:"2147483647"`
-	// TTL in seconds of negative answers (RFC 2308). Default: `default_ttl`, but at most 300.
+	// The TTL in seconds of negative answers (RFC 2308). Default: `default_ttl`, but at most 300.
 	NegativeTTL *int `key:"negative_ttl" reload:"live" min:"0" max:"86400"`
-	// TTL in seconds of the generated records at the apex of a zone: SOA, NS, DNSKEY, CDS and CDNSKEY. After a restart
-	// with a lower value, begin no key rollover until the previous TTL has passed.
+	// The TTL in seconds of the generated records at the apex of a zone: SOA, NS, DNSKEY, CDS and CDNSKEY. After a restart
+	// with a lower value, wait for the previous TTL before you start a key rollover.
 	ApexTTL int `key:"apex_ttl" default:"3600" reload:"restart" min:"1" max:"604800"`
 	// The maximum size of a response over UDP in octets. A client with a smaller limit receives smaller responses, at
-	// least 512 octets. Clients repeat truncated queries over TCP. Above 1232, responses may be fragmented, and fragments
-	// are lost or forged.
+	// least 512 octets. Clients retry truncated queries over TCP. Responses above 1232 may be fragmented, and fragments
+	// can be lost or forged.
 	MaxUDPSize int `key:"max_udp_size" default:"1232" reload:"live" min:"512" max:"4096"`
-	// Whether a domain with all backends down is answered with the last healthy backends, instead of SERVFAIL.
+	// Whether the node answers with the last healthy backends of a domain if all its backends are down, instead of
+	// SERVFAIL.
 	ReturnLastHealthy bool `key:"return_last_healthy" reload:"live"`
-	// The name server identifier (NSID, RFC 5001), such as the node's id. At most 64 characters; default: none.
+	// The name server identifier (NSID, RFC 5001), such as the node's id. At most 64 characters. Default: no NSID.
 	NSID      string    `key:"nsid" reload:"restart"`
 	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
 	Resolver  Resolver  `key:"resolver" reload:"restart"`
-	// The zones that the node is authoritative for, each a name or the keys below. A domain outside all of them is a
+	// The zones for which the node is authoritative, each a name or the keys below. A domain outside all of them is a
 	// separate zone.
 	Zones []Zone `key:"zones" reload:"live"`
 }
@@ -45,10 +46,10 @@ type DNS struct {
 // defaultNegativeTTL is the highest default of the TTL of negative answers, in seconds.
 const defaultNegativeTTL = 300
 
-// TTL returns the TTL of the answers of a domain in seconds. own is the setting of the domain; 0: unset.
+// TTL returns the TTL of the answers of a domain in seconds. own is the setting of the domain, 0 if it is unset.
 func (d *DNS) TTL(own int) int {
 	ttl := max(cmp.Or(own, d.DefaultTTL), d.MinTTL)
-	if d.MaxTTL > 0 { // else unset
+	if d.MaxTTL > 0 { // otherwise unset
 		ttl = min(ttl, d.MaxTTL)
 	}
 	return ttl
@@ -74,51 +75,52 @@ func (d *DNS) SameTTLs(other *DNS) bool {
 		d.Negative() == other.Negative()
 }
 
-// Resolver holds the keys of the resolution of `target`, the host names of servers.
+// Resolver has the keys of the resolution of `target`, the host names of servers.
 type Resolver struct {
-	// The resolvers, addresses with ports, queried in this order until one answers. At most 8. Default: the resolvers of
-	// the machine.
+	// The addresses and ports of DNS resolvers. The node queries them in this order until one answers. At most 8. Default:
+	// the resolvers of the machine.
 	Servers []string `key:"servers"`
-	// The shortest time between two queries for a target, whatever the TTL of its records. `min_ttl` must not be
-	// greater than `max_ttl`.
+	// The minimum time between two queries for a target. It applies if the TTL of the records is shorter. `min_ttl` must
+	// not be greater than `max_ttl`.
 	MinTTL time.Duration `key:"min_ttl" default:"5s" min:"1s" max:"24h"`
-	// The longest time between two queries for a target, whatever the TTL of its records.
+	// The maximum time between two queries for a target. It applies if the TTL of the records is longer.
 	MaxTTL time.Duration `key:"max_ttl" default:"5m" min:"1s" max:"24h"`
 }
 
-// RateLimit bounds identical answers over UDP to one client network.
+// RateLimit has the keys of the response rate limit (RRL) for identical responses over UDP to a client network.
 type RateLimit struct {
-	// The number of identical responses over UDP per second from the node to a client network (an IPv4 /24, an IPv6 /56);
-	// 0: unlimited. TCP, loopback and clients with a cookie of this server are not limited.
+	// The maximum number of identical responses over UDP per second to a client network (an IPv4 /24, an IPv6 /56); 0:
+	// unlimited. TCP, loopback and clients with a cookie of this server are not limited.
 	ResponsesPerSecond int `key:"responses_per_second" default:"1000" min:"0" max:"1000000000"`
-	// One in this number of responses above the limit is sent without records and with the TC flag, so that real clients
-	// use TCP. The other responses are dropped. 0: all are dropped; 1: none is dropped.
+	// One in this number of responses above the limit is sent without records and with the TC flag, so that legitimate
+	// clients retry over TCP. The other responses are dropped. 0: all are dropped; 1: all are sent with the TC flag.
 	Slip int `key:"slip" default:"2" min:"0" max:"100"`
-	// Networks of clients without a limit, such as the networks of large forwarders.
+	// Client networks without a limit, such as the networks of large forwarders.
 	ExemptCIDRs []netip.Prefix `key:"exempt_cidrs"`
 }
 
-// Zone is a zone that this node is authoritative for. In the file it is a name or a map of keys.
+// Zone is a zone for which this node is authoritative. In the file it is a name or a map of keys.
 type Zone struct {
-	// The apex, such as `gslb.example.com`. Required; each once.
+	// The apex, such as `gslb.example.com`. Required and unique.
 	Name string `key:"name"`
-	// Names for the NS records; default: the NS records of `file` at the apex, or the node's own name under the zone.
+	// The names of the NS records. Default: the NS records of `file` at the apex, or the node's own name under the zone.
 	Nameservers []string `key:"nameservers"`
-	// Mail address of the administrator, for the SOA; default: the address in the SOA of `file`, or hostmaster at the
-	// zone.
+	// The mail address of the administrator in the SOA record. Default: the address in the SOA record of `file`, or
+	// hostmaster at the zone.
 	Admin string `key:"admin"`
-	// Further records as lines of a zone file: TXT, MX, CAA, CNAME, SRV...
+	// Additional records as lines of a zone file: TXT, MX, CAA, CNAME, SRV...
 	Records []string `key:"records"`
-	// A zone file (RFC 1035) with further records, relative to the configuration file that names it; a reload reads it.
-	// Included files must be in its folder or below. At most 16 MiB, 1000 files, 100 000 records and a million names,
-	// including empty non-terminals. See [Zone files](dns.md#zone-files).
+	// A zone file (RFC 1035) with additional records. A relative path starts at the folder of the configuration file with
+	// this key. Included files must be in the folder of the zone file or below. A reload reads the zone file. At most 16
+	// MiB, 1000 files, 100,000 records and a million names, including empty non-terminals. See [Zone
+	// files](dns.md#zone-files).
 	File string `key:"file"`
-	// TTL in seconds of the SOA and NS records of this zone. Default: `dns.apex_ttl`, which is always the TTL of signing
-	// keys.
+	// The TTL in seconds of the SOA and NS records of this zone. Default: `dns.apex_ttl`. Signing keys always have the TTL
+	// `dns.apex_ttl`.
 	ApexTTL *int `key:"apex_ttl" min:"1" max:"604800"`
-	// TTL in seconds of negative answers of this zone. Default: `dns.negative_ttl`.
+	// The TTL in seconds of negative answers of this zone. Default: `dns.negative_ttl`.
 	NegativeTTL *int `key:"negative_ttl" min:"0" max:"86400"`
-	// FromFile are the records of File, without the SOA and the NS records of the apex. Load reads them.
+	// FromFile has the records of File, without the SOA and NS records of the apex. Load sets it.
 	FromFile []zonefile.Record
 }
 
@@ -141,7 +143,7 @@ const (
 	AnswerCNAME   = model.AnswerCNAME
 )
 
-// Uses reports whether holds returns true for the routing algorithm of a domain or for its fallback algorithm.
+// Uses reports whether holds returns true for the routing algorithm or the fallback algorithm of a domain.
 func Uses(d *Domain, holds func(*policy.Algorithm) bool) bool {
 	for _, name := range []string{d.RoutingAlgorithm, d.FallbackAlgorithm} {
 		if a := policy.FindAlgorithm(name); a != nil && holds(a) {

@@ -13,10 +13,10 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// maxTargets bounds the receivers of notifications.
+// maxTargets is the maximum number of receivers of notifications.
 const maxTargets = 16
 
-// Notifications are messages about events.
+// Notifications has the receivers of messages about events.
 type Notifications struct {
 	// The receivers of [events](events.md); at most 16. See [notifications](notifications.md).
 	Targets []NotificationTarget `key:"targets" reload:"live"`
@@ -24,32 +24,32 @@ type Notifications struct {
 
 // NotificationTarget is a receiver of notifications.
 type NotificationTarget struct {
-	// The receiver's name, in lists and metrics: letters, digits, hyphens, underscores, dots; at most 64. The same on all
-	// nodes, so that only one node sends each notification.
+	// The name of the receiver in lists and metrics: letters, digits, hyphens, underscores, dots; at most 64 characters.
+	// Use the same name on all nodes, so that only one node sends each notification.
 	Name string `key:"name"`
 	// `webhook`, `slack`, `pagerduty`, `alertmanager` or `email`; see [notifications](notifications.md#types).
 	Type string `key:"type"`
-	// Where messages are sent, of all types but `email`: an `https` or `http` URL. It is not shown, since it may
+	// The `https` or `http` URL for messages, for all types except `email`. The API does not show the URL, because it may
 	// contain a secret. Default for `pagerduty`: `https://events.pagerduty.com/v2/enqueue`.
 	URL settings.Secret `key:"url"`
-	// Of `webhook`: what signs messages, as `whsec_` and base64 of 24 to 64 octets. Of `pagerduty`: the integration key.
-	// Of `alertmanager`: a bearer token. Of `email`: the password of `username`. Only `pagerduty` must have one.
+	// For `webhook`: the signing key of messages, as `whsec_` and base64 of 24 to 64 octets. For `pagerduty`: the
+	// integration key (required). For `alertmanager`: a bearer token. For `email`: the password of `username`.
 	Secret settings.Secret `key:"secret"`
-	// Of `email`: the mail server, a host and a port, such as `mail.example.com:587`.
+	// For `email`: the host and port of the mail server, such as `mail.example.com:587`.
 	Server string `key:"server"`
-	// Of `email`: the sender address.
+	// For `email`: the sender address.
 	From string `key:"from"`
-	// Of `email`: the addresses of the receivers; at most 16.
+	// For `email`: the recipient addresses; at most 16.
 	To []string `key:"to"`
-	// Of `email`: the user name for the server; empty: no login.
+	// For `email`: the user name for the mail server. Empty: no login.
 	Username string `key:"username"`
-	// The kinds of events to send; empty: all. See [events](events.md#kinds).
+	// The kinds of events to send. Empty: all kinds. See [events](events.md#kinds).
 	Kinds []string `key:"kinds"`
-	// The domains with notifications; empty: all domains, and events without a domain.
+	// The domains of the events to send. Empty: all domains, and events without a domain.
 	Names []string `key:"names"`
-	// `info`, `warning`, `error` or `critical`: the lowest severity of events with notifications.
+	// The minimum severity of the events to send: `info`, `warning`, `error` or `critical`.
 	Severity string `key:"severity" default:"warning"`
-	// How long the first event of a group waits for other events of the group.
+	// How long the node waits for further events of the same group before it sends the first event.
 	GroupWait time.Duration `key:"group_wait" default:"10s" min:"1s" max:"10m"`
 }
 
@@ -67,8 +67,7 @@ func TargetTypes() []string {
 	return []string{TargetWebhook, TargetSlack, TargetPagerDuty, TargetAlertmanager, TargetEmail}
 }
 
-// pagerDutyURL is the default of url for pagerduty: the Events API of PagerDuty, which has another URL for services in
-// Europe.
+// pagerDutyURL is the default of url for pagerduty: the Events API of PagerDuty. Services in Europe have another URL.
 const pagerDutyURL = "https://events.pagerduty.com/v2/enqueue"
 
 // notifications checks the receivers of notifications.
@@ -110,7 +109,7 @@ func (v *validator) notified(key string, t *NotificationTarget) {
 	}
 }
 
-// The bounds of the key of a webhook, in octets (Standard Webhooks).
+// The bounds of the key of a webhook in octets (Standard Webhooks).
 const minWebhookKey, maxWebhookKey = 24, 64
 
 // WebhookKey returns the key that signs messages, nil without a secret. Its error does not contain the secret.
@@ -127,7 +126,7 @@ func WebhookKey(secret settings.Secret) ([]byte, error) {
 	return key, nil
 }
 
-// reached checks the keys by which a target is reached.
+// reached checks the URL and secret of a target.
 func (v *validator) reached(key string, t *NotificationTarget) {
 	if t.Type == TargetPagerDuty && t.URL == "" {
 		t.URL = pagerDutyURL
@@ -158,7 +157,7 @@ func (v *validator) reached(key string, t *NotificationTarget) {
 	}
 }
 
-// mailed checks the keys of a target that gets mails.
+// mailed checks the keys of a target of type email.
 func (v *validator) mailed(key string, t *NotificationTarget) {
 	if host, port, err := net.SplitHostPort(t.Server); err != nil || host == "" || port == "" {
 		v.Add(key+".server", t.Server, "give a host and a port, such as mail.example.com:587")

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Overlays holds all overlays (API values over objects of the files). It must not be changed.
+// Overlays has all overlays (API values over objects of the files). It is immutable.
 type Overlays struct {
 	Names    map[string]bool                      // of all objects, as package definitions names them
 	Disabled []Domain                             // the disabled domains only
@@ -26,7 +26,7 @@ func (c *Config) WithOverlays(domains []Domain, o Overlays) *Config {
 	return &with
 }
 
-// File returns the configuration without overlays of domains, regions and servers. It must not be changed.
+// File returns the configuration without overlays of domains, regions and servers. It is immutable.
 func (c *Config) File() *Config {
 	if c.overlays == nil {
 		return c
@@ -34,7 +34,7 @@ func (c *Config) File() *Config {
 	return c.overlays.file
 }
 
-// Disabled returns the disabled domains of the files. It must not be changed.
+// Disabled returns the disabled domains of the files. The list is immutable.
 func (c *Config) Disabled() []Domain {
 	if c.overlays == nil {
 		return c.disabled
@@ -60,7 +60,7 @@ func (c *Config) Laid(name string) bool { return c.overlays != nil && c.overlays
 // ID returns the id of the server in the API.
 func (s *StaticServer) ID() string { return fmt.Sprintf("%s:%s:%d", s.Service, s.Address, s.Port) }
 
-// layOver applies the overlay of a server to it.
+// layOver applies the overlay of a server to the server.
 func (c *Config) layOver(s *StaticServer) {
 	if c.overlays == nil || len(c.overlays.Servers) == 0 {
 		return
@@ -71,7 +71,7 @@ func (c *Config) layOver(s *StaticServer) {
 	}
 	laid := s.Settings()
 	if problems := patch.Lay(laid); len(problems) > 0 {
-		return // package definitions has checked it
+		return // package definitions reports the error
 	}
 	s.Weight, s.Region, s.Agent = laid.Weight, laid.Region, laid.Agent
 	if !patch.Has("health_check") && !patch.Has("host") {

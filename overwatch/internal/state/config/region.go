@@ -52,7 +52,7 @@ func RegionProblems(r *Region) (found settings.Problems) {
 	return found
 }
 
-// textRemedy returns the correction of an optional text for people, or "" for a valid text. limit is in characters.
+// textRemedy returns the correction of an optional text, or "" for a valid text. limit is in characters.
 func textRemedy(text string, limit int) string {
 	notPrintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if text != "" && (strings.TrimSpace(text) == "" || utf8.RuneCountInString(text) > limit ||

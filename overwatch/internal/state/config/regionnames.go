@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// RegionNames finds the ids of regions, which are compared without case. It has each id, and each id in lower case.
+// RegionNames finds the ids of regions case-insensitively. Its keys are the ids, and the ids in lower case.
 type RegionNames map[string]string
 
 // NewRegionNames returns the regions of a list.
@@ -14,7 +14,7 @@ func NewRegionNames(regions []Region) RegionNames {
 	return names
 }
 
-// Add adds a region. Of two ids that differ only in case, which versions up to 0.9 allowed, each finds itself.
+// Add adds a region. Two ids that differ only in case, which versions up to 0.9 allowed, each find themselves.
 func (n RegionNames) Add(id string) {
 	n[id] = id
 	if lower := strings.ToLower(id); n[lower] == "" {
@@ -22,7 +22,7 @@ func (n RegionNames) Add(id string) {
 	}
 }
 
-// Of returns the id of a region that a text names in any case, or the text if it names no region.
+// Of returns the id of the region with a name in any case, or the name if there is no such region.
 func (n RegionNames) Of(text string) string {
 	if id, known := n[text]; known {
 		return id
@@ -33,7 +33,7 @@ func (n RegionNames) Of(text string) string {
 	return text
 }
 
-// All replaces each text of a list by Of. It changes the list only if a text differs, and then in a copy.
+// All replaces each text of a list by Of. If a text differs, All changes a copy of the list.
 func (n RegionNames) All(list []string) []string {
 	for i, text := range list {
 		if id := n.Of(text); id != text {
@@ -47,8 +47,8 @@ func (n RegionNames) All(list []string) []string {
 	return list
 }
 
-// canonicalizeRegions replaces each reference to a region by the name of the region, so that all readers may compare
-// names of regions exactly. References to regions that do not exist stay.
+// canonicalizeRegions replaces each reference to a region by the name of the region, so that readers can compare names
+// of regions exactly. It does not change references to missing regions.
 func (c *Config) canonicalizeRegions() {
 	names := NewRegionNames(c.Regions)
 	for i := range c.Domains {

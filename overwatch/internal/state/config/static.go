@@ -13,23 +13,23 @@ import (
 type StaticServer struct {
 	Service string
 	Region  string
-	Address netip.Addr // the zero Addr where there is a Target
+	Address netip.Addr // the zero Addr if Target is set
 	Port    uint16
 	Weight  int
-	Agent   string // id of the agent that owns it; "": no agent
+	Agent   string // id of the agent that owns it; "" without an agent
 	Check   unique.Handle[check.Spec]
-	Target  *Target // nil: Address is the server's
-	Made    bool    // by the API, and not by the files
+	Target  *Target // nil if the server has an Address
+	Made    bool    // created by the API
 }
 
-// Target is a host name. Its addresses are backends.
+// Target is a host name. Each of its addresses is a backend.
 type Target struct {
 	Name    string         // canonical
-	Allowed []netip.Prefix // networks of allowed addresses; none: unlimited
+	Allowed []netip.Prefix // networks of allowed addresses; empty: unlimited
 }
 
-// StaticServers yields the declared backends. A server without a service is a backend
-// of every domain that lists its region, unless another server names that domain with the same address and port.
+// StaticServers yields the declared backends. A server without a service is a backend of every domain that lists its
+// region, unless another server with the same address and port has the domain as its service.
 func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	return func(yield func(StaticServer) bool) {
 		shared := false
@@ -81,7 +81,7 @@ func (c *Config) CountServers() (count int) {
 }
 
 // sharedServers yields the servers without a service, once for each domain of their region. It returns false if yield
-// did.
+// returned false.
 func (c *Config) sharedServers(yield func(StaticServer) bool) (more bool) {
 	named := map[serverKey]bool{}
 	byRegion := map[string]checkedRegion{}
@@ -137,8 +137,8 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 	return static
 }
 
-// checkOf returns the check of a server: its own health_check, else its region's, else a tcp connection at the node's
-// interval.
+// checkOf returns the check of a server: its own health_check, otherwise the health_check of its region, otherwise a
+// tcp connection at the node's interval.
 func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	if r.HealthCheck != nil {
 		return s.Check(r.HealthCheck.Spec())
@@ -157,8 +157,8 @@ func (c *Config) CheckIn(region string) check.Spec {
 	return plainCheck()
 }
 
-// plainCheck returns a tcp check without times and thresholds, so that the current values of overwatch.validation
-// apply.
+// plainCheck returns a tcp check without times and thresholds, so that it uses the current values of
+// overwatch.validation.
 func plainCheck() check.Spec { return check.Spec{Type: check.TCP} }
 
 // foldRegions joins the parts of regions in several files.

@@ -45,7 +45,7 @@ func (c *Config) readZoneFiles(report *settings.Report) {
 	}
 }
 
-// refuseZoneFiles notes a problem for each zone file, where no file is read.
+// refuseZoneFiles reports a fault for each zone file, for texts that cannot read files.
 func (c *Config) refuseZoneFiles(report *settings.Report) {
 	for i, z := range c.DNS.Zones {
 		if z.File != "" {
