@@ -47,7 +47,7 @@ func (s *State) Protection(service string) status.Protection {
 		Window: b.Window, HoldTime: b.Hold}
 }
 
-// RecoveryRamp returns the time in which the share of a backend of a service rises after a failure; 0 for none.
+// RecoveryRamp returns the time in which the share of a backend of a service rises after a failure, 0 without a ramp.
 func (s *State) RecoveryRamp(service string) time.Duration { return s.Config().RecoveryRamp(service) }
 
 // Damping returns the delay of flapping backends of a service.

@@ -23,7 +23,7 @@ import (
 const databaseCheck = 5 * time.Second
 
 // geography compiles the location table from the configuration and the database file. It caches the last table, and
-// compiles a new table only after a change of one of the two. It is not safe for concurrent use.
+// compiles a new table only after the configuration or the file has changed. It is not safe for concurrent use.
 type geography struct {
 	log      zerolog.Logger
 	loaded   prometheus.Gauge

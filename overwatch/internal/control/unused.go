@@ -71,7 +71,7 @@ func (u *unused) reason(key replica.Key) string {
 	return ""
 }
 
-// sameInFile is the reason of an object that the file has, too.
+// sameInFile is the reason of an object that the file also has.
 const sameInFile = "the configuration of this node has the same object, which takes precedence"
 
 func (u *unused) server(name string) string {

@@ -81,7 +81,7 @@ func (c *Changes) clear(ctx context.Context, o registry.AdminState) error {
 }
 
 // Removes adds backends that the change removes from answers. With Change.IfSafe the change is rejected if a name would
-// have too few backends.
+// have insufficient backends.
 func (t *Transaction) Removes(w impact.Withdrawal) { t.removes = append(t.removes, w) }
 
 // accepts applies the precondition of the change to the present object, nil without an object.

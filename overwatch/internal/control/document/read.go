@@ -169,7 +169,7 @@ func each[T any](r *reader, list string, raw []json.RawMessage, take func(T) (ki
 	}
 }
 
-// place records the place of an object in the document.
+// place records the position of an object in the document.
 func (o *Objects) place(kind, name, place string) error {
 	if before := o.places[kind+" "+name]; before != "" {
 		return fmt.Errorf("%s %s is there twice: also at %s", kind, name, before)

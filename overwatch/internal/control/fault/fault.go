@@ -19,16 +19,16 @@ const (
 	Precondition             // the object does not fulfil the condition of the request
 	Forbidden                // the operator lacks the role
 	TooLarge                 // the input has more objects than allowed
-	Busy                     // too many requests of the same sort are in progress
+	Busy                     // the limit of concurrent requests of this kind is reached
 	Full                     // a bound of the node or the disk is reached
-	Unavailable              // the node stops, or is too busy
+	Unavailable              // the node is stopping or overloaded
 )
 
 // Error is a rejection.
 type Error struct {
 	Kind    Kind
 	Text    string
-	Names   []api.Consequence     // the names that a change would leave with too few backends
+	Names   []api.Consequence     // the names that a change would leave with insufficient backends
 	Objects []api.DocumentProblem // the faults of the objects of a document
 	Undo    *api.Undone           // the change that cannot be undone
 }

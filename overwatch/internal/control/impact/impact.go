@@ -1,5 +1,5 @@
-// Package impact computes the effect of a change on DNS answers before the change is made: the names that would have
-// too few backends, and the clients that would receive other addresses.
+// Package impact computes the effect of a planned change on DNS answers: the names that would have insufficient
+// backends, and the clients that would receive other addresses.
 package impact
 
 import (

@@ -78,8 +78,8 @@ func Sentence(names []api.Consequence) string {
 	return strings.Join(parts, "; ")
 }
 
-// Losses returns the names that would have too few backends without the backends of g, in order. It uses the published
-// view, after all earlier changes are in the view.
+// Losses returns the names that would have insufficient backends without the backends of g, in order. It uses the
+// published view, after all earlier changes are in the view.
 func (a *Assessor) Losses(ctx context.Context, g Withdrawal) ([]api.Consequence, error) {
 	if err := a.o.Flush(ctx); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func consequence(name string, loss explain.Loss) api.Consequence {
 	return c
 }
 
-// Check rejects a change that would leave names with too few backends.
+// Check rejects a change that would leave names with insufficient backends.
 func (a *Assessor) Check(ctx context.Context, g Withdrawal) error {
 	names, err := a.Losses(ctx, g)
 	if err != nil {

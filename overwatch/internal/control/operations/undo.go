@@ -159,8 +159,8 @@ func (op *Operations) undoAll(r *Request, steps []undoStep) error {
 	return nil
 }
 
-// undoSafely rejects an undo of several steps that together would leave a name with too few backends. Each step makes
-// the same check for its own change.
+// undoSafely rejects an undo with several steps that together would leave a name with insufficient backends. Each step
+// performs the same check for its own change.
 func (op *Operations) undoSafely(r *Request, steps []undoStep) error {
 	if len(steps) < 2 {
 		return nil

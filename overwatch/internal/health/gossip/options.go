@@ -40,7 +40,7 @@ type Registry interface {
 	ApplyGoodbye(ctx context.Context, from trust.Agent) error
 }
 
-// Options configures a Node. Every field is required unless its comment says otherwise.
+// Options configures a Node. Every field is required unless its comment states otherwise.
 type Options struct {
 	// Bind is the address and port for UDP and TCP; "" means DefaultBind, and port 0 any free port.
 	Bind string

@@ -184,5 +184,5 @@ func (d *transport) rest() bool {
 	}
 }
 
-// stopped reports whether err is that of a socket which this node has closed.
+// stopped reports whether err is the error of a socket that this node has closed.
 func stopped(err error) bool { return errors.Is(err, net.ErrClosed) }

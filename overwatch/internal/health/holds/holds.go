@@ -1,8 +1,8 @@
 // Package holds reacts to mass-failure holds. It writes the beginning and end of each hold to the audit log, and starts
-// an own check of each held backend, so that the first failed check ends the hold of a backend that is down.
+// an own check of each backend in a hold, so that the first failed check ends the hold of a backend that is down.
 //
 // The registry calls RecordChange and CheckBackend, which add to a queue and return. The root calls Run, which starts
-// the checks. The package decides nothing about holds.
+// the checks. The registry decides about holds.
 package holds
 
 import (
@@ -49,7 +49,7 @@ func (k *Worker) RecordChange(c registry.HoldChange) {
 	k.record(entry)
 }
 
-// CheckBackend queues a held backend for an own check. It does not block, and any goroutine may call it.
+// CheckBackend queues a backend in a hold for an own check. It does not block, and any goroutine may call it.
 func (k *Worker) CheckBackend(id registry.ID) {
 	k.mu.Lock()
 	k.held[id] = true

@@ -31,8 +31,7 @@ type AdminState struct {
 	CreatedAt         time.Time
 	// StartsAt is zero for an admin state that began when it was set. ExpiresAt is zero for an admin state without an end.
 	StartsAt, ExpiresAt time.Time
-	// IsActive is true after the begin. For a stored admin state it tells whether the begin is in the audit log of this
-	// node.
+	// IsActive is true after the begin. For a stored admin state it is true if the audit log of this node has the begin.
 	IsActive bool
 }
 
@@ -44,7 +43,7 @@ func (o *AdminState) startTime() time.Time {
 	return o.StartsAt
 }
 
-// Endpoint returns the address, with the port if there is one.
+// Endpoint returns the address, with the port unless the port is 0.
 func (o *AdminState) Endpoint() string {
 	if o.Port == 0 {
 		return o.Address.String()

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// byName is a map from names to pointers with one writer and any number of concurrent readers. A read of one name is
-// atomic. Two reads may see different states. The zero byName is empty.
+// byName is a map from names to pointers with a single writer and concurrent readers. Reading a name is atomic. Two
+// reads may return different states. The zero byName is empty.
 type byName[V any] struct{ entries sync.Map }
 
 // get returns the entry of a name, or nil.

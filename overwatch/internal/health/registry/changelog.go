@@ -24,7 +24,7 @@ type changeLog struct {
 	timer      deadlineAt
 }
 
-// changeCount counts the changes of a backend that was logged recently.
+// changeCount counts the changes of a backend since its last log line.
 type changeCount struct {
 	record *record
 	count  int

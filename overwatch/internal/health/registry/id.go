@@ -72,7 +72,7 @@ func (id ID) Compare(other ID) int {
 	return cmp.Or(strings.Compare(id.Service, other.Service), id.compareEndpoint(other))
 }
 
-// compareEndpoint orders the backends of one service.
+// compareEndpoint orders the backends of a service.
 func (id ID) compareEndpoint(other ID) int {
 	return cmp.Or(id.Address.Compare(other.Address), cmp.Compare(id.Port, other.Port))
 }

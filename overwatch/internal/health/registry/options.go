@@ -57,7 +57,7 @@ type Options struct {
 	// Changed is called after a change of a service that may change its answers is published: backends, serving state,
 	// weights, regions and shares. Required.
 	Changed func(service string)
-	// Restored has the stored records. The registry keeps the slice, so the caller must not change it.
+	// Restored has the stored records. The registry owns the slice, so the caller must not change it.
 	Restored []store.Status
 	// Allowed reports whether an agent may report a backend. Restored reports of other agents are ignored. Required if
 	// Restored is set.

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// The registry stores records in batches. No command waits for the disk: a status that is lost by a crash is derived
-// again within seconds.
+// The registry stores records in batches. Commands do not wait for the disk: if a crash loses a status, reports and
+// checks restore it within seconds.
 const (
 	// minSaveInterval is the minimum time between two batches.
 	minSaveInterval = 2 * time.Second

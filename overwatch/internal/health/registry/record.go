@@ -77,7 +77,7 @@ type declared struct {
 	weight int
 	region string
 	check  unique.Handle[check.Spec]
-	agent  string // id of the authorized agent; "" if there is none
+	agent  string // id of the authorized agent; "" without an agent
 	host   unique.Handle[Host]
 	// round is the round of SetStaticDeclarations that declared the backend. A declaration of an earlier round ends at
 	// removeBy, zero before removeReplaced has set it.

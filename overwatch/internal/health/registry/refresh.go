@@ -249,7 +249,7 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 	}
 }
 
-// equalExceptCheck compares the fields whose change sets UpdatedAt.
+// equalExceptCheck compares the fields that set UpdatedAt when they change.
 func equalExceptCheck(a, b Backend) bool {
 	a.OwnCheck, a.LastHealthyAt, a.UpdatedAt = b.OwnCheck, b.LastHealthyAt, b.UpdatedAt
 	return a == b

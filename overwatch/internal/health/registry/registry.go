@@ -106,8 +106,7 @@ func runChange(ctx context.Context, r *Registry, change func(w *writer, now time
 	return err
 }
 
-// SetTiming replaces the timing, and reads the settings of mass-failure protection again. It is used for a reload of
-// the configuration.
+// SetTiming replaces the timing and reloads the settings of mass-failure protection, for a reload of the configuration.
 func (r *Registry) SetTiming(ctx context.Context, t Timing) error {
 	if err := t.check(); err != nil {
 		return err

@@ -89,8 +89,8 @@ func (w *writer) restoreRecord(r *record, now time.Time) {
 	a.records = append(a.records, r)
 }
 
-// restoreHold continues a hold that covered r before the restart. Until the first own check of r, the stored hold
-// stands for a successful check.
+// restoreHold continues a hold that covered r before the restart. Until the first own check of r, the stored hold is
+// treated as a successful check.
 func (w *writer) restoreHold(r *record, kind status.ReportKind, since, now time.Time) {
 	settings := w.options.Protection(r.service.name)
 	if since.IsZero() || !settings.Enabled {

@@ -40,7 +40,7 @@ func (t *Tally) add(k EvidenceKind, n int) {
 	}
 }
 
-// EvidenceKind tells whether a backend is evidence for or against the node's connection.
+// EvidenceKind is the kind of evidence of a backend: for or against the node's connection.
 type EvidenceKind uint8
 
 // The kinds of evidence.

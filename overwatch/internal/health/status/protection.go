@@ -28,8 +28,8 @@ const (
 	minKept = 2
 )
 
-// IsExceeded reports whether reports stop too many backends: stopped of them within the window, while others continue
-// to serve.
+// IsExceeded reports whether the share of stopped backends exceeds the limit. stopped is the number of backends that
+// reports stop within the window, others the number of backends that serve.
 func (p Protection) IsExceeded(stopped, others int) bool {
 	all := stopped + others
 	return p.Enabled && all >= minProtected && stopped*100 > p.Percent*all
@@ -129,8 +129,8 @@ func (h *Hold) Covers(r *UnconfirmedReport) bool {
 	return h.IsActive() && !r.Final && (!r.Accepted || h.KeepsRegion)
 }
 
-// Update returns the reason if an active hold ends at now. Otherwise it returns the time at which it must be called
-// again, the zero time if only a change of the reports ends the hold. held is the number of held reports.
+// Update returns the reason if an active hold ends at now. Otherwise it returns the time of the next call, or the zero
+// time if only a change of the reports ends the hold. held is the number of held reports.
 func (h *Hold) Update(p Protection, held int, now time.Time) (endReason string, next time.Time) {
 	end := h.Since.Add(p.HoldTime)
 	switch isExpired := !now.Before(end); {

@@ -17,7 +17,7 @@ const (
 // Warnings are the ramps of the early warnings about a backend, by kind.
 type Warnings [WarningKinds]Ramp
 
-// RestoredWarning returns a ramp that was stored. Durations beyond their bounds are clamped.
+// RestoredWarning returns a stored ramp. It clamps durations to their bounds.
 func RestoredWarning(since time.Time, over, depth time.Duration, rising bool) Ramp {
 	over = min(max(over, 0), MaxRampTime).Truncate(time.Millisecond)
 	if over == 0 {

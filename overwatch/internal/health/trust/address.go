@@ -121,7 +121,7 @@ var metadata = [...]struct {
 	{netip.MustParsePrefix("fd00:a9fe:a9fe::1/128"), "Akamai (Linode)"},
 }
 
-// provider returns whose metadata service an address is, "" for none.
+// provider returns the provider of the metadata service at an address, "" if the address is not a metadata service.
 func provider(a netip.Addr) string {
 	for i := range metadata {
 		if metadata[i].network.Contains(a) {

@@ -48,9 +48,9 @@ func (a *attempt) countAtOrigin(p *pinned) {
 	a.countPin(p, +1)
 }
 
-// admitServices counts the agent for each proved service that the pin does not have yet, once however often it is
-// proved. in lists the proved services that the pin may have, added those that were counted now, and refused the rest;
-// why is the reason of the first refusal.
+// admitServices counts the agent once for each proved service that the pin lacks. in lists the proved services that the
+// pin may have, added the newly counted services, and refused the other services. why is the reason of the first
+// refusal.
 func (a *attempt) admitServices(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string,
 	refused []wire.RefusedClaim, why string) {
 	a.mu.Lock()

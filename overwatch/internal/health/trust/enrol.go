@@ -57,7 +57,7 @@ func (a *attempt) verifyEnrol() ([]store.PinnedService, []wire.RefusedClaim, *Re
 	return proved, refused, nil
 }
 
-// agreeOnSession creates the session that the request asks for. The signature of the request must be verified.
+// agreeOnSession creates the requested session. The caller must have verified the signature of the request.
 func (a *attempt) agreeOnSession() (err error) {
 	if a.exchange == nil || a.request.Share == (identity.Share{}) {
 		return nil

@@ -24,7 +24,7 @@ func newLines() *lines {
 	return &lines{buckets: make(map[string]*tokenbucket.Bucket), left: make(map[string]int)}
 }
 
-// take reports whether a line may be written, and how many of its reason were left out since the last one.
+// take reports whether a line may be written, and the number of omitted lines of its reason since the last line.
 func (l *lines) take(reason string, now time.Duration) (leftOut int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

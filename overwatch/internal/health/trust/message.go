@@ -13,7 +13,7 @@ type Message struct {
 	Type         wire.Type // TypeEnrol, TypeHeartbeat and the other types of agents
 	Epoch, Seq   uint64
 	SentAtMillis int64  // by the agent's clock; for diagnosis only
-	Payload      []byte // a part of the slice that was passed to Open
+	Payload      []byte // a part of the argument of Open
 	NewlyPinned  bool   // this message pinned the agent
 	Duplicate    bool   // an earlier process with the same certificate also sends messages
 	// Session authenticated the message and may authenticate its Ack. It is nil for a signed message.

@@ -41,7 +41,7 @@ func noticeLevel(code wire.RejectCode) zerolog.Level {
 	return zerolog.WarnLevel
 }
 
-// noAgent replaces the agent id in log lines about errors of this node, so that there is one line for all agents.
+// noAgent replaces the agent id in log lines about errors of this node, so that all agents share a line.
 const noAgent = ""
 
 // cannotStore returns the rejection of an Enrol after an error of the store.

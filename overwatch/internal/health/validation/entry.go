@@ -82,7 +82,7 @@ func attempt(ctx context.Context, t registry.CheckTarget, newProber proberMaker)
 }
 
 const (
-	// followInterval bounds the delay in noticing a change of the targets, at the price of one atomic load.
+	// followInterval bounds the delay in noticing a change of the targets. Each look costs an atomic load.
 	followInterval = 200 * time.Millisecond
 	// followShare limits the cost of following targets that change continuously, for example when many agents connect.
 	// Comparing hundreds of thousands of targets is slow. The pause after a comparison is at least twenty times as long.

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Export writes entries in a format: csv, ndjson or json. It keeps one entry in memory.
+// Export writes entries in a format: csv, ndjson or json. It has at most one entry in memory.
 func Export(w io.Writer, format string, entries iter.Seq2[api.AuditEntry, error]) error {
 	switch format {
 	case "csv":
@@ -71,8 +71,8 @@ func exportCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error {
 	return errors.Join(err, out.Error())
 }
 
-// escapeFormulas keeps a spreadsheet from taking a cell for a formula: such a cell gets an apostrophe in front, which
-// spreadsheets take for "this is text". It changes the cells in place and returns them.
+// escapeFormulas prevents spreadsheets from evaluating cells as formulas: it inserts an apostrophe before the text of
+// such cells. It changes the cells in place and returns them.
 func escapeFormulas(cells []string) []string {
 	for i, cell := range cells {
 		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {

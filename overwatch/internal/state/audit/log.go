@@ -95,7 +95,7 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// newest returns the number of the latest entry; 0: there is no entry.
+// newest returns the number of the latest entry, 0 without entries.
 func (l *Log) newest(r Room) (uint64, error) {
 	for e, err := range l.Newest(r) {
 		return e.ID, err

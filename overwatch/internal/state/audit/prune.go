@@ -56,8 +56,8 @@ func (l *Log) verify() error {
 	return nil
 }
 
-// prune deletes entries that were made before cut and those beyond the bound of their room. The newest entry of each
-// stays, so that its chain can go on.
+// prune deletes the entries from before cut, and the entries beyond the limit of their room. It retains the latest
+// entry of each room, so that its chain continues.
 func (l *Log) prune(ctx context.Context, cut time.Time) error {
 	var failed []error
 	for _, r := range Rooms() {

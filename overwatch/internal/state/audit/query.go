@@ -92,7 +92,7 @@ func (l *Log) Page(q Query, offset, limit int) (entries []api.AuditEntry, total 
 	return entries, max(total, all), nil
 }
 
-// count returns the number of changes that are kept, from the first and the last number: numbers have no gaps.
+// count returns the number of stored changes, computed from the first and the last number: numbers have no gaps.
 func (l *Log) count() (int, error) {
 	var ends [2]uint64
 	for i, entries := range []iter.Seq2[api.AuditEntry, error]{l.Oldest(Changes), l.Newest(Changes)} {

@@ -266,7 +266,7 @@ type Replication struct {
 	// Whether the node replicates changes of operators with the nodes of `overwatch.dnssec.key_sync.peers` or
 	// `overwatch.peers` (see [replication](replication.md)). Requires `key_sync.secret`; DNSSEC is optional.
 	Enabled bool `key:"enabled" default:"true" reload:"live"`
-	// How long a node stores a deletion. A node that was offline for longer receives the state of the other nodes before
+	// How long a node stores a deletion. A node that is offline for longer receives the state of the other nodes before
 	// sending its own state. Set the same value on all nodes.
 	TombstoneRetention time.Duration `key:"tombstone_retention" default:"720h" reload:"restart" min:"1h" max:"87600h"`
 }

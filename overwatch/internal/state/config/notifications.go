@@ -49,7 +49,7 @@ type NotificationTarget struct {
 	Names []string `key:"names"`
 	// The minimum severity of the events to send: `info`, `warning`, `error` or `critical`.
 	Severity string `key:"severity" default:"warning"`
-	// How long the node waits for further events of the same group before it sends the first event.
+	// How long the node waits for further events of a group, after the first event, before it sends the group.
 	GroupWait time.Duration `key:"group_wait" default:"10s" min:"1s" max:"10m"`
 }
 

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// EditDomain applies a change to a domain and checks the result. It ignores dnssec_enabled, whose meaning depends on
-// the node. After an error, d must not be used.
+// EditDomain applies a change to a domain and checks the result. It ignores dnssec_enabled, because its meaning depends
+// on the node. After an error, d must not be used.
 func EditDomain(d *model.Domain, change model.Patch[model.Domain], source string) error {
 	before := d.DNSSECEnabled
 	if err := ApplyPatch(d, change, source); err != nil {

@@ -180,7 +180,7 @@ func (d *Draft) InFile(name string) bool { return d.names[name] }
 func (d *Draft) Set() *Set { return d.next }
 
 // File returns the configuration file with the API's settings over it, without the other definitions. The settings are
-// those of the Set before, or of the last call of Refresh. It must not be changed.
+// from the previous Set or from the last call of Refresh. The result is immutable.
 func (d *Draft) File() *config.Config { return d.file }
 
 // Refresh brings File up to the settings that have been drafted, for the next of several changes. Settings that do not
@@ -243,8 +243,8 @@ func (d *Draft) PutSetting(section string, value json.RawMessage) {
 	all[section] = value
 }
 
-// PutSection stores the overlay that gives a section the values of wanted, a changed result of View. A setting that is
-// fixed or out of range is settings.Problems, and no setting changes.
+// PutSection stores the overlay that sets a section to the values of wanted, a changed result of View. If a setting is
+// fixed or out of range, PutSection changes no setting and returns settings.Problems.
 func (d *Draft) PutSection(section string, wanted any) error {
 	overlay, err := overlayOf(section, d.bare, d.file, d.next.Settings[section], wanted)
 	if err != nil {

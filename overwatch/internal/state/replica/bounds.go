@@ -31,7 +31,7 @@ type Rejection struct {
 	Stored bool
 }
 
-// Check returns the first fault that keeps every node from storing the object.
+// Check returns the first fault that prevents nodes from storing the object.
 func (o *Object) Check() error {
 	switch {
 	case !isToken(o.Kind, MaxKind):

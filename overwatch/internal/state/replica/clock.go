@@ -116,5 +116,5 @@ func (t *Table) SetPeers(peers Peers) { t.clock.peers = peers }
 // clock.
 func (t *Table) Settled() bool { return t.clock.isTrusted() }
 
-// Newest returns the newest version that the table has given or seen.
+// Newest returns the latest version that the table has assigned or received.
 func (t *Table) Newest() Version { return t.clock.last }

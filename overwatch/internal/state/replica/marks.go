@@ -85,8 +85,9 @@ func (t *Table) Limit() time.Time {
 	return laterTime(t.clock.now(), t.final().At().Add(-MaxAhead))
 }
 
-// refuses reports whether a version in an offer is too far ahead. The Limit in the question bounds the accepted
-// versions, because the sender relies on it. This node accepts its own versions, for example after a loss of its disk.
+// refuses reports whether a version in an offer is beyond the maximum clock difference. The Limit in the question
+// bounds the accepted versions, because the sender relies on it. This node accepts its own versions, for example after
+// a loss of its disk.
 func (t *Table) refuses(v Version, offer *Offer) bool {
 	if v.Node == t.clock.node {
 		return v.At().Sub(t.clock.now()) > maxLead

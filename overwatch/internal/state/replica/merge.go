@@ -33,7 +33,7 @@ type Merged struct {
 	// Dropped are objects that other nodes deleted while this node was away, so long ago that the tombstones were
 	// removed. The caller must delete them.
 	Dropped []Object
-	// Refused are objects with versions too far ahead of this node's clock. The caller must request them later.
+	// Refused has the objects with versions beyond the maximum clock difference. The caller must request them later.
 	Refused []Object
 	// Rejected are the objects without effect here: the objects that the store removed from the offer, and some of Taken.
 	Rejected []Rejection
@@ -165,8 +165,8 @@ func (t *Table) renewOwn(m *Merged) {
 	}
 }
 
-// MeetEvery is the interval at which a node calls Met while its digest equals that of another node: never earlier, and
-// not much later.
+// MeetEvery is the minimum interval at which a node calls Met while its digest equals the digest of another node. The
+// calls must not be much later.
 const MeetEvery = time.Minute
 
 // Met records that this node has all objects of another node that is not joining, because their digests are equal.

@@ -27,8 +27,8 @@ type Object struct {
 	Value   json.RawMessage `json:"value,omitempty"`
 }
 
-// compare orders the versions of an object. A node that was restored from a backup may assign a version twice. Then a
-// tombstone is later than a value, and the greater value in byte order is later, so that all nodes choose the same.
+// compare orders the versions of an object. A node restored from a backup may assign a version twice. Then a tombstone
+// is later than a value, and the greater value in byte order is later, so that all nodes choose the same.
 func (o *Object) compare(other *Object) int {
 	if c := o.Version.Compare(other.Version); c != 0 {
 		return c

@@ -93,8 +93,8 @@ func (t *Table) Delete(key Key) Object {
 	return t.put(Object{Key: key, Version: t.next(), Deleted: true})
 }
 
-// next returns the version of a new change. While the clock agrees with that of a peer, no version is lowered later,
-// and the mark is set ahead of the first answer with the version.
+// next returns the version of a new change. While the clock agrees with the clock of a peer, no version is lowered
+// later, and the mark is set before the first answer with the version.
 func (t *Table) next() Version {
 	t.clock.look()
 	v := t.clock.next()
@@ -146,9 +146,10 @@ func (t *Table) Count() (objects, tombstones int) {
 	return len(t.objects) - t.deleted, t.deleted
 }
 
-// Collect deletes tombstones that are older than the retention by the time of their version, and returns their keys. It
-// also deletes objects of that age for which over returns true: they have expired on every node. nil: there are none.
-// Collect deletes nothing until the clock agrees with that of a peer or is the only one, and while the node is joining.
+// Collect deletes tombstones that are older than the retention by the time of their version, and returns their keys,
+// nil if there are none. It also deletes objects of the same age for which over returns true, because they have expired
+// on every node. Collect requires a clock that agrees with the clock of a peer, or a node without peers, and deletes no
+// object while the node is joining.
 func (t *Table) Collect(over func(*Object) bool) []Key {
 	if !t.clock.isTrusted() || t.clock.peers != NoPeers && t.Joining() {
 		return nil

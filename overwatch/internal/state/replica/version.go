@@ -11,7 +11,7 @@ import (
 type Version struct {
 	Time  int64  `json:"time"`            // milliseconds since 1970, of the node's clock or of a version that it had seen
 	Count uint32 `json:"count,omitempty"` // orders versions of the same millisecond
-	Node  string `json:"node"`            // id of the node that was asked for the change
+	Node  string `json:"node"`            // id of the node that received the change
 }
 
 // Compare returns -1 if v is before other, 1 if it is after it, and 0 if they are the same.

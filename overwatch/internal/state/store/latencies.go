@@ -60,7 +60,7 @@ func (s *Store) SaveLatencies(latencies []Latency) error {
 	return s.update(func(w *writer) { w.keepOnly(bucketLatencies, kept) })
 }
 
-// keepOnly deletes all records of a bucket but those of kept.
+// keepOnly deletes all records of a bucket except the keys in kept.
 func (w *writer) keepOnly(bucket string, kept map[string]bool) {
 	b := w.open(bucket)
 	if w.err != nil {

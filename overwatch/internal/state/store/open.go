@@ -88,7 +88,7 @@ type Store struct {
 	queueMu  sync.Mutex
 	queue    []*change                 // queueMu
 	commitMu sync.Mutex                // locked while a transaction is written
-	writing  atomic.Pointer[time.Time] // when the current transaction began; nil: there is none
+	writing  atomic.Pointer[time.Time] // start of the current transaction; nil without a transaction
 	failed   atomic.Bool               // the last write failed, and probe has not succeeded since
 
 	table   *replica.Table             // commitMu

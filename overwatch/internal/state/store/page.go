@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// page is one page of a database file with its overflow pages. Nothing in it is trusted.
+// page is a page of a database file with its overflow pages. Its content is untrusted.
 type page struct {
 	number uint64
 	octets []byte

@@ -8,8 +8,8 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// LoadPins returns all pins, ordered by agent id. One that cannot be decoded is an error that names it and the remedy:
-// without it another certificate could take the agent's place.
+// LoadPins returns all pins, ordered by agent id. A pin that cannot be decoded causes an error with the pin and the
+// remedy, because another certificate could take the id of an agent without a pin.
 func (s *Store) LoadPins() (pins []Pin, err error) {
 	err = s.read(bucketPins, func(key, value []byte) error {
 		var p Pin

@@ -10,7 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// Refused reports whether an operator has revoked the agent's certificate, or replaced it by the next one that enrols.
+// Refused reports whether an operator has revoked the agent's certificate, permanently or until another certificate
+// enrols.
 func (p *Pin) Refused() bool { return p.Revoked || p.Superseded != [32]byte{} }
 
 // keepsOut reports whether this refused pin has precedence over another pin of the agent.
@@ -79,7 +80,7 @@ func (b *Batch) withdraw(bucket, record string, key replica.Key, alone bool) {
 	})
 }
 
-// revocation returns the replicated refusal of an agent. ok is false if there is none.
+// revocation returns the replicated refusal of an agent. ok is false if the agent has no refusal.
 func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
 	if w.table == nil {
 		return p, false

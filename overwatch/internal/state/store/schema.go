@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// schema is the version of the format of the store. The store has it in bucketMeta, and the records of bucketMeta have
-// the same form in every schema. Version 0.9.0 wrote schema 4. Buckets and fields that 0.9.0 ignores do not change the
-// schema. A change that 0.9.0 would misread requires a new schema, and a converter that first copies the store.
+// schema is the version of the format of the store. bucketMeta contains the version in the same form in every schema.
+// Version 0.9.0 wrote schema 4. Buckets and fields that 0.9.0 ignores do not change the schema. A change that 0.9.0
+// would misread requires a new schema, and a converter that first copies the store.
 const schema = 4
 
 var (

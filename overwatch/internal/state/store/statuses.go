@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// statusBatch bounds the statuses of one transaction, so that a pin does not wait long behind them.
+// statusBatch is the maximum number of statuses per transaction, so that other writes such as pins do not wait long.
 const statusBatch = 5000
 
 // LoadStatuses returns the stored statuses, ordered by service and address.
@@ -22,9 +22,8 @@ func (s *Store) LoadStatuses() (statuses []Status, err error) {
 	return statuses, err
 }
 
-// SaveStatuses stores each status and replaces the one of its backend; it deletes those that are Gone. It is meant
-// for batches, not for every check. Beyond statusBatch it takes several transactions; after an error some of them are
-// stored, which does no harm.
+// SaveStatuses stores statuses by backend and deletes the Gone ones. Call it for batches, not after every check. Above
+// statusBatch, it uses several transactions. After an error, some of the statuses may be stored, which is harmless.
 func (s *Store) SaveStatuses(statuses []Status) error {
 	for batch := range slices.Chunk(statuses, statusBatch) {
 		keys, values := make([][]byte, len(batch)), make([][]byte, len(batch))
