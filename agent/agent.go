@@ -165,7 +165,7 @@ func Run(ctx context.Context, o Options) error {
 		finish()
 		return nil
 	})
-	g.Go(func() error { // the watchdog: alive as long as no lock of checks or reports is stuck
+	g.Go(func() error { // the watchdog detects deadlocks of checks and reports
 		if err := service.Watch(running,
 			func(context.Context) error { view.backends(); reporter.Nodes(); return nil }); err != nil {
 			logger.Error().Err(err).Msg("notifying the watchdog of the service manager failed")

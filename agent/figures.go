@@ -38,7 +38,7 @@ func registeredGauge(backends func() []wire.Backend, nodes func() []report.NodeS
 	}, func() float64 { return float64(registered(backends(), nodes())) })
 }
 
-// registered counts the backends that at least one connected node does not reject.
+// registered returns the number of backends that at least one connected node accepts.
 func registered(backends []wire.Backend, nodes []report.NodeState) int {
 	n := 0
 	for i := range backends {

@@ -65,7 +65,7 @@ func defaultAgentID(region, host, dataDir string) string {
 	}
 	base = strings.Map(idRune, base)
 	base = strings.TrimLeft(base, "-._")
-	if base == "" || base == "expiring" { // the one word that is no id: the API has a path of that name
+	if base == "" || base == "expiring" { // not a valid id, because the API has a path with this name
 		base = "agent"
 	}
 	return base[:min(len(base), wire.MaxID-len(suffix))] + suffix

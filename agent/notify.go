@@ -73,7 +73,7 @@ func loadNotices(path string) (*notices, error) {
 	return n, nil
 }
 
-// store replaces the file. Without a notice it deletes the file.
+// store replaces the file, or deletes it if there are no notices.
 func (n *notices) store(path string) error {
 	if !n.All && len(n.Backends) == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

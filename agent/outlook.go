@@ -38,7 +38,7 @@ func (o *outlook) backends() []wire.Backend {
 			over = (*leaving)[targetOf(b)]
 		}
 		if n := o.notices.Load(); over == 0 && n != nil && n.has(b) {
-			over = max(wire.Millis(o.noticeOver), 1) // 0 would mean no drain
+			over = max(wire.Millis(o.noticeOver), 1) // 0 means no drain
 		}
 		b.Draining, b.DrainMillis = over > 0, over
 	}

@@ -102,7 +102,7 @@ func (r *reload) look() {
 		return
 	}
 	did, err := r.apply(false)
-	if err != nil { // the checks were validated, so this would be a fault of ours
+	if err != nil { // a bug, because the checks have been validated
 		r.logger.Error().Err(err).Msg("backends of files and targets cannot be checked")
 		return
 	}

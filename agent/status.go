@@ -98,7 +98,7 @@ func keepStatus(ctx context.Context, dataDir string, take func() status, logger 
 	}
 }
 
-// writeStatus replaces the file in one step, so that a reader never sees half of it.
+// writeStatus replaces the file atomically.
 func writeStatus(dataDir string, s status) error {
 	text, err := json.Marshal(s)
 	if err != nil {

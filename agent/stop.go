@@ -56,12 +56,12 @@ func (f *farewell) wait(asked, running context.Context) {
 	}
 	connected := slices.ContainsFunc(f.reporter.Nodes(), func(n report.NodeState) bool { return n.Connected })
 	if f.when == config.DrainNever || f.over <= 0 || !connected {
-		return // no connected node could lead traffic away
+		return // no connected node can drain the backends
 	}
 	f.drain(running)
 }
 
-// drain lets the overwatch nodes lead traffic away for agent.drain_time.
+// drain reports a drain of agent.drain_time to the overwatch nodes, and waits for its end.
 func (f *farewell) drain(running context.Context) {
 	f.logger.Info().Stringer("drain_time", f.over).Msg(
 		"draining: overwatch nodes move traffic away, then the agent stops; a second signal stops it immediately")

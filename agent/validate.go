@@ -30,9 +30,8 @@ func Cautions(path string) []string {
 	return cautions
 }
 
-// Validate returns every problem that would keep an agent with this configuration from starting, as
-// settings.Problems; or nil. It changes nothing and does not disturb a running agent
-// with the same data directory.
+// Validate returns all problems that would prevent the start of an agent with this configuration, as settings.Problems,
+// or nil. It has no side effects, and a running agent may use the same data directory.
 func Validate(path string) error {
 	cfg, err := config.Load(path)
 	if err != nil {

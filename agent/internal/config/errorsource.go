@@ -13,7 +13,7 @@ import (
 
 // Kinds of the number behind error_rate.source.
 const (
-	KindCounter = "counter" // errors since some start
+	KindCounter = "counter" // errors since the start of the application
 	KindRate    = "rate"    // errors per minute
 )
 
@@ -59,7 +59,7 @@ func (v *validator) errorSource(key string, s *ErrorSource, interval time.Durati
 	}
 }
 
-// Given reports whether a source is configured. Without one, failed checks are counted.
+// Given reports whether a source is configured. Otherwise the agent counts failed checks.
 func (s *ErrorSource) Given() bool {
 	return s.URL != "" || s.Metric != "" || s.Field != "" || len(s.Labels) > 0
 }

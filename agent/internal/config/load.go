@@ -52,7 +52,7 @@ func (c *Config) Tokens() map[string]string {
 	return tokens
 }
 
-// token returns the token of a service: its own, or else the common one.
+// token returns the token of a service: the token in service_tokens, otherwise service_token.
 func (i *Identity) token(service string) settings.Secret {
 	return cmp.Or(i.ServiceTokens[service], i.ServiceToken)
 }

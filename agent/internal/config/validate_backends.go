@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// shortToken is the length in characters below which a token gets a warning. The specification
-// recommends longer ones.
+// shortToken is the length in characters below which a token causes a warning. The specification recommends longer
+// tokens.
 const shortToken = 32
 
 const shortTokenRemedy = "use at least 32 random characters, for example from: head -c 32 /dev/urandom | base64"

@@ -86,7 +86,7 @@ func holder(lock *os.File) string {
 }
 
 // Close unlocks the directory.
-func (d *Dir) Close() { _ = d.lock.Close() } // nothing was left to be written
+func (d *Dir) Close() { _ = d.lock.Close() } // no writes are pending
 
 // InUse reports whether an agent has locked the directory. It changes nothing. If that cannot be
 // found out, it returns false.

@@ -21,7 +21,7 @@ const (
 	// schemaFile is the file with the schema of a directory. Its form never changes: "schema: 1",
 	// then "program: <name and version>" of the agent that first wrote that schema.
 	schemaFile    = "agent.schema"
-	maxSchemaFile = 1 << 10 // octets
+	maxSchemaFile = 1 << 10 // bytes
 )
 
 // prepare deletes unfinished files and writes the schema file if it is missing. A directory without

@@ -18,15 +18,15 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of the listener. Anybody who reaches the address may connect, so one client must not take memory or
-// descriptors from the checks.
+// Limits of the listener. Any client that reaches the address may connect, so a client must not exhaust the memory or
+// descriptors of the checks.
 const (
 	maxConnections = 32
 	maxInFlight    = 4
 	headerTime     = 5 * time.Second  // to read a request
 	answerTime     = 15 * time.Second // for the whole exchange: the default timeout of Prometheus is 10 s
 	idleTime       = 2 * time.Minute  // two scrapes of the usual interval
-	maxHeader      = 16 << 10         // octets
+	maxHeader      = 16 << 10         // bytes
 	stopTime       = time.Second
 )
 

@@ -80,8 +80,8 @@ func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 // Changes counts the backends that Replace has added, changed and removed.
 type Changes struct{ Added, Changed, Removed int }
 
-// Replace sets the backends to check. An unchanged backend continues without interruption. One with
-// another weight or check retains its state until a check changes it. After an error, no backend has changed.
+// Replace sets the backends to check. The checks of unchanged backends continue without interruption. A backend with
+// another weight or check retains its state until a check changes it. An error leaves all backends unchanged.
 func (m *Monitor) Replace(backends []Backend) (Changes, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 
 const cgroupRoot = "/sys/fs/cgroup"
 
-// Gauge measures processor and memory use: of the container if that has limits, else of the host.
-// It belongs to one goroutine.
+// Gauge measures CPU and memory usage: of the container if it has limits, otherwise of the host. It belongs to a single
+// goroutine.
 type Gauge struct {
 	group cgroup
 	// Of the previous reading of the processor.

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxSourceBody bounds the application's answer, in octets after decompression.
+	// maxSourceBody is the maximum size of the application's response in bytes after decompression.
 	maxSourceBody = 8 << 20
-	// maxSourceHeader bounds the header of the answer, in octets.
+	// maxSourceHeader is the maximum size of the response header in bytes.
 	maxSourceHeader = 32 << 10
 )
 
-// reader reads the number behind error_rate.source: the errors that the application itself counts.
+// reader reads the error count of the application from error_rate.source.
 type reader struct {
 	source    config.ErrorSource
 	labels    map[string]*regexp.Regexp

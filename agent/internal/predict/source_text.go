@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// metricValue returns the sum of the series of a metric that match the labels. A histogram's or
-// summary's count is its name with _count. A metric without a matching series is 0: nothing has
-// failed yet. A missing metric is an error, because the name may be mistyped.
+// metricValue returns the sum of the series of a metric that match the labels. name with the suffix _count is the count
+// of a histogram or summary. A metric without a matching series is 0, because no error has occurred yet. A missing
+// metric is an error, because the name may be mistyped.
 func metricValue(from io.Reader, name string, labels map[string]*regexp.Regexp) (float64, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(from)

@@ -29,7 +29,7 @@ type Watch struct {
 	source  *application // nil: failed checks are counted
 	state   atomic.Pointer[state]
 	blind   [2]bool // measuring CPU and memory failed, and the error was logged
-	half    bool    // the last look was the first of the two readings that the processor's load needs
+	half    bool    // the last measurement was the first of the two readings of the CPU usage
 	active  *prometheus.GaugeVec
 	percent *prometheus.GaugeVec
 }
@@ -82,7 +82,7 @@ func New(o Options) (*Watch, error) {
 // load has no warning until then.
 const secondReading = time.Second
 
-// Run looks at the figures until ctx ends. changed is called whenever a warning was set or cleared; it must not block.
+// Run measures the figures until ctx ends. It calls changed after each change of a warning. changed must not block.
 func (w *Watch) Run(ctx context.Context, changed func()) error {
 	ticker := time.NewTicker(w.options.CheckInterval)
 	defer ticker.Stop()
@@ -104,7 +104,7 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 	}
 }
 
-// look takes all figures and reports whether a warning changed.
+// look measures all figures and reports whether a warning changed.
 func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 	next := &state{errors: make(map[Target]bool)}
 	w.half = false
@@ -131,7 +131,7 @@ func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 	return changed
 }
 
-// measure takes one figure of the machine. A failure is logged once.
+// measure measures a figure of the machine. It logs only the first of consecutive failures.
 func (w *Watch) measure(ctx context.Context, name string, which int,
 	read func(context.Context) (float64, error)) (value float64, ok bool) {
 	value, err := read(ctx)
@@ -203,7 +203,7 @@ func (w *Watch) tell(name string, t *threshold, value float64, backend string) {
 	}
 }
 
-// Warnings returns the early warnings about one backend as they are now.
+// Warnings returns the current early warnings about a backend.
 func (w *Watch) Warnings(t Target) wire.Warnings {
 	now := w.state.Load()
 	warnings := now.all

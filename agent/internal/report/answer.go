@@ -105,8 +105,7 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 	}
 }
 
-// aboutCertificate reports whether a code means that the node accepts nothing from this agent's
-// certificate.
+// aboutCertificate reports whether a code means that the node rejects all messages with this agent's certificate.
 func aboutCertificate(code wire.RejectCode) bool {
 	switch code {
 	case wire.CodeNotEnrolled, wire.CodeRevoked, wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch,

@@ -9,7 +9,7 @@ const (
 	reasonUnreachable reason = "unreachable"  // no connection
 	reasonKey         reason = "key_mismatch" // the gossip keys differ
 	reasonHello       reason = "not_gslb"     // the node speaks another protocol
-	reasonCertificate reason = "certificate"  // the node's certificate is not the pinned one
+	reasonCertificate reason = "certificate"  // the node's certificate differs from the pinned certificate
 	reasonBusy        reason = "busy"         // the node accepts no further stream at present
 )
 

@@ -25,7 +25,7 @@ func (l *link) enrolNow(now time.Time) {
 	s := l.session
 	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot))
 	if err != nil {
-		s.enrolAt = time.Time{} // it would fail the same way each time
+		s.enrolAt = time.Time{} // a retry would fail in the same way
 		l.logger.Error().Err(err).Msg("cannot enrol")
 		return
 	}
@@ -75,8 +75,8 @@ func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 	}
 }
 
-// proveAgain schedules an Enrol if an Ack refuses a service as not enrolled: the node took it away, as when its token
-// there has changed. As after the first Enrol, a heartbeat follows the Ack.
+// proveAgain schedules an Enrol if an Ack rejects a service as not enrolled: the node has withdrawn the service, for
+// example after a change of its token. As after the first Enrol, a heartbeat follows the Ack.
 func (l *link) proveAgain(ack *wire.Ack, now time.Time) {
 	s := l.session
 	if s.enrolAt.IsZero() && slices.ContainsFunc(ack.Refused, func(c wire.RefusedClaim) bool {

@@ -13,8 +13,8 @@ const (
 	farewellAgain = 500 * time.Millisecond
 )
 
-// farewell takes the agent's backends out of the node's answers and waits for the Ack, for
-// farewellTime at most. After a handover it does nothing.
+// farewell removes the agent's backends from the node's answers and waits for the Ack, at most farewellTime. After a
+// handover it does nothing.
 func (l *link) farewell() {
 	defer l.disconnected()
 	if l.handedOver.Load() || l.session == nil || !l.session.reporting || l.contact.lost {

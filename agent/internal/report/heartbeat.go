@@ -95,7 +95,7 @@ func (l *link) sendHeartbeat(now time.Time, mustStream bool) {
 		}
 		return
 	}
-	if b.deadline.IsZero() { // a set deadline stays: at an interval below ackTime it would never pass
+	if b.deadline.IsZero() { // an earlier deadline remains; otherwise an interval below ackTime would postpone it forever
 		b.deadline, b.written = now.Add(ackTime), time.Time{}
 	}
 	session := l.session

@@ -26,9 +26,9 @@ const (
 // contact is the link's knowledge about reaching its node.
 type contact struct {
 	at    time.Time // when to send a Hello; zero: no need
-	last  time.Time // when the last one was sent
-	busy  bool      // one is under way
-	lost  bool      // no Hello succeeds, and no ping is answered or the certificate is not the pinned one
+	last  time.Time // time of the last Hello
+	busy  bool      // a Hello is in progress
+	lost  bool      // no Hello succeeds, and either no ping is answered or the certificate differs from the pinned certificate
 	retry backoff
 	crowd int    // Hellos in a row for which the node had no stream
 	told  string // the last logged error

@@ -46,7 +46,7 @@ func (r *strangers) remove(address string) {
 	delete(r.nodes, address)
 }
 
-// list returns the rejected nodes without the one at an address, at most wire.MaxRejected.
+// list returns the rejected nodes except the node at address without, at most wire.MaxRejected.
 func (r *strangers) list(without string) (list []wire.NodeCertificate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

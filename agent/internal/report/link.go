@@ -40,7 +40,7 @@ type link struct {
 	address string
 	epoch   uint64 // of this link's messages
 	peer    peer
-	dial    func(*link) (peer, error) // makes the peer of another link to the same node
+	dial    func(*link) (peer, error) // returns the peer of another link to the same node
 	pins    *pins
 	metrics *metrics
 	logger  zerolog.Logger

@@ -21,7 +21,7 @@ type Options struct {
 	Identity *identity.Identity
 	// Epoch is the epoch of this process, from identity.NextEpoch.
 	Epoch uint64
-	// NextEpoch returns a new epoch of this process, above Epoch and at least the given one; nil: always the given one.
+	// NextEpoch returns a new epoch of this process, above Epoch and at least atLeast. nil: atLeast itself.
 	NextEpoch func(atLeast uint64) uint64
 	// Region is optional, and so is Version.
 	Region, Version string
@@ -36,7 +36,7 @@ type Options struct {
 	MissedThreshold int
 	// State returns the state of all backends. It must not block; any goroutine may call it.
 	State func() []wire.Backend
-	// Figures returns the agent's own measurements; nil means none.
+	// Figures returns the agent's own measurements. Optional.
 	Figures    func() wire.Figures
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger

@@ -30,21 +30,20 @@ const (
 	readPause = 50 * time.Millisecond
 )
 
-// outbound is a memberlist transport (memberlist.NodeAwareTransport) that never listens for peers.
-// It sends from an ephemeral port to one address, whatever address memberlist names. It advertises
-// port 0, so that the node answers to the source address of the packets. It filters all incoming
-// data before memberlist gets it.
+// outbound is a memberlist transport (memberlist.NodeAwareTransport) without a listener for peers. It sends from an
+// ephemeral port to a fixed address, and ignores the addresses of memberlist. It advertises port 0, so that the node
+// answers to the source address of the packets. It filters all incoming data before passing it to memberlist.
 type outbound struct {
 	keyring *frame.Keyring
 	udp     *net.UDPConn
 	target  atomic.Pointer[netip.AddrPort] // the node's addresses; nil before the name was resolved
 	boot    atomic.Pointer[identity.Nonce] // in the last answer to a ping; unproved
-	heard   func(message []byte)           // takes a sealed answer; must not block
+	heard   func(message []byte)           // receives a sealed answer; must not block
 	dropped func(frame.Fault)
 	reply   atomic.Value // frame.Fault of the last rejected reply on a stream
 
 	packets chan *memberlist.Packet
-	ctx     context.Context // ends with Shutdown, and with it every stream
+	ctx     context.Context // Shutdown cancels it, which ends all streams
 	stop    context.CancelFunc
 	reader  sync.WaitGroup
 }

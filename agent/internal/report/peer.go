@@ -53,7 +53,7 @@ type memberPeer struct {
 	transport *outbound
 	list      *memberlist.Memberlist
 
-	mu      sync.Mutex // one hello at a time
+	mu      sync.Mutex // serializes Hellos
 	greeted []byte     // user state of the last push/pull; guarded by mu
 }
 
@@ -117,8 +117,8 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	return p.greeted, nil
 }
 
-// resolve looks up the node's name. Addresses of a family are sorted, so that an agent with a name of two nodes stays
-// with one node while that node is running.
+// resolve looks up the node's name. It sorts the addresses of a family, so that an agent stays with the same node if
+// the name has two nodes.
 func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -194,7 +194,7 @@ func (p *memberPeer) ping() (time.Duration, error) {
 	begun := time.Now()
 	rtt, err := p.list.Ping("", net.UDPAddrFromAddrPort(*target)) // any name: the node's own is not known before its Hello
 	if rtt <= 0 {
-		rtt = time.Since(begun) // memberlist looks at the clock after sending, which on one host can be after the answer
+		rtt = time.Since(begun) // memberlist reads the clock after sending, possibly after the answer on the same host
 	}
 	return rtt, err
 }
@@ -239,18 +239,17 @@ func (d *delegate) NodeMeta(int) []byte { return nil }
 // NotifyMsg is never called: the transport takes user messages out of the packets.
 func (d *delegate) NotifyMsg([]byte) {}
 
-// GetBroadcasts returns nothing: the agent broadcasts nothing.
+// GetBroadcasts returns nil, because the agent does not broadcast.
 func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
 
-// LocalState returns nothing. The agent's messages are sealed for one process of the node, which is
-// not known yet.
+// LocalState returns nil. The agent's messages are sealed for a process of the node, which is still unknown.
 func (d *delegate) LocalState(bool) []byte { return nil }
 
 // MergeRemoteState stores the node's sealed Hello.
 func (d *delegate) MergeRemoteState(state []byte, _ bool) { d.merged(state) }
 
-// NotifyAlive refuses every member. The link itself watches its node at the configured address,
-// whatever address the node announces.
+// NotifyAlive rejects every member. The link watches its node at the configured address, and ignores the address that
+// the node announces.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.name {
 		return nil

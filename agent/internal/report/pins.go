@@ -25,7 +25,7 @@ type pins struct {
 	dir string
 
 	mu     sync.Mutex
-	unkept map[string]identity.KeyID // pins that could not be written yet
+	unkept map[string]identity.KeyID // pins that are not stored yet because of a write error
 }
 
 // openPins creates the directory of pins.
@@ -37,7 +37,7 @@ func openPins(dataDir string) (*pins, error) {
 	return &pins{dir: dir, unkept: make(map[string]identity.KeyID)}, nil
 }
 
-// errOtherCertificate means that a node's certificate is not the pinned one.
+// errOtherCertificate means that a node's certificate differs from the pinned certificate.
 var errOtherCertificate = errors.New("another certificate than the pinned one")
 
 // check compares the certificate of the node at address with its pin, or pins it. It stores the node id of an accepted
@@ -131,7 +131,7 @@ func (p *pins) replace(address string, introduced wire.NodeCertificate, by strin
 	return nil
 }
 
-// maxPin bounds a pin file, in octets.
+// maxPin is the maximum size of a pin file in bytes.
 const maxPin = 1024
 
 // readPin returns the text of a pin file, and the key in it: its only line that is no comment.

@@ -24,7 +24,7 @@ type rejections struct {
 	told    [scopes][]string
 }
 
-// replace sets the refusals of a scope. An empty list means that the node accepts everything.
+// replace sets the rejections of a scope. An empty list means that the node accepts all messages of the scope.
 func (r *rejections) replace(l *link, s scope, now []Rejection) {
 	r.current[s] = nil
 	if len(now) == 0 {

@@ -20,7 +20,7 @@ type Reporter struct {
 
 	mu      sync.Mutex
 	places  []*place        // in the order of the configuration; mu
-	leaving []*place        // removed, and not ended yet; mu
+	leaving []*place        // removed places that have not ended; guarded by mu
 	running context.Context // the context of Run, nil before Run; guarded by mu
 	ended   bool            // Run has ended, or New has failed; mu
 	all     sync.WaitGroup  // the goroutine of each place
@@ -29,7 +29,7 @@ type Reporter struct {
 // place is a configured overwatch node and the link to it.
 type place struct {
 	address string
-	link    *link              // Reporter.mu; another one after an epoch has ended
+	link    *link              // guarded by Reporter.mu; replaced for a later epoch
 	stop    context.CancelFunc // ends the link with a goodbye; nil before Run
 	ended   chan struct{}      // closed when its last link has ended
 }
@@ -190,8 +190,8 @@ func (r *Reporter) ReportDrain() {
 	}
 }
 
-// HandOver makes the links end without a goodbye: the overwatch nodes retain the last report until the next process of
-// this agent reports, or until it is stale. It never blocks.
+// HandOver ends the links without deregistering: the overwatch nodes retain the last report until the next process of
+// this agent reports, or until the report is stale. HandOver does not block.
 func (r *Reporter) HandOver() { r.agent.handedOver.Store(true) }
 
 // RenewBackends reports the current backends of Options.State to all nodes immediately. It proves the tokens of their

@@ -33,7 +33,7 @@ type Rejection struct {
 	Code    wire.RejectCode
 	Service string    // "" when it is about the agent as a whole
 	Backend string    // address:port, "" when it is about the service as a whole
-	Detail  string    // the node's explanation, for people
+	Detail  string    // the node's explanation
 	Rule    wire.Rule // of wire.CodePolicy, 0 if the node did not report it
 }
 

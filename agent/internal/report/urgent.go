@@ -17,7 +17,7 @@ func (l *link) sendUrgent(now time.Time) {
 		l.beat.at = now
 	}
 	if l.reprove.Swap(false) {
-		s := l.session // its Ack is followed by a heartbeat, as the first one's is
+		s := l.session // a heartbeat follows its Ack, like the first Ack
 		s.enrolled, s.unheard, s.enrolAt, l.beat.at = false, 0, now, now.Add(repeatSoon)
 	}
 	if l.warned.Swap(false) && l.session.reporting {

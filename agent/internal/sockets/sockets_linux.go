@@ -27,7 +27,7 @@ const (
 	answerBound = time.Second
 	// bufferSize is the size of the largest message that the kernel sends for a dump.
 	bufferSize = 32 << 10
-	// maxMessages bounds the messages of a dump. Each has some hundred sockets.
+	// maxMessages is the maximum number of messages of a dump. A message has about a hundred sockets.
 	maxMessages = 10_000
 )
 
@@ -110,8 +110,8 @@ func request(family uint8, number uint32) []byte {
 	return b
 }
 
-// parse adds the sockets of a datagram of the kernel to found. done reports whether the dump of the request is complete.
-// parse ignores answers to previous requests.
+// parse adds the sockets of a datagram of the kernel to found. done reports whether the dump of the request is
+// complete. parse ignores answers to previous requests.
 func parse(datagram []byte, number uint32, family uint8, found Set) (done bool, err error) {
 	messages, err := syscall.ParseNetlinkMessage(datagram)
 	if err != nil {

@@ -54,14 +54,14 @@ func (q *queue) take() []*edit {
 }
 
 // Define makes a change of the API's definitions, stores it with its note for the audit log, and returns when DNS
-// answers by it. An error leaves everything as it was; an error of change is returned unwrapped. change may be called
-// twice, each time with a new draft.
+// answers reflect the change. An error leaves the state unchanged. An error of change is returned unwrapped. Define may
+// call change twice, each time with a new draft.
 func (p *Plane) Define(note store.Entry, change func(*definitions.Draft) error) error {
 	return p.DefineWith(note, change, definitions.Attached{})
 }
 
-// DefineWith is Define together with changes of another owner: one transaction stores both, and one publication brings
-// both into the answers.
+// DefineWith is Define together with changes of another owner: a transaction stores both, and a publication applies
+// both to the answers.
 func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) error,
 	attached definitions.Attached) error {
 	e := &edit{make: change, note: note, attached: attached}

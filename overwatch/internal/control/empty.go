@@ -6,7 +6,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// maxEmptyListed bounds the domains without a backend that a log line lists by name.
+// maxEmptyListed is the maximum number of domains without a backend that a log line lists.
 const maxEmptyListed = 10
 
 // LogEmpty logs the domains that have no backend yet, since their answers may surprise.

@@ -11,7 +11,7 @@ const (
 	// fileCheck is the interval of checks of a configuration file that could not be loaded. The interval is longer for a
 	// file that takes long to load, so that checks take at most a twentieth of the time.
 	fileCheck = 5 * time.Second
-	// maxFault bounds the reason of a fault, in octets.
+	// maxFault is the maximum length of the reason of a fault in bytes.
 	maxFault = 400
 )
 
@@ -50,7 +50,7 @@ func (f *fileFault) waits() bool {
 	return f.unloaded
 }
 
-// oneLine returns a text in one line of at most maxFault octets.
+// oneLine returns a text without line breaks, truncated to maxFault bytes.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxFault {

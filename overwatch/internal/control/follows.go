@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Limits returns, by service, the bounds on the number of agents and on new ones per second.
+// Limits returns the limits of the number of agents and of the rate of new agents, by service.
 func Limits(cfg *config.Config) map[string]trust.Limits {
 	m := make(map[string]trust.Limits, len(cfg.Overwatch.AgentPolicies))
 	for service, policy := range cfg.Overwatch.AgentPolicies {

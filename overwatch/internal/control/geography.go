@@ -31,9 +31,9 @@ type geography struct {
 
 	problem atomic.Pointer[string] // why the file cannot be used; nil: no fault
 
-	early    *DatabaseReading // nil: none, or used
+	early    *DatabaseReading // nil if missing or already used
 	tried    attempt
-	database *geo.Database // the last that could be read; nil: none
+	database *geo.Database // the last valid database, or nil
 
 	from  geo.Sources // the sources of table
 	table *geo.Table
@@ -215,7 +215,7 @@ func placeSources(cfg *config.Config) geo.Sources {
 		alike := last != nil && d.RoutingAlgorithm == last.RoutingAlgorithm &&
 			d.FallbackAlgorithm == last.FallbackAlgorithm
 		if last = d; alike {
-			continue // as with most of very many
+			continue // the common case
 		}
 		s.WithLocations = s.WithLocations || config.Uses(d, func(a *policy.Algorithm) bool { return a.NeedsPosition })
 	}

@@ -35,7 +35,7 @@ type LatencyKeeper struct {
 	Store     *store.Store
 	Publisher *publish.Publisher
 	Logger    zerolog.Logger
-	Kept      bool // the store has some
+	Kept      bool // the store has latencies
 }
 
 // Run saves latencies at an interval, and when ctx ends. It returns nil, because a restart can measure the latencies.

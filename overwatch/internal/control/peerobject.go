@@ -156,7 +156,7 @@ func defineDeclared[T any](key replica.Key, value json.RawMessage, put func(*T),
 	return nil
 }
 
-// define puts an object of type T into a draft with put, or deletes it with remove for a nil value.
+// define adds an object of type T to a draft with put. For a nil value, it deletes the object with remove.
 func define[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
 	if value == nil {
 		remove(key.Name)

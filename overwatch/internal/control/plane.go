@@ -25,7 +25,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Plane puts changes into force, one after the other. It embeds the State that they change.
+// Plane applies changes one after another. It embeds the State of the node, which the changes modify.
 type Plane struct {
 	*State
 	// Changes applies the changes of operators and of other nodes.
@@ -54,7 +54,7 @@ type Options struct {
 	Validator *validation.Validator
 	Targets   *Targets
 
-	// SetMaxUDPSize bounds answers over UDP, in octets.
+	// SetMaxUDPSize sets the maximum size of answers over UDP in octets.
 	SetMaxUDPSize func(octets int)
 	// Servers holds the servers that the API has created.
 	Servers *inventory.Inventory
@@ -129,8 +129,8 @@ func configuredAddresses(c *config.Config) []netip.Addr {
 	return addresses
 }
 
-// DNSSettings returns the DNS settings of a configuration, without the table of clients' places. addresses are those at
-// which the node answers DNS; nil is enough for checking.
+// DNSSettings returns the DNS settings of a configuration, without the location table. addresses are the addresses of
+// the node's DNS listeners. For checks, addresses may be nil.
 func DNSSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
 	return publish.Settings{
 		DNS: cfg.DNS, Domains: cfg.Domains, Defined: cfg.Defined(), Regions: cfg.Regions,

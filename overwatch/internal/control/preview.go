@@ -13,9 +13,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Preview returns the view that would follow from a change of the API's definitions, with the given backends, of the
-// names for which wanted returns true. It changes nothing and signs nothing. A change that cannot be served is an error
-// of type settings.Problems.
+// Preview returns the view after a change of the API's definitions, with the given backends, for the names for which
+// wanted returns true. It has no side effects and signs no answers. If the change cannot be served, the error is of
+// type settings.Problems.
 func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.Backends,
 	wanted func(name string) bool) (*zone.View, error) {
 	joined, err := p.drafted(change)
@@ -90,7 +90,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 	}
 	next.RefuseMixed = refuseMixed
 	problems := publish.Check(next)
-	if len(problems) > 0 && refuseMixed && p.mixed() { // which a change may leave as it is
+	if len(problems) > 0 && refuseMixed && p.mixed() { // the previous state may also be mixed
 		next.RefuseMixed = false
 		problems = publish.Check(next)
 	}

@@ -230,8 +230,8 @@ func (s *State) logUnusedOverlay(key string, err error) {
 		"change it, or delete it with gslbctl domains, regions or servers reset")
 }
 
-// fitting returns the part of a set that can be served. It logs and omits overlays and domains one by one, and the
-// regions and mappings together.
+// fitting returns the servable subset of a set. It logs and omits invalid overlays and domains individually, and
+// invalid regions and mappings together.
 func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool) *definitions.Set {
 	fits := *set
 	if settings := (&definitions.Set{Settings: set.Settings}); !serves(settings) {
@@ -268,8 +268,8 @@ func (s *State) fittingOverlays(all map[string]json.RawMessage,
 	return fits.Settings
 }
 
-// addServable copies the named entries of all to some if serves stays true, and calls refuse for each other name. It
-// tries halves, because usually few entries are invalid.
+// addServable copies the named entries of all to some while serves returns true, and calls refuse for each other name.
+// It uses bisection, because usually few entries are invalid.
 func addServable[V any](all, some map[string]V, names []string, serves func() bool, refuse func(name string)) {
 	for _, name := range names {
 		some[name] = all[name]

@@ -21,7 +21,7 @@ import (
 const (
 	// maxAddresses bounds the addresses of a target.
 	maxAddresses = 32
-	// StartAwaits bounds how long a start waits for targets: DNS answers within a second.
+	// StartAwaits is the maximum time that the start waits for targets, so that DNS answers within a second.
 	StartAwaits = 500 * time.Millisecond
 	// reloadAwaits bounds the time that a reload waits for the addresses of new targets, which can replace addresses.
 	reloadAwaits = 3 * time.Second
@@ -35,7 +35,7 @@ const (
 type Targets struct {
 	book  *resolve.Book
 	o     TargetOptions
-	moved chan struct{} // holds one token when addresses have changed
+	moved chan struct{} // has a token after addresses have changed
 
 	mu      sync.Mutex
 	inForce map[string]bool // names of the last declarations
@@ -45,7 +45,7 @@ type Targets struct {
 	logged  map[definitions.TargetID]loggedProblem
 }
 
-// inUse holds the addresses of a target: the present ones, and replaced ones until their time is over.
+// inUse has the addresses of a target: the current addresses, and replaced addresses until they expire.
 type inUse struct {
 	has, had []netip.Addr
 	until    time.Time

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Unused lists the objects without effect: they refer to something that does not exist, or the file has the same
-// object. They take effect once that changes.
+// Unused lists the objects without effect. An object has no effect if it refers to a missing object, or if the file has
+// the same object.
 func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused) {
 	shown, cfg := s.shown.Load(), s.Config()
 	u := unused{set: shown.set, base: shown.base, steered: make(map[string]bool, cfg.CountDomains()),
@@ -120,7 +120,7 @@ func (u *unused) setting(key string) string {
 func (u *unused) target(name string) string {
 	id, err := definitions.ParseTargetID(name)
 	if err != nil {
-		return "" // it is refused
+		return "" // the object is rejected
 	}
 	t := u.set.Target(id)
 	if t == nil {

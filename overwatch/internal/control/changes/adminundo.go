@@ -13,8 +13,8 @@ import (
 // InForceField is the field of the record of an admin state that depends on the time.
 const InForceField = "in_force"
 
-// UndoAdminState is the Object that undoes a change of an admin state: it sets the previous admin state, or ends the
-// present one if there was none.
+// UndoAdminState is the Object that undoes a change of an admin state: it restores the previous admin state, or ends
+// the current admin state if there was no previous admin state.
 type UndoAdminState struct {
 	Of *api.AuditEntry
 }

@@ -46,8 +46,8 @@ func keepWindow(o *registry.AdminState, before registry.AdminState, keepStart bo
 	}
 }
 
-// mayReplace rejects a planned admin state that would replace an active admin state, because the latter would end now.
-// Without force it also rejects the replacement of a planned admin state.
+// mayReplace rejects a planned admin state that would replace an active admin state, because the replacement would end
+// the active admin state now. Without force it also rejects the replacement of a planned admin state.
 func mayReplace(before, o registry.AdminState, force bool) error {
 	switch {
 	case before.IsActive && !o.IsActive:
@@ -66,7 +66,8 @@ func sameAdminState(a, b registry.AdminState) bool {
 		a.Weight == b.Weight && a.Healthy == b.Healthy
 }
 
-// plannedProblem returns the conflict error of an admin state that would replace a planned one. It names both remedies.
+// plannedProblem returns the conflict error of an admin state that would replace a planned admin state. The error
+// includes both remedies.
 func plannedProblem(o registry.AdminState) error {
 	window := "from " + o.StartsAt.UTC().Format(time.RFC3339)
 	if !o.ExpiresAt.IsZero() {

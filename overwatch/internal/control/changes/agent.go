@@ -94,7 +94,7 @@ func (u UnpinAgent) Plan(_ context.Context, t *Transaction) error {
 			}
 			note = nil
 		} else if err := t.c.o.Agents.Unpin(ctx, u.ID); err != nil && !errors.Is(err, trust.ErrNotPinned) {
-			return err // a reissue may have left the refused certificate
+			return err // a reissue may have stored the refused certificate
 		}
 		if !u.Announced {
 			return nil
@@ -109,8 +109,8 @@ func (u UnpinAgent) Plan(_ context.Context, t *Transaction) error {
 	return nil
 }
 
-// ReissueAgent is the Object that deletes the pin of an agent and refuses its certificate, so that the agent's next
-// certificate is pinned. The agent is announced meanwhile.
+// ReissueAgent is the Object that deletes the pin of an agent and rejects its certificate, so that the agent's next
+// certificate is pinned. Until then, the agent is announced.
 type ReissueAgent struct {
 	Node   *store.Node // the announcement
 	Before any         // the agent in the audit log

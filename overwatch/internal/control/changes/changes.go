@@ -39,7 +39,7 @@ type Registry interface {
 	ReleaseRegionHold(ctx context.Context, name string) ([]registry.ID, error)
 }
 
-// Store writes a batch and audit entries in one transaction. An error changes nothing.
+// Store writes a batch and audit entries in a single transaction. An error leaves the store unchanged.
 type Store interface {
 	Write(*store.Batch, ...store.Entry) error
 }
@@ -84,7 +84,7 @@ func New(o Options) *Changes {
 type Actor struct {
 	Name, IP  string
 	RequestID string
-	Group     string // the common id of the requests of a change, set by the client; "": none
+	Group     string // the client's id for the requests of a change; optional
 }
 
 // Change is a change of operator state.
@@ -117,8 +117,8 @@ type Result struct {
 // adding is an Object with changes that can only add objects. Such changes run together.
 type adding interface{ adds() bool }
 
-// Apply makes a change, and returns when DNS answers follow. A rejection changes nothing. After an error later than the
-// transaction, such as the end of the node, the change is stored.
+// Apply makes a change, and returns when DNS answers reflect it. A rejected change has no effect. After an error that
+// follows the transaction, such as the end of the node, the change is stored.
 func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
 	if a, is := change.Object.(adding); is && a.adds() && !change.IfSafe {
 		defer c.shared()()

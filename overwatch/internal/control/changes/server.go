@@ -99,7 +99,7 @@ type DeleteServer struct {
 	Resource string
 	// May rejects the deletion of a server; nil accepts each server.
 	May func(model.Server) error
-	// Stays reports whether something else declares a backend or reports it.
+	// Stays reports whether another source declares or reports a backend.
 	Stays func(registry.ID) bool
 }
 
@@ -161,7 +161,7 @@ func (t *Transaction) writeServers(ctx context.Context, note store.Entry) error 
 		}
 		t.stored = true
 		err := errors.Join(servers.Declare(ctx), servers.Withdraw(ctx))
-		if err != nil { // the registry has ended, and the caller learns that the change failed
+		if err != nil { // the registry has ended, and the caller receives an error
 			var back store.Batch
 			servers.Undo(&back)
 			err = errors.Join(err, t.c.o.Store.Write(&back))

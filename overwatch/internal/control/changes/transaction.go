@@ -40,7 +40,7 @@ type Transaction struct {
 	audited   bool // the audit log has an entry of the change, or of its failure
 	publish   []func(context.Context) error
 	removes   []impact.Withdrawal
-	unchanged bool // there is nothing to store, and no audit entry
+	unchanged bool // without a write and an audit entry
 
 	notesRejection bool // writes a rejection by write to the audit log
 }
@@ -125,7 +125,7 @@ func (t *Transaction) commit(ctx context.Context) (Result, error) {
 			err = publish(ctx)
 		}
 	}
-	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), timeout) // however long the change took
+	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), timeout) // independent of the duration of the change
 	defer done()
 	if flushed := t.c.o.Flush(flushing); err == nil {
 		err = flushed

@@ -118,7 +118,7 @@ type Summary struct {
 	More                      int `json:",omitempty"` // objects that are not listed
 }
 
-// maxSummary bounds the objects that one audit entry names.
+// maxSummary is the maximum number of objects that an audit entry lists.
 const maxSummary = 200
 
 // Summary returns the summary of a plan.

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// newTargets counts the servers by host name that a plan makes.
+// newTargets returns the number of servers by host name that a plan creates.
 func (p *Plan) newTargets() (count int) {
 	for id := range p.put.targets {
 		if p.held.targets[id] == nil {
@@ -55,7 +55,7 @@ func (p *Plan) checkTargets(pl *Planner, d *definitions.Draft, domains map[strin
 	}
 }
 
-// check checks the objects of a plan against one another, the file, and definitions that were made meanwhile.
+// check checks the objects of a plan against each other, the file, and definitions created since the plan.
 func (p *Plan) check(pl *Planner, d *definitions.Draft) error {
 	if err := p.stale(d.Now()); err != nil {
 		return err
@@ -212,7 +212,8 @@ func (pl *Planner) checkServer(d *definitions.Draft, server *model.Server, domai
 	return nil
 }
 
-// regionUsers returns, for each region that an object names after the plan, an error that names one such object.
+// regionUsers returns an error for each region that an object references after the plan. The error names such an
+// object.
 func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string]*model.Domain) map[string]error {
 	users := map[string]error{}
 	names := func(region, format string, object any) {
@@ -268,7 +269,7 @@ func (p *Plan) staleServers(inv Inventory) error {
 	return nil
 }
 
-// stale refuses a plan if one of its objects has changed since it was made.
+// stale rejects a plan if an object of the plan has changed since the plan was made.
 func (p *Plan) stale(now *definitions.Set) error {
 	if changedSince(p.put.domains, p.held.domains, now.Domains) ||
 		changedSince(p.gone.domains, p.held.domains, now.Domains) ||
@@ -297,7 +298,7 @@ func changedSince[K comparable, V any](touched, held, now map[K]*V) bool {
 	return false
 }
 
-// withNew returns the number of objects of now and of those in put that are new.
+// withNew returns the number of objects of now and of the new objects in put.
 func withNew[K comparable, V any](now, put map[K]*V) int {
 	count := len(now)
 	for key := range put {

@@ -45,7 +45,7 @@ func (p *Plan) names(pl *Planner) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// backends returns the backends as they would be after a document's plan.
+// backends returns the backends after the plan of a document.
 func (p *Plan) backends(view *registry.View) *impact.Backends {
 	puts := make(map[registry.ID]impact.Server, len(p.put.servers))
 	for id, server := range p.put.servers {

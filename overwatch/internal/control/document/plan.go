@@ -30,7 +30,7 @@ type Plan struct {
 	touched   int // number of these objects that change or are deleted
 	problems  problems
 
-	held *Objects // as they were when the plan was made
+	held *Objects // the objects at the time of the plan
 	put  *Objects
 	gone *Objects
 }

@@ -50,7 +50,7 @@ type Objects struct {
 	mappings map[netip.Prefix]*model.Mapping
 	agents   map[string]*store.Node
 	settings map[string]*json.RawMessage
-	places   map[string]string // places in a document, such as domains[3], by kind and name
+	places   map[string]string // positions in a document, such as domains[3], by kind and name
 }
 
 // The kinds of objects, as a plan names them.

@@ -9,7 +9,7 @@ import (
 
 // State is the input of the stage of a drain.
 type State struct {
-	Share            float64       // the part of the weight that the drain leaves
+	Share            float64       // the remaining share of the weight, from 0 to 1
 	StartsAt, EndsAt time.Time     // the time in which the share falls
 	TTL              time.Duration // the time that resolvers cache an answer
 	Answered         bool          // the published answers of the name have the backend

@@ -112,7 +112,7 @@ func (t *Tracker) update(b *registry.Backend) *record {
 	}
 	was := r.answered
 	r.compare(b, t.clientGroups(b.Service, policy.FamilyOf(b.Address)))
-	if was || r.answered { // a backend that has left the answers may have been in them until now
+	if was || r.answered { // the backend may have been in answers until now
 		r.last = t.o.Now()
 	}
 	return r
@@ -127,8 +127,8 @@ func (t *Tracker) clientGroups(name string, family policy.Family) []zone.ClientG
 	return list
 }
 
-// compare sets whether an answer has the address or the target of a backend, and the TTL. It decides nothing if the
-// decision input is the one of the previous call.
+// compare sets whether an answer has the address or the target of a backend, and the TTL. It returns without a decision
+// if the decision input is unchanged since the previous call.
 func (r *record) compare(b *registry.Backend, groups []zone.ClientGroup) {
 	number := uint32(0)
 	if len(groups) > 0 {

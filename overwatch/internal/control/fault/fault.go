@@ -20,7 +20,7 @@ const (
 	Forbidden                // the operator lacks the role
 	TooLarge                 // the input has more objects than allowed
 	Busy                     // the limit of concurrent requests of this kind is reached
-	Full                     // a bound of the node or the disk is reached
+	Full                     // a limit of the node or of the disk is reached
 	Unavailable              // the node is stopping or overloaded
 )
 

@@ -15,14 +15,13 @@ type Server struct {
 	Region string
 }
 
-// Backends holds the backends as they would be after a plan. New backends count as healthy. It implements
-// publish.Backends.
+// Backends has the backends after a plan. New backends are treated as healthy. It implements publish.Backends.
 type Backends struct {
 	view   *registry.View
 	source api.Source // of the servers that the plan declares
 	puts   map[registry.ID]Server
 	gone   func(registry.ID) bool
-	more   map[string][]*registry.Backend // new ones by service
+	more   map[string][]*registry.Backend // new backends by service
 }
 
 // NewBackends returns the backends of a view after a plan that declares the servers puts and removes servers with a
@@ -63,8 +62,8 @@ func (b *Backends) Service(name string) []*registry.Backend {
 	return list
 }
 
-// UnderConfig returns the backends as they would be under another configuration. The report of an agent about a server
-// that is no longer declared stays.
+// UnderConfig returns the backends under another configuration. If the other configuration does not declare a server,
+// an agent's report about the server remains.
 func UnderConfig(view *registry.View, cfg *config.Config) (*Backends, error) {
 	puts := map[registry.ID]Server{}
 	for server := range cfg.StaticServers() {

@@ -17,7 +17,7 @@ import (
 const (
 	// flowsOfPlan is the period of the answers that weight the effects of a plan.
 	flowsOfPlan = time.Hour
-	// maxPlanNames bounds the names that a plan looks at, and maxPlanRows the rows that it shows.
+	// maxPlanNames is the maximum number of names that a plan compares, maxPlanRows the maximum number of rows.
 	maxPlanNames, maxPlanRows = 10_000, 1_000
 )
 

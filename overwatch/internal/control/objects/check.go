@@ -22,11 +22,11 @@ func (e *Editor) checkHealth(s *model.Server, req api.HealthCheckChange, prefix 
 			return fault.Invalidf("%senabled is true: the node checks nothing, since "+
 				"overwatch.validation.enabled is false", prefix)
 		}
-		h.Enabled = nil // without effect, it would surprise when the node begins to check
+		h.Enabled = nil // otherwise the value would take effect later, when the node begins to check
 	}
 	if s.Target == "" && s.HealthCheck != nil {
 		config.CompleteTimes(s.HealthCheck, &cfg.Overwatch.Validation)
-		s.HealthCheck = model.HealthCheckOf(s.HealthCheck.Spec()) // without the values that are defaults
+		s.HealthCheck = model.HealthCheckOf(s.HealthCheck.Spec()) // omits values that equal the defaults
 	}
 	for _, p := range e.whole(checkOf(cfg, s)).Validate() {
 		p.Field = prefix + model.HealthCheckField(p.Field)
@@ -62,8 +62,8 @@ func (e *Editor) HealthCheckView(id fmt.Stringer, spec check.Spec) api.ServerHea
 	return api.ServerHealthCheck{ServerID: id.String(), HealthCheck: e.checkView(spec)}
 }
 
-// checkView returns the settings of a check, with the values of the node and the defaults where the check has none, and
-// without secrets.
+// checkView returns the settings of a check without secrets. Missing values are the values of the node, or the
+// defaults.
 func (e *Editor) checkView(spec check.Spec) api.HealthCheck {
 	spec = e.whole(spec)
 	h := model.HealthCheckOf(spec)

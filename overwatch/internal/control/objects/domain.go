@@ -51,7 +51,7 @@ func (e *Editor) EditDomain(d *model.Domain, req api.DomainChange, source string
 		return fault.Invalidf("dnssec_enabled is true: the node signs nothing, since overwatch.dnssec.enabled is false")
 	case *signed:
 		d.DNSSECEnabled = nil
-	case signs: // a value without effect would surprise when the node begins to sign
+	case signs: // otherwise the value would take effect later, when the node begins to sign
 		d.DNSSECEnabled = signed
 	}
 	return nil

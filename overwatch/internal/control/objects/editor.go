@@ -24,8 +24,8 @@ type Editor struct {
 	Now func() time.Time
 }
 
-// Condition checks the state that a request demands of an object before the change (If-Match, If-None-Match). The
-// argument is the object, nil without an object. A nil Condition accepts any state.
+// Condition checks the condition of a request on the state of an object before the change (If-Match, If-None-Match).
+// The argument is the object, nil without an object. A nil Condition accepts any state.
 type Condition func(object any) error
 
 // Holds returns an error unless the object fulfils the condition.

@@ -36,7 +36,7 @@ func Encode(object any) ([]byte, error) {
 // EqualBut reports whether two JSON texts are the same object, but for the fields in passing.
 func EqualBut(a, b []byte, passing ...string) bool {
 	plain := func(Encode []byte) (v any) {
-		_ = json.Unmarshal(Encode, &v) // nothing where it is no JSON
+		_ = json.Unmarshal(Encode, &v) // nil for invalid JSON
 		if fields, is := v.(map[string]any); is {
 			for _, name := range passing {
 				delete(fields, name)

@@ -1,5 +1,5 @@
-// Package objects checks and edits the objects of the API: domains, regions, mappings, servers and agents. It knows the
-// configuration file and the definitions, and stores nothing.
+// Package objects checks and edits the objects of the API: domains, regions, mappings, servers and agents. It reads the
+// configuration file and the definitions. Its callers store the objects.
 package objects
 
 import (
@@ -32,8 +32,8 @@ func CheckText(field, text string, limit int) error {
 	return fault.FromCheck(definitions.CheckText(field, text, limit))
 }
 
-// ParseAddress reads an address with or without brackets. An IPv4-mapped address becomes IPv4. A zone is rejected,
-// because it has no meaning outside one machine.
+// ParseAddress parses an address with or without brackets. It converts an IPv4-mapped address to IPv4, and rejects a
+// zone, because a zone is local to a machine.
 func ParseAddress(text string) (netip.Addr, error) {
 	bare := text
 	if inner, ok := strings.CutPrefix(text, "["); ok {

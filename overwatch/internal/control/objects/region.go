@@ -14,8 +14,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// RegionID returns the id of a new region, by which servers and domains name it. That is the name if it can be an id
-// and is in lower case or comes without a code; else the code; else an id made of the name.
+// RegionID returns the id of a new region, which servers and domains use as a reference. The id is the name if the name
+// is a valid id, and is in lower case or the code is missing. Otherwise the id is the code, or an id derived from the
+// name.
 func RegionID(name, code string) (string, error) {
 	if err := CheckText("name", name, model.MaxRegionName); err != nil {
 		return "", err

@@ -217,7 +217,7 @@ func (e *Editor) CheckServerOverlay(file config.StaticServer, laid api.ServerCha
 	return nil
 }
 
-// CheckRegion refuses a region that is not configured. With a mistyped region a server would never be near anyone.
+// CheckRegion rejects an unknown region, because no client would be near a server in a mistyped region.
 func CheckRegion(cfg *config.Config, region string) error {
 	names := make([]string, len(cfg.Regions))
 	for i := range cfg.Regions {

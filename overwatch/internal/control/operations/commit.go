@@ -19,16 +19,16 @@ func (r *Request) change(object changes.Object, undoes uint64) changes.Change {
 		Precondition: r.Condition.Holds}
 }
 
-// Apply makes the change of an object. undoes is the id of the audit entry of the change that this change undoes; 0:
-// none.
+// Apply makes the change of an object. undoes is the id of the audit entry of the change that this change undoes, 0 if
+// it undoes no change.
 func (op *Operations) Apply(r *Request, object changes.Object, undoes uint64) error {
 	result, err := op.o.Changes.Apply(r.Context, r.change(object, undoes))
 	r.Audited = r.Audited || result.Audited
 	return err
 }
 
-// Define makes a change of definitions. edit validates the change against the draft and makes it there; see
-// changes.Definition. Define does not exclude other changes: the control plane orders changes of definitions.
+// Define makes a change of definitions. edit validates the change against the draft and applies it to the draft, see
+// changes.Definition. Define permits concurrent calls: the control plane orders changes of definitions.
 func (op *Operations) Define(r *Request, ch *Change, edit func(*definitions.Draft) error) error {
 	return op.commit(r, &changes.Definition{Entry: ch.entry, Edit: edit}, ch.Undoes)
 }

@@ -114,7 +114,7 @@ func conflictOf(e *api.AuditEntry, err error) error {
 	return err
 }
 
-// appliedDocument is the Object that makes the API hold the objects of a document, all of them or nothing.
+// appliedDocument is the Object that applies a document atomically.
 type appliedDocument struct {
 	op      *Operations
 	r       *Request
@@ -131,7 +131,7 @@ func (a *appliedDocument) Plan(ctx context.Context, t *changes.Transaction) erro
 		err = document.NeedsForce(&view)
 	}
 	if err == nil {
-		err = ctx.Err() // the client has disconnected, and nothing has begun
+		err = ctx.Err() // the client has disconnected before the change
 	}
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (a *appliedDocument) Plan(ctx context.Context, t *changes.Transaction) erro
 	return a.op.applyPlan(a.r, t, p, ch, nil)
 }
 
-// ApplyDocument makes the API hold the objects of a document, all of them or nothing.
+// ApplyDocument applies a document atomically.
 func (op *Operations) ApplyDocument(r *Request, req document.Request) (view api.Plan, err error) {
 	wanted, err := op.o.Planner.Read(r.Context, req)
 	if err != nil {

@@ -78,16 +78,16 @@ func New(o Options) *Operations {
 	return op
 }
 
-// Request is the request of an operator for one change. It belongs to one goroutine.
+// Request is an operator's request for a change. It belongs to a single goroutine.
 type Request struct {
 	Context context.Context //nolint:containedctx // of the request of a client
 	Actor   changes.Actor
 	Role    api.Role // of the operator; empty: no role is required
 	// Condition is the state that the request demands of the object.
 	Condition objects.Condition
-	IfSafe    bool // reject a change that leaves a name with too few backends
+	IfSafe    bool // reject a change that leaves a name with insufficient backends
 	Force     bool // replace a planned admin state
-	Replace   bool // fields that the request omits take their defaults (PUT)
+	Replace   bool // omitted fields are set to their defaults (PUT)
 	// Audited reports that the audit log has an entry of the change, or of its failure. An operation sets it.
 	Audited bool
 }
@@ -96,5 +96,5 @@ type Request struct {
 type Change struct {
 	Action, Resource, ID string
 	Before, After        any    // nil: no object
-	Undoes               uint64 // the audit entry of the change that this change undoes; 0: none
+	Undoes               uint64 // the audit entry of the change that this change undoes, or 0
 }

@@ -86,7 +86,7 @@ func (o *overlayRequest[T]) applyTo(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// putOverlay stores an overlay, or deletes one without fields.
+// putOverlay stores an overlay, or deletes it if it has no fields.
 func putOverlay(d *definitions.Draft, ch *Change, o *definitions.Overlay) error {
 	if len(o.Fields) == 0 {
 		d.PutSetting(ch.ID, nil)
@@ -96,7 +96,7 @@ func putOverlay(d *definitions.Draft, ch *Change, o *definitions.Overlay) error 
 	return d.PutOverlay(ch.ID, o)
 }
 
-// undoOverlay undoes a change of an overlay, or puts back a deleted one.
+// undoOverlay undoes a change of an overlay, or restores a deleted overlay.
 func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) error {
 	entry := *e
 	entry.Before, entry.After = op.canonical(e, e.Before), op.canonical(e, e.After)

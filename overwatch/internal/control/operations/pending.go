@@ -56,7 +56,7 @@ func (op *Operations) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, erro
 	return nil, nil
 }
 
-// orderKindOf returns the kind of the order that an action is about; empty: none.
+// orderKindOf returns the kind of the order of an action, "" for other actions.
 func orderKindOf(action string) string {
 	switch action {
 	case api.AuditOverride, api.AuditClearOverride:

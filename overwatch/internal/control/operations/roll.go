@@ -81,8 +81,8 @@ func (op *Operations) beginTransition(r *Request, action, apex string, to roll.G
 	})
 }
 
-// ForceRoll continues the rollover of a zone without the nodes that do not respond. With dryRun it returns these nodes
-// and the risk, and changes nothing.
+// ForceRoll continues the rollover of a zone without the nodes that do not respond. With dryRun it only returns these
+// nodes and the risk.
 func (op *Operations) ForceRoll(r *Request, apex string, dryRun bool) (api.RollForce, error) {
 	began := time.Now()
 	state, without, err := op.o.Rolls.ForceRoll(r.Context, apex, dryRun)

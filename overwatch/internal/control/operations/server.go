@@ -27,15 +27,15 @@ func (op *Operations) CreateServer(r *Request, req api.ServerChange) (id string,
 	domain, found := op.o.Edit.FindDomain(cfg, req.Text("service"))
 	if !found {
 		if _, err := op.o.Edit.NewServer(req, model.FromOperator); err != nil {
-			return "", err // an unknown or wrong field, such as a misspelled service
+			return "", err // an unknown or invalid field, such as a misspelled service
 		}
 		return "", fault.Invalidf("service is %.260q: it must be the name of a domain of this node", req.Text("service"))
 	}
 	return op.createServer(r, serverResource, cfg, domain, req)
 }
 
-// AddBackend creates a server of a domain and returns its id. The region of a request without one is the first region
-// of the domain, or of the node.
+// AddBackend creates a server of a domain and returns its id. The default region is the first region of the domain, or
+// the region of the node.
 func (op *Operations) AddBackend(r *Request, name string, req api.ServerChange) (id string, err error) {
 	cfg := op.o.Edit.Config()
 	domain, found := op.o.Edit.FindDomain(cfg, name)

@@ -82,8 +82,8 @@ func (op *Operations) deleteTarget(r *Request, id definitions.TargetID) error {
 	})
 }
 
-// defineTarget makes a change that creates or changes a server by host name. The region of the server is not deleted
-// meanwhile.
+// defineTarget makes a change that creates or changes a server by host name. It prevents the deletion of the server's
+// region during the change.
 func (op *Operations) defineTarget(r *Request, ch *Change, region string, edit func(*definitions.Draft) error) error {
 	return op.Apply(r, &changes.Definition{Entry: ch.entry, Edit: edit, Check: op.regionExists(region), Adds: true},
 		ch.Undoes)

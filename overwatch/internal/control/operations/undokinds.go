@@ -106,7 +106,7 @@ func (op *Operations) canonical(e *api.AuditEntry, object json.RawMessage) json.
 	}
 	now, err := kind.decode(e, object)
 	if err != nil {
-		return object // which is equal to nothing
+		return object // which differs from every object
 	}
 	text, err := objects.Encode(now)
 	if err != nil {

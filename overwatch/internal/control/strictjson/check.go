@@ -13,8 +13,8 @@ import (
 // maxDepth bounds the nesting of arrays and objects in a body: twice what any request of the API needs.
 const maxDepth = 16
 
-// checkJSON refuses JSON that encoding/json accepts although two readers could understand it differently. It takes a
-// time that grows with the length of the body, and almost no memory.
+// checkJSON rejects ambiguous JSON that encoding/json accepts. Its time is proportional to the length of the body, and
+// its memory is almost constant.
 func checkJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return errors.New("it is not UTF-8")

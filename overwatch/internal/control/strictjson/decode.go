@@ -85,7 +85,7 @@ func decodeInner(fields map[string]json.RawMessage, known Fields) error {
 	return nil
 }
 
-// refuseNull refuses null for a field that is never null in answers: leaving the field out means the same.
+// refuseNull rejects null for a field that is never null in answers. Clients omit the field instead.
 func refuseNull(fields map[string]json.RawMessage, known Fields) error {
 	for _, f := range known {
 		shown := f.of.Tag.Get("json") == f.name &&

@@ -13,7 +13,7 @@ import (
 
 const (
 	maxStreams        = 256 // open at a time
-	maxStreamsPerHost = 8   // open at a time from one IPv4 address, or one IPv6 /64
+	maxStreamsPerHost = 8   // open at the same time from an IPv4 address, or an IPv6 /64
 	// streamGrace is the age after which an incomplete stream may be closed for a new stream at a limit. A request
 	// consists of a short write, so complete requests arrive earlier.
 	streamGrace = 500 * time.Millisecond

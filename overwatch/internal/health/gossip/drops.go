@@ -54,7 +54,7 @@ func newDrops(logger zerolog.Logger) (*drops, *prometheus.CounterVec) {
 	return d, vec
 }
 
-// count counts a drop. It is fast enough for a flood.
+// count counts a drop, at a cost that is acceptable during a flood.
 func (d *drops) count(reason frame.Fault, from netip.AddrPort) {
 	d.counters[reason].Inc()
 	if reason == frame.Key {

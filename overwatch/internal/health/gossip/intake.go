@@ -16,8 +16,8 @@ const (
 	// maxShards bounds the workers for heartbeats and transitions: with more workers, the registry is the limit. At most
 	// half of the cores, rounded up, have workers, since DNS needs the other cores during a flood.
 	maxShards = 4
-	// enrolWorkers bounds the concurrent Enrols, which wait for shared writes to the disk. Package trust bounds their use
-	// of CPU.
+	// enrolWorkers is the maximum number of concurrent Enrols, which wait for shared writes to the disk. Package trust
+	// limits their CPU usage.
 	enrolWorkers = 512
 )
 

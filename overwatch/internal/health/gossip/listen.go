@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/segment"
 )
 
-// bindTries bounds the attempts with port 0: the kernel chooses a free UDP port, but the TCP port of that number may be
-// taken.
+// bindTries is the maximum number of attempts with port 0: the kernel chooses a free UDP port, but the TCP port with
+// the same number may be in use.
 const bindTries = 16
 
 // receiveBuffer is the requested socket buffer in octets: half a second of heartbeats of 10 000 agents that begin at
@@ -37,8 +37,8 @@ func (s sockets) addr() netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// bindSockets binds both sockets. An IPv4 address means IPv4 only, also 0.0.0.0; "[::]" and an empty host mean both
-// families.
+// bindSockets binds both sockets. An IPv4 address, including 0.0.0.0, binds IPv4 only. "[::]" and an empty host bind
+// both families.
 func bindSockets(bind string) (sockets, error) {
 	suffix, port, err := parseBind(bind)
 	if err != nil {

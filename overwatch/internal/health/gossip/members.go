@@ -27,7 +27,7 @@ const (
 // suspectAfter is the number of probe intervals, for each member, that may pass without an answer.
 const suspectAfter = 3
 
-// Member is an overwatch node that memberlist knows: this one, or one found through seeds or peers.
+// Member is an overwatch node in memberlist: this node, or a node found through seeds or peers.
 type Member struct {
 	Name            string
 	Address         netip.AddrPort

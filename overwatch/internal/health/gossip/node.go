@@ -36,7 +36,7 @@ type Node struct {
 	limits    *agentLimits
 
 	rejections rejections
-	list       *memberlist.Memberlist // set by Run before anything uses it
+	list       *memberlist.Memberlist // set by Run before its first use
 	config     *memberlist.Config
 	answers    atomic.Uint64 // sealed answers, their sequence number
 
@@ -153,7 +153,7 @@ func (n *Node) memberlistConfig() (*memberlist.Config, error) {
 	d := &delegate{node: n}
 	c := memberlist.DefaultLANConfig()
 	c.Name, c.Label, c.Keyring = n.options.NodeID, wire.Label, keyring
-	c.EnableCompression = false // compressed messages are rejected: they can expand without bounds
+	c.EnableCompression = false // compressed messages are rejected, because their decompressed size is unlimited
 	c.IndirectChecks = 0        // nodes do not relay pings
 	c.Delegate, c.Events, c.Ping, c.Alive = d, d, d, d
 	c.TCPTimeout = streamTime

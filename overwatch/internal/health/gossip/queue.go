@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// maxUrgentInRow bounds the consecutive urgent messages while heartbeats are queued: urgent messages have priority, but
-// a flood of them must not make all agents stale.
+// maxUrgentInRow is the maximum number of consecutive urgent messages while heartbeats are queued. Urgent messages have
+// priority, but a flood of them must not make all agents stale.
 const maxUrgentInRow = 8
 
 // queue has the messages for a group of workers.

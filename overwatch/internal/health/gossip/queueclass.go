@@ -120,7 +120,7 @@ func (l *queueClass) makeRoom(newcomer source, size int) bool {
 		last := len(most.waiting) - 1
 		l.uncount(most.waiting[last])
 		most.waiting[last] = arrival{}
-		most.waiting = most.waiting[:last] // at least one message remains, so the source stays in rotation
+		most.waiting = most.waiting[:last] // the source stays in rotation, because at least one message remains
 	}
 	return true
 }

@@ -17,14 +17,14 @@ import (
 const (
 	// maxRejectedNodes bounds the certificates of other nodes that agents reject.
 	maxRejectedNodes = 32
-	// maxRejectingAgents bounds the stored agents that reject one of them.
+	// maxRejectingAgents is the maximum number of stored agents per rejected node.
 	maxRejectingAgents = 64
 	// rejectedBeats is the number of heartbeat intervals after which the report of a silent agent ends.
 	rejectedBeats = 3
 	// maxRejectedInterval bounds the heartbeat interval of an agent, as its heartbeats state it.
 	maxRejectedInterval = time.Hour
 
-	// maxGreetings bounds the stored agents that read this node's Hello and send nothing.
+	// maxGreetings is the maximum number of stored agents that have read this node's Hello and have not sent a message.
 	maxGreetings = 1024
 	// greetingsApart is the least time between the first and the last Hello of an agent that rejects this node. An agent
 	// that accepts the certificate enrolls immediately.

@@ -26,7 +26,7 @@ var (
 const (
 	// packetBacklog bounds the packets that wait for memberlist.
 	packetBacklog = 2048
-	// errorPause is the pause of reading and accepting after an error such as "too many open files".
+	// errorPause is the pause of reading and accepting after an error such as EMFILE.
 	errorPause = 50 * time.Millisecond
 )
 

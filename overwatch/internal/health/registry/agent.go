@@ -73,7 +73,7 @@ type agent struct {
 	deferralLogged time.Time
 	// refusalsLogged is the time of the last log line about rejected reports.
 	refusalsLogged time.Time
-	// evidence counts the backends that the agent reports healthy while own checks of them fail.
+	// evidence is the number of backends that the agent reports healthy while own checks fail.
 	evidence status.Tally
 	// hold is the active mass-failure hold of the agent, or nil. isQueued is true if it is in queuedHolds.
 	hold     *hold

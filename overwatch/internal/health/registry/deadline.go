@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// tick is the resolution of deadlines. Deadlines within one tick are handled together: 10 000 agents that become silent
-// in one second wake the writer ten times. A deadline is handled at most one tick late.
+// tick is the resolution of deadlines. All deadlines within a tick are handled together: if 10,000 agents become silent
+// within a second, the writer wakes up ten times. A deadline is handled at most one tick late.
 const tick = 100 * time.Millisecond
 
-// maxRefreshDelay bounds the time to the deadline of a record. A removed record stays in the queue until its deadline.
-// The bound limits this memory if an agent reports new backends continuously.
+// maxRefreshDelay is the maximum time to the deadline of a record. A removed record stays in the queue until its
+// deadline. The maximum limits the memory of removed records if an agent continuously reports new backends.
 const maxRefreshDelay = time.Minute
 
 // deadlineAt is a time since the start of the registry. It is never zero for a deadline that is set.
@@ -88,8 +88,8 @@ func (w *writer) sleepTime(now time.Time) time.Duration {
 	return wait
 }
 
-// currentTime returns the time after sleep or work. If the process or the machine was paused, it adds the delay to the
-// last-seen time of all agents: messages that arrived meanwhile are still unread.
+// currentTime returns the time after sleep or work. After a pause of the process or the machine, it adds the pause to
+// the last-seen time of all agents, because messages from the pause are still unread.
 func (w *writer) currentTime() time.Time {
 	now, due := w.options.Now(), w.sleepEnd
 	w.sleepEnd = now

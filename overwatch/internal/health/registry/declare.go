@@ -218,8 +218,8 @@ func (w *writer) endDeclarationsOf(services []string, round uint64, now time.Tim
 	return nil
 }
 
-// ChangeDeclarations adds or replaces declarations by the API, and removes the declarations of the IDs in gone. It is
-// one command, so a service changes once. It ignores IDs without such a declaration.
+// ChangeDeclarations adds or replaces declarations by the API, and removes the declarations with the IDs in gone. All
+// changes form a single command, so a service changes once. IDs without such a declaration are ignored.
 func (r *Registry) ChangeDeclarations(ctx context.Context, puts []Declaration, gone []ID) error {
 	puts = slices.Clone(puts)
 	for i := range puts {

@@ -78,7 +78,7 @@ func (b *Backend) HeldKind() status.ReportKind {
 	return status.ReportUnhealthy
 }
 
-// hold is the mass-failure hold of a subject for one kind of report.
+// hold is the mass-failure hold of a subject for a kind of report.
 type hold struct {
 	status.Hold
 	subject subject

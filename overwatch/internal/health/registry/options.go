@@ -51,7 +51,7 @@ func (t Timing) check() error {
 	return nil
 }
 
-// Options configures a Registry. The writer calls the functions, so they must not block and must not call the Registry.
+// Options configures a Registry. The writer calls the functions. They must not block and must not call the Registry.
 type Options struct {
 	Timing
 	// Changed is called after a change of a service that may change its answers is published: backends, serving state,
@@ -65,8 +65,8 @@ type Options struct {
 	// CheckPolicy returns how this node may check an agent's backend. ApplyPolicies applies a change. Nil means the zero
 	// CheckPolicy for all backends.
 	CheckPolicy func(ID) CheckPolicy
-	// RegionName returns the configured spelling of a region, and an unknown region as it is. ApplyPolicies applies a
-	// change. Nil means the identity.
+	// RegionName returns the configured spelling of a region, and unknown regions unchanged. ApplyPolicies applies a
+	// change. Nil returns all regions unchanged.
 	RegionName func(text string) string
 	// AdminStates are the stored admin states. AdminStateExpired is called for expired admin states, AdminStateBegan for
 	// admin states that began meanwhile.
@@ -86,7 +86,8 @@ type Options struct {
 	// DrainTime returns the default duration of a drain of a service's backends. Any goroutine may call it. Nil means
 	// DefaultDrainTime.
 	DrainTime func(service string) time.Duration
-	// Damping returns the delay of flapping backends of a service. A change applies to later stops. Nil means none.
+	// Damping returns the delay of flapping backends of a service. A change applies to later stops. Nil disables the
+	// delay.
 	Damping func(service string) status.Damping
 	// RecoveryRamp returns the time in which the share of a backend of a service rises to 1 after the backend was down.
 	// 0 means immediately. A change applies to later recoveries. Nil means 0 for all services.

@@ -14,7 +14,7 @@ import (
 const (
 	// minSaveInterval is the minimum time between two batches.
 	minSaveInterval = 2 * time.Second
-	// maxBatch bounds a batch, so that a transaction takes milliseconds.
+	// maxBatch is the maximum number of records in a batch, so that a transaction takes milliseconds.
 	maxBatch = 4096
 	// latencyAge is the age after which a latency is stored without another change.
 	latencyAge = 10 * time.Minute

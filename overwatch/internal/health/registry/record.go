@@ -57,7 +57,7 @@ type record struct {
 	// LastHealthyAt and the times have no other copy.
 	published *Backend
 	evidence  status.Evidence
-	// timer is the deadline of the record in the queue, and savedAt the time of the last save. Zero means none.
+	// timer is the deadline of the record in the queue, and savedAt the time of the last save. Zero means unset.
 	timer, savedAt deadlineAt
 	// lastKnown is the state by the last evidence. isLastKnownOld is true if the evidence is so old that a single failed
 	// check replaces it.

@@ -97,7 +97,7 @@ func (w *writer) restoreHold(r *record, kind status.ReportKind, since, now time.
 		return
 	}
 	r.wasHeld = true
-	if now.Sub(since) >= settings.HoldTime { // it was a hold without a time limit
+	if now.Sub(since) >= settings.HoldTime { // a hold without a time limit
 		return
 	}
 	b := &w.holdsOf(r.service)[kind]

@@ -63,9 +63,9 @@ type row struct {
 	Conclusion
 }
 
-// table is the truth table of the effective status. The first row that matches counts.
+// table is the truth table of the effective status. The first matching row applies.
 //
-// An agent that reports a backend without a state makes no report, and still monitors the backend.
+// An agent that reports a backend without a state makes no report, but still monitors the backend.
 var table = [...]row{
 	// override, report, own check, last known, effective status, may serve, reason
 	{healthy, any, any, any, Conclusion{isHealthy, true, ReasonOverrideHealthy}},

@@ -31,7 +31,7 @@ func (s *Stops) FlapReason(now time.Time, window time.Duration) string {
 // Damping delays the return of a flapping backend. The zero Damping delays nothing.
 type Damping struct {
 	// Delay is the time without service after a stop of a flapping backend. Each further stop doubles the delay, up to
-	// MaxDelay; 0 for MaxDelay means 16 times Delay.
+	// MaxDelay. If MaxDelay is 0, the maximum is 16 times Delay.
 	Delay, MaxDelay time.Duration
 }
 

@@ -11,8 +11,8 @@ import (
 type Host struct {
 	// Ports are the listening ports of the node. A backend at an address of the machine cannot have them.
 	Ports []uint16
-	// Addresses returns the present addresses of the machine's interfaces; nil means none. Loopback addresses are always
-	// included. It must not block.
+	// Addresses returns the current addresses of the machine's interfaces. Loopback addresses are always included.
+	// Addresses must not block. Optional.
 	Addresses func() []netip.Addr
 	// Loopback is true if only agents on this machine can reach the node, so that their backends may have loopback
 	// addresses.

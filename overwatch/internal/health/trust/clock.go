@@ -27,7 +27,7 @@ type clock struct {
 	passed      time.Duration // at the last reading
 	offset      time.Duration // offset of the wall clock after a step
 	trustedFrom time.Duration // elapsed time at which the step is used
-	isWaiting   bool          // a step is not yet used
+	isWaiting   bool          // a step has not been applied yet
 }
 
 func newClock(read func() time.Time, log zerolog.Logger) *clock {

@@ -153,8 +153,8 @@ func (a *attempt) hasRights() bool {
 	return a.pinned != nil && len(a.pinned.rights.Load().grants) > 0
 }
 
-// refuseUnproved returns the refusal for an agent without a proved service. refused is empty if the tokens changed
-// meanwhile.
+// refuseUnproved returns the refusal for an agent without a proved service. refused is empty if the tokens have changed
+// since the verification.
 func (a *attempt) refuseUnproved(refused []wire.RefusedClaim) *Refusal {
 	if len(refused) == 0 {
 		return a.refuse(wire.CodeNotEnrolled, "", tokensChanged)

@@ -11,7 +11,7 @@ import (
 
 // Limits bound the pins of a service. Existing pins stay.
 type Limits struct {
-	MaxAgents    int // maximum number of pins that are not revoked; a source may have half of them
+	MaxAgents    int // maximum number of active pins; a source may have half of them
 	NewPerSecond int // maximum rate of new pins of a source
 }
 

@@ -31,7 +31,7 @@ type Trouble struct {
 	From    netip.Addr     // source of the last message; not proved
 	Since   time.Time
 
-	until time.Duration // end of the trouble without another message
+	until time.Duration // end of the trouble if no further message arrives
 }
 
 // troubleKey distinguishes the certificates that use one agent id.

@@ -37,7 +37,7 @@ type processes struct {
 
 	twinFrom  netip.Addr    // source of the last message of an earlier process
 	twinAt    time.Duration // time of this message
-	twinCount int           // messages of earlier processes without a long pause
+	twinCount int           // consecutive messages of earlier processes without a long pause
 	twinEvery time.Duration // heartbeat interval of the earlier process
 }
 
@@ -52,9 +52,9 @@ func (p *processes) recordAccepted(before identity.Window, epoch uint64, kind wi
 	p.lastSeen, p.hasLeft = now, kind == wire.TypeDeregister
 }
 
-// acceptFormer reports whether a message of an earlier process is newer than all accepted ones of that process, and
-// accepts it if so. If there are maxFormer windows, it rejects processes before all of them: a message of such a
-// process may be a recording. The caller has verified the signature.
+// acceptFormer reports whether a message of an earlier process is newer than all accepted messages of the process, and
+// accepts it if so. If there are maxFormer windows, acceptFormer rejects processes before all of them, because a
+// message of such a process may be a recording. The caller has verified the signature.
 func (p *processes) acceptFormer(epoch, seq uint64) bool {
 	at := slices.IndexFunc(p.former, func(w identity.Window) bool { return w.Epoch() >= epoch })
 	switch {

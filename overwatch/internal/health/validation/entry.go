@@ -56,7 +56,7 @@ type checkOutcome struct {
 	verdict registry.CheckResult // without an ID after a stopped check
 }
 
-// runCheck makes one check of t and applies the thresholds. ok is false for a stopped check.
+// runCheck performs a check of t and applies the thresholds. ok is false for a stopped check.
 func (e *entry) runCheck(ctx context.Context, t registry.CheckTarget, v *Validator) (verdict registry.CheckResult,
 	ok bool) {
 	r := attempt(ctx, t, v.newProber)

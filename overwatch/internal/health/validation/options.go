@@ -51,7 +51,7 @@ func (o *Options) complete() error {
 	return o.Settings.complete()
 }
 
-// prober makes one check; *check.Prober is the one.
+// prober performs a check. *check.Prober implements it.
 type prober interface {
 	Probe(ctx context.Context) check.Result
 }

@@ -58,8 +58,8 @@ func (l *pool) nextEntry(now time.Time) *entry {
 	return e
 }
 
-// overdue returns how late the check is that waits longest, and the time until one may start. ok is false if none
-// waits, or none may start before another has ended.
+// overdue returns the delay of the check that has waited longest, and the time until a check may start. ok is false if
+// no check is waiting, or if all slots are in use.
 func (l *pool) overdue(now time.Time) (late, wait time.Duration, ok bool) {
 	if len(l.queue) == 0 {
 		return 0, 0, false

@@ -211,8 +211,8 @@ func (s *schedule) checkNow(b *batch, now time.Time) {
 	b.finishIfComplete()
 }
 
-// overdue returns how late the check is that waits longest, and the time until one may start; ok is false if none may
-// before another has ended.
+// overdue returns the delay of the check that has waited longest, and the time until a check may start. ok is false if
+// no check may start before another check has ended.
 func (s *schedule) overdue(now time.Time) (late, wait time.Duration, ok bool) {
 	late, wait, ok = s.plain.overdue(now)
 	lateHeavy, waitHeavy, okHeavy := s.heavy.overdue(now)

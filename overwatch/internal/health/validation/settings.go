@@ -18,12 +18,13 @@ type Settings struct {
 	// FailureThreshold and SuccessThreshold are the thresholds of checks without thresholds; 0 means the default of
 	// package check.
 	FailureThreshold, SuccessThreshold int
-	// Concurrency bounds the running checks; 0 means DefaultConcurrency. Checks with a pattern have an eighth of it.
+	// Concurrency is the maximum number of concurrent checks; 0 means DefaultConcurrency. An eighth of it is reserved for
+	// checks with a pattern.
 	Concurrency int
 }
 
-// DefaultConcurrency bounds the running checks. Each needs a file descriptor and 30 KiB. With the default times (every
-// 30 s, timeout 5 s), 6 000 backends can be down without delaying other checks.
+// DefaultConcurrency is the default number of concurrent checks. A check uses a file descriptor and 30 KiB. With the
+// default times (every 30 s, timeout 5 s), 6,000 backends can be down without delaying other checks.
 const DefaultConcurrency = 1024
 
 // complete validates s and sets defaults.

@@ -68,7 +68,7 @@ func (v *Validator) Reconfigure(next Settings) error {
 func (v *Validator) FirstCycle() <-chan struct{} { return v.cycled }
 
 // CheckNow checks all targets for which wants returns true, and returns their results ordered by id. The results are
-// also reported. wants must not block. Targets that are removed meanwhile are omitted.
+// also reported. wants must not block. Targets that are removed during the call are omitted.
 func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error) {
 	b := &batch{wants: wants, done: make(chan struct{})}
 	select {

@@ -23,9 +23,9 @@ import (
 const (
 	// MaxEntries bounds the changes within the retention; the oldest entries are deleted first.
 	MaxEntries = 100_000
-	// MaxRefusals bounds the refusals in the same way.
+	// MaxRefusals is the maximum number of refusals within the retention.
 	MaxRefusals = 10_000
-	// MaxReceived bounds the changes of other nodes in the same way.
+	// MaxReceived is the maximum number of changes of other nodes within the retention.
 	MaxReceived = 10_000
 	// maxObject bounds the JSON of an object before or after a change, in bytes.
 	maxObject = 64 << 10
@@ -122,9 +122,9 @@ type Change struct {
 	Before, After                any
 	Err                          error // why it failed; nil: success
 	Duration                     time.Duration
-	Peer                         string // the node that sent another node's change; empty: none
-	Undoes                       uint64 // the entry of the change that this change reverts; 0: none
-	Group                        string // id that the client sent with all requests of a change; "": none
+	Peer                         string // the node that sent the change of another node; optional
+	Undoes                       uint64 // the entry of the change that this change reverts, or 0
+	Group                        string // the client's id for the requests of a change; optional
 }
 
 // Record appends a change or a refusal and returns when it is on disk.
@@ -250,7 +250,7 @@ func walk(at uint64, read func(uint64, int) ([][]byte, error),
 	next func(api.AuditEntry) uint64) iter.Seq2[api.AuditEntry, error] {
 	return func(yield func(api.AuditEntry, error) bool) {
 		at := at
-		for count := 1; ; count = min(8*count, chunk) { // a reader of the latest entry reads one
+		for count := 1; ; count = min(8*count, chunk) { // a caller that stops after the latest entry reads a single entry
 			values, err := read(at, count)
 			if err != nil {
 				yield(api.AuditEntry{}, err)

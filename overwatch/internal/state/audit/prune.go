@@ -12,8 +12,8 @@ import (
 // pruneEvery is the time between two deletions of old entries.
 const pruneEvery = time.Hour
 
-// Run verifies the chains once, and deletes entries each hour, until ctx is over: at the start only those beyond the
-// bound of their room, and so after each jump of the clock, since a wrong one may be put right meanwhile.
+// Run verifies the chains once, and deletes entries each hour until ctx ends. At the start and after each clock step it
+// deletes only the entries beyond the limit of their room, because an operator may correct a wrong clock.
 func (l *Log) Run(ctx context.Context) error {
 	if err := l.verify(); err != nil {
 		l.o.Logger.Error().Err(err).Msg("the audit log is not as it was written")

@@ -12,7 +12,7 @@ import (
 
 // Query selects audit entries.
 type Query struct {
-	From, To                   time.Time // zero: no bound
+	From, To                   time.Time // zero: unlimited
 	Actions, Resources, Actors []string  // empty: all
 	Status                     string    // empty: all
 	Search                     string    // a text of an entry, in lower case; empty: all
@@ -71,7 +71,7 @@ func (l *Log) Entries(q Query) iter.Seq2[api.AuditEntry, error] {
 
 // Page returns the entries of q from offset, at most limit, and the number of all entries of q.
 func (l *Log) Page(q Query, offset, limit int) (entries []api.AuditEntry, total int, err error) {
-	all := 0 // the number of entries, known without reading if q selects all entries
+	all := 0 // the number of entries, which requires no reading if q selects all entries
 	if q.everything() {
 		if all, err = l.count(); err != nil {
 			return nil, 0, err

@@ -12,7 +12,7 @@ import (
 const (
 	// MaxQueuedChanges bounds the changes in a Queue.
 	MaxQueuedChanges = 16_384
-	// MaxQueuedRefusals bounds the refusals in a Queue, so that refused requests and messages leave room for changes.
+	// MaxQueuedRefusals is the maximum number of refusals in a Queue, so that refusals leave space for changes.
 	MaxQueuedRefusals = 64
 	// retryEvery is the time between two attempts to write the entries that the disk did not accept.
 	retryEvery = 10 * time.Second
@@ -36,7 +36,7 @@ type Queue struct {
 
 	mu      sync.Mutex
 	entries []QueuedEntry
-	rooms   [roomCount]int // the number of entries by Room, with the entries that are being written
+	rooms   [roomCount]int // the number of entries by Room, including the entries of the current write
 }
 
 // NewQueue returns an empty queue.

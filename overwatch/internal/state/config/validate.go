@@ -73,7 +73,7 @@ func (v *validator) node() {
 	v.oneOf("logging.format", c.Logging.Format, logging.Formats())
 }
 
-// maxClusterName bounds cluster_name, in octets.
+// maxClusterName is the maximum length of cluster_name in bytes.
 const maxClusterName = 63
 
 func (v *validator) gossip() {
@@ -163,7 +163,7 @@ func canonicalKeys[T any](v *validator, key string, from map[string]T) map[strin
 	return to
 }
 
-// oneOf notes a value that is not one of those allowed.
+// oneOf reports a value that is not in allowed.
 func (v *validator) oneOf(key, value string, allowed []string) {
 	if !slices.Contains(allowed, value) {
 		v.Add(key, value, settings.DidYouMean(value, allowed))

@@ -16,15 +16,15 @@ import (
 // Bounds of the settings of domains.
 const (
 	maxBelieved   = 100       // records with a name and type that resolvers of BIND accept, since CVE-2024-1737
-	longTTL       = 24 * 3600 // beyond it a change is not seen for a day, seconds
-	MaxTolerance  = 20_038    // half way around the earth, kilometres
+	longTTL       = 24 * 3600 // in seconds; above it, clients see a change only after more than a day
+	MaxTolerance  = 20_038    // in kilometers, half of the circumference of the earth
 	MinIPv4Prefix = 8
 	MinIPv6Prefix = 16
-	MaxIPv6Prefix = 64 // what one client has
-	maxNSID       = 64 // characters, so that an answer always has room for them
+	MaxIPv6Prefix = 64 // the network of a client
+	maxNSID       = 64 // in characters, so that every answer has space for the NSID
 )
 
-// dns checks the keys of dns. Package publish checks nameservers, admin and records when it makes records of them.
+// dns checks the keys of dns. Package publish checks nameservers, admin and records when it creates their records.
 func (v *validator) dns() {
 	d := &v.config.DNS
 	if d.DefaultTTL > longTTL {
@@ -203,7 +203,7 @@ func (v *validator) nearOnce(key string, codes []string, region string, first ma
 	}
 }
 
-// coordinates adds the problem of a region with one coordinate, unless the other one could not be read.
+// coordinates adds the problem of a region with only one coordinate, unless the other coordinate is invalid.
 func (v *validator) coordinates(key string, p settings.Problem) {
 	if !v.HasProblem(key+".latitude") && !v.HasProblem(key+".longitude") {
 		v.Add(key, p.Value, p.Message)

@@ -124,7 +124,7 @@ func (v *validator) replication() {
 	case len(sync.Secret) == 0:
 		v.warn("%s: what operators decide here does not reach the peers without overwatch.dnssec.key_sync.secret: set the "+
 			"same on all nodes, or false here", key)
-	case !c.API.Enabled && !c.Overwatch.DNSSEC.Enabled: // else reachable reports it
+	case !c.API.Enabled && !c.Overwatch.DNSSEC.Enabled: // otherwise reachable reports it
 		v.warn("%s: api.enabled is false here, so the peers cannot ask this node what was decided on it", key)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// maxNamed bounds the services that one warning names.
+// maxNamed is the maximum number of services that a warning lists.
 const maxNamed = 10
 
 // unboundedServices warns of services without allowed_cidrs, which accept agent backends at nearly any address.

@@ -106,7 +106,7 @@ func (v *validator) serverService(at serverPlace, s *Server) (domain int32) {
 	}
 	v.has[domain] = true
 	d := &v.config.Domains[domain]
-	s.Service = d.Name // one string for both: there may be 400 000 of them
+	s.Service = d.Name // shares the string, because there may be 400,000 servers
 	region := v.config.Regions[at.region].Name
 	if len(d.Regions) > 0 && !slices.Contains(d.Regions, region) {
 		v.warn("%s.service: the regions of domain %q are %s; %q is not among them", at, d.Name, strings.Join(d.Regions,

@@ -11,8 +11,8 @@ import (
 type Attached struct {
 	// Store adds the changes to a batch; Undo adds their reversal.
 	Store, Undo func(*store.Batch)
-	// Declare makes new and changed objects known after they were stored, before any name is decided. Withdraw ends the
-	// deleted ones after DNS answers by the definitions.
+	// Declare declares new and changed objects after they were stored, and before names are decided. Withdraw removes the
+	// deleted objects after DNS answers reflect the definitions.
 	Declare, Withdraw func(context.Context) error
 }
 

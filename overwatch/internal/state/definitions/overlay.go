@@ -47,7 +47,7 @@ func (o *Overlay) Shown() *Overlay {
 func (o *Overlay) Restore(before *Overlay) (*Overlay, error) {
 	var known *model.HealthCheck
 	if before != nil && before.Fields[healthCheckField] != nil {
-		_ = json.Unmarshal(before.Fields[healthCheckField], &known) // else before has no secret
+		_ = json.Unmarshal(before.Fields[healthCheckField], &known) // after an error, before has no secret
 	}
 	return o.withCheck(func(h *model.HealthCheck) (*model.HealthCheck, error) { return h.Restore(known) })
 }
@@ -195,7 +195,7 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 		return checkDomainOverlay(name, patch)
 	case kind == OverRegion:
 		trial := model.New[model.Region]()
-		trial.Latitude, trial.Longitude = new(float64), new(float64) // the overlay may have one of them
+		trial.Latitude, trial.Longitude = new(float64), new(float64) // the overlay may have only one of them
 		laid, err := laidOver(trial, value)
 		if err != nil {
 			return err
@@ -377,7 +377,7 @@ func layDomains(file *config.Config, over map[string]model.Patch[model.Domain], 
 				if laid, err := layDomain(&d, patch); err == nil { // CheckOverlay reports the error
 					d = *laid
 				}
-				if patch.Has("regions") { // like a domain of the API, without missing regions
+				if patch.Has("regions") { // removes missing regions, as for a domain of the API
 					d.Regions = existing(d.Regions, known, spelled)
 				}
 			}

@@ -22,7 +22,7 @@ func EditRegion(r *model.Region, change model.Patch[model.Region], source string
 	return CompleteRegion(r)
 }
 
-// CompleteRegion removes a name for people that equals the id, and checks the fields of a region, but for its id and for
+// CompleteRegion removes a display name that equals the id, and checks the fields of a region, except its id and the
 // bounds of numbers.
 func CompleteRegion(r *model.Region) error {
 	if r.Label == r.Name {

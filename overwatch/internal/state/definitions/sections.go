@@ -29,7 +29,7 @@ const (
 
 // section is a group of settings that the API shows and changes together.
 type section struct {
-	view  func(*config.Config) any  // points to one of the types of package api, in new memory
+	view  func(*config.Config) any  // returns a pointer to a new value of a type of package api
 	put   func(*config.Config, any) // the settings that can be changed; what view returns is the other argument
 	fixed map[string]string         // settings that cannot be changed, and why
 }
@@ -99,7 +99,7 @@ func viewDNS(c *config.Config) *api.DNSConfig {
 }
 
 func putDNS(c *config.Config, w *api.DNSConfig) {
-	if w.NegativeTTL != c.DNS.Negative() { // else it continues to follow default_ttl
+	if w.NegativeTTL != c.DNS.Negative() { // otherwise it still follows default_ttl
 		c.DNS.NegativeTTL = &w.NegativeTTL
 	}
 	c.DNS.DefaultTTL, c.DNS.MinTTL, c.DNS.MaxTTL = w.DefaultTTL, w.MinTTL, w.MaxTTL
@@ -281,8 +281,7 @@ func outOfRange(name string, overlay json.RawMessage, over *config.Config) (foun
 	return found
 }
 
-// withoutRate returns the fault of a request that switches the rate limiter on and leaves it without a rate: before, as
-// after, it is off.
+// withoutRate returns the fault of a request that enables the rate limiter without a rate, which has no effect.
 func withoutRate(before, after *config.Config, wanted any) settings.Problems {
 	w, is := wanted.(*api.DNSConfig)
 	if !is || !w.RateLimitEnabled ||

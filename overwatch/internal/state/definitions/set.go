@@ -21,7 +21,7 @@ const (
 	MaxNodes    = 10_000
 )
 
-// Set holds the definitions of the API. Nothing in it is ever changed.
+// Set has the definitions of the API. It is immutable.
 type Set struct {
 	Domains  map[string]*model.Domain
 	Regions  map[string]*model.Region
@@ -161,7 +161,7 @@ type Draft struct {
 	bare  *config.Config
 	names Names
 
-	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that differ from the maps of the previous Set
+	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that differ from the previous Set
 
 	stale bool // file lacks settings that were drafted since
 }
@@ -183,8 +183,8 @@ func (d *Draft) Set() *Set { return d.next }
 // from the previous Set or from the last call of Refresh. The result is immutable.
 func (d *Draft) File() *config.Config { return d.file }
 
-// Refresh brings File up to the settings that have been drafted, for the next of several changes. Settings that do not
-// fit the file leave it as it is.
+// Refresh updates File to the drafted settings, before the next of several changes. If the settings do not fit the
+// file, File stays unchanged.
 func (d *Draft) Refresh() {
 	if !d.stale {
 		return
@@ -198,7 +198,7 @@ func (d *Draft) Refresh() {
 // Now returns the current state of the draft. The caller must not change or retain it.
 func (d *Draft) Now() *Set { return d.next }
 
-// PutDomain adds a domain, or replaces the one of its name. The caller must not change it afterwards.
+// PutDomain adds a domain, or replaces the domain with the same name. The draft owns the argument.
 func (d *Draft) PutDomain(domain *model.Domain) {
 	writable(&d.next.Domains, &d.ownDomains)[domain.Name] = domain
 }
@@ -206,7 +206,7 @@ func (d *Draft) PutDomain(domain *model.Domain) {
 // DeleteDomain deletes the domain of a name.
 func (d *Draft) DeleteDomain(name string) { delete(writable(&d.next.Domains, &d.ownDomains), name) }
 
-// PutRegion adds a region, or replaces the one of its name. The caller must not change it afterwards.
+// PutRegion adds a region, or replaces the region with the same name. The draft owns the argument.
 func (d *Draft) PutRegion(region *model.Region) {
 	writable(&d.next.Regions, &d.ownRegions)[region.Name] = region
 }
@@ -214,7 +214,7 @@ func (d *Draft) PutRegion(region *model.Region) {
 // DeleteRegion deletes the region of a name.
 func (d *Draft) DeleteRegion(name string) { delete(writable(&d.next.Regions, &d.ownRegions), name) }
 
-// PutMapping adds a mapping, or replaces the one of its canonical network. The caller must not change it afterwards.
+// PutMapping adds a mapping, or replaces the mapping of the same canonical network. The draft owns the argument.
 func (d *Draft) PutMapping(network netip.Prefix, m *model.Mapping) {
 	writable(&d.next.Mappings, &d.ownMappings)[network] = m
 }
@@ -224,7 +224,7 @@ func (d *Draft) DeleteMapping(network netip.Prefix) {
 	delete(writable(&d.next.Mappings, &d.ownMappings), network)
 }
 
-// PutNode adds an announced agent, or replaces the one of its id. The caller must not change it afterwards.
+// PutNode adds an announced agent, or replaces the agent with the same id. The draft owns the argument.
 func (d *Draft) PutNode(n *store.Node) { writable(&d.next.Nodes, &d.ownNodes)[n.ID] = n }
 
 // DeleteNode deletes an announced agent.
@@ -232,7 +232,7 @@ func (d *Draft) DeleteNode(id string) { delete(writable(&d.next.Nodes, &d.ownNod
 
 // PutSetting stores the overlay of a section as JSON; nil deletes it.
 func (d *Draft) PutSetting(section string, value json.RawMessage) {
-	if kind, _, is := SplitOverlay(section); !is || kind != OverTarget { // which lies over nothing
+	if kind, _, is := SplitOverlay(section); !is || kind != OverTarget { // a server by host name is no overlay
 		d.stale = true
 	}
 	all := writable(&d.next.Settings, &d.ownSettings)
@@ -264,7 +264,7 @@ func (d *Draft) PutSection(section string, wanted any) error {
 	return nil
 }
 
-// Bare returns the configuration file without the API. It must not be changed.
+// Bare returns the configuration file without the API. It is immutable.
 func (d *Draft) Bare() *config.Config { return d.bare }
 
 // writable returns a map of the draft that may be changed: it copies the map before the draft's first change of it.

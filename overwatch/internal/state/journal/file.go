@@ -74,7 +74,7 @@ func (j *Journal) write() error {
 	} else {
 		text := lines(newest)
 		if _, err := j.file.Write(text); err != nil {
-			_ = j.file.Truncate(j.size) // removes an incomplete line; replaceFile makes another file anyway
+			_ = j.file.Truncate(j.size) // removes an incomplete line; if it fails, replaceFile still creates another file
 			j.close()
 			return err
 		}

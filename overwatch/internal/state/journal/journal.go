@@ -22,9 +22,9 @@ const (
 	// Kept is the number of visible events, the latest events. A new file begins with this number of events, and memory
 	// has up to twice this number.
 	Kept = 10_000
-	// maxText bounds each text of an event, in octets.
+	// maxText is the maximum length of each text of an event in bytes.
 	maxText = 1 << 10
-	// perStart is the number of sequences that belong to one start: each start begins behind the next multiple of it.
+	// perStart is the number of sequences per start. Each start begins after the next multiple of perStart.
 	perStart = 1_000_000
 	// retryEvery is the time between two attempts to write events after an error.
 	retryEvery = 5 * time.Second
@@ -42,7 +42,7 @@ type Journal struct {
 	o    Options
 	wake chan struct{} // has an element while an event is not written
 	file *os.File      // nil: the next write begins a new file; of Run
-	size int64         // of file, in octets
+	size int64         // of file, in bytes
 
 	begun int64 // size that file had when it was begun
 
@@ -80,7 +80,7 @@ func Key(kind api.EventKind, subject string) string { return string(kind) + " " 
 
 // appendEvent appends an event. The caller holds the lock.
 func (j *Journal) appendEvent(e api.Event) {
-	if n := len(j.events); n == 2*Kept { // moved seldom: half of it is free then
+	if n := len(j.events); n == 2*Kept { // rare, because half of the capacity is free afterwards
 		j.events = append(make([]api.Event, 0, 2*Kept), j.events[n-Kept+1:]...)
 	}
 	j.events = append(j.events, e)
@@ -213,7 +213,7 @@ func (j *Journal) Run(ctx context.Context) error {
 			return nil
 		case <-again:
 		case <-j.wake:
-			if failing { // one attempt each retryEvery
+			if failing { // an attempt per retryEvery
 				select {
 				case <-ctx.Done():
 				case <-again:

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of the objects that a node takes from other nodes.
+// Limits of the objects that a node accepts from other nodes.
 const (
-	MaxKind  = 64      // octets of a kind
-	MaxName  = 1024    // octets of a name
-	MaxNode  = 255     // octets of the id of a node
-	MaxValue = 1 << 20 // octets of a value, as many as a request of the API may have
-	// MaxObjects bounds the objects with a value, and MaxTombstones the deletions, that a node has. A node does not add
-	// another node's object beyond them. Its own changes do not count against them.
+	MaxKind  = 64      // bytes of a kind
+	MaxName  = 1024    // bytes of a name
+	MaxNode  = 255     // bytes of the id of a node
+	MaxValue = 1 << 20 // bytes of a value, the same as the maximum size of an API request
+	// MaxObjects is the maximum number of objects with a value, MaxTombstones the maximum number of deletions. A node
+	// rejects additional objects of other nodes above these limits. Its own changes are unlimited.
 	MaxObjects    = 300_000
 	MaxTombstones = 200_000
-	// MaxHeld and MaxHeldSize bound the number of objects without effect, and the octets of their values.
+	// MaxHeld is the maximum number of objects without effect, MaxHeldSize the maximum size of their values in bytes.
 	MaxHeld     = 1_000
 	MaxHeldSize = 8 << 20
 )

@@ -13,7 +13,7 @@ const (
 	MaxAhead = 5 * time.Minute
 	// maxLead bounds the lead of versions that several nodes have stored.
 	maxLead = 10 * 365 * 24 * time.Hour
-	// steadyTime is the time without a step after which the clock of a node without peers that answer is settled.
+	// steadyTime is the time without a clock step after which the clock of a node without answering peers is settled.
 	steadyTime = 10 * time.Minute
 	// transit bounds the time between a node's telling its Limit and its merging of the answer.
 	transit = time.Minute
@@ -27,8 +27,8 @@ type Peers int
 
 // The values of Peers.
 const (
-	PeersAnswer Peers = iota // at least one
-	PeersSilent              // there are some, and none answers
+	PeersAnswer Peers = iota // at least one peer answers
+	PeersSilent              // the node has peers, and none answers
 	NoPeers                  // no other node is configured
 )
 
@@ -105,7 +105,7 @@ func (t *Table) Agree(theirs time.Time) bool {
 		return false
 	}
 	t.clock.agreed = true
-	t.changes++ // so that other nodes learn of the end of Offer.Unsettled
+	t.changes++ // so that other nodes receive the end of Offer.Unsettled
 	return true
 }
 

@@ -6,8 +6,8 @@ import "time"
 const collectMargin = 2*MaxAhead + 2*time.Minute
 
 // Differences returns the number of objects that differ between the table and all objects of another node, and the
-// first of them. It ignores objects that one of them may have forgotten for their age: deletions, and objects that over
-// reports to have ended.
+// first such object. It ignores objects that a node may have deleted because of their age: deletions, and objects for
+// which over returns true.
 func (t *Table) Differences(theirs []Object, over func(*Object) bool) (count int, first Key) {
 	differs := func(o *Object) {
 		aged := t.clock.now().Sub(o.Version.At()) > t.retention-collectMargin

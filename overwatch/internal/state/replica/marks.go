@@ -6,13 +6,13 @@ import "time"
 type Marks struct {
 	// Stored is at least the latest version of this node's own that another node may have stored.
 	Stored Version `json:"stored"`
-	// Seen is the latest version that this node has received and not refused, or that another node had received.
+	// Seen is the latest version that this node has received and accepted, or that another node had received.
 	Seen Version `json:"seen"`
 	// Clock is the latest reading of the node's clock, as of a minute ago. Versions are later, also when the clock is
 	// behind after a restart.
 	Clock Version `json:"clock"`
-	// Behind is the first version that this node gave by a clock behind its earlier readings, since it last met another
-	// node; zero: none.
+	// Behind is the first version that this node assigned with a clock behind its earlier readings, since the last meeting
+	// with another node. Zero: no such version.
 	Behind Version `json:"behind,omitzero"`
 }
 
@@ -29,7 +29,7 @@ func (t *Table) readClock() {
 // Marks returns the present marks.
 func (t *Table) Marks() Marks { return t.marks }
 
-// marksOf returns marks for objects that a program without marks has stored: others may have all of them.
+// marksOf returns marks for objects that a program without marks has stored. Other nodes may have all of them.
 func marksOf(objects []Object, node string) (m Marks) {
 	for i := range objects {
 		v := objects[i].Version

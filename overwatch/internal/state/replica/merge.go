@@ -30,12 +30,13 @@ type Merged struct {
 	Taken []Object // to be stored
 	// Lost are objects that were changed on this node, and that later changes of other nodes replaced.
 	Lost []Object
-	// Dropped are objects that other nodes deleted while this node was away, so long ago that the tombstones were
-	// removed. The caller must delete them.
+	// Dropped are objects that other nodes deleted while this node was offline. Their tombstones have already been
+	// removed. The caller must delete the objects.
 	Dropped []Object
 	// Refused has the objects with versions beyond the maximum clock difference. The caller must request them later.
 	Refused []Object
-	// Rejected are the objects without effect here: the objects that the store removed from the offer, and some of Taken.
+	// Rejected are the objects without effect on this node: the objects that the store removed from the offer, and a part
+	// of Taken.
 	Rejected []Rejection
 	// Postponed are objects that this node lacks, and that it may have deleted: this is unknown until its clock has
 	// settled. The caller must request them later.
@@ -60,7 +61,7 @@ func (t *Table) isKnownJoining() bool {
 // Synced returns when this node last had all of another node's objects; zero: never.
 func (t *Table) Synced() time.Time { return t.synced }
 
-// objectSize is the approximate size of an object in an Offer without its value, in octets.
+// objectSize is the approximate size of an object in an Offer without its value, in bytes.
 const objectSize = 256
 
 // Page offers the objects that have changed after a change number, the earliest changes first; 0: all objects. A page
@@ -99,7 +100,7 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 	defer t.learnFinal(&offer, &m)
 	switch {
 	case offer.Joining && !offer.Synced.IsZero() && t.synced.IsZero() && !t.clock.isTrusted():
-		t.mergeObjects(offer, func(Version) bool { return true }, &m) // neither node knows which objects are old
+		t.mergeObjects(offer, func(Version) bool { return true }, &m) // no node can determine which objects are old
 	case offer.Joining && (joining || !offer.Synced.IsZero()):
 		t.mergeObjects(offer, t.old, &m)
 	case joining: // the objects of other nodes were not deleted
@@ -111,7 +112,7 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 		} else if offer.Whole && t.clock.isTrusted() {
 			t.renew(own, &m)
 		}
-	case offer.Joining: // the first time ever
+	case offer.Joining: // the other node has never met a node
 		t.mergeObjects(offer, noneForgotten, &m)
 	default:
 		t.mergeObjects(offer, t.old, &m)
@@ -192,8 +193,8 @@ func (t *Table) Begin(offers []Offer) (m Merged) {
 // deletion.
 func noneForgotten(Version) bool { return false }
 
-// forgottenBetween returns a forgotten function for two joining nodes: of an object that only one of them has, it
-// reports whether the other must have deleted it.
+// forgottenBetween returns a forgotten function for two joining nodes. For an object that only one of the nodes has,
+// the function reports whether the other node must have deleted it.
 func (t *Table) forgottenBetween(offer Offer) func(Version) bool {
 	if t.synced.IsZero() || offer.Synced.IsZero() {
 		return noneForgotten // a node that has not met another has only its own objects

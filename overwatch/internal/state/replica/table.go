@@ -12,12 +12,12 @@ import (
 type Options struct {
 	NodeID    string
 	Retention time.Duration    // for which tombstones are stored; the same on all nodes
-	Now       func() time.Time // nil means time.Now
+	Now       func() time.Time // optional; default: time.Now
 	// Objects are the node's stored objects. Synced is the time when it last had all objects of another node; zero:
 	// never.
 	Objects []Object
 	Synced  time.Time
-	Marks   *Marks // as stored; nil: a program without marks has stored the objects
+	Marks   *Marks // as stored; nil if a program without marks has stored the objects
 }
 
 // Table holds the objects of a node. It is not safe for concurrent use.
@@ -30,7 +30,7 @@ type Table struct {
 	digest    Digest
 	changes   uint64 // number of the last change
 	marks     Marks
-	served    Version // exact value behind Marks.Stored, as far as this process knows
+	served    Version // exact value for Marks.Stored, known to this process
 }
 
 // entry is an object with the number of its last change here.
@@ -83,7 +83,7 @@ func (t *Table) Continue(before *Table) {
 	}
 }
 
-// Put stores a new value of an object, with a version after all that this node has seen.
+// Put stores a new value of an object, with a version after all versions that this node has received.
 func (t *Table) Put(key Key, value json.RawMessage) Object {
 	return t.put(Object{Key: key, Version: t.next(), Value: value})
 }

@@ -9,7 +9,7 @@ import (
 // Version is the time of an object's last change and the node that made it: a reading of a hybrid logical clock
 // (Kulkarni et al. 2014).
 type Version struct {
-	Time  int64  `json:"time"`            // milliseconds since 1970, of the node's clock or of a version that it had seen
+	Time  int64  `json:"time"`            // milliseconds since 1970, of the node's clock or of a received version
 	Count uint32 `json:"count,omitempty"` // orders versions of the same millisecond
 	Node  string `json:"node"`            // id of the node that received the change
 }

@@ -81,7 +81,7 @@ func restAfter(took time.Duration, err error) time.Duration {
 
 const (
 	probeEvery = 10 * time.Second // while the disk fails
-	probeSize  = 256 << 10        // octets of the file that probe writes: more than most transactions need
+	probeSize  = 256 << 10        // bytes of the file that probe writes, more than most transactions need
 )
 
 // probe writes a separate file to test whether a failed disk accepts data.
@@ -125,7 +125,7 @@ func (s *Store) awaitChange(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// mark puts an element into a channel of capacity one, unless it holds one already.
+// mark adds an element to a channel of capacity one, unless the channel is full.
 func mark(note chan struct{}) {
 	select {
 	case note <- struct{}{}:
@@ -133,12 +133,12 @@ func mark(note chan struct{}) {
 	}
 }
 
-// copyIfChanged makes a copy if the store has changed since the last one.
+// copyIfChanged copies the store if it has changed since the last copy.
 func (s *Store) copyIfChanged() error {
 	s.copyMu.Lock()
 	defer s.copyMu.Unlock()
 	select {
-	case <-s.changed: // before the copy is made: a change from now on marks the next one
+	case <-s.changed: // before the copy: a later change requires the next copy
 	default:
 		return nil
 	}

@@ -96,7 +96,7 @@ type screening struct {
 	s                   *Store
 	objects, tombstones int
 	held                map[replica.Key]int // sizes of the objects without effect
-	heldSize            int                 // octets of all of them
+	heldSize            int                 // total size in bytes
 	rejected            []replica.Rejection
 }
 
@@ -112,8 +112,8 @@ func (s *Store) screen() *screening {
 	return c
 }
 
-// offer returns an offer without the objects that this node must not store. Where one is missing, and this node drops
-// objects that an offer lacks, the offer is no longer a whole one.
+// offer returns an offer without the objects that this node must not store. If an object is removed, and this node
+// drops objects that an offer lacks, the result is marked as incomplete.
 func (c *screening) offer(o replica.Offer) replica.Offer {
 	sound := make([]replica.Object, 0, len(o.Objects))
 	for i := range o.Objects {
@@ -136,7 +136,7 @@ func (c *screening) stores(o *replica.Object) bool {
 	}
 	here, there := c.s.table.Get(o.Key)
 	if there && (o.Version.Compare(here.Version) < 0 || o.Version == here.Version && bytes.Equal(o.Value, here.Value)) {
-		return true // it changes nothing
+		return true // the object changes no state
 	}
 	reason := c.s.admit(o)
 	if full := c.full(o, !there, there && here.Deleted, reason != nil); full != nil {
@@ -187,7 +187,7 @@ func (c *screening) full(o *replica.Object, added, restored, rejected bool) erro
 	return nil
 }
 
-// settle returns the rejected objects that came into the table or stayed out of it, and stores those in the table.
+// settle adds the rejected objects to m.Rejected, and stores those that are in the table.
 func (c *screening) settle(w *writer, m *replica.Merged) {
 	held := make(map[replica.Key][]replica.Rejection)
 	for _, r := range c.rejected {

@@ -36,8 +36,8 @@ func (s *Store) LoadLatencies() (latencies []Latency, err error) {
 	return latencies, err
 }
 
-// SaveLatencies replaces all stored latencies. Beyond statusBatch it takes several transactions; after an error some
-// of them are stored, which does no harm.
+// SaveLatencies replaces all stored latencies. Above statusBatch, it uses several transactions. After an error, some of
+// the latencies may be stored, which is harmless.
 func (s *Store) SaveLatencies(latencies []Latency) error {
 	kept := make(map[string]bool, len(latencies))
 	for batch := range slices.Chunk(latencies, statusBatch) {

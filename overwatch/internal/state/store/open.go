@@ -97,8 +97,8 @@ type Store struct {
 	figures atomic.Pointer[Replicas]
 
 	copyMu   sync.Mutex    // locked during a copy
-	changed  chan struct{} // holds one element while the copy lacks changes
-	statuses chan struct{} // holds one element while the copy may lack statuses
+	changed  chan struct{} // has an element while the copy lacks changes
+	statuses chan struct{} // has an element while the copy may lack statuses
 }
 
 // Open takes the directory for this process and opens the store in it. It makes a missing directory (0700). A damaged
@@ -139,7 +139,7 @@ func (s *Store) open() error {
 		return err
 	}
 	db, err := openBolt(s.path)
-	if errors.Is(err, errDamaged) { // bbolt found damage after verify: retry without this file
+	if errors.Is(err, errDamaged) { // bbolt found damage that verify accepts: retry without this file
 		if err := s.replace(err.Error()); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (s *Store) DeletePin(agentID string, with ...Entry) error {
 	return s.ChangePins(PinChange{Drop: []string{agentID}}, with...)
 }
 
-// ChangePins stores a change of several pins and locks: all of it or nothing.
+// ChangePins stores a change of pins and locks atomically.
 func (s *Store) ChangePins(c PinChange, with ...Entry) error {
 	var b Batch
 	for _, p := range c.Put {

@@ -70,7 +70,7 @@ func newCensus() *census {
 // bucket adds a bucket, which may be empty.
 func (c *census) bucket(name string) { c.found[name] = digest{} }
 
-// count adds one record.
+// count adds a record.
 func (c *census) count(bucket string, key, record []byte) error {
 	value, checksum, err := unseal(bucket, key, record)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 const schema = 4
 
 var (
-	schemaKey        = []byte("schema")  // 4 octets, big-endian
+	schemaKey        = []byte("schema")  // 4 bytes, big-endian
 	programKey       = []byte("program") // the program that first wrote this schema: its name and version
-	serialKey        = []byte("serial")  // 4 octets, big-endian: no SOA serial later than this one has been given
+	serialKey        = []byte("serial")  // 4 bytes, big-endian: the upper bound of the assigned SOA serials
 	creationTimesKey = []byte("births")  // when the domains of the file came into it, as package control encodes it
 )
 
@@ -66,24 +66,24 @@ func (e *schemaError) Error() string {
 		"schema %d", e.path, e.found, schema, install, schema)
 }
 
-// CheckSchema returns the error that Open would return because the store in dir has another schema. It changes nothing,
-// and leaves other faults to Open.
+// CheckSchema returns the error of Open for a store in dir with another schema. It has no side effects, and ignores
+// other faults.
 func CheckSchema(dir string) error {
 	path := filepath.Join(dir, fileName)
 	f, err := os.Open(path)
 	if err != nil {
-		return nil // left to Open
+		return nil // Open reports it
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil // left to Open
+		return nil // Open reports it
 	}
 	return refuseOtherSchema(path, f, info.Size())
 }
 
-// refuseOtherSchema returns a schemaError if the file has another schema: its contents may have any form, and must not
-// be taken for damage. A file without a readable schema passes.
+// refuseOtherSchema returns a schemaError if the file has another schema, because contents of another schema must not
+// be treated as damage. It accepts a file without a readable schema.
 func refuseOtherSchema(path string, r io.ReaderAt, size int64) error {
 	m, _, err := readMetas(r, size)
 	if err != nil {
@@ -113,5 +113,5 @@ func refuseOtherSchema(path string, r io.ReaderAt, size int64) error {
 	return &other
 }
 
-// maxProgram bounds the name and version of a program, in octets.
+// maxProgram is the maximum length of the name and version of a program in bytes.
 const maxProgram = 128

@@ -15,7 +15,7 @@ import (
 const (
 	pageHeaderSize = 16
 	elementSize    = 16
-	bucketHeader   = 16 // root page (8 octets), sequence (8)
+	bucketHeader   = 16 // root page (8 bytes), sequence (8)
 	metaSize       = 64
 	metaMagic      = 0xED0CDAED
 	metaVersion    = 2
@@ -80,8 +80,8 @@ func verify(r io.ReaderAt, size int64) (soundness, error) {
 	return soundness{txid: m.txid, behind: behind}, c.check()
 }
 
-// readMetas returns the meta page that bbolt would use: the newer of those with a right checksum. It must accept
-// exactly what bbolt accepts, or verify would check another tree than bbolt uses.
+// readMetas returns the meta page that bbolt would use: the later meta page with a correct checksum. It must accept
+// exactly the meta pages that bbolt accepts. Otherwise verify would check another tree than bbolt uses.
 func readMetas(r io.ReaderAt, size int64) (newest meta, behind bool, err error) {
 	first, firstOK := readMeta(r, 0)
 	second, secondOK := meta{}, false
@@ -137,7 +137,7 @@ type walk struct {
 	seen map[uint64]struct{} // visited pages; each page must belong to a single place
 }
 
-// visit gets the elements of leaves in order; key and value are valid only during the call.
+// visit receives the elements of leaves in order. key and value are valid only during the call.
 type visit func(key []byte, flags uint32, value []byte) error
 
 // bucket walks the tree of a bucket, given its value in the tree of buckets.

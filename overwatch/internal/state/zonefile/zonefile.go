@@ -18,12 +18,12 @@ import (
 
 // Bounds of a zone file with its included files.
 const (
-	maxSize    = 16 << 20 // octets
+	maxSize    = 16 << 20 // bytes
 	maxRecords = 100_000
 	maxNames   = 1_000_000 // including the names between a name and the apex, about 500 bytes each
 	// The parser leaves an included file only at the next record, so each included file uses memory until then.
 	maxFiles = 1000
-	// maxFileName bounds a quoted file name of $INCLUDE, in octets.
+	// maxFileName is the maximum length of a quoted file name of $INCLUDE in bytes.
 	maxFileName = 1024
 )
 
@@ -36,7 +36,7 @@ const include = "$INCLUDE"
 type Record struct {
 	RR   dns.RR
 	Text string // of RR: equal records have the same
-	File string // as it was opened
+	File string // the opened path
 	Line int
 }
 
@@ -108,7 +108,7 @@ type folder struct {
 	root  *os.Root
 	path  string
 	open  []*source // innermost last
-	left  int       // octets that may still be read
+	left  int       // remaining bytes
 	files int       // that were opened
 	fault string    // why reading has ended
 }
