@@ -28,7 +28,7 @@ type contact struct {
 	at    time.Time // when to send a Hello; zero: no need
 	last  time.Time // time of the last Hello
 	busy  bool      // a Hello is in progress
-	lost  bool      // no Hello succeeds, and either no ping is answered or the certificate differs from the pinned certificate
+	lost  bool      // no Hello succeeds, and no ping is answered or the certificate differs from the pin
 	retry backoff
 	crowd int    // Hellos in a row for which the node had no stream
 	told  string // the last logged error

@@ -87,7 +87,7 @@ func (a *attempt) openReport() (Message, *Refusal) {
 	if !a.pinned.acceptSequence(&a.sealed, a.elapsed) {
 		return Message{}, a.dropMessage(ReasonReplay, "")
 	}
-	if len(a.pinned.rights.Load().grants) == 0 { // the pin was revoked or deleted in the meantime, or all its tokens changed
+	if len(a.pinned.rights.Load().grants) == 0 { // revoked or unpinned in the meantime, or all its tokens changed
 		return Message{}, a.refuse(wire.CodeNotEnrolled, "", tokensChanged)
 	}
 	message := a.message()
