@@ -47,11 +47,11 @@ type Options struct {
 	Log io.Writer
 }
 
-// Run runs an agent until ctx ends. Then it drains its backends for agent.drain_time, or until
-// another SIGINT or SIGTERM, takes them out of the overwatch nodes' answers within 2 s, and returns
-// nil. SIGUSR2 ends it without a drain and a goodbye, by agent.drain_on_stop: the next process reports the same
-// backends. SIGHUP reloads overwatch nodes, backends, checks and tokens. A wrong configuration at the start is an error
-// of type settings.Problems.
+// Run runs an agent until ctx ends. Then it drains its backends for agent.drain_time, or until another SIGINT or
+// SIGTERM, deregisters from the overwatch nodes within 2 s, and returns nil. SIGUSR2 ends it without a drain and
+// without deregistering, depending on agent.drain_on_stop: the next process reports the same backends. SIGHUP reloads
+// overwatch nodes, backends, checks and tokens. An invalid configuration at the start is an error of type
+// settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	hangups := make(chan os.Signal, 1) // further signals during the wait are for the same reload
 	// a signal during the start waits as well; otherwise it would end the process
@@ -205,7 +205,7 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 	return logger.With().Str("component", name).Logger()
 }
 
-// watched is a backend at one of its addresses, with its part of the weight.
+// watched returns the backend b at an address, with a share of the weight.
 func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
 	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec(),
 		WatchSocket: b.HealthCheck.Watch != model.WatchOff}

@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	// readInterval is the time between two looks at the files of agent.backends_from.
+	// readInterval is the interval of checks for changes of the files of agent.backends_from.
 	readInterval = 500 * time.Millisecond
-	// maxFiles bounds the files of agent.backends_from: four for each backend.
+	// maxFiles is the maximum number of files of agent.backends_from: four for each backend.
 	maxFiles = 256
 )
 
-// discovery reads the files of agent.backends_from, and resolves the addresses of targets. One goroutine uses it.
+// discovery reads the files of agent.backends_from, and resolves the addresses of targets. It belongs to a single
+// goroutine.
 type discovery struct {
 	config       *config.Config
 	files        map[string]*source

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// maxAddresses bounds the addresses of a target.
+// maxAddresses is the maximum number of addresses of a target.
 const maxAddresses = 32
 
 func newBook(r config.Resolver) *resolve.Book {

@@ -52,8 +52,8 @@ func registered(backends []wire.Backend, nodes []report.NodeState) int {
 	return n
 }
 
-// rejects reports whether the node refuses reports about the backend: because of the backend, its
-// service or this agent.
+// rejects reports whether the node rejects reports about the backend, because of the backend, its service or this
+// agent.
 func rejects(node *report.NodeState, b *wire.Backend) bool {
 	at := netip.AddrPortFrom(b.Address, b.Port).String()
 	for _, r := range node.Rejects {

@@ -88,7 +88,7 @@ func (n *notices) store(path string) error {
 	return durable.WriteFile(path, text, 0o644)
 }
 
-// noticeFile detects changes of the file. One goroutine uses it.
+// noticeFile detects changes of the file. It belongs to a single goroutine.
 type noticeFile struct {
 	path    string
 	changed time.Time
@@ -107,8 +107,8 @@ func (f *noticeFile) hasChanged() bool {
 	return different
 }
 
-// readNotices applies a change of the notices to the outlook and reports whether there was a change. A file that it
-// cannot read leaves the present drains.
+// readNotices applies a change of the notices to the outlook and reports whether there was a change. If it cannot read
+// the file, the current drains remain.
 func (r *reload) readNotices() bool {
 	if !r.notices.hasChanged() {
 		return false

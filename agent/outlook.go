@@ -79,8 +79,7 @@ func hundredths(percent float64) uint16 {
 	return uint16(min(max(math.Round(percent*100), 1), math.MaxUint16))
 }
 
-// failures returns the number of failed checks of each backend, in the form that package predict
-// takes.
+// failures returns the number of failed checks of each backend, in the form of package predict.
 func failures(checks *monitor.Monitor) map[predict.Target]uint64 {
 	failed := make(map[predict.Target]uint64)
 	for b, n := range checks.Failures() {

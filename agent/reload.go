@@ -17,9 +17,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// reload reads the configuration on request and applies its overwatch nodes, its backends, their checks and
-// their tokens. A wrong configuration is logged and changes nothing. It also looks at the files of
-// agent.backends_from.
+// reload loads the configuration on request and applies its overwatch nodes, backends, checks and tokens. It logs and
+// ignores an invalid configuration. It also polls the files of agent.backends_from.
 type reload struct {
 	path     string
 	started  *config.Config // the configuration of the other parts
@@ -41,7 +40,7 @@ func newReloads() *prometheus.CounterVec {
 	return outcomes
 }
 
-// run reloads at each signal of requested, and looks at files with backends, until ctx ends.
+// run reloads at each signal of asked, and polls the files with backends, until ctx ends.
 func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 	looks := time.NewTicker(readInterval)
 	defer looks.Stop()

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/agent/internal/datadir"
 )
 
-// ResetIdentity deletes the agent's certificate and key, so that the next start creates new ones,
-// and writes the remaining steps to out. A running agent is an error.
+// ResetIdentity deletes the agent's certificate and key, so that the next start creates new ones, and writes the
+// remaining steps to out. It returns an error if the agent is running.
 func ResetIdentity(configPath string, out io.Writer) error {
 	cfg, err := config.Load(configPath)
 	if err != nil {

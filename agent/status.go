@@ -141,7 +141,7 @@ func Status(configPath string, out io.Writer) error {
 	return s.print(out, time.Now())
 }
 
-// print writes s for people.
+// print writes s as text.
 func (s *status) print(out io.Writer, now time.Time) error {
 	fmt.Fprintf(out, "agent %s, certificate %s until %s\nas of %s ago\n\n", s.AgentID, s.Fingerprint,
 		s.NotAfter.Format(time.DateOnly), now.Sub(s.At).Round(time.Second))

@@ -22,7 +22,7 @@ type leaver interface {
 	HandOver()
 }
 
-// farewell delays the goodbye of a stopping agent until traffic has moved away.
+// farewell delays the deregistration of a stopping agent until the drain has ended.
 type farewell struct {
 	outlook  *outlook
 	reporter leaver
@@ -32,8 +32,8 @@ type farewell struct {
 	logger   zerolog.Logger
 }
 
-// wait returns when the agent may stop: after a stop or a handover is requested, and the drain is over, or when running
-// ends because a part has failed. Another SIGINT or SIGTERM ends the drain. The table shows what happens:
+// wait returns when the agent may stop: after the request of a stop or a handover and the end of the drain, or when
+// running ends because a part has failed. Another SIGINT or SIGTERM ends the drain. Goodbye means deregistering:
 //
 //	drain_on_stop  SIGTERM, SIGINT          handover (restart of the service)
 //	auto           drain, then the goodbye  neither
@@ -56,7 +56,7 @@ func (f *farewell) wait(asked, running context.Context) {
 	}
 	connected := slices.ContainsFunc(f.reporter.Nodes(), func(n report.NodeState) bool { return n.Connected })
 	if f.when == config.DrainNever || f.over <= 0 || !connected {
-		return // no connected node can drain the backends
+		return // without a drain: disabled, or no connected node
 	}
 	f.drain(running)
 }

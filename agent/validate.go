@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Cautions returns settings of a configuration that work but are risky, and problems in the files
-// of agent.backends_from, one sentence each; nil if the configuration cannot be read.
+// Cautions returns warnings about valid but risky settings of a configuration, and problems in the files of
+// agent.backends_from, one sentence each. It returns nil if it cannot load the configuration.
 func Cautions(path string) []string {
 	cfg, err := config.Load(path)
 	if err != nil {

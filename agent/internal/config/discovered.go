@@ -146,7 +146,8 @@ func (v *validator) discovered(key string, b Backend, from *BackendsFrom) Backen
 	return b
 }
 
-// Files returns the sorted paths of the files that match the pattern. Names with a leading dot need a pattern with one.
+// Files returns the sorted paths of the files that match the pattern. Names with a leading dot match only patterns with
+// a leading dot.
 func (from *BackendsFrom) Files() []string {
 	matches, _ := settings.Glob(from.File) // the pattern was checked
 	return matches

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Kinds of the number behind error_rate.source.
+// Kinds of the number from error_rate.source.
 const (
 	KindCounter = "counter" // errors since the start of the application
 	KindRate    = "rate"    // errors per minute

@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Load reads a configuration file and the files it includes. The error is of type settings.Problems
-// and lists every problem, one line each.
+// Load loads a configuration file and its included files. The error is of type settings.Problems and lists all
+// problems, one line each.
 func Load(path string) (*Config, error) {
 	c := Default()
 	err := settings.Load(path, c, settings.Options{
@@ -62,8 +62,7 @@ func (c *Config) GossipKeys() [][]byte {
 	return settings.Keys(c.Agent.Gossip.EncryptionKey, c.Agent.Gossip.PreviousEncryptionKeys)
 }
 
-// Warnings returns settings that work but are risky, one sentence each with its key, for the log at
-// the start.
+// Warnings returns warnings about valid but risky settings, one sentence each with its key, for the log at the start.
 func (c *Config) Warnings() []string { return c.warnings }
 
 // DefaultDataDir is the default of data_dir, which holds the agent's identity.

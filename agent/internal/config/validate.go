@@ -16,8 +16,8 @@ import (
 // staleThreshold is the default time after which overwatch nodes no longer rely on an agent's last report.
 const staleThreshold = 30 * time.Second
 
-// validator checks a whole configuration, brings names into their canonical form, and collects
-// problems and warnings.
+// validator checks a complete configuration, converts names to their canonical form, and collects problems and
+// warnings.
 type validator struct {
 	*settings.Report
 	config   *Config
@@ -78,7 +78,7 @@ func (v *validator) gossip() {
 	}
 }
 
-// refusedBackends warns of backends that overwatch nodes of other machines refuse unless allowed_cidrs of the service
+// refusedBackends warns of backends that overwatch nodes on other machines reject unless allowed_cidrs of the service
 // contains their address.
 func (v *validator) refusedBackends() {
 	a := &v.config.Agent

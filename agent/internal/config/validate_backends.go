@@ -86,7 +86,7 @@ func (v *validator) backend(key string, b *Backend) {
 	v.check(key+".health_check", b.HealthCheck)
 }
 
-// target checks the host name of a backend, and brings it into canonical form.
+// target checks the host name of a backend, and converts it to canonical form.
 func (v *validator) target(key string, b *Backend) {
 	name, remedy := settings.ParseHost(b.Target)
 	switch {
@@ -99,7 +99,7 @@ func (v *validator) target(key string, b *Backend) {
 	}
 }
 
-// maxResolvers bounds agent.resolver.servers: each that is dead costs a question its patience.
+// maxResolvers is the maximum number of agent.resolver.servers. Each dead resolver delays a query by its timeout.
 const maxResolvers = 8
 
 func (v *validator) resolver() {
@@ -135,8 +135,7 @@ func (v *validator) check(key string, check *HealthCheck) {
 	}
 }
 
-// tokens brings the service names of tokens into canonical form, and checks that every backend has
-// a token.
+// tokens converts the service names of tokens to canonical form, and checks that every backend has a token.
 func (v *validator) tokens() {
 	const key = "agent.identity.service_tokens"
 	identity := &v.config.Agent.Identity

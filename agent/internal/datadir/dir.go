@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// lockName is the name of the lock file. It holds the process id, for people.
+// lockName is the name of the lock file. It contains the process id, for information only.
 const lockName = "agent.lock"
 
 // errLocked means that another process has the lock.
@@ -88,8 +88,7 @@ func holder(lock *os.File) string {
 // Close unlocks the directory.
 func (d *Dir) Close() { _ = d.lock.Close() } // no writes are pending
 
-// InUse reports whether an agent has locked the directory. It changes nothing. If that cannot be
-// found out, it returns false.
+// InUse reports whether an agent has locked the directory. It has no side effects. After an error, it returns false.
 func InUse(path string) bool {
 	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR, 0)
 	if err != nil {

@@ -80,7 +80,7 @@ func open(address string) (net.Listener, error) {
 // Addr returns the address of the listener.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Run serves requests until ctx ends. Requests in progress then get one more second.
+// Run serves requests until ctx ends. Requests in progress then have one more second.
 func (s *Server) Run(ctx context.Context) error {
 	stopped := make(chan struct{})
 	release := context.AfterFunc(ctx, func() {

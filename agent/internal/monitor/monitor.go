@@ -89,7 +89,7 @@ func (m *Monitor) Replace(backends []Backend) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	// Nothing below can fail.
+	// The following steps cannot fail.
 	former := make(map[string]*watch)
 	for _, w := range m.list() {
 		former[w.backend.String()] = w

@@ -58,8 +58,7 @@ func canonical(list []Backend) ([]Backend, error) {
 	return backends, fits(backends)
 }
 
-// fits returns an error if the reports about the backends, each with the longest error text, do not
-// fit into one message.
+// fits returns an error if a message cannot contain the reports about the backends, each with the longest error text.
 func fits(backends []Backend) error {
 	m := wire.Heartbeat{Region: strings.Repeat("x", wire.MaxRegion), Version: strings.Repeat("x", wire.MaxVersion)}
 	for _, b := range backends {

@@ -28,8 +28,8 @@ type Gauge struct {
 // NewGauge returns a Gauge of this machine.
 func NewGauge() *Gauge { return &Gauge{group: cgroup{os.DirFS(cgroupRoot)}} }
 
-// CPU returns the processor use since the call before, in percent. It returns an error for the
-// first call, and for the first one after a limit was set or removed.
+// CPU returns the CPU usage since the previous call, in percent. It returns an error for the first call, and for the
+// first call after a limit was set or removed.
 func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
 	now := time.Now()
 	elapsed := now.Sub(g.at)

@@ -149,7 +149,7 @@ func (w *Watch) measure(ctx context.Context, name string, which int,
 	return 0, false
 }
 
-// judge follows one figure of the machine and reports whether its signal changed.
+// judge applies a measured value to its threshold and reports whether the signal changed.
 func (w *Watch) judge(name string, t *threshold, value float64) (changed bool) {
 	if !w.options.Enabled || !t.observe(value) {
 		return false

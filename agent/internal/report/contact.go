@@ -21,7 +21,7 @@ type contactError struct {
 	err    error
 }
 
-// Error describes the cause for people.
+// Error describes the cause.
 func (e *contactError) Error() string { return e.err.Error() }
 
 // Unwrap returns the cause.

@@ -33,7 +33,7 @@ func (l *link) overtaken(reject *wire.Reject, now time.Time) {
 	}
 }
 
-// successor returns a link with a later epoch if the node requires a later epoch; else nil.
+// successor returns a link with a later epoch if the node requires a later epoch, otherwise nil.
 func (l *link) successor() *link {
 	if l.renewAt == 0 {
 		return nil

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// enrolWait is the time to wait for the answer to an Enrol. It doubles with each unanswered
-	// one.
+	// enrolWait is the time to wait for the answer to an Enrol. It doubles after each unanswered Enrol.
 	enrolWait = 500 * time.Millisecond
 	// unheardEnrols is the number of unanswered Enrols after which the agent continues without an
 	// answer, if datagrams are blocked: then no answer can arrive.

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// farewellTime is the longest time spent on the goodbye to a node.
+	// farewellTime is the maximum time for deregistering from a node.
 	farewellTime = 2 * time.Second
-	// farewellAgain is the time after which the goodbye is repeated, by datagram.
+	// farewellAgain is the time after which the Deregister message is repeated as a datagram.
 	farewellAgain = 500 * time.Millisecond
 )
 
@@ -53,7 +53,7 @@ func (l *link) goodbye() []byte {
 	return message
 }
 
-// goodbyeTaken reports whether an answer is the node's Ack to one of this link's goodbyes.
+// goodbyeTaken reports whether an answer is the node's Ack to a Deregister message of this link.
 func (l *link) goodbyeTaken(message []byte) bool {
 	sealed, ok := l.open(message)
 	var ack wire.Ack

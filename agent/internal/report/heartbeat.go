@@ -16,7 +16,7 @@ const (
 	// lossesBeforeStreams is the number of consecutive unacknowledged datagrams after which heartbeats are sent as
 	// streams.
 	lossesBeforeStreams = 2
-	// datagramEvery is the number of stream heartbeats after which one is sent as a datagram.
+	// datagramEvery is the number of stream heartbeats before a datagram heartbeat.
 	datagramEvery = 6
 	// maxSilentHeartbeats is the number of consecutive streams without an Ack after which the agent enrols. A node that
 	// answers pings and ignores heartbeats has lost the agent's certificate.

@@ -34,7 +34,7 @@ type contact struct {
 	told  string // the last logged error
 }
 
-// wantHello schedules a Hello soon, unless one is scheduled.
+// wantHello schedules a Hello soon, unless a Hello is already scheduled.
 func (l *link) wantHello(now time.Time) {
 	if !l.contact.at.IsZero() || l.contact.busy {
 		return
@@ -70,8 +70,8 @@ func (l *link) sayHello(ctx context.Context, now time.Time) {
 	}
 }
 
-// greeted handles the node's Hello. The certificate in it must have sealed it and must be the
-// pinned one.
+// greeted handles the node's Hello. The certificate in the Hello must have sealed it and must equal the pinned
+// certificate.
 func (l *link) greeted(message []byte, now time.Time) error {
 	node, hello, err := openHello(message)
 	if err != nil {

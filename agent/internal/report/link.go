@@ -210,8 +210,8 @@ func (l *link) timeToNextStep(now time.Time) time.Duration {
 	return max(next.Sub(now), time.Millisecond)
 }
 
-// startTask runs f in a goroutine, then finish, with f's error, in the link's goroutine. It returns false and does
-// nothing if maxTasks tasks are running.
+// startTask runs f in a goroutine, then finish, with the error of f, in the link's goroutine. If maxTasks tasks are
+// running, it runs neither and returns false.
 func (l *link) startTask(f func() error, finish func(err error, now time.Time)) bool {
 	if l.tasks >= maxTasks {
 		return false

@@ -31,7 +31,7 @@ func newSelf(o Options) *self {
 	return s
 }
 
-// seal signs a message for one process of a node and returns it with its sequence number.
+// seal signs a message for a process of a node and returns it with its sequence number.
 func (l *link) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64,
 	err error) {
 	return l.sealWith(l.options.Identity.Seal, boot, t, m)

@@ -80,7 +80,7 @@ func (t *outbound) read() {
 	}
 }
 
-// packet filters one packet and passes it on.
+// packet filters a packet and passes it on.
 func (t *outbound) packet(raw, scratch []byte, from netip.AddrPort) frame.Fault {
 	plain, fault := t.keyring.OpenPacket(scratch, raw)
 	if fault != frame.None {
@@ -145,7 +145,7 @@ func (t *outbound) DialAddressTimeout(_ memberlist.Address, timeout time.Duratio
 	return t.DialTimeout("", timeout)
 }
 
-// PacketCh returns the channel from which memberlist takes packets.
+// PacketCh returns the channel of packets for memberlist.
 func (t *outbound) PacketCh() <-chan *memberlist.Packet { return t.packets }
 
 // StreamCh returns a channel that stays empty: no host dials an agent.

@@ -233,10 +233,10 @@ type delegate struct {
 	merged func([]byte) // called within Join only
 }
 
-// NodeMeta returns nothing: the agent gossips no metadata.
+// NodeMeta returns nil, because the agent has no metadata.
 func (d *delegate) NodeMeta(int) []byte { return nil }
 
-// NotifyMsg is never called: the transport takes user messages out of the packets.
+// NotifyMsg is never called, because the transport removes user messages from the packets.
 func (d *delegate) NotifyMsg([]byte) {}
 
 // GetBroadcasts returns nil, because the agent does not broadcast.

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// pinsDir is the directory under data_dir that holds one file per address of an overwatch node.
+// pinsDir is the directory under data_dir with a file per address of an overwatch node.
 const pinsDir = "overwatch_pins"
 
 // pins stores the first certificate of each overwatch node. After the setup of a new node under the same address, the

@@ -210,7 +210,7 @@ func (r *Reporter) RenewBackends(tokens map[string]string, prove bool) {
 	}
 }
 
-// Nodes returns the state of the nodes as the agent sees it, in the order of the configuration.
+// Nodes returns the agent's view of the state of the nodes, in the order of the configuration.
 func (r *Reporter) Nodes() []NodeState {
 	links := r.links()
 	states := make([]NodeState, len(links))

@@ -31,7 +31,7 @@ const (
 	maxMessages = 10_000
 )
 
-// Lister lists listening sockets over a netlink socket. One goroutine uses it.
+// Lister lists listening sockets over a netlink socket. It belongs to a single goroutine.
 type Lister struct {
 	fd     int
 	buffer []byte

@@ -18,7 +18,7 @@ type agentChecks struct {
 	loopback bool
 }
 
-// agentCheck is the rule of overwatch.agent_policies for one service.
+// agentCheck is the rule of overwatch.agent_policies for a service.
 type agentCheck struct {
 	check   unique.Handle[check.Spec]
 	trusted []netip.Prefix
@@ -50,7 +50,7 @@ func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
 // CheckPolicy returns the current policy for checking a backend of an agent.
 func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy { return s.agentChecks.Load().of(id) }
 
-// recheckAgents puts a configuration's rules for checks of agents' backends into force.
+// recheckAgents applies a configuration's rules for checks of agents' backends.
 func (p *Plane) recheckAgents(ctx context.Context, cfg *config.Config) error {
 	p.agentChecks.Store(newAgentChecks(cfg))
 	return p.o.Registry.ApplyPolicies(ctx)

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// changeTimeout bounds the time to apply the changes of a batch.
+// changeTimeout is the maximum time to apply the changes of a batch.
 const changeTimeout = time.Minute
 
 // errNotMade is the error of the changes of a batch in which a change has panicked.
@@ -74,8 +74,8 @@ func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) err
 	return e.err
 }
 
-// apply applies a batch: all changes together, or, if the result cannot be served, one after the other. It sets done
-// and err of each.
+// apply applies a batch: all changes together, or, if the result cannot be served, one change after another. It sets
+// done and err of each change.
 func (p *Plane) apply(batch []*edit) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
 	defer cancel()
@@ -101,8 +101,8 @@ func (p *Plane) apply(batch []*edit) {
 	}
 }
 
-// applyTogether applies a batch as a single change. It omits an edit with an error of make, and sets its err. Any other
-// error changes nothing.
+// applyTogether applies a batch as a single change. It omits an edit with an error of make, and sets its err. After any
+// other error, the state is unchanged.
 func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	draft := p.set.Edit(p.shown.Load().base, p.file, p.names)
 	var notes []store.Entry

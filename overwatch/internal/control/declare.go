@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// firstChecksTake bounds a reload's wait for the first checks of the servers of new names. Servers that are fit to
-	// serve have answered by then.
+	// firstChecksTake is the maximum time that a reload waits for the first checks of the servers of new names. Healthy
+	// servers have answered by then.
 	firstChecksTake = time.Second
-	// firstChecksAtMost bounds the number of servers that a reload waits for, because they are checked concurrently.
+	// firstChecksAtMost is the maximum number of servers that a reload waits for, because they are checked concurrently.
 	firstChecksAtMost = 1000
 )
 

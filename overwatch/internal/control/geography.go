@@ -77,7 +77,7 @@ func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	return table, nil
 }
 
-// preview returns the table for a configuration with the present database. It caches nothing.
+// preview returns the table for a configuration with the current database. It does not cache the table.
 func (g *geography) preview(cfg *config.Config) (*geo.Table, error) {
 	from := placeSources(cfg)
 	if g.table != nil && reflect.DeepEqual(withoutDatabase(from), withoutDatabase(g.from)) {
@@ -130,7 +130,7 @@ func (g *geography) readFile(now attempt) (*geo.Database, error) {
 	return geo.ReadDatabase(now.path)
 }
 
-// DatabaseReading reads a geolocation database in the background, so that a start opens the store meanwhile.
+// DatabaseReading reads a geolocation database in the background, concurrently with the opening of the store.
 type DatabaseReading struct {
 	attempt
 	done     chan struct{}

@@ -22,7 +22,7 @@ import (
 type peerKind struct {
 	// check rejects an object by the rules of an API change.
 	check func(*replica.Object) error
-	// define puts a definition into a draft, or deletes it from the draft for a nil value.
+	// define adds a definition to a draft, or deletes it from the draft for a nil value.
 	define func(d *definitions.Draft, key replica.Key, value json.RawMessage) error
 	// follow applies an object that is no definition.
 	follow func(p *Plane, ctx context.Context, key replica.Key) error

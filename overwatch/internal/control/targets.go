@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// maxAddresses bounds the addresses of a target.
+	// maxAddresses is the maximum number of addresses of a target.
 	maxAddresses = 32
 	// StartAwaits is the maximum time that the start waits for targets, so that DNS answers within a second.
 	StartAwaits = 500 * time.Millisecond
-	// reloadAwaits bounds the time that a reload waits for the addresses of new targets, which can replace addresses.
+	// reloadAwaits is the maximum time that a reload waits for the addresses of new targets, which can replace addresses.
 	reloadAwaits = 3 * time.Second
 	// overlap is the time for which the previous addresses of a target serve after all were replaced, so that the new
 	// addresses can be checked.

@@ -50,7 +50,7 @@ func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused)
 	return list
 }
 
-// unused holds the look-up tables of State.Unused.
+// unused has the lookup tables of State.Unused.
 type unused struct {
 	set              *definitions.Set
 	base             *config.Config

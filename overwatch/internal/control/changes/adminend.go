@@ -44,7 +44,7 @@ func (t *Transaction) endAdminState(action string, o registry.AdminState) {
 	t.EndAdminState(o)
 }
 
-// endParting ends the drain that an agent has left. The drain is not stored, so that Plan ends it.
+// endParting ends the drain of an agent that has left. The drain is not stored, so Plan ends it.
 func (e EndAdminState) endParting(ctx context.Context, t *Transaction) error {
 	b := t.c.o.View.Get(e.id())
 	if b == nil {

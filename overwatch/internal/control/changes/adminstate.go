@@ -19,7 +19,7 @@ import (
 // sourceAPI is the default source of an admin state.
 const sourceAPI = "api"
 
-// Target is the object of an admin state: an address of a service, with one port or all.
+// Target is the object of an admin state: an address of a service, with a single port or all ports.
 type Target struct {
 	Service string
 	Address netip.Addr

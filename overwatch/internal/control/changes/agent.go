@@ -12,13 +12,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Agents has the pinned agents and the locked tokens; trust.Trust implements it. Except for a revocation, an error
-// changes nothing.
+// Agents has the pinned agents and the locked tokens; trust.Trust implements it. After an error, the state is
+// unchanged, except after an error of a revocation.
 type Agents interface {
 	Unpin(ctx context.Context, agentID string, with ...store.Entry) error
-	// Reissue deletes a pin and refuses its certificate from now on.
+	// Reissue deletes a pin and rejects its certificate from now on.
 	Reissue(ctx context.Context, agentID string, with ...store.Entry) error
-	// Revoke takes effect in memory even when it returns store.ErrNotDurable.
+	// Revoke takes effect in memory even if it returns store.ErrNotDurable.
 	Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error
 	// RevokeAndLock is Revoke, and locks the tokens of the agent's services, which it returns.
 	RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) (locked []string, err error)

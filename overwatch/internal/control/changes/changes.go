@@ -22,8 +22,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// timeout bounds a change from the disk to DNS, and then the wait for DNS. A change continues when its client
-// disconnects.
+// timeout is the maximum time of a change from the disk to DNS, and of the following wait for DNS. A change continues
+// when its client disconnects.
 const timeout = 10 * time.Second
 
 // Registry is the part of package registry that a change publishes to. A call returns when readers of the view see its
@@ -94,7 +94,7 @@ type Change struct {
 	// Precondition rejects a change of an object in a state that the client does not expect. Its argument is the present
 	// object, nil without an object. A nil Precondition accepts all states.
 	Precondition func(now any) error
-	// IfSafe rejects a change that leaves a name with too few backends.
+	// IfSafe rejects a change that leaves a name with insufficient backends.
 	IfSafe bool
 	// Force replaces a planned admin state.
 	Force bool
@@ -104,8 +104,8 @@ type Change struct {
 
 // Object is the object of a change with its next state.
 type Object interface {
-	// Plan validates the next state against the present state and adds the steps of the change to t. It stores and
-	// publishes nothing. The error of Plan is a rejection.
+	// Plan validates the next state against the current state and adds the steps of the change to t. It has no side
+	// effects. The error of Plan is a rejection.
 	Plan(ctx context.Context, t *Transaction) error
 }
 

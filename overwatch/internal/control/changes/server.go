@@ -28,7 +28,7 @@ type CreateServer struct {
 	Server model.Server
 	// Resource is the name of the object in the audit log.
 	Resource string
-	// InRegion rejects a region that does not exist; nil accepts each region. No region is deleted meanwhile.
+	// InRegion rejects a region that does not exist; nil accepts each region. No region is deleted during the change.
 	InRegion func() error
 }
 
@@ -170,7 +170,7 @@ func (t *Transaction) writeServers(ctx context.Context, note store.Entry) error 
 	})
 }
 
-// checkServers rejects the change if another node, or another request, has changed one of its servers since Plan.
+// checkServers rejects the change if another node, or another request, has changed a server of the change since Plan.
 func (t *Transaction) checkServers() error {
 	for id, before := range t.expected {
 		switch now, exists := t.c.o.Servers.Get(id); {

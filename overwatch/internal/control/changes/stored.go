@@ -16,11 +16,11 @@ type Definition struct {
 	// Edit validates the change against a draft and makes the change there. It can run more than once, each time on a new
 	// draft.
 	Edit func(*definitions.Draft) error
-	// Check rejects the change before Edit; nil accepts it. Other changes delete nothing until the change is made.
+	// Check rejects the change before Edit; nil accepts it. Other changes cannot delete objects until the change is made.
 	Check func() error
 	// Removes lists the backends that the change removes from answers.
 	Removes []impact.Withdrawal
-	// Publish runs after the change is stored; nil does nothing.
+	// Publish runs after the change is stored. Optional.
 	Publish func(context.Context) error
 	// Adds reports that the change removes no object, so that such changes run together.
 	Adds bool

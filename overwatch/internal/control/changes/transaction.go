@@ -22,8 +22,7 @@ type Entry struct {
 	Before, After        any
 }
 
-// Transaction collects the steps of a change. Everything that it stores is on disk together with the audit entry, or
-// not at all.
+// Transaction collects the steps of a change. The steps and the audit entry are stored atomically.
 type Transaction struct {
 	Entry Entry
 
@@ -45,9 +44,9 @@ type Transaction struct {
 	notesRejection bool // writes a rejection by write to the audit log
 }
 
-// Write sets the function that validates and stores the change in one transaction with the audit entry note. It
-// replaces the other steps. A rejection by write stores nothing. describe returns the description of the change for the
-// audit log. It is called when the change is stored, and after a failure.
+// Write sets the function that validates and stores the change in a single transaction with the audit entry note. It
+// replaces the other steps. After a rejection by write, the store is unchanged. describe returns the description of the
+// change for the audit log. It is called when the change is stored, and after a failure.
 func (t *Transaction) Write(describe func() Entry, write func(ctx context.Context, note store.Entry) error) {
 	t.describe, t.write = describe, write
 }
@@ -71,7 +70,7 @@ func (t *Transaction) EndAdminState(o registry.AdminState) {
 	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.clear(ctx, o) })
 }
 
-// clear ends an admin state in the registry, where the admin state may have expired meanwhile.
+// clear ends an admin state in the registry. The admin state may have expired in the meantime.
 func (c *Changes) clear(ctx context.Context, o registry.AdminState) error {
 	err := c.o.Registry.ClearAdminState(ctx, o.Kind, o.Service, o.Address, o.Port)
 	if errors.Is(err, registry.ErrNoAdminState) {

@@ -98,7 +98,7 @@ func (pl *Planner) Store(ctx context.Context, p *Plan, note store.Entry) error {
 	})
 }
 
-// IsEmpty reports whether a plan changes nothing.
+// IsEmpty reports whether a plan has no changes.
 func (p *Plan) IsEmpty() bool { return len(p.changes) == 0 }
 
 // Removed returns the backends of the servers that a plan deletes.

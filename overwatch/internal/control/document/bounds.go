@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// maxSettings bounds the sections of a document. The number of existing sections is lower.
+	// maxSettings is the maximum number of sections of a document. The number of existing sections is lower.
 	maxSettings = 100
-	// objectsPerLook is the number of objects after which a plan looks whether its client is still there.
+	// objectsPerLook is the number of objects between two checks whether the client is still connected.
 	objectsPerLook = 256
 )
 
@@ -29,7 +29,7 @@ func listBounds() map[string]int {
 		"agents": definitions.MaxNodes, "settings": maxSettings}
 }
 
-// checkLengths refuses a list with more objects than the API can hold.
+// checkLengths rejects a list with more objects than the limit of the API.
 func (l *objectLists) checkLengths() error {
 	most := listBounds()
 	for _, list := range []struct {

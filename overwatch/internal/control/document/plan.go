@@ -150,7 +150,7 @@ func (p *Plan) own(owner *string, before string) error {
 	return nil
 }
 
-// checkSameOwner refuses a change of an object that belongs to another owner.
+// checkSameOwner rejects a change of an object that belongs to another owner.
 func (p *Plan) checkSameOwner(before string) error {
 	if before == "" || before == p.request.Owner {
 		return nil

@@ -63,7 +63,7 @@ const (
 	kindSettings = "settings"
 )
 
-// maxProblems bounds the problems in a response. The checks stop at this number.
+// maxProblems is the maximum number of problems in a response. The checks stop at this number.
 const maxProblems = 1000
 
 // problems collects the faults of objects, at most maxProblems.

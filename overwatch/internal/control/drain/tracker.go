@@ -61,7 +61,7 @@ func (t *Tracker) Run(ctx context.Context) error {
 	}
 }
 
-// Look compares all drains with the published answers, and forgets ended drains.
+// Look compares all drains with the published answers, and removes ended drains.
 func (t *Tracker) Look() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

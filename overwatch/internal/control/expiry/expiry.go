@@ -1,6 +1,6 @@
-// Package expiry writes the scheduled beginnings and the expiries of admin states to the audit log. An expired admin
-// state is deleted from the store in one transaction with its entry. The registry calls Began and Expired, which add to
-// the audit queue and return. The package decides nothing about the times of admin states.
+// Package expiry writes the scheduled beginnings and the expiries of admin states to the audit log. It deletes an
+// expired admin state from the store in the transaction of its entry. The registry calls Began and Expired, which add
+// to the audit queue and return. The registry determines the times of admin states.
 package expiry
 
 import (
@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Store stores that an admin state has begun, or deletes one. Neither changes an admin state that has replaced it.
+// Store stores that an admin state has begun, or deletes an admin state, unless another admin state has replaced it.
 type Store interface {
 	BeginOrder(kind api.OrderKind, service, address string, startsAt time.Time, with ...store.Entry) error
 	ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...store.Entry) error

@@ -24,8 +24,8 @@ type Backends struct {
 	more   map[string][]*registry.Backend // new backends by service
 }
 
-// NewBackends returns the backends of a view after a plan that declares the servers puts and removes servers with a
-// true gone. source is the source of the servers.
+// NewBackends returns the backends of a view after a plan. The plan declares the servers puts and removes the servers
+// for which gone returns true. source is the source of the servers.
 func NewBackends(view *registry.View, source api.Source, puts map[registry.ID]Server,
 	gone func(registry.ID) bool) *Backends {
 	b := &Backends{view, source, puts, gone, map[string][]*registry.Backend{}}

@@ -103,7 +103,7 @@ func (e *answerComparison) name(name string) error {
 	return e.unused(name)
 }
 
-// answered reports whether any client gets an address, before or after.
+// answered reports whether any client receives an address, before or after.
 func answered(shifts []explain.Shift) bool {
 	return slices.ContainsFunc(shifts, func(s explain.Shift) bool { return len(s.Before)+len(s.After) > 0 })
 }
@@ -130,7 +130,7 @@ func (e *answerComparison) shift(name string, family policy.Family, shift *expla
 		After: routingShares(shift.After)})
 }
 
-// unused adds the servers of a name from which the plan takes the clients.
+// unused adds the servers of a name that have clients before the plan and no clients after it.
 func (e *answerComparison) unused(name string) error {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		was, err := explain.ByRegion(e.before, name, family)

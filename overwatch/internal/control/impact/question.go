@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxQuestion bounds the backends, regions and agents of a request.
+// maxQuestion is the maximum number of backends, regions and agents of a request.
 const maxQuestion = 1000
 
 // Ask returns the names that would have insufficient backends if the backends of a request were drained, removed or set

@@ -85,7 +85,7 @@ func CheckRegions(d *definitions.Draft, regions, before []string) error {
 	return nil
 }
 
-// CheckEnabled refuses a region of the file that is disabled, unless the object named it before.
+// CheckEnabled rejects a disabled region of the file, unless the object already referenced it.
 func CheckEnabled(d *definitions.Draft, regions, before []string) error {
 	for _, region := range regions {
 		at := RegionAt(d.File(), region)

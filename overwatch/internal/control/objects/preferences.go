@@ -41,7 +41,7 @@ func Preferences(set *definitions.Set) (api.Preferences, error) {
 	return p, nil
 }
 
-// CheckPreferences rejects values that are out of their bounds.
+// CheckPreferences rejects values that are out of range.
 func CheckPreferences(p *api.Preferences) error {
 	if !slices.Contains(themes, p.Theme) {
 		return fault.Invalidf("theme is %.64q: it must be one of %s", p.Theme, strings.Join(themes, ", "))

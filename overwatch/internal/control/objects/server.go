@@ -91,7 +91,7 @@ func (e *Editor) EditServer(s *model.Server, req api.ServerChange) error {
 	return e.checkServer(s, req, before.HealthCheck, ofRegion)
 }
 
-// canonicalServer brings the id of a server and its networks into canonical form, or rejects them.
+// canonicalServer converts the id of a server and its networks to canonical form, or rejects them.
 func canonicalServer(s *model.Server) error {
 	service, remedy := settings.ParseService(s.Service)
 	if remedy != "" {

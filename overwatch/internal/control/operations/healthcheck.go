@@ -35,8 +35,8 @@ func (op *Operations) HealthCheck(text string) (view api.ServerHealthCheck, err 
 	return view, nil
 }
 
-// ChangeHealthCheck changes the health check of a server, and returns it. A field that the request omits takes its
-// default with Replace, and otherwise does not change.
+// ChangeHealthCheck changes the health check of a server, and returns it. With Replace, omitted fields are set to their
+// defaults. Otherwise omitted fields are unchanged.
 func (op *Operations) ChangeHealthCheck(r *Request, text string, req api.HealthCheckChange) (
 	view api.ServerHealthCheck, err error) {
 	edit := func(server *model.Server) error { return op.o.Edit.EditHealthCheck(server, req, r.Replace) }

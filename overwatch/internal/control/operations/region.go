@@ -112,7 +112,7 @@ func (op *Operations) defineRegion(r *Request, ch *Change, removes []impact.With
 func (op *Operations) DeleteRegion(r *Request, id string) error {
 	id = op.regionNames().Of(id)
 	ch := &Change{Action: "delete", Resource: "region", ID: id}
-	// Apply excludes other changes, so that no server is added to the region meanwhile.
+	// Apply excludes other changes, so that no server is added to the region during the deletion.
 	return op.Apply(r, &changes.Definition{Entry: ch.entry, Edit: func(d *definitions.Draft) error {
 		before, err := objects.OwnRegion(d, id, "deleted", r.Condition.Holds)
 		if err == nil {

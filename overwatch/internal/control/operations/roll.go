@@ -12,7 +12,7 @@ import (
 )
 
 // Rolls changes the signing keys of zones on all nodes; keysync.Sync implements it. A method returns when DNS answers
-// have the change. Previews change nothing.
+// reflect the change. Previews have no side effects.
 type Rolls interface {
 	BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
 	PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
@@ -24,7 +24,7 @@ type Rolls interface {
 	PreviewTransition(ctx context.Context, apex string, way roll.Goal) (dnssec.RollState, error)
 }
 
-// BeginRoll begins a key rollover. With dryRun it returns the stages of the rollover and changes nothing.
+// BeginRoll begins a key rollover. With dryRun it only returns the stages of the rollover.
 func (op *Operations) BeginRoll(r *Request, req api.RollCreate, dryRun bool) (api.Roll, error) {
 	o := dnssec.RollOptions{Emergency: req.Emergency, TakeOver: req.TakeOver,
 		Algorithm: dnssec.ParseAlgorithm(req.Algorithm)}
@@ -61,12 +61,12 @@ func (op *Operations) ConfirmDS(r *Request, apex string) (api.Roll, error) {
 	})
 }
 
-// SignZone begins the transition of a zone to signed answers. With dryRun it changes nothing.
+// SignZone begins the transition of a zone to signed answers. With dryRun it only returns the transition.
 func (op *Operations) SignZone(r *Request, apex string, dryRun bool) (api.Roll, error) {
 	return op.beginTransition(r, api.AuditSign, apex, roll.ToSigned, dryRun)
 }
 
-// UnsignZone begins the transition of a zone to unsigned answers. With dryRun it changes nothing.
+// UnsignZone begins the transition of a zone to unsigned answers. With dryRun it only returns the transition.
 func (op *Operations) UnsignZone(r *Request, apex string, dryRun bool) (api.Roll, error) {
 	return op.beginTransition(r, api.AuditUnsign, apex, roll.ToUnsigned, dryRun)
 }

@@ -27,21 +27,21 @@ const LastChange = "last"
 const ChangePrefix = "change-"
 
 const (
-	// maxChangeEntries bounds the entries of a change, and the searched part of the audit log.
+	// maxChangeEntries is the maximum number of entries of a change, and of searched entries of the audit log.
 	maxChangeEntries = 5_000
-	// maxChangeTime bounds the time between the entries of a change.
+	// maxChangeTime is the maximum time between the entries of a change.
 	maxChangeTime = time.Hour
 )
 
-// undoStep undoes one entry of a change.
+// undoStep undoes an entry of a change.
 type undoStep struct {
 	entry api.AuditEntry
 	undo  func(*Request, *api.AuditEntry, *Change) error
 }
 
-// Undo undoes all entries of the change that an audit entry belongs to, or none. name is the number of the entry,
-// LastChange, or ChangePrefix with the id of a change. Each object must still be as the change has left it, so that no
-// later change is lost. With dryRun nothing changes.
+// Undo undoes all entries of the change with an audit entry, or none. name is the number of the entry, LastChange, or
+// ChangePrefix with the id of a change. Each object must be unchanged since the change, so that no later change is
+// lost. With dryRun, Undo has no side effects.
 func (op *Operations) Undo(r *Request, name string, dryRun bool) (api.Undone, error) {
 	e, err := op.entryToUndo(r, name)
 	if err != nil {

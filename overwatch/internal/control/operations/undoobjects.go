@@ -132,7 +132,7 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 	if before != nil && !before.Enabled && after != nil && after.Enabled {
 		removes = append(removes, impact.OfRegion(name))
 	}
-	// Apply excludes other changes, so that no server comes into the region meanwhile.
+	// Apply excludes other changes, so that no server is added to the region during the undo.
 	return op.Apply(r, &changes.Definition{Entry: ch.entry, Removes: removes, Edit: func(d *definitions.Draft) error {
 		now := d.Now().Regions[name]
 		if err := sameObject(now, after); err != nil || objects.RegionAt(d.File(), name) >= 0 {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of arrays and objects in a body: twice what any request of the API needs.
+// maxDepth is the maximum nesting of arrays and objects in a body, twice the depth of API requests.
 const maxDepth = 16
 
 // checkJSON rejects ambiguous JSON that encoding/json accepts. Its time is proportional to the length of the body, and
@@ -42,7 +42,7 @@ type anyJSON struct{}
 
 func (*anyJSON) UnmarshalJSON([]byte) error { return nil }
 
-// afterString returns the index behind the string that begins at a quote, at most len(body).
+// afterString returns the index after the string that begins at a quote, at most len(body).
 func afterString(body []byte, quote int) int {
 	for i := quote + 1; i < len(body); i++ {
 		switch body[i] {
@@ -79,8 +79,7 @@ type openValue struct {
 	names  [][]byte // of its fields until now
 }
 
-// repeatedName returns a name that one object of a JSON text has twice. The text must be valid and at most maxDepth
-// deep.
+// repeatedName returns a duplicate name in an object of a JSON text. The text must be valid and at most maxDepth deep.
 func repeatedName(body []byte) (name string, repeated bool) {
 	var open [maxDepth + 1]openValue // reused, so that small objects need no memory
 	depth := 0

@@ -179,7 +179,7 @@ func (l Fields) isList(name string) bool {
 	})
 }
 
-// jsonType returns the name of a Go type for people who write JSON.
+// jsonType returns the JSON name of a Go type.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -51,7 +51,7 @@ type agentClass struct {
 	class messageClass
 }
 
-// maxAgentClasses bounds the buckets: two for each agent.
+// maxAgentClasses is the maximum number of buckets: two for each agent.
 const maxAgentClasses = 2 * trust.MaxAgents
 
 func newAgentLimits() *agentLimits {

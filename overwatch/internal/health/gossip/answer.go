@@ -36,7 +36,8 @@ func (n *Node) sendAnswer(a arrival, t wire.Type, m encoding.BinaryMarshaler, se
 	}
 }
 
-// encodeToFit encodes a message to at most one datagram. It shortens the explaining lists of a longer Ack.
+// encodeToFit encodes a message to at most one datagram. It shortens the lists of an Ack that would exceed the
+// datagram.
 func encodeToFit(m encoding.BinaryMarshaler) ([]byte, error) {
 	for {
 		payload, err := m.MarshalBinary()

@@ -96,7 +96,7 @@ func (s *connections) complete(o *connection) {
 	o.reading = false
 }
 
-// release removes a stream from the limits. It does not close the stream, and further calls do nothing.
+// release removes a stream from the limits. It does not close the stream. Further calls have no effect.
 func (s *connections) release(o *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

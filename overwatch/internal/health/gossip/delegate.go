@@ -13,7 +13,7 @@ import (
 // roleLine is the first line of an overwatch node's NodeMeta. Agents have none.
 const roleLine = "gslb overwatch"
 
-// maxMembers bounds the overwatch nodes that are listed.
+// maxMembers is the maximum number of listed overwatch nodes.
 const maxMembers = 32
 
 // delegate implements the delegates of memberlist. Its methods do not block.

@@ -30,7 +30,7 @@ type own struct {
 	back []byte
 }
 
-// maxOwn bounds the entries of own. For other addresses, the control message is parsed for each packet.
+// maxOwn is the maximum number of entries of own. For other addresses, the control message is parsed for each packet.
 const maxOwn = 256
 
 // newLocals prepares a socket. If the kernel cannot report a packet's destination, it selects the source addresses of

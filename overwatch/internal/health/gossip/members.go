@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Status is the state of an overwatch node, as this node sees it.
+// Status is this node's view of the state of an overwatch node.
 type Status string
 
 // The statuses. A node is suspect when its pings have gone unanswered for some intervals.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxPaths bounds each map. It is several times the designed number of agents.
+	// maxPaths is the maximum size of each map, several times the designed number of agents.
 	maxPaths = 32768
 	// verifiedFor is the time for which the source of a verified datagram is used. Heartbeats renew it.
 	verifiedFor = 5 * time.Minute

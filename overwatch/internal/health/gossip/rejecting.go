@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// maxRejectedNodes bounds the certificates of other nodes that agents reject.
+	// maxRejectedNodes is the maximum number of certificates of other nodes that agents reject.
 	maxRejectedNodes = 32
 	// maxRejectingAgents is the maximum number of stored agents per rejected node.
 	maxRejectingAgents = 64
 	// rejectedBeats is the number of heartbeat intervals after which the report of a silent agent ends.
 	rejectedBeats = 3
-	// maxRejectedInterval bounds the heartbeat interval of an agent, as its heartbeats state it.
+	// maxRejectedInterval is the maximum heartbeat interval of an agent, according to its heartbeats.
 	maxRejectedInterval = time.Hour
 
 	// maxGreetings is the maximum number of stored agents that have read this node's Hello and have not sent a message.

@@ -24,7 +24,7 @@ var (
 )
 
 const (
-	// packetBacklog bounds the packets that wait for memberlist.
+	// packetBacklog is the maximum number of packets that wait for memberlist.
 	packetBacklog = 2048
 	// errorPause is the pause of reading and accepting after an error such as EMFILE.
 	errorPause = 50 * time.Millisecond
@@ -104,7 +104,7 @@ func (d *transport) ownAddr() netip.AddrPort {
 	return a
 }
 
-// ownAddress returns the first global unicast address of this host, IPv4 before IPv6, or else 127.0.0.1.
+// ownAddress returns the first global unicast address of this host, IPv4 before IPv6, otherwise 127.0.0.1.
 func ownAddress() netip.Addr {
 	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	addrs, err := net.InterfaceAddrs()
@@ -166,7 +166,7 @@ func (d *transport) Shutdown() error {
 	return nil
 }
 
-// shut closes the sockets and waits for the reading goroutines; later calls do nothing.
+// shut closes the sockets and waits for the reading goroutines. Later calls have no effect.
 func (d *transport) shut() {
 	d.stop()
 	d.sockets.closeBoth()

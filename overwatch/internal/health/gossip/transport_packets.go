@@ -21,7 +21,7 @@ func newScratch() *scratch {
 		packet: make([]byte, 0, frame.MaxPacket)}
 }
 
-// readPackets reads the UDP socket until it is closed. It allocates nothing for packets that are dropped.
+// readPackets reads the UDP socket until it is closed. It does not allocate memory for dropped packets.
 func (d *transport) readPackets() {
 	raw := make([]byte, frame.MaxPacket+1) // an additional octet detects oversized packets
 	on := newScratch()
@@ -82,8 +82,8 @@ func (d *transport) fromAgent(p *frame.Packet) bool {
 	return p.Single && p.ReplyPort == 0 && (len(p.Target) == 0 || string(p.Target) == d.self.nodeID)
 }
 
-// pong answers a ping with the boot nonce. back is the control message that sets the source address. An answer that the
-// kernel does not take is lost, as one on the way may be.
+// pong answers a ping with the boot nonce. back is the control message that sets the source address. If the kernel
+// rejects an answer, the answer is lost, like a packet that is lost in the network.
 func (d *transport) pong(sequence uint32, on *scratch, from netip.AddrPort, back []byte) {
 	answer := frame.AppendAck(on.answer, sequence, d.self.boot[:])
 	_, _, _ = d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(on.packet, answer), back, from)

@@ -29,7 +29,7 @@ func (d *transport) acceptStreams() {
 	}
 }
 
-// stream admits a connection, reads its whole request and passes it on. memberlist sees it only then.
+// stream admits a connection, reads its complete request and passes it to memberlist.
 func (d *transport) stream(conn *net.TCPConn) {
 	from := conn.RemoteAddr().(*net.TCPAddr).AddrPort()
 	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())

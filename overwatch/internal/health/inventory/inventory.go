@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// MaxServers bounds the servers that the API may create.
+// MaxServers is the maximum number of servers that the API may create.
 const MaxServers = 100_000
 
 // Errors of changes.

@@ -146,7 +146,7 @@ func (w *writer) scheduleAdminState(o *scheduledState) {
 	}
 }
 
-// removeAdminState ends the admin state of the same kind and object as o, and reports whether there was one.
+// removeAdminState ends the admin state of the same kind and object as o, and reports whether it existed.
 func (w *writer) removeAdminState(o AdminState, now time.Time) bool {
 	before := w.adminStates[o.Service]
 	after := slices.DeleteFunc(slices.Clone(before), func(other *scheduledState) bool { return other.HasSameObject(&o) })
@@ -182,8 +182,8 @@ func (o *scheduledState) handleDeadline(w *writer, at deadlineAt, now time.Time)
 	w.scheduleAdminState(o)
 }
 
-// restoreAdminState applies a stored admin state. It calls AdminStateBegan if the admin state began meanwhile, and
-// AdminStateExpired if it expired.
+// restoreAdminState applies a stored admin state. If it has begun since it was stored, restoreAdminState calls
+// AdminStateBegan. If it has expired, restoreAdminState calls AdminStateExpired.
 func (w *writer) restoreAdminState(o AdminState, now time.Time) {
 	isRecorded := o.IsActive || o.StartsAt.IsZero()
 	if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {

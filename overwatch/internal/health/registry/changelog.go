@@ -10,7 +10,7 @@ import (
 const (
 	// quietFor is the time after a line about a backend in which further changes are counted and not logged.
 	quietFor = 30 * time.Second
-	// linesAtOnce is the maximum number of lines within linesEvery. One further line has the number of suppressed lines.
+	// linesAtOnce is the maximum number of lines within linesEvery. An additional line has the number of suppressed lines.
 	linesAtOnce = 20
 	linesEvery  = time.Second
 )

@@ -72,7 +72,7 @@ func (w *writer) handleDeadlines(now time.Time) {
 }
 
 const (
-	// maxSleep bounds the writer's sleep, so that the writer notices a pause of the process.
+	// maxSleep is the maximum sleep of the writer, so that the writer notices a pause of the process.
 	maxSleep = time.Second
 	// maxLateness is the delay after which the process is considered to have been paused.
 	maxLateness = time.Second

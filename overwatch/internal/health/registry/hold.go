@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/health/status"
 )
 
-// HoldState describes an active mass-failure hold of a service, an agent or a region. The hold of a region from one
+// HoldState describes an active mass-failure hold of a service, an agent or a region. The hold of a region by a single
 // agent has both the region and the agent.
 type HoldState struct {
 	Service, Agent, Region string

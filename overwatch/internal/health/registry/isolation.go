@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// isolation is the self-isolation of this node: status.Isolation with its begin and end. It ends one validation
-// interval after its begin at the earliest.
+// isolation is the self-isolation of this node: status.Isolation with its begin and end. It lasts at least a validation
+// interval.
 type isolation struct {
 	status.Isolation
 	isActive bool
@@ -41,7 +41,7 @@ func (w *writer) setEvidence(r *record, next status.Evidence) {
 	r.evidence = next
 }
 
-// updateIsolation begins or ends self-isolation. It does nothing during SetStaticDeclarations: if only some servers
+// updateIsolation begins or ends self-isolation. It has no effect during SetStaticDeclarations: if only some servers
 // have moved to another region, the evidence is incomplete.
 func (w *writer) updateIsolation(now time.Time) {
 	if w.isDeclaring {

@@ -32,8 +32,8 @@ func (r *Registry) ApplyDrain(ctx context.Context, from trust.Agent, m *wire.Dra
 	})
 }
 
-// changeReports changes the reports of all backends of an agent. It does nothing for an agent that this process has not
-// seen, since the next heartbeat repeats the message.
+// changeReports changes the reports of all backends of an agent. It ignores an agent that this process has not seen,
+// because the next heartbeat repeats the message.
 func (w *writer) changeReports(from trust.Agent, now time.Time, change func(*record)) Outcome {
 	a := w.agents[from.ID()]
 	if a == nil || !a.isPublished || len(from.Services()) == 0 {

@@ -68,8 +68,8 @@ type Options struct {
 	// RegionName returns the configured spelling of a region, and unknown regions unchanged. ApplyPolicies applies a
 	// change. Nil returns all regions unchanged.
 	RegionName func(text string) string
-	// AdminStates are the stored admin states. AdminStateExpired is called for expired admin states, AdminStateBegan for
-	// admin states that began meanwhile.
+	// AdminStates are the stored admin states. The registry calls AdminStateExpired for expired admin states, and
+	// AdminStateBegan for admin states that have begun since they were stored.
 	AdminStates []AdminState
 	// AdminStateBegan is called when a scheduled admin state begins, AdminStateExpired when an admin state expires.
 	// Optional.

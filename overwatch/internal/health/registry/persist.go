@@ -18,7 +18,8 @@ const (
 	maxBatch = 4096
 	// latencyAge is the age after which a latency is stored without another change.
 	latencyAge = 10 * time.Minute
-	// maxDeletions bounds the queue of deletions, for a full disk. Remaining records are deleted after the next restart.
+	// maxDeletions is the maximum length of the queue of deletions, for a full disk. Remaining records are deleted after
+	// the next restart.
 	maxDeletions = 1 << 16
 )
 

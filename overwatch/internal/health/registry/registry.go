@@ -75,7 +75,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// runCommand lets the goroutine of Run make a change, waits until the change is published, and returns the results of
+// runCommand runs change in the goroutine of Run, waits until the change is published, and returns the results of
 // change.
 func runCommand[T any](ctx context.Context, r *Registry, change func(w *writer, now time.Time) (T, error)) (T, error) {
 	var reply struct {

@@ -9,7 +9,7 @@ import (
 // minErrorInterval is the minimum time between two log lines about failed storage.
 const minErrorInterval = time.Minute
 
-// saver stores batches in its own goroutine, one at a time.
+// saver stores batches sequentially in its own goroutine.
 type saver struct {
 	batches chan []store.Status
 	results chan saveResult

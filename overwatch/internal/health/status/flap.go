@@ -28,7 +28,7 @@ func (s *Stops) FlapReason(now time.Time, window time.Duration) string {
 	return s.reason
 }
 
-// Damping delays the return of a flapping backend. The zero Damping delays nothing.
+// Damping delays the return of a flapping backend. The zero Damping has no delay.
 type Damping struct {
 	// Delay is the time without service after a stop of a flapping backend. Each further stop doubles the delay, up to
 	// MaxDelay. If MaxDelay is 0, the maximum is 16 times Delay.

@@ -15,7 +15,7 @@ const (
 	LeastShare = 0.1
 )
 
-// MaxRampTime bounds the duration of a ramp. A longer duration is a mistyped unit.
+// MaxRampTime is the maximum duration of a ramp. A longer duration is a mistyped unit.
 const MaxRampTime = 24 * time.Hour
 
 // Ramp lowers the share of a backend in equal steps from 1 to a final share, or raises it back to 1 over the same time.

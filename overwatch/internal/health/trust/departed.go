@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// maxDeparted bounds the departures of a node.
+	// maxDeparted is the maximum number of departures of a node.
 	maxDeparted = 1024
-	// maxWindows bounds the stored windows of deleted pins.
+	// maxWindows is the maximum number of stored windows of deleted pins.
 	maxWindows = MaxAgents
 )
 
@@ -57,7 +57,7 @@ func (d *departed) removeDeparture(key identity.KeyID) {
 type windows map[identity.KeyID]identity.Window
 
 // storeWindow stores a window. At maxWindows, it replaces a random window, so that a sender cannot choose the replaced
-// one.
+// window.
 func (w windows) storeWindow(key identity.KeyID, last identity.Window) {
 	if len(w) >= maxWindows {
 		for other := range w {

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/tokenbucket"
 )
 
-// Bounds of the log lines for each reason. Any host with the token of a service can enroll agents and cause lines.
+// Limits of the log lines for each reason. Any host with the token of a service can enroll agents and cause lines.
 const (
 	linesBurst     = 200
 	linesPerMinute = 60

@@ -15,7 +15,7 @@ const (
 	SilentFor = 10 * time.Minute
 	// sweepEvery is the interval of sweepPins.
 	sweepEvery = 15 * time.Second
-	// sweepBatch bounds the pins of a write, during which their agents are locked.
+	// sweepBatch is the maximum number of pins per write, which locks their agents.
 	sweepBatch = 512
 )
 

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxTroubles bounds the troubles of a node.
+	// maxTroubles is the maximum number of troubles of a node.
 	maxTroubles = 1024
 	// troubleLasts is the time after the last refusal until its trouble ends: three times the longest pause between two
 	// attempts of an agent to enroll.
@@ -34,13 +34,13 @@ type Trouble struct {
 	until time.Duration // end of the trouble if no further message arrives
 }
 
-// troubleKey distinguishes the certificates that use one agent id.
+// troubleKey distinguishes the certificates that use the same agent id.
 type troubleKey struct {
 	agentID string
 	key     identity.KeyID
 }
 
-// troubles has the present troubles, at most one for each certificate.
+// troubles has the current troubles, at most one for each certificate.
 type troubles struct {
 	mu  sync.Mutex
 	all map[troubleKey]*Trouble

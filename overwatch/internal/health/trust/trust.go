@@ -19,7 +19,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// MaxAgents bounds the pins of a node, and thereby its memory. It is six times the designed number of agents.
+// MaxAgents is the maximum number of pins of a node, which limits its memory. It is six times the designed number of
+// agents.
 const MaxAgents = 1 << 16
 
 // PinStore stores pins together with their audit entries. A write without an error survives a crash of the process.

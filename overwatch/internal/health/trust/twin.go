@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxFormer bounds the earlier processes of an agent that have a stored window.
+	// maxFormer is the maximum number of earlier processes of an agent with a stored window.
 	maxFormer = 8
-	// twinGrace is the time after the first message of a process in which messages of an earlier process are dropped:
-	// they may have been on their way.
+	// twinGrace is the time after the first message of a process in which messages of an earlier process are dropped,
+	// because they may have been delayed in the network.
 	twinGrace = 2 * time.Second
 	// minTwinInterval and maxTwinInterval bound the heartbeat interval of an earlier process, as its messages state it.
 	minTwinInterval = time.Second
@@ -77,15 +77,15 @@ func (p *processes) isDuplicate(now time.Duration) bool {
 	return p.twinCount >= twinMessages && now-p.twinAt <= twinBeats*p.twinEvery
 }
 
-// isLatestSilent reports whether the latest process has sent nothing for five quarters of the heartbeat interval of the
-// earlier process.
+// isLatestSilent reports whether the last message of the latest process is older than five quarters of the heartbeat
+// interval of the earlier process.
 func (p *processes) isLatestSilent(now time.Duration) bool {
 	return now-p.lastSeen > p.twinEvery+p.twinEvery/4
 }
 
-// refuseOld refuses a message that is not newer than the last accepted one. If an earlier process of the agent sent it,
-// the process must wait, or must enroll with a later epoch once the latest process is silent. The message
-// itself is never applied: only the later epoch proves that the process is alive, since a recording has none.
+// refuseOld rejects a message that is not newer than the last accepted message. If an earlier process of the agent sent
+// it, the process must wait, or must enroll with a later epoch once the latest process is silent. The message itself is
+// never applied: only a later epoch proves that the process is running, because a recording cannot contain it.
 func (a *attempt) refuseOld() *Refusal {
 	p := a.pinned
 	kind := wire.Type(a.sealed.Type)

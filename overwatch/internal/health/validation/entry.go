@@ -22,7 +22,7 @@ type entry struct {
 	index int       // index in the pool's queue, or -1
 
 	running bool
-	// isDropped is set by Run when the target is dropped; the goroutine that checks it then reports nothing.
+	// Run sets isDropped when it drops the target. The goroutine that checks the target then reports no result.
 	isDropped atomic.Bool
 	// initial is true until the first attempt, for targets that existed at the start.
 	initial bool

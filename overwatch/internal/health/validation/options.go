@@ -18,8 +18,8 @@ const heavyPart = 8
 
 func heavyConcurrency(concurrency int) int { return max(concurrency/heavyPart, 1) }
 
-// matchers bounds the concurrent pattern matches: a quarter of the cores, since a match may take seconds and DNS needs
-// cores.
+// matchers returns the maximum number of concurrent pattern matches: a quarter of the cores, because a match may take
+// seconds and DNS requires cores.
 func matchers() int { return max(runtime.GOMAXPROCS(0)/4, 1) }
 
 // Targets lists the backends to check; registry.View implements it. Its methods must not block.

@@ -12,8 +12,8 @@ import (
 type Settings struct {
 	// Enabled enables own checks.
 	Enabled bool
-	// Interval is the time between two checks of a backend, and Timeout bounds a check. A check with its own times
-	// replaces them.
+	// Interval is the time between two checks of a backend, and Timeout the timeout of a check. The times of a check
+	// replace them.
 	Interval, Timeout time.Duration
 	// FailureThreshold and SuccessThreshold are the thresholds of checks without thresholds; 0 means the default of
 	// package check.

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// MaxEntries bounds the changes within the retention; the oldest entries are deleted first.
+	// MaxEntries is the maximum number of changes within the retention. The oldest entries are deleted first.
 	MaxEntries = 100_000
 	// MaxRefusals is the maximum number of refusals within the retention.
 	MaxRefusals = 10_000
 	// MaxReceived is the maximum number of changes of other nodes within the retention.
 	MaxReceived = 10_000
-	// maxObject bounds the JSON of an object before or after a change, in bytes.
+	// maxObject is the maximum size of the JSON of an object before or after a change, in bytes.
 	maxObject = 64 << 10
-	// chunk bounds the entries of a transaction, so that transactions are short.
+	// chunk is the maximum number of entries per transaction, so that transactions are short.
 	chunk = 500
 )
 

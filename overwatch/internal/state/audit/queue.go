@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MaxQueuedChanges bounds the changes in a Queue.
+	// MaxQueuedChanges is the maximum number of changes in a Queue.
 	MaxQueuedChanges = 16_384
 	// MaxQueuedRefusals is the maximum number of refusals in a Queue, so that refusals leave space for changes.
 	MaxQueuedRefusals = 64
@@ -21,7 +21,7 @@ const (
 // QueuedEntry is an entry for a Queue.
 type QueuedEntry struct {
 	Change Change
-	// Store changes the store in one transaction with the entry. nil: the store receives the entry only.
+	// Store changes the store and stores the entry in a single transaction. If nil, only the entry is stored.
 	Store func(store.Entry) error
 }
 

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// topActors bounds the actors in Stats.
+// topActors is the maximum number of actors in Stats.
 const topActors = 10
 
 // Stats counts the entries of all rooms.

@@ -99,7 +99,8 @@ func (s *StaticServer) Settings() *model.Server {
 	return made
 }
 
-// CompleteTimes sets a missing interval or timeout of a check to the value of the node, if the check has the other one.
+// CompleteTimes sets a missing interval or timeout of a check to the value of the node, if the check has only one of
+// them.
 func CompleteTimes(h *model.HealthCheck, node *Validation) {
 	switch {
 	case h.Interval == 0 && h.Timeout != 0:

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// validator checks a whole configuration, brings names into canonical form, and notes problems and warnings.
+// validator checks a complete configuration, converts names to canonical form, and collects problems and warnings.
 type validator struct {
 	*settings.Report
 	config  *Config
@@ -110,7 +110,7 @@ func (v *validator) timing() {
 	}
 }
 
-// tokens brings the services of tokens and policies into canonical form.
+// tokens converts the services of tokens and policies to canonical form.
 func (v *validator) tokens() {
 	o := &v.config.Overwatch
 	o.AgentTokens = canonicalKeys(v, "overwatch.agent_tokens", o.AgentTokens)

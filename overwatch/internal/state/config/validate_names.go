@@ -80,7 +80,7 @@ func (v *validator) domainName(i int) {
 	v.domains[name] = int32(i)
 }
 
-// domain checks the keys of a domain. It formats no key unless one is wrong, because there may be 100 000 domains.
+// domain checks the keys of a domain. It formats keys only for faults, because there may be 100,000 domains.
 func (v *validator) domain(i int) {
 	d := &v.config.Domains[i]
 	key := func(name string) string { return fmt.Sprintf("domains[%d].%s", i, name) }
@@ -130,7 +130,7 @@ func (v *validator) proximity(d *Domain, key func(string) string) {
 	}
 }
 
-// regionNames checks the regions. foldRegions joins continued ones later.
+// regionNames checks the regions. Later, foldRegions joins regions with parts in several files.
 func (v *validator) regionNames() {
 	v.regionsUnread = v.HasProblem("regions")
 	countries, continents, spelled := map[string]string{}, map[string]string{}, map[string]string{}

@@ -49,7 +49,7 @@ func (v *validator) listeners() {
 	}
 }
 
-// maxPeers bounds the nodes that share keys, because each node polls all others.
+// maxPeers is the maximum number of nodes that share keys, because each node polls all others.
 const maxPeers = 32
 
 // The values of overwatch.dnssec.algorithm.

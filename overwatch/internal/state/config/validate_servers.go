@@ -115,7 +115,7 @@ func (v *validator) serverService(at serverPlace, s *Server) (domain int32) {
 	return domain
 }
 
-// serverHost puts the server's Host into its check and validates it.
+// serverHost sets the Host of the server's check and validates it.
 func (v *validator) serverHost(at serverPlace, s *Server) {
 	begun := v.regions[v.config.Regions[at.region].Name] // another file may continue the region
 	spec := v.config.checkOf(&v.config.Regions[begun], s)

@@ -6,10 +6,10 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// maxResolvers bounds dns.resolver.servers: each that is dead costs a question its patience.
+// maxResolvers is the maximum number of dns.resolver.servers. Each dead resolver delays a query by its timeout.
 const maxResolvers = 8
 
-// target checks the host name of a server, and brings it into canonical form.
+// target checks the host name of a server, and converts it to canonical form.
 func (v *validator) target(at serverPlace, s *Server) {
 	key := at.String() + ".target"
 	name, remedy := settings.ParseHost(s.Target)

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of the API's tokens, in characters. A token shorter than minAPIToken could be found by trying.
+// Limits of the API's tokens in characters. A brute-force attack could find a token shorter than minAPIToken.
 const (
 	minAPIToken     = 32
 	maxAPIToken     = 512
@@ -50,10 +50,11 @@ func (v *validator) apiTokens(a *API) {
 	}
 }
 
-// maxPreviousTokens bounds the previous tokens of a service, because each is tried against each proof.
+// maxPreviousTokens is the maximum number of previous tokens of a service, because each proof is checked against all of
+// them.
 const maxPreviousTokens = 4
 
-// previousTokens checks the tokens that are accepted while agents change to new ones.
+// previousTokens checks the previous tokens, which are accepted while agents change to new tokens.
 func (v *validator) previousTokens() {
 	const key = "overwatch.previous_agent_tokens"
 	o := &v.config.Overwatch

@@ -57,7 +57,7 @@ func CheckDomain(d *model.Domain) error {
 	return errors.Join(checkDomainFields(d), CheckOwner(d.Owner))
 }
 
-// checkDomainFields checks the settings of a domain, but for bounds of numbers.
+// checkDomainFields checks the settings of a domain, except the bounds of numbers.
 func checkDomainFields(d *model.Domain) error {
 	for _, p := range config.DomainProblems(d) {
 		return fmt.Errorf("%s is %.260q: %s", p.Key, p.Value, p.Message)

@@ -22,7 +22,7 @@ const (
 	OverServer = "server"
 )
 
-// MaxOverlays bounds the configured objects with an overlay.
+// MaxOverlays is the maximum number of configured objects with an overlay.
 const MaxOverlays = 10_000
 
 // Overlay holds API values over a configured object. It is stored as a setting.

@@ -158,8 +158,7 @@ func milliseconds(ms int) time.Duration {
 	return time.Duration(min(max(ms, -most), most)) * time.Millisecond
 }
 
-// View returns a section of a configuration: a pointer to one of the types of package api, which belongs to the
-// caller.
+// View returns a section of a configuration as a pointer to a type of package api. The caller owns the result.
 func View(name string, c *config.Config) any { return sections[name].view(c) }
 
 // Concerns reports whether a key of the configuration holds settings of a section.

@@ -48,7 +48,7 @@ func CheckAgent(id string) error {
 	return nil
 }
 
-// maxActor bounds the name of the operator of an order, in characters.
+// maxActor is the maximum length of the name of the operator of an order, in characters.
 const maxActor = 300
 
 // CheckOrder returns the first fault in the texts of an override, weight or drain.

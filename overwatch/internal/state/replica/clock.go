@@ -11,11 +11,11 @@ const (
 	// MaxAhead is the largest lead of a version over a node's clock that the node accepts: it would outweigh every
 	// change until then. Two clocks that differ by less agree.
 	MaxAhead = 5 * time.Minute
-	// maxLead bounds the lead of versions that several nodes have stored.
+	// maxLead is the maximum lead of versions that several nodes have stored.
 	maxLead = 10 * 365 * 24 * time.Hour
 	// steadyTime is the time without a clock step after which the clock of a node without answering peers is settled.
 	steadyTime = 10 * time.Minute
-	// transit bounds the time between a node's telling its Limit and its merging of the answer.
+	// transit is the maximum time from sending a node's Limit to merging the answer.
 	transit = time.Minute
 	// markLead is the lead of Marks.Stored over the versions that were served, so that it is written at most once a
 	// minute.
@@ -45,7 +45,7 @@ type clock struct {
 	peers  Peers
 }
 
-// next returns a version after all that the clock has given or seen.
+// next returns a version after all versions that the clock has assigned or received.
 func (c *clock) next() Version {
 	now := c.now().UnixMilli()
 	switch {
@@ -60,10 +60,10 @@ func (c *clock) next() Version {
 	return c.last
 }
 
-// see has the clock give only versions after v from now on.
+// see advances the clock, so that it assigns only versions after v.
 func (c *clock) see(v Version) { c.last = later(c.last, v) }
 
-// look notices a step of the clock, which ends an agreement.
+// look detects a step of the clock, which ends an agreement.
 func (c *clock) look() {
 	if c.watch.Jumped(c.now()) {
 		c.agreed, c.steady = false, time.Now()

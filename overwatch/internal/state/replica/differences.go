@@ -2,7 +2,7 @@ package replica
 
 import "time"
 
-// collectMargin bounds the time by which two nodes may forget a deletion at different times.
+// collectMargin is the maximum time between the deletions of the same tombstone on two nodes.
 const collectMargin = 2*MaxAhead + 2*time.Minute
 
 // Differences returns the number of objects that differ between the table and all objects of another node, and the

@@ -8,8 +8,8 @@ type Marks struct {
 	Stored Version `json:"stored"`
 	// Seen is the latest version that this node has received and accepted, or that another node had received.
 	Seen Version `json:"seen"`
-	// Clock is the latest reading of the node's clock, as of a minute ago. Versions are later, also when the clock is
-	// behind after a restart.
+	// Clock is a reading of the node's clock, at most a minute old. New versions are later, even if the clock is behind
+	// after a restart.
 	Clock Version `json:"clock"`
 	// Behind is the first version that this node assigned with a clock behind its earlier readings, since the last meeting
 	// with another node. Zero: no such version.
@@ -99,7 +99,8 @@ func (t *Table) refuses(v Version, offer *Offer) bool {
 	return v.At().Sub(limit) > MaxAhead
 }
 
-// receive raises the clock and the marks by a version that another node has stored, whether its object is taken or not.
+// receive advances the clock and the marks to a version that another node has stored, whether or not this node stores
+// the object.
 func (t *Table) receive(v Version, m *Merged) {
 	before := t.marks
 	if v.Node == t.clock.node {

@@ -88,7 +88,7 @@ func (t *Table) Put(key Key, value json.RawMessage) Object {
 	return t.put(Object{Key: key, Version: t.next(), Value: value})
 }
 
-// Delete leaves a tombstone of an object.
+// Delete replaces an object by a tombstone.
 func (t *Table) Delete(key Key) Object {
 	return t.put(Object{Key: key, Version: t.next(), Deleted: true})
 }

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// copyDelay is the time from a change to its copy, so that a burst of changes costs one copy.
+	// copyDelay is the time from a change to its copy, so that a burst of changes causes a single copy.
 	copyDelay = time.Second
-	// copyEvery is the least time between two copies, so that frequent changes cost little. Copies of a large store,
-	// which take longer, take one part in copyShare of the time.
+	// copyEvery is the minimum time between two copies, so that frequent changes are cheap. Copies of a large store take
+	// longer. They use at most one part in copyShare of the time.
 	copyEvery    = 10 * time.Second
 	copyShare    = 100
 	copyAtLatest = 10 * time.Minute

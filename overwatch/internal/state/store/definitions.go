@@ -70,7 +70,7 @@ func readObjects[T any](s *Store, bucket string, yield func(*T)) error {
 	})
 }
 
-// Batch collects changes that are stored together or not at all. The zero Batch changes nothing.
+// Batch collects changes that are stored atomically. The zero Batch is empty.
 type Batch struct {
 	changes []func(*writer)
 	err     error
@@ -88,31 +88,31 @@ func (s *Store) Write(b *Batch, with ...Entry) error {
 	}, with...)
 }
 
-// Empty reports whether a batch changes nothing.
+// Empty reports whether a batch has no changes.
 func (b *Batch) Empty() bool { return len(b.changes) == 0 && b.err == nil }
 
 // PutDomain stores a domain and replaces the domain of its name.
 func (b *Batch) PutDomain(d *model.Domain) { putObject(b, bucketDomains, d.Name, d) }
 
-// DeleteDomain deletes a domain. A missing one is no error.
+// DeleteDomain deletes a domain, if it exists.
 func (b *Batch) DeleteDomain(name string) { b.delete(bucketDomains, name) }
 
-// PutRegion stores a region and replaces the one of its name.
+// PutRegion stores a region and replaces the region with the same name.
 func (b *Batch) PutRegion(r *model.Region) { putObject(b, bucketRegions, r.Name, r) }
 
-// DeleteRegion deletes a region. A missing one is no error.
+// DeleteRegion deletes a region, if it exists.
 func (b *Batch) DeleteRegion(name string) { b.delete(bucketRegions, name) }
 
-// PutMapping stores a mapping and replaces the one of its network.
+// PutMapping stores a mapping and replaces the mapping of the same network.
 func (b *Batch) PutMapping(m *model.Mapping) { putObject(b, bucketMappings, m.Key(), m) }
 
-// DeleteMapping deletes the mapping of a network. A missing one is no error.
+// DeleteMapping deletes the mapping of a network, if it exists.
 func (b *Batch) DeleteMapping(cidr string) { b.delete(bucketMappings, cidr) }
 
-// PutNode stores an announced agent and replaces the one of its id.
+// PutNode stores an announced agent and replaces the agent with the same id.
 func (b *Batch) PutNode(n Node) { b.put(bucketNodes, n.ID, n) }
 
-// DeleteNode deletes an announced agent. A missing one is no error.
+// DeleteNode deletes an announced agent, if it exists.
 func (b *Batch) DeleteNode(id string) { b.delete(bucketNodes, id) }
 
 // PutSetting stores the settings of a section, which must be JSON.
@@ -120,7 +120,7 @@ func (b *Batch) PutSetting(section string, value []byte) {
 	b.put(bucketSettings, section, json.RawMessage(value))
 }
 
-// DeleteSetting deletes the settings of a section. Missing ones are no error.
+// DeleteSetting deletes the settings of a section, if they exist.
 func (b *Batch) DeleteSetting(section string) { b.delete(bucketSettings, section) }
 
 // PutSerial stores the upper bound of the SOA serials that have been given.

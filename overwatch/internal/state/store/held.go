@@ -63,7 +63,7 @@ func (s *Store) pruneHeld() {
 	}
 }
 
-// admit returns the reason why an object must have no effect here; nil: it may have one.
+// admit returns the reason why an object must have no effect on this node, nil if it may have an effect.
 func (s *Store) admit(o *replica.Object) error {
 	switch known := knownKind(o.Kind); {
 	case !known:

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// InUse reports whether a process has the directory now. It changes nothing, and reports false for a directory that
-// it cannot read.
+// InUse reports whether a process has locked the directory. It has no side effects, and returns false for a directory
+// that it cannot read.
 func InUse(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, lockName))
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 var ErrInUse = errors.New("in use by another gslb process")
 
 const (
-	// lockTimeout bounds the time that Open waits for another process to release the directory. A restart hands over
-	// within that.
+	// lockTimeout is the maximum time that Open waits for another process to release the directory. A handover at a
+	// restart takes less time.
 	lockTimeout = time.Second
 	lockRetry   = 20 * time.Millisecond
 )
 
-// lockDir takes the directory for this process until the file is closed or the process ends.
+// lockDir locks the directory for this process until the file is closed or the process ends.
 func lockDir(dir, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -171,7 +171,7 @@ func (s *Store) Close() error {
 	return errors.Join(copyErr, guarded(s.db.Close), s.lock.Close())
 }
 
-// openBolt opens an undamaged file or creates a missing one.
+// openBolt opens an undamaged file, or creates the file if it is missing.
 func openBolt(path string) (*bolt.DB, error) {
 	var db *bolt.DB
 	err := guarded(func() (err error) {

@@ -49,7 +49,7 @@ func (s *Store) LoadOrders() (all []Order, err error) {
 	return all, nil
 }
 
-// PutOrder stores an order and replaces the one of its kind, service and address.
+// PutOrder stores an order and replaces the order with the same kind, service and address.
 func (s *Store) PutOrder(o Order, with ...Entry) error {
 	value, err := json.Marshal(o)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *Batch) DeleteOrder(kind api.OrderKind, service, address string) {
 	b.changes = append(b.changes, func(w *writer) { w.dropOrder(kind, service, address) })
 }
 
-// DeleteOrder deletes an order. A missing one is no error.
+// DeleteOrder deletes an order, if it exists.
 func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ...Entry) error {
 	return s.keep(func(w *writer) { w.dropOrder(kind, service, address) }, with...)
 }

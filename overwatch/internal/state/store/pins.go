@@ -24,12 +24,12 @@ func (s *Store) LoadPins() (pins []Pin, err error) {
 	return pins, err
 }
 
-// PutPin stores a pin and replaces the one of its agent.
+// PutPin stores a pin and replaces the pin of the same agent.
 func (s *Store) PutPin(p Pin, with ...Entry) error {
 	return s.ChangePins(PinChange{Put: []Pin{p}}, with...)
 }
 
-// DeletePin deletes an agent's pin. A missing one is no error.
+// DeletePin deletes an agent's pin, if it exists.
 func (s *Store) DeletePin(agentID string, with ...Entry) error {
 	return s.ChangePins(PinChange{Drop: []string{agentID}}, with...)
 }

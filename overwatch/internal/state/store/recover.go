@@ -110,7 +110,7 @@ func (s *Store) setAside(path string) (string, error) {
 	return name, err
 }
 
-// useCopy puts a duplicate of the copy, which is sound, under the store's name.
+// useCopy creates the store's file as a duplicate of the copy, which must be sound.
 func (s *Store) useCopy() error {
 	info, err := os.Stat(s.copyPath())
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Store) clearLeftovers() error {
 // newEnding ends the names of unfinished files.
 const newEnding = ".new-"
 
-// writeWhole writes a file that gets its name when it is complete and on disk.
+// writeWhole writes a file atomically: the file receives its name when it is complete and on disk.
 func writeWhole(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newEnding+"*")
 	if err != nil {
@@ -166,7 +166,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	return rename(f.Name(), path)
 }
 
-// duplicate copies a sound file. No process may write to it meanwhile.
+// duplicate copies a sound file. No process may write to the file during the copy.
 func duplicate(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -15,24 +15,24 @@ func (s *Store) LoadServers() (list []model.Server, err error) {
 	return list, err
 }
 
-// PutServer stores a server and replaces the one of its service, address and port.
+// PutServer stores a server and replaces the server with the same service, address and port.
 func (s *Store) PutServer(server model.Server, with ...Entry) error {
 	var b Batch
 	b.PutServer(server)
 	return s.Write(&b, with...)
 }
 
-// PutServer stores a server and replaces the one of its service, address and port.
+// PutServer stores a server and replaces the server with the same service, address and port.
 func (b *Batch) PutServer(server model.Server) {
 	putObject(b, bucketServers, string(endpointKey(server.Service, server.Address, server.Port)), &server)
 }
 
-// DeleteServer deletes a server. A missing one is no error.
+// DeleteServer deletes a server, if it exists.
 func (b *Batch) DeleteServer(service string, address netip.Addr, port uint16) {
 	b.delete(bucketServers, string(endpointKey(service, address, port)))
 }
 
-// DeleteServer deletes a server. A missing one is no error.
+// DeleteServer deletes a server, if it exists.
 func (s *Store) DeleteServer(service string, address netip.Addr, port uint16, with ...Entry) error {
 	return s.keep(func(w *writer) { w.delete(bucketServers, endpointKey(service, address, port)) }, with...)
 }

@@ -25,7 +25,7 @@ type change struct {
 }
 
 // update applies a change and returns when it is on disk. Changes that arrive during a transaction share the next
-// one.
+// transaction.
 func (s *Store) update(apply func(*writer)) error {
 	c := &change{apply: apply}
 	s.queueMu.Lock()
@@ -58,8 +58,7 @@ func (s *Store) Writing() time.Duration {
 // hanging is the age from which a transaction hangs.
 const hanging = 5 * time.Second
 
-// Failing reports whether nothing can be stored: the disk is full, faulty, read-only or hangs. It becomes false
-// automatically.
+// Failing reports whether writes fail: the disk is full, faulty, read-only or hangs. It becomes false automatically.
 func (s *Store) Failing() bool { return s.failed.Load() || s.Writing() >= hanging }
 
 func (s *Store) commit(batch []*change) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Bounds of a zone file with its included files.
+// Limits of a zone file with its included files.
 const (
 	maxSize    = 16 << 20 // bytes
 	maxRecords = 100_000
@@ -83,7 +83,7 @@ func Read(path, apex string, ttl uint32) ([]Record, error) {
 	return records, nil
 }
 
-// note adds a name and those above it, up to the apex.
+// note adds a name and its parent names up to the apex.
 func note(names map[string]bool, name, apex string) {
 	for name != apex && !names[name] {
 		names[name] = true
