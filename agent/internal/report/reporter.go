@@ -156,7 +156,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	return nil
 }
 
-// links returns the links to the present nodes, in the order of the configuration.
+// links returns the links to the current nodes, in the order of the configuration.
 func (r *Reporter) links() []*link {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,7 +174,7 @@ func (r *Reporter) ReportChange(b wire.Backend) {
 	}
 }
 
-// ReportWarnings reports the present warnings of Options.State to all nodes immediately. It does not block.
+// ReportWarnings reports the current warnings of Options.State to all nodes immediately. It does not block.
 func (r *Reporter) ReportWarnings() {
 	for _, l := range r.links() {
 		l.warned.Store(true)

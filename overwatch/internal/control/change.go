@@ -143,7 +143,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 
 // activate applies a set without the objects in left. kinds are the kinds of definitions that differ from the present
 // set; refuseMixed is as in publish.Settings. After validation, activate calls store. stored reports an error after
-// store has succeeded and before the set is active. After an error of store or an earlier error, the present set stays
+// store has succeeded and before the set is active. After an error of store or an earlier error, the current set stays
 // active.
 func (p *Plane) activate(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds,
 	refuseMixed bool, attached []definitions.Attached, store func() error) (stored bool, err error) {

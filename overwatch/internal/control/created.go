@@ -15,7 +15,7 @@ import (
 // immutable, and stored over restarts.
 type creationTimes []creationTime
 
-// creationTime is the time at which a domain was added to the file. With hashes, 100 000 names need 1.6 MB. Two names
+// creationTime is the time at which a domain was added to the file. With hashes, 100,000 names need 1.6 MB. Two names
 // with the same hash have the earlier time.
 type creationTime struct {
 	name uint64

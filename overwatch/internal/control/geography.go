@@ -59,7 +59,7 @@ func newGeography(registerer prometheus.Registerer, log zerolog.Logger) (*geogra
 	return g, errors.Join(registerer.Register(g.loaded), registerer.Register(g.failures))
 }
 
-// places returns the table for a configuration and the present database file. It logs an unusable file once, and then
+// places returns the table for a configuration and the current database file. It logs an unusable file once, and then
 // uses the previous database.
 func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	g.read(cfg.Overwatch.Geolocation.DatabasePath)

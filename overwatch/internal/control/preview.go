@@ -25,7 +25,7 @@ func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.
 	return p.viewOf(joined, true, backends, wanted)
 }
 
-// Draft calls make with a draft of the present definitions, and discards the draft.
+// Draft calls make with a draft of the current definitions, and discards the draft.
 func (p *Plane) Draft(make func(*definitions.Draft) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,7 +79,7 @@ func (p *Plane) PreviewFile(proposed Proposed, backends publish.Backends, wanted
 	return p.viewOf(proposed.Config, false, backends, wanted)
 }
 
-// viewOf returns the view of a configuration. Settings that only a restart changes keep their present values.
+// viewOf returns the view of a configuration. Settings that only a restart changes keep their current values.
 // refuseMixed is as in publish.Settings.
 func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Backends,
 	wanted func(name string) bool) (*zone.View, error) {

@@ -132,7 +132,7 @@ func (t *Targets) setNames(inForce, ahead map[string]bool) {
 	t.book.Follow(all)
 }
 
-// saveState returns a function that restores the present names and addresses. Declarations of the present configuration
+// saveState returns a function that restores the current names and addresses. Declarations of the current configuration
 // then have these addresses immediately, without new queries.
 func (t *Targets) saveState() (restore func()) {
 	t.mu.Lock()
@@ -146,7 +146,7 @@ func (t *Targets) saveState() (restore func()) {
 	}
 }
 
-// declarations returns the backends of a configuration, with the present addresses of its targets, and resolves these
+// declarations returns the backends of a configuration, with the current addresses of its targets, and resolves these
 // targets from now on.
 func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {
 	all := make([]registry.Declaration, 0, cfg.CountServers()) // and more if a server has several domains

@@ -116,7 +116,7 @@ func (t *Transaction) replaceAdminState(action string, o, before registry.AdminS
 	return nil
 }
 
-// complete sets the fields that a PATCH omits to the values of the present admin state.
+// complete sets the fields that a PATCH omits to the values of the current admin state.
 func (s *SetAdminState) complete(before registry.AdminState) {
 	s.Healthy, s.Weight = cmp.Or(s.Healthy, &before.Healthy), cmp.Or(s.Weight, &before.Weight)
 	s.Reason, s.Source = cmp.Or(s.Reason, before.Reason), cmp.Or(s.Source, before.Source)

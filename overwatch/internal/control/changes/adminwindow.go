@@ -31,8 +31,8 @@ func (s *SetAdminState) buildWindow(now time.Time, o *registry.AdminState) error
 	return nil
 }
 
-// keepWindow sets the start and the end of o to the values of the present admin state, unless the PATCH has other
-// values. A new end is relative to the present start, or to now if the start has passed.
+// keepWindow sets the start and the end of o to the values of the current admin state, unless the PATCH has other
+// values. A new end is relative to the current start, or to now if the start has passed.
 func keepWindow(o *registry.AdminState, before registry.AdminState, keepStart bool, expiresIn string, now time.Time) {
 	if expiresIn == "" {
 		o.ExpiresAt = before.ExpiresAt

@@ -32,7 +32,7 @@ type Transaction struct {
 	batch     store.Batch
 	puts      []model.Server
 	gone      []registry.ID
-	expected  map[registry.ID]*model.Server // present servers of puts and gone, nil for a new server
+	expected  map[registry.ID]*model.Server // current servers of puts and gone, nil for a new server
 	write     func(context.Context, store.Entry) error
 	describe  func() Entry // returns Entry after write; nil: Entry is complete
 	stored    bool
@@ -54,7 +54,7 @@ func (t *Transaction) Write(describe func() Entry, write func(ctx context.Contex
 // Publish adds a step that runs after the change is stored.
 func (t *Transaction) Publish(step func(context.Context) error) { t.publish = append(t.publish, step) }
 
-// Unchanged ends the change without an audit entry: the present state is the next state.
+// Unchanged ends the change without an audit entry: the current state is the next state.
 func (t *Transaction) Unchanged() { t.unchanged = true }
 
 // SetAdminState stores an admin state and applies it, now or at its start. It replaces the admin state of its kind and
@@ -83,7 +83,7 @@ func (c *Changes) clear(ctx context.Context, o registry.AdminState) error {
 // have insufficient backends.
 func (t *Transaction) Removes(w impact.Withdrawal) { t.removes = append(t.removes, w) }
 
-// accepts applies the precondition of the change to the present object, nil without an object.
+// accepts applies the precondition of the change to the current object, nil without an object.
 func (t *Transaction) accepts(now any) error {
 	if t.change.Precondition == nil {
 		return nil

@@ -35,7 +35,7 @@ type Plan struct {
 	gone *Objects
 }
 
-// compare returns the plan that changes the present objects to the objects of a document. It stops when ctx ends.
+// compare returns the plan that changes the current objects to the objects of a document. It stops when ctx ends.
 func compare(ctx context.Context, request Request, wanted, held *Objects, now time.Time) *Plan {
 	p := &Plan{ctx: ctx, request: request, now: now, places: wanted.places, held: held, put: newObjects(),
 		gone: newObjects()}
@@ -135,7 +135,7 @@ func sortedKeys[K comparable, V any](all map[K]V) []K {
 	return keys
 }
 
-// own sets the owner of an object of the document: the owner of the request, or by default the present owner of the
+// own sets the owner of an object of the document: the owner of the request, or by default the current owner of the
 // object. It rejects an object with an owner other than the owner of the request.
 func (p *Plan) own(owner *string, before string) error {
 	switch wanted := *owner; {

@@ -41,7 +41,7 @@ type objectLists struct {
 	Settings []json.RawMessage `json:"settings,omitempty"`
 }
 
-// Objects has the objects of a document, or the present objects of the API, by their ids.
+// Objects has the objects of a document, or the current objects of the API, by their ids.
 type Objects struct {
 	regions  map[string]*model.Region
 	domains  map[string]*model.Domain

@@ -15,7 +15,7 @@ type Kind int
 const (
 	Invalid      Kind = iota // the input cannot be used
 	NotFound                 // the named object does not exist
-	Conflict                 // the input contradicts the present state
+	Conflict                 // the input contradicts the current state
 	Precondition             // the object does not fulfil the condition of the request
 	Forbidden                // the operator lacks the role
 	TooLarge                 // the input has more objects than allowed
@@ -47,7 +47,7 @@ func Invalidf(format string, args ...any) *Error { return New(Invalid, format, a
 // NotFoundf rejects the name of an object that does not exist.
 func NotFoundf(format string, args ...any) *Error { return New(NotFound, format, args...) }
 
-// Conflictf rejects a change that contradicts the present state.
+// Conflictf rejects a change that contradicts the current state.
 func Conflictf(format string, args ...any) *Error { return New(Conflict, format, args...) }
 
 // Fullf rejects a new object because a bound of the node is reached.

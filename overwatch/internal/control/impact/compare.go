@@ -27,7 +27,7 @@ func NoEffects() api.PlanAnswers {
 		Unused: []string{}}
 }
 
-// Compare compares the present answers for names, which are sorted, with the answers of the view that preview returns.
+// Compare compares the current answers for names, which are sorted, with the answers of the view that preview returns.
 // It stops when ctx ends.
 func (a *Assessor) Compare(ctx context.Context, names []string,
 	preview func(wanted func(name string) bool) (*zone.View, error)) (api.PlanAnswers, error) {

@@ -68,7 +68,7 @@ func (e *Editor) checkNamesOnly(domain string) error {
 	return nil
 }
 
-// CheckRegions rejects a region that does not exist or is disabled. It accepts regions in before, the present regions
+// CheckRegions rejects a region that does not exist or is disabled. It accepts regions in before, the current regions
 // of the object.
 func CheckRegions(d *definitions.Draft, regions, before []string) error {
 	if err := CheckEnabled(d, regions, before); err != nil {

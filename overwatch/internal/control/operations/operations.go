@@ -24,7 +24,7 @@ import (
 
 // Definitions holds the definitions of the API; control.Plane implements it.
 type Definitions interface {
-	// Defined returns the present definitions without definitions of names that the file has, and the file with the
+	// Defined returns the current definitions without definitions of names that the file has, and the file with the
 	// overlays and settings of the API. Both are immutable. Defined does not block.
 	Defined() (*definitions.Set, *config.Config)
 	// Define makes a change. When it returns, the change is on disk with its audit entry, and in the answers. make checks

@@ -7,8 +7,8 @@ import (
 )
 
 // pendingUndo returns the entries of a change that an undo still has to revert. entries and pending have the latest
-// entry first. It refuses if an object has changed since. It omits the objects that an earlier, incomplete undo has
-// restored.
+// entry first. It returns an error if an object has changed since. It omits the objects that an earlier, incomplete
+// undo has restored.
 func (op *Operations) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry, err error) {
 	byObject := map[string][]*api.AuditEntry{}
 	for i := range entries {

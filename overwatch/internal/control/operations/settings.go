@@ -11,7 +11,7 @@ import (
 )
 
 // ChangePreferences edits the preferences of the console on a node. edit sets the fields of a request in the default
-// preferences with Replace, and otherwise in the present preferences.
+// preferences with Replace, and otherwise in the current preferences.
 func (op *Operations) ChangePreferences(r *Request, node string, edit func(*api.Preferences) error) (
 	after api.Preferences, err error) {
 	ch := &Change{Action: "update", Resource: "preferences", ID: node}
@@ -50,7 +50,7 @@ func (op *Operations) ChangePreferences(r *Request, node string, edit func(*api.
 }
 
 // ChangeSection changes a section of the configuration. edit sets the fields of a request in the settings of the file
-// with Replace, and otherwise in the present settings. A nil edit restores the settings of the file.
+// with Replace, and otherwise in the current settings. A nil edit restores the settings of the file.
 func (op *Operations) ChangeSection(r *Request, section string, edit func(settings any) error) error {
 	ch := &Change{Action: api.AuditUpdate, Resource: "config", ID: section}
 	if edit == nil {

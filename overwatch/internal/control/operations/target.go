@@ -31,7 +31,7 @@ func (op *Operations) createTarget(r *Request, t *model.Server) error {
 	})
 }
 
-// changeTarget changes a server by host name of the API. edit can run twice: on the present server, for errors and the
+// changeTarget changes a server by host name of the API. edit can run twice: on the current server, for errors and the
 // new region, and then on the server in the draft. covered returns the value to which the condition of the request
 // applies.
 func (op *Operations) changeTarget(r *Request, id definitions.TargetID, covered func(*model.Server) any,

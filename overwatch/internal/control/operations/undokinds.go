@@ -15,7 +15,7 @@ import (
 type undoKind struct {
 	role api.Role // that an operator needs
 	undo func(*Request, *api.AuditEntry, *Change) error
-	// present returns the present object that an audit entry names, in the form of the audit log. It returns a nil value
+	// present returns the current object that an audit entry names, in the form of the audit log. It returns a nil value
 	// if there is no object.
 	present func(*api.AuditEntry) (any, error)
 	// decode decodes an object of an audit entry, which version 0.9.0 may have written; nil: the text is canonical.
@@ -83,7 +83,7 @@ func (op *Operations) undoKindOf(e *api.AuditEntry) (kind undoKind, found bool) 
 	return kind, found
 }
 
-// presentObject returns the present object of an audit entry in the form of the audit log, or null if it does not
+// presentObject returns the current object of an audit entry in the form of the audit log, or null if it does not
 // exist.
 func (op *Operations) presentObject(e *api.AuditEntry) (json.RawMessage, error) {
 	kind, found := op.undoKindOf(e)

@@ -77,7 +77,7 @@ func (op *Operations) undoRemovedServer(r *Request, e *api.AuditEntry, before mo
 }
 
 // completed returns a server of an audit entry with the secrets that the entry omits (model.Server.Shown): the secrets
-// of now, the present server, or of the region. now can be nil.
+// of now, the current server, or of the region. now can be nil.
 func (op *Operations) completed(e *api.AuditEntry, server model.Server, now *model.Server) (model.Server, error) {
 	others := []*model.HealthCheck{model.HealthCheckOf(op.o.Edit.Config().CheckIn(server.Region))}
 	if now != nil {

@@ -16,7 +16,7 @@ import (
 // the same number may be in use.
 const bindTries = 16
 
-// receiveBuffer is the requested socket buffer in octets: half a second of heartbeats of 10 000 agents that begin at
+// receiveBuffer is the requested socket buffer in octets: half a second of heartbeats of 10,000 agents that begin at
 // the same time.
 const receiveBuffer = 4 << 20
 

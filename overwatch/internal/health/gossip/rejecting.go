@@ -26,7 +26,7 @@ const (
 
 	// maxGreetings is the maximum number of stored agents that have read this node's Hello and have not sent a message.
 	maxGreetings = 1024
-	// greetingsApart is the least time between the first and the last Hello of an agent that rejects this node. An agent
+	// greetingsApart is the minimum time between the first and the last Hello of an agent that rejects this node. An agent
 	// that accepts the certificate enrolls immediately.
 	greetingsApart = 10 * time.Second
 	// greetingLasts is three times the longest pause of an agent between two attempts.

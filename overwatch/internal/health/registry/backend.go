@@ -168,7 +168,7 @@ type Declaration struct {
 	// Agent is the id of the agent that is authorized to report the server, "" if no agent is. Reports of other agents
 	// that contradict successful own checks are ignored.
 	Agent string
-	// Check is shared by all backends with the same check; there may be 400 000 backends. The zero Handle means the zero
+	// Check is shared by all backends with the same check; there may be 400,000 backends. The zero Handle means the zero
 	// Spec.
 	Check unique.Handle[check.Spec]
 	Host  Host

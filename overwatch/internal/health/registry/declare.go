@@ -96,7 +96,7 @@ func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
 }
 
 // groupByService converts declarations to canonical form, and returns their indexes grouped by service and sorted by
-// endpoint. There may be 400 000 declarations, so it copies none.
+// endpoint. There may be 400,000 declarations, so it copies none.
 func groupByService(declarations []Declaration) (order []int32, err error) {
 	numbers := make(map[string]int)               // of the services, in order of appearance
 	begins := make([]int, 1, len(declarations)+1) // start of each service; before the sum: sizes

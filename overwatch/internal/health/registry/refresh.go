@@ -81,7 +81,7 @@ func (w *writer) hasCurrentCheck(r *record, now time.Time) bool {
 }
 
 // checkExpiry returns the time at which the result of the own check of r expires: three intervals after the check. The
-// interval is the longer of the present interval and the interval at the time of the check.
+// interval is the longer of the current interval and the interval at the time of the check.
 func (w *writer) checkExpiry(r *record) time.Time {
 	v := &r.published.OwnCheck
 	return v.At.Add(3 * max(w.checkInterval(r), v.interval))
@@ -98,7 +98,7 @@ func (w *writer) checkInterval(r *record) time.Duration {
 	return interval
 }
 
-// updateLastKnown stores the present conclusion as last known if there is evidence. An unmonitored backend is last
+// updateLastKnown stores the current conclusion as last known if there is evidence. An unmonitored backend is last
 // known healthy, so that it serves until the first failed check when its check is enabled.
 func (w *writer) updateLastKnown(r *record, evidence status.Inputs, unforced status.Conclusion) {
 	none := evidence.Report == check.StateUnknown && !evidence.Stale && evidence.Check == check.StateUnknown

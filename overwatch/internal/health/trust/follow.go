@@ -38,7 +38,7 @@ func (t *Trust) ApplyPeerChange(agentID string, at time.Time) (lost bool, err er
 	return p != nil, nil
 }
 
-// applyPeerRevocation activates a stored revocation. p is the present pin of the agent, or nil. The caller has locked
+// applyPeerRevocation activates a stored revocation. p is the current pin of the agent, or nil. The caller has locked
 // the agent.
 func (t *Trust) applyPeerRevocation(p *pinned, pin store.Pin) {
 	next := t.restorePin(pin)

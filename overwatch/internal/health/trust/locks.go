@@ -47,7 +47,7 @@ func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []s
 	return locks
 }
 
-// RevokeAndLock revokes an agent and locks the present tokens of its services, which admit no new agents until the
+// RevokeAndLock revokes an agent and locks the current tokens of its services, which admit no new agents until the
 // tokens are changed. It returns the locked services.
 func (t *Trust) RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
@@ -179,7 +179,7 @@ func (t *Trust) storeLifted(lifted []string) {
 	t.storeLocks(lifted...)
 }
 
-// storeLocks stores the present locks of services, which may have been set while their removal was stored. The caller
+// storeLocks stores the current locks of services, which may have been set while their removal was stored. The caller
 // must not hold mu.
 func (t *Trust) storeLocks(services ...string) {
 	var again []store.TokenLock

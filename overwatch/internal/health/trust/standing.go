@@ -33,7 +33,7 @@ type pinned struct {
 	answered, versioned time.Duration
 }
 
-// rights are the present rights of an agent. The value is immutable.
+// rights are the current rights of an agent. The value is immutable.
 type rights struct {
 	region   string
 	revoked  bool

@@ -44,7 +44,7 @@ func newEntry(t registry.CheckTarget) *entry {
 	return e
 }
 
-// replaceTracker replaces the tracker by a tracker with the thresholds of the present check and the same counts.
+// replaceTracker replaces the tracker by a tracker with the thresholds of the current check and the same counts.
 func (e *entry) replaceTracker(former check.Spec) {
 	e.tracker = *e.target.Spec.TrackerAfter(former, e.tracker)
 	e.former = nil
@@ -89,7 +89,7 @@ const (
 	followShare = 20
 )
 
-// follower updates a schedule to the targets of the registry and the present settings.
+// follower updates a schedule to the targets of the registry and the current settings.
 type follower struct {
 	targets    Targets
 	settings   *atomic.Pointer[Settings]

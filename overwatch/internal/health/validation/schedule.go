@@ -61,7 +61,7 @@ func (s *schedule) enqueue(e *entry) {
 // running returns the number of running checks.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
-// replaceTargets replaces the targets, with the present settings. Existing targets retain their state, and their time
+// replaceTargets replaces the targets, with the current settings. Existing targets retain their state, and their time
 // unless check or interval changed. New and changed targets are due soon.
 func (s *schedule) replaceTargets(targets []registry.CheckTarget, now time.Time) {
 	var fresh []*entry

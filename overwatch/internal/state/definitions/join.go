@@ -80,7 +80,7 @@ func compareNetworks(a, b netip.Prefix) int {
 }
 
 // enabledDomains returns the enabled domains that are not in the file, without regions that do not exist. They are not
-// appended to the file's, which may be 100 000 and would be copied at each change.
+// appended to the file's, which may be 100,000 and would be copied at each change.
 func (s *Set) enabledDomains(known map[string]bool, spelled config.RegionNames, names Names) []config.Domain {
 	list := make([]config.Domain, 0, len(s.Domains))
 	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // the same order each time

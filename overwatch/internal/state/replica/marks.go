@@ -26,7 +26,7 @@ func (t *Table) readClock() {
 	t.clock.see(now)
 }
 
-// Marks returns the present marks.
+// Marks returns the current marks.
 func (t *Table) Marks() Marks { return t.marks }
 
 // marksOf returns marks for objects that a program without marks has stored. Other nodes may have all of them.

@@ -168,7 +168,7 @@ func (t *Table) Collect(over func(*Object) bool) []Key {
 }
 
 // Mend sets the versions of this node's objects that exceed Limit by more than MaxAhead, and that no other node has
-// stored, to the present time. The clock was wrong at the change, and other nodes refuse these objects. The new
+// stored, to the current time. The clock was wrong at the change, and other nodes refuse these objects. The new
 // versions are later than all versions that other nodes may have. Mend returns the objects in their order, with their
 // new versions. Before the clock has settled, Mend lowers no version. Mend also records the time: call it every minute.
 func (t *Table) Mend() []Object {

@@ -29,7 +29,7 @@ func (s *Store) confirmSchema() error {
 	return fmt.Errorf("%s has schema %d, which no version writes: restore a backup", s.path, found)
 }
 
-// writeSchema stores the present schema and the program that wrote it.
+// writeSchema stores the current schema and the program that wrote it.
 func (w *writer) writeSchema(program string) {
 	w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
 	w.put(bucketMeta, programKey, []byte(program))
