@@ -13,8 +13,7 @@ import (
 	"gslb.internal/shared/durable"
 )
 
-// schema is the version of the directory's format. Any change that an older agent would misread,
-// even if it could read it, needs a new number.
+// schema is the version of the directory's format. A change that an older agent would misread requires a new version.
 const schema = 1
 
 const (

@@ -32,7 +32,7 @@ func (t creationTimes) find(name uint64) (at int, found bool) {
 	return slices.BinarySearchFunc(t, name, func(one creationTime, name uint64) int { return cmp.Compare(one.name, name) })
 }
 
-// followed returns the times of these names: known times stay, and new names get now.
+// followed returns the times of names: known names retain their time, new names have the time now.
 func (t creationTimes) followed(names definitions.Names, now time.Time) creationTimes {
 	next := make(creationTimes, 0, len(names))
 	for name := range names {

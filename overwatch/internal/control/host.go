@@ -12,7 +12,7 @@ import (
 // hostPace is the interval at which the addresses of the interfaces are read: they change with leases and failovers.
 const hostPace = time.Minute
 
-// OwnAddresses are the addresses of this machine's interfaces, as they were when they were last read.
+// OwnAddresses has the addresses of this machine's interfaces at the last read.
 type OwnAddresses struct{ list atomic.Pointer[[]netip.Addr] }
 
 // Read reads the addresses. After an error, the previous addresses stay.

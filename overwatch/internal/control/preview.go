@@ -32,7 +32,7 @@ func (p *Plane) Draft(make func(*definitions.Draft) error) error {
 	return make(p.set.Edit(p.shown.Load().base, p.file, p.names))
 }
 
-// drafted returns the configuration that a change would lead to.
+// drafted returns the configuration after a change.
 func (p *Plane) drafted(change func(*definitions.Draft) error) (*config.Config, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -135,7 +135,7 @@ func (s *State) DrainTime(service string) time.Duration {
 	return time.Duration(cfg.DNS.TTL(own)) * time.Second
 }
 
-// RegionName returns the name of the region that a text names in any case, or the text if it names no region.
+// RegionName returns the id of the region with a name in any case, or the name if there is no such region.
 func (s *State) RegionName(text string) string { return s.current.Load().regions.Of(text) }
 
 // Regions returns the names of the active regions.

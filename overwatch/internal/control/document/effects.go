@@ -21,7 +21,7 @@ func (pl *Planner) Effects(ctx context.Context, p *Plan) (api.PlanAnswers, error
 	})
 }
 
-// names returns the names with answers that a plan can change, in order.
+// names returns the sorted names with answers that a plan can change.
 func (p *Plan) names(pl *Planner) []string {
 	all := map[string]bool{}
 	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings)+

@@ -196,7 +196,7 @@ func jsonFields(object any) map[string]string {
 	return fields
 }
 
-// change returns the function that makes the plan's changes in a draft. It may be called more than once.
+// change returns the function that applies the plan to a draft. It may be called several times.
 func (p *Plan) change(pl *Planner) func(*definitions.Draft) error {
 	return func(d *definitions.Draft) error {
 		if err := p.check(pl, d); err != nil {

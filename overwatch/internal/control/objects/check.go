@@ -49,7 +49,7 @@ func (e *Editor) ChecksServers() bool {
 	return cfg.Overwatch.Validation.Enabled
 }
 
-// whole returns a check with the times and thresholds of the node where the check has none.
+// whole returns a check with missing times and thresholds set to the values of the node.
 func (e *Editor) whole(spec check.Spec) check.Spec {
 	cfg := e.Config()
 	settings := validation.SettingsOf(cfg)

@@ -27,7 +27,7 @@ type Worker struct {
 
 	mu   sync.Mutex
 	held map[registry.ID]bool // to check
-	wake chan struct{}        // has an element while held is not empty
+	wake chan struct{}        // has an element while backends are queued
 }
 
 // New returns a Worker that calls record for each change. record must not block; audit.Queue.AddChange implements it.

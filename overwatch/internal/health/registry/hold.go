@@ -70,7 +70,7 @@ type HoldChange struct {
 	EndReason string
 }
 
-// HeldKind returns the kind of report that is held about b, which must be Held.
+// HeldKind returns the kind of the report of b in a hold. b.Held must be true.
 func (b *Backend) HeldKind() status.ReportKind {
 	if b.Reason == status.ReasonWarningHeld {
 		return status.ReportWarning
@@ -118,7 +118,7 @@ func (h *hold) state(settings status.Protection) HoldState {
 	return s
 }
 
-// heldReason returns the reason of a backend with a held report of unhealthy.
+// heldReason returns the reason of a backend with a report of unhealthy in the hold.
 func (h *hold) heldReason() string {
 	switch h.subject.(type) {
 	case *agent:

@@ -47,7 +47,7 @@ type Journal struct {
 	begun int64 // size that file had when it was begun
 
 	mu       sync.Mutex
-	events   []api.Event // by sequence, at most 2*Kept
+	events   []api.Event // by sequence, at most twice the number of visible events
 	next     uint64
 	unstored int                  // number of the latest events that are not in the file
 	standing map[string]api.Event // active states, by Key
