@@ -73,7 +73,7 @@ type Identity struct {
 	// The region of the backends. Required.
 	Region string `key:"region" reload:"restart"`
 	// The unique name of the agent: letters, digits, hyphens, underscores, dots; at most 128 characters. Default: region
-	// and host name, followed by a hash of `data_dir` if `data_dir` has been changed.
+	// and host name, followed by a hash of `data_dir` if `data_dir` differs from its default.
 	AgentID string `key:"agent_id" reload:"restart"`
 }
 

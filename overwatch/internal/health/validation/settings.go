@@ -18,8 +18,8 @@ type Settings struct {
 	// FailureThreshold and SuccessThreshold are the thresholds of checks without thresholds; 0 means the default of
 	// package check.
 	FailureThreshold, SuccessThreshold int
-	// Concurrency is the maximum number of concurrent checks; 0 means DefaultConcurrency. An eighth of it is reserved for
-	// checks with a pattern.
+	// Concurrency is the maximum number of concurrent checks without a pattern; 0 means DefaultConcurrency. Checks with a
+	// pattern have a separate limit of an eighth of it.
 	Concurrency int
 }
 

@@ -185,8 +185,8 @@ type Validation struct {
 	FailureThreshold int `key:"failure_threshold" default:"3" reload:"live" min:"1" max:"1000"`
 	// The number of consecutive successful checks after which an unhealthy server without `health_check` becomes healthy.
 	SuccessThreshold int `key:"success_threshold" default:"2" reload:"live" min:"1" max:"1000"`
-	// The maximum number of concurrent checks. A separate eighth of it is reserved for checks with `body_matches`. A check
-	// uses a file descriptor and about 30 KiB of memory.
+	// The maximum number of concurrent checks. Checks with `body_matches` have a separate limit of an eighth of this
+	// number. A check uses a file descriptor and about 30 KiB of memory.
 	MaxConcurrentChecks int `key:"max_concurrent_checks" default:"1024" reload:"live" min:"1" max:"65536"`
 }
 
