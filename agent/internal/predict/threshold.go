@@ -51,9 +51,9 @@ type point struct {
 }
 
 // perMinute adds a value of the counter and returns the growth per minute in the window. During the first window, the
-// time before the first value has no growth, so that a few failures after the start do not set the signal. If the last
-// value before this call is older than the window, the growth is spread evenly over the time since that value, so that
-// a late value does not appear as a burst.
+// time before the first value has no growth, so that a few failures after the start do not set the signal. If no value
+// is exactly as old as the window, the growth since the latest older value is spread evenly over the time since that
+// value, so that a late value does not appear as a burst.
 func (r *rate) perMinute(total float64, now time.Time) float64 {
 	if n := len(r.points); n > 0 && total < r.points[n-1].total {
 		r.points = r.points[:0] // the counter was reset

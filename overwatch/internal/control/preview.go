@@ -90,7 +90,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 	}
 	next.RefuseMixed = refuseMixed
 	problems := publish.Check(next)
-	if len(problems) > 0 && refuseMixed && p.mixed() { // the previous state may also be mixed
+	if len(problems) > 0 && refuseMixed && p.mixed() { // a change may leave an already mixed state
 		next.RefuseMixed = false
 		problems = publish.Check(next)
 	}

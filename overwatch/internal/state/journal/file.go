@@ -74,7 +74,7 @@ func (j *Journal) write() error {
 	} else {
 		text := lines(newest)
 		if _, err := j.file.Write(text); err != nil {
-			_ = j.file.Truncate(j.size) // removes an incomplete line; if it fails, replaceFile still creates another file
+			_ = j.file.Truncate(j.size) // removes an incomplete line; the next write replaces the file
 			j.close()
 			return err
 		}
