@@ -12,7 +12,7 @@ import (
 // the machine stops, and own checks detect the stop only after the failure threshold.
 type agentDrain struct {
 	ramp   status.Ramp
-	leftAt time.Time // time of the goodbye, zero for a present agent
+	leftAt time.Time // time of the goodbye, zero for a connected agent
 }
 
 // stored returns the stored form of d, with wall clock times. d may be nil.
@@ -38,8 +38,7 @@ func restoredDrain(since time.Time, over time.Duration, leftAt, now time.Time) *
 // restoredSince converts a stored time to the clock of this process, at most now.
 func restoredSince(since, now time.Time) time.Time { return now.Add(min(since.Sub(now), 0)) }
 
-// activeDrains returns the operator's drain of r, and the drain by its present or former agent. Each is nil if there is
-// none.
+// activeDrains returns the operator's drain of r, and the drain by its current or former agent. A missing drain is nil.
 func (w *writer) activeDrains(r *record, now time.Time) (both [2]*status.Ramp) {
 	if o := w.adminStateFor(api.OrderDrain, r.id, now); o != nil {
 		both[0] = o.drain

@@ -27,7 +27,7 @@ const (
 	// ReasonHeldAgent and ReasonHeldRegion replace ReasonHeld for the hold of an agent or a region.
 	ReasonHeldAgent  = "held: the agent reports many of its backends unhealthy; own checks succeed"
 	ReasonHeldRegion = "held: agents report most or all backends of the region unhealthy; own checks succeed"
-	// ReasonWarningHeld replaces the reason of a serving backend with held early warnings.
+	// ReasonWarningHeld replaces the reason of a serving backend with early warnings in a hold.
 	ReasonWarningHeld = "held: the agents of many backends of the domain send early warnings; own checks succeed"
 	// The early warnings replace the reason of a serving backend and lower its share.
 	ReasonWarnsOfCPU    = "reduced share: early warning of CPU load"
