@@ -26,7 +26,7 @@ func ParseMoment(text string, now time.Time) (at time.Time, err error) {
 	}
 	if !at.After(now) {
 		hint := ""
-		if len(text) <= len("15:04:05") {
+		if strings.Contains(text, ":") && len(text) <= len("15:04:05") {
 			hint = fmt.Sprintf(": the next is \"tomorrow %s\"", text)
 		}
 		return at, fmt.Errorf("%q is %s, which has passed%s", text, Zoned(at, now), hint)
@@ -35,10 +35,13 @@ func ParseMoment(text string, now time.Time) (at time.Time, err error) {
 }
 
 // parseLocal reads a clock time in the zone of now, after "today", "tomorrow", "yesterday" or a date. Without a day it
-// is a time of today.
+// is a time of today. "today" and "yesterday" without a clock time are the start of the day.
 func parseLocal(text string, now time.Time) (time.Time, error) {
 	date, clock, dated := strings.Cut(strings.ToLower(text), " ")
-	if !dated {
+	switch {
+	case !dated && (date == "today" || date == "yesterday"):
+		clock = "00:00"
+	case !dated:
 		date, clock = "today", date
 	}
 	var day time.Time
