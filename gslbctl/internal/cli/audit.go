@@ -56,8 +56,10 @@ func (a *app) auditListCommand() *cobra.Command {
 	var limit int
 	var f auditFlags
 	cmd := a.Listing(&cobra.Command{
-		Use:   "list",
-		Short: "List audit log entries, latest first",
+		Use:     "list",
+		Short:   "List audit log entries, latest first",
+		Long:    "list shows who changed what. -o json has the values before and after each change.",
+		Example: "  gslbctl audit list --since yesterday --until today --limit 1000",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > api.MaxPageLimit {
 				return fmt.Errorf("--limit is %d: it must be from 1 to %d", limit, api.MaxPageLimit)

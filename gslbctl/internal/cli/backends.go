@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,11 +26,17 @@ func (a *app) backendsCommand() *cobra.Command {
 func (a *app) backendsListCommand() *cobra.Command {
 	var filter api.BackendFilter
 	var status string
+	var down bool
 	ask := func(c *api.Client, ctx context.Context) (api.BackendList, error) {
 		filter.Status = api.EffectiveStatus(status)
-		return c.Backends(ctx, filter)
+		list, err := c.Backends(ctx, filter)
+		if down && err == nil {
+			list.Backends = slices.DeleteFunc(list.Backends, func(b api.Backend) bool { return b.MayServe })
+			list.Total = len(list.Backends)
+		}
+		return list, err
 	}
-	cmd := cmdline.ListCommand(a.App, "list", "List backends with their health", ask,
+	cmd := cmdline.ListCommand(a.App, "list", "List backends with their health and its reason", ask,
 		func(list api.BackendList) *render.Table { return a.backendTable(list.Backends) })
 	var statuses []string
 	for _, s := range api.EffectiveStatuses() {
@@ -38,6 +45,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&filter.Service, "service", "", "only backends of this `service`")
 	cmd.Flags().StringVar(&filter.Region, "region", "", "only backends in this `region`")
 	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
+	cmd.Flags().BoolVar(&down, "down", false, "only backends that do not serve, of any status")
 	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	cmdline.Offer(cmd, "status", statuses)

@@ -208,7 +208,7 @@ func TestRevoke_TellsWhatToDoNext(t *testing.T) {
 		"--api", documented(1)}
 	r := call(t, cmdline.System{}, nodes, line...)
 	if r.code != 0 || strings.Count(r.out, "all 2 nodes: eu-1 is revoked") != 1 ||
-		r.errors != "What to do next:\n1. lock the token\n2. make a new one\n" {
+		r.errors != "What to do next:\n1. make a new token\n2. give it to the other agents\n" {
 		t.Errorf("%+v", r)
 	}
 	if sent := fmt.Sprint(

@@ -30,6 +30,7 @@ var reads = []struct {
 	{"servers list", 0},
 	{"backends list", 0},
 	{"backends list --status stale", 0},
+	{"backends list --down", 0},
 	{"backends list --service www.example.com", 0},
 	{"backends validate", 0},
 	{"overrides list", 0},

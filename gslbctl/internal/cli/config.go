@@ -25,6 +25,9 @@ func (a *app) configReloadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
 		Short: "Reload the configuration on every node",
+		Long: "reload makes every node read its own configuration file. A node with an invalid file keeps its\n" +
+			"current configuration, and the command fails. Check each file before: gslb-overwatch --validate on\n" +
+			"its node, or gslbctl config validate and gslbctl plan --config with the file.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.ChangeEach(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.Reload(ctx)

@@ -23,7 +23,8 @@ func (a *app) diffCommand() *cobra.Command {
 		Long: "diff compares the nodes: domains, servers with their status, overrides, regions, mappings, pinned\n" +
 			"agents and signing keys. It also compares the addresses of name servers in the DNS of each node and\n" +
 			"in the glue of the parent zone. A change that did not reach a node is a difference until it is\n" +
-			"repeated there, unless the nodes replicate changes.\n\n" +
+			"repeated there, unless the nodes replicate changes. diff compares the policy, the TTL and the state of\n" +
+			"a domain, and no static records.\n\n" +
 			"The exit code is 0 if the nodes agree, 1 if they differ or a node does not answer, 2 if fewer than\n" +
 			"two nodes answer.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context(), o) },

@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) dnssecCommand() *cobra.Command {
-	return cmdline.Group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
+	return cmdline.Group("dnssec", "Sign zones, list DS records, roll and back up keys", a.dnssecStatusCommand(),
+		a.dnssecDSCommand(),
 		a.dnssecKeysCommand(),
 		cmdline.Changing(a.dnssecSyncCommand()), cmdline.Destroying(a.dnssecRollCommand()), a.dnssecRollsCommand(),
 		cmdline.Destroying(a.dnssecUnsignCommand()),
@@ -59,7 +60,7 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use: "ds",
-		Short: "List the DS records for the parent zones; exit code 1 if there is neither, or nodes have different " +
+		Short: "List the DS records for the parent zones; exit code 1 if there is none, or nodes have different " +
 			"keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DSRecords))

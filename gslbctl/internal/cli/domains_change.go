@@ -19,9 +19,10 @@ func (a *app) domainsAddCommand() *cobra.Command {
 	var https httpsFlags
 	var wildcard, newZone bool
 	cmd := &cobra.Command{
-		Use:   "add <name>",
-		Short: "Add a domain",
-		Args:  cobra.ExactArgs(1),
+		Use:     "add <name>",
+		Short:   "Add a domain",
+		Example: "  gslbctl domains add shop.example.com --routing-algorithm weighted --regions eu,us",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := newDomain(args[0], flags, &https)
 			if err != nil {

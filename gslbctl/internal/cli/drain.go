@@ -90,12 +90,14 @@ func (a *app) drainCommand() *cobra.Command {
 		Use:   "drain " + backendForms + "|<agent>|<region>",
 		Short: "Drain backends before maintenance",
 		Long: "drain reduces the traffic of backends to zero on every node: one backend, all at an address, all of\n" +
-			"an agent, or all in a region. First, every node checks which names would have too few backends.\n\n" +
+			"an agent, or all in a region, as the nodes know them now. First, every node checks which names would\n" +
+			"have too few backends.\n\n" +
 			"With --wait, drain returns when every node reports that the backends are safe to stop: the node does\n" +
 			"not answer with them, and the TTL of previous answers has expired. It ends with 1 if a name has no\n" +
 			"answer. gslbctl undrain restores the traffic.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
-			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
+			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot\n" +
+			"  gslbctl drain eu --at 22:00 --for 2h --reason \"power work\"",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -196,7 +196,7 @@ func wellAnswers() map[string]any {
 			Message: "the pin of eu-1 is deleted: it must prove its service token again"},
 		"POST /api/v1/overwatch/agents/eu-1/revoke": api.Revocation{Success: true,
 			Message:  "eu-1 is revoked: its reports are ignored",
-			Services: []string{"app.example.com"}, Next: []string{"lock the token", "make a new one"}},
+			Services: []string{"app.example.com"}, Next: []string{"make a new token", "give it to the other agents"}},
 		"DELETE /api/v1/overwatch/agents": api.Unpinned{Unpinned: []string{"eu-7", "eu-8"}},
 		"DELETE /api/v1/overwatch/locks/app.example.com": api.Outcome{Success: true,
 			Message: "the token of app.example.com admits new agents again"},

@@ -14,7 +14,8 @@ import (
 )
 
 func (a *app) nodesCommand() *cobra.Command {
-	return cmdline.Group("nodes", "List and show overwatch nodes", a.nodesOverwatchCommand(),
+	return cmdline.Group("nodes", "List overwatch nodes; announce, reissue and deregister agents",
+		a.nodesOverwatchCommand(),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
 		cmdline.Changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(),
 		a.nodesReissueCommand(),
@@ -155,6 +156,9 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 func (a *app) nodesReissueCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "reissue <agent>", short: "Replace the pinned certificate of an agent",
+		long: "reissue deletes the pin of an agent and rejects its present certificate; the node pins the next one.\n" +
+			"Use it if the old certificate must not return. After a rebuild of the machine, gslbctl agents unpin\n" +
+			"is enough: the new agent has a new certificate.",
 		names: agentNodeNames, consequence: agentConsequence,
 		question: "Reissuing the certificate of %s removes the backends that only this agent reports from DNS until " +
 			"it enrolls with a new certificate",

@@ -33,14 +33,19 @@ type nodeTest struct {
 }
 
 func (a *app) notificationsCommand() *cobra.Command {
-	return cmdline.Group("notifications", "Show and test the receivers of notifications", a.notificationsListCommand(),
-		cmdline.Changing(a.notificationsTestCommand()))
+	cmd := cmdline.Group("notifications", "Show and test the receivers of notifications (webhook, chat, mail)",
+		a.notificationsListCommand(), cmdline.Changing(a.notificationsTestCommand()))
+	cmd.Long = notificationsLong
+	return cmd
 }
+
+const notificationsLong = "The file of each node configures the receivers: overwatch.notifications.targets."
 
 func (a *app) notificationsListCommand() *cobra.Command {
 	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "list",
 		Short: "List notification receivers and their queues",
+		Long:  notificationsLong,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).Notifications))
 			if err != nil {

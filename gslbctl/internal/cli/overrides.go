@@ -55,12 +55,17 @@ func (a *app) overrideSetCommand() *cobra.Command {
 		Long: "set overrides the health of a backend until the override is cleared or expires. DNS has changed when\n" +
 			"the command returns. An address without a service selects the backend at this address on the nodes.\n" +
 			"A service and an address can also be two arguments; without a port they select all ports of the\n" +
-			"address.",
+			"address. A drained backend does not serve, also with an override of healthy.",
 		Example: "  gslbctl overrides set app.example.com:192.0.2.10:443 --healthy=false --reason \"kernel update\" " +
 			"--expires-in 30m",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.backendArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				if arg == "true" || arg == "false" {
+					return fmt.Errorf("the address is %q: write --healthy=%s", arg, arg)
+				}
+			}
 			req := api.OverrideRequest{Healthy: &healthy, Reason: reason, Source: overrideSource}
 			var err error
 			if req.StartsAt, req.ExpiresIn, err = when.read(cmd, a.Now()); err != nil {
@@ -83,7 +88,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&healthy, "healthy", false, "the health: `true or false`")
+	cmd.Flags().BoolVar(&healthy, "healthy", false, "the health: --healthy=true or --healthy=false")
 	cmd.Flags().StringVar(&reason, "reason", "", "the reason, for other operators")
 	windowFlags(cmd, &when)
 	cmdline.Require(cmd, [2]string{"healthy", "give the health, --healthy=true or --healthy=false"},

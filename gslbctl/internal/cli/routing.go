@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,13 +31,25 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "test <name>",
 		Short: "Explain the answer for a client; exit code 1 if there is no answer",
-		Args:  cobra.ExactArgs(1),
+		Long: "test explains the answer that a client receives now. --client is the address of its resolver, or of\n" +
+			"the client itself. --ecs adds the client network that the resolver sends; a node uses it only with\n" +
+			"overwatch.geolocation.ecs_enabled. Without --client, the first address of this network is the client.\n" +
+			"gslbctl geo test shows only the region of an address.",
+		Example: "  gslbctl routing test app.example.com --client 203.0.113.7\n" +
+			"  gslbctl routing test app.example.com --client 192.0.2.53 --ecs 203.0.113.0/24",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Domain = args[0]
 			if subnet != "" {
 				req.EDNS = &api.RoutingEDNS{ClientSubnet: subnet}
 			}
 			switch {
+			case place == "" && req.ClientIP == "" && subnet != "":
+				network, err := netip.ParsePrefix(subnet)
+				if err != nil {
+					return fmt.Errorf("--ecs is %q: it must be a network, such as 203.0.113.0/24", subnet)
+				}
+				req.ClientIP = network.Addr().String()
 			case place == "" && req.ClientIP == "":
 				return &cmdline.UsageError{Command: cmd.CommandPath(),
 					Message: "--client is missing: give the address of the resolver, such as --client 192.0.2.1"}
@@ -54,7 +67,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 	})
-	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver")
+	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver, or of a client; not a network")
 	cmd.Flags().StringVar(&place, "place", "",
 		"`latitude,longitude` of a client, instead of --client, such as 50.1,8.7")
 	cmd.Flags().StringVar(&req.QueryType, "type", "A",

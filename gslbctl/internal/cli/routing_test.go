@@ -172,3 +172,22 @@ func TestRoutingDecisions_FollowWritesEachOnceTheOldestFirst(t *testing.T) {
 		t.Errorf("exit code %d, %s%s", code, got, errors.String())
 	}
 }
+
+// Without --client, the first address of the network of --ecs is the client.
+func TestRoutingTest_TakesTheClientFromItsNetwork(t *testing.T) {
+	n := startNode(t)
+	r := ask(t, "routing test app.example.com --ecs 198.51.100.0/24", n)
+	sent := n.changes()
+	if r.code != 0 || len(sent) != 1 || !strings.Contains(sent[0], `"client_ip":"198.51.100.0"`) ||
+		!strings.Contains(sent[0], `"client_subnet":"198.51.100.0/24"`) {
+		t.Errorf("%+v, sent %q", r, sent)
+	}
+	r = ask(t, "routing test app.example.com --ecs 198.51.100.77", n)
+	if r.code == 0 || !strings.Contains(r.errors, "it must be a network") {
+		t.Errorf("%+v", r)
+	}
+	r = ask(t, "routing test app.example.com", n)
+	if r.code == 0 || !strings.Contains(r.errors, "--client is missing") {
+		t.Errorf("%+v", r)
+	}
+}

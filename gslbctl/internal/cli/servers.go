@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) serversCommand() *cobra.Command {
-	return cmdline.Group("servers", "Show, register and change servers", a.serversListCommand(),
+	return cmdline.Group("servers", "List, add, change and remove servers", a.serversListCommand(),
 		cmdline.Changing(a.serversAddCommand()),
 		cmdline.Changing(a.serversSetCommand()),
 		a.serversRemoveCommand(), a.serversResetCommand(),

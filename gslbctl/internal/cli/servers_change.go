@@ -108,6 +108,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 		},
 	}
 	flags = a.serverFlags(cmd)
+	cmd.Flags().Lookup("weight").Usage += "; for a limited time: gslbctl weight"
 	return cmd
 }
 

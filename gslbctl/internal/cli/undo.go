@@ -26,7 +26,7 @@ func (a *app) undoCommand() *cobra.Command {
 			"nothing.\n\n" +
 			"Without an id, undo finds your last change on all nodes. Each node numbers its own audit entries, so\n" +
 			"an id requires exactly one node. undo fails if a later change affects the same object. An undo can\n" +
-			"be undone.",
+			"be undone. If undo does not cover your last change, such as config set, it fails and changes nothing.",
 		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -70,7 +70,8 @@ func (a *app) checkPlanned(ctx context.Context, kind api.OrderKind, servers []ap
 // windowFlags adds --at, --expires-in and its other name --for.
 func windowFlags(cmd *cobra.Command, w *window) {
 	cmd.Flags().StringVar(&w.at, "at", "",
-		"start `time`, such as 22:00, \"tomorrow 02:00\" or 2026-01-31T22:00:00Z (default now)")
+		"start `time` in the zone of this machine, such as 22:00, \"tomorrow 02:00\", or "+
+			"2026-01-31T22:00:00Z (default now)")
 	cmdline.SpanVar(cmd.Flags(), &w.expires, "expires-in", 0,
 		"duration from the start, such as 30m or 1d (default no end)")
 	cmdline.SpanVar(cmd.Flags(), &w.alias, "for", 0, "alias of --expires-in")

@@ -31,6 +31,7 @@ func TestParseMoment_TakesWhatPeopleType(t *testing.T) {
 		}
 	}
 	for text, words := range map[string]string{
+		"today":                "2026-03-28 00:00:00 CET (23:00:00 UTC), which has passed",
 		"21:30":                `the next is "tomorrow 21:30"`,
 		"2026-03-28T20:00:00Z": "has passed",
 		"tomorrow 02:30":       "jumps over it",
@@ -127,6 +128,7 @@ func TestWindows_AreSentWithTheirBeginningAndShownBack(t *testing.T) {
 	}
 	before := len(n.changes())
 	for line, words := range map[string]string{
+		"overrides|set|app.example.com:192.0.2.11:443|--healthy|true|--reason|r":          "write --healthy=true",
 		"weight|app.example.com|192.0.2.10:443|7|--reason|r|--at|01:00":                   "has passed",
 		"weight|app.example.com|192.0.2.10:443|7":                                         "--reason",
 		"weight|app.example.com|192.0.2.10:443":                                           "the weight is missing",

@@ -26,7 +26,8 @@ func (p *Period) Flags(cmd *cobra.Command) {
 // SinceFlag adds only --since.
 func (p *Period) SinceFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.since, "since", "",
-		"only from this `time` on: an age, such as 10m, 2d, or a time, such as \"yesterday 14:00\"")
+		"only from this `time` on: an age, such as 10m, 2d, a date, such as yesterday, or a time, "+
+			"such as \"yesterday 14:00\"")
 }
 
 // HasEnd reports whether the period has an end.
@@ -77,8 +78,8 @@ func Query(now time.Time, p *Period, from, to string, fields map[string]string) 
 	return q, p.set(q, from, to, now)
 }
 
-// ParsePast reads a time that has passed: an age such as 2d3h, RFC 3339, a date, or a clock time after "yesterday",
-// "today" or a date in the zone of now. A clock time without a day is its latest occurrence.
+// ParsePast reads a time that has passed: an age such as 2d3h, RFC 3339, "yesterday", "today" or a date, or
+// a clock time after one of them, in the zone of now. A clock time without a day is its latest occurrence.
 func ParsePast(text string, now time.Time) (at time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if age, err := ParseSpan(text); err == nil {
@@ -95,8 +96,8 @@ func ParsePast(text string, now time.Time) (at time.Time, err error) {
 	}
 	at, err = parseLocal(text, now)
 	if err != nil {
-		return at, fmt.Errorf("%q is no time: give an age such as 10m or 2d, or a time such as 14:00, \"yesterday "+
-			"14:00\", 2026-01-31, \"2026-01-31 14:00\" or 2026-01-31T14:00:00Z", text)
+		return at, fmt.Errorf("%q is no time: give an age such as 10m or 2d, or a time such as 14:00, yesterday, "+
+			"\"yesterday 14:00\", 2026-01-31, \"2026-01-31 14:00\" or 2026-01-31T14:00:00Z", text)
 	}
 	if at.After(now) && !strings.Contains(text, " ") {
 		return parseLocal("yesterday "+text, now)
