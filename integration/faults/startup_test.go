@@ -185,7 +185,7 @@ func TestStartup_SaysWhatItWaitsFor(t *testing.T) {
 	testbed.Start(t, n)
 	for _, words := range [][]string{
 		{"waiting for the signing keys of the other nodes", "http://127.0.0.1:1", "10"},
-		{"waiting for backends of these domains", testbed.AppName, "servfail"},
+		{"waiting for backends of these domains", testbed.AppName, "fallback answer"},
 	} {
 		testbed.Until(t, testbed.StartBound, words[0], func(context.Context) error { return testbed.Said(n.Unit, words...) })
 	}
