@@ -21,7 +21,7 @@ const stopPatience = 10 * time.Second
 
 // errHanging is the error of run if parts do not stop within stopPatience. The caller must not wait for them either.
 var errHanging = errors.New(
-	"the disk of data_dir takes too long: ended without waiting for what was still to be stored, which is the latest " +
+	"the disk of data_dir takes too long: ended without storing the latest " +
 		"statuses of backends at least")
 
 // run answers queries until ctx ends or a part fails. The core stops after the parts that write to it. DNS stops last,
@@ -147,7 +147,7 @@ func (n *node) watchdog(ctx context.Context) error {
 		return errors.Join(n.registry.WaitForCommands(ctx), n.publisher.Flush(ctx))
 	})
 	if err != nil {
-		n.log.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")
+		n.log.Error().Err(err).Msg("the watchdog of the service manager receives no signals of this process")
 	}
 	return nil
 }

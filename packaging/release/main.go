@@ -41,7 +41,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	r := &release{}
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
-	flags.StringVar(&r.out, "out", "dist", "`directory` to write to; what is in it is removed")
+	flags.StringVar(&r.out, "out", "dist", "`directory` to write to; existing content is removed")
 	flags.StringVar(&r.commit, "commit", "", "the commit that is built")
 	date := flags.String("date", "", "its `time`, RFC 3339")
 	only := flags.String("only", "", "make only the artifacts of these programs and platforms: "+

@@ -62,13 +62,13 @@ func ParseService(text string) (name, remedy string) {
 func labelRemedy(label string) string {
 	switch {
 	case label == "":
-		return "two dots stand together, or one at the beginning: remove it"
+		return "it has two adjacent dots, or a dot at the beginning: remove the dot"
 	case len(label) > maxLabel:
 		return fmt.Sprintf("the label %s has %d octets, at most %d are allowed", quoteValue(label), len(label), maxLabel)
 	case label[0] == '-' || label[len(label)-1] == '-':
 		return fmt.Sprintf("the label %s begins or ends with a hyphen", quoteValue(label))
 	case strings.ContainsFunc(label, notInLabel):
-		return "a name has letters, digits, hyphens, underscores and dots, nothing else"
+		return "a name has letters, digits, hyphens, underscores and dots only"
 	}
 	return ""
 }
@@ -81,10 +81,10 @@ func notInLabel(r rune) bool {
 func idnRemedy(text string) string {
 	if utf8.ValidString(text) {
 		if encoded, err := idna.Lookup.ToASCII(strings.TrimSuffix(text, ".")); err == nil {
-			return "write the name as it stands in the DNS, in its A-label form: " + encoded
+			return "write the name as in the DNS, in its A-label form: " + encoded
 		}
 	}
-	return "write the name as it stands in the DNS: internationalised labels in their A-label form (xn--...)"
+	return "write the name as in the DNS: internationalised labels in their A-label form (xn--...)"
 }
 
 func ascii(s string) bool {

@@ -173,7 +173,7 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 		{"merge of a list with no map", "mode: test\nserver: {<<: [x]}\n",
 			[]string{`main.yaml:2: << takes a map, or a list of maps`}},
 		{"anchor in itself", "mode: test\nserver: &s\n  policies: {x: *s}\n",
-			[]string{`main.yaml:3: the alias *s stands inside its own anchor: write out what is meant`}},
+			[]string{`main.yaml:3: the alias *s is inside its own anchor: write the value`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,21 +27,21 @@ func TestCanonicalName_SaysWhatWouldBeRight(t *testing.T) {
 	for text, want := range map[string]string{
 		"":           "give a domain name, such as app.example.com",
 		".":          "give a domain name, such as app.example.com",
-		"a..b":       "two dots stand together, or one at the beginning: remove it",
-		".a":         "two dots stand together, or one at the beginning: remove it",
+		"a..b":       "it has two adjacent dots, or a dot at the beginning: remove the dot",
+		".a":         "it has two adjacent dots, or a dot at the beginning: remove the dot",
 		"-a.b":       `the label "-a" begins or ends with a hyphen`,
-		"a b":        "a name has letters, digits, hyphens, underscores and dots, nothing else",
-		"*.a":        "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"a b":        "a name has letters, digits, hyphens, underscores and dots only",
+		"*.a":        "a name has letters, digits, hyphens, underscores and dots only",
 		"192.0.2.1":  "this is an address; give a domain name, such as app.example.com",
-		"münchen.de": "write the name as it stands in the DNS, in its A-label form: xn--mnchen-3ya.de",
-		"\xff.de": "write the name as it stands in the DNS: internationalised labels in their " +
+		"münchen.de": "write the name as in the DNS, in its A-label form: xn--mnchen-3ya.de",
+		"\xff.de": "write the name as in the DNS: internationalised labels in their " +
 			"A-label form (xn--...)",
 		strings.Repeat("a", 64):      `the label "` + strings.Repeat("a", 60) + `..." has 64 octets, at most 63 are allowed`,
 		strings.Repeat("a.", 127):    "",
 		strings.Repeat("a.", 130):    "the name has 259 octets, at most 253 are allowed",
-		"app.example.com:80":         "a name has letters, digits, hyphens, underscores and dots, nothing else",
-		"https://app.example.com/x":  "a name has letters, digits, hyphens, underscores and dots, nothing else",
-		"app.example.com\nx: secret": "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"app.example.com:80":         "a name has letters, digits, hyphens, underscores and dots only",
+		"https://app.example.com/x":  "a name has letters, digits, hyphens, underscores and dots only",
+		"app.example.com\nx: secret": "a name has letters, digits, hyphens, underscores and dots only",
 	} {
 		if _, remedy := ParseName(text); remedy != want {
 			t.Errorf("ParseName(%q): %q, want %q", text, remedy, want)
@@ -88,7 +88,7 @@ func TestHostPortRemedy_AcceptsNamesAndAddressesWithAPort(t *testing.T) {
 		"ow-1:0":            "give a port from 1 to 65535 behind the last colon",
 		"0.0.0.0:7946":      "this stands for every address: give the one of the machine",
 		"224.0.0.1:7946":    "this is a multicast address: give the one of a single machine",
-		"a_b c:7946":        "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"a_b c:7946":        "a name has letters, digits, hyphens, underscores and dots only",
 		"255.255.255.255:1": "this is the broadcast address: give the one of a single machine",
 	} {
 		if remedy := HostPortRemedy(text); remedy != want {

@@ -12,7 +12,7 @@ import (
 func parseYAML(text string) (node, Problems) {
 	if len(text) > maxYAML {
 		return node{}, Problems{{Message: fmt.Sprintf("the file has %d octets, and YAML may have %d: "+
-			"write long lists as JSON, in an included file whose name ends in .json", len(text), maxYAML)}}
+			"write long lists as JSON, in an included file with a name that ends in .json", len(text), maxYAML)}}
 	}
 	lines := &lineReader{rest: text}
 	decoder := yaml.NewDecoder(lines)
@@ -80,7 +80,7 @@ func (c *converter) alias(n *yaml.Node) (converted node, size int) {
 	} else {
 		a := c.anchors[n.Alias]
 		if a.size == 0 {
-			c.fail(n.Line, "the alias *%s stands inside its own anchor: write out what is meant", n.Value)
+			c.fail(n.Line, "the alias *%s is inside its own anchor: write the value", n.Value)
 		}
 		converted, size = a.node, a.size
 	}

@@ -28,7 +28,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
   resolver: {servers: ['192.0.2.53:0'], min_ttl: 2h, max_ttl: 1h}
 `, []string{
 			`6: agent.backends[0].target: "lb.example": is set in addition to an address: remove one of the two`,
-			`7: agent.backends[1].target: "lb example": a name has letters, digits, hyphens, underscores and dots, nothing else`,
+			`7: agent.backends[1].target: "lb example": a name has letters, digits, hyphens, underscores and dots only`,
 			`8: agent.resolver.servers[0]: "192.0.2.53:0": give an address with its port, such as 192.0.2.53:53 or ` +
 				`[2001:db8::53]:53`,
 			`8: agent.resolver.min_ttl: "2h0m0s": must not be greater than max_ttl, which is 1h0m0s`}},
@@ -96,7 +96,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 				`6: agent.backends[0].port: is missing: give a port from 1 to 65535`,
 				`6: agent.backends[0].health_check: is missing: say how the backend is probed, at least its type: http, https, ` +
 					`tcp, grpc or grpcs`,
-				`7: agent.backends[1].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
+				`7: agent.backends[1].service: "a b": a name has letters, digits, hyphens, underscores and dots only`,
 				`7: agent.backends[1].address: "::": this stands for every address: give the one of the machine`,
 				`7: agent.backends[1].weight: "0": give a number from 1 to 1000`,
 				`7: agent.backends[1].health_check.path: is missing: an http check needs the path to ask for, for example /health`,

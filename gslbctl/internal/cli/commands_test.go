@@ -350,8 +350,8 @@ func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 	if got := reason(b); got != "the agent reports unhealthy: refused" {
 		t.Error(got)
 	}
-	b.ValidationNote = pointer("its agent alone judges expect")
-	if got := reason(b); got != "the agent reports unhealthy: refused; its agent alone judges expect" {
+	b.ValidationNote = pointer("only its agent decides expect")
+	if got := reason(b); got != "the agent reports unhealthy: refused; only its agent decides expect" {
 		t.Error(got)
 	}
 }

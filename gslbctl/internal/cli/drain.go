@@ -153,7 +153,7 @@ func (a *app) undrainCommand() *cobra.Command {
 	return cmd
 }
 
-// undrain ends the drain of a server on one node. said is the resulting state.
+// undrain ends the drain of a server on a node. It returns the resulting state.
 func undrain(ctx context.Context, c *api.Client, id string) (said string, err error) {
 	drain, err := c.UndrainServer(ctx, id)
 	if drain.Draining {

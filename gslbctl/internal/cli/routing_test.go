@@ -26,7 +26,7 @@ func fakeExplanation() api.RoutingResult {
 				"it to serve)"}},
 		Factors: []api.RoutingFactor{
 			{Name: "serving_backends", Type: "health", Value: "2 of 3, 2 of them of this family",
-				Impact: "the others are left out"},
+				Impact: "the others are omitted"},
 			{Name: "client_region", Type: "geo", Value: "us by country 198.51.100.0/22",
 				Impact: "its own region has nothing to answer with: eu is next"},
 		},

@@ -35,12 +35,12 @@ const (
 // adds the charts.
 func drawReplication(charts map[string]plot.Chart, seed uint64) {
 	var took, rest, each, exchanges [2]plot.Line
-	fmt.Println("| nodes | asks | a change is everywhere after, median and p99 | exchanges a change | " +
+	fmt.Println("| nodes | polls | a change is everywhere after, median and p99 | exchanges a change | " +
 		"a node at rest | a change costs each node | one core is full at |\n|---|---|---|---|---|---|---|")
 	for kind, few := range []int{0, fewPeers} {
 		name := "all ask all"
 		if few > 0 {
-			name = fmt.Sprintf("each asks %d", few)
+			name = fmt.Sprintf("each polls %d", few)
 		}
 		for _, line := range []*plot.Line{&took[kind], &rest[kind], &each[kind], &exchanges[kind]} {
 			line.Name = name
@@ -107,7 +107,7 @@ func drawRates(charts map[string]plot.Chart) {
 		"nodes-checks.svg":  {Title: "Checks of each node: " + of, Y: "cores", Lines: checks[:]},
 		"nodes-asked.svg":   {Title: "Checks that one backend answers", Y: "a second", Lines: asked[:]},
 		"nodes-agents.svg":  {Title: fmt.Sprintf("%d agents, each node", agents), Y: "cores", Lines: heard[:]},
-		"nodes-packets.svg": {Title: "Packets of one agent, both ways", Y: "a second", Lines: packets[:]},
+		"nodes-packets.svg": {Title: "Packets per agent, both ways", Y: "a second", Lines: packets[:]},
 	} {
 		c.X = "nodes"
 		charts[file] = c

@@ -123,7 +123,7 @@ func (w *walker) add(key, option, effect string, of reflect.Type, f reflect.Stru
 		r.facts = append(r.facts, "at most "+most)
 	}
 	if effect == string(settings.Restart) {
-		r.facts = append(r.facts, "counts at the next start")
+		r.facts = append(r.facts, "takes effect at the next start")
 	}
 	if strings.Contains(r.facts[0], "secret") && !strings.Contains(key, "[]") { // elements of lists have no variables
 		r.meaning += " Environment: `" + settings.Variable(key) + "`."

@@ -101,17 +101,18 @@ func (e *Explanation) health() Factor {
 		Value: fmt.Sprintf("%d of %d, %d of them of this family", serving, len(e.Backends), family)}
 	switch e.Outcome {
 	case policy.NoHealthyBackend:
-		f.Impact = "too few may serve and on_all_down is servfail: SERVFAIL"
+		f.Impact = "fewer backends than required may serve and on_all_down is servfail: SERVFAIL"
 		if last := e.Basis.Rules.OnAllDown; last == policy.LastHealthy || last == policy.All {
-			f.Impact = "too few may serve and on_all_down " + string(last) + " finds none either: SERVFAIL"
+			f.Impact = "fewer backends than required may serve and on_all_down " + string(last) + " finds none either: SERVFAIL"
 		}
 	case policy.Fallback:
-		f.Impact = fmt.Sprintf("too few may serve: on_all_down %s answers, for %d s at most", e.Basis.Rules.OnAllDown,
+		f.Impact = fmt.Sprintf("fewer backends than required may serve: on_all_down %s answers, for %d s at most",
+			e.Basis.Rules.OnAllDown,
 			policy.MaxFallbackTTL)
 	case policy.NoData:
 		f.Impact = "no address of this family: an empty answer"
 	default:
-		f.Impact = "the others are left out"
+		f.Impact = "the others are omitted"
 	}
 	return f
 }
@@ -154,7 +155,7 @@ func (e *Explanation) choice() (factors []Factor) {
 	d := &e.Decision
 	if d.Algorithm != nil && d.Algorithm != e.Basis.Rules.Algorithm {
 		factors = append(factors, Factor{"fallback_algorithm", Priority, d.Algorithm.Name,
-			e.Basis.Rules.Algorithm.Name + " knows too little to choose"})
+			e.Basis.Rules.Algorithm.Name + " lacks data for a choice"})
 	}
 	if inside := e.inside(); inside != d.Algorithm && d.Region != "" && len(d.Members) > 0 {
 		factors = append(factors, Factor{"algorithm_inside", Priority, inside.String(), "chooses inside " + d.Region})
@@ -162,7 +163,7 @@ func (e *Explanation) choice() (factors []Factor) {
 	if d.Hashed {
 		factors = append(factors, Factor{"client_network", Weight,
 			fmt.Sprintf("/%d or /%d", d.ClientBits.IPv4, d.ClientBits.IPv6),
-			"this network keeps to one backend while that serves; shares are of all networks"})
+			"this network has the same backend while the backend serves; shares are of all networks"})
 	}
 	return factors
 }
@@ -202,14 +203,14 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 		}
 		if f.Weight != nil {
 			factors = append(factors, Factor{name, Weight, fmt.Sprintf("%d, %s", b.Candidate.Weight, author(f.Weight)),
-				fmt.Sprintf("in the place of the declared %d", f.Declared)})
+				fmt.Sprintf("instead of the declared %d", f.Declared)})
 		}
 	}
 	if b.Excluded != "" {
 		return factors
 	}
 	if f := b.Info; f != nil && f.Check != "" {
-		factors = append(factors, Factor{name, Health, f.Check, "its agent decides by what is left out"})
+		factors = append(factors, Factor{name, Health, f.Check, "the agent decides on the omitted part"})
 	}
 	if m := b.Candidate.Latency; e.inside() == policy.Latency && m.Samples > 0 {
 		impact := "among the fastest"

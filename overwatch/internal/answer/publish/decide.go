@@ -184,7 +184,7 @@ func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 	if withheld > 0 {
 		p.log.Warn().
 			Int("withheld", withheld).
-			Msg("more domains changed than the log takes; gslb_overwatch_domains_down counts those that are down")
+			Msg("more domains changed than the log shows; gslb_overwatch_domains_down is the number of domains that are down")
 	}
 	switch outcome {
 	case policy.NoHealthyBackend:
@@ -206,7 +206,7 @@ func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 // shortage returns the reason for the fallback answer of a domain.
 func shortage(d *domain) string {
 	if d.rules.MinHealthy != (policy.Minimum{}) {
-		return "fewer backends may serve than domains[].min_healthy asks for"
+		return "fewer backends may serve than domains[].min_healthy requires"
 	}
 	return "no backend may serve"
 }

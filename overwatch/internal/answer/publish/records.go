@@ -229,7 +229,7 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	case rr.Header().Class != dns.ClassINET:
 		return "its class is not IN; leave the class out"
 	case rtype == 0 || rtype == dns.TypeOPT || 128 <= rtype && rtype <= 255: // RFC 6895 section 3.1
-		return fmt.Sprintf("%s is no type of data: it only stands in queries and messages", dns.Type(rtype))
+		return fmt.Sprintf("%s is no type of data: it is used only in queries and messages", dns.Type(rtype))
 	case refused:
 		return fmt.Sprintf("%s records do not go here: %s", dns.TypeToString[rtype], why)
 	case !dns.IsSubDomain(z.Apex, owner):
@@ -239,7 +239,7 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	case rr.Header().Ttl > maxTTL:
 		return fmt.Sprintf("TTL %d: a TTL is at most %d seconds (RFC 2181 section 8)", rr.Header().Ttl, maxTTL)
 	case z.steers(owner, dns.TypeCNAME):
-		return fmt.Sprintf("%s is a domain with answer: cname, and an alias has nothing beside it (RFC 1034 section 3.6.2); "+
+		return fmt.Sprintf("%s is a domain with answer: cname, and an alias has no other records (RFC 1034 section 3.6.2); "+
 			"remove the record, or leave answer out", owner)
 	case z.steers(owner, dns.TypeSRV):
 		if rtype == dns.TypeSRV || rtype == dns.TypeCNAME {
@@ -247,12 +247,12 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 				owner)
 		}
 	case steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME):
-		return fmt.Sprintf("%s is a domain, whose addresses are steered; remove the record or the domain", owner)
+		return fmt.Sprintf("%s is a load-balanced domain; remove the record or the domain", owner)
 	case z.steers(owner, rtype):
 		return fmt.Sprintf("%s is a domain with %s records; remove the record, or the setting of the domain", owner,
 			dns.TypeToString[rtype])
 	case rtype == dns.TypeCNAME && len(types) > 0, slices.Contains(types, dns.TypeCNAME):
-		return fmt.Sprintf("%s has other records, and an alias has none beside it (RFC 1034 section 3.6.2)", owner)
+		return fmt.Sprintf("%s has other records, and an alias has no other records (RFC 1034 section 3.6.2)", owner)
 	}
 	return ""
 }

@@ -29,9 +29,9 @@ var open = []struct {
 }{
 	{Headers, "its agent's check has headers, which a node does not send"},
 	{Send, "its agent's check sends a text, which a node does not"},
-	{Address, "its agent's check goes to another address, where a node does not look"},
+	{Address, "the check of its agent probes another address, which nodes do not probe"},
 	{Method, "its agent's check has a method other than GET, HEAD and OPTIONS"},
-	{Elsewhere, "its agent is heard from another address, and no allowed_cidrs of agent_policies covers this one"},
+	{Elsewhere, "its agent reports from another address, and no allowed_cidrs of agent_policies covers this address"},
 	{Unknown, "this node cannot make its agent's check"},
 }
 
@@ -44,7 +44,7 @@ var judged = []struct {
 // String returns a sentence with the omitted parts and the reason, empty if there are none.
 func (l Omitted) String() string {
 	if l&ByPolicy != 0 {
-		return "this node checks it as overwatch.agent_policies says, not as its agent asks"
+		return "this node uses the check in overwatch.agent_policies instead of the agent's check"
 	}
 	for _, o := range open {
 		if l&o.part != 0 {
@@ -60,5 +60,5 @@ func (l Omitted) String() string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return "its agent alone judges " + strings.Join(keys, " and ") + ": this node makes the rest of the check"
+	return "only its agent decides " + strings.Join(keys, " and ") + ": this node makes the rest of the check"
 }

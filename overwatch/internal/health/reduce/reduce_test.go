@@ -96,7 +96,7 @@ func TestLeft_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 		reduce.Headers | reduce.BodyMatches:      "only looks whether the port is open: its agent's check has headers",
 		reduce.Elsewhere:                         "its agent is heard from another address",
 		reduce.Unknown:                           "this node cannot make its agent's check",
-		reduce.BodyContains | reduce.BodyMatches: "its agent alone judges body_contains and body_matches",
+		reduce.BodyContains | reduce.BodyMatches: "only its agent decides body_contains and body_matches",
 	} {
 		if got := left.String(); !strings.Contains(got, want) || (want == "") != (got == "") {
 			t.Errorf("%b is %q, want %q", left, got, want)

@@ -72,7 +72,7 @@ func TestReduce_WhatIsLeftOutIsSaidAndTheAgentsWordCounts(t *testing.T) {
 		asked := page
 		asked.BodyMatches, asked.BodyContains = "(?:"+strings.Repeat("a", 225)+"){1000}b", "ok"
 		w.ask(agent, asked, a1)
-		w.checked(a1, check.HTTP, "its agent alone judges body_contains and body_matches")
+		w.checked(a1, check.HTTP, "only its agent decides body_contains and body_matches")
 		if d := w.View().Get(id(a1)).Check().Detail; d != (check.Details{}) {
 			t.Errorf("the node's check has %s", d)
 		}
@@ -144,7 +144,7 @@ func TestReduce_WhatAnOldStoreHolds(t *testing.T) {
 		w.checked(a1, check.TCP, "only looks whether the port is open")
 		w.checked(a2, check.TCP, elsewhere)
 		w.checked(b1, check.TCP, elsewhere)
-		w.checked(d1, check.HTTP, "its agent alone judges body_matches")
+		w.checked(d1, check.HTTP, "only its agent decides body_matches")
 		for _, name := range []string{a1, a2, b1, d1} {
 			if !w.View().Get(id(name)).MayServe {
 				t.Errorf("%s stopped serving", name)

@@ -13,7 +13,7 @@ type failure struct{ meaning, example string }
 var failures = map[int]failure{
 	http.StatusBadRequest: {"The request is invalid: the sentence names the field, the value and what " +
 		"would be right.", "weight is 5000: it must be from 1 to 1000"},
-	http.StatusUnauthorized: {"api.tokens is set and the request has no token, or one that is not known.",
+	http.StatusUnauthorized: {"api.tokens is set and the request has no token, or an unknown token.",
 		"this needs a token: send Authorization: Bearer <token>, one of api.tokens"},
 	http.StatusForbidden: {"The client is outside api.allowed_networks, its token has another role, or its " +
 		"page is of another origin.", "192.0.2.7 is not in api.allowed_networks"},
@@ -35,7 +35,7 @@ var failures = map[int]failure{
 	http.StatusInternalServerError: {"An error of the node; its log has details under the same request id.",
 		"an error of this node, not of the request: its log has details under request id 0123456789abcdef"},
 	http.StatusNotImplemented: {"The function is not configured on this node.",
-		"this node makes no checks of its own: overwatch.validation.enabled is false"},
+		"this node makes no own checks: overwatch.validation.enabled is false"},
 	http.StatusServiceUnavailable: {"The node is stopping or overloaded.",
 		"the node is stopping or too busy to do this in time: try again"},
 	http.StatusInsufficientStorage: {"It could not be stored, so nothing was changed.",

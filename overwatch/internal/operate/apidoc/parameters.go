@@ -1,7 +1,7 @@
 package apidoc
 
 const introduction = `Every answer is JSON and carries X-Request-Id. An error is {"error": "<sentence>"}: ` +
-	"the sentence names the field, the value that was found and what would be right.\n\n" +
+	"the sentence names the field, the value and the remedy.\n\n" +
 	"Access is decided by api.allowed_networks and, where api.tokens is set, by a bearer token; x-role says which role " +
 	"an operation needs. A change is on disk and in DNS answers when the call returns.\n\n" +
 	"Unknown fields and unknown query parameters are errors. Lists take limit and offset and keep a stable order. " +

@@ -27,7 +27,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	}
 	if !s.edit.ChecksServers() {
 		return answer{}, problemf(http.StatusNotImplemented,
-			"this node makes no checks of its own: overwatch.validation.enabled is false")
+			"this node makes no own checks: overwatch.validation.enabled is false")
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), api.ValidateTimeout)
 	defer cancel()

@@ -49,7 +49,7 @@ func (c *Config) validate(report *settings.Report) {
 	for _, path := range report.LargeFiles() {
 		v.warn("%s: such a large YAML file takes seconds to read: write its lists as JSON, which takes a tenth of the "+
 			"time and "+
-			"memory, in an included file whose name ends in .json", path)
+			"memory, in an included file with a name that ends in .json", path)
 	}
 	c.foldRegions()
 	c.warnings = v.cautions.all()

@@ -75,7 +75,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			[]string{`1: overwatch.stale.threshold: "0s": give a time from 1s to 87600h`}},
 
 		{"tokens", "overwatch:\n  agent_tokens:\n    a..b: x\n    ok.example: ''\n    Ok.Example: y\n    nothing:", []string{
-			`3: overwatch.agent_tokens["a..b"]: two dots stand together, or one at the beginning: remove it`,
+			`3: overwatch.agent_tokens["a..b"]: it has two adjacent dots, or a dot at the beginning: remove the dot`,
 			`4: overwatch.agent_tokens["ok.example"]: this service is there already, spelled otherwise (case and a final dot ` +
 				`do not count): keep one`,
 			`6: overwatch.agent_tokens["nothing"]: the token is empty: give at least 32 random characters, for example from: ` +
@@ -155,7 +155,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"zones", "dns:\n  zones:\n    - a.example\n    - {name: A.example.}\n    - ''\n    - bücher.example", []string{
 			`4: dns.zones[1].name: "a.example": is already dns.zones[0]: keep one`,
 			`5: dns.zones[2].name: give a domain name, such as app.example.com`,
-			`6: dns.zones[3].name: "bücher.example": write the name as it stands in the DNS, in its A-label form: ` +
+			`6: dns.zones[3].name: "bücher.example": write the name as in the DNS, in its A-label form: ` +
 				`xn--bcher-kva.example`}},
 
 		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR]}\n- {name: b, latitude: " +
@@ -282,7 +282,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`5: regions[0].servers[1].weight: "0": give a number from 1 to 1000`,
 			`6: regions[0].servers[2].address: "224.0.0.1": this is a multicast address: give the one of a single machine`,
 			`6: regions[0].servers[2].weight: "1001": give a number from 1 to 1000`,
-			`8: regions[0].servers[4].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
+			`8: regions[0].servers[4].service: "a b": a name has letters, digits, hyphens, underscores and dots only`,
 			`9: regions[0].servers[5]: "192.0.2.1:1": is already regions[0].servers[3] (x.yaml:7) for the same service: keep ` +
 				`one`,
 			`10: regions[0].servers[6].host: "x": is the Host header of http checks, and this server's check is tcp: remove ` +
@@ -312,7 +312,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m": give at least 1h`}},
 		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}",
 			[]string{
-				`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; ` +
+				`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots only; ` +
 					`without scheme and port`,
 				`1: api.max_connections: "0": give a number from 1 to 65536`,
 				`1: api.allowed_networks: is empty, so nobody could use the API: give networks, or set api.enabled to false`}},

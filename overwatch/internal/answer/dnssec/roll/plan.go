@@ -101,10 +101,10 @@ func (r *Roll) Risk() string {
 			"resolvers refuse the unsigned answers of all other nodes, until that record is taken out and its TTL is over"
 	case ToSigned:
 		return "if it answers resolvers, it does so unsigned: once the parent has the DS record, resolvers refuse its " +
-			"answers, until it has heard of the other nodes"
+			"answers, until it has contacted the other nodes"
 	}
 	return "if it answers resolvers, it may do so with the old key alone: those that know the new DS record or the new " +
-		"key refuse its answers, until it has heard of the other nodes"
+		"key refuse its answers, until it has contacted the other nodes"
 }
 
 // adviseTransition is Advise during a signing transition and for an unsigned zone.
