@@ -69,8 +69,8 @@ func TestDiscovery_AFileBringsBackendsAndTakesThem(t *testing.T) {
 	backends("both backends", serving(2))
 
 	write(text[:len(text)/2])
-	testbed.Until(t, time.Minute, "the agent to refuse the file", func(context.Context) error {
-		return testbed.Said(a.Unit, "a file with backends is refused", "b.yaml:")
+	testbed.Until(t, time.Minute, "the agent to reject the file", func(context.Context) error {
+		return testbed.Said(a.Unit, "a file with backends is invalid", "b.yaml:")
 	})
 	backends("both backends", serving(2))
 	s.Answered(t, n, found.At.Addr(), time.Now(), time.Minute)
