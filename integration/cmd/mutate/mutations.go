@@ -14,23 +14,23 @@ const inside = "overwatch/internal/"
 var mutations = []mutation{
 	{
 		"a stale backend with failing checks is not in answers",
-		inside + "health/registry/effective.go",
-		"return Conclusion{api.EffectiveStale, false, ReasonStaleFailing}",
-		"return Conclusion{api.EffectiveStale, true, ReasonStaleFailing}",
-		inside + "health/registry", "TestEffective_IsTheTableForEveryCombination",
+		inside + "health/status/effective.go",
+		"Conclusion{isStale, false, ReasonStaleFailing}",
+		"Conclusion{isStale, true, ReasonStaleFailing}",
+		inside + "health/status", "TestEffective_IsTheTableOfTheManualForEveryInput",
 	},
 	{
 		"a backend that its agent calls unhealthy is not answered",
-		inside + "health/registry/effective.go",
-		"return Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}",
-		"return Conclusion{api.EffectiveHealthy, true, ReasonAgentUnhealthy}",
+		inside + "health/status/effective.go",
+		"Conclusion{isUnhealthy, false, ReasonAgentUnhealthy}",
+		"Conclusion{isHealthy, true, ReasonAgentUnhealthy}",
 		inside + "health/registry", "TestTransition_ChangesOneBackend",
 	},
 	{
 		"a backend that has been drained is not answered",
-		inside + "health/registry/drain.go",
-		"if b.Share == 0 && b.MayServe {",
-		"if false && b.MayServe {",
+		inside + "health/status/serving.go",
+		"s.MayServe, s.Reason = false, ReasonDrained",
+		"s.MayServe, s.Reason = true, ReasonDrained",
 		inside + "health/registry", "TestDrain_LowersTheShareLinearlyThenStopsServing",
 	},
 	{
@@ -42,9 +42,9 @@ var mutations = []mutation{
 	},
 	{
 		"a name that exists without the type is NODATA",
-		inside + "answer/dnsserver/responder.go",
-		"case zone.NoData:\n\t\treturn dns.RcodeSuccess",
-		"case zone.NoData:\n\t\treturn dns.RcodeNameError",
+		inside + "answer/dnsserver/reply.go",
+		"case zone.NoData:\n\t\to.status = noData",
+		"case zone.NoData:\n\t\to.status, o.rcode = nxDomain, dns.RcodeNameError",
 		inside + "answer/dnsserver", "TestRespond_Records",
 	},
 	{
@@ -64,7 +64,7 @@ var mutations = []mutation{
 	{
 		"reports of a revoked agent are rejected",
 		inside + "health/trust/open.go",
-		"if a.pinned.standing.Load().revoked {",
+		"if a.pinned.rights.Load().revoked {",
 		"if false {",
 		inside + "health/trust", "TestRevoke_IsInEffectAtOnceAndForEver",
 	},
