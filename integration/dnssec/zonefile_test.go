@@ -72,7 +72,7 @@ $INCLUDE more.zone
 	testbed.Tells(t, n.Unit, "not reloaded", "more.zone:2")
 	ask("long."+testbed.ZoneName, dns.TypeTXT)
 	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", n.Path, "--validate").Want(t, 2,
-		"more.zone:2", "is a domain, whose addresses are steered", "more.zone:3", "delegate in the parent zone")
+		"more.zone:2", "is a load-balanced domain", "more.zone:3", "delegate in the parent zone")
 	s.NoFailures(t, n, s.Began)
 }
 

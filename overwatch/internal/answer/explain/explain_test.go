@@ -134,7 +134,7 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			[]string{"priority fallback_algorithm weighted: latency lacks data for a choice"}},
 		{"a hash", past(policy.Rules{Algorithm: policy.ClientHash,
 			Domain: &model.Domain{ClientHash: model.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}}}, false),
-			[]string{"weight client_network /24 or /56: this network keeps to one backend"}},
+			[]string{"weight client_network /24 or /56: this network has the same backend"}},
 		{"a pool", past(policy.Rules{Algorithm: policy.Geolocation,
 			Pools: map[string]*policy.Algorithm{"eu": policy.RoundRobin}}, true),
 			[]string{"priority algorithm_inside round-robin: chooses inside eu"}},

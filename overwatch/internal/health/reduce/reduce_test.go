@@ -94,7 +94,7 @@ func TestLeft_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 		0:                                        "",
 		reduce.ByPolicy:                          "as overwatch.agent_policies says",
 		reduce.Headers | reduce.BodyMatches:      "only looks whether the port is open: its agent's check has headers",
-		reduce.Elsewhere:                         "its agent is heard from another address",
+		reduce.Elsewhere:                         "its agent reports from another address",
 		reduce.Unknown:                           "this node cannot make its agent's check",
 		reduce.BodyContains | reduce.BodyMatches: "only its agent decides body_contains and body_matches",
 	} {

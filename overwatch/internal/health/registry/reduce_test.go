@@ -40,7 +40,7 @@ func (w *world) checked(name string, want check.Type, note string) {
 	}
 }
 
-const elsewhere = "its agent is heard from another address"
+const elsewhere = "its agent reports from another address"
 
 func TestReduce_TheProtocolIsSpokenWhereTheAgentIsHeardFrom(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
