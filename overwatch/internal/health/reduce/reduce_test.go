@@ -92,7 +92,7 @@ func TestCheck_KeepsWhatMayBeAskedAndJudged(t *testing.T) {
 func TestLeft_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 	for left, want := range map[reduce.Omitted]string{
 		0:                                        "",
-		reduce.ByPolicy:                          "as overwatch.agent_policies says",
+		reduce.ByPolicy:                          "the check in overwatch.agent_policies",
 		reduce.Headers | reduce.BodyMatches:      "only looks whether the port is open: its agent's check has headers",
 		reduce.Elsewhere:                         "its agent reports from another address",
 		reduce.Unknown:                           "this node cannot make its agent's check",

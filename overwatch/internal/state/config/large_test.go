@@ -117,7 +117,7 @@ func TestLoad_LargeYAMLIsReadWithAHint(t *testing.T) {
 			1_000_000)+"{}")
 	if problems != nil || len(c.Warnings()) != 1 || !strings.Contains(c.Warnings()[0],
 		"pad.yaml: such a large YAML file") ||
-		!strings.Contains(c.Warnings()[0], "included file whose name ends in .json") {
+		!strings.Contains(c.Warnings()[0], "included file with a name that ends in .json") {
 		t.Errorf("problems %q, warnings %q", problems, c.Warnings())
 	}
 }
