@@ -16,7 +16,7 @@ import (
 
 var client = netip.MustParseAddr("192.0.2.99")
 
-// basis returns the basis of a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
+// decisionInput returns the basis of a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
 func input(number uint32) *policy.DecisionInput {
 	return &policy.DecisionInput{
 		Name: fmt.Sprintf("d%d.test.", number), Number: number, Clients: []string{"", "eu", "us"}, Answers: 1,

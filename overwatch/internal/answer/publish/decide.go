@@ -48,7 +48,7 @@ func (p *decider) forNextView(positions *positions) *decider {
 
 // decide decides a domain by its policy and updates its answers in the view. It returns the worst outcome.
 func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
-	basis := p.basis(d)
+	basis := p.decisionInput(d)
 	clients := p.clientsOf(d, basis.Candidates)
 	basis.Clients = clients.names
 	decisions := p.decisions[:0] // the same memory for all names

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// basis returns the current decision input of a domain, without clients.
-func (p *decider) basis(d *domain) *policy.DecisionInput {
+// decisionInput returns the current decision input of a domain, without clients.
+func (p *decider) decisionInput(d *domain) *policy.DecisionInput {
 	b := &policy.DecisionInput{
 		Name: d.name, Rules: d.rules, UsesRegion: d.placed, Answers: d.answers,
 		Candidates: p.candidates(d.servers(p.backends.Service(d.service)), p.measurements.smoothed[d.service]),
