@@ -40,8 +40,8 @@ func TestFailover_AgentProbeToDNSAnswerAndBack(t *testing.T) {
 	}
 }
 
-// The agent notices the end of a listening socket between two checks (health_check.watch). Checks alone would take three
-// minutes.
+// The agent notices the end of a listening socket between two checks (health_check.watch). Checks alone would take
+// three minutes.
 func TestFailover_AClosedSocketIsDetectedBetweenChecks(t *testing.T) {
 	s := testbed.NewSite(t, 2, 3)
 	for _, a := range s.Agents {

@@ -76,8 +76,8 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 // node keeps: 4096.
 const manyConnections = 10_000
 
-// With 10 000 connections: those that a node has no room for take the place of those that have waited longest, so that a
-// client that asks is served, and the room that the crowd takes is bounded.
+// With 10 000 connections: those that a node has no room for take the place of those that have waited longest, so that
+// a client that asks is served, and the room that the crowd takes is bounded.
 func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < manyConnections+200 {

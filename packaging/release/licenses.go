@@ -193,8 +193,8 @@ func thirdParty(p program, list []library) []byte {
 	for _, l := range list {
 		fmt.Fprintf(&b, "%-72s %s\n", l.path+" "+l.version, strings.Join(l.licenses, " AND "))
 	}
-	b.WriteString("\nThe source of each Go module is at https://proxy.golang.org/<path>/@v/<version>.zip, and the source\n" +
-		"of std at https://go.dev/dl/.\n")
+	b.WriteString("\nThe source of each Go module is at https://proxy.golang.org/<path>/@v/<version>.zip, and the " +
+		"source\nof std at https://go.dev/dl/.\n")
 	for _, l := range list {
 		if l.source != "" {
 			fmt.Fprintf(&b, "The source of %s is at %s.\n", l.path, l.source)

@@ -148,7 +148,8 @@ func HealthCheckOf(spec check.Spec) *HealthCheck {
 	h := &HealthCheck{
 		Type: string(spec.Type), Path: spec.Path, Host: spec.Host, Address: spec.Address,
 		Interval: settings.Duration(spec.Interval), FastInterval: settings.Duration(spec.FastInterval),
-		Timeout: settings.Duration(spec.Timeout), FailureThreshold: spec.FailureThreshold, SuccessThreshold: spec.SuccessThreshold,
+		Timeout: settings.Duration(spec.Timeout), FailureThreshold: spec.FailureThreshold,
+		SuccessThreshold: spec.SuccessThreshold,
 		ServerName: spec.ServerName, InsecureSkipVerify: spec.InsecureSkipVerify,
 	}
 	for _, f := range detailFields() {

@@ -122,7 +122,7 @@ func WriteLegacyContinents(fields map[string]json.RawMessage) {
 	if len(all) < 2 {
 		delete(fields, "continents")
 	}
-	first, _ := json.Marshal(Continents(all[:min(1, len(all))]).String()) // a string always encodes
+	first, _ := json.Marshal(all[:min(1, len(all))].String()) // a string always encodes
 	fields["continent"] = first
 }
 

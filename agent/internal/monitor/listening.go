@@ -30,7 +30,7 @@ func (m *Monitor) watchSockets(ctx context.Context) {
 		}
 		return
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }() // nothing can be lost
 	tick := time.NewTicker(socketInterval)
 	defer tick.Stop()
 	p := presence{}

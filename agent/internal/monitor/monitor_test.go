@@ -380,8 +380,8 @@ func TestLog_FlappingAfterALongQuietIsToldSometimes(t *testing.T) {
 	})
 }
 
-// After a result that contradicts the state, checks follow at the fast interval until the threshold decides: to unhealthy
-// and back to healthy.
+// After a result that contradicts the state, checks follow at the fast interval until the threshold decides: to
+// unhealthy and back to healthy.
 func TestRun_AContradictedStateIsCheckedAtTheFastInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := outcomes(s, f, f, f, f, s, s, s)

@@ -22,7 +22,8 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"},
 				{Name: "COMMENT"}}, Empty: "No custom mappings."}
 			for _, m := range list.Mappings {
-				t.AddNamed(m.CIDR.String(), render.C(m.CIDR.String()), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
+				t.AddNamed(m.CIDR.String(), render.C(m.CIDR.String()), render.C(m.Region), render.C(string(m.Source)),
+					orNone(m.Comment))
 			}
 			return t
 		})

@@ -23,8 +23,8 @@ func SourcesElsewhere(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		"Makefile", "VERSION", "LICENSE", "NOTICE", "go.work", "go.work.sum", "README.md", "overwatch", "agent", "gslbctl", "shared",
-		"packaging", "integration",
+		"Makefile", "VERSION", "LICENSE", "NOTICE", "go.work", "go.work.sum", "README.md", "overwatch", "agent", "gslbctl",
+		"shared", "packaging", "integration",
 	} {
 		RunIn(t, top, "cp", "-r", part, elsewhere)
 	}

@@ -44,7 +44,8 @@ func sharedRegions(t *testing.T, algorithm string, listed ...string) (*backends,
 			{CIDR: netip.MustParsePrefix("203.0.113.192/26"), Region: "us"},
 			{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "de"}}}
 	for _, r := range sources.Regions {
-		s.Regions = append(s.Regions, config.Region{Name: r.Name, Enabled: true, Countries: r.Countries, Continents: r.Continents})
+		s.Regions = append(s.Regions, config.Region{Name: r.Name, Enabled: true, Countries: r.Countries,
+			Continents: r.Continents})
 	}
 	if s.Places, err = geo.New(sources); err != nil {
 		t.Fatal(err)

@@ -27,8 +27,8 @@ func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Co
 	return m, cond.Holds(*m)
 }
 
-// NewMapping returns the mapping of a request, with the defaults of the fields that the request omits. names are the ids
-// of the known regions, which a request may write in any case.
+// NewMapping returns the mapping of a request, with the defaults of the fields that the request omits. names are the
+// ids of the known regions, which a request may write in any case.
 func NewMapping(req api.GeoMappingChange, names config.RegionNames, source string) (*model.Mapping, error) {
 	made := model.New[model.Mapping]()
 	if err := EditMapping(made, req, names, source); err != nil {

@@ -172,12 +172,12 @@ func (e *Editor) MergeServerOverlay(file config.StaticServer, before, change api
 func keepSecrets(before, change api.ServerChange) (api.ServerChange, error) {
 	var given api.HealthCheckChange
 	if err := change.Read("health_check", &given); err != nil || given == nil {
-		return change, nil // Merge and Apply report the error
+		return change, nil //nolint:nilerr // Merge and Apply report the error
 	}
 	var headers map[string]*string
 	var known model.HealthCheck
 	if given.Read("headers", &headers) != nil || before.Read("health_check", &known) != nil {
-		return change, nil
+		return change, nil //nolint:nilerr // Merge and Apply report the error
 	}
 	given, change = maps.Clone(given), maps.Clone(change)
 	for name, value := range headers {

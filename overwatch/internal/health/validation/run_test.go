@@ -325,8 +325,8 @@ func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 	})
 }
 
-// After a result that contradicts the state, checks follow at the fast interval until the threshold decides: to unhealthy
-// and back to healthy.
+// After a result that contradicts the state, checks follow at the fast interval until the threshold decides: to
+// unhealthy and back to healthy.
 func TestRun_AContradictedStateIsCheckedAtTheFastInterval(t *testing.T) {
 	const fast = 2 * time.Second
 	synctest.Test(t, func(t *testing.T) {

@@ -20,8 +20,8 @@ func geoOperations() []Operation {
 				GeneratedAt: at()}},
 		{Method: put, Path: v1 + "/geo/mappings", Changes: KindMapping, handle: decoded((*Server).putGeoMapping),
 			Summary: "Set the region of a network",
-			Description: "The status is 201 for a new mapping. A mapping of the configuration cannot change. The node stores the " +
-				"network in its canonical form.",
+			Description: "The status is 201 for a new mapping. A mapping of the configuration cannot change. The node " +
+				"stores the network in its canonical form.",
 			Header: conditionsOf(true), Body: mapping, Required: []string{"cidr"}, Status: 200, Answer: placed,
 			Also: map[int]any{201: placed}, Errors: changeErrors},
 		{Method: patch, Path: v1 + "/geo/mappings", Changes: KindMapping, handle: decoded((*Server).putGeoMapping),

@@ -73,7 +73,8 @@ func tunedDomains(known map[string]*Domain, domains []Domain) map[string]*Domain
 	all := map[string]*Domain{}
 	maps.Copy(all, known)
 	for i := range domains {
-		if d := &domains[i]; d.Brake != (model.MassFailure{}) || d.Recovery != (model.Recovery{}) || d.Flap != (model.Flap{}) {
+		d := &domains[i]
+		if d.Brake != (model.MassFailure{}) || d.Recovery != (model.Recovery{}) || d.Flap != (model.Flap{}) {
 			all[d.Name] = d
 		}
 	}

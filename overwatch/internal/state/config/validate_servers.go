@@ -44,7 +44,8 @@ func (v *validator) servers() {
 func (v *validator) healthCheck(key string, h *HealthCheck) {
 	h.Validate(v.Report, key)
 	if h.Watch != "" {
-		v.Add(key+".watch", h.Watch, "an overwatch node watches no sockets: remove the key, or set it for a backend of an agent")
+		v.Add(key+".watch", h.Watch,
+			"an overwatch node watches no sockets: remove the key, or set it for a backend of an agent")
 	}
 }
 

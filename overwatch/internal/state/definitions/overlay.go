@@ -58,7 +58,7 @@ func (o *Overlay) withCheck(replace func(*model.HealthCheck) (*model.HealthCheck
 	fields := map[string]json.RawMessage{}
 	if o.Fields[healthCheckField] == nil || json.Unmarshal(o.Fields[healthCheckField], &h) != nil ||
 		json.Unmarshal(o.Fields[healthCheckField], &fields) != nil {
-		return o, nil
+		return o, nil //nolint:nilerr // CheckOverlay reports a health check that cannot be read
 	}
 	now, err := replace(&h)
 	if err != nil || now == &h {
@@ -409,7 +409,7 @@ func layRegions(list []config.Region, over map[string]model.Patch[model.Region])
 	for i := range list {
 		if patch, is := over[list[i].Name]; is {
 			name := list[i].Name
-			patch.Lay(&list[i]) // CheckOverlay reports errors
+			_ = patch.Lay(&list[i]) // CheckOverlay reports errors
 			list[i].Name = name
 		}
 	}

@@ -28,16 +28,18 @@ func CompleteRegion(r *model.Region) error {
 	if r.Label == r.Name {
 		r.Label = ""
 	}
-	for _, p := range config.RegionProblems(r) {
-		switch p.Key {
-		case "":
-			return fmt.Errorf("region %.64q %s", p.Value, p.Message)
-		case "label":
-			p.Key = "name" // in JSON
-		}
-		return fmt.Errorf("%s is %.260q: %s", p.Key, p.Value, p.Message)
+	problems := config.RegionProblems(r)
+	if len(problems) == 0 {
+		return nil
 	}
-	return nil
+	p := problems[0]
+	switch p.Key {
+	case "":
+		return fmt.Errorf("region %.64q %s", p.Value, p.Message)
+	case "label":
+		p.Key = "name" // in JSON
+	}
+	return fmt.Errorf("%s is %.260q: %s", p.Key, p.Value, p.Message)
 }
 
 // CheckRegion returns the first fault of a region of the API that depends neither on other definitions nor on the
