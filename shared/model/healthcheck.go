@@ -150,7 +150,7 @@ func HealthCheckOf(spec check.Spec) *HealthCheck {
 		Interval: settings.Duration(spec.Interval), FastInterval: settings.Duration(spec.FastInterval),
 		Timeout: settings.Duration(spec.Timeout), FailureThreshold: spec.FailureThreshold,
 		SuccessThreshold: spec.SuccessThreshold,
-		ServerName: spec.ServerName, InsecureSkipVerify: spec.InsecureSkipVerify,
+		ServerName:       spec.ServerName, InsecureSkipVerify: spec.InsecureSkipVerify,
 	}
 	for _, f := range detailFields() {
 		f.field.Value(reflect.ValueOf(h).Elem()).SetString(*f.text(&d))

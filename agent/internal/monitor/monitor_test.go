@@ -46,8 +46,8 @@ func outcomes(list ...check.Outcome) *script {
 func backend(port uint16) Backend {
 	return Backend{
 		Service: "App.example.org.", Address: netip.MustParseAddr("127.0.0.1"), Port: port, Weight: 100,
-		Check: check.Spec{Type: check.HTTP, Path: "/health", Host: "app", Interval: 5 * time.Second, FastInterval: 5 * time.Second,
-			Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2},
+		Check: check.Spec{Type: check.HTTP, Path: "/health", Host: "app", Interval: 5 * time.Second,
+			FastInterval: 5 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2},
 	}
 }
 
