@@ -37,11 +37,16 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	flags.BoolVar(&o.validate, "validate", false, "")
 	flags.BoolVar(&o.version, "version", false, "")
 	flags.IntVar(&o.reload, "reload", 0, "")
-	isAction := map[string]bool{}
+	isAction, requires := map[string]bool{}, map[string]string{} // requires: flags of an action, with the action's flag
 	for _, a := range role.Actions {
 		isAction[a.Flag] = true
 		if a.Flags != nil {
-			a.Flags(flags)
+			own := flag.NewFlagSet(a.Flag, flag.ContinueOnError)
+			a.Flags(own)
+			own.VisitAll(func(f *flag.Flag) {
+				flags.Var(f.Value, f.Name, "")
+				requires[f.Name] = a.Flag
+			})
 		} else {
 			flags.Bool(a.Flag, false, "")
 		}
@@ -63,6 +68,12 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 			wanted = append(wanted, "--"+a.Flag)
 		}
 	}
+	var alone string // a flag of an action without the action
+	flags.Visit(func(f *flag.Flag) {
+		if action := requires[f.Name]; action != "" && !isSet(flags, action) {
+			alone = f.Name
+		}
+	})
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprintf(stdout, usage, name, role.Summary, actionUsage(name, role.Actions))
@@ -71,6 +82,8 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		return o, misused(err)
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unexpected argument %q: the configuration file is named by --config", flags.Arg(0))
+	case alone != "":
+		return o, fmt.Errorf("--%s requires --%s", alone, requires[alone])
 	case isSet(flags, "reload") && o.reload < 2: // 0 and negative numbers mean groups of processes to kill(2), 1 is init
 		return o, fmt.Errorf("--reload is %d: it must be the number of a process of this program", o.reload)
 	case len(wanted) > 1:

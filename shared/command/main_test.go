@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ import (
 // invoke runs Main with a role whose Run and Validate return err.
 func invoke(err error, args ...string) (code int, stdout, stderr string, ran string) {
 	var out, errOut bytes.Buffer
+	var color, coats string
 	role := command.Role{
 		Summary:  "does nothing.",
 		Run:      func(_ context.Context, path string) error { ran = "run " + path; return err },
@@ -30,6 +32,12 @@ func invoke(err error, args ...string) (code int, stdout, stderr string, ran str
 		Actions: []command.Action{{Flag: "polish", Summary: "make it shine", Do: func(path string, out io.Writer) error {
 			ran = "polish " + path
 			fmt.Fprintln(out, "shiny")
+			return err
+		}}, {Flag: "paint-it", Value: "COLOR", Summary: "paint it", Flags: func(f *flag.FlagSet) {
+			f.StringVar(&color, "paint-it", "", "")
+			f.StringVar(&coats, "coats", "", "")
+		}, Do: func(path string, _ io.Writer) error {
+			ran = "paint " + path + " " + color + " " + coats
 			return err
 		}}},
 	}
@@ -68,6 +76,10 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 		{"an action", nil, []string{"--config", "x", "--polish"}, 0, "polish x", "shiny\n", ""},
 		{"an action fails", errors.New("no polish left"), []string{"--polish", "--config", "x"}, 1, "polish x", "",
 			"no polish left"},
+		{"an action with a value", nil, []string{"paint-it", "red", "--coats", "2", "--config", "x"}, 0, "paint x red 2",
+			"", ""},
+		{"a flag of an action alone", nil, []string{"--config", "x", "--coats", "2"}, 2, "", "",
+			"--coats requires --paint-it"},
 		{"an action without a file", nil, []string{"--polish"}, 2, "", "", "--config is missing"},
 		{"help of an action", nil, []string{"--help"}, 0, "", "--config FILE --polish    make it shine, and exit", ""},
 		{"nothing", nil, nil, 2, "", "", "--config is missing"},
