@@ -58,7 +58,7 @@ func (d Damped) After(settings Damping, now time.Time, window time.Duration) Dam
 	if most <= 0 {
 		most = defaultMaxDelays * settings.Delay
 	}
-	delay = min(delay, max(most, settings.Delay))
+	delay = min(delay, most)
 	return Damped{Until: now.Add(delay), delay: delay}
 }
 

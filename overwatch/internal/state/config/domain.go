@@ -52,6 +52,9 @@ func DomainProblems(d *Domain) (found settings.Problems) {
 		add("latency_config.smoothing_factor", strconv.FormatFloat(f, 'g', -1, 64),
 			"give a number above 0 and up to 1; the smaller, the smoother")
 	}
+	if d.Flap.MaxDelay != 0 && d.Flap.MaxDelay < d.Flap.Delay {
+		add("flap.max_delay", d.Flap.MaxDelay.String(), "is less than flap.delay, which is %s", d.Flap.Delay)
+	}
 	if share := d.Brake.Share; share != "" && !isPercent(share) {
 		add("brake.share", share, "give a part of the serving backends, from 1%% to 99%%")
 	}

@@ -65,6 +65,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`1: overwatch.brake.share: "100%": give a part of the serving backends, from 1% to 99%`,
 			`1: overwatch.brake.window: "0s": give a time from 1s to 1h`,
 			`1: overwatch.brake.hold: "25h": give a time from 1s to 24h`}},
+		{"flap", "dns: {zones: [example.com]}\ndomains: [{name: a.example.com, flap: {delay: 2m, max_delay: 1m}}]", []string{
+			`2: domains[0].flap.max_delay: "1m0s": is less than flap.delay, which is 2m0s`}},
 		{"brake's share", "overwatch: {brake: {share: 2}}", []string{
 			`1: overwatch.brake.share: "2": give a part of the serving backends, from 1% to 99%`}},
 		{"domain's brake", "domains:\n- name: a\n  brake: {share: -1%, window: 2h, enabled: maybe}", []string{
