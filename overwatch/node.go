@@ -92,6 +92,7 @@ type health struct {
 	holders   *keysync.Holders
 	trust     *trust.Trust
 	registry  *registry.Registry
+	hints     *validation.Hints
 	targets   *control.Targets
 	declared  errgroup.Group // declares servers to the registry; see openRegistry
 	servers   *inventory.Inventory
@@ -284,6 +285,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	n.changes = publish.NewChanges()
 	timed := expiry.New(n.store, n.queue)
 	n.brakes = holds.New(n.queue.AddChange, n.part("registry"))
+	n.hints = validation.NewHints()
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, AdminStates: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
@@ -293,6 +295,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		AdminStateBegan:   timed.Began,
 		AdminStateExpired: timed.Expired,
 		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
+		AgentLate: n.hints.Add,
 		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp, Damping: n.state.Damping,
 		Logger: n.part("registry"),
 	})
@@ -347,7 +350,7 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 
 func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error) {
 	n.validator, err = validation.New(validation.Options{
-		Targets: n.registry.View(), Report: n.validated, Settings: validation.SettingsOf(cfg),
+		Targets: n.registry.View(), Report: n.validated, Hints: n.hints, Settings: validation.SettingsOf(cfg),
 		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.part("validation"),
 	})
 	return err

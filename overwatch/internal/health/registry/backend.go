@@ -141,6 +141,8 @@ type OwnCheck struct {
 	Failures, Successes int
 	// IsIgnored is true if a failed check is ignored because of self-isolation.
 	IsIgnored bool
+	// succeededAt is the end of the last successful check.
+	succeededAt time.Time
 	// interval is the time between two checks at the time of this check. The result stays current until the next check
 	// if the configured interval becomes shorter.
 	interval time.Duration

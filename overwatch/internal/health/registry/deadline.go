@@ -105,6 +105,25 @@ func (w *writer) currentTime() time.Time {
 	return now
 }
 
+// minLateness is the minimum time by which a heartbeat is late.
+const minLateness = time.Second
+
+// latenessOf returns the silence after which the next heartbeat of an agent is late: its interval and a fifth of it.
+// It is the stale threshold if this is shorter, or if the interval is unknown.
+func (w *writer) latenessOf(a *agent) time.Duration {
+	details := a.details.Load()
+	if details == nil || details.state.Interval == 0 {
+		return w.timing.StaleThreshold
+	}
+	interval := details.state.Interval
+	return min(interval+max(interval/5, minLateness), w.timing.StaleThreshold)
+}
+
+// isLate reports whether the next heartbeat of an agent is late.
+func (w *writer) isLate(a *agent, now time.Time) bool {
+	return !now.Before(a.lastSeen.Add(w.latenessOf(a)))
+}
+
 // isStale reports whether an agent has been silent for the stale threshold.
 func (w *writer) isStale(a *agent, now time.Time) bool {
 	return !now.Before(a.lastSeen.Add(w.timing.StaleThreshold))
@@ -118,11 +137,11 @@ func (w *writer) isLost(a *agent, now time.Time) bool {
 // updateLastSeen sets the last-seen time of an agent to now. If the agent was stale, the caller refreshes its records.
 func (w *writer) updateLastSeen(a *agent, now time.Time) {
 	a.lastSeen = now
-	a.wasStale = false
+	a.wasLate, a.wasStale = false, false
 	if !a.isPublished {
 		w.agentIndex[a.id] = a
 	}
-	w.setDeadline(a, &a.timer, now.Add(w.timing.StaleThreshold))
+	w.setDeadline(a, &a.timer, now.Add(w.latenessOf(a)))
 }
 
 // handleDeadline implements deadlineHandler: it checks whether the agent is silent. A heartbeat does not move the
@@ -135,10 +154,19 @@ func (a *agent) handleDeadline(w *writer, at deadlineAt, now time.Time) {
 	w.updateAgentState(a, now)
 }
 
-// updateAgentState refreshes the records of an agent that became stale or lost, and sets the next deadline.
+// updateAgentState reports a late agent, refreshes the records of an agent that became stale or lost, and sets the next
+// deadline.
 func (w *writer) updateAgentState(a *agent, now time.Time) {
-	stale, gone := w.isStale(a, now), w.isLost(a, now)
+	late, stale, gone := w.isLate(a, now), w.isStale(a, now), w.isLost(a, now)
+	if late && !a.wasLate {
+		a.wasLate = true
+		for _, r := range a.records {
+			w.options.AgentLate(r.id)
+		}
+	}
 	switch {
+	case !late:
+		w.setDeadline(a, &a.timer, a.lastSeen.Add(w.latenessOf(a)))
 	case !stale:
 		w.setDeadline(a, &a.timer, a.lastSeen.Add(w.timing.StaleThreshold))
 	case !gone:

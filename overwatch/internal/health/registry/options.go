@@ -81,6 +81,9 @@ type Options struct {
 	HoldChanged func(HoldChange)
 	// BackendHeld is called for each backend that a hold begins to cover, so that this node checks it. Optional.
 	BackendHeld func(ID)
+	// AgentLate is called for each backend of an agent with a late heartbeat, so that this node checks the backend soon.
+	// Optional.
+	AgentLate func(ID)
 	// Statuses stores the records that must survive a restart. Nil disables storage.
 	Statuses StatusStore
 	// DrainTime returns the default duration of a drain of a service's backends. Any goroutine may call it. Nil means
@@ -128,6 +131,9 @@ func (o *Options) complete() error {
 	}
 	if o.BackendHeld == nil {
 		o.BackendHeld = func(ID) {}
+	}
+	if o.AgentLate == nil {
+		o.AgentLate = func(ID) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

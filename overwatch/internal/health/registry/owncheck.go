@@ -81,7 +81,7 @@ func (w *writer) nextOwnCheck(r *record, v CheckResult) OwnCheck {
 	}
 	next.State, next.At, next.Latency, next.interval = v.State, v.At, v.Latency, w.checkInterval(r)
 	if v.Outcome == check.Success {
-		next.LastError, next.Failures, next.Successes = "", 0, before.Successes+1
+		next.LastError, next.Failures, next.Successes, next.succeededAt = "", 0, before.Successes+1, v.At
 	} else {
 		next.Failures, next.Successes = before.Failures+1, 0
 	}

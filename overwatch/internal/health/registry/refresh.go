@@ -56,6 +56,9 @@ func (w *writer) statusInputs(r *record, now time.Time) status.Inputs {
 		return in
 	}
 	in.Stale, in.Unauthorized = w.isStale(r.report.agent, now), r.hasUnauthorizedReporter()
+	if in.Stale && in.Check == check.StateHealthy && r.published.OwnCheck.hasOnlyFailedSince(r.report.agent.lastSeen) {
+		in.Check = check.StateUnhealthy
+	}
 	in.Held = w.holdOf(r, status.ReportUnhealthy, now) != nil
 	switch r.report.statement.state {
 	case wire.ClaimHealthy:
@@ -64,6 +67,12 @@ func (w *writer) statusInputs(r *record, now time.Time) status.Inputs {
 		in.Report = check.StateUnhealthy
 	}
 	return in
+}
+
+// hasOnlyFailedSince reports whether own checks have failed since t, and none has succeeded. The failures may be fewer
+// than failure_threshold: with the silence of the agent, nothing shows that the backend still works.
+func (v *OwnCheck) hasOnlyFailedSince(t time.Time) bool {
+	return v.Failures > 0 && v.At.After(t) && !v.succeededAt.After(t)
 }
 
 // isCheckOff reports whether the declaration disables this node's check of r.

@@ -2,6 +2,9 @@ package registry // inside: it uses publishDelay, longestRest and maxLateness
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -349,5 +352,93 @@ func TestLastHealthyAt_IsTheLastMomentOfBeingFit(t *testing.T) {
 		if got := w.View().Get(id(a1)).LastHealthyAt; !got.Equal(at) {
 			t.Errorf("last healthy at %v, want %v", got, at)
 		}
+	})
+}
+
+// A heartbeat is late after its interval and a fifth of it. The node then checks the backends of the agent once, and
+// again after the next late heartbeat.
+func TestSilence_LateHeartbeatAsksForOwnChecks(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		var asked lateBackends
+		w.restart(Options{Timing: validating, AgentLate: asked.add})
+		agent, other := w.authority.agent("one", "eu", "a.example"), w.authority.agent("two", "eu", "b.example")
+		for range 5 {
+			w.beat(agent, a1+" healthy", a2+" healthy")
+			w.beat(other, b1+" healthy")
+			w.pass(11 * time.Second) // not late
+		}
+		if got := asked.take(); got != "" {
+			t.Fatalf("asked for %s in spite of heartbeats", got)
+		}
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		w.beat(other, b1+" healthy")
+		w.pass(10 * time.Second)
+		w.beat(other, b1+" healthy")
+		w.pass(2*time.Second + 2*tick)
+		if got := asked.take(); got != a1+" "+a2 {
+			t.Errorf("asked for %q", got)
+		}
+		for range 3 {
+			w.beat(other, b1+" healthy")
+			w.pass(10 * time.Second)
+		}
+		if got := asked.take(); got != "" { // once for each silence
+			t.Errorf("asked again for %q", got)
+		}
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		w.pass(12*time.Second + 2*tick)
+		if got := asked.take(); got != a1+" "+a2+" "+b1 {
+			t.Errorf("after the next silence: asked for %q", got)
+		}
+	})
+}
+
+// lateBackends are the backends that AgentLate was called for.
+type lateBackends struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+func (l *lateBackends) add(id ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ids = append(l.ids, id.String())
+}
+
+func (l *lateBackends) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.Sort(l.ids)
+	taken := strings.Join(l.ids, " ")
+	l.ids = nil
+	return taken
+}
+
+// Since the agent fell silent, checks have only failed: the backend is out at the stale threshold, with fewer failures
+// than failure_threshold. A success after the last heartbeat restores the threshold.
+func TestSilence_WithFailedChecksOnlyEndsServiceAtTheStaleThreshold(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		failsOnce := func(s string) { // the threshold is not reached
+			w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(s), Outcome: check.Failure,
+				State: check.StateHealthy, Err: "timeout"}))
+		}
+		w.verdict(a1, check.Success)
+		w.verdict(a2, check.Success)
+		w.pass(10 * time.Second)
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		w.pass(15 * time.Second)
+		w.verdict(a2, check.Success)
+		failsOnce(a1)
+		failsOnce(a2)
+		w.see(a1, agreed)
+		w.pass(DefaultStaleThreshold - 15*time.Second + detectionBound)
+		w.see(a1, staleFailing)
+		w.see(a2, staleValidated)
+		w.verdict(a1, check.Success)
+		w.see(a1, staleValidated)
+		failsOnce(a1)
+		w.see(a1, staleValidated)
 	})
 }

@@ -35,6 +35,8 @@ type Options struct {
 	// Report receives the result of each check. It may block, which delays the next check of the backend. Calls for
 	// different backends are concurrent.
 	Report func(context.Context, registry.CheckResult) error
+	// Hints has backends with an urgent next check; nil: none.
+	Hints *Hints
 	// Settings are the initial settings; Reconfigure changes them.
 	Settings Settings
 	// UserAgent is sent with http checks.
@@ -47,6 +49,9 @@ type Options struct {
 func (o *Options) complete() error {
 	if o.Targets == nil || o.Report == nil || o.Registerer == nil {
 		return errors.New("validation: Targets, Report and Registerer must be set")
+	}
+	if o.Hints == nil {
+		o.Hints = NewHints()
 	}
 	return o.Settings.complete()
 }

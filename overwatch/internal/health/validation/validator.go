@@ -120,6 +120,8 @@ func (v *Validator) Run(ctx context.Context) error {
 			f.earliest = time.Time{} // changes from before the call apply
 			f.updateSchedule(s)
 			s.checkNow(b, time.Now())
+		case <-v.options.Hints.wake:
+			s.hasten(v.options.Hints.take(), time.Now())
 		case <-v.changed:
 			f.updateSchedule(s)
 		case <-due.C:

@@ -1,0 +1,58 @@
+package validation
+
+import (
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+)
+
+// Hints holds backends whose next check is urgent, because something else suggests that they have failed. A hint is no
+// evidence. Its methods are safe for concurrent use.
+type Hints struct {
+	mu      sync.Mutex
+	pending map[registry.ID]struct{}
+	wake    chan struct{} // has an element while backends are pending
+}
+
+// NewHints returns Hints without backends.
+func NewHints() *Hints {
+	return &Hints{pending: map[registry.ID]struct{}{}, wake: make(chan struct{}, 1)}
+}
+
+// Add makes the next check of a backend urgent. It does not block.
+func (h *Hints) Add(id registry.ID) {
+	h.mu.Lock()
+	h.pending[id] = struct{}{}
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take removes and returns all backends.
+func (h *Hints) take() map[registry.ID]struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	taken := maps.Clone(h.pending)
+	clear(h.pending)
+	return taken
+}
+
+// hasten moves the next checks of backends forward, spread like the checks of new targets. A running check continues.
+func (s *schedule) hasten(ids map[registry.ID]struct{}, now time.Time) {
+	over := min(s.settings.Interval, time.Duration(len(ids))*startSpread)
+	for id := range ids {
+		e := s.entries[id]
+		if e == nil || e.running {
+			continue
+		}
+		if due := now.Add(rand.N(over)); due.Before(e.due) {
+			e.due, e.spread = due, true
+			s.enqueue(e)
+		}
+	}
+}

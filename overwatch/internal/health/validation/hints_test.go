@@ -1,0 +1,82 @@
+package validation // inside: it uses the world of the other tests
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/check"
+)
+
+// A hint moves the next check forward, and the fast interval then finds a dead backend within three timeouts. Checks of
+// other backends, running checks and unknown backends stay as they are.
+func TestHints_CheckTheBackendSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dead := target(1)
+		dead.Spec.FastInterval = time.Second
+		w := newWorld(dead, target(2))
+		v := w.run(t, 0)
+		after(2*interval + interval/2)
+		other := len(w.started(target(2).ID))
+		w.mu.Lock()
+		w.answer = func(_ context.Context, id registry.ID) check.Result {
+			if id != dead.ID {
+				return check.Result{Outcome: check.Success, At: time.Now()}
+			}
+			time.Sleep(timeout) // virtual
+			return check.Result{Outcome: check.Failure, Err: "timeout", At: time.Now()}
+		}
+		w.mu.Unlock()
+		began := time.Now()
+		v.options.Hints.Add(dead.ID)
+		v.options.Hints.Add(target(9).ID) // unknown
+		after(time.Second)
+		v.options.Hints.Add(dead.ID) // its check runs
+		for {
+			found := w.verdicts(dead.ID)
+			if last := found[len(found)-1]; last.State == check.StateUnhealthy {
+				if took := last.At.Sub(began); took > 3*timeout+time.Second {
+					t.Errorf("the backend is unhealthy after %s", took)
+				}
+				break
+			}
+			if time.Since(began) > interval {
+				t.Fatalf("verdicts: %+v", found)
+			}
+			after(time.Second)
+		}
+		if n := len(w.started(target(2).ID)); n > other+1 {
+			t.Errorf("the other backend was checked %d times", n-other)
+		}
+	})
+}
+
+// The checks of many hinted backends are spread, so that they do not take a core from DNS.
+func TestHints_SpreadTheChecksOfManyBackends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(targets(2000)...)
+		v := w.run(t, 0)
+		after(2 * interval)
+		began := time.Now()
+		for _, target := range w.CheckTargets() {
+			v.options.Hints.Add(target.ID)
+		}
+		after(3 * time.Second)
+		first := 0
+		for _, target := range w.CheckTargets() {
+			starts := w.started(target.ID)
+			last := starts[len(starts)-1]
+			if last.Before(began) {
+				t.Fatalf("%s was not checked", target.ID)
+			}
+			if last.Sub(began) < time.Second {
+				first++
+			}
+		}
+		if first < 500 || first > 1500 {
+			t.Errorf("%d of 2000 checks began in the first second", first)
+		}
+	})
+}
