@@ -15,7 +15,7 @@ type Domain struct {
 	Name string `key:"name" json:"name" write:"always"`
 	// How the domain's backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency`
 	// or `client-hash`; see [routing](routing.md).
-	RoutingAlgorithm string `key:"routing_algorithm" json:"routing_algorithm" usage:"how backends are chosen: see gslbctl routing algorithms" alias:"routing_policy" write:"always" default:"round-robin"`
+	RoutingAlgorithm string `key:"routing_algorithm" json:"routing_algorithm" usage:"routing algorithm: see gslbctl routing algorithms" alias:"routing_policy" write:"always" default:"round-robin"`
 	// The domain's regions, in order of preference.
 	Regions []string `key:"regions" json:"regions" usage:"regions in order of preference, separated by commas"`
 	// Seconds for which a resolver may cache an answer; 0: `dns.default_ttl`.
@@ -29,14 +29,14 @@ type Domain struct {
 	// The minimum number of the domain's backends, in all its regions, that must be able to serve: a number, `2`, or a
 	// share, `"50%"`, rounded up. With fewer, the answer is the fallback answer of `on_all_down`; `last_healthy` then
 	// includes the backends that failed last. A new backend counts after its first check result. 1 to 1000, or 1% to 100%.
-	MinHealthy string `key:"min_healthy" json:"min_healthy,omitempty" usage:"backends that must be able to serve: a number, or a share such as 50%"`
+	MinHealthy string `key:"min_healthy" json:"min_healthy,omitempty" usage:"minimum of backends that can serve: a number, or a share such as 50%"`
 	// false: answers are unsigned although `overwatch.dnssec.enabled` is true. A zone is signed as a whole, so all domains
 	// of the zone need the same value, and the zone must have no `records`. Remove the DS records from the parent zone
 	// first. Default: `overwatch.dnssec.enabled`.
 	DNSSECEnabled *bool `key:"dnssec_enabled" json:"dnssec_enabled" usage:"false: answers are unsigned"`
 	// failover: the number of serving backends that a region needs.
 	FailoverThreshold int `key:"failover_threshold" json:"failover_threshold" usage:"failover: serving backends that a region needs" default:"1" min:"1" max:"1000"`
-	// The algorithm for clients and times for which `geolocation`, `proximity` or `latency` lacks data.
+	// The algorithm if `geolocation`, `proximity` or `latency` lacks data for a client.
 	FallbackAlgorithm string        `key:"fallback_algorithm" json:"fallback_algorithm,omitempty" usage:"algorithm where the routing algorithm lacks data"`
 	LatencyConfig     LatencyConfig `key:"latency_config" json:"latency_config"`
 	Proximity         `key:"proximity"`
@@ -55,10 +55,10 @@ type Domain struct {
 	SRV []string `key:"srv" json:"srv,omitempty" usage:"services with SRV records, such as _sip._tcp, separated by commas"`
 	// false: the node does not answer the name.
 	Enabled bool `key:"enabled" json:"enabled" usage:"false: the node does not answer the name" default:"true"`
-	// A text for people, of at most 500 printable characters.
-	Description string `key:"description" json:"description" usage:"text for people"`
-	// Words for people and filters: at most 50, each of at most 64 printable characters, without commas.
-	Tags []string `key:"tags" json:"tags" usage:"words for filters, separated by commas"`
+	// A description, of at most 500 printable characters.
+	Description string `key:"description" json:"description" usage:"description"`
+	// Tags for filters: at most 50, each of at most 64 printable characters, without commas.
+	Tags []string `key:"tags" json:"tags" usage:"tags, separated by commas"`
 	Meta
 }
 
@@ -147,7 +147,7 @@ func (h HTTPS) IsZero() bool { return len(h.ALPN) == 0 && h.Port == 0 && h.ECH =
 // Proximity configures routing by distance.
 type Proximity struct {
 	// proximity: regions that are at most this many kilometers farther away than the nearest region share its clients.
-	ToleranceKm float64 `key:"tolerance_km" json:"proximity_tolerance_km" usage:"proximity: kilometers within which farther regions share" default:"100" min:"0" max:"20038" unit:"kilometers"`
+	ToleranceKm float64 `key:"tolerance_km" json:"proximity_tolerance_km" usage:"proximity: extra kilometers within which a farther region also receives clients" default:"100" min:"0" max:"20038" unit:"kilometers"`
 }
 
 // ClientHash configures client-hash: the number of leading address bits that identify a client network.
@@ -166,9 +166,9 @@ type LatencyConfig struct {
 	MaxLatencyMs int `key:"max_latency_ms" json:"max_latency_ms" usage:"latency: backends above this latency are excluded" default:"500" min:"1" max:"60000"`
 	// latency: the number of measurements before the latency of a backend is used.
 	MinSamples int `key:"min_samples" json:"min_samples" usage:"latency: measurements before a latency is used" default:"3" min:"1" max:"1000"`
-	// latency: backends share with the fastest one if they are slower by at most a tenth and this time. Differences inside
-	// one network then move no clients.
-	ToleranceMs int `key:"tolerance_ms" json:"tolerance_ms" usage:"latency: ms by which a backend may be slower" default:"5" min:"0" max:"60000"`
+	// latency: a backend that is slower than the fastest backend by at most a tenth and this time is used as well. Small
+	// differences inside a network therefore move no clients.
+	ToleranceMs int `key:"tolerance_ms" json:"tolerance_ms" usage:"latency: extra ms within which a slower backend is also used" default:"5" min:"0" max:"60000"`
 }
 
 // Recovery configures the return of a backend after a failure.
@@ -179,22 +179,22 @@ type Recovery struct {
 	Ramp settings.Duration `key:"ramp" json:"ramp,omitempty" usage:"time in which the share of a recovered backend rises to 100 %" min:"0s" max:"24h"`
 }
 
-// Flap configures the damping of flapping backends. A backend flaps if its last three stops are within
+// Flap configures the damping of flapping backends. A backend flaps if it stopped serving three times within
 // `overwatch.flapping.window`.
 type Flap struct {
-	// The time without service after a stop of a flapping backend. Each further stop doubles the delay. 0s: no damping.
-	Delay settings.Duration `key:"delay" json:"delay,omitempty" usage:"time without service after a stop of a flapping backend, doubled by further stops" min:"0s" max:"24h"`
+	// The time until a flapping backend serves again. Each further stop doubles the delay. 0s: no damping.
+	Delay settings.Duration `key:"delay" json:"delay,omitempty" usage:"time until a flapping backend serves again, doubled by each further failure" min:"0s" max:"24h"`
 	// The longest delay. 0s: 16 times `delay`.
 	MaxDelay settings.Duration `key:"max_delay" json:"max_delay,omitempty" usage:"longest delay of a flapping backend (default: 16 times the delay)" min:"0s" max:"24h"`
 }
 
-// MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has
-// the value of the node's `overwatch.brake`.
+// MassFailure has a domain's settings of the mass-failure protection, the key `brake`. An unset field has the value of
+// the node's `overwatch.brake`.
 type MassFailure struct {
 	// Overrides `overwatch.brake.enabled` for this domain.
 	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"mass-failure protection: false disables it"`
 	// Overrides `overwatch.brake.share` for this domain.
-	Share string `key:"share" json:"share,omitempty" usage:"mass-failure protection: share of backends beyond which agent reports have no effect"`
+	Share string `key:"share" json:"share,omitempty" usage:"mass-failure protection: share of failing backends that starts a hold"`
 	// Overrides `overwatch.brake.window` for this domain.
 	Window settings.Duration `key:"window" json:"window,omitempty" usage:"mass-failure protection: time in which failures are counted" min:"1s" max:"1h" zero:"unset"`
 	// Overrides `overwatch.brake.hold` for this domain.

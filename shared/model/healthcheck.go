@@ -18,12 +18,12 @@ import (
 // HealthCheck holds the settings of a health check. In JSON, an unset interval, timeout or threshold has the value of
 // the node; in a configuration file, it has its default.
 type HealthCheck struct {
-	// false: no check. Only agent reports decide then, and a server without an agent serves. Not for the backends of an
-	// agent.
-	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"false: nodes do not check the server, only agent reports decide"`
+	// false: no check by the nodes. The agent report is the health of the server; a server without an agent serves. Not
+	// allowed for the backends of an agent.
+	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"false: nodes do not check the server, its health is the health that agents report"`
 	// The type of the check: `http`, `https`, `tcp`, `grpc` (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required
 	// unless `enabled` is false.
-	Type string `key:"type" json:"type" usage:"how the server is probed: http, https, tcp, grpc or grpcs"`
+	Type string `key:"type" json:"type" usage:"protocol of the health check: http, https, tcp, grpc or grpcs"`
 	// http, https: the path of the request, beginning with a slash. Required for these types.
 	Path string `key:"path" json:"path" usage:"http, https: path of the request"`
 	// All types except tcp: the Host header; default: the address.
@@ -52,12 +52,12 @@ type HealthCheck struct {
 
 	// http, https: `GET`, `HEAD` or `OPTIONS`; default: `GET`. Other methods may change data.
 	Method string `key:"method" json:"method,omitempty" usage:"http, https: GET, HEAD or OPTIONS"`
-	// http, https: further headers of the request, at most 1024 octets in all.
+	// http, https: additional headers of the request, at most 1024 octets in total.
 	Headers map[string]string `key:"headers" json:"headers,omitempty" usage:"http, https: headers of the request, such as Authorization=Bearer x"`
 	// http, https: the healthy statuses, such as `200,301-308`; default: 200 to 399.
 	ExpectedStatus string `key:"expected_status" json:"expected_status" usage:"http, https: healthy statuses, such as 200,301-308"`
 	// http, https: a text in the body, at most 256 octets.
-	BodyContains string `key:"body_contains" json:"body_contains,omitempty" usage:"http, https: text that the body must have"`
+	BodyContains string `key:"body_contains" json:"body_contains,omitempty" usage:"http, https: text that the body must contain"`
 	// http, https: a regular expression (RE2) that must match within the first 64 KiB of the body: at most 256 octets,
 	// and 2000 instructions when compiled.
 	BodyMatches string `key:"body_matches" json:"body_matches,omitempty" usage:"http, https: regular expression that must match the body"`
@@ -66,7 +66,7 @@ type HealthCheck struct {
 	// tcp: a text in the first 4096 octets of the answer, at most 256 octets long.
 	Expect string `key:"expect" json:"expect,omitempty" usage:"tcp: text that the server must send"`
 	// grpc, grpcs: the service in the request; default: the server as a whole.
-	GRPCService string `key:"grpc_service" json:"grpc_service,omitempty" usage:"grpc, grpcs: service to ask about"`
+	GRPCService string `key:"grpc_service" json:"grpc_service,omitempty" usage:"grpc, grpcs: service name in the health check request"`
 	// https, grpcs: a PEM file with certificate authorities, instead of the authorities of the system, at most 4096
 	// octets. The path is relative to the file that names it.
 	CAFile string `key:"ca_file" json:"-"`
@@ -74,7 +74,7 @@ type HealthCheck struct {
 	Authorities string `json:"ca_certificates,omitempty" usage:"https, grpcs: PEM certificate authorities, instead of the authorities of the system"`
 	// `consecutive`: consecutive failures count. `leaky`: failures count together until 10 consecutive successes. This
 	// detects intermittent failures.
-	Counting string `key:"counting" json:"counting,omitempty" usage:"how failures count: consecutive or leaky" default:"consecutive" zero:"unset"`
+	Counting string `key:"counting" json:"counting,omitempty" usage:"counting of failures: consecutive or leaky" default:"consecutive" zero:"unset"`
 }
 
 // The values of HealthCheck.Watch. Empty means WatchAuto.

@@ -45,7 +45,7 @@ func (h *HealthCheck) readAuthorities(report *settings.Report, key string) {
 	h.Authorities = text
 }
 
-// refuseUnused adds a problem for a key that has a value and that this type of check ignores.
+// refuseUnused adds a problem for a key with a value that this type of check ignores.
 func (h *HealthCheck) refuseUnused(report *settings.Report, key, name, value string) {
 	if value != "" && !check.Type(h.Type).Takes(name) {
 		report.Addf(key+"."+name, value, "a check of type %s has no use for it: remove it, or change type", h.Type)

@@ -2,14 +2,14 @@ package model
 
 import "net/netip"
 
-// Mapping places the clients of a network in a region. It has priority over the geolocation database.
+// Mapping maps the clients of a network to a region. It has priority over the geolocation database.
 type Mapping struct {
 	// The network. Required; each once.
 	CIDR netip.Prefix `key:"cidr" json:"cidr" write:"always"`
 	// The region of the clients. Required.
 	Region string `key:"region" json:"region" usage:"region of the clients" write:"always"`
-	// A text for people. In the API at most 500 printable characters.
-	Comment string `key:"comment" json:"comment" usage:"text for people"`
+	// A description. In the API at most 500 printable characters.
+	Comment string `key:"comment" json:"comment" usage:"description"`
 	Meta
 }
 

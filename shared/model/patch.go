@@ -63,7 +63,8 @@ func (p Patch[T]) Apply(object *T, source string) settings.Problems {
 // Problems returns the problems that Apply reports for an object with default values.
 func (p Patch[T]) Problems(source string) settings.Problems { return p.Apply(New[T](), source) }
 
-// Lay applies a stored overlay to object. It ignores the fields of later versions and does not check bounds.
+// Lay applies the values of a stored overlay to object. It ignores the fields of later versions and does not check
+// bounds.
 func (p Patch[T]) Lay(object *T) settings.Problems { return p.Apply(object, fromStore) }
 
 // Bounds returns a problem for each value of an object that is out of its bounds. Keys of problems are JSON names.
@@ -209,7 +210,7 @@ func differingFields(all *Fields, v reflect.Value, patch map[string]json.RawMess
 }
 
 // resolveAliases replaces aliases by the names of their fields, in place. If both are present, the value of the name
-// wins.
+// has precedence.
 func resolveAliases(all *Fields, values map[string]json.RawMessage) map[string]json.RawMessage {
 	for name, value := range values {
 		if f := all.Find(name); f != nil && f.JSON != name {
@@ -285,7 +286,7 @@ func (a *applier) add(key string, value []byte, format string, args ...any) {
 		Message: fmt.Sprintf(format, args...)})
 }
 
-// apply sets the fields of the struct v. prefix is the name of the block with a dot, "" for a whole object.
+// apply sets the fields of the struct v. prefix is the name of the block with a dot, or "" for a whole object.
 func (a *applier) apply(all *Fields, v reflect.Value, patch map[string]json.RawMessage, prefix string) {
 	for _, name := range slices.Sorted(maps.Keys(patch)) { // for a stable order of problems
 		f := all.Find(name)

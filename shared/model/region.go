@@ -16,12 +16,12 @@ const (
 type Region struct {
 	// Letters, digits, hyphens, underscores, dots; at most 64. Required. References to the region may have another case.
 	Name string `key:"name" json:"id" source:"document"`
-	// The name for people; default: `name`. At most 100 printable characters.
-	Label string `key:"label" json:"name" usage:"name for people"`
-	// A short code for people, such as an airport code. At most 500 printable characters.
-	Code string `key:"code" json:"code" usage:"short code for people; the id of a new region whose name cannot be an id"`
-	// A text for people, of at most 500 printable characters.
-	Description string `key:"description" json:"description" usage:"text for people"`
+	// The display name; default: `name`. At most 100 printable characters.
+	Label string `key:"label" json:"name" usage:"display name"`
+	// A short display code, such as an airport code. At most 500 printable characters.
+	Code string `key:"code" json:"code" usage:"display code; the id of a new region if its name is not a valid id"`
+	// A description, of at most 500 printable characters.
+	Description string `key:"description" json:"description" usage:"description"`
 	// The countries of the nearby clients: ISO 3166-1, two capitals.
 	Countries []string `key:"countries" json:"countries" usage:"countries of its clients, such as DE,FR"`
 	// The continents of the nearby clients: AF, AN, AS, EU, NA, OC, SA.
@@ -34,15 +34,15 @@ type Region struct {
 	// (`failover`, `geolocation`, `proximity`): `weighted`, `round-robin`, `latency` or `client-hash`. Default:
 	// `weighted`.
 	RoutingAlgorithm string `key:"routing_algorithm" json:"routing_algorithm,omitempty" usage:"how backends inside the region are chosen: weighted, round-robin, latency or client-hash"`
-	// proximity: makes the region seem nearer to clients than it is, in percent of the distance, as in Amazon Route 53;
-	// below 0: farther away.
-	ProximityBias int `key:"proximity_bias" json:"proximity_bias,omitempty" usage:"proximity: percent by which the region seems nearer; below 0: farther away" min:"-99" max:"99"`
-	// The position of the region for `failover` domains without `regions`: the region with the lowest value is first. The
-	// name decides between equal values.
-	Priority int `key:"priority" json:"priority" usage:"failover: place of the region for domains that list no regions, the lowest first" min:"0" max:"1000000"`
-	// false: the node places no clients in the region, and skips it in the `regions` of domains. Servers that name a
+	// proximity: the percentage by which the distance of clients to the region is reduced, as in Amazon Route 53; a
+	// negative value increases the distance.
+	ProximityBias int `key:"proximity_bias" json:"proximity_bias,omitempty" usage:"proximity: percent that reduces the distance to the region; a negative value increases it" min:"-99" max:"99"`
+	// The priority of the region for `failover` domains without `regions`: the region with the lowest value is first. For
+	// equal values, the order of the names decides.
+	Priority int `key:"priority" json:"priority" usage:"failover: priority of the region for domains without regions, lowest value first" min:"0" max:"1000000"`
+	// false: the node assigns no clients to the region, and skips it in the `regions` of domains. Servers that name a
 	// domain remain backends of the domain.
-	Enabled bool `key:"enabled" json:"enabled" usage:"false: no clients are placed in the region" default:"true"`
+	Enabled bool `key:"enabled" json:"enabled" usage:"false: nodes assign no clients to the region" default:"true"`
 	// The declared backends of the region.
 	Servers []Server `key:"servers" json:"-"`
 	// The health check of servers without their own `health_check`. Default: a tcp connection, with the node's

@@ -18,20 +18,20 @@ type Server struct {
 	// separate backend. The backends share `weight` equally. See [host names](routing.md#backends-by-host-name).
 	Target string `key:"target" json:"target,omitempty" usage:"host name whose addresses are backends"`
 	// The permitted networks for addresses of `target`. Default: the networks for backends of agents
-	// (`overwatch.agent_policies`), except loopback, link-local and the metadata addresses of clouds.
-	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs" json:"allowed_cidrs,omitempty" usage:"networks where addresses of a host name may be, such as 10.0.0.0/8 (default: those of agents)"`
+	// (`overwatch.agent_policies`), except loopback, link-local and cloud metadata addresses.
+	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs" json:"allowed_cidrs,omitempty" usage:"networks of the addresses that a host name may have, such as 10.0.0.0/8 (default: networks of agents)"`
 	// Required.
 	Port uint16 `key:"port" json:"port" write:"always" usage:"port, from 1 to 65535" min:"1" max:"65535"`
-	// Share of the answers, relative to the other servers.
-	Weight int `key:"weight" json:"weight" write:"always" usage:"share of the answers, relative to the others, from 1 to 1000" default:"100" min:"1" max:"1000"`
+	// The weight of the server relative to the other servers of the domain.
+	Weight int `key:"weight" json:"weight" write:"always" usage:"weight relative to other servers of the domain, from 1 to 1000" default:"100" min:"1" max:"1000"`
 	// The domain of the server. Default: every domain that lists the region.
 	Service string `key:"service" json:"service" write:"always" usage:"domain that the server serves"`
 	// Host header of its http checks; `host` in the server's own `health_check` has priority.
 	Host string `key:"host" json:"host,omitempty" usage:"Host header of the health checks; health_check.host takes precedence"`
-	// The id of the agent of this server. The node ignores drains and warnings of other agents, and ignores their
-	// unhealthy reports while its own checks succeed: see
-	// [when a backend may answer](../README.md#when-a-backend-may-answer).
-	Agent string `key:"agent" json:"agent,omitempty" usage:"agent whose own server it is: reports of other agents do not count against successful checks"`
+	// The id of the agent of this server. The node ignores drains and warnings of other agents. It also ignores their
+	// unhealthy reports while its own checks succeed: see [when a backend may
+	// answer](../README.md#when-a-backend-may-answer).
+	Agent string `key:"agent" json:"agent,omitempty" usage:"agent of the server: reports of other agents do not override successful checks"`
 	// The health check of this server. It replaces the whole block of the region.
 	HealthCheck *HealthCheck `key:"health_check" json:"health_check,omitempty"`
 	// Region is the region of the server. In a configuration file, a server is inside the block of its region.

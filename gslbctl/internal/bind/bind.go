@@ -22,8 +22,8 @@ const (
 	maxOctets  = 64 << 20 // of all files together
 )
 
-// Read converts the zone file at path. Its includes must be in the same folder or below. It keeps the two TTLs of the
-// SOA; the other times of the SOA are the node's own.
+// Read converts the zone file at path. Includes must be in the folder of the zone file or below it. The result keeps
+// the TTL and the minimum of the SOA record. The node generates the other SOA fields.
 func Read(path, zone string) (*imports.Result, error) {
 	records, err := parse(path, zone)
 	if err != nil {
@@ -50,7 +50,7 @@ func parse(path, zone string) ([]dns.RR, error) {
 	defer func() { _ = root.Close() }()
 	records, err := parseWith(root, path, zone, 0)
 	if soa := soaOf(records, zone); err == nil && soa != nil && soa.Hdr.Ttl == 0 && soa.Minttl > 0 {
-		// The SOA has the TTL 0 or none. For records before the first TTL, BIND uses the minimum of the SOA.
+		// The SOA record has TTL 0 or no TTL. For records before the first TTL, BIND uses the minimum of the SOA.
 		records, err = parseWith(root, path, zone, soa.Minttl)
 	}
 	return records, err
@@ -66,7 +66,7 @@ func soaOf(records []dns.RR, zone string) *dns.SOA {
 	return nil
 }
 
-// parseWith is parse with the TTL, in seconds, of records before the first TTL of the file.
+// parseWith is parse with ttl, in seconds, as the TTL of records before the first TTL of the file.
 func parseWith(root *os.Root, path, zone string, ttl uint32) ([]dns.RR, error) {
 	files := &folder{root: root}
 	file, err := files.Open(filepath.Base(path))
@@ -91,8 +91,8 @@ func parseWith(root *os.Root, path, zone string, ttl uint32) ([]dns.RR, error) {
 	return records, err
 }
 
-// folder opens regular files of a folder, at most maxFiles with maxOctets together. A file with $GENERATE is an error,
-// because the DNS library gives its records another TTL than BIND does.
+// folder opens regular files of a folder: at most maxFiles, with maxOctets together. It rejects a file with $GENERATE,
+// because the DNS library assigns other TTLs to the generated records than BIND.
 type folder struct {
 	root           *os.Root
 	opened, octets int
@@ -101,7 +101,7 @@ type folder struct {
 // quotedInclude matches an $INCLUDE with a quoted file name, which the DNS library does not read.
 var quotedInclude = regexp.MustCompile(`(?im)^(\$INCLUDE[ \t]+)"([^"\s;]+)"`)
 
-// Open implements fs.FS. The text has no quotes around the file names of $INCLUDE, and serials fit 32 bits.
+// Open implements fs.FS. It removes the quotes around the file names of $INCLUDE and limits serials to 32 bits.
 func (f *folder) Open(name string) (fs.File, error) {
 	if f.opened++; f.opened > maxFiles {
 		return nil, fmt.Errorf("more than %d files, the limit of a node for a zone", maxFiles)

@@ -14,11 +14,11 @@ import (
 // payload is the UDP payload size announced in queries (EDNS), in octets.
 const payload = 1232
 
-// ask sends one question with the DO bit to one server, and repeats a truncated one over TCP.
+// ask sends one question with the DO bit to one server. It repeats a truncated answer over TCP.
 func ask(ctx context.Context, server, name string, rtype uint16, recursion bool) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(name, rtype)
 	q.RecursionDesired = recursion
-	q.CheckingDisabled = recursion // the resolver's own verdict is not wanted
+	q.CheckingDisabled = recursion // the caller validates the answer
 	q.SetEdns0(payload, true)
 	for _, network := range []string{"udp", "tcp"} {
 		client := dns.Client{Net: network, UDPSize: payload}
@@ -45,7 +45,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// AskDS queries a resolver for the DS records of a zone in its parent. No records is no error.
+// AskDS queries a resolver for the DS records of a zone in its parent. An answer without records is no error.
 func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 	reply, err := ask(ctx, resolver, dns.Fqdn(zone), dns.TypeDS, true)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Verdict is the conclusion of a validating resolver (RFC 4033 section 5).
 type Verdict string
 
-// The verdicts. Unanswered means that the server did not answer, so resolvers try the next one.
+// The verdicts. Unanswered means that the server did not answer. Resolvers then try the next server.
 const (
 	Secure     Verdict = "secure"
 	Insecure   Verdict = "insecure"
@@ -28,7 +28,7 @@ type Question struct {
 	DS      []*dns.DS // the parent's
 	Names   []string  // in the zone; their addresses are queried in addition to the SOA
 	Servers []string  // host:port
-	Now     time.Time // the time for the signatures
+	Now     time.Time // the time at which signatures must be valid
 }
 
 // Finding is the verdict on one server's answers for a zone.
@@ -98,8 +98,8 @@ func look(ctx context.Context, q *Question, server string) view {
 	return v
 }
 
-// withoutBackend reports whether a SERVFAIL means that no backend may serve the name (RFC 8914
-// section 4.23). Such an answer has no information about signatures.
+// withoutBackend reports whether a SERVFAIL means that no backend may serve the name (RFC 8914 section 4.23). The
+// signatures of such an answer are unknown.
 func withoutBackend(reply *dns.Msg) bool {
 	opt := reply.IsEdns0()
 	return reply.Rcode == dns.RcodeServerFailure && opt != nil && slices.ContainsFunc(opt.Option,
@@ -201,8 +201,8 @@ func record(ds *dns.DS) string {
 		strings.ToUpper(ds.Digest))
 }
 
-// entry returns the tag of the key that a DS record names and that signs the DNSKEY RRset, or the
-// reason why it is missing.
+// entry returns the tag of the key that a DS record identifies and that signs the DNSKEY RRset, or the reason why there
+// is no such key.
 func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, why string) {
 	var led []*dns.DNSKEY
 	for _, key := range keys {
@@ -264,7 +264,7 @@ func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNS
 	return 0, why
 }
 
-// answer returns the problem of an answer as a validator sees it, or "".
+// answer returns the validation problem of an answer, or "".
 func (q *Question) answer(reply *dns.Msg, keys []*dns.DNSKEY, f *Finding) string {
 	question := reply.Question[0]
 	what := question.Name + " " + dns.Type(question.Qtype).String()
@@ -307,8 +307,8 @@ func sets(section []dns.RR) (list [][]dns.RR) {
 	return list
 }
 
-// compare validates one server's answers with the keys of the other servers, which resolvers may
-// have cached.
+// compare validates the answers of one server with the keys of the other servers, because resolvers may have cached
+// those keys.
 func (q *Question) compare(f *Finding, alone []Finding, views []view, at int) {
 	if f.Verdict != Secure {
 		return
@@ -368,7 +368,7 @@ func keyTags(list []*dns.DNSKEY) string {
 	return listed(list, func(k *dns.DNSKEY) string { return fmt.Sprint(k.KeyTag()) })
 }
 
-// listed returns the texts of a list, separated by commas.
+// listed returns the elements of a list, separated by commas.
 func listed[T any](list []T, text func(T) string) string {
 	var all []string
 	for _, one := range list {

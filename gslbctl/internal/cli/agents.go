@@ -24,7 +24,7 @@ func (a *app) agentsCommand() *cobra.Command {
 }
 
 func (a *app) agentsListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List all pinned agents",
+	return cmdline.ListCommand(a.App, "list", "List the agents with a pinned certificate",
 		(*api.Client).Agents, func(list api.AgentList) *render.Table {
 			return a.agentTable(list.Agents, "No agent is pinned.")
 		})
@@ -76,7 +76,7 @@ func problemTone(agent api.Agent) render.Tone {
 	return render.Plain
 }
 
-// soonHours is the remaining validity of a certificate, in hours, below which it is coloured.
+// soonHours is the remaining validity of a certificate, in hours, below which the table highlights the certificate.
 const soonHours = api.DefaultExpiringDays * 24
 
 func (a *app) certificateCell(agent api.Agent) render.Cell {
@@ -93,7 +93,7 @@ func (a *app) certificateCell(agent api.Agent) render.Cell {
 }
 
 func (a *app) agentsShowCommand() *cobra.Command {
-	return cmdline.ShowCommand(a.App, "show <agent>", "Show one agent", agentNames, (*api.Client).Agent, a.agentFacts)
+	return cmdline.ShowCommand(a.App, "show <agent>", "Show an agent", agentNames, (*api.Client).Agent, a.agentFacts)
 }
 
 func (a *app) agentFacts(agent api.Agent) *render.Table {

@@ -17,7 +17,7 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 	var req api.RevokeRequest
 	cmd := &cobra.Command{
 		Use:   "revoke <agent> --reason <text>",
-		Short: "Revoke an agent",
+		Short: "Revoke an agent and its certificate",
 		Long: "revoke rejects an agent until it is unpinned. The backends that only this agent reports leave DNS\n" +
 			"immediately. Revoke an agent if its machine or its key may be compromised. Add --lock-service,\n" +
 			"because the machine also has the service tokens, and an attacker can enroll again with another agent\n" +
@@ -45,7 +45,7 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 	return cmd
 }
 
-// revoke revokes an agent, for every node, and shows the next steps once.
+// revoke revokes an agent on every node and prints the next steps once.
 func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) error {
 	var mu sync.Mutex
 	var next []string
@@ -68,7 +68,7 @@ func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) erro
 }
 
 func (a *app) agentsLocksCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "locks", "List services with a locked token",
+	return cmdline.ListCommand(a.App, "locks", "List services with a locked enrollment token",
 		(*api.Client).TokenLocks, func(list api.TokenLockList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "LOCKED"}, {Name: "TOKEN"}, {Name: "AGENT"},
@@ -89,7 +89,7 @@ func (a *app) agentsLocksCommand() *cobra.Command {
 
 func (a *app) agentsUnlockCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "unlock <service>", short: "Unlock the token of a service",
+		use: "unlock <service>", short: "Unlock the enrollment token of a service",
 		long: "unlock ends the lock of agents revoke --lock-service before the token has changed. Anyone with the\n" +
 			"token can enroll an agent again. A changed token ends the lock automatically.",
 		shared:   true,

@@ -131,8 +131,8 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 	})
 }
 
-// unpinAll calls the API until no agent is left, or a call unpins none. It returns the number of
-// unpinned agents.
+// unpinAll calls the API until no selected agent is left, or a call unpins no agent. It returns the number of unpinned
+// agents.
 func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, err error) {
 	for {
 		out, err := c.UnpinMany(ctx, f, false)
@@ -143,7 +143,7 @@ func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, 
 	}
 }
 
-// countUnpin returns the number of selected agents on the node that has the most.
+// countUnpin returns the number of selected agents on the node with the most selected agents.
 func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err error) {
 	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, selected(f))
 	for _, r := range replies {
@@ -160,7 +160,7 @@ func selected(f api.UnpinFilter) fleet.Request[api.Unpinned] {
 	return func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) }
 }
 
-// tellUnpin lists the agents that would be unpinned, as the first answering node knows them.
+// tellUnpin prints the agents that would be unpinned, according to the first node that answers.
 func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
 	out, err := fleet.First(ctx, a.Fleet, selected(f))
 	if err != nil {

@@ -59,8 +59,8 @@ func (f *applyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete objects of the owner that are not in the document")
 }
 
-// request reads the document and returns the request for plan or apply. The Manifest has the places of objects, for
-// errors.
+// request reads the document and returns the request for plan or apply. The Manifest contains the file positions of
+// objects, for error messages.
 func (f *applyFlags) request(a *app) (*manifest.Manifest, api.ApplyRequest, error) {
 	if f.file == "" {
 		return nil, api.ApplyRequest{}, errors.New("--file is missing: the document, such as -f shop.yaml")
@@ -101,8 +101,9 @@ func (a *app) applyCommand() *cobra.Command {
 	return cmd
 }
 
-// applyOn calls ask, which applies the document of m, on one node that carries changes to all others, or else on every
-// node. A rejection by a node does not stop the other nodes. With dry, ask is a plan and is sent to every node.
+// applyOn calls ask, which applies the document of m. If one node replicates changes to all others, ask runs on this
+// node, or else on every node. A rejection by a node does not stop the other nodes. With dry, ask is a plan and runs on
+// every node.
 func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask fleet.Request[api.Plan]) error {
 	clients, err := a.Clients()
 	if err != nil {
@@ -141,8 +142,8 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask f
 	return nil
 }
 
-// reportPeers prints, for people, which nodes have the document that via has applied, and returns the outcome of the
-// command.
+// reportPeers prints the nodes that have the document which via has applied, if the output is for people. It returns
+// the outcome of the command.
 func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
 	report := fleet.AwaitReplication(ctx, via, "the document is applied")
 	if a.ForPeople() {
@@ -153,7 +154,7 @@ func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
 	return a.CheckReplicated(report)
 }
 
-// noneApplied returns the outcome of an apply, or with dry of a plan, that no node has accepted.
+// noneApplied returns the outcome of an apply, or of a plan if dry is set, that every node has rejected.
 func noneApplied(failed []error, dry bool) error {
 	var sentences []string
 	for _, err := range failed {
@@ -169,7 +170,7 @@ func noneApplied(failed []error, dry bool) error {
 	return fleet.NewError(code, strings.Join(sentences, "; "), failed[0])
 }
 
-// placed returns err with the file and line of the first objects that a node refuses, if it names any.
+// placed returns err with the file and line of the rejected objects, if err names objects.
 func placed(m *manifest.Manifest, err error) error {
 	refused, ok := errors.AsType[*api.Error](err)
 	if !ok || len(refused.Problems) == 0 {

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// exitChanges is the exit code of plan if the document would change something.
+// exitChanges is the exit code of plan if the document contains changes.
 const exitChanges = 3
 
 func (a *app) planCommand() *cobra.Command {
@@ -64,7 +64,8 @@ func (a *app) planOf(ctx context.Context, f *applyFlags, config string) (api.Pla
 	return plan, placed(m, err)
 }
 
-// plansText returns each different plan once. A line before each plan except the first names its first node.
+// plansText returns the text of each distinct plan once. Before each plan except the first, a line names the first node
+// with this plan.
 func (a *app) plansText(replies []fleet.Answer[api.Plan]) (text string) {
 	var shown []string
 	for _, r := range replies {

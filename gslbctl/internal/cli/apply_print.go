@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// planText shows a plan to people: its objects, then its answers, then a line that sums it up.
+// planText returns the text of a plan: objects, answers, and a summary line.
 func (a *app) planText(plan api.Plan) string {
 	if len(plan.Changes) == 0 {
 		return fmt.Sprintf("Nothing to do: %s unchanged.\n",
@@ -31,7 +31,7 @@ func fieldsOf(fields []api.PlanField) string {
 	return strings.Join(list, ", ")
 }
 
-// answerLines returns sentences about the effect of a plan on answers, and about the number of objects that change.
+// answerLines returns sentences about the effect of a plan on answers, and about the number of changed objects.
 func answerLines(plan api.Plan) (lines []string) {
 	answers, counts := plan.Answers, map[api.PlanAction]int{}
 	for _, c := range plan.Changes {
@@ -77,7 +77,7 @@ func answerLines(plan api.Plan) (lines []string) {
 	return lines
 }
 
-// movesLine returns a sentence about the part of the last hour's answers that would go to another region.
+// movesLine returns a sentence about the share of the last hour's answers that would change their region.
 func movesLine(answers api.PlanAnswers) string {
 	if answers.Total == 0 {
 		return "There were no answers in the last hour."
@@ -96,7 +96,7 @@ func movesLine(answers api.PlanAnswers) string {
 	return line + "."
 }
 
-// part formats a percentage with one decimal, or more where it is small.
+// part formats a percentage with one decimal, or with more decimals for small values.
 func part(percent float64) string {
 	if percent != 0 && percent < 0.1 {
 		return strconv.FormatFloat(percent, 'g', 2, 64)

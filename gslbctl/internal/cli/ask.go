@@ -12,7 +12,7 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// maxAsked bounds the domains that one look queries at each node.
+// maxAsked is the maximum number of domains that one refresh queries at each node.
 const maxAsked = 50
 
 // askedDomain holds the answers of all nodes to one question.
@@ -51,8 +51,8 @@ func (r dnsReply) ttl() render.Cell {
 // families are the queried address types.
 var families = []string{"A", "AAAA"}
 
-// askAll queries the DNS servers of all nodes concurrently for the addresses of the domains. It omits
-// questions without an address from any node, unless they failed.
+// askAll queries the DNS servers of all nodes concurrently for the addresses of the domains. It omits questions for
+// which every node answers without an address. It keeps failed questions.
 func askAll(ctx context.Context, nodes []fleet.Node, domains []string, timeout time.Duration) []askedDomain {
 	domains = domains[:min(len(domains), maxAsked)]
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -75,8 +75,8 @@ func askAll(ctx context.Context, nodes []fleet.Node, domains []string, timeout t
 	return list
 }
 
-// askNode sends all questions to one node, on one connection. After the first failure the rest fail
-// with it.
+// askNode sends all questions to one node on one connection. After the first failure, all following questions get the
+// same error.
 func askNode(ctx context.Context, n fleet.Node, domains []string) []dnsReply {
 	replies := make([]dnsReply, 0, len(domains)*len(families))
 	conn, failed := dnsask.Dial(ctx, n.DNS)

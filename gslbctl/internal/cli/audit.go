@@ -37,10 +37,10 @@ type auditFlags struct {
 // add adds the flags to a command, except for the period.
 func (f *auditFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.actors, "actor", nil, "only by this `actor`, the name of a token or an address; or several")
+	flags.StringSliceVar(&f.actors, "actor", nil, "only entries of this `actor`, a token or address, separated by commas")
 	flags.StringSliceVar(&f.actions, "action", nil,
-		"only of this `action`, or several; "+api.AuditRefused+" shows requests and agents that were refused, "+
-			api.AuditReceive+" the changes that other nodes sent")
+		"only entries of this `action`, separated by commas; "+api.AuditRefused+": rejected requests and agents, "+
+			api.AuditReceive+": changes from other nodes")
 	flags.StringVar(&f.search, "search", "", "only entries with this `text`")
 	_ = cmd.RegisterFlagCompletionFunc("actor", cobra.NoFileCompletions)
 	cmdline.Offer(cmd, "action", api.AuditActions())
@@ -92,7 +92,7 @@ type nodeAudit struct {
 // auditList is the output of audit list: the latest entries of all nodes.
 type auditList struct {
 	Entries []nodeAudit   `json:"entries"` // latest first
-	Total   int           `json:"total"`   // of all nodes, matching the query
+	Total   int           `json:"total"`   // of all nodes, matching the filter
 	Nodes   []fleet.Asked `json:"nodes"`
 }
 
@@ -165,7 +165,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	})
 }
 
-// judgeAudit joins the verdicts of the nodes. The whole is sound if each node that answered is.
+// judgeAudit merges the verdicts of the nodes. The result is valid if the verdict of each answering node is valid.
 func judgeAudit(g fleet.Gathered[auditVerdict]) auditVerdicts {
 	all := auditVerdicts{auditVerdict: auditVerdict{Sound: true}}
 	said := map[string]auditVerdict{}
@@ -200,7 +200,7 @@ func (v *auditVerdicts) text() string {
 	return render.Lines(lines)
 }
 
-// readVerdict checks the chains of a node: changes, refusals, and changes of other nodes.
+// readVerdict verifies the audit chains of a node: own changes, rejections, and changes of other nodes.
 func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 	v := auditVerdict{Sound: true}
 	for _, actions := range []string{"", api.AuditRefused, api.AuditReceive} {
@@ -211,7 +211,7 @@ func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 		list, err := c.AuditLog(ctx, query)
 		if refused, ok := errors.AsType[*api.Error](err); ok && actions != "" &&
 			refused.Status == http.StatusBadRequest {
-			break // a node of an earlier version lacks this chain
+			break // nodes of earlier versions lack this chain
 		}
 		if err != nil {
 			return v, err

@@ -17,8 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditOverlap is the overlap of two requests of audit tail -f to a node, because the node may be
-// slow to show an entry.
+// auditOverlap is the overlap of two successive requests of audit tail -f to a node. A node may show an entry late.
 const auditOverlap = time.Minute
 
 func (a *app) auditTailCommand() *cobra.Command {
@@ -44,15 +43,15 @@ func (a *app) auditTailCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new changes until Ctrl-C")
-	cmd.Flags().IntVar(&lines, "lines", 20, "number of entries to print first")
+	cmd.Flags().IntVar(&lines, "lines", 20, "number of old entries to print first")
 	f.period.SinceFlag(cmd)
 	f.add(cmd)
 	a.NodeFlag(cmd)
 	return cmd
 }
 
-// tailAudit prints the latest entries and, with goOn, later entries. If a node did not answer for a while, it
-// prints the entries missed in between once the node answers.
+// tailAudit prints the latest entries and, with goOn, later entries. When a node answers after an outage, tailAudit
+// also prints the entries of the outage.
 func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	since, seen := map[string]time.Time{}, map[string]bool{}
 	return a.Follow(ctx, goOn, func() (missing, err error) {
@@ -66,7 +65,8 @@ func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, goOn bo
 	})
 }
 
-// tailQuery returns the query of a node for its latest entries or, if it is in since, for those from that time on.
+// tailQuery returns the query for a node: the entries since the time in since, or the latest entries without such a
+// time.
 func tailQuery(from url.Values, lines int, since map[string]time.Time, node string) url.Values {
 	query := maps.Clone(from)
 	query.Set("limit", strconv.Itoa(lines))
@@ -79,8 +79,9 @@ func tailQuery(from url.Values, lines int, since map[string]time.Time, node stri
 	return query
 }
 
-// printTail prints entries that are not in seen, by node and id, and adds them; at the first look, when since is empty,
-// the latest entries. It sets since, by node, to the start of the next request, zero if there was no entry.
+// printTail prints the entries that are not in seen (by node and id) and adds them to seen. In the first round, when
+// since is empty, it prints only the latest entries. It sets since, by node, to the start of the next request, or to
+// zero without entries.
 func (a *app) printTail(g fleet.Gathered[api.AuditList], lines int, since map[string]time.Time,
 	seen map[string]bool) error {
 	most := lines

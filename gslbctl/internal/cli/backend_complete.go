@@ -20,7 +20,7 @@ func (a *app) backendArguments(cmd *cobra.Command, args []string, typed string) 
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// overrideArguments completes the services and addresses with an override, and both in the form of an id.
+// overrideArguments completes the services and addresses of overrides, and the ids of their backends.
 func (a *app) overrideArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -11,10 +11,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// backendForms are the forms of a backend on the command line, for usage lines.
+// backendForms describes the forms of a backend argument, for usage lines.
 const backendForms = "<service>:<ip>:<port>|<ip>:<port>|<ip>"
 
-// backendName is a backend as a person has written it.
+// backendName is a backend argument as the operator typed it.
 type backendName struct {
 	service string // "" if the text has none
 	address netip.Addr
@@ -38,10 +38,9 @@ func (n backendName) matches(b api.Backend) bool {
 		(n.port == 0 || b.Port == n.port)
 }
 
-// backendNames returns the possible readings of a text, the most likely first. It returns nil if the text has no IP
-// address. An IPv6 address is read with and without brackets. An unbracketed text such as 2001:db8::1:443 has two
-// readings: as an address, and as an address with a port. After a service, the last number is a port if what precedes
-// it is an address, as in an id.
+// backendNames returns the possible meanings of a text, the most likely first. It returns nil if the text has no IP
+// address. An IPv6 address can have brackets. An unbracketed text such as 2001:db8::1:443 has two meanings: an address,
+// and an address with a port. After a service, the last number is a port if an address precedes it, as in an id.
 func backendNames(text string) (list []backendName) {
 	add := func(service, address string, port int) {
 		if inner, ok := strings.CutPrefix(address, "["); ok {
@@ -69,8 +68,8 @@ func backendNames(text string) (list []backendName) {
 }
 
 // backendArgument returns the backend that arguments name: service:ip:port, ip:port or ip, or a service and an address
-// as two arguments. An argument without a service is looked up in the backends that known returns: the name selects
-// the only backend found, or all ports of the address if a service has several backends there.
+// as two arguments. For an argument without a service, it searches the backends that known returns. The result is the
+// only matching backend, or all ports of the address if one service has several backends there.
 func (a *app) backendArgument(ctx context.Context, args []string,
 	known fleet.Request[api.BackendList]) (name backendName, err error) {
 	if len(args) == 2 {
@@ -103,8 +102,8 @@ func (a *app) backendArgument(ctx context.Context, args []string,
 	return name, err
 }
 
-// overrideArgument returns the backend that arguments name, as backendArgument does. It looks up an argument without a
-// service in the overrides of all nodes, and requires a single override there.
+// overrideArgument returns the backend that arguments name, as backendArgument does. For an argument without a service,
+// it searches the overrides of all nodes, and requires exactly one match.
 func (a *app) overrideArgument(ctx context.Context, args []string) (name backendName, err error) {
 	if names := backendNames(args[0]); len(args) == 2 || len(names) == 0 || names[0].service != "" {
 		return a.backendArgument(ctx, args, overriddenBackends)
@@ -128,8 +127,8 @@ func nameOf(b api.Backend) (backendName, error) {
 	return backendName{b.Service, address, b.Port}, nil
 }
 
-// serverArgument returns the id of the server that an argument names: by its id, ip:port or ip. It looks up names
-// without a service or port in the servers of all nodes. Ids of servers with a host name are returned unchanged.
+// serverArgument returns the id of the server that an argument names: by its id, ip:port or ip. For an argument without
+// a service or port, it searches the servers of all nodes. It returns the id of a server with a host name unchanged.
 func (a *app) serverArgument(ctx context.Context, text string) (id string, err error) {
 	names := backendNames(text)
 	if len(names) == 0 {
@@ -153,8 +152,8 @@ func backendID(n backendName) string {
 	return fmt.Sprintf("%s:%s:%d", strings.TrimSuffix(n.service, "."), n.address, n.port)
 }
 
-// allServers returns the servers of a node that have an address, as backends with an id, a service, an address and a
-// port.
+// allServers returns the servers of a node that have an address, as backends. Only ID, Service, Address and Port are
+// set.
 func allServers(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	list, err := c.Servers(ctx)
 	var found api.BackendList

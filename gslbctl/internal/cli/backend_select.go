@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// selectBackends returns the backends that a text selects by its first reading that selects any. An id selects its
-// backend first.
+// selectBackends returns the backends that a text selects. It uses the first meaning of the text that selects a
+// backend; an id has precedence.
 func selectBackends(text string, known []api.Backend) []api.Backend {
 	readings := []func(api.Backend) bool{func(b api.Backend) bool { return b.ID == text }}
 	for _, name := range backendNames(text) {
@@ -26,7 +26,7 @@ func selectBackends(text string, known []api.Backend) []api.Backend {
 	return nil
 }
 
-// filtered returns the backends that keep selects, each id once.
+// filtered returns the backends for which keep returns true, each id once.
 func filtered(list []api.Backend, keep func(api.Backend) bool) (found []api.Backend) {
 	listed := map[string]bool{}
 	for _, b := range list {
@@ -38,9 +38,9 @@ func filtered(list []api.Backend, keep func(api.Backend) bool) (found []api.Back
 	return found
 }
 
-// knownBackends returns the backends of all nodes, as known requests them from each node. A backend that several nodes
-// return is listed for each of them. Draining is true if the backend drains on any node. If no node
-// answers, it returns the error of the first node.
+// knownBackends sends the request known to all nodes and returns the backends of all answers. A backend that several
+// nodes return appears once for each node. Draining is true if the backend drains on any node. If no node answers,
+// knownBackends returns the error of the first node.
 func (a *app) knownBackends(ctx context.Context, known fleet.Request[api.BackendList]) ([]api.Backend, error) {
 	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, known)
 	if err != nil {
@@ -67,8 +67,8 @@ func (a *app) knownBackends(ctx context.Context, known fleet.Request[api.Backend
 	return all, nil
 }
 
-// lookUpBackends returns the backends that a text selects from the backends that known returns on any node. It returns
-// an error if there are none.
+// lookUpBackends sends the request known to all nodes and returns the backends that a text selects. It returns an error
+// if the text selects no backend.
 func (a *app) lookUpBackends(ctx context.Context, text string, known fleet.Request[api.BackendList]) ([]api.Backend,
 	error) {
 	all, err := a.knownBackends(ctx, known)
@@ -100,8 +100,7 @@ func noBackend(text string, known []api.Backend) error {
 	return &fleet.Error{Code: fleet.Degraded, Message: sentence}
 }
 
-// nearBackends returns the ids of at most maxNearest backends that are similar to a name: at its address, or with a
-// similar address.
+// nearBackends returns the ids of at most maxNearest backends with the same address as a name, or a similar address.
 func nearBackends(text string, known []api.Backend) []string {
 	for _, name := range backendNames(text) {
 		atAddress := backendName{address: name.address}
@@ -110,7 +109,7 @@ func nearBackends(text string, known []api.Backend) []string {
 		}
 	}
 	var spellings []string
-	byText := map[string][]string{} // the ids of a spelling
+	byText := map[string][]string{} // ids by text
 	for _, b := range known {
 		for _, spelling := range []string{b.Address, endpoint(b.Address, b.Port)} {
 			if byText[spelling] == nil {
@@ -133,7 +132,7 @@ func (a *app) backendsOf(ctx context.Context, name backendName) ([]api.Backend, 
 	return filtered(known, name.matches), err
 }
 
-// sameName reports whether a typed name equals a name of a node.
+// sameName reports whether a typed name and the name that a node reports are equal.
 func sameName(name, written string) bool {
 	return strings.EqualFold(name, strings.TrimSuffix(written, "."))
 }

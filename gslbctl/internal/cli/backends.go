@@ -45,7 +45,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&filter.Service, "service", "", "only backends of this `service`")
 	cmd.Flags().StringVar(&filter.Region, "region", "", "only backends in this `region`")
 	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
-	cmd.Flags().BoolVar(&down, "down", false, "only backends that do not serve, of any status")
+	cmd.Flags().BoolVar(&down, "down", false, "only backends that do not serve, with any status")
 	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	cmdline.Offer(cmd, "status", statuses)
@@ -73,7 +73,7 @@ func (a *app) backendTable(backends []api.Backend) *render.Table {
 	return t
 }
 
-// weightCell returns the weight that counts, with the declared one behind an operator's.
+// weightCell returns the effective weight, followed by the declared weight if an operator has changed it.
 func weightCell(b api.Backend) render.Cell {
 	if b.WeightOverride == nil {
 		return number(b.Weight)
@@ -81,8 +81,8 @@ func weightCell(b api.Backend) render.Cell {
 	return render.Cell{Text: fmt.Sprintf("%d (%d)", b.WeightOverride.Weight, b.Weight), Tone: render.Warn}
 }
 
-// reason returns why a backend has its status, with an operator's weight and drain, and any difference between the
-// node's own check and the agent's.
+// reason returns the reason of a backend's status: weight and drain of an operator, and a difference between the node's
+// own check and the agent report.
 func reason(b api.Backend) string {
 	text := status(b)
 	if w := b.WeightOverride; w != nil {

@@ -94,7 +94,7 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 	return cmd
 }
 
-// scopeOf returns the hold that a command names: by one of its argument and the two flags.
+// scopeOf returns the hold that the arguments or one of the two flags select.
 func scopeOf(args []string, region, agent string) (scope, subject string, err error) {
 	given := len(args)
 	if given > 0 {
@@ -112,8 +112,8 @@ func scopeOf(args []string, region, agent string) (scope, subject string, err er
 	return scope, subject, nil
 }
 
-// heldBackends returns the ids of the backends of a hold that serve although their agents call them unhealthy. The
-// backends of a name include those in the holds of its regions and agents.
+// heldBackends returns the ids of the backends that serve because of a hold, although their agents report them
+// unhealthy. For a name, the result includes the backends in the holds of its regions and agents.
 func heldBackends(ctx context.Context, c *api.Client, scope, subject string) (held []string, err error) {
 	list, err := c.Brakes(ctx)
 	for _, b := range list.Brakes {

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// endpoint formats an address and a port, IPv6 in brackets.
+// endpoint formats an address and a port. An IPv6 address has brackets.
 func endpoint(address string, port int) string {
 	return net.JoinHostPort(address, strconv.Itoa(port))
 }
@@ -22,7 +22,7 @@ func orNone(text string) render.Cell {
 	return render.C(text)
 }
 
-// statusCell returns a cell with a status of any vocabulary in its colour.
+// statusCell returns a cell with a status in its color.
 func statusCell[S ~string](status S) render.Cell {
 	tone := render.Bad
 	switch string(status) {
@@ -35,7 +35,7 @@ func statusCell[S ~string](status S) render.Cell {
 	return render.Cell{Text: string(status), Tone: tone}
 }
 
-// healthyOf returns a cell with the number of healthy ones out of total.
+// healthyOf returns a cell with the number of healthy objects and the total.
 func healthyOf(healthy, total int) render.Cell {
 	cell := render.Cell{Text: strconv.Itoa(healthy) + "/" + strconv.Itoa(total), Tone: render.Good}
 	switch {
@@ -49,7 +49,7 @@ func healthyOf(healthy, total int) render.Cell {
 	return cell
 }
 
-// verdictCell returns a cell with the verdict of a source about a backend.
+// verdictCell returns a cell with the health that a source reports for a backend.
 func verdictCell(healthy *bool) render.Cell {
 	switch {
 	case healthy == nil:

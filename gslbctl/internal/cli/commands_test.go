@@ -305,7 +305,7 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 		}
 	}
 	if r := call(t, cmdline.System{}, nil, "__complete", "routing", "test", "--client"); !strings.Contains(r.out,
-		"--client\taddress of the resolver") {
+		"--client\taddress of a resolver") {
 		t.Errorf("what a flag is for has marks in it: %q", r.out)
 	}
 	if r := call(t, cmdline.System{}, nil, "__complete", "--api", dead(t), "agents", "show", ""); r.code != 0 ||

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	return cmdline.Menu("config", "Show, check and change the configuration of nodes", "", a.configShowCommand(),
+	return cmdline.Menu("config", "Show, validate and change the configuration of nodes", "", a.configShowCommand(),
 		cmdline.Changing(a.configSetCommand()), cmdline.Destroying(a.configResetCommand()),
 		cmdline.Reading(a.configValidateCommand()),
 		cmdline.Changing(a.configReloadCommand()),

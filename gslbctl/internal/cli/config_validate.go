@@ -44,8 +44,8 @@ func (a *app) configValidateCommand() *cobra.Command {
 	return cmd
 }
 
-// configText reads a configuration file to send to a node. It returns an error if its secrets would cross a network
-// unencrypted.
+// configText reads a configuration file that will be sent to a node. It returns an error if the secrets of the file
+// would be sent unencrypted.
 func (a *app) configText(path, flag string) ([]byte, error) {
 	text, err := readBounded(path, api.MaxBody)
 	if err != nil {
@@ -111,7 +111,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// validateHere checks a file with the installed program of its role.
+// validateHere validates a file with the installed program for the mode of the file.
 func (a *app) validateHere(ctx context.Context, path string) error {
 	program, err := a.roleProgram(path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *app) validateHere(ctx context.Context, path string) error {
 	return &fleet.Error{Code: fleet.Degraded}
 }
 
-// roleProgram returns the path of the program of a file's role.
+// roleProgram returns the path of the program for the mode of a file.
 func (a *app) roleProgram(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -136,7 +136,7 @@ func (a *app) contextUseCommand() *cobra.Command {
 	}
 }
 
-// changeContexts changes the file of contexts and prints done.
+// changeContexts changes the contexts file and prints done.
 func (a *app) changeContexts(done string, edit func(*contexts.File) error) error {
 	path, err := a.ContextsPath()
 	if err != nil {

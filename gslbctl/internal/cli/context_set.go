@@ -12,7 +12,7 @@ import (
 	"gslb.internal/gslbctl/internal/contexts"
 )
 
-// contextFlags are the flags for the settings of a context, nil where not given.
+// contextFlags are the flags for the settings of a context. The value of an omitted flag is nil.
 type contextFlags struct{ ca, cert, key, serverName, tokenFile *string }
 
 func (a *app) contextSetCommand() *cobra.Command {
@@ -62,13 +62,12 @@ func (a *app) contextSetCommand() *cobra.Command {
 	cmdline.Optional(cmd, flags.StringVar, &f.tokenFile, "token-file", "",
 		"`file` with the token, with mode 0600")
 	flags.BoolVar(&tokenStdin, "token-stdin", false,
-		"read the token from standard input and store it in the file of contexts")
+		"read the token from standard input and store it in the contexts file")
 	cmd.MarkFlagsMutuallyExclusive("token-file", "token-stdin")
 	return cmd
 }
 
-// readToken reads the token from standard input, where it is in no shell history and no list of
-// processes.
+// readToken reads the token from standard input, so that neither the shell history nor the process list contains it.
 func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 	if !wanted {
 		return "", nil
@@ -76,7 +75,7 @@ func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 	if a.Asks {
 		return "",
 			errors.New(
-				"a token that is typed stays on the screen: write it into a file of yours and use --token-stdin < " +
+				"a typed token stays visible on the screen: write the token to a private file and use --token-stdin < " +
 					"FILE, or --token-file")
 	}
 	line, err := a.ReadLine(ctx)
@@ -106,7 +105,7 @@ func (f *contextFlags) apply(c *contexts.Context, apis, dns []string, token stri
 			continue
 		}
 		*path.into = *path.given
-		if *path.given != "" { // valid from any working directory
+		if *path.given != "" { // an absolute path is valid in any working directory
 			var err error
 			if *path.into, err = filepath.Abs(*path.given); err != nil {
 				return err

@@ -19,7 +19,7 @@ func (a *app) diffCommand() *cobra.Command {
 	var o glueOptions
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "diff",
-		Short: "Compare the state of the nodes",
+		Short: "Compare objects, states and keys of the nodes",
 		Long: "diff compares the nodes: domains, servers with their status, overrides, regions, mappings, pinned\n" +
 			"agents and signing keys. It also compares the addresses of name servers in the DNS of each node and\n" +
 			"in the glue of the parent zone. A change that did not reach a node is a difference until it is\n" +
@@ -37,7 +37,8 @@ func (a *app) diffCommand() *cobra.Command {
 type difference struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Said has the values by node, without the nodes that lack the fact. The glue of the parent zone is at "parent".
+	// Said has the values by node. It has no entry for a node without this fact. The glue of the parent zone has the key
+	// "parent".
 	Said map[string]string `json:"said"`
 }
 
@@ -45,8 +46,8 @@ type difference struct {
 type diffReport struct {
 	Nodes       []string          `json:"nodes"` // nodes that were compared
 	Differences []difference      `json:"differences"`
-	Unasked     map[string]string `json:"unasked,omitempty"` // why other nodes were not compared, by node
-	Notes       []string          `json:"notes,omitempty"`   // why name servers or glue were not compared
+	Unasked     map[string]string `json:"unasked,omitempty"` // reasons why other nodes were not compared, by node
+	Notes       []string          `json:"notes,omitempty"`   // reasons why name servers or glue were not compared
 }
 
 func (a *app) diff(ctx context.Context, o glueOptions) error {
@@ -99,7 +100,7 @@ func (a *app) diff(ctx context.Context, o glueOptions) error {
 	return nil
 }
 
-// differences returns the facts on which nodes that answered disagree, in order.
+// differences returns the sorted facts that have different values on the answering nodes.
 func differences(replies []fleet.Answer[map[fact]string]) []difference {
 	list := []difference{}
 	everything := map[fact]bool{}
@@ -133,8 +134,8 @@ func sortDifferences(list []difference) []difference {
 	return list
 }
 
-// differing returns the facts, except signing keys, on which the nodes disagree. It requests them twice and returns
-// only differences that both answers have, since a change may be on its way.
+// differing returns the facts, except signing keys, with different values on the nodes. It requests the facts twice and
+// returns only the differences in both answers, because a change may reach the nodes at different times.
 func (a *app) differing(ctx context.Context, clients []*api.Client) []difference {
 	if len(clients) < 2 {
 		return nil
@@ -142,7 +143,7 @@ func (a *app) differing(ctx context.Context, clients []*api.Client) []difference
 	look := func() []difference {
 		replies := slices.DeleteFunc(fleet.AskClients(ctx, clients, readFacts),
 			func(r fleet.Answer[map[fact]string]) bool { return r.Err != nil })
-		for _, r := range replies { // nodes report differing keys as a condition of their own
+		for _, r := range replies { // nodes report different keys as a separate condition
 			maps.DeleteFunc(r.Value, func(f fact, _ string) bool { return f.kind == "key" })
 		}
 		return differences(replies)

@@ -13,7 +13,7 @@ import (
 // fact identifies one value that diff compares between nodes, such as the status of a server.
 type fact struct{ kind, name string }
 
-// readFacts reads all facts of a node that diff compares.
+// readFacts reads all facts that diff compares from a node.
 func readFacts(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	all := map[fact]string{}
 	for _, part := range []fleet.Request[map[fact]string]{serverThings, domainThings, placeThings, trustThings} {

@@ -20,13 +20,13 @@ import (
 const (
 	// nameServerKind is the kind of the facts about the addresses of name servers.
 	nameServerKind = "name server"
-	// parentColumn is the name of the parent zone among the nodes of a difference.
+	// parentColumn is the column of the parent zone in a difference.
 	parentColumn = "parent"
-	// maxComparedZones bounds the zones that diff compares the name servers of.
+	// maxComparedZones is the maximum number of zones with name servers that diff compares.
 	maxComparedZones = 50
 )
 
-// glueOptions are the flags of diff about the parents of zones.
+// glueOptions are the flags of diff about parent zones.
 type glueOptions struct {
 	parents  []string
 	resolver string
@@ -34,10 +34,10 @@ type glueOptions struct {
 
 func (o *glueOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.parents, "parent", nil,
-		"`address` of a DNS server of the parent zone to ask for glue, instead of asking a resolver for them; "+
-			"repeat it")
+		"`address` of a DNS server of the parent zone to query for glue (default: the servers that the resolver returns); "+
+			"repeat the flag for more servers")
 	cmd.Flags().StringVar(&o.resolver, "resolver", "",
-		"`address` of the resolver to ask for the parent servers (default: the resolver of this machine)")
+		"`address` of the resolver that finds the parent servers (default: the resolver of this machine)")
 }
 
 // explicit reports whether a flag requests a comparison with the parent.
@@ -56,10 +56,10 @@ func (o *glueOptions) check() (err error) {
 	return err
 }
 
-// servedAddresses are the addresses of name servers as a source reports them, by zone and name server.
+// servedAddresses has the addresses of name servers according to one source, by zone and name server.
 type servedAddresses map[fact]string
 
-// nameServerFact identifies the addresses of a name server of a zone.
+// nameServerFact identifies the addresses of one name server of a zone.
 func nameServerFact(zone, server string) fact {
 	return fact{nameServerKind, strings.TrimSuffix(server, ".") + " of " + strings.TrimSuffix(zone, ".")}
 }
@@ -73,8 +73,8 @@ func addressList(addresses []netip.Addr) string {
 	return strings.Join(words, " ")
 }
 
-// compareNameservers returns the name servers with addresses that differ between the DNS of nodes, or from the glue of
-// the parent. Each note names a source that could not be compared.
+// compareNameservers returns the name servers with different addresses in the DNS of nodes or in the glue of the
+// parent. Each note names a source that could not be compared.
 func (a *app) compareNameservers(ctx context.Context, o glueOptions, nodes []string) (list []difference, notes []string,
 	err error) {
 	all, err := a.Nodes()
@@ -115,7 +115,8 @@ func (a *app) compareNameservers(ctx context.Context, o glueOptions, nodes []str
 	return list, append(notes, failed...), nil
 }
 
-// servedByNode queries the DNS of a node for the name servers of its zones and the addresses of those below the apex.
+// servedByNode queries the DNS server of a node for the name servers of its zones, and for the addresses of the name
+// servers below the zone apex.
 func servedByNode(ctx context.Context, n fleet.Node) (served servedAddresses, zones []string, err error) {
 	config, err := n.DNSConfig(ctx)
 	if err != nil {
@@ -155,8 +156,9 @@ func servedByNode(ctx context.Context, n fleet.Node) (served servedAddresses, zo
 	return served, zones, nil
 }
 
-// glueOf returns the glue addresses of the name servers of zones, from the parents. It also contains each name server
-// of served that is missing from the delegation. A parent that does not answer adds a note and no name servers.
+// glueOf queries the parents for the glue addresses of the name servers of zones. The result also contains each name
+// server of served that the delegation lacks. For a parent that does not answer, glueOf adds a note and no name
+// servers.
 func (a *app) glueOf(ctx context.Context, o glueOptions, zones []string, served servedAddresses) (glue servedAddresses,
 	notes []string) {
 	found := make([]map[string][]netip.Addr, len(zones))
@@ -206,8 +208,8 @@ func parentsOf(ctx context.Context, resolver, zone string) ([]string, error) {
 	return parents, nil
 }
 
-// differencesWithGlue returns the name servers on which nodes disagree, or that have other addresses in glue. A name
-// server without an entry in glue is compared between the nodes only.
+// differencesWithGlue returns the name servers with different addresses on the nodes or in the glue. If a name server
+// has no glue, it compares only the nodes.
 func differencesWithGlue(replies []fleet.Answer[servedAddresses], glue servedAddresses) []difference {
 	var between, all []fleet.Answer[map[fact]string]
 	for _, r := range replies {

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) dnssecCommand() *cobra.Command {
-	return cmdline.Group("dnssec", "Sign zones, list DS records, roll and back up keys", a.dnssecStatusCommand(),
+	return cmdline.Group("dnssec", "Manage DNSSEC: signing, DS records, key rollovers, backups", a.dnssecStatusCommand(),
 		a.dnssecDSCommand(),
 		a.dnssecKeysCommand(),
 		cmdline.Changing(a.dnssecSyncCommand()), cmdline.Destroying(a.dnssecRollCommand()), a.dnssecRollsCommand(),
@@ -22,13 +22,13 @@ func (a *app) dnssecCommand() *cobra.Command {
 		cmdline.Reading(a.dnssecBackupCommand()), cmdline.Changing(a.dnssecRestoreCommand()))
 }
 
-// notSigned replaces an empty table of keys.
+// notSigned is the text of an empty key table.
 const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 
 func (a *app) dnssecStatusCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use:   "status",
-		Short: "Show the DNSSEC status",
+		Short: "Show the DNSSEC status of the zones",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			status, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DNSSECStatus))
 			if err != nil {
@@ -60,7 +60,7 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use: "ds",
-		Short: "List the DS records for the parent zones; exit code 1 if there is none, or nodes have different " +
+		Short: "List the DS records for the parent zones; exit code 1 if there are none, or nodes have different " +
 			"keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DSRecords))
@@ -96,7 +96,7 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 	})
 }
 
-// peersTable shows the state of the exchange of keys with each peer.
+// peersTable returns a table with the state of the key exchange with each peer.
 func (a *app) peersTable(peers []api.DNSSECPeer) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"},
 		{Name: "REASON"}}}

@@ -15,27 +15,27 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// checkedZone is the verdict on one server's answers for a zone, with advice on acts on the zone's keys.
+// checkedZone is the verdict on one server's answers for a zone, with advice on key changes.
 type checkedZone struct {
 	chain.Finding
 	Advice []zoneAdvice `json:"advice,omitempty"`
 }
 
-// asTold reports whether a zone is unsigned because an operator has had the nodes sign it no longer.
+// asTold reports whether a zone is unsigned because an operator has stopped signing it.
 func (z *checkedZone) asTold() bool {
 	return z.Verdict == chain.Insecure && slices.ContainsFunc(z.Advice, func(one zoneAdvice) bool {
 		return one.Act == api.RollSign
 	})
 }
 
-// zoneAdvice is the advice of a node on one act.
+// zoneAdvice is the advice of a node about one key change.
 type zoneAdvice struct {
 	api.RollAdvice
-	what string // the act, for people
+	what string // the key change, for people
 }
 
-// advice returns, by zone, the changes of its keys and whether each breaks something now, from the node that is the
-// least far with a change of key. It returns nil if no nodes are configured.
+// advice returns the possible key changes by zone, and whether each change is safe now. The data is from the node with
+// the least progress in its rollover. advice returns nil if no nodes are configured.
 func (a *app) advice(ctx context.Context, zones []string, keys []api.DNSSECKey) map[string][]zoneAdvice {
 	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, fleet.Call((*api.Client).Rolls))
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *app) advice(ctx context.Context, zones []string, keys []api.DNSSECKey) 
 	return all
 }
 
-// adviseIdle returns the acts on the keys of a zone without a roll.
+// adviseIdle returns the possible key changes of a zone without a rollover.
 func adviseIdle(zone string, keys []api.DNSSECKey) []zoneAdvice {
 	reason := "no other key is published, and no answer would validate"
 	replace, remove := "to give the parent a DS record of another key", "to take its key away"
@@ -114,7 +114,7 @@ func actOf(act api.RollAct, r *api.Roll) string {
 	return "gslbctl dnssec roll " + strings.TrimSuffix(r.Zone, ".") + " --cancel"
 }
 
-// adviceLines returns for each zone the changes that are safe now, and the time when the other changes become safe.
+// adviceLines returns, for each zone, the changes that are safe now and the time when the other changes become safe.
 func (a *app) adviceLines(list []checkedZone) (lines []string) {
 	for i, z := range list {
 		if i > 0 && list[i-1].Zone == z.Zone {
@@ -147,7 +147,7 @@ func (a *app) clock(at time.Time) string {
 	return at.Local().Format(layout) + " (" + render.Until(at, a.Now()) + ")"
 }
 
-// scheduleText returns the stages of a change of key that follow.
+// scheduleText returns the next stages of a rollover.
 func (a *app) scheduleText(r *api.Roll) string {
 	t := &render.Table{Columns: []render.Column{{Name: "STAGE"}, {Name: "NOT BEFORE"}, {Name: "WAITS FOR"}}}
 	for _, step := range r.Schedule {

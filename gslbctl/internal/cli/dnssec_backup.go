@@ -16,14 +16,14 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// keyFolder is the folder of a node's signing keys, if the node was installed from a package.
+// keyFolder is the directory of a node's signing keys in a package installation.
 const keyFolder = "/var/lib/gslb/dnssec"
 
-// keptKey is a key in the output of backup and restore.
+// keptKey describes a key in the output of backup and restore.
 type keptKey struct {
 	Zone      string     `json:"zone"`
 	KeyTag    int        `json:"key_tag"`
-	CreatedAt *time.Time `json:"created_at"` // null: its file does not say
+	CreatedAt *time.Time `json:"created_at"` // null: the file has no creation time
 	Action    string     `json:"action,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
 }
@@ -33,7 +33,7 @@ type keptKeys struct {
 	File    string    `json:"file"`
 	MadeAt  time.Time `json:"made_at"`
 	MadeOn  string    `json:"made_on"` // name of the machine
-	Changed bool      `json:"changed"` // the file was written, or the folder of keys changed
+	Changed bool      `json:"changed"` // the command has written the file or changed the key directory
 	Keys    []keptKey `json:"keys"`
 }
 

@@ -36,12 +36,12 @@ func (a *app) dnssecCheckCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.dnssecCheck(cmd.Context(), o, args) },
 	})
 	cmd.Flags().StringArrayVar(&o.ds, "ds", nil,
-		"`record` that the parent has or will have, such as \"34505 13 2 <digest>\", instead of asking for it")
+		"DS `record` to check, such as \"34505 13 2 <digest>\", instead of the DS records of the parent")
 	cmd.Flags().StringArrayVar(&o.servers, "server", nil,
-		"`address` of DNS to check, with a port if it is not 53, instead of the nodes; repeat it")
+		"`address` of a DNS server to check instead of the nodes (default port 53); repeat the flag for more servers")
 	cmd.Flags().StringVar(&o.resolver, "resolver", "",
-		"`address` of the resolver to ask for DS records; by default a node queries rollover.parent_servers, else "+
-			"the machine's resolver")
+		"`address` of the resolver for DS records; by default a node queries rollover.parent_servers, or else "+
+			"the resolver of the machine")
 	return cmd
 }
 

@@ -55,7 +55,7 @@ func withDNSPort(flag, text string) (string, error) {
 	return "", fmt.Errorf("%s is %q: give an address or host:port, such as 192.0.2.1 or [2001:db8::1]:5353", flag, text)
 }
 
-// checkedZones returns the zones to check, with names in them if an API knows some.
+// checkedZones returns the zones to check, with their domains if a node's API answers.
 func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) ([]chain.Question, error) {
 	var zones []string
 	if len(args) > 0 {
@@ -99,7 +99,7 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	return questions, nil
 }
 
-// namesIn returns domains in a zone that are in no zone below it, at most maxCheckedNames.
+// namesIn returns the domains that belong to a zone and to no zone below it, at most maxCheckedNames.
 func namesIn(zone string, zones []string, domains []api.Domain) (names []string) {
 	for i := range domains {
 		name := dns.CanonicalName(concrete(domains[i].Name))
@@ -146,9 +146,9 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 	return list, nil
 }
 
-// nodesDS returns the DS records that a node finds at the parent's servers. known is false if no node knows them: no
-// node has the zone, all nodes are older, or none can ask. It is an error if the configuration of a node names the
-// parent's servers and they do not answer. With --server it queries no node.
+// nodesDS returns the DS records that the nodes find at the servers of the parent. known is false if the nodes have no
+// result: no node has the zone, all nodes are older, or no node can query the parent. If the configuration of a node
+// names parent servers and they do not answer, nodesDS returns an error. With --server it queries no node.
 func (a *app) nodesDS(ctx context.Context, o checkOptions, zone string) (list []*dns.DS, known bool, err error) {
 	if len(o.servers) > 0 {
 		return nil, false, nil
@@ -158,7 +158,7 @@ func (a *app) nodesDS(ctx context.Context, o checkOptions, zone string) (list []
 	})
 	switch {
 	case err != nil || answer.Problem != nil && !answer.Configured:
-		return nil, false, nil //nolint:nilerr // the machine's resolver is next
+		return nil, false, nil //nolint:nilerr // the caller queries the machine's resolver instead
 	case answer.Problem != nil:
 		return nil, false, fmt.Errorf("overwatch.dnssec.rollover.parent_servers: %s; name a resolver with "+
 			"--resolver, or the record with --ds", *answer.Problem)

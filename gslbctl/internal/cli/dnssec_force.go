@@ -18,8 +18,8 @@ type nodeForce struct {
 	api.RollForce
 }
 
-// dnssecForce makes every node continue the change of a zone's key without the nodes that it does not hear of. Before
-// that it prints the silent nodes and the risks, and requires a confirmation unless yes is set.
+// dnssecForce makes every node continue the rollover of a zone without the silent nodes. It first prints the silent
+// nodes and the risks, and asks for confirmation unless yes is set.
 func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) error {
 	force := func(preview bool) (list []nodeForce, failed []error, err error) {
 		replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, func(ctx context.Context,
@@ -79,9 +79,8 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 	return a.notForced(failed)
 }
 
-// notForced names the nodes that did not accept a request to continue, by their errors: in an error if one of them
-// refused the request, else in addition to the output. Silent nodes can be the nodes that the rollover does not wait
-// for.
+// notForced returns the nodes that did not accept the request. If a node rejected the request, the result is an error;
+// otherwise it is additional output, because an unreachable node can be one of the silent nodes.
 func (a *app) notForced(failed []error) error {
 	var refused error
 	sentences := each(failed, func(err error) string {

@@ -48,8 +48,8 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 	})
 }
 
-// joinKeys returns the keys of all nodes, each key once, and the differences between the nodes, each as a sentence with
-// the name of the node.
+// joinKeys returns the keys of all nodes, each key once, and a sentence for each difference between the nodes, with the
+// name of the node.
 func joinKeys(replies []fleet.Answer[api.DNSSECKeys]) (list api.DNSSECKeys, different []string) {
 	list.Keys = []api.DNSSECKey{}
 	has := func(keys []api.DNSSECKey, k *api.DNSSECKey) bool {
@@ -76,7 +76,7 @@ func joinKeys(replies []fleet.Answer[api.DNSSECKeys]) (list api.DNSSECKeys, diff
 	return list, different
 }
 
-// joinDS returns the DS records of all nodes, each record once, and the differences between the nodes.
+// joinDS returns the DS records of all nodes, each record once, and sentences about the differences between the nodes.
 func joinDS(replies []fleet.Answer[api.DSRecords]) (list api.DSRecords, different []string) {
 	list.DSRecords, list.NoDS = []api.DSRecord{}, []string{}
 	for _, r := range replies {
@@ -104,7 +104,7 @@ func joinDS(replies []fleet.Answer[api.DSRecords]) (list api.DSRecords, differen
 	return list, different
 }
 
-// keyDifferences requests the keys of all nodes and returns the differences between the nodes.
+// keyDifferences requests the keys of all nodes and returns the differences between them.
 func (a *app) keyDifferences(ctx context.Context) ([]string, error) {
 	g, err := fleet.Gather(ctx, a.Fleet, fleet.Call((*api.Client).DNSSECKeys))
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *app) keyDifferences(ctx context.Context) ([]string, error) {
 	return different, nil
 }
 
-// differentKeys returns an error that names the differences between the keys of the nodes, or nil without differences.
+// differentKeys returns an error that lists the key differences between nodes, or nil if there are none.
 func differentKeys(different []string) error {
 	if len(different) == 0 {
 		return nil

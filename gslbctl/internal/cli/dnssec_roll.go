@@ -60,8 +60,8 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	return t
 }
 
-// nextStage returns the next stage of a roll, and its time if that is known, such as "offered in 1h5m". The last
-// stage has none.
+// nextStage returns the next stage of a rollover and, if known, its time, such as "offered in 1h5m". In the last stage
+// it returns "".
 func (a *app) nextStage(r *api.Roll) string {
 	switch {
 	case len(r.Schedule) == 0:
@@ -111,19 +111,19 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.status, "status", false, "show how far it is, as `gslbctl dnssec rolls` does, and change nothing")
+	flags.BoolVar(&o.status, "status", false, "show the progress and change nothing, as gslbctl dnssec rolls")
 	flags.BoolVar(&o.cancel, "cancel", false,
-		"cancel the rollover or transition: the old key replaces the new key, with the same stages; also for a zone "+
+		"cancel the rollover or transition: the old key replaces the new key in the same stages; also for a zone "+
 			"that becomes unsigned")
 	flags.BoolVar(&o.confirm, "confirm", false,
 		"confirm that the parent has only the new DS record, or no DS record of a zone that becomes unsigned, if "+
-			"the nodes cannot ask it")
+			"the nodes cannot query the parent")
 	flags.BoolVar(&o.emergency, "emergency", false,
-		"take the shortest way that breaks no chain of trust: the old key may be known to others")
+		"use the fastest rollover that keeps the chain of trust valid, for a compromised key")
 	flags.BoolVar(&o.takeOver, "take-over", false,
-		"with --emergency: replace a change that is under way: a new key replaces all other keys")
+		"with --emergency: replace a running rollover: a new key replaces all other keys")
 	flags.BoolVar(&o.now, "now", false,
-		"start immediately; accepted for compatibility, a rollover always starts immediately")
+		"no effect: a rollover always starts immediately")
 	flags.BoolVar(&o.force, "force", false,
 		"continue the current stage without silent nodes; first prints these nodes and the risks")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show the earliest time of each stage, change nothing")
@@ -148,7 +148,8 @@ func signedZones(ctx context.Context, c *api.Client) ([]string, error) {
 	})), err
 }
 
-// dnssecRoll begins, cancels or confirms a roll on one node, and makes the others fetch it from there.
+// dnssecRoll starts, cancels or confirms a rollover on one node. Then it makes the other nodes fetch the rollover from
+// this node.
 func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error {
 	wanted := api.RollCreate{Zone: zone, Emergency: o.emergency, TakeOver: o.takeOver, Algorithm: o.algorithm}
 	if !o.cancel && !o.confirm {
@@ -177,8 +178,8 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 	return a.syncAndPrint(ctx, &done)
 }
 
-// previewRoll prints the earliest time of each stage of a rollover. With only, for --dry-run, a failure is an
-// error, and the preview is also printed as JSON or YAML; otherwise it is only printed as text.
+// previewRoll prints the earliest time of each stage of a rollover. only means --dry-run: a failure is an error, and
+// the preview is also available as JSON or YAML. Otherwise it prints only text.
 func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool) error {
 	if !only && !a.ForPeople() {
 		return nil
@@ -192,5 +193,5 @@ func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool)
 	case only:
 		return err
 	}
-	return nil // the roll itself will fail as well
+	return nil // the rollover will report the same failure
 }

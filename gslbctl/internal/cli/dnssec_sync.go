@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// syncedPeer is the result of a request of a node to a peer for keys.
+// syncedPeer is the result of a node's key request to a peer.
 type syncedPeer struct {
 	Node string `json:"node"`
 	api.DNSSECPeerSync

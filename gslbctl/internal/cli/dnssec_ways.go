@@ -15,7 +15,7 @@ import (
 func (a *app) dnssecUnsignCommand() *cobra.Command {
 	return a.wayCommand(&cobra.Command{
 		Use:   "unsign zone",
-		Short: "Make a zone unsigned",
+		Short: "Stop signing a zone (signed to unsigned)",
 		Long: "unsign starts the transition of a zone to unsigned on all nodes. The zone stays signed and requests\n" +
 			"with CDS records that its parent removes all DS records. If the parent does not read CDS records,\n" +
 			"remove the DS records there. When the DS records have expired in all caches, the nodes serve the\n" +
@@ -28,7 +28,7 @@ func (a *app) dnssecUnsignCommand() *cobra.Command {
 func (a *app) dnssecSignCommand() *cobra.Command {
 	return a.wayCommand(&cobra.Command{
 		Use:   "sign zone",
-		Short: "Sign an unsigned zone",
+		Short: "Start signing a zone (unsigned to signed)",
 		Long: "sign starts the transition of a zone to signed on all nodes. The nodes sign the zone immediately,\n" +
 			"with its previous keys. The zone offers DS records to its parent when unsigned answers have expired\n" +
 			"in all caches. If the parent does not read CDS records, give it the records of `gslbctl dnssec ds`\n" +
@@ -37,7 +37,7 @@ func (a *app) dnssecSignCommand() *cobra.Command {
 	}, api.RollToSigned)
 }
 
-// wayCommand adds arguments, flags and action to a command that takes a zone to way: signed or unsigned.
+// wayCommand adds arguments, flags and action to a command for the transition way of a zone: to signed or to unsigned.
 func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	var dryRun, yes bool
 	cmd.Args = cobra.ExactArgs(1)
@@ -52,8 +52,8 @@ func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	return cmd
 }
 
-// dnssecWay prints when each stage comes at the earliest, begins to sign or unsign a zone on one node, and makes the
-// others fetch that from there. With dryRun it only prints.
+// dnssecWay prints the earliest time of each stage, and starts the transition of a zone on one node. Then it makes the
+// other nodes fetch the transition from this node. With dryRun it only prints the times.
 func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRun, yes bool) error {
 	preview := func(ctx context.Context, c *api.Client) (api.Roll, error) { return c.PreviewWay(ctx, zone, way) }
 	if dryRun || a.ForPeople() {
@@ -82,7 +82,7 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	return a.syncAndPrint(ctx, &done)
 }
 
-// syncAndPrint makes all nodes exchange the state of their keys now, and prints the roll.
+// syncAndPrint makes all nodes exchange their key states immediately, and prints the rollover.
 func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 	// A node that misses this request fetches the keys later.
 	if _, err := fleet.AskAll(ctx, a.Fleet, "telling %s", fleet.Call((*api.Client).SyncDNSSEC)); err != nil {
@@ -105,8 +105,8 @@ func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 	})
 }
 
-// isWay reports whether a roll signs or unsigns a zone, instead of changing its key.
+// isWay reports whether a rollover is a transition to signed or unsigned.
 func isWay(r *api.Roll) bool { return r.Way == api.RollToUnsigned || r.Way == api.RollToSigned }
 
-// staysUnsigned reports whether a roll has unsigned a zone and is over.
+// staysUnsigned reports whether a transition to unsigned is complete.
 func staysUnsigned(r *api.Roll) bool { return r.Way == api.RollToUnsigned && r.Stage == api.RollDone }

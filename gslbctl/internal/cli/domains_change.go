@@ -43,9 +43,9 @@ func (a *app) domainsAddCommand() *cobra.Command {
 	flags = a.domainFlags(cmd)
 	https.add(cmd, a)
 	cmd.Flags().BoolVar(&wildcard, "wildcard", false,
-		"the name begins with *. and covers all names below without their own domain")
+		"the name begins with *. and matches all names below it that have no own domain")
 	cmd.Flags().BoolVar(&newZone, "new-zone", false,
-		"the name is outside every configured zone and becomes a separate zone with its own delegation and keys")
+		"create a separate zone, with its own delegation and keys, for a name outside the configured zones")
 	return cmd
 }
 
@@ -62,8 +62,8 @@ func newDomain(name string, flags *settingFlags, https *httpsFlags) (api.DomainC
 	return req, https.addTo(req, model.HTTPS{})
 }
 
-// checkWildcard returns an error for a wildcard without --wildcard, which a shell may have made, and for --wildcard
-// with another name.
+// checkWildcard returns an error for a wildcard without --wildcard, because the shell may have expanded a pattern, and
+// for --wildcard with another name.
 func checkWildcard(name string, asked bool) error {
 	switch is := strings.HasPrefix(name, "*."); {
 	case is && !asked:
@@ -75,8 +75,8 @@ func checkWildcard(name string, asked bool) error {
 	return nil
 }
 
-// checkZone returns an error for a name outside every configured zone without --new-zone. Such a name becomes a zone of
-// its own, which no resolver finds until the zone above delegates it.
+// checkZone returns an error for a name outside every configured zone without --new-zone. Such a name becomes a
+// separate zone, and resolvers find it only after the parent zone delegates it.
 func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 	if asked {
 		return nil
@@ -144,7 +144,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:               "remove <name>",
-		Short:             "Delete a domain of the API",
+		Short:             "Delete a domain that was created with the API",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -167,8 +167,8 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 	return cmd
 }
 
-// entityTags returns the entity tags of an object on each node, as fleet.EntityTags does, if the command requires
-// a confirmation; else nil.
+// entityTags returns the entity tags of an object on each node, as fleet.EntityTags does. It returns nil if the command
+// requires no confirmation.
 func (a *app) entityTags(ctx context.Context, yes bool,
 	read func(context.Context, *api.Client) error) (map[string]string, error) {
 	if yes || !a.Asks {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// httpsFlags are the flags for the HTTPS records of a domain, nil where not given. The API takes all values of these
-// records together.
+// httpsFlags are the flags for the HTTPS records of a domain. The value of an omitted flag is nil. The API replaces all
+// values of these records together.
 type httpsFlags struct {
 	alpn *[]string
 	port *int
@@ -32,7 +32,7 @@ func (f *httpsFlags) add(cmd *cobra.Command, a *app) {
 // away reports whether the flags remove the HTTPS records.
 func (f *httpsFlags) away() bool { return f.alpn != nil && len(*f.alpn) == 0 }
 
-// check refuses flags that contradict one another.
+// check rejects contradictory flags.
 func (f *httpsFlags) check() error {
 	if f.away() && (f.port != nil || f.ech != nil) {
 		return errors.New("--https-alpn is empty, which takes the HTTPS records away: leave --https-port and " +
@@ -41,8 +41,8 @@ func (f *httpsFlags) check() error {
 	return nil
 }
 
-// addTo adds the HTTPS records to a request: the values of the given flags, and the previous values for the other
-// flags. Without flags it adds nothing.
+// addTo adds the HTTPS records to a request: the values of the given flags, and the previous values for omitted flags.
+// Without flags it adds nothing.
 func (f *httpsFlags) addTo(req map[string]any, before model.HTTPS) error {
 	now := before
 	switch {

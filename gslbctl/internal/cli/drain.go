@@ -27,7 +27,7 @@ type drainFlags struct {
 	force  bool
 }
 
-// drainOrder are the flags for the form of a drain: its time, share and window.
+// drainOrder are the flags that describe a drain: duration, share and time window.
 type drainOrder struct {
 	over   time.Duration
 	to     string
@@ -130,7 +130,7 @@ func (a *app) undrainCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:               "undrain " + backendForms + "|<agent>|<region>",
-		Short:             "Restore the traffic of drained backends",
+		Short:             "End the drain of backends",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -149,7 +149,7 @@ func (a *app) undrainCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "accepted, as by drain; undrain needs no confirmation")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "no effect: undrain needs no confirmation")
 	return cmd
 }
 
@@ -169,7 +169,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 	}
 	if req.Share == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(servers)}
-		if isRegion(name, servers) { // which may have more backends than one request takes
+		if isRegion(name, servers) { // a region may have more backends than the maximum of one request
 			asked = api.ConsequenceRequest{Regions: []string{servers[0].Region}}
 		}
 		if ctx, err = a.CheckConsequences(ctx, f.force, asked); err != nil {
@@ -184,7 +184,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		}
 	}
 	var w *drainWait
-	if f.wait { // check before the change that waiting is possible
+	if f.wait { // check that waiting is possible before the change
 		if w, err = a.newDrainWait(ctx, servers, f); err != nil {
 			return err
 		}
@@ -193,7 +193,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		return err
 	}
 	ctx = f.order.when.replacing(ctx)
-	say := w == nil || a.ForPeople() // for programs, one document has the result of the wait
+	say := w == nil || a.ForPeople() // for programs, the result of the wait is in the same document
 	report, err := a.Fleet.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(servers, func(id string) (string, error) {
 			drain, err := c.DrainServer(ctx, id, req)
@@ -212,7 +212,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 	return w.run(ctx)
 }
 
-// tellTakingBack prints, for people, the command that reverts a change of several servers.
+// tellTakingBack prints the command that reverts a change of several servers, if the output is for people.
 func (a *app) tellTakingBack(servers []api.Backend, command string) error {
 	if len(servers) < 2 || !a.ForPeople() {
 		return nil

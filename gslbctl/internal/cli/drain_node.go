@@ -16,13 +16,13 @@ import (
 // drainNode is a node with an API and a DNS server that drainWait queries.
 type drainNode struct {
 	fleet.Node
-	old *oldDrains // nil until the node turns out to be of version 0.9.0
+	old *oldDrains // nil unless the node has version 0.9.0
 }
 
 // concrete returns a name that a wildcard covers.
 func concrete(name string) string { return strings.Replace(name, "*", "any", 1) }
 
-// clientsAnswered names the client regions that a node answers with a server's address or host name, or returns "".
+// clientsAnswered returns the client regions whose answers contain a server's address or host name, or "".
 func (n drainNode) clientsAnswered(ctx context.Context, s api.Backend) (string, error) {
 	kind := "A"
 	if strings.Contains(s.Address, ":") {
@@ -43,7 +43,7 @@ func (n drainNode) clientsAnswered(ctx context.Context, s api.Backend) (string, 
 	return strings.Join(slices.Compact(who), ", "), err
 }
 
-// stillAnswered explains why a node answers with a server with a share of zero.
+// stillAnswered explains why answers of a node contain a server with share zero.
 func (w *drainWait) stillAnswered(n drainNode, s api.Backend, clients string, all []api.Backend) string {
 	reason := fmt.Sprintf("%s still answers %s with %s%s", n.Client.Node(), s.Service, s.Address, inBrackets(s.Target))
 	if clients != "" {
@@ -68,8 +68,8 @@ func (w *drainWait) stillAnswered(n drainNode, s api.Backend, clients string, al
 	return reason
 }
 
-// unanswered returns a sentence if a node's DNS has neither addresses of a family, IPv6 if six, nor a CNAME record for
-// a domain that the node serves; else nothing. A domain that is switched off is not served.
+// unanswered returns a sentence if the node serves a domain, and its DNS answer has neither addresses of the family
+// (IPv6 if six) nor a CNAME record. Otherwise it returns "". A disabled domain is not served.
 func (n drainNode) unanswered(ctx context.Context, service string, six bool, timeout time.Duration) []string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -12,16 +12,16 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Nodes of version 0.9.0 do not report when a server is safe to stop. This file derives it from their answers; it can
-// be deleted when gslbctl no longer supports 0.9.0.
+// Nodes of version 0.9.0 do not report when a server is safe to stop. This file derives the state from their DNS
+// answers. Delete the file when gslbctl no longer supports 0.9.0.
 
-// drainQuestions is the number of queries for one name at a node in each look: a server with a small share is not in
-// every answer.
+// drainQuestions is the number of queries for one name that each poll sends to a node. A server with a small share is
+// not in every answer.
 const drainQuestions = 8
 
 // oldDrains is the state of servers on a node of version 0.9.0.
 type oldDrains struct {
-	quiet map[string]time.Time // since when the node does not answer with a server, by id
+	quiet map[string]time.Time // time since which no answer of the node contains a server, by id
 }
 
 // stateOfOld returns the state of a server on a node of version 0.9.0.
@@ -35,13 +35,13 @@ func (w *drainWait) stateOfOld(ctx context.Context, n *drainNode, s api.Backend,
 		return drainState{reason: reason}
 	}
 	if n.old.quiet[s.ID].IsZero() {
-		n.old.quiet[s.ID] = time.Now() // until now, the node may have answered with it since the look before
+		n.old.quiet[s.ID] = time.Now() // answers of the node may have contained the server until now
 	}
 	left := w.ttl - time.Since(n.old.quiet[s.ID])
 	return drainState{safe: left <= 0, left: left}
 }
 
-// tellOld tells the operator how gslbctl decides that servers are safe to stop on a node.
+// tellOld prints how gslbctl determines that servers on a node are safe to stop.
 func (w *drainWait) tellOld(n *drainNode) {
 	w.note.Lock()
 	defer w.note.Unlock()
@@ -72,7 +72,7 @@ func (w *drainWait) trafficAtOld(ctx context.Context, n *drainNode, s api.Backen
 	return ""
 }
 
-// answered reports whether a node's DNS answers with a server's address or host name.
+// answered reports whether a DNS answer of a node contains a server's address or host name.
 func (n drainNode) answered(ctx context.Context, s api.Backend, timeout time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -18,9 +18,9 @@ func allBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	return c.Backends(ctx, api.BackendFilter{})
 }
 
-// backendsAndDrains requests the backends of a node, and appends the backends that operators have drained. Of the
-// latter, which the node may not know, it returns the id, the service, the address and the port. Draining is also true
-// for a planned drain.
+// backendsAndDrains requests the backends of a node and appends the backends that operators have drained. A drained
+// backend can be unknown to the node, so only its id, service, address and port are set. Draining is also true for a
+// planned drain.
 func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	list, err := allBackends(ctx, c)
 	if err != nil {
@@ -47,11 +47,11 @@ func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, err
 	return list, err
 }
 
-// serversNamed returns the backends of all nodes, from the request known, that a name on the command line selects:
-// as selectBackends does, or else by agent or by region.
+// serversNamed sends the request known to all nodes and returns the backends that a command-line name selects: as in
+// selectBackends, or else by agent or region.
 func (a *app) serversNamed(ctx context.Context, name string, known fleet.Request[api.BackendList]) ([]api.Backend,
 	error) {
-	if name == "" { // else it would be every server without an agent
+	if name == "" { // an empty name would match every server without an agent
 		return nil, errors.New("the name is empty: give the id, address, agent or region of a server")
 	}
 	all, err := a.knownBackends(ctx, known)
@@ -78,7 +78,7 @@ func (a *app) serversNamed(ctx context.Context, name string, known fleet.Request
 			"name lists the servers", name), &api.Error{Status: http.StatusNotFound})
 }
 
-// isRegion reports whether serversNamed has found these servers because name is their region.
+// isRegion reports whether serversNamed has selected these servers by their region name.
 func isRegion(name string, servers []api.Backend) bool {
 	return servers[0].AgentID != name && len(selectBackends(name, servers)) == 0
 }
@@ -107,9 +107,9 @@ func ids(servers []api.Backend) string {
 	return strings.Join(list, ", ")
 }
 
-// eachServer calls do for each server on one node and joins the results into a sentence. It skips servers that the
-// node does not know: their error is a *someUnknown, or the node's own if it knows none of them. An error after the
-// first change is a *partial.
+// eachServer calls do for each server on one node and returns the results as a sentence. It skips servers that the node
+// does not know and returns a *someUnknown error for them, or the error of the node if it knows none of the servers. An
+// error after the first change is a *partial.
 func eachServer(servers []api.Backend, do func(id string) (said string, err error)) (string, error) {
 	var sentences []string
 	var missing error

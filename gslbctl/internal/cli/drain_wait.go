@@ -18,7 +18,7 @@ import (
 const (
 	// drainLook is the time between two looks while waiting.
 	drainLook = time.Second
-	// drainMargin is the time that waiting may take beyond the drain and the TTL.
+	// drainMargin is the extra waiting time after the drain and the TTL.
 	drainMargin = time.Minute
 )
 
@@ -27,10 +27,10 @@ type drainWait struct {
 	app     *app
 	nodes   []drainNode
 	servers []api.Backend
-	ttl     time.Duration // the longest TTL of the names of the servers
-	until   time.Time     // when waiting ends without success
+	ttl     time.Duration // longest TTL of the servers' domains
+	until   time.Time     // time when waiting ends without success
 	said    string        // topic of the last progress line: traffic or ttl
-	note    sync.Mutex    // for writing about one of several nodes
+	note    sync.Mutex    // protects the output of concurrent nodes
 }
 
 // drainState is the state of servers on one node or on all nodes.
@@ -49,7 +49,7 @@ type drained struct {
 	Unanswered  []string `json:"unanswered,omitempty"` // sentences about names that a node no longer answers
 }
 
-// newDrainWait checks that each node's API and DNS answer, and reads the TTLs.
+// newDrainWait checks that the API and the DNS server of each node answer, and reads the TTLs.
 func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFlags) (*drainWait, error) {
 	list, err := a.Nodes()
 	if err != nil {
@@ -80,8 +80,8 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 	return w, nil
 }
 
-// prepared sends a node the requests that waiting will send, and returns the longest TTL of the
-// servers' domains. The error is a sentence.
+// prepared sends a node the requests that drainWait will repeat, and returns the longest TTL of the servers' domains.
+// The error is a sentence.
 func (w *drainWait) prepared(ctx context.Context, n drainNode) (ttl time.Duration, err error) {
 	asked := map[string]bool{}
 	for _, s := range w.servers {
@@ -91,7 +91,7 @@ func (w *drainWait) prepared(ctx context.Context, n drainNode) (ttl time.Duratio
 		asked[s.Service] = true
 		detail, err := n.Domain(ctx, s.Service)
 		if fleet.IsNotFound(err) {
-			continue // the node never answers with it
+			continue // answers of the node never contain it
 		}
 		if err != nil {
 			_, sentence := fleet.Explain(err)
@@ -105,7 +105,7 @@ func (w *drainWait) prepared(ctx context.Context, n drainNode) (ttl time.Duratio
 	return ttl, nil
 }
 
-// run looks until all nodes report that the servers are safe to stop.
+// run polls the nodes until all report that the servers are safe to stop.
 func (w *drainWait) run(ctx context.Context) error {
 	began := time.Now()
 	tick := time.NewTicker(drainLook)
@@ -132,7 +132,7 @@ func (w *drainWait) run(ctx context.Context) error {
 	}
 }
 
-// look asks all nodes concurrently and returns the least safe state.
+// look polls all nodes concurrently and returns the least safe state.
 func (w *drainWait) look(ctx context.Context) drainState {
 	states := make([]drainState, len(w.nodes))
 	fleet.ForEach(len(w.nodes), func(i int) { states[i] = w.lookAt(ctx, &w.nodes[i]) })
@@ -163,7 +163,7 @@ func (w *drainWait) lookAt(ctx context.Context, n *drainNode) drainState {
 			return drainState{reason: sentence}
 		}
 		i := slices.IndexFunc(list.Backends, func(b api.Backend) bool { return b.ID == s.ID })
-		state := drainState{safe: true} // the node does not know it
+		state := drainState{safe: true} // the node does not know the server
 		switch {
 		case i < 0:
 		case list.Backends[i].Drain == nil:
@@ -210,8 +210,8 @@ func (s drainState) timedOut() string {
 	return fmt.Sprintf("resolvers may use it for another %s; repeat the command", render.Span(s.left))
 }
 
-// unanswered returns a sentence for each node and name of the servers without an address of their family, and
-// without a host name.
+// unanswered returns a sentence for each node and server name for which the node returns neither an address of the
+// server's family nor a host name.
 func (w *drainWait) unanswered(ctx context.Context) []string {
 	sentences := make([][]string, len(w.nodes))
 	fleet.ForEach(len(w.nodes), func(i int) {
@@ -227,7 +227,7 @@ func (w *drainWait) unanswered(ctx context.Context) []string {
 	return slices.Concat(sentences...)
 }
 
-// tell shows progress: one changing line on a terminal, else a new line whenever the text changes.
+// tell prints the progress: one changing line on a terminal, or else a new line for each change of the text.
 func (w *drainWait) tell(s drainState) {
 	text, topic := s.reason, "traffic"
 	if text == "" {

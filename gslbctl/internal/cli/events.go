@@ -65,12 +65,12 @@ func (a *app) eventsCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "print new events until Ctrl-C")
-	flags.IntVar(&lines, "lines", 20, "number of events of each node to print first")
+	flags.IntVar(&lines, "lines", 20, "number of old events of each node to print first")
 	f.period.Flags(cmd)
-	flags.StringSliceVar(&f.kinds, "kind", nil, "only of this `kind`, or several: "+
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only events of this `kind`, separated by commas: "+
 		strings.Join(api.EventKindNames(), ", "))
-	flags.StringSliceVar(&f.names, "name", nil, "only events that concern this `domain`, or several")
-	flags.StringVar(&f.severity, "severity", "", "only of this `severity` or a worse one: "+
+	flags.StringSliceVar(&f.names, "name", nil, "only events of this `domain`, separated by commas")
+	flags.StringVar(&f.severity, "severity", "", "only events of this `severity` or a higher severity: "+
 		strings.Join(api.EventSeverities(), ", "))
 	cmdline.Offer(cmd, "kind", api.EventKindNames())
 	_ = cmd.RegisterFlagCompletionFunc("name", a.Complete(domainNames))
@@ -84,8 +84,8 @@ type nodeEvent struct {
 	Node string `json:"node"`
 }
 
-// events prints the latest events of the nodes and, with goOn, later events. If a node did not answer for a
-// while, it prints the events missed in between once the node answers.
+// events prints the latest events of the nodes and, with goOn, later events. When a node answers after an outage,
+// events also prints the events of the outage.
 func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	after := map[string]uint64{} // the latest sequence of each node that has answered
 	return a.Follow(ctx, goOn, func() (missing, err error) {
@@ -105,8 +105,8 @@ func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool)
 	})
 }
 
-// printEvents prints events of several nodes by time. It sets after, by node, to the next sequence number.
-// bounded means that the period has an end, so that omitted events are reported.
+// printEvents prints events of several nodes in the order of their time. It sets after, by node, to the next sequence
+// number. bounded means that the period has an end; printEvents then reports omitted events.
 func (a *app) printEvents(g fleet.Gathered[api.EventList], after map[string]uint64, bounded bool) error {
 	var list []nodeEvent
 	for _, r := range g.Answers {
@@ -154,14 +154,14 @@ func (a *app) printEvents(g fleet.Gathered[api.EventList], after map[string]uint
 	return nil
 }
 
-// errFollowBounded is the error of -f with a period that ends.
+// errFollowBounded is the error of -f with an end of the period.
 var errFollowBounded = errors.New("-f follows what comes: leave --until and --at out")
 
-// foldWithin is the time within which equal events of several nodes are one line.
+// foldWithin is the maximum time between equal events of several nodes that share one line.
 const foldWithin = 10 * time.Second
 
-// foldEvents merges equal events of different nodes. list is in the order of time. nodes has the nodes of each merged
-// event.
+// foldEvents merges equal events of different nodes. list must be sorted by time. nodes contains the nodes of each
+// merged event.
 func foldEvents(list []nodeEvent) (folded []nodeEvent, nodes [][]string) {
 	type content struct {
 		kind              api.EventKind

@@ -41,13 +41,13 @@ func (a *app) externalDNSCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&p.Owner, "owner", "", "unique `name` of this cluster, which owns its servers")
+	flags.StringVar(&p.Owner, "owner", "", "unique `name` of this cluster, the owner of its servers")
 	flags.StringVar(&p.Region, "region", "", "the `region` of servers without the annotation webhook-gslb-region")
 	flags.IntVar(&p.Port, "port", 443, "the port of servers without the annotation webhook-gslb-port")
 	flags.BoolVar(&p.Force, "force", false, "allow changes of more than 30 % of the objects of the owner")
 	flags.StringVar(&listen, "listen", "127.0.0.1:8888", "`address:port` of the webhook for ExternalDNS")
-	flags.StringSliceVar(&p.Hosts, "allowed-host", nil, "a further `name` that requests may have as Host")
-	flags.StringVar(&health, "health-listen", "0.0.0.0:8080", "where /healthz is, as `address:port`")
+	flags.StringSliceVar(&p.Hosts, "allowed-host", nil, "additional host `name` that the webhook accepts")
+	flags.StringVar(&health, "health-listen", "0.0.0.0:8080", "`address:port` of /healthz")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	return cmd
 }
@@ -66,7 +66,7 @@ func serveExternalDNS(ctx context.Context, p *externaldns.Provider, listen, heal
 	return p.Serve(ctx, provider, alive)
 }
 
-// oneNode returns a node that takes a change for all nodes.
+// oneNode returns a node that replicates changes to all nodes.
 func (a *app) oneNode(ctx context.Context) (*api.Client, error) {
 	clients, err := a.Clients()
 	if err != nil {

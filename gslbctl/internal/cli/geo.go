@@ -11,13 +11,13 @@ import (
 )
 
 func (a *app) geoCommand() *cobra.Command {
-	return cmdline.Group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(),
+	return cmdline.Group("geo", "Map client networks to regions", a.geoMappingsCommand(), a.geoTestCommand(),
 		cmdline.Changing(a.geoSetCommand()),
 		a.geoRemoveCommand())
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "mappings", "List the client networks with a configured region",
+	return cmdline.ListCommand(a.App, "mappings", "List the mappings of client networks to regions",
 		(*api.Client).GeoMappings, func(list api.GeoMappingList) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"},
 				{Name: "COMMENT"}}, Empty: "No custom mappings."}
@@ -30,7 +30,7 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 }
 
 func (a *app) geoTestCommand() *cobra.Command {
-	return cmdline.ShowCommand(a.App, "test <ip>", "Show which region a client is in, and why", nil,
+	return cmdline.ShowCommand(a.App, "test <ip>", "Show the region of a client address and its source", nil,
 		(*api.Client).GeoTest, func(test api.GeoTest) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"},
 				{Name: "NETWORK"},
@@ -69,7 +69,7 @@ func (a *app) geoSetCommand() *cobra.Command {
 
 func (a *app) geoRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove <network>", short: "Delete a mapping of the API",
+		use: "remove <network>", short: "Delete a mapping that was created with the API",
 		shared:   true,
 		names:    mappedNetworks,
 		question: "removing the mapping of %s moves its clients to another region immediately",

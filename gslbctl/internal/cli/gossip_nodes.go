@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) gossipNodesCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "nodes", "List who takes part in gossip, as one node sees it",
+	return cmdline.ListCommand(a.App, "nodes", "List the members of the gossip cluster that a node sees",
 		(*api.Client).GossipNodes, func(list api.GossipNodeList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "STATUS"}, {Name: "STATE", Spare: 3},
@@ -21,7 +21,7 @@ func (a *app) gossipNodesCommand() *cobra.Command {
 				Empty: "There are no gossip members.",
 			}
 			for _, n := range list.Nodes {
-				at := render.None // an agent only dials out
+				at := render.None // an agent has no listening address
 				if n.Address != "" {
 					at = endpoint(n.Address, n.Port)
 				}

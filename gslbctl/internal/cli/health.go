@@ -17,7 +17,7 @@ import (
 func (a *app) healthCommand() *cobra.Command {
 	cmd := a.NodeFlag(a.Watchable(&cobra.Command{
 		Use:   "health",
-		Short: "Show whether the nodes are healthy and ready",
+		Short: "Show the health of the nodes",
 		Long: "health shows the health of each node. It works from any network, without a token.\n\n" +
 			"The exit code is 0 if all nodes are healthy, 1 if a node is degraded, unhealthy or does not answer,\n" +
 			"2 if no node answers.",
@@ -27,7 +27,7 @@ func (a *app) healthCommand() *cobra.Command {
 	return cmd
 }
 
-// healthReport is the state of a node that needs no token.
+// healthReport is the health of a node, which requires no token.
 type healthReport struct {
 	Health    api.Health    `json:"health"`
 	Readiness api.Readiness `json:"readiness"`
@@ -42,10 +42,10 @@ func readHealth(ctx context.Context, c *api.Client) (healthReport, error) {
 	return healthReport{health, readiness}, err
 }
 
-// clusterHealth is the output of health: the state of each node, and the worst status. For a single node, its fields
-// are repeated at the top.
+// clusterHealth is the output of health: the state of each node, and the worst status. For a single node, the top level
+// repeats its fields.
 type clusterHealth struct {
-	Status api.ServiceStatus `json:"status"` // degraded at best if a node is missing
+	Status api.ServiceStatus `json:"status"` // at best degraded if a node does not answer
 	*healthReport
 	Nodes []nodeHealth `json:"nodes"`
 }

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// nodeServerHealth is the health record of a server as one node sees it.
+// nodeServerHealth is the health record of a server on one node.
 type nodeServerHealth struct {
 	api.ServerHealth
 	Node string `json:"node"`
@@ -26,7 +26,7 @@ type serverHealthList struct {
 	Nodes   []fleet.Asked      `json:"nodes"`
 }
 
-// nodeRegionHealth is the summary of a region as one node sees it.
+// nodeRegionHealth is the health summary of a region on one node.
 type nodeRegionHealth struct {
 	api.RegionHealth
 	Node string `json:"node"`
@@ -42,7 +42,7 @@ type regionHealthList struct {
 func (a *app) healthServersCommand() *cobra.Command {
 	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "servers",
-		Short: "Show the health of every server on all nodes",
+		Short: "Show the health of servers on all nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).ServerHealth))
 			if err != nil {
@@ -75,7 +75,7 @@ func grouped[E any](list []E, key func(E) string) (groups [][]E) {
 	return groups
 }
 
-// seenBy returns a cell with the names of the nodes that agree on a row, or with their number if these are all of them.
+// seenBy returns a cell with the names of the nodes that have the same row, or "all" with their number.
 func seenBy(nodes []string, of int) render.Cell {
 	if len(nodes) == of {
 		return render.C("all " + strconv.Itoa(of))
@@ -83,8 +83,8 @@ func seenBy(nodes []string, of int) render.Cell {
 	return render.Cell{Text: strings.Join(nodes, ", "), Tone: render.Warn}
 }
 
-// serverHealthTable has a row for each server, or for each group of the nodes that see it differently. servers has what
-// nodes say of each server; answered is the number of nodes that answered.
+// serverHealthTable returns a table with a row for each server and each distinct state on the nodes. servers has the
+// states of each server by node. answered is the number of nodes that answered.
 func (a *app) serverHealthTable(servers [][]nodeServerHealth, several bool, answered int) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 3}, {Name: "STATUS"},
@@ -116,7 +116,7 @@ func (a *app) serverHealthTable(servers [][]nodeServerHealth, several bool, answ
 func (a *app) healthRegionsCommand() *cobra.Command {
 	return a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "regions",
-		Short: "Show the health of every region on all nodes",
+		Short: "Show the health of regions on all nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).RegionHealth))
 			if err != nil {
@@ -135,8 +135,8 @@ func (a *app) healthRegionsCommand() *cobra.Command {
 	}))
 }
 
-// regionHealthTable has a row for each region, or for each group of the nodes that see it differently. It has the
-// arguments of serverHealthTable.
+// regionHealthTable returns a table with a row for each region and each distinct state on the nodes. Its arguments are
+// as in serverHealthTable.
 func regionHealthTable(regions [][]nodeRegionHealth, several bool, answered int) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "REGION"}, {Name: "HEALTHY", Right: true}, {Name: "PERCENT", Right: true}},

@@ -26,7 +26,7 @@ import (
 type importReport struct {
 	Files  []string            `json:"files"`
 	Taken  int                 `json:"taken"`
-	Left   []imports.Deviation `json:"left"` // one for each record that a node does not serve
+	Left   []imports.Deviation `json:"left"` // one for each record that a node cannot serve
 	Differ []imports.Deviation `json:"differ,omitempty"`
 }
 
@@ -58,8 +58,8 @@ func (a *app) importBindCommand() *cobra.Command {
 			return a.writeImport(read, into, strings.TrimSuffix(name, ".")+".yaml")
 		},
 	}
-	cmd.Flags().StringVar(&zone, "zone", "", "the `zone` that the file is for")
-	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
+	cmd.Flags().StringVar(&zone, "zone", "", "`zone` of the file")
+	cmd.Flags().StringVar(&into, "into", ".", "output `directory`")
 	cmdline.Require(cmd, [2]string{"zone", "the zone that the file is for, such as --zone example.com"})
 	return cmd
 }
@@ -82,7 +82,7 @@ func (a *app) importGdnsdCommand() *cobra.Command {
 			return a.writeImport(read, into, "gdnsd.yaml")
 		},
 	}
-	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
+	cmd.Flags().StringVar(&into, "into", ".", "output `directory`")
 	return cmd
 }
 
@@ -105,8 +105,8 @@ func (a *app) importRoute53Command() *cobra.Command {
 			return a.writeImport(read, into, strings.TrimSuffix(read.Config.DNS.Zones[0].File, ".zone")+".yaml")
 		},
 	}
-	cmd.Flags().StringVar(&checks, "health-checks", "", "the `file` with the health checks")
-	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
+	cmd.Flags().StringVar(&checks, "health-checks", "", "`file` of the health checks")
+	cmd.Flags().StringVar(&into, "into", ".", "output `directory`")
 	return cmd
 }
 
@@ -133,7 +133,7 @@ func readRoute53(zones []string, checks string) (*imports.Result, error) {
 	return importer.Result(), nil
 }
 
-// readFrom calls read with the content of a file.
+// readFrom opens a file and calls read with its content.
 func readFrom(path string, read func(io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -146,7 +146,7 @@ func readFrom(path string, read func(io.Reader) error) error {
 	return nil
 }
 
-// writeImport writes the files of an import and reports it.
+// writeImport writes the files of an import and prints a report.
 func (a *app) writeImport(read *imports.Result, into, config string) error {
 	text, err := read.Config.Text()
 	if err != nil {
@@ -179,10 +179,11 @@ func (r *importReport) text() string {
 		strings.Join(r.Files, " and "))
 }
 
-// Deviations with one reason are a group from groupFrom on; a group shows at most groupShown of its records.
+// groupFrom is the number of deviations with one reason from which a group is formed; a group shows at most groupShown
+// records.
 const groupFrom, groupShown = 4, 5
 
-// deviationLines returns the lines about deviations, in their order. Those with the same reason are one group.
+// deviationLines returns the lines about deviations, in their order. Deviations with the same reason form one group.
 func deviationLines(what string, list []imports.Deviation) (lines []string) {
 	byWhy := map[string][]imports.Deviation{}
 	for _, d := range list {
@@ -208,8 +209,8 @@ func deviationLines(what string, list []imports.Deviation) (lines []string) {
 	return lines
 }
 
-// writeNew creates a file with mode 0600 and the output of write. It removes the file if that fails. A file
-// that is there is an error.
+// writeNew creates a file with mode 0600 and the output of write. It removes the file if write fails. An existing file
+// is an error.
 func writeNew(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/gslbctl/internal/pair"
 )
 
-// initReport is the output of init. Secrets are in the files only.
+// initReport is the output of init. It contains no secrets.
 type initReport struct {
 	Files      pair.Files `json:"files"`
 	Zone       string     `json:"zone"`
@@ -32,7 +32,7 @@ func (a *app) initCommand() *cobra.Command {
 	var join string
 	cmd := &cobra.Command{
 		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port> --node <name>=<ip>",
-		Short: "Create the configuration of a new cluster, or of another node",
+		Short: "Create the configuration of a new cluster or a new node",
 		Long: "init writes the configuration of each overwatch node of a zone, and agent.yaml for an agent that\n" +
 			"reports backends to all nodes, with new keys. Several nodes exchange their signing keys. admin.token\n" +
 			"has all rights; gslbctl gets a context with this token, named by --context or the zone.\n\n" +
@@ -88,30 +88,30 @@ func (a *app) initCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&plan.Zone, "zone", "", "the `zone` that the nodes answer")
+	flags.StringVar(&plan.Zone, "zone", "", "`zone` of the cluster")
 	flags.StringArrayVar(&services, "service", nil,
-		"a `name=ip:port[,ip:port]` in the zone with its backends; repeat it for several")
+		"service with its backends, as `name=ip:port[,ip:port]`; repeat the flag for more services")
 	flags.StringArrayVar(&nodes, "node", nil,
-		"an overwatch node as `name=ip[,ip]`: clients, agents and the other nodes reach it there; repeat it for "+
-			"several")
-	flags.StringVar(&plan.Region, "region", pair.DefaultRegion, "the `region` that all of them are in")
-	flags.StringVar(&plan.Check, "check", pair.DefaultCheck, "how backends are checked: tcp, http:/path or https:/path")
+		"overwatch node with its public addresses, as `name=ip[,ip]`; repeat the flag for more "+
+			"nodes")
+	flags.StringVar(&plan.Region, "region", pair.DefaultRegion, "`region` of all nodes, agents and backends")
+	flags.StringVar(&plan.Check, "check", pair.DefaultCheck, "health check of backends: tcp, http:/path or https:/path")
 	flags.StringArrayVar(&plan.DNS, "dns-listen", nil,
-		"where nodes answer DNS (default :53); this and the three below: once for all nodes, or once for each in "+
-			"their order")
-	flags.StringArrayVar(&plan.Gossip, "gossip-listen", nil, "where nodes hear agents (default 0.0.0.0:7946)")
+		"DNS address of nodes (default :53); give each -listen flag once for all nodes, or once per node in "+
+			"the order of --node")
+	flags.StringArrayVar(&plan.Gossip, "gossip-listen", nil, "gossip address of nodes (default 0.0.0.0:7946)")
 	flags.StringArrayVar(&plan.API, "api-listen", nil,
-		"where nodes serve the API (default 127.0.0.1:8080, of several nodes :8080 for one another)")
+		"API address of nodes (default 127.0.0.1:8080 for a single node, else :8080)")
 	flags.StringArrayVar(&plan.Metrics, "metrics-listen", nil,
-		"where nodes serve metrics to Prometheus (default 127.0.0.1:9090)")
+		"Prometheus metrics address of nodes (default 127.0.0.1:9090)")
 	flags.StringVar(&plan.DataDir, "data-dir", "",
-		"`directory` for the data of all (default: on its own machine, /var/lib/gslb of a node and "+
-			"/var/lib/gslb-agent)")
+		"data `directory` of nodes and agents (default: /var/lib/gslb of a node and "+
+			"/var/lib/gslb-agent of an agent)")
 	flags.BoolVar(&plan.Local, "local", false,
-		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name "+
-			"is enough")
+		"create a test cluster on this machine: 127.0.0.1, DNS from port 5300 on, data in the directory; --node "+
+			"needs only a name")
 	flags.StringVar(&join, "join", "",
-		"add a node to a cluster: the `file` with the configuration of an existing node; requires one --node")
+		"configuration `file` of an existing node: create the configuration of another node; requires one --node")
 	cmdline.RequireUnless(cmd, "join",
 		[2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
 		[2]string{"service", "a name in the zone with its backends, such as --service app=192.0.2.10:8080"})

@@ -9,16 +9,16 @@ import (
 	"gslb.internal/gslbctl/internal/pair"
 )
 
-// keptContext is the context that init makes for the nodes, or why it makes none.
+// keptContext is the context that init creates for the nodes, or the reason why it creates none.
 type keptContext struct {
 	name, path string
 	context    contexts.Context
-	current    bool   // it becomes or stays the current one
+	current    bool   // the context is the current context after init
 	why        string // the reason without a context; name is "" in this case
 }
 
-// contextToMake returns the context for a plan with its files in a directory. It writes nothing. A context of this name
-// for another cluster is an error.
+// contextToMake returns the context for a plan with files in a directory. It writes no file. It returns an error if a
+// context of this name exists for another cluster.
 func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 	plan, err := plan.Complete()
 	if err != nil {
@@ -26,9 +26,9 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 	}
 	var k keptContext
 	path, homeless := a.ContextsPath()
-	if homeless != nil { // the files are of use without a context
+	if homeless != nil { // the configuration files are useful without a context
 		k.why = homeless.Error()
-		return k, nil //nolint:nilerr // why has the reason
+		return k, nil //nolint:nilerr // why contains the reason
 	}
 	k.path = path
 	k.name = a.Context
@@ -89,7 +89,7 @@ func (k keptContext) status(tokenFile string, at []pair.Reached) string {
 	return "gslbctl --context " + k.name + " status"
 }
 
-// remark returns a sentence about the context: made, made and not current, or why not made.
+// remark returns a sentence about the context: created and current, created, or the reason why it was not created.
 func (k keptContext) remark() string {
 	switch {
 	case k.name == "":

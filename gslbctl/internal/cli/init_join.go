@@ -41,7 +41,7 @@ func (a *app) join(cmd *cobra.Command, dir, file string, plan pair.Plan) error {
 	return a.Print(joined, func() string { return joinSteps(joined) })
 }
 
-// joinSteps lists the steps that add the new node to the cluster, in an order that loses no lookup.
+// joinSteps lists the steps that add the new node to the cluster, in an order that keeps every DNS name available.
 func joinSteps(j *pair.Joined) string {
 	lines := []string{"wrote " + j.File, "next, on one machine after the other:"}
 	add := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }

@@ -48,10 +48,10 @@ func nextSteps(r initReport, plan *pair.Plan, kept keptContext) string {
 	return render.Lines(lines)
 }
 
-// giveTo returns the command that copies the file at path to the package of a program, with read permission for its
-// user only.
+// giveTo returns the command that copies the file at path to the configuration directory of a package. Only the user of
+// the package can read the copy.
 func giveTo(program, user, path string) string {
-	// The name that the service reads: overwatch-ns1.yaml of several nodes is overwatch.yaml on its own machine.
+	// On its machine, the service reads overwatch.yaml, so overwatch-ns1.yaml gets this name there.
 	service := filepath.Join("/etc/gslb", strings.TrimPrefix(program, "gslb-")+".yaml")
 	if path == service {
 		return fmt.Sprintf("chown %s:%[1]s %s", user, path)

@@ -20,10 +20,10 @@ func (a *app) keygenCommand() *cobra.Command {
 			return a.Print(secret, func() string { return secret.Key + secret.Token + "\n" })
 		}})
 	}
-	return cmdline.Menu("keygen", "Make a fresh gossip key or service token",
+	return cmdline.Menu("keygen", "Generate a gossip key or a service token",
 		"keygen generates secrets on this machine. It sends no request.",
-		kind("gossip", "Print a fresh key for encryption_key: 32 random bytes in base64",
+		kind("gossip", "Generate a gossip encryption key: 32 random bytes in base64",
 			func() freshSecret { return freshSecret{Key: pair.GossipKey()} }),
-		kind("token", "Print a fresh service token: 52 random letters and digits",
+		kind("token", "Generate a service token: 52 random letters and digits",
 			func() freshSecret { return freshSecret{Token: pair.Token()} }))
 }

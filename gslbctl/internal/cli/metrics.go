@@ -18,12 +18,12 @@ import (
 )
 
 func (a *app) metricsCommand() *cobra.Command {
-	return cmdline.Group("metrics", "Show what nodes, agents and regions do, in figures", a.metricsOverviewCommand(),
+	return cmdline.Group("metrics", "Show the metrics of nodes, agents, regions and routing", a.metricsOverviewCommand(),
 		a.metricsHistoryCommand(),
 		a.metricsNodeCommand(), a.metricsRegionCommand(), a.metricsRoutingCommand())
 }
 
-// figures makes cmd show the answers of ask: a column for each node, and a column for all nodes together.
+// figures makes cmd print the metrics that ask returns: one column for each node, and one column for the cluster.
 func figures[T any](a *app, cmd *cobra.Command,
 	ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -59,7 +59,7 @@ func (a *app) metricsNodeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// An agent reports the same to all nodes, and a node knows only itself: the latest answer is used.
+			// An agent reports the same metrics to all nodes, and a node knows only its own metrics: use the latest answer.
 			latest := slices.MaxFunc(g.Answers, func(x, y fleet.Answer[api.NodeMetricsAnswer]) int {
 				return x.Value.Metrics.Timestamp.Compare(y.Value.Metrics.Timestamp)
 			})
@@ -90,13 +90,14 @@ func (a *app) metricsRoutingCommand() *cobra.Command {
 		})
 }
 
-// figureTable returns a table of the object in an answer.
+// figureTable returns a table of the metrics object in an answer.
 func figureTable(answer any) (*render.Table, error) {
 	_, fields, err := objectIn(answer)
 	return fieldTable(fields), err
 }
 
-// fieldTable returns a table of an object, one line per field. Fields of nested objects are named object.field.
+// fieldTable returns a table of an object, with one row per field. A field of a nested object has the name
+// object.field.
 func fieldTable(object map[string]any) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "FIGURE"}, {Name: "VALUE", Right: true}}}
 	fields := flat(object)

@@ -28,7 +28,7 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 	var resolution string
 	cmd := &cobra.Command{
 		Use:     "history",
-		Short:   "Show the metrics of the last hours or days",
+		Short:   "Show the metric history of the last hours or days",
 		Example: "  gslbctl metrics history --since 24h --resolution 1h --metrics queries_per_sec,error_rate",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if duration <= 0 {
@@ -49,9 +49,9 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 			return g.Done(a.Print(h, a.Table(historyTable(h.History, metrics))))
 		},
 	}
-	cmdline.SpanVar(cmd.Flags(), &duration, "since", time.Hour, "how far back, such as 1d")
-	cmd.Flags().StringSliceVar(&metrics, "metrics", nil, "only these, separated by commas")
-	cmd.Flags().StringVar(&resolution, "resolution", "", "time between two points: 1m, 5m or 1h (default: what fits)")
+	cmdline.SpanVar(cmd.Flags(), &duration, "since", time.Hour, "age of the oldest metrics, such as 1d")
+	cmd.Flags().StringSliceVar(&metrics, "metrics", nil, "only these metrics, separated by commas")
+	cmd.Flags().StringVar(&resolution, "resolution", "", "time between points: 1m, 5m or 1h (default: by --since)")
 	return a.NodeFlag(a.Watchable(cmd))
 }
 
@@ -61,7 +61,7 @@ type clusterHistory struct {
 	Nodes []fleet.Asked `json:"nodes"`
 }
 
-// joinHistories joins the points of all nodes, minute by minute, by the rules of joinNumbers.
+// joinHistories merges the points of all nodes minute by minute with joinNumbers.
 func joinHistories(g fleet.Gathered[api.History]) clusterHistory {
 	h := clusterHistory{History: api.History{DataPoints: []api.HistoryPoint{}}, Nodes: g.Nodes}
 	points := map[time.Time][]map[string]float64{}
@@ -90,8 +90,8 @@ func joinHistories(g fleet.Gathered[api.History]) clusterHistory {
 	return h
 }
 
-// historyTable has a column for each metric in named, or else for each measured metric of
-// historyShown.
+// historyTable returns a table with a column for each metric in named. If named is empty, it has a column for each
+// measured metric of historyShown.
 func historyTable(h api.History, named []string) *render.Table {
 	measured := map[string]bool{}
 	for _, p := range h.DataPoints {

@@ -12,21 +12,22 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// Rules that join the figures of several nodes into one: summed figures are added up, of least the smallest counts, and
-// weighted ones are averaged. Of any other figure the greatest counts, which is the worst for times and for facts that
-// all nodes should see alike, such as the number of unhealthy servers.
+// Rules that merge the metrics of several nodes. The cluster value is the sum of the metrics in summed, the minimum of
+// the metrics in least, and the weighted mean of the metrics in weighted. For all other metrics it is the maximum: the
+// worst time, or the worst view of shared state, such as the number of unhealthy servers.
 var (
 	summed = []string{"queries_total", "queries_per_sec", "health_checks_total", "health_checks_per_sec",
 		"checks_total",
 		"checks_per_sec", "total_decisions", "geo_routing_hits", "failover_events", "used_bytes", "available_bytes",
 		"total_bytes", "cores", "memory_used_bytes"}
 	least = []string{"uptime_seconds", "healthy_servers", "active_servers", "active_regions"}
-	// weighted maps a metric to the metric that weights it in the mean.
+	// weighted maps a metric to the metric that is its weight in the mean.
 	weighted = map[string]string{"error_rate": "queries_per_sec", "response_avg_ms": "queries_per_sec",
 		"avg_decision_time_us": "total_decisions", "traffic_percent": "queries_total"}
 )
 
-// joinNumbers joins the figure name of several nodes by the rules above. At least one node must have it.
+// joinNumbers merges the values of the metric name from several nodes with the rules above. At least one node must have
+// the metric.
 func joinNumbers(name string, of []map[string]float64) float64 {
 	var have []float64
 	var weights []float64
@@ -58,15 +59,15 @@ func total(list []float64) (sum float64) {
 	return sum
 }
 
-// clusterFigures has the answers of several nodes with figures about one object, such as a region.
+// clusterFigures has the metrics of several nodes about one object, such as a region.
 type clusterFigures struct {
-	name  string           // of the field with the object in each answer
-	all   map[string]any   // of all nodes together
-	each  []map[string]any // of each node of nodes; nil where it is missing
+	name  string           // field name of the object in each answer
+	all   map[string]any   // merged metrics of all nodes
+	each  []map[string]any // metrics of each node of nodes; nil if the node lacks them
 	nodes []fleet.Asked
 }
 
-// joinFigures joins the answers of all nodes, each an object in an object.
+// joinFigures merges the answers of all nodes. Each answer contains one metrics object.
 func joinFigures[T any](g fleet.Gathered[T]) (clusterFigures, error) {
 	c := clusterFigures{nodes: g.Nodes, each: make([]map[string]any, len(g.Nodes))}
 	var have []map[string]any
@@ -86,7 +87,7 @@ func joinFigures[T any](g fleet.Gathered[T]) (clusterFigures, error) {
 	return c, nil
 }
 
-// objectIn returns the one object in an answer, and its name.
+// objectIn returns the only object in an answer, and its field name.
 func objectIn(answer any) (name string, fields map[string]any, err error) {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
@@ -104,7 +105,7 @@ func objectIn(answer any) (name string, fields map[string]any, err error) {
 	return "", nil, nil
 }
 
-// joinObjects joins objects of the same kind field by field. under is the name of the field with the objects.
+// joinObjects merges objects of the same kind field by field. under is the field name of the objects.
 func joinObjects(under string, objects []map[string]any) map[string]any {
 	joined := map[string]any{}
 	numbers := make([]map[string]float64, len(objects))
@@ -127,7 +128,7 @@ func joinObjects(under string, objects []map[string]any) map[string]any {
 }
 
 func joinField(under, name string, objects []map[string]any, numbers []map[string]float64) any {
-	var values []any // values that are not null
+	var values []any // the non-null values
 	var inner []map[string]any
 	for _, o := range objects {
 		if value := o[name]; value != nil {
@@ -180,7 +181,8 @@ func (c *clusterFigures) output() any {
 	return map[string]any{c.name: c.all, "nodes": nodes}
 }
 
-// table has a row for each figure, with a column for each of several nodes and one for all.
+// table returns a table with a row for each metric, and a column for each node. With several nodes, it has a column for
+// the cluster.
 func (c *clusterFigures) table() *render.Table {
 	if len(c.nodes) == 1 {
 		return fieldTable(c.all)

@@ -30,7 +30,7 @@ func (a *app) nodesOverwatchCommand() *cobra.Command {
 }
 
 func (a *app) nodesShowCommand() *cobra.Command {
-	return cmdline.ShowCommand(a.App, "show <node>", "Show one overwatch node", overwatchNames,
+	return cmdline.ShowCommand(a.App, "show <node>", "Show an overwatch node", overwatchNames,
 		(*api.Client).OverwatchNode, func(n api.OverwatchNode) *render.Table {
 			return a.overwatchTable([]api.OverwatchNode{n})
 		})
@@ -120,8 +120,8 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&req.Address, "address", "", "address of its host, for information")
-	cmd.Flags().IntVar(&req.Port, "port", 0, "port of its host, for information")
+	cmd.Flags().StringVar(&req.Address, "address", "", "address of the agent's host, for information")
+	cmd.Flags().IntVar(&req.Port, "port", 0, "port of the agent's host, for information")
 	cmd.Flags().StringVar(&req.Region, "region", "", "`region` of the agent")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	return cmd
@@ -129,7 +129,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 
 func (a *app) nodesDeregisterCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "deregister <agent>", short: "Delete an agent with its announcement and its pin",
+		use: "deregister <agent>", short: "Delete an agent, its announcement and its certificate pin",
 		names: agentNodeNames, consequence: agentConsequence,
 		question: "Deregistering %s removes the backends that only this agent reports from DNS until it enrolls again",
 		apply:    deleting((*api.Client).DeregisterAgent, "agent %s is deleted"),

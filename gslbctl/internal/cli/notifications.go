@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// nodeTarget is a receiver of notifications as one node sees it.
+// nodeTarget is the state of a notification receiver on one node.
 type nodeTarget struct {
 	api.NotificationTarget
 	Node string `json:"node"`
@@ -33,7 +33,7 @@ type nodeTest struct {
 }
 
 func (a *app) notificationsCommand() *cobra.Command {
-	cmd := cmdline.Group("notifications", "Show and test the receivers of notifications (webhook, chat, mail)",
+	cmd := cmdline.Group("notifications", "List and test notification receivers (webhook, chat, mail)",
 		a.notificationsListCommand(), cmdline.Changing(a.notificationsTestCommand()))
 	cmd.Long = notificationsLong
 	return cmd

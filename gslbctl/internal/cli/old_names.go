@@ -4,8 +4,8 @@ import (
 	"gslb.internal/gslbctl/internal/cmdline"
 )
 
-// oldNames returns the old names of commands, each with the name that replaces it. Until version 2.0 an old name still
-// runs; help, completion and the manual pages omit it.
+// oldNames maps old names of commands to current names. Old names are accepted until version 2.0; help, completion and
+// manual pages omit them.
 func oldNames() cmdline.OldNames {
 	return cmdline.OldNames{
 		"backends override":       "overrides",

@@ -64,7 +64,7 @@ func resetting(kind, use string, names cmdline.Names, request func(*api.Client, 
 	}
 }
 
-// changedObject returns a sentence that an object was changed, in the API's own state or by an overlay.
+// changedObject returns a sentence about a changed object: created by the API, or changed by an overlay.
 func changedObject(what string, over *api.Overlay) string {
 	if over == nil {
 		return what + " is changed"

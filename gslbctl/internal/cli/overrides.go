@@ -135,8 +135,8 @@ func (a *app) overrideClearCommand() *cobra.Command {
 	}
 }
 
-// overriddenBackends returns the backends that have an override on a node: an id, the service, the address and the
-// port. The port is 0 in an override of all ports.
+// overriddenBackends returns the backends with an override on a node. Only ID, Service, Address and Port are set. Port
+// is 0 for an override of all ports.
 func overriddenBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	list, err := c.Overrides(ctx)
 	var found api.BackendList

@@ -52,7 +52,7 @@ func position(r api.Region) string {
 }
 
 func (a *app) regionsShowCommand() *cobra.Command {
-	return cmdline.ShowCommand(a.App, "show <id>", "Show one region", allRegionNames,
+	return cmdline.ShowCommand(a.App, "show <id>", "Show a region", allRegionNames,
 		(*api.Client).Region, func(r api.Region) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "REGION"}, {Name: r.ID}}}
 			t.Add(render.C("healthy"), healthyOf(r.HealthyServers, r.ServerCount))
@@ -151,7 +151,7 @@ func (a *app) regionsSetCommand() *cobra.Command {
 
 func (a *app) regionsRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove <id>", short: "Delete an unused region of the API",
+		use: "remove <id>", short: "Delete an unused region that was created with the API",
 		shared:   true,
 		names:    allRegionNames,
 		question: "after removing the region %s no client is placed in it",

@@ -13,12 +13,12 @@ import (
 // removal describes a command that removes one object on every node, after a confirmation.
 type removal struct {
 	use, short, long string
-	names            cmdline.Names // completes the argument; nil: nothing does
+	names            cmdline.Names // completes the argument; nil: no completion
 	// object returns the name of the object from the argument; nil: the argument is the name.
 	object      func(ctx context.Context, arg string) (string, error)
-	consequence func(name string) api.ConsequenceRequest // checked before; nil: no name can lose a backend
-	shared      bool                                     // nodes carry the change to one another
-	question    string                                   // with %s for the argument
+	consequence func(name string) api.ConsequenceRequest // runs first; nil: the removal is always safe
+	shared      bool                                     // nodes replicate the change
+	question    string                                   // text of the confirmation, with %s for the argument
 	apply       func(ctx context.Context, c *api.Client, name string) (done string, err error)
 }
 
@@ -60,8 +60,8 @@ func (a *app) removal(r removal) *cobra.Command {
 	return cmdline.Destroying(cmd)
 }
 
-// deleting returns the function apply of a removal that makes one request. done is the sentence after a success, with
-// %s for the name.
+// deleting returns the function apply of a removal that sends one request. done is the success message, with %s for the
+// name.
 func deleting(request func(*api.Client, context.Context, string) error,
 	done string) func(context.Context, *api.Client, string) (string, error) {
 	return func(ctx context.Context, c *api.Client, name string) (string, error) {
@@ -69,7 +69,7 @@ func deleting(request func(*api.Client, context.Context, string) error,
 	}
 }
 
-// agentConsequence returns the request that asks which names would have too few backends without an agent.
+// agentConsequence returns the request for the names that would have too few backends without an agent.
 func agentConsequence(id string) api.ConsequenceRequest {
 	return api.ConsequenceRequest{Agents: []string{id}, Removed: true}
 }

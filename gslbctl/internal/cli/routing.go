@@ -19,7 +19,7 @@ import (
 )
 
 func (a *app) routingCommand() *cobra.Command {
-	return cmdline.Group("routing", "Explain routing decisions",
+	return cmdline.Group("routing", "Test and explain routing decisions",
 		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(),
 		cmdline.Reading(a.routingWhyCommand()),
 		a.routingFlowsCommand(), a.routingAlgorithmsCommand())
@@ -30,7 +30,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	var subnet, place string
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "test <name>",
-		Short: "Explain the answer for a client; exit code 1 if there is no answer",
+		Short: "Test the answer for a client; exit code 1 if there is no answer",
 		Long: "test explains the answer that a client receives now. --client is the address of its resolver, or of\n" +
 			"the client itself. --ecs adds the client network that the resolver sends; a node uses it only with\n" +
 			"overwatch.geolocation.ecs_enabled. Without --client, the first address of this network is the client.\n" +
@@ -67,7 +67,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 	})
-	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver, or of a client; not a network")
+	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of a resolver or client")
 	cmd.Flags().StringVar(&place, "place", "",
 		"`latitude,longitude` of a client, instead of --client, such as 50.1,8.7")
 	cmd.Flags().StringVar(&req.QueryType, "type", "A",
@@ -79,7 +79,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	return cmd
 }
 
-// placeOf reads the value of --place. The node judges whether it is on the earth.
+// placeOf parses the value of --place. The node validates the coordinates.
 func placeOf(value string) (*api.Place, error) {
 	north, east, _ := strings.Cut(value, ",")
 	latitude, err := strconv.ParseFloat(strings.TrimSpace(north), 64)
@@ -100,7 +100,7 @@ func (a *app) routingWhyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(g.Answers) > 1 { // each node numbers its own
+			if len(g.Answers) > 1 { // each node has its own numbering
 				return fmt.Errorf("%d nodes have a decision %s: name the one of routing decisions with --node, such "+
 					"as --node %s",
 					len(g.Answers), args[0], g.Answers[0].Node)
@@ -110,8 +110,7 @@ func (a *app) routingWhyCommand() *cobra.Command {
 	})
 }
 
-// printExplanation prints an explanation. Its exit code is 1 if the answer has nothing for the
-// client.
+// printExplanation prints an explanation. It returns exit code 1 if the answer has no records.
 func (a *app) printExplanation(test api.RoutingTest) error {
 	r := &test.Result
 	err := a.Print(test, func() string {
@@ -128,7 +127,7 @@ func (a *app) printExplanation(test api.RoutingTest) error {
 	return err
 }
 
-// explanationFacts has the facts of an explanation, one per line.
+// explanationFacts returns the facts of an explanation, one per line.
 func explanationFacts(r *api.RoutingResult) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: r.Domain + " " + r.QueryType}}}
 	client := r.ClientIP

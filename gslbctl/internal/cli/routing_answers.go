@@ -44,7 +44,7 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 	return cmd
 }
 
-// clientsOf names the clients of an answer.
+// clientsOf returns a description of the clients of an answer.
 func clientsOf(answer api.RoutingAnswer) string {
 	switch {
 	case answer.Everybody:

@@ -45,9 +45,9 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 		},
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&source, "source", "", "only of clients in this `region`")
-	flags.StringVar(&destination, "destination", "", "only to backends in this `region`")
-	flags.StringVar(&domain, "domain", "", "only of this `name`")
+	flags.StringVar(&source, "source", "", "only answers to clients in this `region`")
+	flags.StringVar(&destination, "destination", "", "only answers with backends in this `region`")
+	flags.StringVar(&domain, "domain", "", "only answers for this `name`")
 	p.Flags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("source", a.Complete(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("destination", a.Complete(allRegionNames))
@@ -61,7 +61,7 @@ type flowList struct {
 	Nodes []fleet.Asked `json:"nodes"`
 }
 
-// sumFlows adds the counts of all nodes, largest first, and computes the shares.
+// sumFlows adds the counts of all nodes, sorts the flows by count, and computes the shares.
 func sumFlows(g fleet.Gathered[api.RoutingFlowList]) flowList {
 	list := flowList{RoutingFlowList: g.Answers[0].Value, Nodes: g.Nodes}
 	if len(g.Answers) == 1 {

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// decisionFlags select sampled answers.
+// decisionFlags select sampled routing decisions.
 type decisionFlags struct {
 	domain, algorithm, region, outcome string
 	period                             cmdline.Period
@@ -66,10 +66,10 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 		},
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&f.domain, "domain", "", "only of this `name`")
-	flags.StringVar(&f.algorithm, "algorithm", "", "only by this `algorithm`")
-	flags.StringVar(&f.region, "region", "", "only with a backend in this `region`")
-	flags.StringVar(&f.outcome, "outcome", "", "only of this `outcome`, such as failover")
+	flags.StringVar(&f.domain, "domain", "", "only decisions for this `name`")
+	flags.StringVar(&f.algorithm, "algorithm", "", "only decisions of this `algorithm`")
+	flags.StringVar(&f.region, "region", "", "only decisions for a backend in this `region`")
+	flags.StringVar(&f.outcome, "outcome", "", "only decisions with this `outcome`, such as failover")
 	f.period.Flags(cmd)
 	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "maximum number of decisions")
 	flags.BoolVar(&f.follow, "follow", false, "print new decisions, oldest first, until Ctrl-C")
@@ -88,16 +88,16 @@ func outcomeNames() []string {
 	return names
 }
 
-// nodeDecision is a sampled answer with the node that gave it.
+// nodeDecision is a sampled routing decision with the name of its node.
 type nodeDecision struct {
 	api.RoutingDecision
 	Node string `json:"node"`
 }
 
-// decisionList is the output of routing decisions: the latest of all nodes.
+// decisionList is the output of routing decisions: the latest decisions of all nodes.
 type decisionList struct {
 	Decisions []nodeDecision `json:"decisions"` // latest first
-	Total     int            `json:"total"`     // of all nodes, matching the query
+	Total     int            `json:"total"`     // of all nodes, matching the filter
 	Nodes     []fleet.Asked  `json:"nodes"`
 }
 

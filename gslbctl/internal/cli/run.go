@@ -65,15 +65,15 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	flags := root.PersistentFlags()
-	flags.StringArrayVar(&a.API, "api", nil, "node to ask, as `host:port` or URL; repeat it for several")
+	flags.StringArrayVar(&a.API, "api", nil, "API address of a node, as `host:port` or URL; repeat it for more nodes")
 	flags.StringArrayVar(&a.DNS, "dns", nil,
-		"where a node answers DNS, as `host:port`; repeat it in the order of the nodes (default port 53 of the "+
+		"DNS address of a node, as `host:port`; repeat the flag in the order of --api (default port 53 of the "+
 			"API's host)")
-	flags.StringVar(&a.Context, "context", "", "the `context` to use, as gslbctl context list has them")
+	flags.StringVar(&a.Context, "context", "", "`context` to use; gslbctl context list shows the contexts")
 	flags.StringVarP(&a.Output, "output", "o", cmdline.Table, "output `format`: "+strings.Join(cmdline.Formats(), ", "))
-	cmdline.SpanVar(flags, &a.Timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
-	flags.BoolVar(&a.AllNodes, "all-nodes", false, "fail where a change that nodes carry to one another is not on "+
-		"all of them")
+	cmdline.SpanVar(flags, &a.Timeout, "timeout", api.DefaultClientTimeout, "maximum time of a request")
+	flags.BoolVar(&a.AllNodes, "all-nodes", false, "fail if a replicated change is not on "+
+		"all nodes")
 	cmdline.Offer(root, "output", cmdline.Formats())
 	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("dns", cobra.NoFileCompletions)

@@ -21,7 +21,7 @@ func (a *app) serversCommand() *cobra.Command {
 }
 
 func (a *app) serversListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List servers of all sources",
+	return cmdline.ListCommand(a.App, "list", "List servers",
 		(*api.Client).Servers, func(list api.ServerList) *render.Table {
 			return a.serverTable(list)
 		})
@@ -50,8 +50,8 @@ func (a *app) serverTable(list api.ServerList) *render.Table {
 	return t
 }
 
-// addressesCell returns a cell with the number of addresses of a host name, for the column of the status. It is a
-// warning if the target has a problem.
+// addressesCell returns a cell with the number of addresses of a host name, for the status column. It is a warning if
+// the target has a problem.
 func addressesCell(s api.ServerTarget) (c render.Cell) {
 	switch len(s.Addresses) {
 	case 0:

@@ -50,8 +50,8 @@ func (a *app) serversAddCommand() *cobra.Command {
 	return cmd
 }
 
-// newServer returns the id of the server that the arguments of servers add describe: service:address:port, or these
-// three. The node checks host names.
+// newServer returns the id of the server in the arguments of servers add: service:address:port, or service, address and
+// port as three arguments. The node validates host names.
 func newServer(args []string) (id api.ServerChange, err error) {
 	if len(args) == 1 {
 		service, rest, _ := strings.Cut(args[0], ":")
@@ -114,7 +114,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 
 func (a *app) serversRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove " + backendForms, short: "Delete a server of the API",
+		use: "remove " + backendForms, short: "Delete a server that was created with the API",
 		shared: true,
 		names:  serverIDs,
 		object: a.serverArgument,
@@ -170,7 +170,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 func (a *app) serversUndrainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "undrain " + backendForms,
-		Short:             "Restore the traffic of a drained server",
+		Short:             "End the drain of a server",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {

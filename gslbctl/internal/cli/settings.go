@@ -25,7 +25,7 @@ type section struct {
 	keys   []string                                                // changeable keys
 }
 
-// sectionOf returns a section that get reads and send changes.
+// sectionOf returns a section. get reads its settings and send changes them.
 func sectionOf[T, A, B any](get func(*api.Client, context.Context) (A, error),
 	send func(*api.Client, context.Context, T) (B, error)) section {
 	change := func(ctx context.Context, c *api.Client, body []byte) (any, error) {
@@ -56,7 +56,7 @@ func configSections() map[string]section {
 	}
 }
 
-// changeableSections returns the names of the sections that can be changed, and reset to the file's settings.
+// changeableSections returns the names of the sections that operators can change and reset.
 func changeableSections() (names []string) {
 	for name, s := range configSections() {
 		if s.change != nil {
@@ -101,7 +101,7 @@ func (a *app) configSetCommand() *cobra.Command {
 	sections, names := configSections(), changeableSections()
 	return &cobra.Command{
 		Use:   "set <section> <key>=<value> ...",
-		Short: "Override settings of the configuration: " + strings.Join(names, ", "),
+		Short: "Change configuration settings at runtime: " + strings.Join(names, ", "),
 		Long: "set changes settings on every node. The values override the configuration file until gslbctl config\n" +
 			"reset removes them. gslbctl config show lists the keys. Values are in YAML syntax.",
 		Example: "  gslbctl config set dns default_ttl=60\n  gslbctl config set logging level=debug",
@@ -145,7 +145,7 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	})
 }
 
-// sectionChange returns Change for a section that nodes replicate, else ChangeEach.
+// sectionChange returns a.Change for a section that nodes replicate, or else a.ChangeEach.
 func (a *app) sectionChange(name string) func(context.Context, fleet.Change) error {
 	if name == "dns" || name == "health-check" {
 		return a.Change
@@ -158,7 +158,7 @@ func (a *app) configResetCommand() *cobra.Command {
 	names := changeableSections()
 	cmd := &cobra.Command{
 		Use:       "reset <section>",
-		Short:     "Reset a section to the settings of the file: " + strings.Join(names, ", "),
+		Short:     "Reset a section to the values of the configuration file: " + strings.Join(names, ", "),
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -195,5 +195,5 @@ func (a *app) preferencesCommand() *cobra.Command {
 			return a.changeSection(cmd.Context(), "preferences", s, args)
 		},
 	}
-	return cmdline.Group("preferences", "Show and change how people want a node shown", show, cmdline.Changing(set))
+	return cmdline.Group("preferences", "Show and change the preferences of the console", show, cmdline.Changing(set))
 }

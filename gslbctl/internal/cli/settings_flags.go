@@ -27,7 +27,7 @@ type settingFlags struct {
 	flags  []settingFlag
 	reset  []string
 	old    map[string]string // flags of earlier versions: old name to current name
-	names  map[string]string // of flags whose setting has the name of a flag of all commands
+	names  map[string]string // names of flags that collide with global flags
 }
 
 // settingFlag is the flag of a setting. path is the path of the setting in JSON.
@@ -73,7 +73,7 @@ func (s *settingFlags) add(fields *model.Fields, above, skip []string) {
 		}
 		path := append(slices.Clone(above), f.JSON)
 		if f.Alias != "" {
-			path = append(slices.Clone(above), f.Alias) // version 0.9.0 knows only the alias
+			path = append(slices.Clone(above), f.Alias) // version 0.9.0 requires the alias
 		}
 		if inner := f.Inner(); inner != nil {
 			s.add(inner, path, nil)
@@ -119,12 +119,12 @@ func (s *settingFlags) define(name string, f *model.Field) func() any {
 	return func() any { return *v }
 }
 
-// given reports whether the command line has --reset or a flag of a setting.
+// given reports whether the command line contains --reset or a flag of a setting.
 func (s *settingFlags) given() bool {
 	return len(s.reset) > 0 || slices.ContainsFunc(s.flags, func(f settingFlag) bool { return s.changed(f.name) })
 }
 
-// changed reports whether the command line has a flag, by its current name or an old name.
+// changed reports whether the command line contains a flag, by its current name or an old name.
 func (s *settingFlags) changed(name string) bool {
 	f := s.cmd.Flags().Lookup(name)
 	changed := f.Changed
@@ -171,7 +171,8 @@ func (s *settingFlags) patch() (map[string]any, error) {
 	return patch, nil
 }
 
-// errNoSetting returns the error of a command without a change. It lists the flags, and others as further flags.
+// errNoSetting returns the error of a command line without a change. The message lists the flags and the names in
+// others.
 func (s *settingFlags) errNoSetting(others ...string) error {
 	names := []string{}
 	for _, f := range s.flags {

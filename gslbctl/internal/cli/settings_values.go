@@ -59,7 +59,7 @@ func listValue(text string, value any) any {
 	return strings.Split(text, ",")
 }
 
-// settingsTable shows the answer of a section: each field, and whether it differs from the file.
+// settingsTable returns a table of a section: each field, and whether its value differs from the file.
 func settingsTable(name string, answer any) (*render.Table, error) {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
@@ -84,13 +84,13 @@ func settingsTable(name string, answer any) (*render.Table, error) {
 			render.C(render.YesNo(slices.Contains(changed, key)))}
 		t.Add(row[:len(t.Columns)]...)
 	}
-	for _, key := range waiting { // an answer that has this has an overlay as well
+	for _, key := range waiting { // an answer with this field also has an overlay
 		t.Add(render.Cell{Text: key, Tone: render.Warn}, render.C("waits for a restart"), render.C(render.None))
 	}
 	return t, nil
 }
 
-// flat lifts the fields of nested objects one level, as object.field.
+// flat replaces nested objects by their fields, named object.field.
 func flat(fields map[string]any) map[string]any {
 	up := map[string]any{}
 	for key, value := range fields {
@@ -132,7 +132,7 @@ func valueText(v any) string {
 	}
 }
 
-// restartWaits returns the keys of an answer that wait for a restart.
+// restartWaits returns the keys in an answer that take effect after a restart.
 func restartWaits(answer any) []string {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
@@ -145,7 +145,7 @@ func restartWaits(answer any) []string {
 	return state.RestartRequired
 }
 
-// settingError names the "key=value" word with a value of the wrong type.
+// settingError returns an error that names the "key=value" word with a value of the wrong type.
 func settingError(err error, words []string) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {

@@ -29,7 +29,7 @@ func (a *app) statusCommand() *cobra.Command {
 type statusReport struct {
 	Status   api.ServiceStatus `json:"status"`
 	Problems []string          `json:"problems"`
-	Planned  []plannedWindow   `json:"planned"` // which have not begun
+	Planned  []plannedWindow   `json:"planned"` // windows that have not begun
 	Nodes    []nodeStatus      `json:"nodes"`
 }
 
@@ -42,8 +42,8 @@ type nodeStatus struct {
 	Stats      *api.Stats      `json:"stats,omitempty"`
 	Domains    []api.Domain    `json:"domains,omitempty"`
 	Conditions []api.Condition `json:"conditions,omitempty"`
-	Planned    []api.Order     `json:"-"` // of operators, that have not begun
-	// Replication has decisions of operators that have no effect on the node. It is nil for an older node.
+	Planned    []api.Order     `json:"-"` // operators' windows that have not begun
+	// Replication describes operators' changes without effect on the node. It is nil for an older node.
 	Replication *api.Replication `json:"replication,omitempty"`
 }
 
@@ -71,7 +71,7 @@ func (a *app) showStatus(ctx context.Context) error {
 	return nil
 }
 
-// gatherStatus reads the state of all nodes. It returns an error if none answers.
+// gatherStatus reads the state of all nodes. It returns an error if no node answers.
 func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusReport, error) {
 	defer a.Progress("asking " + render.Count(len(clients), "node", "nodes"))()
 	replies := fleet.AskClients(ctx, clients, readStatus)
@@ -95,7 +95,7 @@ func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusRe
 	return report, nil
 }
 
-// readStatus reads the state of a node. After a failure it returns the part read before the failure.
+// readStatus reads the state of a node. After a failure it returns the state that it has read.
 func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	var s nodeStatus
 	report, err := readHealth(ctx, c)
@@ -132,7 +132,7 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	return s, err
 }
 
-// nodesTable has a column for each node and a row for each fact.
+// nodesTable returns a table with a column for each node and a row for each fact.
 func nodesTable(nodes []nodeStatus) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
 	facts := nodeFacts()

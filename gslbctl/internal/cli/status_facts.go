@@ -66,7 +66,7 @@ func ofStats(cell func(*api.Stats) render.Cell) func(nodeStatus) render.Cell {
 	}
 }
 
-// domainsUp counts the domains with at least one healthy backend, of the enabled domains.
+// domainsUp returns a cell with the number of enabled domains, and the number of those with a healthy backend.
 func domainsUp(n nodeStatus) render.Cell {
 	if n.Stats == nil {
 		return render.C(render.None)
@@ -91,7 +91,7 @@ func ownChecks(s *api.Stats) render.Cell {
 	return render.C(fmt.Sprintf("%d/%d", s.ValidatedBackends, s.TotalBackends))
 }
 
-// replicated returns a cell with the number of peers that answer, and of operators' decisions without effect.
+// replicated returns a cell with the number of answering peers, and the number of operators' changes without effect.
 func replicated(n nodeStatus) render.Cell {
 	r := n.Replication
 	if r == nil {

@@ -21,7 +21,7 @@ type plannedWindow struct {
 	Backends []string   `json:"backends"` // "<service> <address>"
 }
 
-// plannedWindows returns the planned windows of all nodes, the next first. Replicated orders count once.
+// plannedWindows returns the planned windows of all nodes, sorted by their start. It counts replicated orders once.
 func plannedWindows(nodes []nodeStatus) []plannedWindow {
 	type key struct{ what, starts, ends, by, reason string }
 	found := map[key]*plannedWindow{}
@@ -32,7 +32,7 @@ func plannedWindows(nodes []nodeStatus) []plannedWindow {
 			}
 			what := string(o.Kind) + " " + orderCell(o).Text
 			if o.Kind != api.OrderOverride {
-				what = orderCell(o).Text // which names the kind
+				what = orderCell(o).Text // the text contains the kind
 			}
 			k := key{what, o.StartsAt.String(), fmt.Sprint(o.ExpiresAt != nil), o.CreatedBy, o.Reason}
 			if o.ExpiresAt != nil {

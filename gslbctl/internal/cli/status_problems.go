@@ -12,8 +12,8 @@ import (
 // maxProblems bounds the problems on the screen.
 const maxProblems = 20
 
-// judge computes the overall status and the list of problems. A problem of several nodes is listed
-// once with their names.
+// judge computes the overall status and the list of problems. If several nodes report a problem, the list has one entry
+// with their names.
 func (r *statusReport) judge() {
 	type seen struct{ problem, node string }
 	var all []seen
@@ -32,8 +32,8 @@ func (r *statusReport) judge() {
 	}
 }
 
-// worse combines a status with the status of another node. A silent node only degrades the
-// service, because others still answer.
+// worse combines a status with the status of another node. An unreachable node only degrades the service, because other
+// nodes answer.
 func worse(so api.ServiceStatus, n nodeStatus) api.ServiceStatus {
 	order := []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy}
 	status := api.ServiceDegraded
@@ -58,7 +58,7 @@ func nodeProblems(n nodeStatus) []string {
 	return list
 }
 
-// maxDiffering bounds the differences that the list of problems names.
+// maxDiffering is the maximum number of differences in the list of problems.
 const maxDiffering = 3
 
 // addDifferences adds a problem that names facts on which nodes disagree, and lowers a healthy status to degraded.
@@ -91,8 +91,7 @@ func (a *app) headline(r statusReport) string {
 	}
 }
 
-// problemsText returns the headline and the problems below it, at most a number of them. all is the command that lists
-// all.
+// problemsText returns the headline and at most most problems. all is the command that lists all problems.
 func (a *app) problemsText(r statusReport, most int, all string) string {
 	lines := []string{""} // ends the headline
 	for _, problem := range r.Problems[:min(len(r.Problems), most)] {

@@ -65,8 +65,8 @@ func undoing(entry string) fleet.Change {
 	}
 }
 
-// undoLast undoes the latest change of the user: on the node that made it if that node replicates the
-// undo to the others, else on each node that made it. asking is the context of the requests that change nothing.
+// undoLast undoes the latest change of the user. If a node that made the change replicates the undo, undoLast sends the
+// undo to this node, or else to each node that made the change. asking is the context of the read requests.
 func (a *app) undoLast(asking, ctx context.Context) error {
 	clients, err := a.Clients()
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 			return a.undoMade(own.Value)(ctx, c)
 		})
 	}
-	// A node that broke off may have made a part of the change, and another one the rest.
+	// After a connection failure, two nodes may each have made a part of the change.
 	if err := a.PrintReport(a.ChangeVia(ctx, clients[newest], nil, a.undoMade(last))); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 	return nil
 }
 
-// undoMade returns the request that undoes a change. Its sentence contains the time of the change.
+// undoMade returns the request that undoes a change. Its result message contains the time of the change.
 func (a *app) undoMade(made api.Undone) fleet.Change {
 	undo := undoing(strconv.FormatUint(made.Entry, 10))
 	return func(ctx context.Context, c *api.Client) (string, error) {
@@ -131,8 +131,8 @@ func (a *app) undoMade(made api.Undone) fleet.Change {
 	}
 }
 
-// lastChange returns the last change of the user on a node, even if it cannot be undone. made is false if the node
-// knows none.
+// lastChange returns the last change of the user on a node, even if the change cannot be undone. made is false if the
+// node has no change.
 func lastChange(r fleet.Answer[api.Undone]) (last api.Undone, made bool) {
 	if refused, is := errors.AsType[*api.Error](r.Err); is && refused.Undo != nil {
 		return *refused.Undo, true
@@ -140,8 +140,8 @@ func lastChange(r fleet.Answer[api.Undone]) (last api.Undone, made bool) {
 	return r.Value, r.Err == nil
 }
 
-// newestChange returns the index of the answer with the latest change. It fails if no node has a change, or if a node
-// does not say when it made its own.
+// newestChange returns the index of the answer with the latest change. It returns an error if no node has a change, or
+// if a node does not report the time of its change.
 func newestChange(replies []fleet.Answer[api.Undone]) (newest int, err error) {
 	newest = -1
 	var best api.Undone
@@ -164,7 +164,7 @@ func newestChange(replies []fleet.Answer[api.Undone]) (newest int, err error) {
 	return newest, nil
 }
 
-// isNewer compares two changes by the clock that the nodes share, or else by the times of their nodes.
+// isNewer reports whether a is later than b, by the shared clock of the nodes, or else by the times of their nodes.
 func isNewer(a, b api.Undone) bool {
 	if a.Version != "" && b.Version != "" {
 		return a.Version > b.Version
@@ -172,7 +172,7 @@ func isNewer(a, b api.Undone) bool {
 	return a.At.After(b.At)
 }
 
-// sameChange reports whether two nodes that do not replicate have made the same change of a command.
+// sameChange reports whether two nodes without replication have made the same change of one command.
 func sameChange(a, b api.Undone) bool {
 	if a.Change != "" || b.Change != "" {
 		return a.Change == b.Change

@@ -50,7 +50,7 @@ func (a *app) versionCommand() *cobra.Command {
 			return a.Print(report, a.Table(versionTable(report)))
 		},
 	})
-	cmd.Flags().BoolVar(&nodes, "nodes", false, "ask the nodes as well")
+	cmd.Flags().BoolVar(&nodes, "nodes", false, "also show the version of each node")
 	return cmd
 }
 

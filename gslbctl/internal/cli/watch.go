@@ -45,7 +45,7 @@ func (a *app) watchCommand() *cobra.Command {
 			}, f)
 		},
 	}
-	cmd.Flags().StringArrayVar(&domains, "domain", nil, "ask for this `name` only; repeat it for several")
+	cmd.Flags().StringArrayVar(&domains, "domain", nil, "only this `name`; repeat the flag for more names")
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.Complete(domainNames))
 	f.Add(cmd)
 	return cmd
@@ -75,7 +75,7 @@ func (a *app) gatherOverview(ctx context.Context, nodes []fleet.Node, domains []
 	p := &overview{app: a, Report: report, Answers: []askedDomain{}}
 	for _, r := range fleet.AskClients(ctx, clients, readAround) {
 		r.Value.Node = r.Node
-		p.Nodes = append(p.Nodes, r.Value) // its failure is in the status
+		p.Nodes = append(p.Nodes, r.Value) // the status contains the failure
 	}
 	if len(domains) == 0 {
 		domains = p.domains()
@@ -111,7 +111,7 @@ func (p *overview) domains() []string {
 // maxTop bounds the problems above the tabs.
 const maxTop = 5
 
-// Lines returns the nodes and their problems as top, and the table of a tab as body.
+// Lines returns the nodes and their problems in top, and the table of a tab in body.
 func (p *overview) Lines(tab int) (top, body []string) {
 	if cluster := p.cluster(); cluster != "" {
 		top = []string{"cluster " + render.Printable(cluster), ""}
@@ -129,7 +129,7 @@ func (p *overview) Lines(tab int) (top, body []string) {
 	return top, strings.Split(strings.TrimSuffix(strings.Join(texts, "\n"), "\n"), "\n")
 }
 
-// cluster returns the name of the cluster, several names if the nodes disagree, "" without a name.
+// cluster returns the name of the cluster: several names if the nodes disagree, or "" if there is no name.
 func (p *overview) cluster() string {
 	var names []string
 	for _, n := range p.Report.Nodes {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// differing returns one cell for the texts of several nodes: one text if all agree, else every
-// text, in the order of the nodes.
+// differing returns one cell for the texts of several nodes: a single text if all texts are equal, or else all texts in
+// the order of the nodes.
 func differing(cells []render.Cell) render.Cell {
 	var texts []string
 	for _, c := range cells {
@@ -24,7 +24,7 @@ func differing(cells []render.Cell) render.Cell {
 	return render.Cell{Text: strings.Join(texts, " | "), Tone: render.Warn}
 }
 
-// backends merges the nodes' views of each backend. Where they differ, it shows all.
+// backends merges the states of each backend on the nodes. If the states differ, the cell shows all of them.
 func (p *overview) backends() *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"},
@@ -50,9 +50,9 @@ func (p *overview) backends() *render.Table {
 	return t
 }
 
-// asListed compares backends in the order of a node's lists: service, address as a number, port.
+// asListed compares backends in the order of a node's list: service, numeric address, port.
 func asListed(x, y *api.Backend) int {
-	first, _ := netip.ParseAddr(x.Address) // the zero Addr, of a bad address, comes first
+	first, _ := netip.ParseAddr(x.Address) // an invalid address is the zero Addr and sorts first
 	second, _ := netip.ParseAddr(y.Address)
 	return cmp.Or(cmp.Compare(x.Service, y.Service), first.Compare(second), cmp.Compare(x.Port, y.Port),
 		cmp.Compare(x.ID, y.ID))
@@ -67,7 +67,7 @@ func (p *overview) backendRow(said []*api.Backend) []render.Cell {
 			status, serves = append(status, statusCell(b.EffectiveStatus)), append(serves, goodCell(b.MayServe))
 			share = append(share, render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"))
 			if first == nil || first.EffectiveStatus == api.EffectiveHealthy {
-				first = b // the worst explains most
+				first = b // the worst state has the most informative reason
 			}
 		case p.Report.Nodes[i].Error == "": // the node has answered and does not know it
 			status, serves, share = append(status, render.C("unknown")), append(serves, render.C(render.None)),
@@ -80,7 +80,7 @@ func (p *overview) backendRow(said []*api.Backend) []render.Cell {
 		render.C(reason(*first))}
 }
 
-// agents merges the nodes' views of each agent: the latest view.
+// agents returns the latest state of each agent on any node.
 func (p *overview) agents() *render.Table {
 	var joined []api.Agent
 	for _, n := range p.Nodes {
@@ -98,7 +98,7 @@ func (p *overview) agents() *render.Table {
 	return p.app.agentTable(joined, "No agent is pinned.")
 }
 
-// answers has a row for each domain and family of addresses.
+// answers returns a table with a row for each domain and address family.
 func (p *overview) answers() *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "TYPE"}, {Name: "ANSWER"},
 		{Name: "TTL", Right: true}}, Empty: "No domain is configured."}

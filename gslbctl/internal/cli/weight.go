@@ -30,7 +30,7 @@ func (a *app) weightCommand() *cobra.Command {
 	var f weightFlags
 	cmd := &cobra.Command{
 		Use:   "weight " + backendForms + " <0..1000>|--clear",
-		Short: "Override the weight of backends",
+		Short: "Set a temporary weight for backends",
 		Long: "weight overrides the declared weight of backends until it is cleared or expires. DNS has changed\n" +
 			"when the command returns. A backend of weight 0 serves only if no other backend can serve. For\n" +
 			"weight 0, every node checks first which names would have only such backends.\n\n" +
@@ -50,7 +50,7 @@ func (a *app) weightCommand() *cobra.Command {
 }
 
 func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
-	backend := args[:1] // or a service and an address
+	backend := args[:1] // the argument may be a service, followed by an address
 	if len(args) == 3 || len(args) == 2 && len(backendNames(args[0])) == 0 {
 		backend = args[:2]
 	}
@@ -139,7 +139,7 @@ func weightSentence(b api.Backend, o api.Order, now time.Time) string {
 	return fmt.Sprintf("%s the weight %d instead of %d%s %s", verb, *o.Weight, b.Weight, begins(o.StartsAt, now), ends)
 }
 
-// clearWeights removes the operators' weights of a service at an address, of all ports if the address has none.
+// clearWeights clears the operators' weights of a service at an address: at all ports if the name has no port.
 func clearWeights(ctx context.Context, c *api.Client, name backendName) (string, error) {
 	if name.port != 0 {
 		return fmt.Sprintf("%s %s has its declared weight", name.service, name.endpoint()), c.ClearWeight(ctx,
@@ -170,8 +170,8 @@ func clearWeights(ctx context.Context, c *api.Client, name backendName) (string,
 		name.service, name.address), nil
 }
 
-// weightedBackends returns the backends that have a weight of an operator on a node: an id, the service, the address
-// and the port.
+// weightedBackends returns the backends with an operator's weight on a node. Only ID, Service, Address and Port are
+// set.
 func weightedBackends(ctx context.Context, c *api.Client) (found api.BackendList, err error) {
 	list, err := c.Orders(ctx)
 	for _, o := range list.Orders {

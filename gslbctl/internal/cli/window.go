@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// window has the flags for the beginning and end of an operator's order, as they were given.
+// window has the unparsed flags for the start and end of an override, weight or drain.
 type window struct {
 	at      string        // --at
 	expires time.Duration // --expires-in
@@ -24,8 +24,7 @@ type window struct {
 	replace bool          // --replace-planned
 }
 
-// replacing returns the context for the requests of a command, which replace a planned window only with
-// --replace-planned.
+// replacing returns the request context of a command. Requests replace a planned window only with --replace-planned.
 func (w *window) replacing(ctx context.Context) context.Context {
 	if w.replace {
 		return api.ReplacePlanned(ctx)
@@ -33,8 +32,8 @@ func (w *window) replacing(ctx context.Context) context.Context {
 	return ctx
 }
 
-// checkPlanned rejects a change of several servers if a server has a planned window of the same kind, before any of
-// them is changed.
+// checkPlanned rejects a change of several servers if a server has a planned window of the same kind. It runs before
+// the first change.
 func (a *app) checkPlanned(ctx context.Context, kind api.OrderKind, servers []api.Backend, w window) error {
 	if w.replace || len(servers) < 2 {
 		return nil
@@ -79,7 +78,7 @@ func windowFlags(cmd *cobra.Command, w *window) {
 		"change")
 }
 
-// read returns the beginning, nil for now, and the duration in the form of the API, "" without an end.
+// read returns the start (nil for now) and the duration in the format of the API ("" for no end).
 func (w *window) read(cmd *cobra.Command, now time.Time) (starts *time.Time, expiresIn string, err error) {
 	flags := cmd.Flags()
 	if flags.Changed("for") && flags.Changed("expires-in") {
@@ -103,7 +102,7 @@ func (w *window) read(cmd *cobra.Command, now time.Time) (starts *time.Time, exp
 	return starts, expiresIn, nil
 }
 
-// begins describes the start of a window with its time zone, "" for an active window.
+// begins returns the start of a window with its time zone, or "" for an active window.
 func begins(starts *time.Time, now time.Time) string {
 	if starts == nil {
 		return ""

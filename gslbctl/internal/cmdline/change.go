@@ -16,7 +16,7 @@ func (a *App) ChangeEach(ctx context.Context, apply fleet.Change) error {
 	return a.PrintReport(a.Fleet.ChangeEach(ctx, apply))
 }
 
-// PrintReport prints the results of a change and returns err. It prints nothing if there is no report.
+// PrintReport prints the results of a change and returns err. Without a report it prints nothing.
 func (a *App) PrintReport(report fleet.Report, err error) error {
 	if len(report) == 0 {
 		return err

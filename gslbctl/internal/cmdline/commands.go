@@ -11,8 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// AddCompletion adds the command that writes completion scripts. Unlike cobra's own, it refuses
-// unknown shells.
+// AddCompletion adds the command that writes completion scripts. The command rejects unknown shells.
 func AddCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -27,7 +26,7 @@ func AddCompletion(root *cobra.Command) {
 	}
 }
 
-// Listing marks a command that prints a list of named objects, for -o name, and adds --watch.
+// Listing prepares a command that prints a list of named objects: it supports -o name and adds --watch.
 func (a *App) Listing(cmd *cobra.Command) *cobra.Command {
 	cmd = a.Watchable(cmd)
 	cmd.Annotations[IsList] = IsList
@@ -49,7 +48,7 @@ func ListCommand[T any](a *App, use, short string, ask func(*api.Client, context
 	})
 }
 
-// ShowCommand returns a command that reads one object, named by its argument, and shows it as a table. of completes the
+// ShowCommand returns a command that reads the object of its argument and shows it as a table. of completes the
 // argument; it can be nil.
 func ShowCommand[T any](a *App, use, short string, of Names, ask func(*api.Client, context.Context, string) (T, error),
 	table func(T) *render.Table) *cobra.Command {
@@ -69,7 +68,7 @@ func ShowCommand[T any](a *App, use, short string, of Names, ask func(*api.Clien
 	return a.Watchable(cmd)
 }
 
-// Menu returns a command that has subcommands and does nothing on its own.
+// Menu returns a command with subcommands. It has no action.
 func Menu(use, short, long string, children ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
@@ -77,7 +76,7 @@ func Menu(use, short, long string, children ...*cobra.Command) *cobra.Command {
 	return Reading(cmd)
 }
 
-// Group returns a command with subcommands. On its own it does the same as list.
+// Group returns a command with subcommands. Its action is the subcommand list.
 func Group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, RunE: list.RunE, Annotations: maps.Clone(list.Annotations)}
 	cmd.Flags().AddFlagSet(list.Flags())

@@ -11,13 +11,13 @@ import (
 	"gslb.internal/gslbctl/internal/fleet"
 )
 
-// completionTimeout bounds the request behind a completion, while a person waits for the tab key.
+// completionTimeout is the maximum time of a request for completion, because the user waits for the result.
 const completionTimeout = time.Second
 
 // Names requests the possible values of an argument from a node.
 type Names = fleet.Request[[]string]
 
-// Complete completes an argument with names from a node. Without an answer there are none.
+// Complete completes an argument with names from a node. Without an answer it returns no names.
 func (a *App) Complete(of Names) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -30,7 +30,7 @@ func (a *App) Complete(of Names) cobra.CompletionFunc {
 	}
 }
 
-// CompleteArguments completes the first arguments, one for each of of.
+// CompleteArguments completes the first arguments. of has an entry for each argument.
 func (a *App) CompleteArguments(of ...Names) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= len(of) {
@@ -40,7 +40,7 @@ func (a *App) CompleteArguments(of ...Names) cobra.CompletionFunc {
 	}
 }
 
-// CompleteList completes the last of several names, which are separated by commas.
+// CompleteList completes the last name of a comma-separated list.
 func (a *App) CompleteList(of Names) cobra.CompletionFunc {
 	offer := a.Complete(of)
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -31,10 +31,10 @@ func (a *App) Confirm(ctx context.Context, yes bool, consequence string) error {
 	return &fleet.Error{Code: fleet.Degraded, Message: fleet.NothingChanged}
 }
 
-// ReadLine returns one line of standard input, without its end.
+// ReadLine returns one line of standard input without the line end.
 func (a *App) ReadLine(ctx context.Context) (string, error) {
 	line := make(chan string, 1)
-	go func() { // ends with the process: a read of a terminal cannot be stopped
+	go func() { // ends with the process, because a terminal read cannot be interrupted
 		text, _ := bufio.NewReader(io.LimitReader(a.In, 1<<16)).ReadString('\n')
 		line <- strings.TrimRight(text, "\r\n")
 	}()

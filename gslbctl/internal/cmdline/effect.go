@@ -4,21 +4,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Effect is the annotation with the effect of a command. The constants below are its values.
+// Effect is the name of the annotation with the effect of a command. The constants below are its values.
 const Effect = "effect"
 
 const (
 	// Reads is the effect of a command that changes neither a node nor the contexts of this machine. It may write
 	// the file that an argument names.
 	Reads = "reads"
-	// Changes is the effect of a command that changes state which another command restores.
+	// Changes is the effect of a command with a change that another command reverts.
 	Changes = "changes"
-	// Destroys is the effect of a command that removes state which no single command restores. It requires
-	// a confirmation or --yes.
+	// Destroys is the effect of a command that removes state permanently. It requires a confirmation or --yes.
 	Destroys = "destroys"
 )
 
-// withEffect declares the effect of a command.
+// withEffect annotates a command with its effect.
 func withEffect(cmd *cobra.Command, value string) *cobra.Command {
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
@@ -27,11 +26,11 @@ func withEffect(cmd *cobra.Command, value string) *cobra.Command {
 	return cmd
 }
 
-// Reading declares that a command reads. Lists, menus and commands with --watch are declared where they are made.
+// Reading annotates a command as read-only. ListCommand, Menu and Watchable do it for their commands.
 func Reading(cmd *cobra.Command) *cobra.Command { return withEffect(cmd, Reads) }
 
-// Changing declares that a command changes.
+// Changing annotates a command as changing.
 func Changing(cmd *cobra.Command) *cobra.Command { return withEffect(cmd, Changes) }
 
-// Destroying declares that a command destroys. Removals are declared where they are made.
+// Destroying annotates a command as destroying. Removal commands already have this annotation.
 func Destroying(cmd *cobra.Command) *cobra.Command { return withEffect(cmd, Destroys) }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ForceFlag adds --force to a command that may take a name's last backends.
+// ForceFlag adds --force to a command that can remove the last backends of a name.
 func ForceFlag(cmd *cobra.Command, force *bool) {
 	cmd.Flags().BoolVar(force, "force", false, "allow a change that leaves names with too few backends")
 }
@@ -17,25 +17,25 @@ func YesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVarP(yes, "yes", "y", false, "skip the confirmation")
 }
 
-// required is the annotation of a required flag. Its value describes the flag's value, with an example. A second value
-// is the name of a flag that makes it optional.
+// required is the annotation of a required flag. The first value describes the flag's value, with an example. The
+// second value, if present, is the name of a flag that makes the flag optional.
 const required = "needed"
 
-// Require marks flags as required. Each is a pair of the flag's name and a description of its value, with an example.
+// Require marks flags as required. Each pair has the flag's name and a description of its value, with an example.
 func Require(cmd *cobra.Command, flags ...[2]string) {
 	for _, f := range flags {
 		_ = cmd.Flags().SetAnnotation(f[0], required, []string{f[1]})
 	}
 }
 
-// RequireUnless marks flags as required if another flag is not given.
+// RequireUnless marks flags as required unless the command line contains the flag other.
 func RequireUnless(cmd *cobra.Command, other string, flags ...[2]string) {
 	for _, f := range flags {
 		_ = cmd.Flags().SetAnnotation(f[0], required, []string{f[1], other})
 	}
 }
 
-// checkRequired returns an error that lists the missing or empty required flags.
+// checkRequired returns an error that lists the missing and the empty required flags.
 func checkRequired(cmd *cobra.Command) error {
 	var missing []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -53,13 +53,13 @@ func checkRequired(cmd *cobra.Command) error {
 	return &UsageError{cmd.CommandPath(), strings.Join(missing, "; ")}
 }
 
-// Offer completes the value of a flag with names.
+// Offer completes the value of a flag with fixed names.
 func Offer(cmd *cobra.Command, flag string, names []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Optional adds a flag whose value is in *to if the flag is given, and leaves *to nil otherwise. add is the method
-// that adds a flag of the type, such as StringVar.
+// Optional adds a flag. *to has the value of the flag, or nil if the command line omits the flag. add is the method for
+// the type of the flag, such as StringVar.
 func Optional[T any](cmd *cobra.Command, add func(p *T, name string, otherwise T, usage string), to **T, name string,
 	otherwise T, usage string) {
 	value := new(T)
@@ -76,7 +76,7 @@ func Optional[T any](cmd *cobra.Command, add func(p *T, name string, otherwise T
 	}
 }
 
-// ValueOf returns the value of an optional flag, the zero value if the flag is not given.
+// ValueOf returns the value of an optional flag, or the zero value if the command line omits it.
 func ValueOf[T any](flag *T) (value T) {
 	if flag != nil {
 		value = *flag

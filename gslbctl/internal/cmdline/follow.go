@@ -13,9 +13,9 @@ import (
 // lookPace is the time between two looks of follow.
 const lookPace = time.Second
 
-// Follow calls look once, or with goOn until ctx ends, for commands that print a stream of entries. missing is the
-// outcome for nodes that did not answer; while look continues, it is printed when it changes. Once a look has
-// succeeded, one at which no node answers does not end it either.
+// Follow calls look once, or until ctx ends if goOn is set. Commands that print a stream of entries use it. missing is
+// the error about nodes without an answer; with goOn, Follow prints it whenever it changes. After the first successful
+// call, Follow continues even if no node answers.
 func (a *App) Follow(ctx context.Context, goOn bool, look func() (missing, err error)) error {
 	told, begun := "", false
 	for {

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// EscapeMarkdown escapes the help texts of cmd and its subcommands, because the generator of manual pages parses them
-// as Markdown, where <name> is an HTML element.
+// EscapeMarkdown escapes the help texts of cmd and its subcommands. The generator of manual pages parses them as
+// Markdown, where <name> is an HTML element.
 func EscapeMarkdown(cmd *cobra.Command) {
 	escape := strings.NewReplacer("<", `\<`, ">", `\>`, "*", `\*`, "_", `\_`).Replace
 	cmd.Use, cmd.Short, cmd.Long = escape(cmd.Use), escape(cmd.Short), escape(cmd.Long)

@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// UsageError is an error in the form of a command line. The correct form is in the help of its command.
+// UsageError is the error of a malformed command line. The help of the command describes the correct form.
 type UsageError struct{ Command, Message string }
 
 func (m *UsageError) Error() string {
 	return m.Message + "; " + m.Command + " --help shows the usage"
 }
 
-// ExplainMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
-// a count, and ask for the flags that they need. A command without Args takes no arguments.
+// ExplainMisuse makes cmd and its subcommands return helpful errors: wrong arguments return the usage line, and missing
+// required flags are listed. A command without Args accepts no arguments.
 func ExplainMisuse(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &UsageError{cmd.CommandPath(),
@@ -86,8 +86,8 @@ func wrongFlag(err error) string {
 	return fmt.Sprintf("--%s is %q: it must be %s", flag.Name, wrong.GetValue(), kind)
 }
 
-// PlainUsage removes the backquotes with which pflag marks the name of a flag's value. Help hides
-// them, shell completion does not.
+// PlainUsage removes the backquotes that mark the name of a flag's value for pflag. Help hides the backquotes, but
+// shell completion shows them.
 func PlainUsage(cmd *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	cmd.PersistentFlags().VisitAll(plain)

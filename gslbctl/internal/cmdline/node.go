@@ -10,7 +10,7 @@ import (
 
 // NodeFlag adds the flag that selects a node to a command for all nodes.
 func (a *App) NodeFlag(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().StringVar(&a.Only, "node", "", "`address` of the only node to ask")
+	cmd.Flags().StringVar(&a.Only, "node", "", "query only the node with this `address`")
 	_ = cmd.RegisterFlagCompletionFunc("node", a.completeNodes)
 	return cmd
 }

@@ -24,8 +24,8 @@ func (a *App) ContextsPath() (string, error) {
 	return contexts.DefaultPath(a.Getenv)
 }
 
-// Cluster returns the nodes of the command with their credentials. The first of the command line, the environment and
-// the file of contexts that names nodes selects them.
+// Cluster returns the nodes of the command with their credentials. The nodes are from the command line, or else from
+// the environment, or else from the contexts file.
 func (a *App) Cluster() (contexts.Context, error) {
 	c, err := a.selectContext()
 	if err == nil {
@@ -69,12 +69,12 @@ func (a *App) selectContext() (contexts.Context, error) {
 	return a.storedContext(name)
 }
 
-// named returns a context of the given nodes. If all of them are nodes of the context in use, it has the credentials
-// and DNS addresses of that context. Other nodes never receive these credentials.
+// named returns a context for the given nodes. If all nodes belong to the current context, the result has its
+// credentials and DNS addresses. Other nodes never receive these credentials.
 func (a *App) named(apis, dns []string) (contexts.Context, error) {
 	c, err := adHoc(apis, dns)
 	inUse, failed := a.storedContext(a.Getenv(fleet.EnvContext))
-	if err != nil || failed != nil { // a faulty file of contexts does not matter here
+	if err != nil || failed != nil { // an invalid contexts file is no error here
 		return c, err
 	}
 	for i, n := range c.Nodes {
@@ -92,13 +92,13 @@ func (a *App) named(apis, dns []string) (contexts.Context, error) {
 	return inUse, nil
 }
 
-// storedContext returns a context of the file. Without a name it returns the current one, or else the node
+// storedContext returns a context of the contexts file. Without a name it returns the current context, or else the node
 // on this machine.
 func (a *App) storedContext(name string) (contexts.Context, error) {
 	path, err := a.ContextsPath()
 	if err != nil {
 		if name == "" {
-			return adHoc([]string{api.DefaultAddress}, nil) // without a home directory there is no file
+			return adHoc([]string{api.DefaultAddress}, nil) // without a home directory there is no contexts file
 		}
 		return contexts.Context{}, err
 	}
@@ -115,7 +115,7 @@ func (a *App) storedContext(name string) (contexts.Context, error) {
 	return f.Contexts[name], CheckContext(f, name)
 }
 
-// CheckContext returns an error if there is no context of a name.
+// CheckContext returns an error if no context has the name.
 func CheckContext(f *contexts.File, name string) error {
 	known := slices.Sorted(maps.Keys(f.Contexts))
 	if slices.Contains(known, name) {
@@ -138,7 +138,7 @@ func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// adHoc returns a context made of API and DNS addresses, which is in no file.
+// adHoc returns a context with the given API and DNS addresses. The contexts file does not contain it.
 func adHoc(apis, dns []string) (contexts.Context, error) {
 	var c contexts.Context
 	for _, text := range apis {
@@ -147,7 +147,7 @@ func adHoc(apis, dns []string) (contexts.Context, error) {
 	return c, SetDNSAddresses(&c, dns)
 }
 
-// SetDNSAddresses sets the DNS addresses of the nodes, in the nodes' order. It replaces the context's list
+// SetDNSAddresses sets the DNS addresses of the nodes, in the order of the nodes. It does not modify the original list
 // of nodes.
 func SetDNSAddresses(c *contexts.Context, addresses []string) error {
 	if len(addresses) > len(c.Nodes) {
@@ -162,7 +162,7 @@ func SetDNSAddresses(c *contexts.Context, addresses []string) error {
 	return nil
 }
 
-// resolveNodes returns all nodes of the context, each once, in the order given. It ignores --node.
+// resolveNodes returns all nodes of the context, without duplicates, in their order. It ignores --node.
 func (a *App) resolveNodes() ([]fleet.Node, error) {
 	c, err := a.Cluster()
 	if err != nil {

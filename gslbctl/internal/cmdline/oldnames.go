@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// OldNames maps old names of commands to current names, both without the name of the program. An old name runs, and
-// prints a warning, until version 2.0. Help, completion and the reference omit it.
+// OldNames maps old names of commands to current names, both without the program name. Until version 2.0, a command
+// with an old name runs and prints a warning. Help, completion and the reference omit old names.
 type OldNames map[string]string
 
 // Hide hides the commands with an old name.

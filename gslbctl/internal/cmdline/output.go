@@ -13,7 +13,7 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// ForPeople reports whether the output is for people rather than for programs.
+// ForPeople reports whether the output format is for people. The other formats are for programs.
 func (a *App) ForPeople() bool { return a.Output == Table || a.Output == Wide }
 
 // IsList is the annotation of commands that print a list.
@@ -46,7 +46,7 @@ func (a *App) CheckFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// Print writes a value in the chosen format. text returns it for people, ready to be printed.
+// Print writes a value in the selected format. text returns the complete output for people.
 func (a *App) Print(value any, text func() string) error {
 	switch a.Output {
 	case JSON:
@@ -57,7 +57,7 @@ func (a *App) Print(value any, text func() string) error {
 	return a.Write(text())
 }
 
-// List writes a list in the chosen format. t is the list for people, with its names.
+// List writes a list in the selected format. t is the table for people; it also contains the names for -o name.
 func (a *App) List(value any, t *render.Table) error {
 	if a.Output == Name {
 		return a.Write(t.Names())
@@ -65,8 +65,7 @@ func (a *App) List(value any, t *render.Table) error {
 	return a.Print(value, a.Table(t))
 }
 
-// Entry writes one element of a stream: in JSON a line, in YAML an element of a list. line returns
-// it for people.
+// Entry writes one element of a stream: a JSON line, or a YAML list element. line returns the element for people.
 func (a *App) Entry(value any, name string, line func() string) error {
 	switch a.Output {
 	case JSON:
@@ -98,15 +97,15 @@ func (a *App) Color() bool {
 	return a.Terminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }
 
-// Table returns a function with the text of a table, for print.
+// Table returns a function that returns the text of a table, for Print.
 func (a *App) Table(t *render.Table) func() string { return func() string { return a.Text(t) } }
 
 func (a *App) Text(t *render.Table) string {
 	return t.Text(render.Style{Colour: a.Color(), Wide: a.Output == Wide, Width: a.tableWidth()})
 }
 
-// tableWidth returns the width that tables must fit, 0 for any: in a pipe, with -o wide, and on the live
-// screen, which scrolls sideways.
+// tableWidth returns the maximum width of tables. It returns 0 (unlimited) in a pipe, with -o wide, and on the live
+// screen, which scrolls horizontally.
 func (a *App) tableWidth() int {
 	if !a.Terminal || a.Width == nil || a.Output == Wide || a.Quiet {
 		return 0

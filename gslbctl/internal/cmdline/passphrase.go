@@ -14,14 +14,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Bounds of a passphrase: leastPassphrase characters for a new one, mostPassphrase octets for any.
+// Bounds of a passphrase: a new passphrase has at least leastPassphrase characters, any passphrase at most
+// mostPassphrase octets.
 const (
 	leastPassphrase = 12
 	mostPassphrase  = 4 << 10
 )
 
-// PassphraseFlags name the source of a passphrase. There is no flag or variable for the passphrase itself, because
-// other users and logs would see it.
+// PassphraseFlags name the source of a passphrase. No flag or variable contains the passphrase, because other users and
+// logs could see it.
 type PassphraseFlags struct {
 	file       string
 	descriptor int
@@ -35,8 +36,8 @@ func (f *PassphraseFlags) Add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("passphrase-file", "passphrase-fd")
 }
 
-// Passphrase reads the passphrase from the source in f, or asks on the terminal. With fresh, for a new passphrase, it
-// reads the passphrase twice and returns an error if it is too short.
+// Passphrase reads the passphrase from the source in f, or from the terminal. If fresh is set, for a new passphrase, it
+// reads the passphrase twice and rejects a short passphrase.
 func (a *App) Passphrase(ctx context.Context, f PassphraseFlags, fresh bool) (text string, err error) {
 	switch {
 	case f.file != "":
@@ -80,7 +81,7 @@ func (a *App) askPassphrase(ctx context.Context, fresh bool) (string, error) {
 	return text, err
 }
 
-// readPassphraseFile reads a passphrase from a file that others cannot read.
+// readPassphraseFile reads a passphrase from a file that only its owner can read.
 func readPassphraseFile(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -13,27 +13,27 @@ import (
 // aroundAt is the length of the period before and after --at.
 const aroundAt = 5 * time.Minute
 
-// Period has the flags for a part of the past, as they were given.
+// Period has the unparsed flags for a period in the past.
 type Period struct{ since, until, at string }
 
 // Flags adds --since, --until and --at.
 func (p *Period) Flags(cmd *cobra.Command) {
 	p.SinceFlag(cmd)
-	cmd.Flags().StringVar(&p.until, "until", "", "only until this `time`, in the forms of --since")
-	cmd.Flags().StringVar(&p.at, "at", "", "only within 5m of this `time`, in the forms of --since")
+	cmd.Flags().StringVar(&p.until, "until", "", "only entries until this `time`, in a format of --since")
+	cmd.Flags().StringVar(&p.at, "at", "", "only entries within 5m of this `time`, in a format of --since")
 }
 
 // SinceFlag adds only --since.
 func (p *Period) SinceFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.since, "since", "",
-		"only from this `time` on: an age, such as 10m, 2d, a date, such as yesterday, or a time, "+
+		"only entries since this `time`: an age, such as 10m or 2d, a date, such as yesterday, or a time, "+
 			"such as \"yesterday 14:00\"")
 }
 
 // HasEnd reports whether the period has an end.
 func (p *Period) HasEnd() bool { return p.until != "" || p.at != "" }
 
-// set adds the bounds to a query, as its fields from and to.
+// set adds the start and end of the period to a query, as the fields from and to.
 func (p *Period) set(q url.Values, from, to string, now time.Time) error {
 	if p.at != "" && (p.since != "" || p.until != "") {
 		return errors.New("--at excludes --since and --until: give one of them")
@@ -78,8 +78,8 @@ func Query(now time.Time, p *Period, from, to string, fields map[string]string) 
 	return q, p.set(q, from, to, now)
 }
 
-// ParsePast reads a time that has passed: an age such as 2d3h, RFC 3339, "yesterday", "today" or a date, or
-// a clock time after one of them, in the zone of now. A clock time without a day is its latest occurrence.
+// ParsePast parses a time in the past in the time zone of now: an age such as 2d3h, an RFC 3339 time, "yesterday",
+// "today" or a date, optionally followed by a clock time. A clock time without a day is its latest occurrence.
 func ParsePast(text string, now time.Time) (at time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if age, err := ParseSpan(text); err == nil {

@@ -7,14 +7,13 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// Progress is shown after progressAfter, and updated every progressInterval.
+// The progress appears after progressAfter and changes every progressInterval.
 const (
 	progressAfter    = time.Second
 	progressInterval = 250 * time.Millisecond
 )
 
-// Progress shows a text on a terminal during a slow command, until the returned function is
-// called.
+// Progress shows a text on a terminal during a slow command. The returned function removes the text.
 func (a *App) Progress(what string) (stop func()) {
 	if !a.Tells || a.Quiet {
 		return func() {}

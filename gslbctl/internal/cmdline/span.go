@@ -11,7 +11,7 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// span is the value of a flag for a time. It accepts the form that tables print, days included: 1d, 2d3h, 30m.
+// span is the value of a flag for a duration. It accepts the format of tables, with days: 1d, 2d3h, 30m.
 type span time.Duration
 
 // SpanVar adds a flag for a time.
@@ -39,7 +39,7 @@ func (s *span) String() string {
 
 const Day = 24 * time.Hour
 
-// ParseSpan parses a time with its units, as time.ParseDuration does, with whole days before the rest.
+// ParseSpan parses a duration as time.ParseDuration does. The text can begin with a number of days.
 func ParseSpan(text string) (time.Duration, error) {
 	number, rest, hasDays := strings.Cut(text, "d")
 	if !hasDays {
@@ -60,5 +60,5 @@ func ParseSpan(text string) (time.Duration, error) {
 	return total + more, nil
 }
 
-// maxSpan bounds the days and the rest separately, so that their sum fits a time.Duration.
+// maxSpan limits the days and the remainder separately, so that their sum fits a time.Duration.
 const maxSpan = 50_000 * Day

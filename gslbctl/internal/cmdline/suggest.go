@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/spelling"
 )
 
-// Suggestion returns the end of an error sentence, "did you mean ...", after a node answered 404 or 400; "" if there is
-// nothing to suggest.
+// Suggestion returns the end of an error message, "did you mean ...", after a node has answered 404 or 400. It returns
+// "" without a suggestion.
 func Suggestion(cmd *cobra.Command, err error) string {
 	refused, ok := errors.AsType[*api.Error](err)
 	if !ok || cmd == nil || refused.Status != http.StatusNotFound && refused.Status != http.StatusBadRequest {
@@ -25,8 +25,7 @@ func Suggestion(cmd *cobra.Command, err error) string {
 	return suggest(cmd)
 }
 
-// SuggestIfEmpty adds a suggestion to the text of an empty table, because a flag may be mistyped, and returns the
-// table.
+// SuggestIfEmpty adds a suggestion to the text of an empty table, because a flag may be mistyped. It returns the table.
 func SuggestIfEmpty(cmd *cobra.Command, t *render.Table) *render.Table {
 	if len(t.Rows) == 0 {
 		if found := suggest(cmd); found != "" {
@@ -36,8 +35,8 @@ func SuggestIfEmpty(cmd *cobra.Command, t *render.Table) *render.Table {
 	return t
 }
 
-// suggest returns the completion values that are similar to the typed arguments and flags, as the end of a
-// sentence; "" without such values.
+// suggest returns the completion values similar to the typed arguments and flags, as the end of a sentence. It returns
+// "" without such values.
 func suggest(cmd *cobra.Command) string {
 	if cmd.Context() == nil {
 		cmd.SetContext(context.Background())
@@ -69,7 +68,7 @@ func suggest(cmd *cobra.Command) string {
 	return "; did you mean " + strings.Join(found, " and ") + "?"
 }
 
-// offered returns the names that completion offers, without their descriptions.
+// offered returns the names of the completion, without their descriptions.
 func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []string {
 	list, _ := offer(cmd, args, "")
 	names := make([]string, 0, len(list))
@@ -80,8 +79,8 @@ func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []st
 	return names
 }
 
-// Nearest returns one text with the name nearest to the typed one, or "a or b" for several equally near ones. It
-// returns nothing if nearestNames does.
+// Nearest returns the name nearest to the typed text, or "a or b" for several equally near names. It returns "" if
+// NearestNames returns nil.
 func Nearest(typed string, names []string) []string {
 	best := NearestNames(typed, names)
 	if len(best) == 0 {
@@ -90,14 +89,14 @@ func Nearest(typed string, names []string) []string {
 	return []string{strings.Join(best, " or ")}
 }
 
-// NearestNames returns the name nearest to the typed one, or several equally near ones. It returns nil if typed is one
-// of the names, or none is near. A name is near if it begins with typed and a dot, or if their distance is at most 2,
-// and at most 1 for short words.
+// NearestNames returns the name nearest to typed, or several equally near names. It returns nil if typed is one of the
+// names, or no name is near. A name is near if it begins with typed and a dot, or if its edit distance is at most 2 (1
+// for short words).
 func NearestNames(typed string, names []string) []string {
 	key, _, setting := strings.Cut(typed, "=")
 	there := slices.Contains(names, typed) || setting && slices.Contains(names, key+"=")
 	typed = strings.ToLower(strings.TrimSuffix(typed, "."))
-	const longest = 253 // of a domain name: a longer text is no name
+	const longest = 253 // length of a domain name; a longer text is no name
 	isNetwork := strings.Contains(typed, "/")
 	if typed == "" || len(typed) > longest || isNetwork || there {
 		return nil
@@ -124,5 +123,5 @@ func NearestNames(typed string, names []string) []string {
 	return best
 }
 
-// MaxNearest bounds the names that are equally near to a typed one.
+// MaxNearest is the maximum number of names that are equally near to a typed text.
 const MaxNearest = 3

@@ -27,7 +27,7 @@ type System struct {
 	Secret func(ctx context.Context, question string) (string, error)
 	// Width returns the columns of Out if Out is a terminal, 0 if the number is unknown. Width can be nil.
 	Width func() int
-	// ShowLive shows a view on the whole terminal, as screen.Show does. It is nil without a terminal.
+	// ShowLive shows a full-screen view, as screen.Show does. It is nil without a terminal.
 	ShowLive func(context.Context, screen.Live) error
 }
 

@@ -34,8 +34,9 @@ func ParseMoment(text string, now time.Time) (at time.Time, err error) {
 	return at, nil
 }
 
-// parseLocal reads a clock time in the zone of now, after "today", "tomorrow", "yesterday" or a date. Without a day it
-// is a time of today. "today" and "yesterday" without a clock time are the start of the day.
+// parseLocal parses a clock time in the time zone of now, optionally after "today", "tomorrow", "yesterday" or a date.
+// Without a day, the result is a time of today. For "today" and "yesterday" without a clock time, it is the start of
+// the day.
 func parseLocal(text string, now time.Time) (time.Time, error) {
 	date, clock, dated := strings.Cut(strings.ToLower(text), " ")
 	switch {

@@ -42,11 +42,11 @@ func (f *WatchFlags) Check() error {
 	return nil
 }
 
-// AllTabs selects the lines of all tabs of a picture.
+// AllTabs selects the lines of all tabs.
 const AllTabs = -1
 
-// Watch shows a view until it ends. The caller sets Title, Tabs and Gather. On a terminal, the view uses the whole
-// screen; otherwise refreshes are printed one after another.
+// Watch shows a view until the view ends. The caller sets Title, Tabs and Gather. On a terminal, the view uses the
+// whole screen. Otherwise Watch prints one refresh after another.
 func (a *App) Watch(ctx context.Context, v screen.Live, f WatchFlags) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -59,8 +59,8 @@ func (a *App) Watch(ctx context.Context, v screen.Live, f WatchFlags) error {
 	return a.ShowLive(ctx, v)
 }
 
-// Trouble returns, for the live screen, why a look failed, and whether the failure
-// ends the view: a mistake in the command line ends it at the first look.
+// Trouble returns, for the live screen, why a refresh failed, and whether the failure ends the view. A malformed
+// command line ends the view.
 func (a *App) Trouble(err error, first bool) (sentence string, ends bool) {
 	_, sentence = fleet.Explain(err)
 	return render.Paint(render.Printable(sentence), render.Bad, a.Color()), first && !fleet.IsTemporary(err)
@@ -89,8 +89,8 @@ func (a *App) watchPlain(ctx context.Context, v screen.Live, f WatchFlags) error
 	}
 }
 
-// writeRefresh writes one look. A mistake in the command line ends the first one;
-// a node that does not answer may do so the next time.
+// writeRefresh prints one refresh. A malformed command line ends the first refresh. An unreachable node may answer at
+// the next refresh.
 func (a *App) writeRefresh(p screen.Picture, failed error, first bool, title string) error {
 	if failed != nil && first && !fleet.IsTemporary(failed) {
 		return failed
@@ -118,7 +118,7 @@ func (a *App) writeRefresh(p screen.Picture, failed error, first bool, title str
 	return nil
 }
 
-// Watchable adds --watch, --interval and --count to a command that changes nothing.
+// Watchable adds --watch, --interval and --count to a read-only command.
 func (a *App) Watchable(cmd *cobra.Command) *cobra.Command {
 	var f WatchFlags
 	var watch bool
@@ -141,8 +141,7 @@ func (a *App) Watchable(cmd *cobra.Command) *cobra.Command {
 	return Reading(cmd)
 }
 
-// Capture calls print and returns its output as a picture. No other function may
-// print at the same time.
+// Capture calls print and returns its output as a picture. During the call, no other function may write to the output.
 func (a *App) Capture(print func() error) (screen.Picture, error) {
 	var text bytes.Buffer
 	out := a.Out
@@ -150,12 +149,12 @@ func (a *App) Capture(print func() error) (screen.Picture, error) {
 	err := print()
 	a.Out = out
 	if o, ok := errors.AsType[*fleet.Error](err); ok && o.Message == "" {
-		err = nil // the text has the message
+		err = nil // the text contains the error message
 	}
 	return printed(text.String()), err
 }
 
-// printed is a picture of a text that a command has printed.
+// printed is a picture with the output of a command.
 type printed string
 
 // Lines returns the text as the only tab.

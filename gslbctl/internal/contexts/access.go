@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxToken bounds a token, in octets, because it is sent in a header.
+// maxToken is the maximum length of a token in octets. A header contains the token.
 const maxToken = 4096
 
-// TLSConfig returns the settings of TLS with the nodes; nil for the system's defaults.
+// TLSConfig returns the TLS settings for connections to the nodes. nil means the defaults of the system.
 func (c Context) TLSConfig() (*tls.Config, error) {
 	if c.CA == "" && c.ClientCert == "" && c.ServerName == "" {
 		return nil, nil
@@ -59,8 +59,7 @@ func (c Context) Secret() (string, error) {
 	return token, CheckToken(token)
 }
 
-// CheckToken returns an error for a token that is invalid in a header. The error does not contain
-// the token.
+// CheckToken returns an error for a token that is invalid in an HTTP header. The error does not contain the token.
 func CheckToken(token string) error {
 	if len(token) > maxToken {
 		return fmt.Errorf("the token is %d bytes long: at most %d are possible", len(token), maxToken)
@@ -74,7 +73,7 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// ownersOnly returns an error for a file with a secret that others may read or write.
+// ownersOnly returns an error for a file with a secret if other users can read or write the file.
 func ownersOnly(path, what string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -15,26 +15,26 @@ import (
 // Context is a cluster: its nodes and the credentials for them.
 type Context struct {
 	Nodes []Node `yaml:"nodes" json:"nodes"`
-	// file of certificates, PEM, trusted instead of the certificates of the system
+	// CA is the path of a PEM file with trusted certificates. They replace the certificates of the system.
 	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`
-	ClientCert string `yaml:"client_cert,omitempty" json:"client_cert,omitempty"` // file of the certificate to show, PEM
-	ClientKey  string `yaml:"client_key,omitempty" json:"client_key,omitempty"`   // file of its key, PEM
-	// the name the nodes' certificates must have; empty: the host in their address
+	ClientCert string `yaml:"client_cert,omitempty" json:"client_cert,omitempty"` // path of the client certificate (PEM)
+	ClientKey  string `yaml:"client_key,omitempty" json:"client_key,omitempty"`   // path of its private key (PEM)
+	// ServerName is the name in the certificates of the nodes; empty: the host of their address.
 	ServerName string `yaml:"server_name,omitempty" json:"server_name,omitempty"`
 	Token      string `yaml:"token,omitempty" json:"-"`                         // secret
-	TokenFile  string `yaml:"token_file,omitempty" json:"token_file,omitempty"` // file of the token
+	TokenFile  string `yaml:"token_file,omitempty" json:"token_file,omitempty"` // path of the token file
 }
 
 // Node holds the addresses of a node.
 type Node struct {
-	API string `yaml:"api" json:"api"`                     // as api.ParseNode takes it
+	API string `yaml:"api" json:"api"`                     // in a form that api.ParseNode accepts
 	DNS string `yaml:"dns,omitempty" json:"dns,omitempty"` // host:port; empty: port 53 of the API's host
 }
 
-// nameForm is the form of a context's name: short, and safe in a shell.
+// nameForm matches the name of a context: short, and without special characters of shells.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckName returns an error for a text that cannot be the name of a context.
+// CheckName returns an error for a text that is not a valid context name.
 func CheckName(name string) error {
 	if !nameForm.MatchString(name) {
 		return fmt.Errorf("%q is not the name of a context: letters, digits, dots, hyphens and underscores, at most 64",
@@ -43,7 +43,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Check returns an error for a context with which no request can be made.
+// Check returns an error for an invalid context.
 func (c Context) Check() error {
 	if len(c.Nodes) == 0 {
 		return errors.New("it names no node: give --api host:port")
@@ -69,8 +69,8 @@ func (c Context) Check() error {
 	return nil
 }
 
-// Private reports whether requests to a node, as api.ParseNode takes it, stay on this machine or
-// are encrypted.
+// Private reports whether requests to a node stay on this machine or are encrypted. The node is in a form that
+// api.ParseNode accepts.
 func Private(node string) bool {
 	base, err := api.ParseNode(node)
 	if err != nil {

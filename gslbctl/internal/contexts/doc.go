@@ -1,4 +1,3 @@
-// Package contexts owns the clusters that gslbctl knows by name: their nodes and the credentials
-// for them. They are stored in one YAML file of the user. Package cli calls it. It never makes a
-// request.
+// Package contexts stores the clusters that gslbctl knows by name: their nodes and credentials. They are in one YAML
+// file of the user. Package cli calls it. It never sends a request.
 package contexts

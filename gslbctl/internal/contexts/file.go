@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFile bounds the file, in octets. It is enough for some thousand contexts.
+// maxFile is the maximum size of the file in octets. It is sufficient for some thousand contexts.
 const maxFile = 1 << 20
 
-// File holds all contexts and the name of the current one.
+// File has all contexts and the name of the current context.
 type File struct {
 	Current  string             `yaml:"current,omitempty"`
 	Contexts map[string]Context `yaml:"contexts"`
@@ -25,12 +25,12 @@ type File struct {
 	path string
 }
 
-// DefaultPath returns the path of the file: gslb/config.yaml below XDG_CONFIG_HOME, which is
-// ~/.config unless it is set to an absolute path (XDG Base Directory Specification).
+// DefaultPath returns the path of the file: gslb/config.yaml in XDG_CONFIG_HOME. If XDG_CONFIG_HOME is not an absolute
+// path, it is ~/.config (XDG Base Directory Specification).
 func DefaultPath(getenv func(string) string) (string, error) {
 	dir := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
-		home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // the latter on Windows
+		home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // USERPROFILE is for Windows
 		if home == "" {
 			return "", errors.New("there is no home directory to look for contexts in: set HOME")
 		}
@@ -39,8 +39,8 @@ func DefaultPath(getenv func(string) string) (string, error) {
 	return filepath.Join(dir, "gslb", "config.yaml"), nil
 }
 
-// Load reads the file. A missing file has no contexts. A file with a token that others may read or
-// write is an error.
+// Load reads the file. A missing file has no contexts. Load returns an error if the file contains a token and other
+// users can read or write the file.
 func Load(path string) (*File, error) {
 	f := &File{path: path}
 	text, mode, err := read(path)
@@ -93,24 +93,23 @@ func read(path string) ([]byte, fs.FileMode, error) {
 	return text, info.Mode(), err
 }
 
-// exposed reports whether others may read or write a file. On Windows the mode does not say so, and
-// it returns false.
+// exposed reports whether other users can read or write a file. On Windows, where the mode lacks this information, it
+// returns false.
 func exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 }
 
 // Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Change loads the file, calls edit, and writes it again, readable by its owner only. Comments in the
-// file are lost. If edit fails, nothing is written. A change by another process at the same time is
-// an error.
+// Change loads the file, calls edit, and writes the result with mode 0600. It loses comments in the file. If edit
+// fails, the file stays unchanged. A concurrent change by another process is an error.
 func Change(path string, edit func(*File) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making the directory of the contexts: %w", err)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // replace the target of a link, not the link
+		path = real // replace the target of a symbolic link, and keep the link
 	}
-	// The new file has its own name, which is also the lock.
+	// Change writes the new content to this file, which is also the lock.
 	lock := path + ".lock"
 	next, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -121,13 +120,13 @@ func Change(path string, edit func(*File) error) error {
 		return fmt.Errorf("writing the contexts: %w", err)
 	}
 	if err := replace(path, next, edit); err != nil {
-		os.Remove(lock) // a success has renamed it
+		os.Remove(lock) // after a success, the lock file no longer exists
 		return err
 	}
 	return nil
 }
 
-// replace writes the changed file to next and renames it to path.
+// replace writes the changed file to next and renames next to path.
 func replace(path string, next *os.File, edit func(*File) error) error {
 	defer next.Close()
 	f, err := Load(path)

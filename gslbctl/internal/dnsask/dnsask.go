@@ -1,6 +1,6 @@
-// Package dnsask owns the DNS queries of gslbctl for the addresses of names, over TCP (RFC 7766),
-// which loses nothing and works through an SSH tunnel, and those to the servers of a parent for glue. Package cli calls
-// it. It never resolves: it returns the server's own answer.
+// Package dnsask sends the DNS queries of gslbctl: for the addresses of names, over TCP (RFC 7766), and for glue to the
+// servers of a parent zone. TCP also works through an SSH tunnel. Package cli calls it. It never resolves recursively:
+// the result is the answer of one server.
 package dnsask
 
 import (
@@ -20,8 +20,8 @@ import (
 type Answer struct {
 	Addresses []netip.Addr
 	Alias     string        // target of the first CNAME record, without its final dot, or ""
-	TTL       time.Duration // the shortest of the addresses; without addresses, that of the alias
-	Failure   string        // such as SERVFAIL; empty for success, which may be without addresses
+	TTL       time.Duration // shortest TTL of the addresses, or else of the alias
+	Failure   string        // such as SERVFAIL; empty for a success, also without addresses
 }
 
 // Conn is a connection to one server. It belongs to one goroutine.
@@ -41,8 +41,8 @@ func Dial(ctx context.Context, address string) (*Conn, error) {
 // Close ends the connection.
 func (c *Conn) Close() { c.conn.Close() }
 
-// Ask queries the IPv4 or IPv6 addresses of a name and waits for the answer until ctx ends. After
-// an error the connection must not be used.
+// Ask queries the IPv4 or IPv6 addresses of a name and waits for the answer until ctx ends. After an error, the caller
+// must not use the connection.
 func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
 	if _, ok := dns.IsDomainName(name); !ok {
 		return Answer{}, fmt.Errorf("%q cannot be queried: it is not a domain name", name)
@@ -58,7 +58,7 @@ func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
 	return answerOf(reply), nil
 }
 
-// exchange sends one question without recursion and waits for the answer until ctx ends.
+// exchange sends one non-recursive question and waits for the answer until ctx ends.
 func (c *Conn) exchange(ctx context.Context, q *dns.Msg) (*dns.Msg, error) {
 	q.RecursionDesired = false
 	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Unix(1, 0)) })

@@ -12,11 +12,11 @@ import (
 	"gslb.internal/shared/resolve"
 )
 
-// MaxNameservers bounds the name servers that are taken from one answer.
+// MaxNameservers is the maximum number of name servers that are read from one answer.
 const MaxNameservers = 32
 
-// Nameservers queries the names in the NS records of a zone, canonical, sorted and at most MaxNameservers. After an
-// error the connection must not be used.
+// Nameservers queries the NS records of a zone. It returns at most MaxNameservers canonical names, sorted. After an
+// error, the caller must not use the connection.
 func (c *Conn) Nameservers(ctx context.Context, zone string) ([]string, error) {
 	reply, err := c.exchange(ctx, new(dns.Msg).SetQuestion(dns.Fqdn(zone), dns.TypeNS))
 	if err != nil {
@@ -37,8 +37,8 @@ func nameservers(section []dns.RR, zone string) (names []string) {
 	return names[:min(len(names), MaxNameservers)]
 }
 
-// Glue queries the servers of a zone's parent, addresses with ports, one after the other until one of them answers. It
-// returns the name servers of the delegation with their glue addresses; those without glue have none.
+// Glue queries the servers of a parent zone, given as addresses with ports, until one of them answers. It returns the
+// name servers of the delegation with their glue addresses. A name server without glue has no addresses.
 func Glue(ctx context.Context, parents []string, zone string) (glue map[string][]netip.Addr, err error) {
 	for _, server := range parents {
 		reply, failed := resolve.Ask(ctx, server, zone, dns.TypeNS, false)

@@ -11,17 +11,17 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// nodeState is the state of the nodes that a cluster's endpoints are compared with.
+// nodeState is the state of the nodes that endpoints are compared with.
 type nodeState struct {
 	doc     api.Document
 	zones   []string
 	regions []string
-	records map[string]*endpoint // the owner's, by key
-	others  map[serverID]string  // the holders of all other servers, for error messages
-	own     map[serverID]string  // the regions of the owner's servers
+	records map[string]*endpoint // records of the owner, by key
+	others  map[serverID]string  // owners of all other servers, for error messages
+	own     map[serverID]string  // regions of the owner's servers
 }
 
-// readState requests from a node the state that a list of endpoints is compared with.
+// readState requests the state that endpoints are compared with from a node.
 func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endpoint) (k nodeState, err error) {
 	settings, err := node.DNSConfig(ctx)
 	if err != nil {
@@ -59,12 +59,12 @@ func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endp
 		name, err := canonical(e.DNSName)
 		return err == nil && !hasDomain(doc, name)
 	}) {
-		err = k.askFile(ctx, node) // the name is new, or in the file
+		err = k.askFile(ctx, node) // the name is new, or in the configuration file
 	}
 	return k, err
 }
 
-// askNames adds each domain as a separate zone, as a node without configured zones serves it.
+// askNames adds each domain as a separate zone, because a node without configured zones serves it this way.
 func (k *nodeState) askNames(ctx context.Context, node *api.Client) error {
 	names, err := node.Domains(ctx)
 	for i := range names.Domains {
@@ -73,7 +73,7 @@ func (k *nodeState) askNames(ctx context.Context, node *api.Client) error {
 	return err
 }
 
-// askFile adds the servers of the configuration file, which a document cannot change.
+// askFile adds the servers of the configuration file. A document cannot change these servers.
 func (k *nodeState) askFile(ctx context.Context, node *api.Client) error {
 	servers, err := node.Servers(ctx)
 	for i := range servers.Servers {
@@ -84,7 +84,7 @@ func (k *nodeState) askFile(ctx context.Context, node *api.Client) error {
 	return err
 }
 
-// adjust returns the endpoints in the form of records, so that ExternalDNS changes only differences.
+// adjust returns the endpoints in the form of the records, so that ExternalDNS changes only real differences.
 func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, error) {
 	node, err := p.Node(ctx)
 	if err != nil {
@@ -103,9 +103,9 @@ func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, e
 	return adjusted, nil
 }
 
-// validate returns the valid endpoints in canonical form, and the reasons for each omission. It omits targets by the
-// rules of wanted and then by the rules of the node. The present records replace an endpoint with a wrong region or
-// port.
+// validate returns the valid endpoints in canonical form, and the reasons for each omission. It applies the rules of
+// wanted and then the rules of the node. If an endpoint has an invalid region or port, validate returns the current
+// records of the endpoint.
 func (p *Provider) validate(ctx context.Context, node *api.Client, k *nodeState, list []*endpoint) ([]*endpoint,
 	map[string]bool, error) {
 	problems := map[string]bool{}
@@ -131,7 +131,7 @@ func (p *Provider) validate(ctx context.Context, node *api.Client, k *nodeState,
 	return adjusted, problems, nil
 }
 
-// problemOf returns the sentence about an endpoint that the log has.
+// problemOf returns the log message about an endpoint.
 func problemOf(e *endpoint, reason error) string {
 	return fmt.Sprintf("%.260q %.10q: %v", e.DNSName, e.RecordType, reason)
 }
@@ -143,7 +143,7 @@ func keyOf(e *endpoint) string {
 	return e.key()
 }
 
-// merge adds the targets of another endpoint of the same name and type.
+// merge adds the targets of another endpoint with the same name and type.
 func merge(first, other *endpoint) error {
 	if !slices.Equal(first.ProviderSpecific, other.ProviderSpecific) {
 		return errors.New("another resource of this cluster gives the name another region or port: give both the same")
@@ -156,8 +156,8 @@ func merge(first, other *endpoint) error {
 	return nil
 }
 
-// tell logs the problems that the last complete list did not have. complete means that problems has the
-// problems of all endpoints, not only of a change.
+// tell logs the problems that are not in the last complete list. complete means that problems covers all endpoints, and
+// not only a change.
 func (p *Provider) tell(problems map[string]bool, complete bool) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
@@ -171,8 +171,8 @@ func (p *Provider) tell(problems map[string]bool, complete bool) {
 	}
 }
 
-// wanted returns an endpoint in canonical form with the targets that can be servers, nil if there are none, and the
-// reasons for omitted endpoints.
+// wanted returns an endpoint in canonical form with its valid targets, and the reasons for omitted targets. It returns
+// nil if there is no valid target.
 func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	name, err := canonical(e.DNSName)
 	if err != nil {
@@ -216,7 +216,7 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	return made, problems
 }
 
-// place sets the region and the port of e in made, from the annotations or the flags. It returns the port.
+// place sets the region and the port of e from the annotations or the flags, and adds e to made. It returns the port.
 func (p *Provider) place(made, e *endpoint, k *nodeState) (port int, err error) {
 	region := cmp.Or(e.region(), p.Region)
 	if !slices.Contains(k.regions, region) && (region != "" || len(k.regions) > 0) {

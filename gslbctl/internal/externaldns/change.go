@@ -13,11 +13,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Tag marks the names that a Provider has made, and takes away with their last server.
+// Tag marks the names that a Provider has created. The Provider deletes such a name with its last server.
 const Tag = "external-dns"
 
 // apply makes the changes of a request, without the endpoints that validate omits. The owner's servers change together
-// or not at all. New names are created before, in a separate change, since a name belongs to all clusters.
+// or not at all. apply first creates new names in a separate change, because all clusters share a name.
 func (p *Provider) apply(ctx context.Context, c changes) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -48,7 +48,7 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 	return nil
 }
 
-// withNew returns the members of old with a new form in valid: the same canonical name and type.
+// withNew returns the members of old that have a replacement in valid: the same canonical name and type.
 func withNew(old, valid []*endpoint) []*endpoint {
 	return slices.DeleteFunc(slices.Clone(old), func(e *endpoint) bool {
 		name, err := canonical(e.DNSName)
@@ -58,8 +58,8 @@ func withNew(old, valid []*endpoint) []*endpoint {
 	})
 }
 
-// document returns the owner's objects after the removal of some endpoints and the addition of valid ones.
-// Servers that stay keep settings, such as a weight, that ExternalDNS does not know.
+// document returns the owner's objects after the removal of some endpoints and the addition of valid endpoints.
+// Remaining servers keep settings that ExternalDNS does not know, such as a weight.
 func (p *Provider) document(doc api.Document, removed, valid []*endpoint) api.Document {
 	wanted := manifest.OwnedBy(doc, p.Owner)
 	before := map[serverID]api.DocumentServer{}
@@ -86,8 +86,8 @@ func (p *Provider) document(doc api.Document, removed, valid []*endpoint) api.Do
 	return wanted
 }
 
-// makeNames creates the names of endpoints that do not exist. They get Tag and no owner, so that an operator can take
-// them over.
+// makeNames creates the missing names of endpoints. The names have Tag and no owner, so that an operator can take them
+// over.
 func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) error {
 	var missing api.Document
 	for _, e := range list {
@@ -109,7 +109,7 @@ func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Docu
 	return err
 }
 
-// isNewName reports whether neither doc nor the configuration file has a name.
+// isNewName reports whether neither doc nor the configuration file contains a name.
 func isNewName(ctx context.Context, node *api.Client, doc api.Document, name string) (bool, error) {
 	if hasDomain(doc, name) {
 		return false, nil
@@ -121,7 +121,7 @@ func isNewName(ctx context.Context, node *api.Client, doc api.Document, name str
 	return false, err
 }
 
-// newName returns the domain that a Provider makes of a name.
+// newName returns the domain that a Provider creates for a name.
 func newName(name string) api.DocumentDomain {
 	return api.DocumentDomain{"name": name, "tags": []string{Tag}}
 }
@@ -130,9 +130,9 @@ func hasDomain(doc api.Document, name string) bool {
 	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Text("name") == name })
 }
 
-// applyServers applies the owner's document. Names may lose all their servers, since ExternalDNS has decided so. A
-// change of a large part of the owner's objects is rejected without Force: its cause may be a cluster whose API server
-// reports less than there is.
+// applyServers applies the owner's document. Names may lose all their servers, because ExternalDNS has decided so.
+// Without Force, the node rejects a change of a large part of the owner's objects: the API server of the cluster may
+// report an incomplete state.
 func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted api.Document) error {
 	req := api.ApplyRequest{Document: wanted, Owner: p.Owner, Prune: true}
 	plan, err := node.Plan(ctx, req)
@@ -155,7 +155,7 @@ func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted ap
 	return err
 }
 
-// removeNames removes the names that a Provider has made and that no longer have a backend.
+// removeNames deletes the names that a Provider has created and that no longer have a backend.
 func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) {
 	seen := map[string]bool{}
 	for _, e := range list {
@@ -171,7 +171,8 @@ func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Do
 	}
 }
 
-// removeUnused removes a name that has no backend, and no server by a host name, which may have no address yet.
+// removeUnused deletes a name without backends. It keeps a name that has a server with a host name, which may still be
+// unresolved.
 func removeUnused(ctx context.Context, node *api.Client, name string) error {
 	now, err := node.Domain(ctx, name)
 	if err != nil || now.Domain.BackendCount > 0 {
@@ -184,7 +185,7 @@ func removeUnused(ctx context.Context, node *api.Client, name string) error {
 	return node.DeleteDomain(ctx, name)
 }
 
-// made reports whether a Provider has made a name, and no operator has taken it over.
+// made reports whether a Provider has created a name and no operator has taken it over.
 func made(doc api.Document, name string) bool {
 	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool {
 		return d.Text("name") == name && d.Text("owner") == "" && slices.Contains(d.Texts("tags"), Tag)

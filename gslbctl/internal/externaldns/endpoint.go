@@ -1,7 +1,7 @@
-// Package externaldns owns the provider's side of the webhook protocol of ExternalDNS, version 1. It turns the
-// endpoints of one Kubernetes cluster into servers of one owner, over the HTTP API of a node. Each cluster has an owner
-// of its own; servers of several owners may answer for one name. Package cli calls it (gslbctl external-dns). It never
-// changes objects of another owner and stores nothing.
+// Package externaldns implements the provider side of the ExternalDNS webhook protocol, version 1. It converts the
+// endpoints of one Kubernetes cluster to servers of one owner, over the HTTP API of a node. Each cluster has its own
+// owner. One name can have servers of several owners. Package cli calls it (gslbctl external-dns). It never changes
+// objects of another owner and stores no state.
 package externaldns
 
 import (
@@ -18,14 +18,14 @@ import (
 // MediaType is the media type of all requests and answers with a body.
 const MediaType = "application/external.dns.webhook+json;version=1"
 
-// The properties of an endpoint that count here. ExternalDNS makes them of the annotations
+// The supported properties of an endpoint. ExternalDNS reads them from the annotations
 // external-dns.alpha.kubernetes.io/webhook-gslb-region and -port.
 const (
 	propertyRegion = "webhook/gslb-region"
 	propertyPort   = "webhook/gslb-port"
 )
 
-// endpoint is the set of records of a type that ExternalDNS wants for a name: addresses, or with CNAME host names.
+// endpoint is the RRset of one type that ExternalDNS requests for a name: addresses, or host names for CNAME.
 type endpoint struct {
 	DNSName          string            `json:"dnsName,omitempty"`
 	Targets          []string          `json:"targets,omitempty"`
@@ -36,14 +36,14 @@ type endpoint struct {
 	ProviderSpecific []property        `json:"providerSpecific,omitempty"`
 }
 
-// property is a setting of an endpoint that is meant for one provider.
+// property is a provider-specific setting of an endpoint.
 type property struct {
 	Name  string `json:"name,omitempty"`
 	Value string `json:"value,omitempty"`
 }
 
-// changes is the list of changes in a request of ExternalDNS. An update is in two lists: its old form in UpdateOld, its
-// new one in UpdateNew.
+// changes is the list of changes in a request of ExternalDNS. An update has its old form in UpdateOld and its new form
+// in UpdateNew.
 type changes struct {
 	Create    []*endpoint `json:"create,omitempty"`
 	UpdateOld []*endpoint `json:"updateOld,omitempty"`
@@ -93,7 +93,7 @@ func (e *endpoint) port() (int, error) {
 
 // servers returns the servers of an endpoint in canonical form, one for each target.
 func (e *endpoint) servers(owner string) []api.DocumentServer {
-	port, _ := e.port() // place has set it
+	port, _ := e.port() // place has set a valid port
 	list := make([]api.DocumentServer, 0, len(e.Targets))
 	for _, host := range e.Targets {
 		s := api.DocumentServer{"service": e.DNSName, "port": port, "region": e.region()}
@@ -110,17 +110,17 @@ func (e *endpoint) servers(owner string) []api.DocumentServer {
 	return list
 }
 
-// typeName is the type of an endpoint with a host name as target.
+// typeName is the record type of an endpoint with host names as targets.
 const typeName = "CNAME"
 
-// isServerType reports whether the targets of this type of record can be servers.
+// isServerType reports whether targets of this record type can be servers.
 func (e *endpoint) isServerType() bool {
 	return slices.Contains([]string{"A", "AAAA", typeName}, e.RecordType)
 }
 
 func (e *endpoint) key() string { return e.RecordType + " " + e.DNSName }
 
-// recordType returns the type of the records with such an address: A or AAAA.
+// recordType returns the record type of an address: A or AAAA.
 func recordType(address netip.Addr) string {
 	if address.Is4() {
 		return "A"
@@ -146,8 +146,8 @@ func parseTarget(text, wanted string) (string, error) {
 	return address.String(), nil
 }
 
-// canonical returns a DNS name in lower case without the trailing dot, as nodes store names. It accepts the names that
-// nodes accept for a service.
+// canonical returns a DNS name in lower case without the trailing dot, as nodes store names. It accepts the same names
+// as the nodes.
 func canonical(name string) (string, error) {
 	plain := strings.ToLower(strings.TrimSuffix(name, "."))
 	labels := strings.Split(strings.TrimPrefix(plain, "*."), ".")
@@ -171,7 +171,7 @@ func within(zones []string, name string) bool {
 
 // serverID identifies a server, as nodes do.
 type serverID struct {
-	name, host string // the address, or the host name
+	name, host string // host is "" for a server with an address
 	port       int
 }
 
@@ -186,12 +186,12 @@ func typeOf(s api.DocumentServer) string {
 	if s.Text("target") != "" {
 		return typeName
 	}
-	address, _ := netip.ParseAddr(s.Text("address")) // a node has written it
+	address, _ := netip.ParseAddr(s.Text("address")) // the node has written a valid address
 	return recordType(address)
 }
 
 // recordsOf returns an owner's servers as endpoints, in the order of the document. Each endpoint has the owner as a
-// label, from which the TXT registry of ExternalDNS learns the owner without TXT records.
+// label. The TXT registry of ExternalDNS reads the owner from the label instead of TXT records.
 func recordsOf(doc api.Document, owner string) []*endpoint {
 	list, byKey := []*endpoint{}, map[string]*endpoint{}
 	for _, s := range doc.Servers {

@@ -20,12 +20,12 @@ import (
 
 // Provider answers the requests of ExternalDNS. Its methods are safe for concurrent use.
 type Provider struct {
-	Node   func(context.Context) (*api.Client, error) // the node to ask, and to change
-	Owner  string                                     // of the servers that it changes
-	Region string                                     // of endpoints without an annotation
-	Port   int                                        // of endpoints without an annotation
+	Node   func(context.Context) (*api.Client, error) // node for reads and changes
+	Owner  string                                     // owner of the servers that it changes
+	Region string                                     // region of endpoints without an annotation
+	Port   int                                        // port of endpoints without an annotation
 	Force  bool                                       // allows changes of a large part of the owner's objects
-	Hosts  []string                                   // further names accepted as Host
+	Hosts  []string                                   // additional accepted host names
 	Log    *slog.Logger
 
 	changing sync.Mutex // locked by apply
@@ -33,8 +33,8 @@ type Provider struct {
 	told     map[string]bool // problems of the last list of all endpoints
 }
 
-// Handler returns the handler of the protocol. ExternalDNS exits after a status of 4xx and retries after 5xx, so
-// only requests that can never succeed get the former.
+// Handler returns the handler of the protocol. ExternalDNS exits after a status of 4xx and retries after 5xx. The
+// handler therefore returns 4xx only for requests that can never succeed.
 func (p *Provider) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, p.negotiate) })
@@ -69,7 +69,7 @@ func (p *Provider) Handler() http.Handler {
 	})
 }
 
-// Health returns a handler that answers GET /healthz with 200, even while no node can be reached: a restart of this
+// Health returns a handler that answers GET /healthz with 200, even if no node is reachable, because a restart of this
 // process would not help.
 func Health() http.Handler {
 	mux := http.NewServeMux()
@@ -86,7 +86,7 @@ func (p *Provider) negotiate(ctx context.Context) (any, error) {
 	filter := domainFilter{}
 	for _, zone := range settings.Config.Zones {
 		if zone = strings.Trim(zone, "."); zone == "" {
-			return domainFilter{}, err // the root zone has every name
+			return domainFilter{}, err // the root zone contains every name
 		}
 		filter.Include = append(filter.Include, zone)
 	}
@@ -102,7 +102,7 @@ func (p *Provider) records(ctx context.Context) (any, error) {
 	return recordsOf(doc, p.Owner), err
 }
 
-// answer runs do and writes its result as JSON, or as status 204 if it is nil.
+// answer calls do and writes its result as JSON. For a nil result it writes status 204.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(context.Context) (any, error)) {
 	body, err := do(r.Context())
 	switch {
@@ -117,19 +117,19 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(contex
 	}
 }
 
-// refuse logs an error and answers with it. The status of a mistake is 4xx, of other errors 500.
+// refuse logs an error and writes it as the response. The status is 4xx for a mistake and 500 for other errors.
 func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
 	if mistake, isMistake := errors.AsType[*mistake](err); isMistake {
 		status = mistake.status
 	}
-	// A client that first sends its whole request also receives this response.
+	// This read lets a client that sends its whole request first receive the response.
 	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
 	p.Log.Error("refused", "request", r.Method+" "+r.URL.Path, "status", status, "error", err.Error())
 	http.Error(w, err.Error(), status)
 }
 
-// mistake is an error in the request, with a status of 4xx.
+// mistake is an error of the client, with a status of 4xx.
 type mistake struct {
 	status int
 	text   string
@@ -137,10 +137,10 @@ type mistake struct {
 
 func (m *mistake) Error() string { return m.text }
 
-// maxDiscarded bounds the octets of a refused body that are read only to discard them.
+// maxDiscarded is the maximum number of octets of a rejected body that are read and discarded.
 const maxDiscarded = 64 << 20
 
-// decode reads a JSON body of at most api.MaxDocument octets. It ignores unknown keys: the types of ExternalDNS grow.
+// decode reads a JSON body of at most api.MaxDocument octets. It ignores unknown keys, because ExternalDNS adds keys.
 // Its errors are of type *mistake.
 func decode[T any](w http.ResponseWriter, r *http.Request, into *T) error {
 	given := r.Header.Get("Content-Type")

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// candidate is a name with the servers of it that the node does not have in this form.
+// candidate is a name with its servers that are new or changed for the node.
 type candidate struct {
 	name      string
 	endpoints []*endpoint
@@ -40,7 +40,7 @@ func (k *nodeState) candidates(list []*endpoint) []*candidate {
 	return all
 }
 
-// refuse takes a server out of the candidate and of its endpoint, and adds the reason to the problems.
+// refuse removes a server from the candidate and from its endpoint, and adds the reason to the problems.
 func (c *candidate) refuse(s api.DocumentServer, reason error, problems map[string]bool) {
 	c.servers = slices.DeleteFunc(c.servers, func(other api.DocumentServer) bool { return idOf(other) == idOf(s) })
 	for _, e := range c.endpoints {
@@ -51,23 +51,22 @@ func (c *candidate) refuse(s api.DocumentServer, reason error, problems map[stri
 	}
 }
 
-// maxTrialPlans bounds the plans that a node makes for one list of endpoints. Each refused name costs about
-// log2(number of new names) of them.
+// maxTrialPlans is the maximum number of plans that a node computes for one list of endpoints. Each rejected name needs
+// about log2(number of new names) plans.
 const maxTrialPlans = 200
 
-// trial finds the new names and servers that a node refuses. It changes nothing.
+// trial finds the new names and servers that a node rejects. It changes no object.
 type trial struct {
 	node     *api.Client
 	owner    string
-	doc      *api.Document   // that the node has
-	problems map[string]bool // reasons of the node are added
+	doc      *api.Document   // document of the node
+	problems map[string]bool // trial adds the reasons of the node
 	isNew    map[string]bool // answers of isNewName
 	plans    int
 }
 
-// plan sends the candidates to the node as a plan, and removes the refused servers from them. If a refusal names no
-// object, plan repeats with halves of the group. It returns an error if the node is unreachable or busy, or after
-// maxTrialPlans.
+// plan sends the candidates to the node as a plan, and removes the rejected servers. If an error names no object, plan
+// retries with each half of the group. It returns an error if the node is unreachable or busy, or after maxTrialPlans.
 func (t *trial) plan(ctx context.Context, group []*candidate) error {
 	group = slices.DeleteFunc(slices.Clone(group), func(c *candidate) bool { return len(c.servers) == 0 })
 	if len(group) == 0 {
@@ -104,7 +103,7 @@ func (t *trial) plan(ctx context.Context, group []*candidate) error {
 	return t.plan(ctx, group[half:])
 }
 
-// document returns the objects of candidates, with the names that are new.
+// document returns the objects of candidates, including the new names.
 func (t *trial) document(ctx context.Context, group []*candidate) (doc api.Document, err error) {
 	for _, c := range group {
 		isNew, asked := t.isNew[c.name]
@@ -122,7 +121,7 @@ func (t *trial) document(ctx context.Context, group []*candidate) (doc api.Docum
 	return doc, nil
 }
 
-// refuseNamed removes from the candidates the objects of doc that problems name. found is true if it removed an
+// refuseNamed removes the objects of doc that problems names from the candidates. found is true if it removed an
 // object.
 func (t *trial) refuseNamed(group []*candidate, doc *api.Document, problems []api.DocumentProblem) (found bool) {
 	for _, problem := range problems {

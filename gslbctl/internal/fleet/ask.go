@@ -25,7 +25,7 @@ func CallWith[T, Argument any](method func(*api.Client, context.Context, Argumen
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx, argument) }
 }
 
-// First returns the result of the first node that answers, which can be an error of the node. It tries the next node
+// First returns the result of the first node that answers, which can be an error of this node. It tries the next node
 // only if a node is unreachable.
 func First[T any](ctx context.Context, f *Fleet, ask Request[T]) (T, error) {
 	value, unreachable, err := firstReachable(f, "asking ", func(c *api.Client) (T, error) { return ask(ctx, c) },
@@ -36,8 +36,8 @@ func First[T any](ctx context.Context, f *Fleet, ask Request[T]) (T, error) {
 	return value, err
 }
 
-// ChangeFirst makes a change on the first reachable node. It tries the next node only if a node has certainly not
-// received the request.
+// ChangeFirst makes a change on the first reachable node. It tries the next node only if the previous node has
+// certainly not received the request.
 func ChangeFirst[T any](ctx context.Context, f *Fleet, apply Request[T]) (T, error) {
 	value, unreachable, err := firstReachable(f, "changing ", func(c *api.Client) (T, error) { return apply(ctx, c) },
 		IsCertain)
@@ -50,8 +50,8 @@ func ChangeFirst[T any](ctx context.Context, f *Fleet, apply Request[T]) (T, err
 	return value, err
 }
 
-// firstReachable calls the nodes in order and returns the first result. It continues after an unreachable node if
-// retry allows it for the error. unreachable has the errors of all nodes if none was reached, else it is nil.
+// firstReachable calls the nodes in order and returns the first result. It tries the next node if a node is unreachable
+// and retry accepts the error. unreachable has the errors of all nodes if no node was reachable; otherwise it is nil.
 func firstReachable[T any](f *Fleet, doing string, call func(*api.Client) (T, error),
 	retry func(error) bool) (value T, unreachable []error, err error) {
 	clients, err := f.Clients()
@@ -91,10 +91,10 @@ type Answer[T any] struct {
 	Err   error
 }
 
-// Asking is the progress text of a request to all nodes, with %s for the number of nodes.
+// Asking is the progress text of a request to all nodes. It contains %s for the number of nodes.
 const Asking = "asking %s"
 
-// AskAll sends a request to all nodes concurrently. progress is a format with %s for the number of nodes.
+// AskAll sends a request to all nodes concurrently. progress is a format text with %s for the number of nodes.
 func AskAll[T any](ctx context.Context, f *Fleet, progress string, ask Request[T]) ([]Answer[T], error) {
 	clients, err := f.Clients()
 	if err != nil {
@@ -114,8 +114,8 @@ func AskClients[T any](ctx context.Context, clients []*api.Client, ask Request[T
 	return answers
 }
 
-// ForEach calls do for 0 to n-1 concurrently and waits for all calls. A panic of a call continues in the caller, which
-// can restore a terminal.
+// ForEach calls do for 0 to n-1 concurrently and waits for all calls. It repeats the panic of a call in the goroutine
+// of the caller, which can then restore the terminal.
 func ForEach(n int, do func(i int)) {
 	panics := make([]any, n)
 	var all sync.WaitGroup

@@ -13,8 +13,8 @@ import (
 // Change makes a change on one node. It returns a message about the result.
 type Change = Request[string]
 
-// PartlyUnknownError is the error of a change of several objects on a node that knows only some of them. It is no error
-// if each node makes the change, because another node can know the other objects.
+// PartlyUnknownError is the error of a change of several objects on a node that knows only some of the objects. If each
+// node makes the change, it is no failure, because another node can know the other objects.
 type PartlyUnknownError struct{ Err error }
 
 func (e *PartlyUnknownError) Error() string { return e.Err.Error() }
@@ -22,8 +22,8 @@ func (e *PartlyUnknownError) Error() string { return e.Err.Error() }
 // Unwrap returns the node's error about an object that it does not know.
 func (e *PartlyUnknownError) Unwrap() error { return e.Err }
 
-// ChangeEach makes a change on every node and returns a result for each. A node without the object is an error only if
-// no node has the object. If the only node rejects the change, there is no report.
+// ChangeEach makes a change on every node and returns a result for each node. A missing object is an error only if all
+// nodes lack it. If the only node rejects the change, there is no report.
 func (f *Fleet) ChangeEach(ctx context.Context, apply Change) (Report, error) {
 	answers, err := AskAll(ctx, f, "changing %s", apply)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // CheckConsequences requests from every node the names that a change would leave with too few backends. If there are
-// such names, it returns an error, or with force shows a warning. Without force, the returned context makes each node
-// repeat the check when it makes the change, and reject an unsafe change.
+// such names, it returns an error, or prints a warning with force. Without force, the returned context makes each node
+// repeat the check with the change, and reject an unsafe change.
 func (f *Fleet) CheckConsequences(ctx context.Context, force bool,
 	change api.ConsequenceRequest) (context.Context, error) {
 	answers, err := AskAll(ctx, f, Asking+" what would be left", CallWith((*api.Client).Consequences, change))
@@ -22,7 +22,7 @@ func (f *Fleet) CheckConsequences(ctx context.Context, force bool,
 	var problems []string
 	for _, a := range answers {
 		if IsUnreachable(a.Err) {
-			continue // the change itself will fail on this node
+			continue // the change will fail on this node with the same error
 		}
 		if problem := unsafeNames(a); problem != "" && !slices.Contains(problems, problem) {
 			problems = append(problems, problem)
@@ -41,7 +41,7 @@ func (f *Fleet) CheckConsequences(ctx context.Context, force bool,
 	return api.IfSafe(ctx), nil
 }
 
-// unsafeNames returns the reason why a change is unsafe on one node, "" if the change is safe.
+// unsafeNames returns the reason why a change is unsafe on one node, or "" if the change is safe.
 func unsafeNames(a Answer[api.ConsequenceList]) string {
 	if a.Err != nil {
 		_, sentence := Explain(a.Err)

@@ -24,7 +24,7 @@ const ExitCodes = `Exit codes:
   2  nothing was done: no node was reached, or the command line or a document is invalid
   3  plan found changes`
 
-// Error is an error with its own exit code. An empty message means that standard output has the message.
+// Error is an error with its own exit code. The message is empty if standard output already contains it.
 type Error struct {
 	Code    int
 	Message string
@@ -39,8 +39,8 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Explain returns the exit code and the message of an error, with a remedy. It is the only place that chooses exit
-// codes for errors of nodes. An error that is not from a node is a mistake in the command line.
+// Explain returns the exit code and the message of an error, with a remedy. It is the only function that selects exit
+// codes for errors of nodes. An error without a node is a malformed command line.
 func Explain(err error) (code int, message string) {
 	if err == nil {
 		return OK, ""
@@ -61,8 +61,8 @@ func Explain(err error) (code int, message string) {
 	return NotAsked, err.Error()
 }
 
-// NodeReason returns the node that an error is about, or node if the error names no node, and the reason without the
-// name of the node.
+// NodeReason returns the node of an error and the reason without the node's name. If the error has no node, it returns
+// node.
 func NodeReason(node string, err error) (from, reason string) {
 	if partial, ok := errors.AsType[*PartialError](err); ok {
 		from, reason = NodeReason(node, partial.Err)

@@ -16,13 +16,13 @@ type Node struct {
 
 // Fleet is the set of nodes that one command uses.
 type Fleet struct {
-	// Nodes returns all nodes of the cluster, each once, in the order of the command line or of the context.
+	// Nodes returns all nodes of the cluster, without duplicates, in the order of the command line or of the context.
 	Nodes func() ([]Node, error)
-	// Only is the address of the only node that Clients returns; "" selects all nodes.
+	// Only is the address of the single node that Clients returns; "" selects all nodes.
 	Only string
 	// AllNodes makes a replicated change fail if a node has not confirmed it.
 	AllNodes bool
-	// Progress shows a text until stop is called.
+	// Progress shows a text until the caller calls stop.
 	Progress func(text string) (stop func())
 	// Warn shows a text for an operator.
 	Warn func(text string)
@@ -47,7 +47,8 @@ func ClientsOf(nodes []Node) []*api.Client {
 	return list
 }
 
-// selectNode returns the node with an address or host, as a list of length 1. It fails unless exactly one node matches.
+// selectNode returns the node with an address or host, as a list of length 1. It returns an error unless exactly one
+// node matches.
 func selectNode(list []*api.Client, text string) ([]*api.Client, error) {
 	base, _ := api.ParseNode(text) // "" equals no node's address
 	var found []*api.Client

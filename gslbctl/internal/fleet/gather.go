@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Asked is a node that received a request, in the output of a command for all nodes.
+// Asked is the record of a queried node in the output of a command.
 type Asked struct {
 	Node  string `json:"node"`
-	Error string `json:"error,omitempty"` // why its answer is missing
+	Error string `json:"error,omitempty"` // reason for a missing answer
 	Err   error  `json:"-"`               // the cause of Error
 }
 
 // Gathered has the answers of several nodes, in the order of the nodes.
 type Gathered[T any] struct {
-	Answers []Answer[T] // of the nodes that answered
+	Answers []Answer[T] // of the nodes that returned a result
 	Nodes   []Asked     // of all nodes
 }
 
-// Gather sends a request to all nodes concurrently. It returns an error if no node answers without an error.
+// Gather sends a request to all nodes concurrently. It returns an error if no node returns a result.
 func Gather[T any](ctx context.Context, f *Fleet, ask Request[T]) (Gathered[T], error) {
 	var g Gathered[T]
 	answers, err := AskAll(ctx, f, Asking, ask)
@@ -51,8 +51,8 @@ func Gather[T any](ctx context.Context, f *Fleet, ask Request[T]) (Gathered[T], 
 	return g, err
 }
 
-// GatherKnown is Gather for an object that some nodes do not have. A node that answers 404 is not missing, unless no
-// node has the object: then GatherKnown returns this error.
+// GatherKnown is Gather for an object that some nodes do not have. A node that answers 404 counts as answered. If all
+// nodes answer 404, GatherKnown returns this error.
 func GatherKnown[T any](ctx context.Context, f *Fleet, ask Request[T]) (Gathered[T], error) {
 	g, err := Gather(ctx, f, ask)
 	var unknown error
@@ -71,10 +71,10 @@ func GatherKnown[T any](ctx context.Context, f *Fleet, ask Request[T]) (Gathered
 	return g, unknown
 }
 
-// Several reports whether several nodes received the request, so that rows name their node.
+// Several reports whether several nodes received the request. Table rows then contain the name of the node.
 func (g *Gathered[T]) Several() bool { return len(g.Nodes) > 1 }
 
-// Missing returns an error that names the nodes without an answer, nil if all nodes answered.
+// Missing returns an error that lists the nodes without an answer, or nil if all nodes answered.
 func (g *Gathered[T]) Missing() error {
 	var missing []string
 	for _, n := range g.Nodes {
@@ -97,7 +97,7 @@ func (g *Gathered[T]) Done(written error) error {
 	return g.Missing()
 }
 
-// Plural returns the text for a number: one for 1, more for other numbers.
+// Plural returns the text for a number: the singular for 1, or else the plural.
 func Plural(n int, one, more string) string {
 	if n == 1 {
 		return one

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// replicationWait bounds the wait until the peers of a node have a change, and replicationPoll is the time between
-	// two requests for their state.
+	// replicationWait is the maximum waiting time until the peers of a node have a change. replicationPoll is the interval
+	// of requests for their state.
 	replicationWait = 2 * time.Second
 	replicationPoll = 20 * time.Millisecond
 )
 
-// Change makes a change that nodes replicate: on one node if that node replicates changes to all others, else on every
-// node, as ChangeEach does.
+// Change makes a change that nodes replicate. If one node replicates changes to all others, it makes the change on this
+// node, or else on every node, as ChangeEach does.
 func (f *Fleet) Change(ctx context.Context, apply Change) (Report, error) {
 	clients, err := f.Clients()
 	if err != nil {
@@ -32,9 +32,9 @@ func (f *Fleet) Change(ctx context.Context, apply Change) (Report, error) {
 	return f.ChangeVia(ctx, via, others, apply)
 }
 
-// ChangeVia makes a change on the node via, which replicates it. If via fails while it answers, it tries the next of
-// others: repeating a change does no harm. If this node rejects the change, the error reports that via may have made
-// it.
+// ChangeVia makes a change on the node via, which replicates it. If via fails to answer, it tries the next node of
+// others, because a repeated change is harmless. If this node rejects the change, the error reports that via may have
+// made it.
 func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Client, apply Change) (Report, error) {
 	var failed *api.Client
 	stop := f.Progress("changing " + via.Node())
@@ -57,7 +57,7 @@ func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Cl
 		stop()
 		stop = func() {}
 		return f.ChangeEach(ctx,
-			apply) // another node can know the object, such as an agent that never reached this node
+			apply) // another node can know the object, such as an agent that is unknown to this node
 	case err != nil && failed != nil:
 		_, sentence := Explain(err)
 		return nil, &Error{Degraded, fmt.Sprintf("%s; %s broke off before: it may have made the change, so look "+
@@ -69,7 +69,7 @@ func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Cl
 	return report, f.CheckReplicated(report)
 }
 
-// CheckReplicated returns an error if AllNodes is set and a node in the report has not confirmed the change.
+// CheckReplicated returns an error if AllNodes is set and a node of the report has not confirmed the change.
 func (f *Fleet) CheckReplicated(report Report) error {
 	missing := len(report) - report.count(Applied)
 	if missing == 0 || !f.AllNodes {
@@ -79,8 +79,8 @@ func (f *Fleet) CheckReplicated(report Report) error {
 		"continues", missing, len(report))}
 }
 
-// Replicator returns the first node that answers if it replicates changes to all other nodes. It returns nil if the
-// change must be made on each node.
+// Replicator returns the first answering node if this node replicates changes to all other nodes. It returns nil if
+// each node must make the change.
 func Replicator(ctx context.Context, clients []*api.Client) (via *api.Client) {
 	if len(clients) < 2 {
 		return nil
@@ -110,8 +110,8 @@ func Replicator(ctx context.Context, clients []*api.Client) (via *api.Client) {
 	return via
 }
 
-// AwaitReplication returns the results of a change that the node via has made, with message for via and a result for
-// each of its peers. It waits for connected peers, up to replicationWait.
+// AwaitReplication returns the results of a change that the node via has made: message for via, and a result for each
+// of its peers. It waits up to replicationWait for connected peers.
 func AwaitReplication(ctx context.Context, via *api.Client, message string) Report {
 	ctx, cancel := context.WithTimeout(ctx, replicationWait)
 	defer cancel()

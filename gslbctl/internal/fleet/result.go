@@ -53,12 +53,12 @@ func (r Report) count(state State) (n int) {
 	return n
 }
 
-// Text returns the results, one line for all nodes with the same message.
+// Text returns the results. Nodes with the same message share one line.
 func (r Report) Text() string { return render.Lines(r.lines(false)) }
 
-// lines returns a line for each different message. A line begins with the names of its nodes. If all nodes have the
-// same message, the line begins with their number, or with the message for a single node. With named it always has the
-// names.
+// lines returns a line for each distinct message. A line begins with the names of its nodes. If all nodes have the same
+// message, the line begins with the number of nodes, or with the message if there is one node. With named, each line
+// begins with names.
 func (r Report) lines(named bool) (lines []string) {
 	var messages []string
 	nodes := map[string][]string{}

@@ -8,18 +8,19 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// unchecked is the port of a server with checks without a port.
+// unchecked is the port of a server whose checks have no port.
 const unchecked = 80
 
-// serverCheck is the health check made of the service types of an address.
+// serverCheck is the health check that the service types of an address define.
 type serverCheck struct {
 	check     *imports.Check
 	port      int
-	downAfter int      // seconds until an address that is up can be down; 0: never
+	downAfter int      // seconds until a failing address can become down; 0: never
 	notices   []string // differences to report to the operator
 }
 
-// checkOf returns the health check for service types: the first that has one, since a node has one check for a server.
+// checkOf returns the health check for service types. It uses the first service type with a check, because a server on
+// a node has one check.
 func (r *reader) checkOf(types []string) (m serverCheck, err error) {
 	m = serverCheck{check: imports.NoCheck(), port: unchecked}
 	for _, name := range types {

@@ -1,6 +1,6 @@
-// Package gdnsd owns the conversion of a configuration of gdnsd 3, with its zone files, into one for an overwatch node.
-// Package cli calls it (gslbctl import gdnsd). It reads files in the folder of the configuration and below, makes no
-// request and writes nothing.
+// Package gdnsd converts a configuration of gdnsd 3, with its zone files, to a configuration for an overwatch node.
+// Package cli calls it (gslbctl import gdnsd). It reads files in the folder of the configuration and below. It sends no
+// request and writes no file.
 package gdnsd
 
 import (
@@ -20,7 +20,7 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// maxWeight is the greatest weight of a server on a node.
+// maxWeight is the maximum weight of a server on a node.
 const maxWeight = 1000
 
 // reader reads one configuration.
@@ -31,8 +31,8 @@ type reader struct {
 	result  imports.Result
 	geoMap  string   // the name of the one map of the plugin geoip that is taken over; "" before the first
 	places  []string // datacenters of that map, the default first
-	nearest bool     // that map chooses by coordinates
-	minTTL  uint32   // the option min_ttl, in seconds
+	nearest bool     // the map selects datacenters by coordinates
+	minTTL  uint32   // option min_ttl, in seconds
 }
 
 // Read converts the configuration at path, such as /etc/gdnsd/config.
@@ -54,7 +54,7 @@ func Read(path string) (*imports.Result, error) {
 }
 
 // ReadFS converts the configuration file name in files, and the zone files in the folder zones. folder is the path of
-// files on disk, for paths in the result and in errors.
+// the files on disk, for paths in the result and in errors.
 func ReadFS(files fs.FS, name, folder string) (*imports.Result, error) {
 	r := &reader{source: &source{files: files}, folder: folder}
 	value, err := r.source.file(name, 0)
@@ -127,7 +127,7 @@ func (r *reader) takeZone(file string) error {
 	return nil
 }
 
-// alias returns a CNAME record for a name of the plugin static with a host name, else nil.
+// alias returns a CNAME record for a name of the plugin static that has a host name, or else nil.
 func (r *reader) alias(s steered) dns.RR {
 	plugin, name, _ := strings.Cut(s.ref, "!")
 	target := r.root.sub("plugins").sub(plugin).text(name)
@@ -139,8 +139,8 @@ func (r *reader) alias(s steered) dns.RR {
 		Ttl: max(s.most, r.minTTL)}, Target: dns.CanonicalName(target)}
 }
 
-// takeName adds a domain for a steered record to the result, or returns the reason why a node cannot serve it. what
-// names the record in messages.
+// takeName adds a domain for a load-balanced record to the result, or returns the reason why a node cannot serve the
+// record. what describes the record in messages.
 func (r *reader) takeName(record steered, what string) error {
 	res, err := r.resolve(record.ref, 0)
 	if err != nil {
@@ -178,18 +178,18 @@ func (r *reader) takeName(record steered, what string) error {
 	return nil
 }
 
-// domainBuilder collects a domain and its servers. They enter the result with keep, once nothing more can fail.
+// domainBuilder collects a domain and its servers. keep adds them to the result after the last possible failure.
 type domainBuilder struct {
 	*reader
 	what     string
 	domain   *imports.Domain
 	regions  []string
-	servers  []*imports.Server // the region of servers[i] is regions[i]
+	servers  []*imports.Server // regions[i] is the region of servers[i]
 	notices  []string          // differences to report to the operator
-	families map[bool]int      // number of addresses in the last region, by whether they are IPv4
-	most     int               // the greatest number of addresses of a family in a region
+	families map[bool]int      // number of addresses in the last region: true is IPv4
+	most     int               // maximum number of addresses of one family in a region
 	checked  map[string]bool   // regions with a health check
-	least    int               // the shortest time, in seconds, in which an address can go down; -1: none can
+	least    int               // shortest time, in seconds, until an address can become down; -1: never
 }
 
 func (b *domainBuilder) add(p part, res resource) error {
@@ -238,7 +238,7 @@ func (b *domainBuilder) add(p part, res resource) error {
 		if m.check.Type != "" {
 			b.checked[p.name] = true
 		}
-		first := len(b.domain.Regions) == 1 // gdnsd does not look at later ones while that is up
+		first := len(b.domain.Regions) == 1 // gdnsd uses later regions only if the first region is down
 		if m.downAfter > 0 && (first || b.domain.Algorithm != "failover") && (b.least < 0 || m.downAfter < b.least) {
 			b.least = m.downAfter
 		}
@@ -260,7 +260,8 @@ func (b *domainBuilder) add(p part, res resource) error {
 	return nil
 }
 
-// thresholds sets min_healthy or failover_threshold of the domain, and notes differences in how up_thresh counts.
+// thresholds sets min_healthy or failover_threshold of the domain. It adds notices about differences in the meaning of
+// up_thresh.
 func (b *domainBuilder) thresholds(res resource) {
 	first := 0
 	for _, p := range res.parts {

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// order returns the datacenters of a map of the plugin geoip, the default first. A node has one map: the first one that
-// a name uses is taken over, and any other is an error.
+// order returns the datacenters of a map of the plugin geoip, the default first. A node supports one map: order accepts
+// the first map that a name uses, and returns an error for another map.
 func (r *reader) order(name string) ([]string, error) {
 	if r.geoMap == "" {
 		if err := r.take(name); err != nil {
@@ -25,7 +25,7 @@ func (r *reader) order(name string) ([]string, error) {
 	return r.places, nil
 }
 
-// take adds regions and networks for a map to the result, and sets places.
+// take adds the regions and networks of a map to the result, and sets places.
 func (r *reader) take(name string) error {
 	m := r.root.sub("plugins").sub("geoip").sub("maps").sub(name)
 	if r.places = list(m.get("datacenters")); len(r.places) == 0 {
@@ -107,8 +107,8 @@ func (w *mapReader) coordinates(of *hash) error {
 	return nil
 }
 
-// list returns the first datacenter of a list, "" for an empty list, and notes where a node tries the others in another
-// order. where is the key of the list in the map, for messages.
+// list returns the first datacenter of a list, or "" for an empty list. It notes a different order of the other
+// datacenters on a node. where is the key of the list in the map, for messages.
 func (w *mapReader) list(where string, value any) string {
 	places := list(value)
 	if len(places) == 0 || places[0] == "auto" || !slices.Contains(w.known, places[0]) {

@@ -15,10 +15,10 @@ type address struct {
 	at       netip.Addr
 	weight   int
 	types    []string
-	unheeded bool // ignore_health: whether it is up counts for its part only
+	unheeded bool // ignore_health: its health matters only for its part
 }
 
-// part is a set of addresses that is used as a whole: a datacenter, or the primary or secondary of simplefo.
+// part is a set of addresses that gdnsd uses as a whole: a datacenter, or the primary or secondary of simplefo.
 type part struct {
 	name      string
 	addresses []address
@@ -37,13 +37,13 @@ type resource struct {
 // errNames means that a resource answers with host names instead of addresses.
 var errNames = errors.New("it answers with a CNAME: write a domain with answer: cname and servers with targets")
 
-// settingKeys are the keys in a resource of multifo, weighted or simplefo that are settings. All others hold addresses.
+// settingKeys are the setting keys of a resource of multifo, weighted or simplefo. All other keys are addresses.
 var settingKeys = []string{"up_thresh", "service_types", "ignore_health", "multi"}
 
-// metaKeys are the keys of a resource of metafo or geoip itself. All others are for its datacenters.
+// metaKeys are the setting keys of a resource of metafo or geoip. All other keys are datacenters.
 var metaKeys = []string{"datacenters", "dcmap", "map", "skip_first"}
 
-// resolve returns the resource that a reference names, such as metafo!www/eu.
+// resolve returns the resource of a reference, such as metafo!www/eu.
 func (r *reader) resolve(ref string, depth int) (resource, error) {
 	plugin, name, _ := strings.Cut(ref, "!")
 	top := r.root.sub("plugins").sub(plugin)
@@ -70,7 +70,7 @@ func (r *reader) resolve(ref string, depth int) (resource, error) {
 	return resource{}, fmt.Errorf("plugin %s has no like", plugin)
 }
 
-// inherit returns a copy of h with the keys of only that h lacks and from has.
+// inherit returns a copy of h. It adds the keys of only from from that h lacks.
 func inherit(h, from *hash, only ...string) *hash {
 	out := &hash{keys: slices.Clone(h.keys), of: map[string]any{}}
 	for _, key := range h.keys {
@@ -150,7 +150,7 @@ func (r *reader) meta(plugin string, top *hash, name string, depth int) (resourc
 
 func isTrue(h *hash, key string) bool { return strings.EqualFold(h.text(key), "true") }
 
-// place returns the resource of a datacenter in h, a resource of the plugin whose settings are top.
+// place returns the resource of a datacenter in h. h is a resource of the plugin with the settings top.
 func (r *reader) place(h, top *hash, dc string, depth int) (out resource, err error) {
 	plugin := "multifo"
 	for _, of := range []*hash{top, h} {
@@ -238,7 +238,7 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 	return out, out.parts[0].measure(plugin, h, out.single)
 }
 
-// join adds the addresses of an address family to a resource with the addresses of the other family.
+// join adds the addresses of one address family to a resource with addresses of the other family.
 func join(out, family resource) resource {
 	for i, p := range family.parts {
 		if i == len(out.parts) {

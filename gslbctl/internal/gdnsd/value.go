@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxDepth  = 32       // hashes in hashes, and files in files
+	maxDepth  = 32       // nested hashes, and nested files
 	maxOctets = 16 << 20 // of all files together
 )
 
-// hash is a value of the configuration that has keys, in the order of the file. Values are string, []any or *hash. A
-// nil *hash has no keys.
+// hash is a configuration value with keys, in the order of the file. Values are string, []any or *hash. A nil *hash has
+// no keys.
 type hash struct {
 	keys []string
 	of   map[string]any
@@ -59,7 +59,7 @@ func list(value any) (out []string) {
 	return out
 }
 
-// integer reads a number of at most so many bits as gdnsd does: decimal, hexadecimal (0x1f) or octal (037).
+// integer parses a number of at most bits bits as gdnsd does: decimal, hexadecimal (0x1f) or octal (037).
 func integer(text string, bits int) (uint64, error) {
 	base := 10
 	switch {
@@ -71,7 +71,7 @@ func integer(text string, bits int) (uint64, error) {
 	return strconv.ParseUint(text, base, bits)
 }
 
-// source reads files and their includes, up to maxOctets together.
+// source reads files and their includes, at most maxOctets together.
 type source struct {
 	files fs.FS
 	read  int
@@ -131,7 +131,7 @@ func (p *parser) peek() byte {
 
 func (p *parser) done() bool { return p.at >= len(p.text) }
 
-// blank skips separators of values: white space, commas and comments.
+// blank skips white space, commas and comments.
 func (p *parser) blank() {
 	for ; !p.done(); p.at++ {
 		switch c := p.peek(); {
@@ -145,7 +145,7 @@ func (p *parser) blank() {
 	}
 }
 
-// hash reads keys and values up to the octet that ends them, 0 at the end of the file.
+// hash reads keys and values until the octet end, which is 0 for the end of the file.
 func (p *parser) hash(end byte) (*hash, error) {
 	h := &hash{of: map[string]any{}}
 	for {
@@ -306,7 +306,7 @@ func (p *parser) included() ([]string, error) {
 	return names, err
 }
 
-// merge joins included files with a hash.
+// merge adds included files to a hash.
 func (p *parser) merge(h *hash) error {
 	names, err := p.included()
 	if err != nil {

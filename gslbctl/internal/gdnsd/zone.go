@@ -19,7 +19,7 @@ const dynamic = 65280
 // steered is a DYNA or DYNC record.
 type steered struct {
 	name, ref string // ref names a resource, such as metafo!www
-	most      uint32 // the greatest TTL, in seconds
+	most      uint32 // greatest TTL in seconds
 	least     uint32 // the least TTL
 }
 
@@ -69,13 +69,14 @@ func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err
 	return records, names, nil
 }
 
-// zoneFiles opens zone files in a form that the DNS library parses. It implements fs.FS, for $INCLUDE.
+// zoneFiles opens zone files in a syntax that the DNS library parses. It implements fs.FS, for $INCLUDE.
 type zoneFiles struct {
 	*source
 	zone string
 }
 
-// text returns a zone file with gdnsd's own syntax rewritten. origin is its first origin, "" if that is not known.
+// text returns a zone file in which standard syntax replaces the syntax of gdnsd. origin is the first origin of the
+// file, or "" if it is unknown.
 func (z zoneFiles) text(name, origin string) (string, error) {
 	text, err := z.source.text(name)
 	if err != nil {
@@ -92,8 +93,8 @@ func (z zoneFiles) text(name, origin string) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// spelledOut returns text with the values of @Z and @F, the zone and the first origin of the file. An error
-// begins with a line's number.
+// spelledOut returns text in which values replace @Z (the zone) and @F (the first origin of the file). An error begins
+// with a line number.
 func (z zoneFiles) spelledOut(text, origin string) (string, error) {
 	var b strings.Builder
 	end := 0
@@ -116,7 +117,7 @@ func (z zoneFiles) spelledOut(text, origin string) (string, error) {
 }
 
 var (
-	// quoted strings, comments, and words; only words can be names
+	// words matches quoted strings, comments and words. Only words can be names.
 	words = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|;[^\n]*|(?:[^\s;()"\\]|\\.)+`)
 	// @Z and @F, as a whole name or at the end of a name (gdnsd.zonefile(5))
 	short     = regexp.MustCompile(`(?is)^([^;"].*\.)?@([ZF])$`)

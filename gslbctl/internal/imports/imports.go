@@ -1,5 +1,6 @@
-// Package imports owns the result of converting another program's files: a configuration for a node, zone files, and
-// notes on what differs. Packages bind, gdnsd and route53 fill it, and package cli writes it. It never reads a file.
+// Package imports defines the result of an import from another program: a configuration for a node, zone files, and
+// notes about differences. Packages bind, gdnsd and route53 create it, and package cli writes it to files. It never
+// reads a file.
 package imports
 
 import (
@@ -10,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Deviation is a record of the original that the result lacks or has in another form, with the reason for people.
+// Deviation is a record of the original that the result lacks or changes, with the reason.
 type Deviation struct {
 	Record string `json:"record"`
 	Why    string `json:"why"`
@@ -20,13 +21,13 @@ type Deviation struct {
 type Result struct {
 	Config Config
 	Zones  map[string]string // zone files by their names
-	Taken  int               // number of records of the original that are in the result
-	Left   []Deviation       // records that a node will not serve
-	Differ []Deviation       // records with possibly different answers than before
+	Taken  int               // number of imported records
+	Left   []Deviation       // records that a node cannot serve
+	Differ []Deviation       // records with possibly different answers
 
 	FaultyZones int // number of omitted zones
 
-	names map[string]bool // that exist in the result, with the names above them; canonical
+	names map[string]bool // canonical names of the result, with all names above them
 }
 
 // Config is the content of a file under `includes` of a node's configuration. Its fields mirror the keys.
@@ -39,8 +40,8 @@ type Config struct {
 	Domains   []*Domain  `yaml:"domains,omitempty"`
 }
 
-// Zone names a zone and its file. The TTLs are in seconds. Each zone has its own, so that a node can include several
-// imports.
+// Zone names a zone and its file. The TTLs are in seconds. Each zone has its own TTLs, so that a node can include
+// several imports.
 type Zone struct {
 	Name        string `yaml:"name"`
 	File        string `yaml:"file"`
@@ -48,12 +49,12 @@ type Zone struct {
 	NegativeTTL uint32 `yaml:"negative_ttl"`
 }
 
-// Overwatch has the part of a configuration that places clients.
+// Overwatch is the part of a configuration that defines client locations.
 type Overwatch struct {
 	Geolocation Geolocation `yaml:"geolocation"`
 }
 
-// Geolocation places clients in regions.
+// Geolocation maps clients to regions.
 type Geolocation struct {
 	Database string    `yaml:"database_path,omitempty"`
 	Default  string    `yaml:"default_region,omitempty"`
@@ -61,7 +62,7 @@ type Geolocation struct {
 	Mappings []Mapping `yaml:"custom_mappings,omitempty"`
 }
 
-// Mapping places a network.
+// Mapping maps a network to a region.
 type Mapping struct {
 	CIDR   string `yaml:"cidr"`
 	Region string `yaml:"region"`
@@ -115,7 +116,7 @@ type Check struct {
 	Counting           string `yaml:"counting,omitempty"`
 }
 
-// NoCheck is the check of a server that always serves.
+// NoCheck is the health check of a server that always serves.
 func NoCheck() *Check { return &Check{Enabled: new(bool)} }
 
 // Domain is a steered name.
@@ -149,17 +150,17 @@ func (c *Config) Region(name string) *Region {
 	return r
 }
 
-// Differs notes that the answers for what, a record or a setting, may differ from the previous answers.
+// Differs adds a note that the answers for what, a record or a setting, may differ from the previous answers.
 func (r *Result) Differs(what, how string, args ...any) {
 	r.Differ = append(r.Differ, Deviation{what, fmt.Sprintf(how, args...)})
 }
 
-// Leave notes that the import omits the record what, and the reason.
+// Leave adds a note that the import omits the record what, and the reason.
 func (r *Result) Leave(what, why string, args ...any) {
 	r.Left = append(r.Left, Deviation{what, fmt.Sprintf(why, args...)})
 }
 
-// LeaveZone notes that a zone is omitted as a whole because of an error.
+// LeaveZone adds a note that the import omits a whole zone because of an error.
 func (r *Result) LeaveZone(file string, err error) {
 	r.Leave(file, "the zone is omitted: %v", err)
 	r.FaultyZones++
@@ -174,7 +175,7 @@ func (c *Config) Text() (string, error) {
 	return b.String(), err
 }
 
-// AddDomain adds a domain. One with a TTL of 0 gets 1, since a node takes 0 for its default_ttl.
+// AddDomain adds a domain. It replaces a TTL of 0 by 1, because 0 means default_ttl on a node.
 func (r *Result) AddDomain(d *Domain) {
 	if d.TTL == 0 {
 		d.TTL = 1
@@ -184,8 +185,8 @@ func (r *Result) AddDomain(d *Domain) {
 	r.serve(d.Name)
 }
 
-// AddZone adds a zone with its ordinary records, which no domain answers. A node has one TTL for the NS records and the
-// SOA. AddZone uses the TTL of the NS records, which matters more.
+// AddZone adds a zone with its ordinary records, without the names of domains. A node has one TTL for the NS records
+// and the SOA. AddZone uses the TTL of the NS records, which is more important.
 func (r *Result) AddZone(zone string, records []dns.RR) error {
 	var apex uint32
 	for _, rr := range records {
@@ -200,7 +201,7 @@ func (r *Result) AddZone(zone string, records []dns.RR) error {
 	return r.AddZoneWith(zone, records, apex)
 }
 
-// AddZoneWith is AddZone with the TTL, in seconds, of the records at the apex.
+// AddZoneWith is AddZone with a TTL, in seconds, for the records at the apex.
 func (r *Result) AddZoneWith(zone string, records []dns.RR, apex uint32) error {
 	served, left, soa := Served(records, zone)
 	if soa == nil {
@@ -214,8 +215,8 @@ func (r *Result) AddZoneWith(zone string, records []dns.RR, apex uint32) error {
 	return nil
 }
 
-// ttls returns the TTLs of a node for its records at the apex and for what does not exist (RFC 2308 section 5), as near
-// to those of the zone as a node has them.
+// ttls returns the TTL of a node for its records at the apex and its negative TTL (RFC 2308 section 5). They are as
+// near to the TTLs of the zone as the limits of a node permit.
 func (r *Result) ttls(zone string, apex uint32, soa *dns.SOA) (uint32, uint32) {
 	negative := min(soa.Minttl, soa.Hdr.Ttl)
 	if within := min(max(apex, 1), maxApexTTL); within != apex {
@@ -239,7 +240,7 @@ const (
 // MaxTTL is the greatest TTL in seconds (RFC 2181 section 8).
 const MaxTTL = 1<<31 - 1
 
-// checkTTLs returns an error for the first record with a TTL that is out of range.
+// checkTTLs returns an error for the first record with an invalid TTL.
 func checkTTLs(records []dns.RR) error {
 	for _, rr := range records {
 		if ttl := rr.Header().Ttl; ttl > MaxTTL {
@@ -250,7 +251,7 @@ func checkTTLs(records []dns.RR) error {
 	return nil
 }
 
-// put adds a zone with the TTLs of z, the records that a node serves, and the others.
+// put adds a zone with the TTLs of z, its supported records, and the omitted records.
 func (r *Result) put(z Zone, zone string, served []dns.RR, left []Deviation) {
 	name := strings.TrimSuffix(zone, ".")
 	file := strings.ReplaceAll(name, "/", "@") + ".zone"

@@ -6,8 +6,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Served returns the records of a zone that a node serves, the others with the reason, and the SOA of the zone, nil if
-// there is none.
+// Served returns the records of a zone that a node can serve, the other records with the reason, and the SOA record
+// (nil if missing).
 func Served(records []dns.RR, zone string) (served []dns.RR, left []Deviation, soa *dns.SOA) {
 	cuts := map[string]bool{}
 	for _, rr := range records {
@@ -33,7 +33,7 @@ func Served(records []dns.RR, zone string) (served []dns.RR, left []Deviation, s
 	return served, left, soa
 }
 
-// refusal returns why a node does not serve a record; "" if it does. cuts are the names that are delegated.
+// refusal returns why a node cannot serve a record, or "" if it can. cuts are the delegated names.
 func refusal(rr dns.RR, zone string, cuts map[string]bool) string {
 	owner := dns.CanonicalName(rr.Header().Name)
 	for name := owner; len(name) > len(zone); {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// serial matches the serial of an SOA record in the text of a zone file: the number behind the two names, with white
-// space, parentheses and comments between.
+// serial matches the serial of an SOA record in a zone file: the number after the two names. White space, parentheses
+// and comments may precede it.
 var serial = regexp.MustCompile(`(?i)(\sSOA\s+[^\s;()"]+\s+[^\s;()"]+(?:[\s(]|;[^\n]*\n)+)(\d{10,})`)
 
 // ShortSerial replaces serials above 32 bits by 1 in the text of a zone file. Nodes generate their own serials, so no

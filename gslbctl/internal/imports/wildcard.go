@@ -6,7 +6,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// serve records that a name exists in the result, and the names above it.
+// serve records that a name and all names above it exist in the result.
 func (r *Result) serve(name string) {
 	if r.names == nil {
 		r.names = map[string]bool{}
@@ -24,8 +24,8 @@ func parentOf(name string) string {
 	return name[next:]
 }
 
-// Finish completes the reasons of omitted records: if the result has no other record of the name, a wildcard of the
-// zone answers it from now on (RFC 4592). Importers call it last.
+// Finish completes the reasons of omitted records. If the result has no other record of the name, the reason mentions
+// the wildcard that now matches the name (RFC 4592). Importers call it last.
 func (r *Result) Finish() {
 	for i := range r.Left {
 		name, _, _ := strings.Cut(r.Left[i].Record, " ")
@@ -38,7 +38,7 @@ func (r *Result) Finish() {
 	}
 }
 
-// wildcardFor returns the wildcard that answers a name, "" if no wildcard does or the name exists.
+// wildcardFor returns the wildcard that matches a name, or "" if no wildcard matches or the name exists.
 func (r *Result) wildcardFor(name string) string {
 	if r.names[name] {
 		return ""
@@ -47,7 +47,7 @@ func (r *Result) wildcardFor(name string) string {
 		if r.names["*."+above] {
 			return "*." + above
 		}
-		if r.names[above] { // the closest name that exists has no wildcard
+		if r.names[above] { // the closest existing name has no wildcard
 			return ""
 		}
 	}

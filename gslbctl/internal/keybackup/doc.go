@@ -1,7 +1,7 @@
-// Package keybackup owns backups of a node's signing keys: it puts the files of a folder of keys into one file that a
-// passphrase opens, and back. Package cli calls it (gslbctl dnssec backup and restore). It never makes a request: a
-// private key never crosses the HTTP API.
+// Package keybackup implements backups of a node's signing keys. It stores the files of a key directory in one file
+// that is encrypted with a passphrase, and restores them. Package cli calls it (gslbctl dnssec backup and restore). It
+// never sends a request: the HTTP API never transports private keys.
 //
-// The file is of age (https://age-encryption.org/v1), sealed by scrypt, and holds a tar archive, so that it can be
-// also opened without gslbctl: age -d FILE | tar x.
+// The file has the age format (https://age-encryption.org/v1) with scrypt, and contains a tar archive. The command age
+// -d FILE | tar x opens it without gslbctl.
 package keybackup

@@ -18,20 +18,21 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Endings of the files in a backup: the two halves of a key, and a zone's record of its keys.
+// Suffixes of the files in a backup: the public and the private half of a key, and the key record of a zone.
 const (
 	publicEnding  = ".key"
 	privateEnding = ".private"
 	recordEnding  = ".record"
 )
 
-// maxFile bounds a file of the folder, in octets. The largest, a record, has at most 64 KiB.
+// maxFile is the maximum size of a file in the directory, in octets. The largest file, a key record, has at most 64
+// KiB.
 const maxFile = 64 << 10
 
-// maxReads bounds the tries to read the folder while a node changes it.
+// maxReads is the maximum number of attempts to read the directory while a node changes it.
 const maxReads = 5
 
-// File is a file of a folder of keys. Name has no directory.
+// File is a file of a key directory. Name has no directory.
 type File struct {
 	Name    string
 	Content []byte
@@ -42,11 +43,11 @@ type Key struct {
 	Zone    string
 	Tag     uint16
 	Created time.Time
-	name    string // of its files, without ending
+	name    string // file name without suffix
 	public  string // base64
 }
 
-// kept reports whether a backup contains a file of this name. Files of keys that are out of use do not.
+// kept reports whether a backup contains a file of this name. It omits the files of unused keys.
 func kept(name string) bool {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return false
@@ -55,8 +56,9 @@ func kept(name string) bool {
 	return ending == recordEnding || strings.HasPrefix(name, "K") && (ending == publicEnding || ending == privateEnding)
 }
 
-// Read returns the files of all keys in a folder, and the keys, at a single time: it retries while a node changes
-// them. A key with half of it missing, or with halves that do not fit, is an error, as is a folder without keys.
+// Read returns the files of all keys in a directory, and the keys, as a consistent snapshot: it retries while a node
+// changes the directory. A key with a missing half, or with halves that do not match, is an error. A directory without
+// keys is an error.
 func Read(dir string) ([]File, []Key, error) {
 	before, err := readOnce(dir)
 	for range maxReads {
@@ -97,7 +99,7 @@ func readOnce(dir string) (files []File, err error) {
 		}
 		info, err := os.Stat(filepath.Join(dir, e.Name()))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // the node has just removed it
+			continue // the node has just removed the file
 		}
 		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
 			err = fmt.Errorf("%s is no key file: it must be a file of at most %d octets", filepath.Join(dir, e.Name()),
@@ -115,7 +117,7 @@ func readOnce(dir string) (files []File, err error) {
 	return files, nil
 }
 
-// keysOf returns the keys in files, in the order of their public halves. An error names the file.
+// keysOf returns the keys in files, sorted by their public halves. An error names the file.
 func keysOf(files []File) (keys []Key, err error) {
 	content := contents(files)
 	for _, f := range files {
@@ -139,7 +141,7 @@ func keysOf(files []File) (keys []Key, err error) {
 	return keys, nil
 }
 
-// parse reads the two halves of a key in BIND's format.
+// parse parses the two halves of a key in the format of BIND.
 func parse(base string, public, private []byte) (Key, error) {
 	rr, err := dns.ReadRR(bytes.NewReader(public), base+publicEnding)
 	record, is := rr.(*dns.DNSKEY)
@@ -158,9 +160,9 @@ func parse(base string, public, private []byte) (Key, error) {
 	return Key{zone, record.KeyTag(), created(private), base, record.PublicKey}, nil
 }
 
-// publicOf returns the public half of a private key in the form of a DNSKEY record (RFC 6605, RFC 8080), "" for one
-// that is not valid or of an algorithm that nodes do not use. It is derived: package dns returns a private key of ECDSA
-// the public half of the record.
+// publicOf returns the public half of a private key as in a DNSKEY record (RFC 6605, RFC 8080). It returns "" for an
+// invalid key or an algorithm that nodes do not use. It derives the public half, because package dns copies the public
+// half of an ECDSA key from the DNSKEY record.
 func publicOf(secret crypto.PrivateKey) string {
 	switch k := secret.(type) {
 	case *ecdsa.PrivateKey:
@@ -173,7 +175,7 @@ func publicOf(secret crypto.PrivateKey) string {
 			return ""
 		}
 		if point, err := own.PublicKey.Bytes(); err == nil {
-			return base64.StdEncoding.EncodeToString(point[1:]) // without the mark of an uncompressed point
+			return base64.StdEncoding.EncodeToString(point[1:]) // without the prefix of an uncompressed point
 		}
 	case ed25519.PrivateKey:
 		if len(k) == ed25519.PrivateKeySize {
@@ -183,7 +185,7 @@ func publicOf(secret crypto.PrivateKey) string {
 	return ""
 }
 
-// created returns the time of creation in a private key file, or zero.
+// created returns the creation time in a private key file, or zero.
 func created(private []byte) time.Time {
 	for line := range strings.Lines(string(private)) {
 		if text, is := strings.CutPrefix(line, "Created:"); is {

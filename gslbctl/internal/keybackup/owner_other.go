@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// giveTo sets the owner and group of the file at path to those of owner. It does nothing if this process runs as that
-// user and not as root.
+// giveTo changes the owner and group of the file at path to those of owner. If this process runs as that user and not
+// as root, it does nothing.
 func giveTo(path string, owner fs.FileInfo) error {
 	of, known := owner.Sys().(*syscall.Stat_t)
 	if !known || int(of.Uid) == os.Geteuid() && os.Geteuid() != 0 {

@@ -15,10 +15,10 @@ import (
 	"gslb.internal/shared/durable"
 )
 
-// maxKeys bounds the keys of a zone: a node publishes no more.
+// maxKeys is the maximum number of keys of a zone on a node.
 const maxKeys = 3
 
-// Action is the treatment of a key by a restore.
+// Action is the action of a restore for one key.
 type Action string
 
 // The actions.
@@ -32,12 +32,12 @@ const (
 type Step struct {
 	Key
 	Action Action
-	Reason string // why it is refused
-	files  []File // to add, in this order
+	Reason string // reason of a rejection
+	files  []File // files to add, in this order
 }
 
-// Plan returns the steps of a restore of the keys of some zones, or of all zones if none are given, into a folder. The
-// folder may be missing. Plan changes nothing, and no step overwrites a file.
+// Plan returns the steps that restore the keys of some zones into a directory, or of all zones if zones is empty. The
+// directory may be missing. Plan changes no file, and no step overwrites a file.
 func Plan(dir string, b *Backup, zones []string) ([]Step, error) {
 	there, err := readOnce(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +114,7 @@ func (p *plan) step(k Key) (Step, error) {
 
 func (k Key) refused(reason string) Step { return Step{Key: k, Action: Refuse, Reason: reason} }
 
-// others returns the number of other keys of the same zone, in the folder and in the previous steps.
+// others returns the number of other keys of the zone, in the directory and in the previous steps.
 func (p *plan) others(k Key) (count int) {
 	zone, _, _ := strings.Cut(k.name, "+")
 	for name := range p.there {
@@ -135,8 +135,8 @@ func recordName(zone string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(zone, "."), "/", "%2F") + recordEnding
 }
 
-// withdrawn returns the time at which a key was taken out of its zone, by the node's record of the zone; zero if the
-// key is in use or the record does not know it. public is the public half in base64.
+// withdrawn returns the time at which a key was removed from its zone, according to the node's key record of the zone.
+// It returns zero if the key is in use or missing in the record. public is the public half in base64.
 func withdrawn(record []byte, public string) (time.Time, error) {
 	var known struct {
 		Keys []struct {
@@ -158,8 +158,8 @@ func withdrawn(record []byte, public string) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// Apply puts the files of steps into a folder, all of them or none. It creates a missing folder. Files and
-// folder belong to the owner of the folder, or of the one above it.
+// Apply writes the files of steps into a directory: all of them or none. It creates a missing directory. Files and
+// directory get the owner of the directory, or of its parent directory.
 func Apply(dir string, steps []Step) (err error) {
 	made := false
 	owner, err := os.Stat(dir)
@@ -187,7 +187,7 @@ func Apply(dir string, steps []Step) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(staged), durable.SyncDir(dir))
 		if err != nil && made {
-			_ = os.Remove(dir) // fails if something was left in it
+			_ = os.Remove(dir) // fails if the directory is not empty
 		}
 	}()
 	var names []string
@@ -200,7 +200,7 @@ func Apply(dir string, steps []Step) (err error) {
 		}
 	}
 	for _, name := range names {
-		// A link, unlike a rename, never replaces a file that a node has created meanwhile.
+		// Unlike a rename, a link never replaces a file that a node has created in the meantime.
 		if err := os.Link(filepath.Join(staged, name), filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("putting a key into its folder: %w", err)
 		}
@@ -209,7 +209,7 @@ func Apply(dir string, steps []Step) (err error) {
 	return nil
 }
 
-// stage writes a file to disk, with the mode of a node.
+// stage writes a file to disk with the file mode that a node uses.
 func stage(path string, file File, owner fs.FileInfo) error {
 	mode := fs.FileMode(0o600)
 	if strings.HasSuffix(path, publicEnding) {

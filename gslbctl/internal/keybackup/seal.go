@@ -13,10 +13,10 @@ import (
 	"filippo.io/age"
 )
 
-// MaxBackup bounds a backup, in octets: some 10 000 zones.
+// MaxBackup is the maximum size of a backup in octets. It is sufficient for some 10 000 zones.
 const MaxBackup = 64 << 20
 
-// aboutName is the name of the first file in the archive. Only backups by this package contain this file.
+// aboutName is the name of the first file in the archive. Only backups of this package contain it.
 const aboutName = "gslb-signing-keys.json"
 
 // about is the content of the file aboutName.
@@ -29,13 +29,13 @@ type about struct {
 // format is the version of the archive's format.
 const format = 1
 
-// maxWork is the highest work factor of scrypt that is taken from a file: some seconds, 1 GiB. age makes 18.
+// maxWork is the highest accepted work factor of scrypt: some seconds and 1 GiB. age writes 18.
 const maxWork = 20
 
 // Backup is the content of a backup file: the key files of some zones.
 type Backup struct {
 	MadeAt time.Time
-	Host   string // on which it was made
+	Host   string // name of the machine that made the backup
 	Files  []File
 	Keys   []Key
 }
@@ -63,11 +63,10 @@ func seal(w io.Writer, to age.Recipient, b *Backup) error {
 	return errors.Join(archive.Close(), sealed.Close())
 }
 
-// errForeign means that the passphrase opens the file and that it is no backup by Write.
+// errForeign means that the passphrase opens the file, but the file is no backup of this package.
 var errForeign = errors.New("it opens, and is no backup of signing keys by gslbctl dnssec backup")
 
-// Open decrypts a backup. It checks the whole file first, so the author of the content knew the
-// passphrase.
+// Open decrypts a backup. It authenticates the whole file first, so the author of the content knew the passphrase.
 func Open(r io.Reader, passphrase string) (*Backup, error) {
 	by, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
@@ -137,7 +136,7 @@ func unpack(content []byte) (*Backup, error) {
 	return b, err
 }
 
-// Write seals a backup into a new file, which only its owner may read. A file that is there is an error.
+// Write encrypts a backup into a new file with mode 0600. An existing file is an error.
 func Write(path, passphrase string, b *Backup) (err error) {
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
@@ -153,8 +152,8 @@ func Write(path, passphrase string, b *Backup) (err error) {
 	return nil
 }
 
-// Check returns an error if the file at path cannot be a backup: it is missing, no regular file, or too large. Call it
-// before asking for a passphrase.
+// Check returns an error if the file at path cannot be a backup: it is missing, no regular file, or too large. The
+// caller checks the file before it asks for a passphrase.
 func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -169,7 +168,7 @@ func Check(path string) error {
 	return nil
 }
 
-// Load opens the backup in a file.
+// Load decrypts the backup in a file.
 func Load(path, passphrase string) (*Backup, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package manifest owns the reading of api.Documents from YAML or JSON: from a file, the files of a folder, or standard
-// input. It remembers the line of each object, so that errors of nodes can name it. Package cli calls it. It makes no
-// request and checks keys and types only.
+// Package manifest reads api.Documents in YAML or JSON: from a file, the files of a directory, or standard input. It
+// stores the line of each object for error messages. Package cli calls it. It sends no request and validates only keys
+// and types.
 package manifest
 
 import (
@@ -37,8 +37,8 @@ func (m *Manifest) Place(object string) string {
 	return object
 }
 
-// Read reads the file at path, or the .yaml, .yml and .json files of a folder, or stdin if path is
-// "-". Several files make one document. Unknown keys are errors.
+// Read reads the file at path, or the .yaml, .yml and .json files of a directory, or stdin if path is "-". It merges
+// several files into one document. Unknown keys are errors.
 func Read(path string, stdin io.Reader) (*Manifest, error) {
 	m := &Manifest{places: map[string]string{}}
 	if path == "-" {
@@ -60,7 +60,7 @@ func Read(path string, stdin io.Reader) (*Manifest, error) {
 	return m, nil
 }
 
-// OwnedBy returns the objects of an owner in a document, without settings, which have none.
+// OwnedBy returns the objects of an owner in a document. The result has no settings, because settings have no owner.
 func OwnedBy(doc api.Document, owner string) api.Document {
 	return api.Document{
 		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Text("owner") == owner }),
@@ -114,7 +114,7 @@ func (m *Manifest) read(path string) error {
 	return m.add(path, text)
 }
 
-// bounded reads all of r. More than api.MaxDocument octets are an error.
+// bounded reads r completely. It returns an error for more than api.MaxDocument octets.
 func bounded(r io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, api.MaxDocument+1))
 	switch {
@@ -130,7 +130,7 @@ func bounded(r io.Reader, name string) ([]byte, error) {
 	return text, nil
 }
 
-// add adds the objects of a text, which may have several YAML documents.
+// add adds the objects of a text. The text may contain several YAML documents.
 func (m *Manifest) add(name string, text []byte) error {
 	if strings.HasSuffix(name, ".json") {
 		text = jsonOnly.ReplaceAllFunc(text, unescape)
@@ -157,11 +157,11 @@ func (m *Manifest) add(name string, text []byte) error {
 	}
 }
 
-// jsonOnly matches escapes of JSON that the YAML library does not know, a character as two of them and a slash, and
-// escaped backslashes, behind which there is none.
+// jsonOnly matches JSON escapes that the YAML library does not support: surrogate pairs and \/. It also matches escaped
+// backslashes, so that the following characters are not mistaken for an escape.
 var jsonOnly = regexp.MustCompile(`\\\\|\\/|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
 
-// unescape returns the character of an escape. An escaped backslash stays as it is.
+// unescape returns the character of an escape. It returns an escaped backslash unchanged.
 func unescape(escape []byte) []byte {
 	var text string
 	if string(escape) == `\\` || json.Unmarshal([]byte(`"`+string(escape)+`"`), &text) != nil {
@@ -170,7 +170,7 @@ func unescape(escape []byte) []byte {
 	return []byte(text)
 }
 
-// datesAreTexts leaves texts that look like dates unchanged: no field of a document is a date.
+// datesAreTexts makes texts that look like dates strings, because no field of a document is a date.
 func datesAreTexts(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" {
 		n.Tag = "!!str"
@@ -266,8 +266,8 @@ func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) e
 	return nil
 }
 
-// embedded returns the name of the embedded struct with a dot, which encoding/json puts before its fields in errors; ""
-// without one.
+// embedded returns the name of the embedded struct and a dot, which encoding/json adds before field names in errors. It
+// returns "" if there is no embedded struct.
 func embedded(t reflect.Type) string {
 	for field := range t.Fields() {
 		if field.Anonymous {
@@ -277,7 +277,8 @@ func embedded(t reflect.Type) string {
 	return ""
 }
 
-// refuseUnknown returns an error for the first key of n, or of an object in it, that the struct type t lacks.
+// refuseUnknown returns an error for the first unknown key of n or of a nested object. t is the struct type with the
+// known keys.
 func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
 	if p, isPatch := reflect.Zero(t).Interface().(patch); isPatch {
 		return refuseUndeclared(name, n, p.Declared())
@@ -297,7 +298,7 @@ func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// refuseUndeclared returns an error for the first key of n, or of an object in it, that is not declared.
+// refuseUndeclared returns an error for the first undeclared key of n or of a nested object.
 func refuseUndeclared(name string, n *yaml.Node, fields *model.Fields) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -337,7 +338,8 @@ func fieldType(t reflect.Type, key string) reflect.Type {
 	return t
 }
 
-// valueOf returns the value at a path of keys, such as health_check.type, or the object if there is no such value.
+// valueOf returns the value at a path of keys, such as health_check.type. If there is no such value, it returns the
+// object.
 func valueOf(n *yaml.Node, path string) *yaml.Node {
 	key, rest, _ := strings.Cut(path, ".")
 	for i := 0; i+1 < len(n.Content); i += 2 {

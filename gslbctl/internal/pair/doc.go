@@ -1,4 +1,4 @@
-// Package pair owns the starting configurations that gslbctl init writes: matching files for
-// overwatch nodes and an agent, with fresh keys. Package cli calls it. It knows the keys of these
-// only the files of the two programs. It never overwrites a file and makes no request.
+// Package pair creates the configurations that gslbctl init writes: matching files for overwatch nodes and an agent,
+// with new keys. Package cli calls it. It knows only the configuration keys of these files. It never overwrites a file
+// and sends no request.
 package pair

@@ -2,7 +2,7 @@ package pair
 
 import "go.yaml.in/yaml/v3"
 
-// root returns the mapping of the document. An empty document gets one.
+// root returns the mapping of the document. It adds a mapping to an empty document.
 func (j *joiner) root() *yaml.Node {
 	if len(j.document.Content) == 0 {
 		*j.document = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
@@ -10,10 +10,10 @@ func (j *joiner) root() *yaml.Node {
 	return j.document.Content[0]
 }
 
-// text returns the scalar at a path, "" if there is none.
+// text returns the scalar at a path, or "" if it does not exist.
 func (j *joiner) text(path ...string) string { return textOf(j.root(), path...) }
 
-// set writes a value to a path, and makes the mappings that lead to it.
+// set writes a value to a path. It creates missing mappings on the path.
 func (j *joiner) set(value *yaml.Node, path ...string) {
 	parent := j.root()
 	for _, key := range path[:len(path)-1] {
@@ -37,7 +37,7 @@ func (j *joiner) set(value *yaml.Node, path ...string) {
 	*old = *value
 }
 
-// find returns the node at a path below a mapping, nil if there is none.
+// find returns the node at a path below a mapping, or nil if it does not exist.
 func find(from *yaml.Node, path ...string) *yaml.Node {
 	for _, key := range path {
 		if from == nil || from.Kind != yaml.MappingNode {
@@ -54,7 +54,7 @@ func find(from *yaml.Node, path ...string) *yaml.Node {
 	return from
 }
 
-// textOf returns the scalar at a path below a mapping, "" if there is none.
+// textOf returns the scalar at a path below a mapping, or "" if it does not exist.
 func textOf(from *yaml.Node, path ...string) string {
 	if n := find(from, path...); n != nil && n.Kind == yaml.ScalarNode {
 		return n.Value

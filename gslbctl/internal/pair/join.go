@@ -15,14 +15,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Joined describes a new node of an existing cluster: its file, and the changes for the other machines. Lists are
-// complete and replace those of a configuration.
+// Joined describes a new node of an existing cluster: its file, and the changes for the other machines. Each list is
+// complete and replaces the list in a configuration.
 type Joined struct {
 	Node     string   `json:"node"`
 	File     string   `json:"file"`     // the configuration of the new node
 	Existing string   `json:"existing"` // the node whose configuration was read
-	Secrets  []string `json:"secrets"`  // files with secrets that the configuration names, to copy as they are
-	// NewSecret reports that the cluster had no key exchange: key_sync.secret of File is new.
+	Secrets  []string `json:"secrets"`  // secret files of the configuration, to copy unchanged
+	// NewSecret reports that the cluster had no key exchange, and that key_sync.secret in File is new.
 	NewSecret bool         `json:"new_secret"`
 	API       string       `json:"api,omitempty"` // api.address of the existing node; "" if it stays
 	Peers     []string     `json:"peers"`         // key_sync.peers of all nodes
@@ -48,8 +48,8 @@ type joiner struct {
 	result   Joined
 }
 
-// Join writes the configuration of a new node into a directory: the configuration of an existing node in a file, with
-// the name and the addresses of the new node. region replaces the region unless it is "". It overwrites no file.
+// Join writes the configuration of a new node into a directory. It copies the configuration of an existing node and
+// replaces the name and the addresses. It replaces the region unless region is "". It overwrites no file.
 func Join(dir, file string, node Node, region string) (*Joined, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -75,7 +75,7 @@ func Join(dir, file string, node Node, region string) (*Joined, error) {
 	return &j.result, create(j.result.File, out.Bytes())
 }
 
-// edit changes the document and fills in the result.
+// edit changes the document and sets the fields of the result.
 func (j *joiner) edit(region string) error {
 	j.existing = j.text("overwatch", "identity", "node_id")
 	if j.existing == "" {
@@ -112,7 +112,7 @@ func (j *joiner) edit(region string) error {
 	return nil
 }
 
-// joinZones adds the new node to the zones that have the existing node as a name server. The first label of the
+// joinZones adds the new node to the zones that have the existing node as a name server. The first label of a name
 // server's name is the id of the node.
 func (j *joiner) joinZones() {
 	zones := find(j.root(), "dns", "zones")
@@ -164,7 +164,7 @@ func (j *joiner) joinPeers() error {
 		return fmt.Errorf("api.address is %q: it must be an address and a port, such as :%d", listen, apiPort)
 	}
 	if address, err := netip.ParseAddr(host); err == nil && address.IsLoopback() && !j.node.Addresses[0].IsLoopback() {
-		j.result.API = ":" + port // the other nodes must reach it
+		j.result.API = ":" + port // the other nodes send requests to it
 		j.set(scalar(j.result.API), "api", "address")
 	}
 	scheme := "http://"
@@ -208,7 +208,7 @@ func (j *joiner) joinPeers() error {
 	return nil
 }
 
-// appendNetwork appends an address to networks that do not contain it.
+// appendNetwork appends the network of an address unless networks contain the address.
 func appendNetwork(networks []string, address netip.Addr) []string {
 	for _, text := range networks {
 		if network, err := netip.ParsePrefix(text); err == nil && network.Contains(address) {
@@ -218,8 +218,8 @@ func appendNetwork(networks []string, address netip.Addr) []string {
 	return append(networks, netip.PrefixFrom(address, address.BitLen()).String())
 }
 
-// moveListener replaces an address of the existing node in a listener, or in each of a list, by the address of the
-// new node in the same position.
+// moveListener replaces the address of the existing node in a listener or a list of listeners. The replacement is the
+// address of the new node at the same position.
 func (j *joiner) moveListener(listener *yaml.Node) {
 	if listener == nil {
 		return
@@ -233,7 +233,7 @@ func (j *joiner) moveListener(listener *yaml.Node) {
 	}
 }
 
-// addressesOf returns the addresses of a name in records of a zone file.
+// addressesOf returns the addresses of a name in the records of a zone file.
 func addressesOf(name string, records []string) (list []netip.Addr) {
 	for _, record := range records {
 		fields := strings.Fields(record)

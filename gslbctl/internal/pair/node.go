@@ -13,15 +13,15 @@ import (
 // Node is an overwatch node.
 type Node struct {
 	Name      string       // its node_id, and its name in the zone
-	Addresses []netip.Addr // where clients reach it; agents and other nodes use the first
-	DNS       string       // its listeners: address:port, or :port for all addresses
+	Addresses []netip.Addr // addresses for clients; agents and other nodes use the first
+	DNS       string       // listener: address:port, or :port for all addresses
 	Gossip    string
 	API       string
 	Metrics   string
 }
 
-// Default ports of listeners. A local plan uses localDNSPort, which needs no privileges, and loopback addresses. Of
-// several nodes on one machine, each has the next port.
+// Default ports of listeners. A local plan uses loopback addresses and localDNSPort, which needs no privileges. Several
+// nodes on one machine use successive ports.
 const (
 	dnsPort      = 53
 	localDNSPort = 5300
@@ -30,7 +30,7 @@ const (
 	metricsPort  = 9090
 )
 
-// maxNodes bounds the nodes of a plan: more cannot exchange keys.
+// maxNodes is the maximum number of nodes of a plan, because key exchange supports no more nodes.
 const maxNodes = 32
 
 // ParseNode parses "<name>=<ip>[,<ip>...]", or only a name.
@@ -63,12 +63,12 @@ func ParseNode(text string) (Node, error) {
 	return n, nil
 }
 
-// isMachine reports whether an address can belong to a machine.
+// isMachine reports whether an address can be the address of a machine.
 func isMachine(a netip.Addr) bool {
 	return a.Zone() == "" && !a.IsUnspecified() && !a.IsMulticast() && a != netip.AddrFrom4([4]byte{255, 255, 255, 255})
 }
 
-// completeNodes fills in the omitted values of each node, and its listeners.
+// completeNodes sets the omitted values and the listeners of each node.
 func (p *Plan) completeNodes() error {
 	nodes := slices.Clone(p.Nodes)
 	if len(nodes) == 0 && p.Local {
@@ -112,13 +112,13 @@ func (p *Plan) completeNodes() error {
 // listener is a kind of listener that each node has.
 type listener struct {
 	flag      string
-	given     []string           // one for all nodes, or one for each; none: the defaults
-	otherwise func(*Node) string // the default of a plan that is not local
-	localPort int                // the port of a local plan's first node; each has the next one
+	given     []string           // one for all nodes, or one for each node; empty: the defaults
+	otherwise func(*Node) string // default of a non-local plan
+	localPort int                // port of the first node of a local plan; each further node has the next port
 	of        func(*Node) *string
 }
 
-// gossipListener returns the default listener of gossip: on all addresses of a node's family.
+// gossipListener returns the default gossip listener: all addresses of the node's address family.
 func gossipListener(n *Node) string {
 	all := netip.IPv4Unspecified()
 	if n.Addresses[0].Is6() {
@@ -127,7 +127,7 @@ func gossipListener(n *Node) string {
 	return netip.AddrPortFrom(all, gossipPort).String()
 }
 
-// apiListener returns the default API listener: loopback only, unless other nodes need it.
+// apiListener returns the default API listener: loopback for a single node, all addresses for several nodes.
 func apiListener(nodes int) string {
 	if nodes > 1 {
 		return fmt.Sprintf(":%d", apiPort)
@@ -135,7 +135,7 @@ func apiListener(nodes int) string {
 	return fmt.Sprintf("127.0.0.1:%d", apiPort)
 }
 
-// listen sets the listener of a kind for every node.
+// listen sets one listener of every node.
 func (p *Plan) listen(l *listener) error {
 	nodes := p.Nodes
 	if len(l.given) > 1 && len(l.given) != len(nodes) {
@@ -174,7 +174,7 @@ func sameMachine(a, b *Node) (shared bool, at netip.Addr) {
 	return true, a.Addresses[i]
 }
 
-// overlap reports whether two listeners of a machine exclude each other.
+// overlap reports whether two listeners on one machine conflict.
 func overlap(a, b string) bool {
 	aHost, aPort, _ := net.SplitHostPort(a)
 	bHost, bPort, _ := net.SplitHostPort(b)
@@ -198,7 +198,7 @@ func checkListen(text string) error {
 	return nil
 }
 
-// exchange returns an error if an API listens on loopback only although other nodes must reach it.
+// exchange returns an error if the API of a node listens only on loopback although other nodes send requests to it.
 func (p *Plan) exchange() error {
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
@@ -214,7 +214,7 @@ func (p *Plan) exchange() error {
 	return nil
 }
 
-// reach returns the address at which others reach one of a node's listeners.
+// reach returns the address of a listener for other machines.
 func (n *Node) reach(listener string) string {
 	_, port, _ := net.SplitHostPort(listener)
 	return net.JoinHostPort(n.Addresses[0].String(), port)
@@ -223,16 +223,15 @@ func (n *Node) reach(listener string) string {
 // DNSAt returns a node's DNS address, host:port.
 func (n *Node) DNSAt() string { return n.here(n.DNS) }
 
-// APIAt returns a node's API address: for the other nodes if there are any, else for its own
-// machine.
+// APIAt returns the API address of a node: for the other nodes if there are several nodes, or else for its own machine.
 func (n *Node) APIAt() string { return n.here(n.API) }
 
 // Reached holds the addresses of a node's API and DNS, as host:port, that an administrator uses.
 type Reached struct{ API, DNS string }
 
-// AdminAt returns the nodes that an administrator on this machine reaches with a token that never crosses a network
-// unencrypted: nodes whose API listens on loopback or on all addresses. Of a plan that is not local, only the first
-// node can be one: it runs here, or an SSH tunnel leads to it.
+// AdminAt returns the nodes that an administrator on this machine can reach without sending the token unencrypted over
+// a network: nodes with an API on loopback or on all addresses. In a non-local plan, only the first node can qualify:
+// it runs on this machine or is reachable through an SSH tunnel.
 func (p *Plan) AdminAt() (list []Reached) {
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
@@ -250,7 +249,7 @@ func (p *Plan) AdminAt() (list []Reached) {
 	return list
 }
 
-// here returns a listener with the node's address instead of a wildcard address.
+// here returns a listener in which the node's address replaces a wildcard address.
 func (n *Node) here(listener string) string {
 	if host, _, _ := net.SplitHostPort(listener); !isAny(host) {
 		return listener

@@ -11,14 +11,14 @@ import (
 
 // Plan describes the deployment to configure.
 type Plan struct {
-	Zone     string // the zone that is delegated to the nodes
+	Zone     string // zone that the parent delegates to the nodes
 	Region   string // region of the nodes and of the agent's backends
 	Nodes    []Node
 	Services []Service
 	Check    string // health check: tcp, http:/path or https:/path
 	DataDir  string // parent of all data directories; empty: the programs' defaults
-	Local    bool   // all on this machine
-	// Listeners, one for all nodes or one for each in order; none: the defaults.
+	Local    bool   // all nodes run on this machine
+	// Listeners: one for all nodes, or one for each node in order; empty: the defaults.
 	DNS, Gossip, API, Metrics []string
 }
 
@@ -64,7 +64,7 @@ var (
 // maxName is the length of the longest DNS name as text (RFC 1035 section 2.3.4).
 const maxName = 253
 
-// Complete checks the plan and fills in defaults. It merges services with the same name, and writes nothing.
+// Complete validates the plan and sets defaults. It merges services with the same name, and writes no file.
 func (p Plan) Complete() (Plan, error) {
 	p.Zone = plain(p.Zone)
 	if err := checkName(p.Zone); err != nil {
@@ -114,7 +114,7 @@ func checkName(name string) error {
 // maxBackends bounds the backends of an agent.
 const maxBackends = 64
 
-// inZone appends the zone to names that are not in it.
+// inZone appends the zone to names outside the zone.
 func inZone(services []Service, zone string) ([]Service, error) {
 	if len(services) == 0 {
 		return nil, errors.New("--service is missing: name=ip:port, such as app=192.0.2.10:8080")

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// checkBackends returns an error if a node would refuse a backend: at a port of the node's own listeners, or at a
-// loopback or link-local address. A node accepts a loopback address only if its gossip listens on loopback only.
+// checkBackends returns an error if a node would reject a backend: at a listener port of the node, or at a loopback or
+// link-local address. A node accepts a loopback address only if its gossip listens only on loopback.
 func (p *Plan) checkBackends() error {
 	for _, s := range p.Services {
 		for _, at := range s.Backends {
@@ -23,7 +23,7 @@ func (p *Plan) checkBackends() error {
 	return nil
 }
 
-// refuses returns the reason why the node refuses a backend; "" if it accepts it.
+// refuses returns the reason why the node rejects a backend, or "" if it accepts the backend.
 func (n *Node) refuses(at netip.AddrPort) string {
 	own := at.Addr().IsLoopback() || slices.Contains(n.Addresses, at.Addr())
 	for _, l := range []struct{ flag, address string }{

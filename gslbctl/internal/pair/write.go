@@ -29,7 +29,7 @@ const TokenFile = "admin.token"
 type Files struct {
 	Overwatch []string `json:"overwatch"` // in the order of the nodes
 	Agent     string   `json:"agent"`
-	Token     string   `json:"admin_token"` // the file of the token that may do everything
+	Token     string   `json:"admin_token"` // file of the token with all rights
 }
 
 // facts are the values that the templates show.
@@ -47,12 +47,12 @@ type facts struct {
 type nodeFacts struct {
 	facts
 	Node  Node
-	Data  string   // its directory; empty: the default
-	Peers []string // the APIs of the others
+	Data  string   // data directory; empty: the default
+	Peers []string // API addresses of the other nodes
 }
 
-// Write creates all files in a directory, readable by their owner only, or none. An existing file
-// is an error and stays as it is.
+// Write creates all files in a directory, with mode 0600, or none of them. An existing file is an error and stays
+// unchanged.
 func Write(dir string, plan Plan) (Files, Plan, error) {
 	plan, err := plan.Complete()
 	if err != nil {
@@ -120,7 +120,7 @@ func (f facts) node(i int, base string) nodeFacts {
 	return n
 }
 
-// AgentsReach returns the addresses at which agents reach the nodes.
+// AgentsReach returns the addresses of the nodes for agents.
 func (f facts) AgentsReach() (list []string) {
 	for i := range f.Nodes {
 		list = append(list, f.Nodes[i].reach(f.Nodes[i].Gossip))
@@ -128,7 +128,7 @@ func (f facts) AgentsReach() (list []string) {
 	return list
 }
 
-// Networks returns the networks that the API admits if nodes need each other's.
+// Networks returns the networks that the API accepts if nodes send requests to each other.
 func (f facts) Networks() []string {
 	list := []string{"127.0.0.1/32", "::1/128"}
 	for _, n := range f.Nodes {
@@ -179,7 +179,7 @@ func (p Plan) Delegation() (list []string) {
 
 func fill(name, text string, with any) ([]byte, error) {
 	quoted := template.FuncMap{"quote": func(v any) (string, error) {
-		encoded, err := json.Marshal(v) // a JSON text is a YAML text
+		encoded, err := json.Marshal(v) // JSON texts are valid YAML
 		return string(encoded), err
 	}}
 	t, err := template.New(name).Funcs(quoted).Parse(text)
@@ -219,6 +219,6 @@ func GossipKey() string {
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-// Token returns a random service token: 52 characters of 5 random bits each, which need no quotes
-// anywhere. At least 32 characters are recommended.
+// Token returns a random service token: 52 characters of 5 random bits each, which need no quotes in any format. The
+// recommended minimum is 32 characters.
 func Token() string { return rand.Text() + rand.Text() }

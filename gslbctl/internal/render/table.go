@@ -19,7 +19,7 @@ const (
 	Dim // less important
 )
 
-// Paint colours a text (ECMA-48 SGR), if colours are allowed.
+// Paint colors a text (ECMA-48 SGR) if colors are enabled.
 func Paint(text string, tone Tone, colour bool) string {
 	if !colour {
 		return text
@@ -48,9 +48,8 @@ type Cell struct {
 // C returns a cell in the default colour.
 func C(text string) Cell { return Cell{Text: text} }
 
-// Column is the head of a column. Right aligns it to the right, for numbers. Wide shows it in wide
-// tables only. A column with a Spare above 0 is omitted on a narrow terminal; lower values stay
-// longer.
+// Column describes a column. Right aligns the column to the right, for numbers. Wide shows the column only in wide
+// tables. A narrow terminal omits columns with a Spare above 0, the highest value first.
 type Column struct {
 	Name  string
 	Right bool
@@ -58,7 +57,7 @@ type Column struct {
 	Spare int
 }
 
-// Table is a head and rows. Empty is printed instead of a table without rows.
+// Table is a header and rows. A table without rows prints Empty.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
@@ -73,10 +72,10 @@ const gap = "  "
 // Add adds a row, one cell for each column.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
-// Name adds the name of an object that the next rows are about.
+// Name adds the object name of the following rows.
 func (t *Table) Name(name string) { t.names = append(t.names, name) }
 
-// AddNamed adds a row about an object with a name.
+// AddNamed adds a row with an object name.
 func (t *Table) AddNamed(name string, cells ...Cell) {
 	t.Name(name)
 	t.Add(cells...)
@@ -85,7 +84,7 @@ func (t *Table) AddNamed(name string, cells ...Cell) {
 // Names returns the names of the objects, one per line.
 func (t *Table) Names() string { return Lines(t.names) }
 
-// only returns the table with the columns that keep selects.
+// only returns the table with the columns for which keep returns true.
 func (t *Table) only(keep func(i int) bool) *Table {
 	n := &Table{Empty: t.Empty, Rows: make([][]Cell, len(t.Rows))}
 	for i, column := range t.Columns {
@@ -100,8 +99,8 @@ func (t *Table) only(keep func(i int) bool) *Table {
 	return n
 }
 
-// fit returns the table with the columns that fit into a width, by Spare, and the names of the
-// others. Columns without Spare stay in any case.
+// fit returns the table with the columns that fit into a width, and the names of the omitted columns. It omits columns
+// by Spare and keeps columns without Spare.
 func (t *Table) fit(width int) (fitted *Table, left []string) {
 	widths := t.widths(append([][]Cell{t.head()}, t.Rows...))
 	used, spare := -len(gap), []int(nil)
@@ -140,9 +139,9 @@ func (t *Table) head() []Cell {
 // Style describes the form of a table.
 type Style struct {
 	Colour bool
-	Wide   bool // with its wide columns
-	// Width is the width of the terminal in columns. Columns that do not fit and have a Spare are
-	// left out, and a line below names them. 0 means no limit.
+	Wide   bool // with wide columns
+	// Width is the width of the terminal in columns. A narrow table omits columns with a Spare and lists them in a line
+	// below. 0 means no limit.
 	Width int
 }
 
@@ -182,8 +181,7 @@ func (t *Table) widths(rows [][]Cell) []int {
 	return widths
 }
 
-// line returns a row with padding around the colours, because escape sequences have no width, and
-// without trailing blanks.
+// line returns a row without trailing blanks. The padding is outside the color codes, because they have no width.
 func (t *Table) line(row []Cell, widths []int, colour bool) string {
 	var b strings.Builder
 	for i, cell := range row {

@@ -10,8 +10,7 @@ import (
 // None is the text of an absent value.
 const None = "-"
 
-// Printable replaces the characters of a text that are not printable, such as those that control a
-// terminal.
+// Printable replaces the non-printable characters of a text, such as terminal control characters.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -76,7 +75,7 @@ func YesNo(b bool) string {
 	return "no"
 }
 
-// Lines joins lines to a printable text.
+// Lines returns the lines as one printable text.
 func Lines(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {

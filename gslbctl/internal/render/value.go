@@ -17,7 +17,7 @@ func JSON(w io.Writer, value any) error {
 	return enc.Encode(value)
 }
 
-// YAML writes a value of the API as YAML, with the names and the order of its JSON.
+// YAML writes a value of the API as YAML, with the names and the order of the JSON.
 func YAML(w io.Writer, value any) error {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -38,8 +38,7 @@ func YAML(w io.Writer, value any) error {
 	return err
 }
 
-// blockStyle removes JSON's braces and quotes. A text that looks like a number keeps its quotes,
-// because its tag stays.
+// blockStyle removes the braces and quotes of JSON. A text that looks like a number keeps its quotes.
 func blockStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {

@@ -25,8 +25,8 @@ type healthCheck struct {
 	}
 }
 
-// check returns the health check and port of a server, and a note on differences, "" if there are none. at is its
-// address, the zero Addr if it has a target.
+// check returns the health check and port of a server, and a note on differences ("" if there are none). at is the
+// address of the server, or the zero Addr if it has a target.
 func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, tell string) {
 	c = imports.NoCheck()
 	if id == "" {
@@ -60,7 +60,7 @@ func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, te
 	} else if c.Path = "/" + strings.TrimPrefix(config.ResourcePath, "/"); c.Host != "" && port != usual {
 		c.Host += ":" + strconv.Itoa(port)
 	}
-	if kind == "HTTPS" { // certificates are not looked at there either
+	if kind == "HTTPS" { // Route 53 does not verify certificates either
 		if c.InsecureSkipVerify = true; config.EnableSNI {
 			c.ServerName = config.FullyQualifiedDomainName
 		}

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// place returns the routing algorithm that matches the policy of a set, and the region for its servers.
+// place returns the routing algorithm for the policy of a set, and the region of its servers.
 func (b *builder) place(s *recordSet) (algorithm, region string, err error) {
 	switch {
 	case s.Weight != nil:
@@ -37,8 +37,8 @@ func (b *builder) place(s *recordSet) (algorithm, region string, err error) {
 	return "", "", errors.New("how it is chosen is not known")
 }
 
-// weighted returns the algorithm and the region for a set with a weight. Sets with the weight 0 answer only if all sets
-// with other weights are down; if all weights are 0, the sets share equally.
+// weighted returns the algorithm and the region of a set with a weight. Sets with weight 0 answer only if all sets with
+// other weights are down. If all weights are 0, the sets have equal shares.
 func (b *builder) weighted(s *recordSet) (algorithm, region string) {
 	zero, others := false, false
 	for _, o := range b.zone.byName[s.Name] {
@@ -101,7 +101,7 @@ func (b *builder) geoProximity(s *recordSet) (string, error) {
 	return name, nil
 }
 
-// located adds the region name at the position of an AWS region. It returns false if the position is not known.
+// located adds the region name at the position of an AWS region. It returns false if the position is unknown.
 func (b *builder) located(name, aws string, bias int) bool {
 	at, known := awsRegions()[aws]
 	if known {
@@ -112,7 +112,7 @@ func (b *builder) located(name, aws string, bias int) bool {
 	return known
 }
 
-// clients returns the geolocation settings of the result. The first call adds them, with a note that they lack a
+// clients returns the geolocation settings of the result. The first call adds them with a note about the missing
 // database.
 func (b *builder) clients() *imports.Geolocation {
 	c := &b.result.Config

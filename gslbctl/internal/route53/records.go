@@ -14,7 +14,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxOctets bounds a file: Route 53 has 10 000 records in a zone, unless the quota is raised.
+// maxOctets is the maximum size of a file. By default, a zone in Route 53 has at most 10 000 records.
 const maxOctets = 64 << 20
 
 // recordSet is an entry of `aws route53 list-resource-record-sets`.
@@ -49,7 +49,7 @@ func (s *recordSet) String() string {
 	return strings.TrimSpace(s.Name + " " + s.Type + " " + s.SetIdentifier)
 }
 
-// routed reports whether Route 53 chooses the answer: the set has a routing policy or is an alias.
+// routed reports whether Route 53 selects the answer: the set has a routing policy or is an alias.
 func (s *recordSet) routed() bool { return s.SetIdentifier != "" || s.AliasTarget != nil }
 
 // hasAddresses reports whether the records of the set are addresses.
@@ -96,8 +96,7 @@ func readJSON(from io.Reader, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// fromOctal converts the escapes in a name from the octal form of Route 53 to the form of zone files, which are
-// decimal.
+// fromOctal converts the escapes in a name from the octal form of Route 53 to the decimal form of zone files.
 func fromOctal(name string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -127,7 +126,7 @@ func fromOctal(name string) (string, error) {
 // escapes matches a backslash with its escape in a value.
 var escapes = regexp.MustCompile(`(?s)\\([0-3][0-7]{2}|.)`)
 
-// decimal converts the octal escapes in a value to the decimal form of zone files. Others stay unchanged.
+// decimal converts the octal escapes in a value to the decimal form of zone files. Other escapes stay unchanged.
 func decimal(value string) string {
 	return escapes.ReplaceAllStringFunc(value, func(escape string) string {
 		n, err := strconv.ParseUint(escape[1:], 8, 8)
@@ -138,7 +137,7 @@ func decimal(value string) string {
 	})
 }
 
-// records returns the records of a set that is not routed.
+// records returns the records of a set without routing.
 func (s *recordSet) records() (out []dns.RR, err error) {
 	for _, r := range s.ResourceRecords {
 		value := decimal(strings.ReplaceAll(r.Value, "\n", " "))
@@ -152,7 +151,7 @@ func (s *recordSet) records() (out []dns.RR, err error) {
 }
 
 // values returns the addresses of a set. It follows aliases and CNAME records within the zone. If they lead out of the
-// zone, it returns the name there as target, without addresses. depth is the number of steps so far.
+// zone, it returns the external name as target, without addresses. depth is the number of followed records.
 func (z *zoneData) values(s *recordSet, depth int) (addresses []string, target string, err error) {
 	name := ""
 	switch {

@@ -1,6 +1,6 @@
-// Package route53 owns the conversion of hosted zones of Amazon Route 53, in the JSON that `aws route53
-// list-resource-record-sets` writes, into a configuration for an overwatch node. Package cli calls it (gslbctl import
-// route53). It makes no request and writes nothing.
+// Package route53 converts hosted zones of Amazon Route 53 to a configuration for an overwatch node. The input is the
+// JSON of `aws route53 list-resource-record-sets`. Package cli calls it (gslbctl import route53). It sends no request
+// and writes no file.
 package route53
 
 import (
@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	unchecked = 80        // the port of a server without a check
-	aliasTTL  = 60        // the TTL of an alias record, in seconds; Route 53 has the same for its own services
+	unchecked = 80        // port of a server without a check
+	aliasTTL  = 60        // TTL of an alias record in seconds; Route 53 uses the same TTL for its own services
 	anyPlace  = "default" // the region of clients in a location without a set
 )
 
@@ -43,7 +43,7 @@ func New(checks io.Reader) (*Importer, error) {
 	return i, nil
 }
 
-// Add converts the records of a zone. After an error the importer must not be used.
+// Add converts the records of a zone. After an error, the caller must not use the importer.
 func (i *Importer) Add(records io.Reader) error {
 	var file struct{ ResourceRecordSets []*recordSet }
 	if err := readJSON(records, &file); err != nil {
@@ -78,7 +78,7 @@ type reader struct {
 func (r *reader) convert() error {
 	zone := r.zone
 	var records, copies []dns.RR
-	steered := map[string]bool{} // by name, as far as it has routed sets
+	steered := map[string]bool{} // by name, with the routed sets
 	for _, s := range zone.sets {
 		if _, done := steered[s.Name]; !done && s.routed() {
 			var more []dns.RR
@@ -103,7 +103,7 @@ func (r *reader) convert() error {
 	return r.result.AddZone(zone.zone, append(records, copies...))
 }
 
-// elsewhere notes names with a different answer for some clients. A node has one set of regions for all
+// elsewhere adds a note about names with a different answer for some clients. A node has one set of regions for all
 // names, so a country of one name also affects the other names.
 func elsewhere(r *imports.Result) {
 	for _, d := range r.Config.Domains {
@@ -130,7 +130,7 @@ func elsewhere(r *imports.Result) {
 	}
 }
 
-// countriesChecked returns the countries among the regions of a domain where it has a server with a check.
+// countriesChecked returns the countries of a domain's regions that have a server with a check.
 func countriesChecked(r *imports.Result, d *imports.Domain) (countries []string) {
 	for _, region := range r.Config.Regions {
 		if len(region.Countries) > 0 && slices.ContainsFunc(region.Servers, func(s *imports.Server) bool {
@@ -142,11 +142,11 @@ func countriesChecked(r *imports.Result, d *imports.Domain) (countries []string)
 	return countries
 }
 
-// name adds a domain for the load-balanced sets of a name, and omits its other sets of addresses. If it can take
-// none, it returns false, and copies of the records that the name's aliases lead to.
+// name adds a domain for the load-balanced sets of a name, and omits the other address sets of the name. If it cannot
+// add a domain, it returns false and the resolved records of the name's aliases.
 func (r *reader) name(name string) (copies []dns.RR, steered bool) {
 	b := &builder{reader: r, domain: &imports.Domain{Name: strings.TrimSuffix(name, "."), OnAllDown: "all"}}
-	var others []*recordSet // with addresses, and not steered
+	var others []*recordSet // sets with addresses and without routing
 	for _, s := range r.zone.byName[name] {
 		if !s.routed() {
 			if s.hasAddresses() {
@@ -172,14 +172,14 @@ func (r *reader) name(name string) (copies []dns.RR, steered bool) {
 	return nil, true
 }
 
-// builder collects a domain and its servers. They enter the result with keep.
+// builder collects a domain and its servers. keep adds them to the result.
 type builder struct {
 	*reader
 	domain  *imports.Domain
 	servers []*placed
 	counts  map[string]int // number of servers, by region and record type
-	records int            // number of record sets that were taken
-	// addresses is true if a set answers with addresses. Otherwise the domain answers with CNAME records.
+	records int            // number of imported record sets
+	// addresses is true if a set has addresses. Otherwise the domain answers with CNAME records.
 	addresses bool
 }
 
@@ -196,7 +196,7 @@ func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.SetIdentifier == "" && target == "" { // an alias of records that do not change
+	if s.SetIdentifier == "" && target == "" { // an alias of unrouted records
 		return copied(s, addresses)
 	}
 	algorithm, region, err := b.place(s)

@@ -9,15 +9,15 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// maxWeight is the greatest weight of a server on a node.
+// maxWeight is the maximum weight of a server on a node.
 const maxWeight = 1000
 
 // placed is a server in its region.
 type placed struct {
 	*imports.Server
 	region string
-	set    *recordSet // the first that it comes from
-	half   int        // the weights in the other address family, where an alias has a set for each
+	set    *recordSet // first set of the server
+	half   int        // sum of weights in the other address family, if an alias has a set for each family
 }
 
 // isBackend reports whether two servers have the same address or target.
@@ -45,7 +45,7 @@ func (b *builder) serversOf(s *recordSet, addresses []string, target string) (ou
 		tell := ""
 		server.Check, server.Port, tell = b.check(s.HealthCheckId, at)
 		if s.Weight != nil {
-			server.Weight = max(*s.Weight, 1) // where one is 0, all of the region are
+			server.Weight = max(*s.Weight, 1) // if one weight is 0, all weights of the region are 0
 		}
 		if tell != "" && !slices.Contains(tells, tell) {
 			tells = append(tells, tell)
@@ -64,8 +64,8 @@ func (b *builder) serversOf(s *recordSet, addresses []string, target string) (ou
 	return out, nil
 }
 
-// add takes a server of a set. Where its region has the same one, weights are added up. The sets of an alias in both
-// address families are one server.
+// add adds a server of a set. If the region has the same server, add sums the weights. The sets of an alias in both
+// address families form one server.
 func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 	twin := b.twin(s, server, region)
 	alike := twin != nil && twin.set.HealthCheckId == s.HealthCheckId
@@ -97,8 +97,8 @@ func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 	b.counts[region+s.Type]++
 }
 
-// twin returns the server in a region that has the address or target of another, if possible with the health check of
-// its set; or nil.
+// twin returns the server in a region that has the same address or target, preferably with the same health check, or
+// nil.
 func (b *builder) twin(s *recordSet, server *imports.Server, region string) (twin *placed) {
 	for _, o := range b.servers {
 		if o.region == region && isBackend(o.Server, server) && (twin == nil ||
@@ -147,8 +147,8 @@ func (b *builder) keep() {
 	b.result.Taken += b.records
 }
 
-// ownPorts gives servers without a check other ports, where they would be the same backend as another. Targets count as
-// the same, since they may share an address, as with a CDN.
+// ownPorts changes the ports of servers without a check that would be the same backend as another server. Servers with
+// targets can have the same address, as with a CDN.
 func (b *builder) ownPorts() {
 	var done, rest []*placed
 	for _, s := range b.servers {

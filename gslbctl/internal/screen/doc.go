@@ -1,7 +1,5 @@
-// Package screen owns the terminal of gslbctl: whether a file is one, how wide it is, and the live
-// view that fills it. gslbctl's main passes Show to package cli, which supplies the contents. It
-// sends no request to a node.
+// Package screen implements the terminal functions of gslbctl: it detects terminals and their width, and shows the live
+// view. The main package passes Show to package cli, which supplies the contents. It sends no request.
 //
-// The live view runs on Bubble Tea, which reads keys, draws and restores the terminal, after a
-// panic too.
+// The live view uses Bubble Tea, which reads keys, draws, and restores the terminal, also after a panic.
 package screen

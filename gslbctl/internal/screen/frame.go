@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// View draws the whole screen: a title, the lines above the tabs, the names of
-// the tabs, as much of the tab as there is room for, and the keys.
+// View draws the whole screen: a title, the lines above the tabs, the tab names, the visible part of the tab, and the
+// keys.
 func (m *model) View() tea.View {
 	lines := []string{m.title()}
 	var top, body []string
@@ -22,7 +22,7 @@ func (m *model) View() tea.View {
 		lines = append(lines, m.tabs())
 	}
 	if len(body) > 1 {
-		lines = append(lines, m.window(body[0])) // the head of a table does not scroll
+		lines = append(lines, m.window(body[0])) // the table header does not scroll
 		body = body[1:]
 	}
 	room := max(1, m.height-len(lines)-1)
@@ -43,7 +43,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// window returns the part of a line that is not scrolled away to the left.
+// window returns the part of a line that is visible after horizontal scrolling.
 func (m *model) window(line string) string { return ansi.TruncateLeft(line, m.column, "") }
 
 func (m *model) title() string {
@@ -69,8 +69,7 @@ func (m *model) tabs() string {
 	return strings.Join(names, "  ")
 }
 
-// keys returns the last line: the keys, and which lines of the tab are shown if
-// not all are.
+// keys returns the last line: the keys, and the range of visible lines if some are hidden.
 func (m *model) keys(shown, all int) string {
 	keys := "q quit  arrows, space, b scroll  r look now"
 	if len(m.live.Tabs) > 0 {

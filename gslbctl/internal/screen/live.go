@@ -9,35 +9,29 @@ import (
 	"golang.org/x/term"
 )
 
-// Live is a view that is refreshed until its end. Its functions are called
-// from one goroutine at a time, but not always the same one.
+// Live is a view that refreshes until it ends. It calls its functions sequentially, but from different goroutines.
 type Live struct {
 	Title    string
-	Tabs     []string      // names of the tabs; none for a view without tabs
+	Tabs     []string      // tab names; empty: a view without tabs
 	Interval time.Duration // between two refreshes
-	Count    int           // the view ends after so many refreshes; 0 means never
+	Count    int           // number of refreshes until the view ends; 0: unlimited
 	Now      func() time.Time
-	// Gather reads the picture. It may block until ctx ends. The picture
-	// is not used after the next refresh.
+	// Gather returns the picture. It may block until ctx ends. Live does not use the picture after the next refresh.
 	Gather func(ctx context.Context) (Picture, error)
-	// Trouble returns the sentence that is shown when Gather has failed, ready to
-	// be printed. ends makes the failure end the view. first is set for the first
-	// refresh.
+	// Trouble returns the printable message for an error of Gather. ends means that the failure ends the view. first is
+	// true at the first refresh.
 	Trouble func(err error, first bool) (sentence string, ends bool)
 }
 
 // Picture is the result of a refresh.
 type Picture interface {
-	// Lines returns the lines above the tabs and the lines of a tab, counted from
-	// 0. The first line of several in body is a table's head, which does not
-	// scroll.
+	// Lines returns the lines above the tabs and the lines of a tab; tabs count from 0. If body has several lines, the
+	// first line is the table header, which does not scroll.
 	Lines(tab int) (top, body []string)
 }
 
-// Show fills a terminal with a live view until the user quits, ctx ends, the
-// last refresh is shown or a failure ends the view. Only the last returns that
-// failure. The terminal is as before when Show returns or, because Gather does,
-// panics.
+// Show shows a live view on a terminal until the user quits, ctx ends, the last refresh is visible, or a failure ends
+// the view. It returns only this failure. It restores the terminal when it returns, and when Gather panics.
 func Show(ctx context.Context, in, out *os.File, live Live) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,8 +48,7 @@ func Show(ctx context.Context, in, out *os.File, live Live) error {
 	return err
 }
 
-// Width returns the number of columns of a terminal, 0 if the terminal does
-// not report it.
+// Width returns the number of columns of a terminal, or 0 if the terminal does not report it.
 func Width(out *os.File) int {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// sideStep is the number of columns that a side arrow scrolls.
+// sideStep is the number of columns of a horizontal scroll step.
 const sideStep = 8
 
-// The size of a terminal that does not report its own.
+// Default size of a terminal.
 const (
 	usualWidth  = 80
 	usualHeight = 24
@@ -25,23 +25,22 @@ type model struct {
 	live Live
 
 	width, height int
-	picture       Picture   // nil before the first
-	taken         time.Time // when the picture was gathered
+	picture       Picture   // nil before the first refresh
+	taken         time.Time // time of the picture
 	trouble       string    // why the latest refresh failed, or ""
 	tab           int
-	row           int // first line of the tab that is shown
-	column        int // first column of the tab that is shown
+	row           int // first visible line of the tab
+	column        int // first visible column of the tab
 
 	gathering bool
-	overdue   bool // the interval ended while gathering
+	overdue   bool // the interval ended before Gather returned
 	refreshes int
 	failure   error  // ended the view
-	panicked  string // reason and stack of a panic of Gather, which ended the view
+	panicked  string // reason and stack of a panic of Gather
 }
 
-// lingering is the time from the last refresh to the end of the view. Bubble
-// Tea asks the terminal at the start what it supports; an answer that comes after
-// the end would be typed into the user's shell.
+// lingering is the time from the last refresh to the end of the view. At the start, Bubble Tea queries the features of
+// the terminal. A response after the end of the view would become input of the user's shell.
 const lingering = 100 * time.Millisecond
 
 // gathered is the message after a refresh.
@@ -65,7 +64,7 @@ func (m *model) wait() tea.Cmd {
 	return tea.Tick(m.live.Interval, func(time.Time) tea.Msg { return due{} })
 }
 
-// gather starts a refresh. The caller makes sure that none is running.
+// gather starts a refresh. The caller ensures that no other refresh is running.
 func (m *model) gather() tea.Cmd {
 	m.gathering, m.overdue = true, false
 	return func() (msg tea.Msg) {
@@ -105,7 +104,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// take shows the result of a refresh, and starts the next one if it is overdue.
+// take shows the result of a refresh. It starts the next refresh if the interval has ended.
 func (m *model) take(result gathered) tea.Cmd {
 	if m.panicked = result.panicked; m.panicked != "" {
 		return end()
@@ -130,8 +129,7 @@ func (m *model) take(result gathered) tea.Cmd {
 	return nil
 }
 
-// press obeys a key, named as Bubble Tea does. Keys without a meaning do
-// nothing.
+// press handles a key, given by its Bubble Tea name. It ignores unknown keys.
 func (m *model) press(key string) tea.Cmd {
 	switch key {
 	case "q", "Q", "ctrl+c", "ctrl+d":
@@ -164,7 +162,7 @@ func (m *model) scroll(key string) {
 	case "home", "g":
 		m.row, m.column = 0, 0
 	case "end", "G":
-		m.row = 1 << 30 // View brings it back to the last page
+		m.row = 1 << 30 // View limits it to the last page
 	case "left", "h":
 		m.column = max(0, m.column-sideStep)
 	case "right", "l":

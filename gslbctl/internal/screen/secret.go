@@ -9,8 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Secret asks on a terminal for a line that is not shown while it is typed. Where ctx ends first, the terminal shows
-// what is typed again.
+// Secret reads a line from a terminal without echo. If ctx ends first, it restores the echo.
 func Secret(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
@@ -24,7 +23,7 @@ func Secret(ctx context.Context, in *os.File, out io.Writer, question string) (s
 		err  error
 	}
 	typed := make(chan line, 1)
-	go func() { // ends with the process: a read of a terminal cannot be stopped
+	go func() { // ends with the process, because a terminal read cannot be interrupted
 		text, err := term.ReadPassword(fd)
 		typed <- line{text, err}
 	}()

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Shows reports whether a file is a terminal that understands control
-// sequences. It turns them on where the console has them off.
+// Shows reports whether a file is a terminal that understands control sequences. It enables them if necessary.
 func Shows(out *os.File) bool {
 	var mode uint32
 	handle := windows.Handle(out.Fd())
