@@ -15,7 +15,7 @@ type Agent struct {
 	Services       []string   `json:"services"`
 	Version        string     `json:"version"`
 	FirstSeen      time.Time  `json:"first_seen"`
-	LastSeen       *time.Time `json:"last_seen"` // null: not since this node started
+	LastSeen       *time.Time `json:"last_seen"` // null: no report since the start of this node
 	LeftAt         *time.Time `json:"left_at"`   // time of its leave message; null: no leave message, or a later report
 	NotAfter       time.Time  `json:"not_after"`
 	ExpiresInHours float64    `json:"expires_in_hours"` // negative after the expiry
@@ -63,9 +63,9 @@ type RevokeRequest struct {
 type Revocation struct {
 	Success  bool     `json:"success"`
 	Message  string   `json:"message"`
-	Services []string `json:"services"` // services with a token that the agent knew
+	Services []string `json:"services"` // services with a token that the agent used
 	Locked   []string `json:"locked"`   // services with tokens that admit no new agents now
-	Next     []string `json:"next"`     // what to do next, step by step
+	Next     []string `json:"next"`     // next steps
 }
 
 // TokenLock is a service with locked tokens, which admit no new agents.
@@ -74,7 +74,7 @@ type TokenLock struct {
 	AgentID   string    `json:"agent_id"` // the agent of the revocation that locked the tokens
 	Reason    string    `json:"reason"`
 	LockedAt  time.Time `json:"locked_at"`
-	AdmitsNew bool      `json:"admits_new"` // the token in agent_tokens has been changed; only previous tokens are locked
+	AdmitsNew bool      `json:"admits_new"` // agent_tokens has a new token, and only previous tokens are locked
 }
 
 // TokenLockList is the answer of GET /api/v1/overwatch/locks.
@@ -97,7 +97,7 @@ type UnpinFilter struct {
 // Unpinned is the answer of DELETE /api/v1/overwatch/agents.
 type Unpinned struct {
 	Unpinned  []string `json:"unpinned"`  // with dry_run: the agents that would be unpinned; at most MaxUnpin
-	Remaining int      `json:"remaining"` // agents that match and are still pinned
+	Remaining int      `json:"remaining"` // number of pinned agents that still match
 	DryRun    bool     `json:"dry_run"`
 }
 
@@ -106,7 +106,7 @@ const (
 	pathLocks  = "/api/v1/overwatch/locks"
 )
 
-// Revoke rejects an agent from now on. Its reports leave the answers immediately.
+// Revoke rejects an agent permanently. Its reports leave the answers immediately.
 func (c *Client) Revoke(ctx context.Context, id string, req RevokeRequest) (Revocation, error) {
 	return send[Revocation](ctx, c, http.MethodPost, pathPinned, req, id, "revoke")
 }

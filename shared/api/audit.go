@@ -191,7 +191,7 @@ type Undone struct {
 	Entries    []uint64  `json:"entries,omitempty"`
 	Change     string    `json:"change,omitempty"`  // its id, see ChangeHeader; empty: its requests had none
 	Version    string    `json:"version,omitempty"` // see FormatVersion
-	At         time.Time `json:"at"`                // when that change was made
+	At         time.Time `json:"at"`                // time of the change
 	Action     string    `json:"action"`
 	Resource   string    `json:"resource"`
 	ResourceID string    `json:"resource_id"`

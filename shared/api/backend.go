@@ -13,7 +13,7 @@ type Backend struct {
 	AgentID             string          `json:"agent_id"` // empty where no agent reports
 	Region              string          `json:"region"`
 	Weight              int             `json:"weight"`
-	Share               float64         `json:"share"` // part of the weight that is used now, 0 to 1
+	Share               float64         `json:"share"` // part of the weight that is in use, 0 to 1
 	Draining            bool            `json:"draining"`
 	EffectiveStatus     EffectiveStatus `json:"effective_status"`
 	MayServe            bool            `json:"may_serve"`
@@ -67,7 +67,7 @@ type ActiveDrain struct {
 	ActiveOrder
 }
 
-// DrainStage states how far a drain is.
+// DrainStage is the progress of a drain.
 type DrainStage string
 
 // The stages of a drain.
@@ -133,7 +133,7 @@ type Override struct {
 	Reason    string     `json:"reason"`
 	Source    string     `json:"source"`
 	CreatedAt time.Time  `json:"created_at"`
-	CreatedBy string     `json:"created_by"` // name of the token, else the address of the client
+	CreatedBy string     `json:"created_by"` // token name, or else the client address
 	StartsAt  *time.Time `json:"starts_at"`  // null: it took effect at creation
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 	InForce   bool       `json:"in_force"`   // false: it is planned

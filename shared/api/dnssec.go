@@ -24,7 +24,7 @@ const (
 // KeyStage is the role of a signing key in the key rollover of its zone.
 type KeyStage string
 
-// The stages of a signing key. A rollover makes an active key incoming or retiring; other stages equal the states.
+// The stages of a signing key. A rollover makes an active key incoming or retiring; the other stages equal the states.
 const (
 	StageIncoming  KeyStage = "incoming"  // the new key, until the parent is known to have only its DS record
 	StageActive    KeyStage = "active"    // signing, and no rollover removes it yet

@@ -60,8 +60,8 @@ type DocumentSettings struct {
 // ApplyRequest is the body of POST /api/v1/document/plan and /api/v1/document/apply.
 type ApplyRequest struct {
 	Document Document `json:"document"`
-	// Owner is the owner of the objects of the document from then on. Empty: the objects keep their owner or have the
-	// owner in the document, and objects of other owners may not change.
+	// Owner becomes the owner of the objects in the document. Empty: the objects keep their owner or have the owner in the
+	// document, and the request may not change objects of other owners.
 	Owner string `json:"owner,omitempty"`
 	// Prune deletes the objects of the owner that the document omits. It requires an Owner.
 	Prune bool `json:"prune,omitempty"`
@@ -84,7 +84,7 @@ const (
 type Plan struct {
 	Applied   bool         `json:"applied"`
 	Changes   []PlanChange `json:"changes"`   // in the order of kind and name
-	Unchanged int          `json:"unchanged"` // objects of the document that are already as defined
+	Unchanged int          `json:"unchanged"` // objects that already equal the document
 	Answers   PlanAnswers  `json:"answers"`
 	// Force lists the reasons why an apply requires Force; empty: it does not.
 	Force []string `json:"force"`
@@ -127,7 +127,7 @@ type PlanAnswers struct {
 	Skipped int `json:"skipped,omitempty"`
 }
 
-// PlanMove is the part of the answers of the last hour that would move from a region to another.
+// PlanMove is the share of the answers of the last hour that would move from one region to another.
 type PlanMove struct {
 	From    string  `json:"from"` // empty: none
 	To      string  `json:"to"`

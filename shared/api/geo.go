@@ -17,7 +17,7 @@ const (
 	GeoFromAPI    GeoSource = FromAPI
 )
 
-// GeoMapping places the clients of a network in a region.
+// GeoMapping maps the clients of a network to a region.
 type GeoMapping struct {
 	model.Mapping
 	Source GeoSource `json:"source"`

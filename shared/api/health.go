@@ -56,7 +56,7 @@ type ServerHealthList struct {
 	GeneratedAt time.Time      `json:"generated_at"`
 }
 
-// RegionHealth sums up the servers of a region.
+// RegionHealth summarizes the servers of a region.
 type RegionHealth struct {
 	Name           string  `json:"name"`
 	TotalServers   int     `json:"total_servers"`

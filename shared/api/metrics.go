@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// ResponseTimes sums up durations, in milliseconds. All are 0 where nothing
-// was measured.
+// ResponseTimes summarizes durations, in milliseconds. All fields are 0 without a measurement.
 type ResponseTimes struct {
 	AvgMS float64 `json:"avg_ms"`
-	P50MS float64 `json:"p50_ms"` // exact to an eighth, as are P95MS and P99MS
+	P50MS float64 `json:"p50_ms"` // error at most one eighth, as in P95MS and P99MS
 	P95MS float64 `json:"p95_ms"`
 	P99MS float64 `json:"p99_ms"`
 	MaxMS float64 `json:"max_ms"`
@@ -37,7 +36,7 @@ type Overview struct {
 	UptimeSeconds      int64         `json:"uptime_seconds"`
 	QueriesTotal       uint64        `json:"queries_total"` // since the start
 	QueriesPerSec      float64       `json:"queries_per_sec"`
-	HealthChecksTotal  uint64        `json:"health_checks_total"` // the node's own, since the start
+	HealthChecksTotal  uint64        `json:"health_checks_total"` // the node's own checks since its start
 	HealthChecksPerSec float64       `json:"health_checks_per_sec"`
 	ActiveDomains      int           `json:"active_domains"`
 	ActiveServers      int           `json:"active_servers"` // servers that may serve
@@ -112,12 +111,12 @@ type RegionMetrics struct {
 	Timestamp      time.Time `json:"timestamp"`
 	TotalServers   int       `json:"total_servers"`
 	HealthyServers int       `json:"healthy_servers"`
-	// load-balanced answers with a server of the region, since the start; null: not counted
+	// The number of load-balanced answers with a server of the region since the start; null: not counted.
 	QueriesTotal  *uint64       `json:"queries_total"`
 	QueriesPerSec *float64      `json:"queries_per_sec"` // in the last minute; null: not counted
 	ResponseTimes ResponseTimes `json:"response_times"`
 	ErrorRate     float64       `json:"error_rate"` // fraction of its servers with a failed last check, 0 to 1
-	// percentage of all load-balanced answers with a server since the start; null: none
+	// The percentage of load-balanced answers with a server of the region since the start; null: no answers.
 	TrafficPercent *float64 `json:"traffic_percent"`
 }
 
@@ -133,9 +132,9 @@ type RoutingStats struct {
 	ByAlgorithm    map[string]uint64              `json:"by_algorithm"` // the algorithm that selected the backends
 	ByRegion       map[string]uint64              `json:"by_region"`    // of the selected backend; "" without a region
 	ByOutcome      map[RoutingDecisionKind]uint64 `json:"by_outcome"`
-	// answers that depended on the client location, to clients in a region
+	// The number of answers to clients in a region that depended on the client location.
 	GeoRoutingHits uint64 `json:"geo_routing_hits"`
-	// answers from a region other than the first or the client's
+	// The number of answers from a region other than the first region or the client's region.
 	FailoverEvents    uint64  `json:"failover_events"`
 	AvgDecisionTimeUS float64 `json:"avg_decision_time_us"`
 }

@@ -34,7 +34,7 @@ type Order struct {
 	Reason    string     `json:"reason"`
 	Source    string     `json:"source"`
 	CreatedAt time.Time  `json:"created_at"`
-	CreatedBy string     `json:"created_by"` // name of the token, else the address of the client
+	CreatedBy string     `json:"created_by"` // token name, or else the client address
 	StartsAt  *time.Time `json:"starts_at"`  // null: it took effect at creation
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 	InForce   bool       `json:"in_force"`   // false: it is planned

@@ -11,7 +11,7 @@ type Replication struct {
 	OffReason *string `json:"off_reason"` // reason why replication is off; null: it is on
 	NodeID    string  `json:"node_id"`
 	Objects   int     `json:"objects"`
-	// Tombstones is the number of remembered deletions, which prevent that a node restores a deleted object.
+	// Tombstones is the number of stored deletions. They prevent that a node restores a deleted object.
 	Tombstones int `json:"tombstones"`
 	// Joining: this node has had no contact with its peers for as long as tombstones last, or ever.
 	Joining bool                 `json:"joining"`
@@ -34,7 +34,8 @@ type ReplicationPeer struct {
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`  // time since when Connected has this value
 	Behind    int       `json:"behind"` // objects of this node that it has not stored yet
-	// ClockDifferenceMS is the estimated lead of the peer's clock over this node's clock, in milliseconds.
+	// ClockDifferenceMS is the estimated difference of the peer's clock to this node's clock, in milliseconds; positive if
+	// the peer's clock is ahead.
 	ClockDifferenceMS int64 `json:"clock_difference_ms"`
 	// Rejected is the number of objects from the peer that this node rejected since its start.
 	Rejected int     `json:"rejected"`

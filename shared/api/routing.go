@@ -50,8 +50,8 @@ type RoutingResult struct {
 	ClientSubnet  string         `json:"client_subnet"` // network of the used location, if not client_ip; or ""
 	ClientCountry string         `json:"client_country"`
 	ClientRegion  string         `json:"client_region"`
-	// LocatedBy is custom_mapping, database or default. If the client's place is unknown, it is ecs
-	// or resolver: the source of the client's address.
+	// LocatedBy is custom_mapping, database or default. If the client location is unknown, it is ecs or resolver, the
+	// source of the client address.
 	LocatedBy string `json:"located_by"`
 	Algorithm string `json:"algorithm"` // "" for a name that is not load-balanced
 
@@ -59,7 +59,7 @@ type RoutingResult struct {
 	Alternatives    []RoutingBackend  `json:"alternatives"`     // backends of later or earlier answers in the rotation
 	Excluded        []RoutingExcluded `json:"excluded"`
 	Factors         []RoutingFactor   `json:"factors"`
-	WouldBe         []RoutingWouldBe  `json:"would_be"` // answers that differ if a backend that is down were up
+	WouldBe         []RoutingWouldBe  `json:"would_be"` // other answers if a backend that is down were up
 
 	Decision RoutingDecisionKind `json:"decision"`
 	Answer   []string            `json:"answer"` // the records, in zone-file form
@@ -102,7 +102,7 @@ type RoutingBackend struct {
 	Share    float64 `json:"share"` // share of the answers to this client with its address first
 }
 
-// RoutingExcluded is a backend that is not in the answer, and the reason.
+// RoutingExcluded is a backend outside the answer, with the reason.
 type RoutingExcluded struct {
 	Address string `json:"address"`
 	Port    int    `json:"port"`
@@ -118,7 +118,7 @@ type RoutingFactor struct {
 	Impact string `json:"impact"`
 }
 
-// RoutingWouldBe is the answer if a backend that may not serve could.
+// RoutingWouldBe is the answer if an excluded backend could serve.
 type RoutingWouldBe struct {
 	IfUp     string              `json:"if_up"` // address and port; "all" for all that may not serve
 	Decision RoutingDecisionKind `json:"decision"`
@@ -126,7 +126,7 @@ type RoutingWouldBe struct {
 	Answers  []RoutingShare      `json:"answers"`
 }
 
-// RoutingShare is an address, or the name of a target that is the answer, and its part of the answers.
+// RoutingShare is the share of answers with an address or a target name.
 type RoutingShare struct {
 	Address string  `json:"address"`
 	Share   float64 `json:"share"`
@@ -159,7 +159,7 @@ type RoutingAlgorithm struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// static: by configuration and health; geo: by the client's place; measured: by latency
+	// static: by configuration and health; geo: by client location; measured: by latency
 	Type       string            `json:"type"`
 	Parameters map[string]string `json:"parameters"` // keys of a domain and their meaning
 	Enabled    bool              `json:"enabled"`
@@ -202,13 +202,13 @@ type RoutingDecisionList struct {
 	GeneratedAt time.Time         `json:"generated_at"`
 }
 
-// RoutingFlow is the number of answers that sent clients of a region to another, for one domain.
+// RoutingFlow is the number of answers for one domain that sent clients of one region to another region.
 type RoutingFlow struct {
 	SourceRegion      string    `json:"source_region"`      // of the clients, or ""
 	DestinationRegion string    `json:"destination_region"` // of the backends, or ""
 	Domain            string    `json:"domain"`             // "" for all domains beyond the node's limit
 	RequestCount      uint64    `json:"request_count"`
-	Share             float64   `json:"share"`     // of all that the list counts
+	Share             float64   `json:"share"`     // of all counted answers
 	Timestamp         time.Time `json:"timestamp"` // of the latest answer, to about five seconds
 }
 
@@ -220,7 +220,7 @@ type RoutingFlowList struct {
 	GeneratedAt time.Time     `json:"generated_at"`
 }
 
-// TestRouting returns the answer that a client would get, and its explanation.
+// TestRouting returns the answer for a client, and its explanation.
 func (c *Client) TestRouting(ctx context.Context, r RoutingTestRequest) (RoutingTest, error) {
 	return send[RoutingTest](ctx, c, http.MethodPost, "/api/v1/routing/test", r)
 }

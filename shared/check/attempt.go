@@ -37,16 +37,16 @@ type attempt struct {
 	beats atomic.Uint32
 }
 
-// An attempt counts beats of a timer to measure the share of its time in which this process ran. Each beat starts the
-// timer for the next beat, so a stopped process or an overloaded machine misses beats.
+// An attempt counts timer ticks to measure the share of time in which this process ran. Each tick starts the timer for
+// the next tick, so a stopped process or an overloaded machine misses ticks.
 const (
 	beatsPerTimeout = 8
-	// fewBeats is the least number of beats of a conclusive timeout. With fewer beats, this process ran less than half
-	// of the time, and the timeout proves nothing about the backend.
+	// fewBeats is the minimum number of ticks of a conclusive timeout. With fewer ticks, this process ran less than half
+	// of the time, and the timeout is no evidence about the backend.
 	fewBeats = beatsPerTimeout / 2
 )
 
-// beat starts the count of beats of an attempt with the given timeout. stop ends the count.
+// beat starts to count the ticks of an attempt with the given timeout. stop ends the count.
 func (a *attempt) beat(timeout time.Duration) (stop func()) {
 	every := timeout / beatsPerTimeout
 	var timer *time.Timer

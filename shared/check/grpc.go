@@ -18,7 +18,7 @@ import (
 // grpcPath is the method of grpc.health.v1, the standard health protocol of gRPC.
 const grpcPath = "/grpc.health.v1.Health/Check"
 
-// maxGRPCAnswer bounds the one message of an answer, in octets: a HealthCheckResponse has two.
+// maxGRPCAnswer is the maximum length of an answer message in octets. A HealthCheckResponse has two octets.
 const maxGRPCAnswer = 1 << 10
 
 // maxGRPCOctets bounds the octets read from a server: a chain of certificates, the header, the answer, and the frames
@@ -104,7 +104,7 @@ func grpcRequest(service string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))), body...)
 }
 
-// ask makes the call.
+// ask sends the request and returns the verdict on the response.
 func (g *grpc) ask(a *attempt) error {
 	defer g.transport.CloseIdleConnections()
 	request := g.request.WithContext(a.context())

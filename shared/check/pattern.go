@@ -91,11 +91,11 @@ func NewPatterns(atOnce int) *Patterns {
 	return &Patterns{slots: make(chan struct{}, max(atOnce, 1)), compiled: make(map[string]*regexp.Regexp)}
 }
 
-// errNoTurn means that the patterns of other checks used the whole timeout. It is a local error.
+// errNoTurn means that the patterns of other checks used the whole timeout. The error is local.
 const errNoTurn = ownError("this machine matches other checks' patterns and had no time for this one")
 
-// match reports whether the first MaxMatched octets of a body match. It waits for its turn until
-// ctx ends; then it returns an ownError.
+// match reports whether the first MaxMatched octets of a body match. It waits for a free slot until ctx ends; then it
+// returns an ownError.
 func (p *Patterns) match(ctx context.Context, pattern *regexp.Regexp, body []byte) (bool, error) {
 	if p != nil {
 		select {

@@ -33,7 +33,7 @@ type Result struct {
 	// HeldUp is true if the attempt ended without an answer while this process was stopped or had no processor time. The
 	// outcome is Unknown, except after MaxHeldUp such results in a row, see Tracker.Weigh.
 	HeldUp bool
-	// Refused is true for a Failure because the backend refused the connection.
+	// Refused is true if the backend refused the connection. The outcome is then Failure.
 	Refused bool
 	// Err is the reason of an outcome other than Success, at most MaxReason octets of printable UTF-8, and may quote the
 	// backend. It is empty for Success.

@@ -27,7 +27,7 @@ func prepareSocket(t target) func(*attempt) error {
 	}
 }
 
-// converse sends and reads the texts of the check on an established connection, and closes it.
+// converse sends and receives the texts of the check on an established connection, and closes the connection.
 func (s *socket) converse(a *attempt, conn net.Conn) error {
 	defer conn.Close()
 	if len(s.send) == 0 && len(s.expect) == 0 {

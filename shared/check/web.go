@@ -54,7 +54,7 @@ type web struct {
 	healthy  statuses
 	contains []byte
 	matches  *regexp.Regexp // nil: any body
-	patterns *Patterns      // matches in turn; nil: immediately
+	patterns *Patterns      // limits concurrent matches; nil: no limit
 }
 
 // prepareWeb prepares the request. t.connect opens every connection, so neither Host nor a redirect can lead it to

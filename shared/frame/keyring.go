@@ -21,7 +21,7 @@ const (
 	maxLabel        = 255
 )
 
-// Keyring decrypts packets and streams with its label and one of its keys. It is immutable.
+// Keyring decrypts packets and streams with its label and its keys. It is immutable.
 type Keyring struct {
 	label []byte
 	lead  []byte // the label header in its wire form

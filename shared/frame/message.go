@@ -28,7 +28,7 @@ func Of(kinds ...Kind) (set Kinds) {
 	return set
 }
 
-// Within reports whether every type of the set is also in other.
+// Within reports whether other contains every type of the set.
 func (s Kinds) Within(other Kinds) bool { return s&^other == 0 }
 
 // Has reports whether the type is in the set.

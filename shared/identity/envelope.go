@@ -86,7 +86,7 @@ func (id *Identity) Seal(dir Direction, e Envelope) []byte {
 	b := e.append(make([]byte, 0, Overhead+len(e.Payload)), magic)
 	signature, err := id.key.Sign(nil, b, &ed25519.Options{Hash: crypto.Hash(0), Context: dir.context()})
 	if err != nil {
-		panic("identity: signing: " + err.Error()) // only for options that do not exist
+		panic("identity: signing: " + err.Error()) // occurs only for unknown options
 	}
 	return append(b, signature...)
 }

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// NextEpoch returns the epoch of a starting process: the time in milliseconds, but always above the previous epoch,
-// which the file at path stores. So an agent that restarts after its clock was set back is not treated as a replay.
+// NextEpoch returns the epoch of a starting process: the time in milliseconds, but at least 1 above the previous epoch,
+// which the file at path stores. A node therefore does not treat an agent that restarts with a slow clock as a replay.
 //
-// The epoch is usable even with an error: a failed write of the file matters only if the clock is set back later.
+// The epoch is usable even with an error: the failed write matters only if the clock is set back later.
 func NextEpoch(path string, now time.Time) (uint64, error) {
 	epoch := uint64(max(now.UnixMilli(), 1))
 	if text, err := readFile(path); err == nil {

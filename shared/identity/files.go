@@ -14,7 +14,7 @@ import (
 // maxFile bounds an identity file, in octets. The files of gslb have a few hundred.
 const maxFile = 16 << 10
 
-// readPEM returns the contents of the one block of a PEM file.
+// readPEM returns the content of the only block of a PEM file.
 func readPEM(path, blockType string) ([]byte, error) {
 	text, err := readFile(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func ownerOnly(path string) error {
 	return nil
 }
 
-// putInPlace renames a waiting certificate to its final name.
+// putInPlace renames the unfinished certificate to its final name.
 func putInPlace(certPath string) error {
 	err := os.Rename(certPath+waiting, certPath)
 	if err == nil {

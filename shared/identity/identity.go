@@ -24,9 +24,10 @@ type Identity struct {
 // commonName is for a new identity only. An existing identity retains its name, because the default id contains the
 // host name, which may change. A caller with a configured id compares it with CommonName.
 //
-// A single file of the two, a damaged file, a key of another certificate, and a key that other users can read are
-// errors. They name the file and the remedy. LoadOrCreate never replaces an identity, because overwatch nodes that have
-// pinned it would reject the new identity. It returns an expired certificate like any other.
+// LoadOrCreate returns an error that names the file and the remedy if one of the two files is missing, a file is
+// damaged, the key belongs to another certificate, or other users can read the key. It never replaces an identity,
+// because overwatch nodes that have pinned it would reject the new identity. It returns an expired certificate like any
+// other.
 func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Identity, created bool, err error) {
 	certThere, err := exists(certPath)
 	if err != nil {
@@ -62,7 +63,7 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// remedy is the end of every error about identity files.
+// remedy is the end of each error message about identity files.
 const remedy = "restore it from a backup; or, to start with a new identity, delete both files, and the pin of the " +
 	"old one on every overwatch node"
 
@@ -103,7 +104,7 @@ func create(certPath, keyPath, commonName string, now time.Time) error {
 	return putInPlace(certPath)
 }
 
-// complete ends a creation that stopped after the key was written. If no waiting certificate matches the key, it
+// complete finishes a creation that stopped after the key was written. If no unfinished certificate matches the key, it
 // changes nothing and returns the error that the certificate is missing.
 func complete(certPath, keyPath string) error {
 	if _, err := Load(certPath+waiting, keyPath); err != nil {

@@ -42,12 +42,12 @@ type Pairing struct {
 	AgentShare, NodeShare Share
 }
 
-// Session authenticates messages between the two processes of a Pairing with a key that only they have, at a fiftieth
-// of the cost of a signature. Each direction has its own key. A Session is immutable.
+// Session authenticates messages between the two processes of a Pairing with a key that only they have, at 2 % of the
+// cost of a signature. Each direction has its own key. A Session is immutable.
 //
-// Between the two processes it proves as much as a signature: it is derived from the signed Hello with the share of the
-// node, and the signed Enrol with the share of the agent. It proves nothing to third parties, and ends with either
-// process.
+// For the two processes, a Session proves the same as a signature: its key is derived from the signed Hello with the
+// share of the node, and the signed Enrol with the share of the agent. It proves nothing to third parties, and ends
+// with either process.
 type Session struct {
 	pairing Pairing
 	keys    [NodeToAgent + 1][sha256.Size]byte // by Direction

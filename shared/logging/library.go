@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// libraryLines bounds the logged lines of a library per second.
+// libraryLines is the maximum number of logged lines of a library per second.
 const libraryLines = 10
 
 // Library returns a logger for a library. It logs at debug level, because the program itself logs the relevant events

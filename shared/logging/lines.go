@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Bounds of Lines: at most linesMost lines in a LinesSpan. This is enough during a repair by an operator, and limits
-// the lines of a flapping object.
+// Bounds of Lines: at most linesMost lines in a LinesSpan. The bound permits the lines of an operator's repair, and
+// limits the lines of a flapping object.
 const (
 	LinesSpan = 10 * time.Minute
 	linesMost = 8
@@ -19,8 +19,8 @@ type Lines struct {
 	count int
 }
 
-// Take reports whether the caller may write a line now, and whether it is the last line until the end of LinesSpan,
-// which the line should state.
+// Take reports whether the caller may write a line now, and whether the line is the last until the end of LinesSpan.
+// The last line should state this.
 func (l *Lines) Take(now time.Time) (ok, last bool) {
 	if l.count == 0 || now.Sub(l.began) >= LinesSpan {
 		*l = Lines{began: now}

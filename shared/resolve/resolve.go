@@ -38,7 +38,7 @@ type Entry struct {
 	Addresses []netip.Addr // of the last answers with addresses, sorted
 	Names     []string     // the name, and the targets of its CNAME records
 	Err       string       // error of the last query, or "" after a success
-	Asked     bool         // the first query has ended, with or without an answer
+	Asked     bool         // the first query has ended
 }
 
 // Book resolves names continuously while it runs. Its methods are safe for concurrent use.
@@ -165,7 +165,7 @@ func (b *Book) follow(ctx context.Context, name string, f *followed) {
 	}
 }
 
-// note stores the answers of the last queries, or err, as the Entry of a name, and calls Changed if it differs.
+// note stores the answers of the last queries, or err, as the Entry of a name. It calls Changed if the Entry differs.
 func (b *Book) note(f *followed, err error) {
 	var next Entry
 	for _, one := range f.by {
@@ -215,7 +215,7 @@ func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Dura
 	return ttl, err
 }
 
-// one queries the addresses of a type. It tries the resolvers in order until a resolver answers.
+// one queries the addresses of one type. It tries the resolvers in order until a resolver answers.
 func (b *Book) one(ctx context.Context, name string, kind uint16) (f found, err error) {
 	servers := b.o.Servers
 	if len(servers) == 0 {

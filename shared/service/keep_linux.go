@@ -23,7 +23,7 @@ func Keep(name string, sockets []syscall.Conn) error {
 	defer func() { _ = conn.Close() }()
 	for some := range slices.Chunk(sockets, keptAtOnce) {
 		if err := keep(conn, name, some); err != nil {
-			return errors.Join(err, Release(name)) // the next process would treat a part as all sockets
+			return errors.Join(err, Release(name)) // the next process would treat a subset as complete
 		}
 	}
 	return nil

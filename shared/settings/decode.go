@@ -33,7 +33,7 @@ func newDecoder(report *Report) *decoder {
 		budget: math.MaxInt}
 }
 
-// decode reads one whole file, a mapping or null, into v.
+// decode reads a whole file, a mapping or null, into v.
 func (d *decoder) decode(doc *document, v reflect.Value) {
 	d.document = doc
 	d.structure(d.schema.of(v.Type()).keys, v, &doc.root, false)

@@ -12,12 +12,12 @@ const (
 	Silent  Effect = "silent"  // the value has no effect on running parts
 )
 
-// Part is a key with its own effect. Keys below it have the same effect, unless they are parts as well.
+// Part is a key with its own effect. The keys below it have the same effect, unless they are parts.
 type Part struct {
 	Key    string
 	Effect Effect
 	index  []int   // of the struct field, for reflect
-	apart  [][]int // indexes, relative to the field, of fields below it that are parts themselves
+	apart  [][]int // indexes, relative to the field, of nested parts
 }
 
 // Parts returns the parts of a struct, in order.

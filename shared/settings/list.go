@@ -2,9 +2,9 @@ package settings
 
 import "fmt"
 
-// LoadList reads a YAML or JSON file of at most limit octets with a list as outermost value, into the key of the struct
-// that into points to. It reads no other file and no environment. An empty file is a problem, since another process may
-// be writing it; a list without entries is []. The error is of type Problems; after an error the struct is invalid.
+// LoadList reads a YAML or JSON file of at most limit octets, whose top-level value is a list, into the key of the
+// struct that into points to. It reads no other file and no environment. An empty file is a problem, because another
+// process may be writing it; an empty list is []. The error is of type Problems; after an error the struct is invalid.
 func LoadList(path string, limit int64, key string, into any, validate func(*Report)) error {
 	content, err := readFile(path, limit)
 	if err != nil {

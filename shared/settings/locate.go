@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// place is a node of a document. A key has several places when several files contribute to its map or list.
+// place is a node of a document. A key has several places if several files contribute to its map or list.
 type place struct {
 	document *document
 	node     *node

@@ -8,7 +8,7 @@ import (
 )
 
 // Report collects the problems of a configuration during reading and validation, and locates keys. It belongs to one
-// goroutine. It holds the positions of all values, and so the text of the files; Load drops it on return.
+// goroutine. It stores the positions of all values and the text of the files; Load drops both on return.
 type Report struct {
 	documents   []*document
 	given       map[string]Position // keys outside lists and maps in the files

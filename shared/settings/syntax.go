@@ -12,7 +12,7 @@ import (
 type lineReader struct {
 	rest string
 	line int  // number of the last line passed, from 1
-	tail bool // the rest of this line is still to be passed
+	tail bool // the rest of this line has not been passed yet
 }
 
 // Read implements io.Reader.

@@ -218,7 +218,7 @@ func (c *codec) address(field uint64, name string, v *netip.Addr) {
 	}
 }
 
-// message codes an element of a repeated field: a nested message, even when it has no fields.
+// message codes an element of a repeated field: a nested message, even if it has no fields.
 func (c *codec) message(field uint64, name string, fields func(*codec)) {
 	if !c.writing {
 		if c.kind != kindOctets {
@@ -237,7 +237,7 @@ func (c *codec) message(field uint64, name string, fields func(*codec)) {
 	c.out = slices.Insert(c.out, start, length...)
 }
 
-// nested codes a nested message, which is omitted if it has no fields.
+// nested codes a nested message. It omits a message without fields.
 func (c *codec) nested(field uint64, name string, fields func(*codec)) {
 	if !c.writing {
 		var body []byte

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Hello introduces an overwatch node to an agent that connected to it.
+// Hello is the first message of an overwatch node to an agent that has connected.
 type Hello struct {
 	NodeID      string
 	Version     string
