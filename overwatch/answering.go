@@ -18,7 +18,7 @@ import (
 )
 
 // openDNSSEC opens the signing keys, and requests missing and damaged keys from the other nodes. The first publication
-// of a zone without a key creates one.
+// of a zone without a key creates a key.
 func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil
@@ -80,8 +80,8 @@ func (n *node) bindDNS(cfg *config.Config) error {
 	return nil
 }
 
-// openDNS creates the first view. The glue records of a zone have the addresses of the node's listeners. Therefore
-// openDNS first binds the DNS sockets, if another process used their addresses at the begin of the start.
+// openDNS creates the first view. The glue records of a zone contain the addresses of the node's listeners, so openDNS
+// first binds the DNS sockets if another process used their addresses at the start.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if n.dns == nil {
 		if err := n.bindDNS(cfg); err != nil {

@@ -37,7 +37,7 @@ type Explanation struct {
 	Outcome   policy.Outcome
 	Kind      zone.Kind
 	Records   []string     // in zone-file form
-	Addresses []netip.Addr // the first is the selected address; for an alias, an address of the target
+	Addresses []netip.Addr // the selected address is the first; for an alias, the first is an address of the target
 	TTL       uint32       // seconds
 	Scope     uint8        // number of client address bits that determined the answer
 	target    string       // selected target of an alias
@@ -143,7 +143,7 @@ func ExplainPast(q Query, s zone.Selection) Explanation {
 	return e
 }
 
-// begin sets the member of the decision that is the first of the answer.
+// begin sets the first member of the answer in the decision.
 func (e *Explanation) begin(with policy.Member) {
 	e.Addresses, e.target = []netip.Addr{with.Address}, with.Target
 }
@@ -183,7 +183,7 @@ func (e *Explanation) Selected() *Backend {
 	return &e.Backends[i]
 }
 
-// Share returns the fraction of answers with due as the first member.
+// Share returns the fraction of answers in which due is the first member.
 func Share(due []policy.Member, member policy.Member) float64 {
 	sum := 0
 	for _, d := range due {

@@ -129,7 +129,7 @@ func (e *Explanation) geo() Factor {
 	return f
 }
 
-// whichRegion explains the effect of the client's region.
+// whichRegion returns the factor about the client's region.
 func (e *Explanation) whichRegion() string {
 	answers := e.Decision.Region
 	switch {
@@ -149,8 +149,8 @@ func (e *Explanation) whichRegion() string {
 	return "its own region has nothing to answer with: " + answers + " is next"
 }
 
-// choice lists the reasons of a choice by a fallback algorithm, by an algorithm inside a region, or by the client's
-// network.
+// choice returns the factors of a selection by a fallback algorithm, by an algorithm inside a region, or by the
+// client's network.
 func (e *Explanation) choice() (factors []Factor) {
 	d := &e.Decision
 	if d.Algorithm != nil && d.Algorithm != e.Basis.Rules.Algorithm {
@@ -168,7 +168,7 @@ func (e *Explanation) choice() (factors []Factor) {
 	return factors
 }
 
-// inside returns the algorithm that chose inside a region, or among all backends.
+// inside returns the algorithm that selected the backend inside a region, or among all backends.
 func (e *Explanation) inside() *policy.Algorithm {
 	if !e.Decision.Algorithm.ChoosesRegion() {
 		return e.Decision.Algorithm

@@ -58,7 +58,7 @@ func candidatesAfter(basis *policy.DecisionInput, change func(*policy.Candidate)
 	return after
 }
 
-// markDrainedTo changes a candidate to its state at the end of a drain to a share.
+// markDrainedTo changes a candidate to its state at the end of a drain to the given share.
 func markDrainedTo(c *policy.Candidate, share float64) {
 	if share == 0 {
 		MarkDrained(c)

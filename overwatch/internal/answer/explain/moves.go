@@ -13,12 +13,12 @@ import (
 // Shift is the difference between a name's answers in two views, for the clients of a region. Fractions are from 0 to
 // 1.
 type Shift struct {
-	Region    string             // of the clients; empty: in none, or all of them
+	Region    string             // region of the clients; empty: no region, or all clients
 	Everybody bool               // clients in all regions
 	Before    map[string]float64 // by address, or by the name of a target
 	After     map[string]float64
 	Elsewhere float64          // fraction of answers with another first address or target
-	Moves     map[Move]float64 // the parts that go to another region
+	Moves     map[Move]float64 // fraction of answers by change of the backend region
 }
 
 // Move is a change of answers from one backend region to another. "" means no answer, or a backend without a region.
@@ -48,7 +48,7 @@ func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shif
 	return list, nil
 }
 
-// part is the fraction of answers with an address or a name, and its region.
+// part is the fraction of answers with an address or a target name, and the region of this address or name.
 type part struct {
 	share  float64
 	region string
@@ -95,9 +95,10 @@ func portionsOf(answers []RegionAnswer) answersByRegion {
 	return all
 }
 
-// of returns the answers to the clients of a region, or the answers of "" if all clients receive the same answers.
-// other and here contain the client regions by geo.RegionID in the other view and in this view. For a region that
-// exists only in the other view, it returns the mean of the answers that its clients receive in this view.
+// of returns the answers to the clients of a region, or the answers with the key "" if all clients receive the same
+// answers. other and here contain the client regions by geo.RegionID in the other view and in this view. For a region
+// that exists only in the other view, of returns the mean of the answers that the clients of the region receive in this
+// view.
 func (a answersByRegion) of(region string, other, here []string) map[string]part {
 	if answers, told := a[region]; told {
 		return answers
@@ -149,7 +150,7 @@ func shift(region string, everybody bool, before, after map[string]part) Shift {
 	return s
 }
 
-// byRegion returns the regions with a greater fraction in one answer than in the other, with the difference. A missing
+// byRegion returns the regions with a greater fraction in one answer than in the other, and the difference. A missing
 // answer belongs to no region.
 func byRegion(one, other map[string]part) map[string]float64 {
 	sum := map[string]float64{}

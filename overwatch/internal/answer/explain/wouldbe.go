@@ -13,7 +13,7 @@ const MaxWouldBe = 16
 
 // WouldBe is the answer to the client if an unavailable backend could serve.
 type WouldBe struct {
-	If       *policy.Candidate // nil: all of them
+	If       *policy.Candidate // nil: all unavailable backends
 	Decision policy.Decision
 }
 

@@ -2,7 +2,7 @@ package geo
 
 // block is an aligned range of addresses with one value.
 type block struct {
-	hi, lo uint64 // the first address; an IPv4 address is in front of 96 zero bits
+	hi, lo uint64 // first address; an IPv4 address precedes 96 zero bits
 	bits   uint8  // the prefix length
 	value  uint32
 }
@@ -27,7 +27,7 @@ func (b block) halves() (left, right block) {
 // blockList lists the largest blocks with one value, in the order of addresses.
 type blockList []block
 
-// add appends a block that begins behind the last one. It joins blocks that make up a larger block with one value.
+// add appends a block after the last block. It joins adjacent blocks that form a larger block with one value.
 func (l *blockList) add(b block) {
 	list := *l
 	for n := len(list); n > 0; n-- {
@@ -41,9 +41,9 @@ func (l *blockList) add(b block) {
 	*l = append(list, b)
 }
 
-// overlay calls visit with the parts into which the blocks of an overlay divide b, and with the value of the overlay
-// for each part. Both the blocks of the overlay and the calls are in the order of addresses. The overlay covers all
-// addresses. overlay returns the blocks of the overlay from the last part on.
+// overlay splits b at the blocks of an overlay, and calls visit with each part and the value of the overlay for the
+// part. The blocks of the overlay and the calls are in the order of addresses. The overlay covers all addresses.
+// overlay returns the blocks of the overlay from the last part on.
 func (b block) overlay(over []block, visit func(part block, value uint32)) []block {
 	for len(over) > 1 && !startsAfter(&over[1], &b) {
 		over = over[1:]
@@ -63,5 +63,5 @@ func (b block) overlay(over []block, visit func(part block, value uint32)) []blo
 	}
 }
 
-// startsAfter reports whether a begins behind the first address of b.
+// startsAfter reports whether a starts after the first address of b.
 func startsAfter(a, b *block) bool { return a.hi > b.hi || a.hi == b.hi && a.lo > b.lo }

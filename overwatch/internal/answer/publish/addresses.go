@@ -9,7 +9,7 @@ import (
 
 // NodeAddresses returns the addresses at which resolvers can reach a node that listens on the given addresses. An
 // unspecified address represents the addresses of its family on this machine's interfaces. The result has the public
-// addresses; without any, the private ones; without those, the loopback ones.
+// addresses, or else the private addresses, or else the loopback addresses.
 func NodeAddresses(listening []netip.AddrPort) ([]netip.Addr, error) {
 	var own []netip.Addr // of this machine's interfaces, listed once
 	for _, at := range listening {

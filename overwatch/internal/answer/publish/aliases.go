@@ -17,7 +17,7 @@ func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
 	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Host().Name == "" })
 }
 
-// steers reports whether a name of the zone has load-balanced records of a type other than addresses.
+// steers reports whether a name of the zone has load-balanced records of a type other than A and AAAA.
 func (z *zonePlan) steers(name string, rtype uint16) bool {
 	return slices.ContainsFunc(z.Types[name], func(t *zone.Type) bool { return t.Number == rtype })
 }

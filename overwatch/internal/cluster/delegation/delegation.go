@@ -1,6 +1,6 @@
-// Package delegation queries DNS servers during a key rollover of a zone: the servers of the parent for the DS records
-// of the zone, and the other nodes for signatures with the new key. keysync calls it. Its only state is the longest TTL
-// of each zone in a Watch. It is not part of the query path, and changes nothing.
+// Package delegation queries DNS servers during a key rollover of a zone: the servers of the parent zone for the DS
+// records, and the other nodes for signatures with the new key. keysync calls it. Its only state is the longest TTL of
+// each zone in a Watch. It is not part of the query path, and changes no state of other packages.
 package delegation
 
 import (
@@ -21,21 +21,21 @@ import (
 // payload is the UDP payload size of a question (EDNS), in octets.
 const payload = 1232
 
-// Options name the servers to query. In the zero value, the machine's first resolver names the parent's servers.
+// Options selects the queried servers. With the zero value, the first resolver of the machine finds the parent servers.
 type Options struct {
 	Resolver string   // address with port; "": the first of /etc/resolv.conf
-	Servers  []string // of the parent, addresses with ports; none: the resolver names them
+	Servers  []string // parent servers as address:port; empty: the resolver finds them
 }
 
 // Watch queries parents for DS records, and stores the TTLs. It is not safe for concurrent use.
 type Watch struct {
-	ttl map[string]time.Duration // the longest TTL by zone
+	ttl map[string]time.Duration // longest observed TTL by zone
 }
 
 // NewWatch makes a Watch.
 func NewWatch() *Watch { return &Watch{make(map[string]time.Duration)} }
 
-// Look queries all servers of a zone's parent, at all their addresses, and joins their answers.
+// Look queries all servers of a zone's parent, at all their addresses, and merges their answers.
 func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent {
 	apex = dns.CanonicalName(apex)
 	servers := o.Servers
@@ -79,7 +79,8 @@ func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent 
 	return found
 }
 
-// parents returns the addresses of the servers of the closest zone above apex; resolver "" is the machine's first.
+// parents returns the server addresses of the closest zone above apex. resolver "" means the first resolver of the
+// machine.
 func parents(ctx context.Context, resolver, apex string) ([]string, error) {
 	if resolver == "" {
 		machine, err := resolve.Machine()
@@ -109,14 +110,14 @@ func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error
 	return found, nil
 }
 
-// Record types for SignedBy. While a key changes, key records and answers may be signed by different
-// keys.
+// Record types for SignedBy. During a rollover, different keys may sign key records and other answers.
 const (
 	Keys    = dns.TypeDNSKEY
 	Answers = dns.TypeSOA
 )
 
-// SignedBy returns an error unless a server of a zone answers with a signature by the key of a tag; 0: by any key.
+// SignedBy returns an error unless a server of a zone answers with a signature by the key with a tag. Tag 0 means any
+// key.
 func SignedBy(ctx context.Context, server, apex string, kind uint16, tag uint16) error {
 	answer, err := askNode(ctx, server, apex, kind)
 	if err != nil {
@@ -133,7 +134,7 @@ func SignedBy(ctx context.Context, server, apex string, kind uint16, tag uint16)
 	return fmt.Errorf("does not sign %s with key %d yet", apex, tag)
 }
 
-// OffersNoKey returns an error if a server of a zone offers keys to its parent by CDS records.
+// OffersNoKey returns an error if a server of a zone offers keys to the parent in CDS records.
 func OffersNoKey(ctx context.Context, server, apex string) error {
 	answer, err := askNode(ctx, server, apex, dns.TypeCDS)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// noWay reports whether a question to a server failed because this machine has no network of the server's family, so
-// that the server's other addresses count. own returns the addresses of this machine.
+// noWay reports whether a query to a server failed because this machine has no network of the server's address family.
+// The other addresses of the server then decide. own returns the addresses of this machine.
 //
 //	error           where it comes from
 //	ENETUNREACH     no route to the address
 //	EAFNOSUPPORT    the kernel has no IPv6
 //	EADDRNOTAVAIL   IPv6 is switched off (net.ipv6.conf.*.disable_ipv6); also a want of ports, in either family
 //
-// The last two count only if own has no address of the family that leads out of this machine.
+// EAFNOSUPPORT and EADDRNOTAVAIL have this meaning only if own has no non-local address of the family.
 func noWay(err error, server string, own func() ([]net.Addr, error)) bool {
 	switch {
 	case errors.Is(err, syscall.ENETUNREACH):
@@ -36,7 +36,7 @@ func noWay(err error, server string, own func() ([]net.Addr, error)) bool {
 }
 
 // NoServer reports whether an error of SignedBy or OffersNoKey means that no server accepts connections at the address:
-// the machine or a firewall refuses them. It returns false for a silent server and for wrong answers.
+// the machine or a firewall rejects them. It returns false for a timeout and for wrong answers.
 func NoServer(err error) bool {
 	failed, is := errors.AsType[*net.OpError](err)
 	return is && failed.Op == "dial" && (errors.Is(failed, syscall.ECONNREFUSED) ||

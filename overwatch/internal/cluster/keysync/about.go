@@ -15,7 +15,7 @@ type About struct {
 	Started time.Time `json:"started_at,omitzero"`
 	// Algorithm is the algorithm of new keys of the node.
 	Algorithm dnssec.Algorithm `json:"algorithm,omitempty"`
-	Queries   uint64           `json:"queries,omitempty"` // number of queries that it has received
+	Queries   uint64           `json:"queries,omitempty"` // number of queries that the node has received
 	// Gossip is the address of its gossip.
 	Gossip netip.AddrPort `json:"gossip,omitzero"`
 }
@@ -29,8 +29,8 @@ func (s *Sync) about() About {
 	return a
 }
 
-// About returns the description that a peer, given by its base URL, sent with its last keys, and when; the zero values
-// if it never did.
+// About returns the description that a peer sent with its last keys, and the time. peer is a base URL. It returns zero
+// values if the peer has sent no description.
 func (s *Sync) About(peer string) (About, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *Sync) About(peer string) (About, time.Time) {
 	return p.about, p.told
 }
 
-// Gossip returns the gossip addresses that the peers have last sent, by the ids that they have proved.
+// Gossip returns the latest gossip addresses of the peers, by authenticated node id.
 func (s *Sync) Gossip() map[string]netip.AddrPort {
 	peers := s.settings.Get().Peers
 	s.mu.Lock()

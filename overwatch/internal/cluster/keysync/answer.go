@@ -11,7 +11,8 @@ import (
 // path is the path of the keys in the API.
 const path = "/api/v1/dnssec/keys"
 
-// maxAnswer bounds the body of an answer, in bytes. The sealed part takes at most maxSealed. A key takes about 500.
+// maxAnswer is the maximum size of the body of an answer, in bytes. The encrypted part has at most maxSealed bytes, and
+// a key about 500.
 const (
 	maxAnswer = 1 << 20
 	maxSealed = maxAnswer - 1024
@@ -25,13 +26,14 @@ var errWrongSecret = errors.New(
 	"the proof is not by the secret of this node: overwatch.dnssec.key_sync.secret must be the same on all nodes, " +
 		"or where it is not set, the gossip key and all agent_tokens")
 
-// errOff is the answer to peers while this node exchanges no keys. It does not name the agent that is the reason,
-// because the client is not authenticated.
+// errOff is the answer to peers while this node exchanges no keys. The client is not authenticated, so the error does
+// not name the agent that caused it.
 var errOff = errors.New(
 	"this node exchanges no signing keys: overwatch.dnssec.key_sync.secret is not set there, and an agent could compute " +
 		"what would take its place; set it on all nodes")
 
-// Seal returns the sealed keys for a request with a header field Authorization. The error may be shown to the client.
+// Seal returns the encrypted keys for a request with the given header field Authorization. Clients may receive the
+// error.
 func (s *Sync) Seal(authorization string) (sealed string, err error) {
 	outcome := s.metrics.refused
 	defer func() { outcome.Inc() }()

@@ -15,7 +15,7 @@ import (
 // message is the decrypted answer of a peer.
 type message struct {
 	Node     string         `json:"node_id"`
-	Instance string         `json:"instance"` // of the process, so that a node recognizes itself among the peers
+	Instance string         `json:"instance"` // id of the process: a node ignores its own answers
 	Holding  dnssec.Holding `json:"holding"`
 	About    About          `json:"about,omitzero"`
 }
@@ -71,7 +71,8 @@ func parseAnswer(body []byte) (string, error) {
 	return answer.Sealed, nil
 }
 
-// parseMessage parses a decrypted answer. The error quotes nothing, because the answer has private keys.
+// parseMessage parses a decrypted answer. Its error contains no data of the answer, because the answer contains private
+// keys.
 func parseMessage(plain []byte) (*message, error) {
 	var m message
 	if err := json.Unmarshal(plain, &m); err != nil {

@@ -15,14 +15,14 @@ import (
 	"gslb.internal/shared/durable"
 )
 
-// maxHolders bounds the sets of tokens that are remembered, the latest ones. Each change of a token makes a set.
+// maxHolders is the maximum number of stored token sets, the latest sets. Each change of a token creates a set.
 const maxHolders = 64
 
-// Holders records in a file which agents have known all tokens of a set. An agent still knows them after its pin is
-// deleted and the node restarts. It may be used from any goroutine.
+// Holders records in a file which agents have known all tokens of a set. After the pin of such an agent is deleted and
+// the node has restarted, the agent still knows the tokens. Holders is safe for concurrent use.
 type Holders struct {
 	path    string
-	changed chan struct{} // holds one token when a set was added
+	changed chan struct{} // contains a token after a set was added
 
 	mu     sync.Mutex
 	known  []holder
@@ -35,7 +35,7 @@ type holder struct {
 	Agent string `json:"agent_id"`
 }
 
-// HoldersFile returns the file of a data directory with the agents that have known all service tokens.
+// HoldersFile returns the path of the file in a data directory that Holders uses.
 func HoldersFile(dataDir string) string { return filepath.Join(dataDir, "token-holders.json") }
 
 // OpenHolders reads the file at path, which may be missing. If the file is unreadable, OpenHolders assumes that an
@@ -54,7 +54,7 @@ func OpenHolders(path string) *Holders {
 	return h
 }
 
-// Note records that an agent knows all tokens of a set. After an error only this process has the record.
+// Note records that an agent knows all tokens of a set. After a write error, only this process has the record.
 func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,7 +69,7 @@ func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	default:
 	}
 	if h.damage != nil {
-		return nil // the file stays for an operator to inspect
+		return nil // the file remains for an operator
 	}
 	content, err := json.Marshal(h.known)
 	if err == nil {
@@ -81,7 +81,7 @@ func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	return nil
 }
 
-// holderOf returns an agent that has known all tokens of a set; "": no agent has.
+// holderOf returns an agent that has known all tokens of a set, or "" if there is none.
 func (h *Holders) holderOf(set trust.TokenSet) (agent string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -26,15 +26,15 @@ type Options struct {
 	Apply    func(context.Context) error // applies the current keys to the answers
 	Audit    func(audit.Change) error
 	About    func() About // describes this node to its peers; nil: no description is sent
-	// LongestTTL returns the longest TTL of all answers; nil: rolls neither begin automatically nor continue.
+	// LongestTTL returns the longest TTL of all answers. If it is nil, rollovers neither start automatically nor continue.
 	LongestTTL func() time.Duration
-	Transport  http.RoundTripper // nil: over the network
+	Transport  http.RoundTripper // nil: the network
 	Now        func() time.Time  // nil means time.Now
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }
 
-// maxLooks bounds the concurrent calls of Parent that query the servers of the parent.
+// maxLooks is the maximum number of concurrent calls of Parent that query the parent servers.
 const maxLooks = 4
 
 // Sync exchanges keys with the other nodes.
@@ -46,27 +46,27 @@ type Sync struct {
 	orders   chan order
 	settings *peerauth.LiveSettings[Settings]
 
-	parents *delegation.Watch // of the goroutine that makes rounds
+	parents *delegation.Watch // owned by the goroutine of the rounds
 
-	looks chan struct{} // bounds the concurrent calls of Parent that query servers
+	looks chan struct{} // limits the concurrent calls of Parent that query servers
 
-	pendings map[string]*pending // by peer, the current exchanges; of the goroutine that makes rounds
-	asked    map[string]bool     // peers with a completed exchange since this node made a key; same goroutine
+	pendings map[string]*pending // current exchanges by peer; owned by the goroutine of the rounds
+	asked    map[string]bool     // peers with a completed exchange since this node created a key; same owner
 
 	mu     sync.Mutex
 	status status
 }
 
-// order requests a round now.
+// order requests a round immediately.
 type order struct{ done chan []outcome }
 
-// New returns a Sync that answers peers. Bootstrap and Run poll them.
+// New returns a Sync that answers peers. Bootstrap and Run send requests to peers.
 func New(o Options) (*Sync, error) {
 	if o.Zones == nil || o.Apply == nil || o.Audit == nil || o.Holders == nil {
 		return nil, errors.New("keysync: Options.Zones, Apply, Audit and Holders are needed")
 	}
 	if _, err := o.Settings.TLS.Config(); err != nil {
-		return nil, err // else a node without keys would make new keys without a request to its peers
+		return nil, err // otherwise a node without keys would create keys without a request to its peers
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -82,7 +82,7 @@ func New(o Options) (*Sync, error) {
 	return s, s.metrics.register(o.Registerer)
 }
 
-// Reconfigure replaces the settings and begins a round with them.
+// Reconfigure replaces the settings and starts a round with them.
 func (s *Sync) Reconfigure(settings Settings) {
 	s.settings.Set(settings)
 	s.o.Zones.SetAlgorithm(settings.Algorithm)

@@ -19,15 +19,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Pauses between rounds while the key of a zone changes.
+// Intervals of rounds during a rollover.
 const (
 	rollPause  = time.Minute
 	duePause   = 10 * time.Second // after a failed step
 	peerPause  = 5 * time.Second  // while another node is about to take its step
-	peersFirst = 2 * time.Minute  // bounds the time of peerPause after the last step
+	peersFirst = 2 * time.Minute  // maximum time of peerPause after the last step
 )
 
-// stepPause returns the pause until a roll may take its next step, at most rollPause.
+// stepPause returns the time until a rollover may take its next step, at most rollPause.
 func stepPause(rolls []dnssec.RollState, now time.Time) time.Duration {
 	least := rollPause
 	for i := range rolls {
@@ -46,11 +46,11 @@ func stepPause(rolls []dnssec.RollState, now time.Time) time.Duration {
 	return least
 }
 
-// otherWithin is the age of a key within which nodes begin to change its algorithm, each at a random time.
+// otherWithin is the age of a key at which nodes start to change its algorithm, each at a random time before.
 const otherWithin = 10 * time.Minute
 
-// stepRolls takes the steps that the rolls of zones can take after a round. off is the reason why no keys are
-// exchanged, nil if they are.
+// stepRolls takes the possible steps of the rollovers after a round. off is the reason why no keys are exchanged, or
+// nil.
 func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (stepped bool, err error) {
 	rolls := slices.DeleteFunc(s.o.Zones.Rolls(), func(r dnssec.RollState) bool { return r.Stage == roll.Done })
 	if len(rolls) == 0 || s.o.LongestTTL == nil {
@@ -93,7 +93,7 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 	return len(steps) > 0, err
 }
 
-// Rolls lists the rolls of the served zones, ended ones included.
+// Rolls lists the rollovers of the served zones, including ended rollovers.
 func (s *Sync) Rolls() []dnssec.RollState { return s.o.Zones.Rolls() }
 
 // PreviewRoll returns the state that BeginRoll would return, with all stages, and changes nothing. It queries the TTL
@@ -116,7 +116,7 @@ func (s *Sync) ttls() roll.TTLs {
 	return roll.TTLs{Margin: s.settings.Get().Roll.Margin, Answers: s.o.LongestTTL()}
 }
 
-// BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
+// BeginRoll starts the rollover of a zone to a new key, and returns when the answers contain the new key.
 func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
 	o.TTL = s.ttls()
 	state, err := s.o.Zones.PreviewRoll(apex, o)
@@ -128,7 +128,7 @@ func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions)
 	return s.rolled(ctx, state, err)
 }
 
-// BeginTransition begins a signing transition of a zone, and returns when the answers have the state of the first
+// BeginTransition starts a signing transition of a zone, and returns when the answers have the state of the first
 // stage.
 func (s *Sync) BeginTransition(ctx context.Context, apex string, way roll.Goal) (dnssec.RollState, error) {
 	ttl := s.ttls()
@@ -154,8 +154,8 @@ func (s *Sync) PreviewTransition(ctx context.Context, apex string, way roll.Goal
 	return s.o.Zones.PreviewTransition(apex, way, ttl)
 }
 
-// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
-// the servers. A zone that this node does not serve is an error.
+// Parent queries the servers of a zone's parent for its DS records. configured reports whether the configuration
+// defines the servers. For a zone that this node does not serve, it returns an error.
 func (s *Sync) Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error) {
 	if !s.o.Zones.Serves(apex) {
 		return dnssec.Parent{}, false, dnssec.ErrNotSigned
@@ -171,14 +171,14 @@ func (s *Sync) Parent(ctx context.Context, apex string) (found dnssec.Parent, co
 	return delegation.NewWatch().Look(ctx, o, apex), len(o.Servers) > 0, nil
 }
 
-// ttlOfDS queries the TTL of the DS records of a zone at its parent; 0: unknown.
+// ttlOfDS queries the TTL of a zone's DS records at the parent. It returns 0 if the TTL is unknown.
 func (s *Sync) ttlOfDS(ctx context.Context, apex string) time.Duration {
 	settings := s.settings.Get().Roll
 	return delegation.NewWatch().Look(ctx,
 		delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, apex).TTL
 }
 
-// CancelRoll reverts the roll of a zone.
+// CancelRoll cancels the rollover of a zone.
 func (s *Sync) CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error) {
 	state, err := s.o.Zones.CancelRoll(apex)
 	return s.rolled(ctx, state, err)
@@ -190,7 +190,7 @@ func (s *Sync) ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, er
 	return s.rolled(ctx, state, err)
 }
 
-// ForceRoll continues the roll or the signing transition of a zone without the silent nodes, and returns these nodes.
+// ForceRoll continues the rollover or signing transition of a zone without the silent nodes, and returns these nodes.
 func (s *Sync) ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error) {
 	state, without, err := s.o.Zones.ForceRoll(apex, preview)
 	if !preview {
@@ -210,9 +210,9 @@ func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (d
 	return state, nil
 }
 
-// rollOld begins the roll of each zone with a key above the maximum age, or with another algorithm than all nodes
-// require. Each node begins at a random time within a tenth of that age, so that usually one node begins. If two nodes
-// begin together, the later key stays.
+// rollOld starts the rollover of each zone with a key above the maximum age, or with another algorithm than all nodes
+// require. Each node starts at a random time within a tenth of the maximum age, so that usually a single node starts.
+// If two nodes start concurrently, the later key wins.
 func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 	settings := s.settings.Get()
 	if s.o.LongestTTL == nil {
@@ -248,8 +248,8 @@ func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 	return began, err
 }
 
-// dnsProblem returns the reason why the DNS answers of a peer do not match its keys; empty: they match. It queries the
-// host of the peer's API.
+// dnsProblem returns the reason why the DNS answers of a peer do not match its keys, or "" if they match. It queries
+// the host of the peer's API.
 //
 // The stage in the message of the peer is sufficient in two cases. The peer does not serve DNS yet, and sends no port.
 // Or its host accepts no DNS connections: the API is behind a proxy or a tunnel, or on another network than DNS. In the
@@ -275,7 +275,7 @@ func (s *Sync) dnsProblem(ctx context.Context, o *outcome, rolls []dnssec.RollSt
 	return ""
 }
 
-// checkStage returns an error unless a server answers as the stage of a roll requires.
+// checkStage returns an error unless a server answers as required in a rollover stage.
 func checkStage(ctx context.Context, server string, r *dnssec.RollState) error {
 	switch {
 	case r.Goal == roll.ToSigned:

@@ -16,16 +16,16 @@ import (
 // outcome is the result of an exchange with a peer.
 type outcome struct {
 	peer     string
-	node     string // as the peer proved it; empty if it did not
-	self     bool   // the peer is this process
+	node     string // authenticated id of the peer; empty if it failed to authenticate
+	self     bool   // the peer is this node
 	offer    dnssec.Offer
 	about    About
 	imported int
 	err      error
 }
 
-// round requests the keys of all peers, merges them, and applies the result to the answers with apply. unsettled
-// reports that the next round should follow soon.
+// round requests the keys of all peers, merges them, and calls apply to update the answers. unsettled reports that the
+// next round should follow soon.
 func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (outcomes []outcome, unsettled bool) {
 	settings := s.settings.Get()
 	began := s.o.Now()
@@ -56,22 +56,22 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 	return outcomes, merged.Unsettled
 }
 
-// provisionalPatience bounds the time that a round waits for a slow peer while a key is provisional, so that there
-// are several rounds in that time. The exchange continues, and a later round uses its result.
+// provisionalPatience is the maximum waiting time of a round for a slow peer while a key is provisional, which permits
+// several rounds during this time. The exchange continues, and a later round uses its result.
 const provisionalPatience = 6500 * time.Millisecond
 
-// errSlow is the outcome of an exchange that a round did not wait for.
+// errSlow is the outcome of an exchange that had not ended at the end of the round.
 var errSlow = errors.New("no complete answer yet; it is still waited for")
 
-// pending is an exchange with a peer, under way or ended.
+// pending is a running or ended exchange with a peer.
 type pending struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
-	outcome outcome // once done is closed
+	outcome outcome // valid when done is closed
 }
 
-// askAll begins an exchange with each peer that has none under way, and waits for all of them, at most
-// provisionalPatience while a key is provisional.
+// askAll starts an exchange with each peer without a running exchange, and waits for all of them. While a key is
+// provisional, it waits at most provisionalPatience.
 func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []outcome {
 	outcomes := make([]outcome, len(settings.Peers))
 	client, err := s.newHTTPClient(settings.TLS)
@@ -115,7 +115,7 @@ func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []
 	return outcomes
 }
 
-// cancelAll ends the exchanges that are under way, because their results would be outdated.
+// cancelAll cancels the running exchanges, because their results would be outdated.
 func (s *Sync) cancelAll() {
 	for peer, f := range s.pendings {
 		f.cancel()
@@ -138,7 +138,7 @@ func (s *Sync) response(outcomes []outcome) dnssec.Response {
 	return response
 }
 
-// beginExchange begins an exchange.
+// beginExchange starts an exchange.
 func (s *Sync) beginExchange(ctx context.Context, client *peerauth.Client, timeout time.Duration) *pending {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &pending{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: client.Peer}}
@@ -158,7 +158,7 @@ func (s *Sync) beginExchange(ctx context.Context, client *peerauth.Client, timeo
 	return f
 }
 
-// joinKeys merges the offers of the peers with the keys of this node.
+// joinKeys merges the offers of the peers into the keys of this node.
 func (s *Sync) joinKeys(outcomes []outcome) (dnssec.Merged, error) {
 	var offers []dnssec.Offer
 	var from []*outcome
@@ -194,7 +194,7 @@ func (s *Sync) logChanges(m dnssec.Merged, err error, took time.Duration) {
 	}
 }
 
-// failure joins the errors of all peers that failed; nil if none did.
+// failure returns the joined errors of all failed peers, or nil.
 func failure(outcomes []outcome) error {
 	var reasons []string
 	for _, o := range outcomes {

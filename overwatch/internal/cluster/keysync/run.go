@@ -11,16 +11,16 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Times of the requests of a node without keys. After them, the node makes new keys. If the peers refuse connections,
-// they are starting or down, and the node waits for bootRefused only.
+// Times of the requests of a node without keys. After bootTime, the node creates new keys. If the peers refuse
+// connections, they are starting or down, and the node waits only bootRefused.
 const (
 	bootTime    = 10 * time.Second
-	bootRound   = bootTime / 3 // of a round, so that a silent peer does not delay the requests to other peers
+	bootRound   = bootTime / 3 // of a round: a silent peer must not delay the requests to other peers
 	bootRefused = time.Second
 	bootPause   = 500 * time.Millisecond
 )
 
-// firstRetry is the pause after a failed round. It doubles up to the poll interval.
+// firstRetry is the pause after a failed round. It doubles with each failure up to the poll interval.
 const firstRetry = 10 * time.Second
 
 // unsettledPause is the pause between rounds while a key is provisional.
@@ -90,7 +90,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		}
 		settings := s.settings.Get()
 		outcomes, unsettled := s.round(ctx, s.o.Apply)
-		stopping := ctx.Err() != nil // failures at a stop are no faults of the peers
+		stopping := ctx.Err() != nil // errors during the shutdown are not faults of the peers
 		if !stopping {
 			s.recordOutcomes(outcomes)
 		}
@@ -121,8 +121,8 @@ func (s *Sync) Run(ctx context.Context) error {
 	}
 }
 
-// pause returns the pause after a number of failed rounds in a row, with a tenth of jitter so that nodes do not poll
-// in step.
+// pause returns the pause after a number of consecutive failed rounds, with 10 % jitter so that nodes do not poll
+// synchronously.
 func pause(interval time.Duration, failures int) time.Duration {
 	d := interval
 	if failures > 0 {

@@ -14,16 +14,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Secret is the secret by which nodes prove themselves to one another, as a configuration defines it. The zero Secret
-// is unusable.
+// Secret is the configured secret for the authentication of nodes to each other. The zero Secret is unusable.
 type Secret struct {
-	keys    [][]byte       // the first proves this node; a peer may prove itself by any
-	derived bool           // from the gossip key, which every agent has, and the service tokens
-	tokens  trust.TokenSet // that it is derived from
-	among   int            // number of different tokens
+	keys    [][]byte       // the first key authenticates this node; a peer may use any of them
+	derived bool           // derived from the service tokens and the gossip key, which every agent has
+	tokens  trust.TokenSet // tokens from which the secret is derived
+	among   int            // number of distinct tokens
 }
 
-// SecretOf returns the secret of a configuration: key_sync.secret, else one derived from the gossip key and all
+// SecretOf returns the secret of a configuration: key_sync.secret, or else a secret derived from the gossip key and all
 // tokens.
 func SecretOf(c *config.Config) Secret {
 	if own := c.Overwatch.DNSSEC.KeySync.Secret.Reveal(); own != "" {
@@ -42,7 +41,7 @@ func SecretOf(c *config.Config) Secret {
 	return s
 }
 
-// The reasons why a secret is not used. Their sentences name the required setting.
+// The reasons for an unusable secret. Their sentences name the required setting.
 var (
 	errOneToken = errors.New(
 		"overwatch.dnssec.key_sync.secret is not set, and with fewer than two different service tokens an agent " +
@@ -51,7 +50,8 @@ var (
 		"overwatch.dnssec.key_sync.secret is not set, and nothing takes its place: set it on all nodes")
 )
 
-// Usable returns the reason why the secret must not be used: an agent can compute it. nil: it may be used.
+// Usable returns nil for a usable secret. Otherwise it returns the reason, such as an agent that can compute the
+// secret.
 func (s Secret) Usable(h *Holders) error {
 	switch {
 	case len(s.keys) == 0:
@@ -74,7 +74,7 @@ func (s Secret) Usable(h *Holders) error {
 	return nil
 }
 
-// Keys returns the keys made of the secret, or the error of Usable.
+// Keys returns the keys derived from the secret, or the error of Usable.
 func (s Secret) Keys(h *Holders) ([][]byte, error) {
 	if err := s.Usable(h); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (s Secret) Keys(h *Holders) ([][]byte, error) {
 // secret returns the keys of the current secret, or the reason why keys are not exchanged.
 func (s *Sync) secret() ([][]byte, error) { return s.settings.Get().Secret.Keys(s.o.Holders) }
 
-// Off returns the reason why keys are not exchanged with the configured peers; nil if they are, or there are no
-// peers.
+// Off returns the reason why the node exchanges no keys with the configured peers. It returns nil if the exchange works
+// or there are no peers.
 func (s *Sync) Off() error {
 	settings := s.settings.Get()
 	if len(settings.Peers) == 0 {
@@ -95,11 +95,11 @@ func (s *Sync) Off() error {
 	return settings.Secret.Usable(s.o.Holders)
 }
 
-// Apart reports whether nodes may sign differently: keys are not exchanged, and this node made a key without a request
-// to the peers.
+// Apart reports whether nodes may use different signing keys: keys are not exchanged, and this node created a key
+// without a request to the peers.
 func (s *Sync) Apart() bool { return s.Off() != nil && s.o.Zones.MadeApart() }
 
-// checkExchange passes to dnssec whether keys can be exchanged, and logs a change.
+// checkExchange reports to package dnssec whether keys can be exchanged, and logs a change.
 func (s *Sync) checkExchange() {
 	settings := s.settings.Get()
 	off := settings.Secret.Usable(s.o.Holders)
@@ -116,7 +116,7 @@ func (s *Sync) checkExchange() {
 	}
 }
 
-// logExchange logs that the exchange of keys has stopped or resumed.
+// logExchange logs that the key exchange has stopped or resumed.
 func (s *Sync) logExchange(off error, peers int) {
 	switch {
 	case off == nil:

@@ -8,13 +8,13 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Settings is the part of the configuration that Sync uses. It must not be changed afterwards.
+// Settings is the part of the configuration that Sync uses. It is immutable.
 type Settings struct {
 	Peers        []string      // base URLs of the other nodes' API
-	PollInterval time.Duration // between two rounds that went well
-	Timeout      time.Duration // for one peer's answer
+	PollInterval time.Duration // time between two rounds without failures
+	Timeout      time.Duration // timeout of the request to one peer
 	Secret       Secret
-	TLS          peerauth.TLSFiles // for peers over https
+	TLS          peerauth.TLSFiles // for peers with an https URL
 	Roll         config.Rollover
 	Algorithm    dnssec.Algorithm // of new keys
 }

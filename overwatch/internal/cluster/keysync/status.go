@@ -8,24 +8,24 @@ import (
 
 // status is the result of all rounds.
 type status struct {
-	success time.Time // of the last round in which all peers answered
+	success time.Time // time of the last round in which all peers answered
 	failure error     // of the last round
-	next    time.Time // zero: none is planned
+	next    time.Time // zero: no round is scheduled
 	peers   map[string]peerStatus
 }
 
 // peerStatus is the result of all exchanges with a peer.
 type peerStatus struct {
-	node             string // as it last proved
+	node             string // id of the last authentication
 	attempt, success time.Time
 	about            About
 	told             time.Time // time of about
-	imported         int       // keys since the start
-	ignored          int       // keys of zones that are not served here
+	imported         int       // number of imported keys since the start
+	ignored          int       // number of keys of zones that this node does not serve
 	err              error
 }
 
-// recordOutcomes records the outcomes of a round. It logs when a peer begins to fail, or fails for another reason.
+// recordOutcomes records the outcomes of a round. It logs the first failure of a peer, and each new reason of failure.
 func (s *Sync) recordOutcomes(outcomes []outcome) {
 	now := s.o.Now()
 	s.mu.Lock()
@@ -58,7 +58,7 @@ func (s *Sync) recordOutcomes(outcomes []outcome) {
 	}
 }
 
-// setNextRound records the time of the next round; 0: none is planned.
+// setNextRound records the time until the next round. 0 means that no round is scheduled.
 func (s *Sync) setNextRound(in time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

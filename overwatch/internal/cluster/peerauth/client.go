@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxErrorBody bounds the bytes that a client reads of the body of a challenge or an error.
+// maxErrorBody is the maximum number of bytes that a client reads from the body of a challenge or an error.
 const maxErrorBody = 4 << 10
 
 // Client sends authenticated requests to a peer. It is not safe for concurrent use.
@@ -26,11 +26,11 @@ type Client struct {
 	Secret    []byte
 	HTTP      *http.Client
 	UserAgent string
-	MaxBody   int64 // bound of the body of an answer, in bytes
+	MaxBody   int64 // maximum size of the body of an answer, in bytes
 	// Sealed returns the sealed part of the body of an answer. nil: the field "sealed" of a JSON object.
 	Sealed func(body []byte) (string, error)
 
-	nonce []byte // of the last answer; nil: none
+	nonce []byte // nonce of the last answer; nil: none
 }
 
 // Get sends a GET request for a path with its query and returns the decrypted answer. The error is a sentence for

@@ -88,6 +88,6 @@ func (n *nonces) markUsed(nonce []byte) error {
 	if len(n.used) >= n.maxUsed {
 		return errNonceFull
 	}
-	n.used[id] = now + nonceLife + time.Second // verify rejects the nonce before the entry expires
+	n.used[id] = now + nonceLife + time.Second // verify rejects the nonce before this entry expires
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// maxUsedNonces bounds the used nonces that a Server stores. Nodes may send a request for each change.
+// maxUsedNonces is the maximum number of used nonces in a Server. Nodes may send a request for each change.
 const maxUsedNonces = 1 << 16
 
 // Server authenticates requests of other nodes. It is safe for concurrent use.
@@ -17,7 +17,7 @@ func NewServer() *Server { return &Server{newNonces(maxUsedNonces)} }
 // Challenge returns a new value of the header field WWW-Authenticate.
 func (s *Server) Challenge() string { return formatChallenge(s.nonces.issue()) }
 
-// ErrWrongSecret reports that the proof of a request is not by a secret of this node.
+// ErrWrongSecret means that the client of a request does not have a secret of this node.
 var ErrWrongSecret = errors.New(
 	"the proof is not by the secret of this node: overwatch.dnssec.key_sync.secret must be the same on all nodes")
 
@@ -33,8 +33,8 @@ func (a *Authenticated) Node() string { return a.request.node }
 // Seal encrypts the answer to the request.
 func (a *Authenticated) Seal(plain []byte) (string, error) { return a.request.seal(a.secret, plain) }
 
-// Authenticate verifies the header field Authorization of a request for a path with its query. The proof may be by any
-// of the secrets. The error may be shown to the client.
+// Authenticate verifies the header field Authorization of a request for a path with its query. It accepts a proof by
+// any of the secrets. Clients may receive the error.
 func (s *Server) Authenticate(secrets [][]byte, path, authorization string) (*Authenticated, error) {
 	r, proof, err := parseAuthorization(path, authorization)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Server) Authenticate(secrets [][]byte, path, authorization string) (*Au
 	return &Authenticated{r, secret}, nil
 }
 
-// provingSecret returns the secret that the proof is by, or nil.
+// provingSecret returns the secret of the proof, or nil if no secret matches.
 func (r *request) provingSecret(secrets [][]byte, proof []byte) []byte {
 	for _, secret := range secrets {
 		if hmac.Equal(r.proof(secret), proof) {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// Path is the API's path for peers, below a node's base URL.
+	// Path is the path of replication in the API, relative to a node's base URL.
 	Path = "/api/v1/replication/objects"
-	// holdTime is the longest time for which a request waits for a change.
+	// holdTime is the maximum time that a request waits for a change.
 	holdTime = 20 * time.Second
-	// spacing is the least time between two answers to a peer, so that a burst of changes needs few answers.
+	// spacing is the minimum time between two answers to a peer. A burst of changes therefore needs few answers.
 	spacing = 50 * time.Millisecond
-	// displacedRest is the pause before a displaced request is answered, so that two nodes with one id do not ask without
-	// end.
+	// displacedRest is the delay of the answer to a displaced request. It limits the request rate of two nodes with the
+	// same id.
 	displacedRest = time.Second
-	// pageSize bounds the objects in an answer, and maxBody the body of an answer, in octets. An object may be larger
-	// than a page.
+	// pageSize is the maximum size of the objects in an answer, and maxBody the maximum size of the body, in octets. A
+	// page may contain a single larger object.
 	pageSize = 4 << 20
 	maxBody  = 64 << 20
 )
@@ -30,7 +30,7 @@ const (
 type Question struct {
 	Target   string // path with query, as received
 	Since    uint64 // number of the last change that the peer has received from Instance
-	Has      uint64 // number of the last change up to which it has stored all; above Since: that is Since
+	Has      uint64 // number of the last change up to which the peer has stored all changes; above Since: equal to Since
 	Instance string // process of this node that answered the previous request, and the clock of the peer; see instanceOf
 	Hold     bool   // wait for a change
 	// Apart excludes the connection of the peer from the connection limit of the API until done is called. nil: the
@@ -43,24 +43,24 @@ type message struct {
 	Instance string        `json:"instance"`
 	Time     time.Time     `json:"time"` // by the clock of the answerer
 	Digest   string        `json:"digest"`
-	Has      bool          `json:"has"` // the answerer takes Question.Has
+	Has      bool          `json:"has"` // the answering node supports Question.Has
 	Offer    replica.Offer `json:"offer"`
 	Facts    facts         `json:"facts,omitzero"`
-	size     int           // octets of the plain text
+	size     int           // size of the plain text in octets
 }
 
 // poller is a node that polls this node.
 type poller struct {
-	has      uint64 // number of the last change up to which it has stored all
+	has      uint64 // number of the last change up to which the node has stored all changes
 	answered time.Time
-	leave    context.CancelFunc // ends its waiting request; nil: none
-	active   int                // requests that are being answered
+	leave    context.CancelFunc // ends the waiting request of the node; nil: none
+	active   int                // number of requests in progress
 }
 
 // Challenge returns the value of WWW-Authenticate for a peer.
 func (r *Replication) Challenge() string { return r.server.Challenge() }
 
-// Answer answers a peer by its value of Authorization. Its error may be shown to the asker.
+// Answer answers a peer, given its value of Authorization. Clients may receive the error.
 func (r *Replication) Answer(ctx context.Context, q Question, authorization string) (sealed string, err error) {
 	settings := r.settings.Get()
 	if off := settings.Off(); off != nil {
@@ -76,7 +76,7 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 		q.Since, q.Hold = 0, false
 		r.retryFailedPeers() // the peer or this node has just started
 	}
-	if client.Node() == r.o.NodeID && instance == r.instance { // this process does not poll itself
+	if client.Node() == r.o.NodeID && instance == r.instance { // this process does not poll its own node
 		r.noteImpersonated()
 	}
 	held, state, done := r.registerPoll(ctx, client.Node(), min(q.Has, q.Since))
@@ -106,7 +106,7 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	return sealed, nil
 }
 
-// noteImpersonated records a request of another node with the id of this node.
+// noteImpersonated records a request of another node that uses the id of this node.
 func (r *Replication) noteImpersonated() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +118,7 @@ func (r *Replication) digest() string {
 	return hex.EncodeToString(digest[:])
 }
 
-// registerPoll records the last change that a node has, and ends the waiting request of the node.
+// registerPoll records the last change that a node has stored, and ends the waiting request of the node.
 func (r *Replication) registerPoll(ctx context.Context, node string, has uint64) (context.Context, *poller, func()) {
 	ctx, leave := context.WithCancel(ctx)
 	r.mu.Lock()
@@ -145,8 +145,8 @@ func (r *Replication) registerPoll(ctx context.Context, node string, has uint64)
 	}
 }
 
-// dropPoller makes room for another poller: if there are maxPollers, it deletes the poller with the oldest answer and
-// without a current request. The caller holds mu.
+// dropPoller makes room for another poller. If there are maxPollers, it deletes the poller with the oldest answer among
+// the pollers without a request in progress. The caller holds mu.
 func (r *Replication) dropPoller() {
 	if len(r.pollers) < maxPollers {
 		return

@@ -17,46 +17,46 @@ import (
 )
 
 const (
-	// firstRetry is the pause after a peer has failed. It doubles up to lastRetry.
+	// firstRetry is the pause after a peer has failed. It doubles with each failure up to lastRetry.
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = 5 * time.Second
 	// askTimeout bounds one request.
 	askTimeout = holdTime + 15*time.Second
-	// wholeEvery is the least time between two requests for everything of a peer that differs.
+	// wholeEvery is the minimum time between two requests for all objects of a peer with different objects.
 	wholeEvery = time.Minute
 )
 
-// peer is a node that this node polls. Replication.mu guards its fields.
+// peer is a node from which this node requests changes. Replication.mu guards its fields.
 type peer struct {
 	url      string
-	node     string // as it proved it; empty: never
-	self     bool   // it is this process
+	node     string // authenticated id of the peer; empty: never authenticated
+	self     bool   // the peer is this process
 	joining  bool
-	clocked  bool   // it reads the clock of this node in requests
-	instance string // of the process that answered last; empty: the next request is for all objects
+	clocked  bool   // requests to the peer contain the clock of this node
+	instance string // process that answered last; empty: the next request is for all objects
 	since    uint64 // number of the last change in its answers
-	has      uint64 // number of the last change without an earlier refused change
+	has      uint64 // number of the last change without an earlier rejected change
 
-	certificate identity.KeyID // by which agents know it, as it proved it; zero: not known
+	certificate identity.KeyID // authenticated key id of its agent-facing certificate; zero: unknown
 	serving     []string       // names that it served at its first answer
 	whole       time.Time
-	retry       chan struct{} // has an element if the next request must not wait
-	refused     bool          // it has objects with versions too far ahead of this node's clock
-	rejected    int           // objects that had no effect here, since the start
+	retry       chan struct{} // contains a token if the next request must not wait
+	refused     bool          // the peer has objects with versions too far ahead of this node's clock
+	rejected    int           // number of objects without effect on this node, since the start
 
 	presence   presence
 	trail      trail
 	connected  bool
-	changed    time.Time     // when connected last changed
-	difference time.Duration // its clock's time minus this node's
+	changed    time.Time     // time of the last change of connected
+	difference time.Duration // the peer's clock minus this node's clock
 	err        error
 
-	unlike    time.Time // first idle exchange with a different digest; zero if the digests are equal
-	differing int       // number of different objects in the last whole exchange
+	unlike    time.Time // time of the first idle exchange with a different digest; zero if the digests are equal
+	differing int       // number of different objects in the last exchange of all objects
 	first     replica.Key
 }
 
-// newHTTPClient returns the HTTP client for requests to peers. A test sets transport.
+// newHTTPClient returns the HTTP client for requests to peers. transport is nil except in tests.
 func newHTTPClient(transport http.RoundTripper, files peerauth.TLSFiles) (*http.Client, error) {
 	if transport != nil {
 		return peerauth.NewHTTPClient(transport), nil
@@ -108,7 +108,7 @@ func (r *Replication) pollPeer(ctx context.Context, p *peer, client *peerauth.Cl
 func (r *Replication) exchangeChanges(ctx context.Context, p *peer, client *peerauth.Client) (octets int, err error) {
 	r.mu.Lock()
 	since, has, instance, clocked := p.since, p.has, p.instance, p.clocked
-	wait := p.connected // else the first answer shows that the peer answers
+	wait := p.connected // otherwise the first answer shows that the peer answers
 	if p.refused && time.Since(p.whole) >= wholeEvery {
 		since, has, instance = 0, 0, ""
 	}
@@ -131,9 +131,10 @@ func (r *Replication) exchangeChanges(ctx context.Context, p *peer, client *peer
 	return got.octets, r.mergeOffer(ctx, p, m)
 }
 
-// requestOffer requests all pages of an offer. With an instance and wait it waits for changes. All requests have the
-// same has, see Question, because the node stores no page until it has all of them. clocked reports that the node of
-// the instance reads the clock of this node. The Limit of the offer is the earliest Limit in the requests.
+// requestOffer requests all pages of an offer. With an instance and wait, it waits for changes. All requests contain
+// the same has (see Question), because the node stores no page until it has received all of them. clocked reports that
+// the process with the id instance accepts the clock of this node. The Limit of the offer is the earliest Limit of the
+// answers.
 func (r *Replication) requestOffer(ctx context.Context, client *peerauth.Client, since, has uint64, instance string,
 	clocked, wait bool) (first *message, got gathered, err error) {
 	if first, err = r.requestPage(ctx, client, since, has, instance, clocked, wait && instance != ""); err != nil {
@@ -279,7 +280,7 @@ func (r *Replication) mergeOffer(ctx context.Context, p *peer, m *message) error
 	}
 	idle := len(m.Offer.Objects) == 0 && unlike && time.Since(p.whole) >= wholeEvery
 	if !m.Offer.Whole && (idle || restarted || joining && !m.Offer.Joining) {
-		p.instance, p.since, p.has = "", 0, 0 // a message was lost: request all objects now
+		p.instance, p.since, p.has = "", 0, 0 // a message was lost: request all objects
 	}
 	return nil
 }
@@ -317,7 +318,8 @@ func (r *Replication) applyMerged(ctx context.Context, from string, m replica.Me
 	}
 }
 
-// endJoining ends the joining of this node if all of its peers are joining. It requests all objects of all peers.
+// endJoining ends the joining state of this node if all of its peers are joining. It then requests all objects of all
+// peers.
 func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	if figures := r.o.Store.Replicas(); !figures.Joining || !figures.Settled || !r.allJoining() {
 		return
@@ -334,7 +336,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 		m, _, err := r.requestOffer(ctx, client, 0, 0, "", true, false)
 		switch {
 		case err != nil || m.Instance != r.instance && (!m.Offer.Joining || m.Offer.Unsettled):
-			return // another round finds out
+			return // another round will determine it
 		case m.Instance != r.instance:
 			offers = append(offers, m.Offer)
 		}

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// patienceWithState is the longest time for which a node with operator state waits for its peers at a start. DNS is
-	// answered afterwards. patienceWithout is the longest time for a node without state, or with an old backup.
+	// patienceWithState is the maximum waiting time for peers at the start of a node with operator state. patienceWithout
+	// is the maximum for a node without operator state, or with an old backup. After the wait, the node answers DNS.
 	patienceWithState = 500 * time.Millisecond
 	patienceWithout   = 2 * time.Second
 )
 
-// Catch returns when the node has applied the objects of its peers, so that it may answer DNS, or after a bounded time.
-// A node with operator state does not wait for a peer that is down. A node without operator state waits at most 2 s
-// until the peer is up.
+// Catch returns when the node has applied the objects of its peers, so that it may answer DNS, or after the maximum
+// waiting time. A node with operator state does not wait for a peer that is down. A node without operator state waits
+// at most 2 s for such a peer.
 func (r *Replication) Catch(ctx context.Context) {
 	settings := r.settings.Get()
 	if settings.Off() != nil {
@@ -43,8 +43,8 @@ func (r *Replication) Catch(ctx context.Context) {
 	}
 }
 
-// unasked returns the peers without a completed request, and a channel that is closed at the next news. Before Run, it
-// returns all peers. For a joining node, it returns failed peers also.
+// unasked returns the peers without a completed request, and a channel that closes at the next news. Before Run, it
+// returns all peers. For a joining node, it also returns failed peers.
 func (r *Replication) unasked(count int, joining bool) (missing []string, heard <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,8 @@ func (r *Replication) unasked(count int, joining bool) (missing []string, heard 
 	return missing, r.heard
 }
 
-// retryFailedPeers polls all failed peers immediately. A request of a peer shows that the peer is up again.
+// retryFailedPeers polls all failed peers immediately. The node calls it when a request of a peer shows that the peer
+// is up again.
 func (r *Replication) retryFailedPeers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +75,7 @@ func (r *Replication) retryFailedPeers() {
 	}
 }
 
-// signalNews wakes the goroutines that wait for news of peers. The caller holds mu.
+// signalNews notifies the goroutines that wait for news about peers. The caller holds mu.
 func (r *Replication) signalNews() {
 	close(r.heard)
 	r.heard = make(chan struct{})

@@ -15,28 +15,29 @@ import (
 
 // Bounds of the data from a peer. Any host with key_sync.secret can be a peer.
 const (
-	// maxPages, maxObjects and maxExchange bound the pages, the objects and the octets of an exchange.
+	// maxPages, maxObjects and maxExchange are the maximum numbers of pages, objects and octets of an exchange.
 	maxPages    = 1024
 	maxObjects  = replica.MaxObjects + replica.MaxTombstones
 	maxExchange = 128 << 20
-	// maxPageObjects bounds the objects of a page: a node counts 256 octets for an object in addition to its value.
+	// maxPageObjects is the maximum number of objects of a page. A node adds 256 octets per object to the size of its
+	// value.
 	maxPageObjects = pageSize/256 + 1
-	// maxInstance bounds the octets of the id of a process.
+	// maxInstance is the maximum length of the id of a process in octets.
 	maxInstance = 64
-	// exchangeEvery is the mean time between two exchanges with a peer. exchangeBurst is the largest burst.
+	// exchangeEvery is the mean time between two exchanges with a peer. exchangeBurst is the maximum burst.
 	exchangeEvery = 100 * time.Millisecond
 	exchangeBurst = 50
-	// octetsPerSecond is the mean rate of octets from a peer. The largest burst is maxExchange.
+	// octetsPerSecond is the mean data rate from a peer. The maximum burst is maxExchange.
 	octetsPerSecond = 4 << 20
 	// maxPollers bounds the node ids that ask this node.
 	maxPollers = 256
-	// partSize is the number of objects that are merged in one transaction, so that others need not wait for long.
+	// partSize is the number of objects per merge transaction, so that other writers wait only a short time.
 	partSize = 5000
-	// maxRejections bounds the objects of a peer that this node did not store and still names.
+	// maxRejections is the maximum number of reported objects of a peer that this node did not store.
 	maxRejections = 20
 )
 
-// exchangeLimit bounds the rate of exchanges with a peer. It belongs to one goroutine.
+// exchangeLimit limits the rate of exchanges with a peer. It belongs to one goroutine.
 type exchangeLimit struct{ exchanges, octets tokenbucket.Bucket }
 
 func newExchangeLimit() exchangeLimit {
@@ -53,16 +54,16 @@ func (l *exchangeLimit) countExchange(now time.Time, octets int) time.Duration {
 	return max(l.exchanges.Debt(now), l.octets.Debt(now))
 }
 
-// errNoAdvance reports a peer that announces more pages without end.
+// errNoAdvance means that a peer announces more pages without an end.
 var errNoAdvance = errors.New("it announces more pages and sends none: the exchange is rejected")
 
-// errPageObjects reports a page with more objects than any node sends.
+// errPageObjects means that a page contains more objects than a node sends.
 var errPageObjects = fmt.Errorf("it sends more than %d objects in a page: the exchange is rejected", maxPageObjects)
 
 // objects are the objects of a page.
 type objects []replica.Object
 
-// UnmarshalJSON returns errPageObjects for more than maxPageObjects objects. It does not read the rest then.
+// UnmarshalJSON returns errPageObjects for more than maxPageObjects objects, without reading the rest.
 func (o *objects) UnmarshalJSON(text []byte) error {
 	more, err := readList(text, func(d *json.Decoder) (bool, error) {
 		var one replica.Object
@@ -76,8 +77,8 @@ func (o *objects) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// readList calls next for each element of a JSON list until next returns false or an error. more reports that there are
-// elements after them. null is an empty list.
+// readList calls next for each element of a JSON list until next returns false or an error. more reports whether unread
+// elements remain. null is an empty list.
 func readList(text []byte, next func(*json.Decoder) (bool, error)) (more bool, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	begin, err := d.Token()
@@ -111,19 +112,19 @@ func (g *gathered) add(m *message, since uint64) error {
 	return nil
 }
 
-// rejection is an object of a peer that has no effect here.
+// rejection is an object of a peer without effect on this node.
 type rejection struct {
 	url, node string // of the peer
 	replica.Rejection
 }
 
-// noteRejected records the objects of a peer that have no effect here. It names at most maxRejections of the objects
-// that this node did not store. It logs an object if the object or its reason is new. whole is true if the peer has
+// noteRejected records the objects of a peer without effect on this node. Of the objects that this node did not store,
+// it reports at most maxRejections. It logs an object if the object or its reason is new. whole is true if the peer has
 // sent all of its objects.
 func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.Merged) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range m.Taken { // a later version may be sound
+	for i := range m.Taken { // a later version of the object may be valid
 		delete(r.rejected, m.Taken[i].Key)
 	}
 	known := maps.Clone(r.rejected)
@@ -155,8 +156,8 @@ func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.
 	}
 }
 
-// rejectedNow lists the objects of peers that have no effect here. held are the rejected objects in the store, also
-// of earlier processes. The caller holds mu.
+// rejectedNow lists the objects of peers without effect on this node. held contains the rejected objects of the store,
+// including objects of earlier processes. The caller holds mu.
 func (r *Replication) rejectedNow(held []replica.Rejection) (list []rejection) {
 	for _, one := range held {
 		known := r.rejected[one.Object.Key]
@@ -170,14 +171,14 @@ func (r *Replication) rejectedNow(held []replica.Rejection) (list []rejection) {
 	return list
 }
 
-// clipped returns a text of a peer for a log or an answer.
+// clipped returns a truncated text of a peer, for a log or an answer.
 func clipped(text string) string {
-	const most = 320 // a name of a server has a domain and an address
+	const most = 320 // a server name consists of a domain and an address
 	return strings.ToValidUTF8(text[:min(len(text), most)], "?")
 }
 
-// mergeInParts merges an offer, in several transactions if it is large and need not be judged as a whole. After an
-// error it returns the outcome of the transactions before the error.
+// mergeInParts merges an offer. It uses several transactions for a large offer that can be validated in parts. After an
+// error it returns the outcome of the previous transactions.
 func (r *Replication) mergeInParts(p *peer, offer replica.Offer) (all replica.Merged, err error) {
 	entries := r.entriesOf(p, offer.Node)
 	if len(offer.Objects) <= partSize || r.o.Store.Replicas().Joining {

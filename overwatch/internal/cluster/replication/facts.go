@@ -7,25 +7,25 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// maxServing bounds the names in facts, and maxServed the octets of a name.
+// maxServing is the maximum number of names in facts, and maxServed the maximum length of a name in octets.
 const (
 	maxServing = 10_000
 	maxServed  = 255
 )
 
-// facts describe the answering node to a peer. A node of an earlier version sends none.
+// facts describes the answering node to a peer. Nodes of earlier versions send no facts.
 type facts struct {
-	// Certificate is the key id of the certificate by which agents know the node.
+	// Certificate is the key id of the node's agent-facing certificate.
 	Certificate []byte `json:"certificate,omitempty"`
-	// Serving lists names with a backend that may serve, maxServing at most. Only the first answer to a process contains
-	// the names.
+	// Serving lists at most maxServing names with a backend that may serve. Only the first answer to a process contains
+	// it.
 	Serving names `json:"serving,omitempty"`
 }
 
 // names are names of domains.
 type names []string
 
-// UnmarshalJSON reads maxServing names at most. It omits texts that are longer than a name.
+// UnmarshalJSON reads at most maxServing names. It omits texts that are longer than a name.
 func (n *names) UnmarshalJSON(text []byte) error {
 	_, err := readList(text, func(d *json.Decoder) (more bool, err error) {
 		var name string
@@ -63,8 +63,8 @@ func (f *facts) note(p *peer) {
 	}
 }
 
-// Introduces reports whether exactly one node with the given id among the peers has proved the secret of the nodes, and
-// has sent the key id of its certificate with its last answer. A peer that does not answer is not introduced.
+// Introduces reports whether exactly one peer has authenticated with the given node id, and has sent the given
+// certificate key id in its last answer. It returns false for a peer that does not answer.
 func (r *Replication) Introduces(node string, certificate identity.KeyID) bool {
 	if node == r.o.NodeID || certificate == (identity.KeyID{}) {
 		return false
@@ -77,15 +77,15 @@ func (r *Replication) Introduces(node string, certificate identity.KeyID) bool {
 			continue
 		}
 		if p.certificate != certificate {
-			return false // two nodes with one id, or an earlier certificate
+			return false // two nodes have the id, or the certificate is outdated
 		}
 		found = true
 	}
 	return found
 }
 
-// PeersServe returns the names for which a peer had a backend that may serve when it first answered this process, in
-// order. pending is true while a peer has neither answered nor failed.
+// PeersServe returns the sorted names that a peer served when it first answered this process. pending is true while a
+// peer has neither answered nor failed.
 func (r *Replication) PeersServe() (names []string, pending bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// overtaken describes, for the audit log, the changes of this node that later changes replaced: they came from other
-// nodes, or other nodes deleted the objects while this node was away.
+// overtaken returns audit entries about changes of this node that other nodes replaced. The other nodes changed the
+// objects later, or deleted the objects while this node was unreachable.
 func (r *Replication) overtaken(m *replica.Merged) (list []audit.Change) {
 	after := make(map[replica.Key]*replica.Object, len(m.Taken))
 	for i := range m.Taken {
@@ -32,7 +32,7 @@ func (r *Replication) overtaken(m *replica.Merged) (list []audit.Change) {
 	return list
 }
 
-// overtakenBy describes, for the audit log, that after has replaced before.
+// overtakenBy returns the audit entry about the replacement of before by after.
 func overtakenBy(before, after *replica.Object) audit.Change {
 	c := audit.Change{Action: api.AuditSync, Resource: resourceOf(before.Kind), ResourceID: before.Name,
 		Actor:     after.Version.Node,
@@ -46,7 +46,7 @@ func overtakenBy(before, after *replica.Object) audit.Change {
 	return c
 }
 
-// resourceOf returns the resource that changes of a kind of objects have in the audit log.
+// resourceOf returns the audit resource of a kind of objects.
 func resourceOf(kind string) string {
 	resources := map[string]string{store.KindMapping: "geo_mapping", store.KindSetting: "config",
 		store.KindWeight: "backend", store.KindDrain: "server", store.KindRevocation: "agent", store.KindLock: "agent"}
@@ -57,7 +57,7 @@ func resourceOf(kind string) string {
 }
 
 // shown returns the value of an object without secrets. Of the known kinds, only a server and the overlay of a server
-// may have secrets. It omits a value that this version cannot read, such as the value of an unknown kind.
+// may contain secrets. shown omits a value that this version cannot parse, such as the value of an unknown kind.
 func shown(o *replica.Object) any {
 	if !store.Readable(o) {
 		return map[string]string{"omitted": "this version of gslb cannot read it"}
@@ -79,7 +79,7 @@ func shown(o *replica.Object) any {
 	return o.Value
 }
 
-// sameDecision reports whether two objects say the same, whenever they were made.
+// sameDecision reports whether two objects are equal except for their versions.
 func sameDecision(a, b *replica.Object) bool {
 	return a.Deleted == b.Deleted && undated(a.Value) == undated(b.Value)
 }
@@ -91,6 +91,6 @@ func undated(value json.RawMessage) string {
 	}
 	delete(fields, "created_at")
 	delete(fields, "updated_at")
-	text, _ := json.Marshal(fields) // in the order of their names
+	text, _ := json.Marshal(fields) // sorted by name
 	return string(text)
 }

@@ -13,31 +13,31 @@ import (
 )
 
 const (
-	// probeEvery is the time between two probes of a peer, and bounds the wait for the answer to one.
+	// probeEvery is the interval of probes of a peer, and the timeout of a probe.
 	probeEvery = 1200 * time.Millisecond
-	// lostMisses and lostAfter are the failed probes, and the time since the last contact, after which a peer is lost.
-	// Together they report a peer within 5 s.
+	// lostMisses and lostAfter define a lost peer: lostMisses probes have failed, and the last contact was more than
+	// lostAfter ago. The loss of a peer is detected within 5 s.
 	lostMisses = 2
 	lostAfter  = 3 * time.Second
-	// sharedFor is the time for which a request of a node with this node's id is remembered. The node polls about every
-	// holdTime.
+	// sharedFor is the time for which this node remembers a request of another node with the same id. The other node polls
+	// about every holdTime.
 	sharedFor = 3 * holdTime
 )
 
 // errLost ends the exchange with a peer that does not answer probes.
 var errLost = errors.New("it does not answer")
 
-// presence is what probes and exchanges say of whether a peer answers. Replication.mu guards it.
+// presence is the reachability of a peer according to probes and exchanges. Replication.mu guards it.
 type presence struct {
-	since  time.Time // of the first probe
+	since  time.Time // time of the first probe
 	seen   time.Time // last contact; zero: never
-	back   time.Time // when the peer was last lost no more; zero: never
-	misses int       // failed probes since the last contact
-	err    error     // of the last probe
+	back   time.Time // last time at which a lost peer answered again; zero: never
+	misses int       // number of failed probes since the last contact
+	err    error     // error of the last probe
 	abort  context.CancelCauseFunc
 }
 
-// lost reports whether the peer is lost. A peer without any contact has more time, since it may still start.
+// lost reports whether the peer is lost. A peer without any contact has more time, because it may still be starting.
 func (p *presence) lost(now time.Time) bool {
 	if p.seen.IsZero() {
 		return p.misses >= lostMisses && now.Sub(p.since) >= patience
@@ -45,7 +45,7 @@ func (p *presence) lost(now time.Time) bool {
 	return p.misses >= lostMisses && now.Sub(p.seen) >= lostAfter
 }
 
-// watch probes a peer until ctx ends. A probe is a request without a proof: it costs no encryption.
+// watch probes a peer until ctx ends. A probe is a request without authentication, which needs no encryption.
 func (r *Replication) watch(ctx context.Context, p *peer, client *http.Client) {
 	r.mu.Lock()
 	p.presence.since = time.Now()
@@ -65,7 +65,7 @@ func (r *Replication) isSelf(p *peer) bool {
 	return p.self
 }
 
-// probe requests a challenge from a peer. Any answer shows that the peer is there.
+// probe requests a challenge from a peer. Any answer shows that the peer is running.
 func probe(ctx context.Context, client *http.Client, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, probeEvery)
 	defer cancel()
@@ -80,12 +80,12 @@ func probe(ctx context.Context, client *http.Client, url string) error {
 		return err
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 4<<10)) // for the next use of the connection
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 4<<10)) // allows reuse of the connection
 	return nil
 }
 
-// noteProbe notes the result of a probe. It ends the exchange with a peer that is lost, or is back after it was lost,
-// so that the exchange starts from scratch.
+// noteProbe records the result of a probe. When a peer becomes lost, or answers after it was lost, noteProbe cancels
+// the exchange with the peer, and the next exchange starts from scratch.
 func (r *Replication) noteProbe(p *peer, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +117,7 @@ func (r *Replication) noteProbe(p *peer, err error) {
 	r.signalNews()
 }
 
-// exchanging returns a context for one exchange with a peer, which ends if the peer is lost.
+// exchanging returns a context for one exchange with a peer. The context ends if the peer becomes lost.
 func (r *Replication) exchanging(ctx context.Context, p *peer) (context.Context, func()) {
 	ctx, abort := context.WithCancelCause(ctx)
 	r.mu.Lock()
@@ -135,7 +135,7 @@ func (r *Replication) exchanging(ctx context.Context, p *peer) (context.Context,
 type LostPeer struct {
 	Node, URL string // Node is empty if the peer has never authenticated
 	Since     time.Time
-	Lacks     int  // objects of this node
+	Lacks     int  // number of this node's objects that the peer lacks
 	Joining   bool // this node waits for the peer
 }
 
@@ -158,7 +158,7 @@ func (r *Replication) Lost() (list []LostPeer) {
 	return list
 }
 
-// Answers reports whether a node is a peer that answers.
+// Answers reports whether the node with an id is a peer that answers.
 func (r *Replication) Answers(node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,15 +170,15 @@ func (r *Replication) Answers(node string) bool {
 	return false
 }
 
-// SharedID is a node id that two running nodes have.
+// SharedID is a node id that two running nodes use.
 type SharedID struct {
 	Node string
 	Own  bool     // it is the id of this node
-	URLs []string // of the other nodes, as far as they are known
+	URLs []string // known URLs of the other nodes
 }
 
-// SharedIDs lists the node ids that two running nodes have: this node and a peer, or two peers. Each has the known URLs
-// of these peers.
+// SharedIDs lists the node ids that two running nodes use: this node and a peer, or two peers. Each result contains the
+// known URLs of these peers.
 func (r *Replication) SharedIDs() (list []SharedID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

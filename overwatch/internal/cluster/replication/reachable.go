@@ -2,7 +2,7 @@ package replication
 
 // Reachable is a node that answers.
 type Reachable struct {
-	Node string // its id, as it proved it
+	Node string // authenticated id of the node
 	URL  string // of its API
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Reached returns the peers that have the last change of this node's objects, and the peers that lack it. It waits at
-// most the duration wait for connected peers, and does not wait for other peers. nil: replication is disabled.
+// most wait for connected peers, and does not wait for other peers. It returns nil if replication is disabled.
 func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reached {
 	change := r.o.Store.Replicas().Changes
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -30,8 +30,8 @@ func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reac
 	}
 }
 
-// reached returns the peers that have a change and the peers that lack it. waiting reports that a connected peer lacks
-// it. heard is closed at the next news.
+// reached returns the peers that have a change and the peers that lack it. waiting reports whether a connected peer
+// lacks it. heard closes at the next news.
 func (r *Replication) reached(change uint64) (reached *api.Reached, waiting bool, heard <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,20 +12,20 @@ import (
 	"gslb.internal/shared/tokenbucket"
 )
 
-// Bounds of the audit entries that a peer causes: the largest burst, and the mean time between two entries after it.
-// Entries about replaced changes of this node share the room of other changes and have a lower rate.
+// Rate limits of the audit entries that a peer causes: the maximum burst, and the mean time between two entries.
+// Entries about replaced changes of this node use the same store as other changes and have a lower rate.
 const (
 	auditBurst     = 1000
 	receivedEvery  = 36 * time.Second
 	overtakenEvery = 6 * time.Minute
-	// countEvery is the time between two entries that count the changes without an entry.
+	// countEvery is the interval of the entries with the number of unlogged changes.
 	countEvery = time.Hour
 )
 
-// trail bounds the audit entries that one peer causes. Replication.merging guards it.
+// trail limits the audit entries that one peer causes. Replication.merging guards it.
 type trail struct {
 	received, overtaken tokenbucket.Bucket
-	left                int // changes without an entry since the last count
+	left                int // number of changes without an entry since the last count
 	counted             time.Time
 }
 
@@ -36,7 +36,7 @@ func newTrail() trail {
 	}
 }
 
-// entriesOf returns a function that makes the audit entries of received changes.
+// entriesOf returns a function that creates the audit entries of received changes.
 func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) store.MergeEntries {
 	return func(m *replica.Merged) (e store.MergeEntries) {
 		now := time.Now()
@@ -59,7 +59,7 @@ func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) stor
 	}
 }
 
-// received describes, for the audit log, the changes that a peer sent and for which hasRoom returns true.
+// received returns audit entries about the changes that a peer sent and for which hasRoom returns true.
 func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit.Change) {
 	rejected := make(map[replica.Key]error)
 	for i := range m.Rejected {
@@ -90,7 +90,7 @@ func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit
 	return list
 }
 
-// countLeft writes, once an hour for each peer, an audit entry with the number of changes without an entry.
+// countLeft writes an audit entry with the number of changes without an entry, at most once per hour and peer.
 func (r *Replication) countLeft(now time.Time) {
 	r.merging.Lock()
 	defer r.merging.Unlock()

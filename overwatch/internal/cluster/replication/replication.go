@@ -21,10 +21,10 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Settings is the part of the configuration that a Replication uses. It must not be changed afterwards.
+// Settings is the part of the configuration that a Replication uses. It is immutable.
 type Settings struct {
 	Enabled bool
-	Peers   []string // base URLs of the nodes' API; this node may be among them
+	Peers   []string // base URLs of the nodes' API; this node may be included
 	Secret  []byte   // nil: not set
 	TLS     peerauth.TLSFiles
 }
@@ -61,18 +61,18 @@ type Options struct {
 	NodeID   string
 	Settings Settings
 	Store    *store.Store
-	// Follow applies objects as the store has them now. It returns the reason for each object that it cannot apply.
+	// Follow applies objects in their stored state. It returns the reason for each object that it cannot apply.
 	Follow func(context.Context, []replica.Key) map[replica.Key]error
-	// LeftOut returns the objects that are not applied because they conflict with the configuration file.
+	// LeftOut returns the objects that conflict with the configuration file and are therefore not applied.
 	LeftOut func() []replica.Key
-	// Unused returns the objects that refer to a missing object, or that the configuration file also has.
+	// Unused returns the objects that refer to a missing object, or that the configuration file also declares.
 	Unused func([]replica.Object) []api.ReplicationRefused
-	// Certificate is the key id of the certificate by which agents know this node; zero: none.
+	// Certificate is the key id of this node's agent-facing certificate; zero: none.
 	Certificate identity.KeyID
 	// Serving returns the names with a backend that may serve; nil: none.
 	Serving    func() []string
-	Audit      func(audit.Change) store.Entry // makes an entry of the audit log
-	Transport  http.RoundTripper              // nil: over the network
+	Audit      func(audit.Change) store.Entry // creates an audit entry
+	Transport  http.RoundTripper              // nil: the network
 	PageSize   int                            // octets of objects in one answer; 0: 4 MiB
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
@@ -81,25 +81,25 @@ type Options struct {
 // Replication exchanges objects with the other nodes.
 type Replication struct {
 	o        Options
-	instance string // of this process, so that a node knows itself
+	instance string // id of this process, by which the node detects its own answers
 	server   *peerauth.Server
 	settings *peerauth.LiveSettings[Settings]
-	settled  chan struct{} // holds one token when the clock has settled
-	ended    chan struct{} // closed when Run ends: waiting requests end
+	settled  chan struct{} // contains a token after the clock has settled
+	ended    chan struct{} // closes when Run ends, which ends waiting requests
 	merging  sync.Mutex    // locked while an offer is merged and applied
-	met      time.Time     // guarded by merging: when the store last recorded a peer with equal objects
+	met      time.Time     // time at which the store last recorded a peer with equal objects; guarded by merging
 
 	mu       sync.Mutex
 	peers    map[string]*peer       // by base URL
 	pollers  map[string]*poller     // by node id
-	refused  map[replica.Key]string // reasons of objects that are not applied here
+	refused  map[replica.Key]string // reasons for objects that are not applied
 	rejected map[replica.Key]rejection
-	// impersonated is the time of the last request of another node with the id of this node.
+	// impersonated is the time of the last request of another node that used the id of this node.
 	impersonated time.Time
-	heard        chan struct{} // closed at the next request of a poller or the next outcome of a peer
+	heard        chan struct{} // closes at the next request of a poller or the next outcome of a peer
 }
 
-// New returns a Replication that answers peers. Run polls them.
+// New returns a Replication that answers peers. Run sends requests to peers.
 func New(o Options) (*Replication, error) {
 	if o.Store == nil || o.Follow == nil || o.LeftOut == nil || o.Audit == nil {
 		return nil, errors.New("replication: Options.Store, Follow, LeftOut and Audit are needed")
@@ -120,7 +120,7 @@ func (r *Replication) Reconfigure(settings Settings) {
 	r.settings.Signal()
 }
 
-// logOff logs the reason for disabled replication if the configuration enables it.
+// logOff logs the reason for disabled replication if the configuration enables replication.
 func (r *Replication) logOff(settings *Settings) {
 	problem := settings.Off()
 	if !errors.Is(problem, errNoSecret) {
@@ -179,7 +179,7 @@ func (r *Replication) runSettings(ctx context.Context) {
 	}
 }
 
-// maintainObjects corrects versions of the future, deletes old tombstones, and retries to apply refused objects.
+// maintainObjects corrects versions in the future, deletes expired tombstones, and retries to apply rejected objects.
 func (r *Replication) maintainObjects(ctx context.Context) {
 	mended, err := r.o.Store.TendReplicas(r.answering())
 	if err != nil {
@@ -216,7 +216,7 @@ func (r *Replication) answering() replica.Peers {
 	return replica.PeersSilent
 }
 
-// enforce applies objects, and records the reasons of objects that it cannot apply.
+// enforce applies objects and records the reasons for objects that it cannot apply.
 func (r *Replication) enforce(ctx context.Context, keys []replica.Key) {
 	r.merging.Lock()
 	defer r.merging.Unlock()

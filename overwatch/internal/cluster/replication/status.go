@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// setPeers replaces the peers by the peers of the settings. The status of an unchanged peer stays.
+// setPeers replaces the peers by the peers of the settings. It keeps the status of unchanged peers.
 func (r *Replication) setPeers(settings *Settings) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *Replication) recordOutcome(p *peer, err error) {
 		p.connected, p.changed = err == nil, time.Now()
 	}
 	if err != nil {
-		p.since = p.has // without has, because the peer may now run an earlier version
+		p.since = p.has // has is unknown, because the peer may now run an earlier version
 	}
 	r.signalNews()
 	switch {
@@ -90,8 +90,8 @@ func (r *Replication) Status() api.Replication {
 	return s
 }
 
-// refusedNow lists the objects of other nodes that have no effect here. held are the rejected objects in the store. The
-// caller holds mu.
+// refusedNow lists the objects of other nodes without effect on this node. held contains the rejected objects of the
+// store. The caller holds mu.
 func (r *Replication) refusedNow(held []replica.Rejection) (list []api.ReplicationRefused) {
 	for _, one := range r.rejectedNow(held) {
 		o := &one.Object
@@ -110,17 +110,17 @@ func (r *Replication) refusedNow(held []replica.Rejection) (list []api.Replicati
 	return list
 }
 
-// Unused lists decisions without effect here: they refer to something that does not exist, or the configuration file
-// has the same object.
+// Unused lists the objects without effect on this node: they refer to a missing object, or the configuration file
+// declares the same object.
 func (r *Replication) Unused() []api.ReplicationRefused {
 	return append([]api.ReplicationRefused{}, r.o.Unused(r.o.Store.Objects())...)
 }
 
-// patience is the time for which a peer may be silent, as while it restarts, before Trouble reports it.
+// patience is the time for which a peer may be unreachable, as during a restart, before Trouble reports it.
 const patience = 30 * time.Second
 
-// Trouble returns the reasons why operator state does not reach other nodes, or has no effect here. nil: there is no
-// fault, or replication is disabled.
+// Trouble returns the reasons why operator state does not reach other nodes, or has no effect on this node. It returns
+// nil without a fault, and if replication is disabled.
 func (r *Replication) Trouble() (sentences []string) {
 	settings := r.settings.Get()
 	if off := settings.Off(); errors.Is(off, errNoSecret) {
@@ -158,7 +158,7 @@ func (r *Replication) Trouble() (sentences []string) {
 	return sentences
 }
 
-// isAway reports whether the peer at a URL is lost, which Lost reports, or has been back for less than patience.
+// isAway reports whether the peer at a URL is lost, or was lost within the time patience. Lost reports lost peers.
 func (r *Replication) isAway(url string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,7 +166,7 @@ func (r *Replication) isAway(url string) bool {
 	return p != nil && (p.presence.lost(time.Now()) || time.Since(p.presence.back) < patience)
 }
 
-// origin names the nodes that a refused object comes from, as far as they are known.
+// origin returns the known nodes from which a rejected object comes.
 func origin(o *api.ReplicationRefused) (text string) {
 	if o.Node != "" {
 		text = ", changed on " + o.Node
@@ -177,7 +177,7 @@ func origin(o *api.ReplicationRefused) (text string) {
 	return text
 }
 
-// peerProblem returns why a peer and this node do not accept all objects of each other; empty: they accept all.
+// peerProblem returns why a peer and this node do not accept all objects of each other, or "" if they do.
 func (r *Replication) peerProblem(url string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,7 +195,7 @@ func (r *Replication) peerProblem(url string) string {
 // unlikePatience is the time for which a connected peer may have different objects before Trouble reports it.
 const unlikePatience = 2 * time.Minute
 
-// differenceOf describes how the objects of a connected peer differ from the objects of this node. It is empty for
+// differenceOf describes the difference between the objects of a connected peer and of this node. It returns "" for
 // equal objects and during unlikePatience.
 func (r *Replication) differenceOf(url string) string {
 	r.mu.Lock()

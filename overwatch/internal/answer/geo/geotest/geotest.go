@@ -1,5 +1,5 @@
-// Package geotest makes geolocation databases for tests: files in MMDB format (version 2.0 of MaxMind's specification)
-// with whatever records a test needs.
+// Package geotest generates geolocation databases for tests: files in MMDB format (version 2.0 of MaxMind's
+// specification) with the records that a test needs.
 package geotest
 
 import (
