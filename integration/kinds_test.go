@@ -28,10 +28,7 @@ var kindSwitches = map[string]int{
 	"overwatch/internal/cluster/replication/overtaken.go": 1,
 	"overwatch/internal/control/objects/overlay.go":       1,
 	"overwatch/internal/control/operations/overlay.go":    1,
-	"overwatch/internal/control/unused.go":                1,
 	"overwatch/internal/state/definitions/overlay.go":     5,
-	"overwatch/internal/state/store/objects.go":           3,
-	"overwatch/internal/state/store/revocations.go":       1,
 }
 
 // kindCopies are the types with fields of a kind that are another thing, with the reason.

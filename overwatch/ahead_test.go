@@ -151,7 +151,7 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 		t.Errorf("names without a backend at the start and in the reload: %v", counts)
 	}
 	errs, _ := together(t, n, func(d *definitions.Draft) error {
-		d.PutDomain(newDomain("d.gslb.test", "eu"))
+		d.Put(newDomain("d.gslb.test", "eu"))
 		return nil
 	})
 	if errs[0] != nil {

@@ -154,7 +154,7 @@ func (h *chronicle) free() string {
 func (h *chronicle) domain(draft *definitions.Draft) string {
 	name := h.free()
 	if _, there := h.model.domains[name]; there && h.flip() {
-		draft.DeleteDomain(name)
+		draft.Delete(model.KindDomain, name)
 		delete(h.model.domains, name)
 		return "delete " + name
 	}
@@ -169,7 +169,7 @@ func (h *chronicle) put(draft *definitions.Draft, name, algorithm string, enable
 	made := newDomain(name, d.regions...)
 	made.TTL, made.RoutingAlgorithm, made.FallbackAlgorithm = d.ttl, d.algorithm, d.fallback
 	made.MinHealthy, made.Enabled, made.ToleranceKm = d.minHealthy, enabled, d.tolerance
-	draft.PutDomain(made)
+	draft.Put(made)
 	h.model.domains[name] = d
 	return fmt.Sprintf("define %+v", d)
 }
@@ -201,12 +201,12 @@ func (h *chronicle) mapping(draft *definitions.Draft) string {
 	client := h.random.IntN(historyClients)
 	network := netip.PrefixFrom(clientAddress(client), 32)
 	if h.model.mappings[client] != "" {
-		draft.DeleteMapping(network)
+		draft.Delete(model.KindMapping, network.String())
 		delete(h.model.mappings, client)
 		return fmt.Sprintf("client %d is mapped no more", client)
 	}
 	region := pick(h.random, append([]string{"eu"}, historyPlaces...))
-	draft.PutMapping(network, &model.Mapping{CIDR: network, Region: region})
+	draft.Put(&model.Mapping{CIDR: network, Region: region})
 	h.model.mappings[client] = region
 	return fmt.Sprintf("client %d is in %q", client, region)
 }
@@ -218,7 +218,7 @@ var historyPlaces = []string{"us", "sa", "af", "oc", "an"}
 func (h *chronicle) place(draft *definitions.Draft) string {
 	name := pick(h.random, historyPlaces)
 	if _, there := h.model.places[name]; there && h.random.IntN(5) == 0 {
-		draft.DeleteRegion(name)
+		draft.Delete(model.KindRegion, name)
 		delete(h.model.places, name)
 		return "delete the region " + name
 	}
@@ -233,7 +233,7 @@ func (h *chronicle) place(draft *definitions.Draft) string {
 	if r.at != nil {
 		made.Latitude, made.Longitude = &r.at.latitude, &r.at.longitude
 	}
-	draft.PutRegion(made)
+	draft.Put(made)
 	h.model.places[name] = r
 	return fmt.Sprintf("define the region %+v", r)
 }

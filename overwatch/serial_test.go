@@ -9,6 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/model"
 )
 
 // A resolver with a zone's SOA in its cache treats a lower serial as an older zone (RFC 1912 section 2.2). Several
@@ -41,7 +42,7 @@ func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 							if draft.Now().Domains[name] == nil {
 								h.put(draft, name, "weighted", true)
 							} else {
-								draft.DeleteDomain(name)
+								draft.Delete(model.KindDomain, name)
 							}
 						}
 						return nil

@@ -106,7 +106,7 @@ func defining(t *testing.T) int {
 
 func creates(name string) func(*definitions.Draft) error {
 	return func(d *definitions.Draft) error {
-		d.PutDomain(newDomain(name))
+		d.Put(newDomain(name))
 		return nil
 	}
 }
@@ -199,7 +199,7 @@ func TestFollow_ASettingThatDoesNotFitHasNoEffect(t *testing.T) {
 		fits  bool
 	}{{`{"default_interval_seconds":1}`, false}, {`{"default_interval_seconds":20}`, true}} {
 		batch := &store.Batch{}
-		batch.PutSetting(definitions.HealthCheck, []byte(c.value))
+		batch.Put(store.KindSetting, definitions.HealthCheck, []byte(c.value))
 		if err := n.store.Write(batch); err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +224,7 @@ func TestPreview_IsOfWhatIsServed(t *testing.T) {
 	bare.DNSSECEnabled = new(false)
 	for _, d := range []*model.Domain{newDomain(strings.Repeat("x", 64) + ".gslb.test"), bare,
 		newDomain("full.gslb.test")} {
-		batch.PutDomain(d)
+		batch.PutObject(store.KindDomain, d)
 		keys = append(keys, replica.Key{Kind: store.KindDomain, Name: d.Name})
 	}
 	if err := n.store.Write(batch); err != nil {

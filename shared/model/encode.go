@@ -20,10 +20,11 @@ type Meta struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-func (m *Meta) meta() *Meta { return m }
+// Metadata returns m.
+func (m *Meta) Metadata() *Meta { return m }
 
 // extensible is a pointer to a struct that embeds Meta.
-type extensible interface{ meta() *Meta }
+type extensible interface{ Metadata() *Meta }
 
 // legacy converts an object from and to the stored form of version 0.9.0, so that nodes of both versions replicate.
 type legacy interface {
@@ -69,7 +70,7 @@ func Decode[T any](data []byte) (*T, error) {
 		if size += len(name) + len(raw); size > MaxExtra {
 			return nil, fmt.Errorf("the fields of later versions have more than %d octets", MaxExtra)
 		}
-		m := o.meta()
+		m := o.Metadata()
 		if m.Extra == nil {
 			m.Extra = map[string]json.RawMessage{}
 		}
@@ -78,15 +79,17 @@ func Decode[T any](data []byte) (*T, error) {
 	return made, nil
 }
 
-// Encode returns the stored and replicated form of an object: the fields that differ from their defaults.
-func Encode[T any](of *T) ([]byte, error) {
-	fields := written(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(of).Elem(), fromStore)
-	if o, ok := any(of).(extensible); ok {
-		for name, value := range o.meta().Extra {
+// Encode returns the stored and replicated form of an object, which of points to: the fields that differ from their
+// defaults. It panics for a nil pointer.
+func Encode(of any) ([]byte, error) {
+	v := reflect.ValueOf(of).Elem()
+	fields := written(FieldsOf(v.Type()), v, fromStore)
+	if o, ok := of.(extensible); ok {
+		for name, value := range o.Metadata().Extra {
 			fields[name] = value
 		}
 	}
-	if l, ok := any(of).(legacy); ok {
+	if l, ok := of.(legacy); ok {
 		l.writeLegacy(fields)
 	}
 	return json.Marshal(fields)

@@ -13,8 +13,13 @@ type Mapping struct {
 	Meta
 }
 
-// Key returns the canonical form of the network.
-func (m *Mapping) Key() string { return Network(m.CIDR).String() }
+// Key returns the canonical form of the network, "" without a network.
+func (m *Mapping) Key() string {
+	if !m.CIDR.IsValid() {
+		return ""
+	}
+	return Network(m.CIDR).String()
+}
 
 // Network returns the canonical form of a network: an IPv4-mapped network as IPv4, without bits beyond its length.
 func Network(p netip.Prefix) netip.Prefix {

@@ -178,7 +178,7 @@ func (p *Plane) activate(ctx context.Context, next *definitions.Set, left leftOu
 		}
 		return nil
 	}
-	if zones || kinds.Domains || kinds.Mappings {
+	if zones || kinds.Answers {
 		err = p.publishAnswers(ctx, joined, addresses, refuseMixed, commit)
 	} else {
 		err = commit()

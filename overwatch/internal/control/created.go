@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 )
 
@@ -33,7 +32,7 @@ func (t creationTimes) find(name uint64) (at int, found bool) {
 }
 
 // followed returns the times of names: known names retain their time, new names have the time now.
-func (t creationTimes) followed(names definitions.Names, now time.Time) creationTimes {
+func (t creationTimes) followed(names map[string]bool, now time.Time) creationTimes {
 	next := make(creationTimes, 0, len(names))
 	for name := range names {
 		one := creationTime{hashOf(name), now.UnixMilli()}
@@ -65,7 +64,7 @@ func decodeCreationTimes(in []byte) creationTimes {
 
 // noteCreationTimes notes the time for domains that are new in the file. If it cannot be stored, they seem newer after
 // the next restart.
-func (s *State) noteCreationTimes(names definitions.Names) {
+func (s *State) noteCreationTimes(names map[string]bool) {
 	before := *s.creationTimes.Load()
 	after := before.followed(names, time.Now())
 	if slices.Equal(before, after) {

@@ -8,6 +8,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -42,16 +43,16 @@ func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]
 	refused := make(map[replica.Key]error)
 	var defined []replica.Key
 	for _, key := range keys {
-		kind, known := peerKinds[key.Kind]
-		switch {
-		case !known:
-			refused[key] = errUnknownKind
-		case kind.define != nil:
+		if definitions.Find(key.Kind) != nil {
 			defined = append(defined, key)
-		default:
-			if err := kind.follow(p, ctx, key); err != nil {
-				refused[key] = err
-			}
+			continue
+		}
+		err := errUnknownKind
+		if kind, known := peerKinds[key.Kind]; known {
+			err = kind.follow(p, ctx, key)
+		}
+		if err != nil {
+			refused[key] = err
 		}
 	}
 	if len(defined) > 0 {
@@ -71,7 +72,7 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	for _, key := range keys {
 		value, err := p.object(key)
 		if err == nil {
-			err = peerKinds[key.Kind].define(draft, key, value)
+			err = definitions.Find(key.Kind).Define(draft, key.Name, value)
 		}
 		if err != nil {
 			refused[key] = err

@@ -27,7 +27,7 @@ func TestState_LeavesOutOverlaysThatDoNotGoWithTheFile(t *testing.T) {
 		"zone a.example":        `{"fields":{}}`,
 		"server a.example":      `{"fields":7}`,
 	} {
-		batch.PutSetting(key, []byte(value))
+		batch.Put(store.KindSetting, key, []byte(value))
 	}
 	if err := kept.Write(batch); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,8 @@ func TestState_LeavesOutOverlaysThatDoNotGoWithTheFile(t *testing.T) {
 		t.Errorf("left out: %v", left)
 	}
 	set, base := s.Defined()
-	if set.CountOverlays() != 8 || base.Laid("domain one.ns.example") || !base.Laid("region us") || cfg.File() != base.File() {
+	if set.CountOverlays() != 8 || base.Laid("domain one.ns.example") || !base.Laid("region us") ||
+		cfg.File() != base.File() {
 		t.Errorf("kept: %v", set.Settings)
 	}
 	if file.Regions[0].Priority != 0 || len(file.Domains) != 4 {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -18,50 +17,23 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// peerKind is a kind of replicated objects.
+// peerKind is a kind of replicated objects that are no definitions.
 type peerKind struct {
 	// check rejects an object by the rules of an API change.
 	check func(*replica.Object) error
-	// define adds a definition to a draft, or deletes it from the draft for a nil value.
-	define func(d *definitions.Draft, key replica.Key, value json.RawMessage) error
-	// follow applies an object that is no definition.
+	// follow applies an object.
 	follow func(p *Plane, ctx context.Context, key replica.Key) error
-	// unused returns why an object has no effect, although Follow has accepted it; "" if it has an effect.
-	unused func(u *unused, name string) string
+	// service returns the service of an object, which has no effect without the domain; nil: the object always has an
+	// effect.
+	service func(key replica.Key) string
 }
 
-// peerKinds are the kinds of replicated objects that this version knows. It is never changed.
+// peerKinds are the kinds of replicated objects that are no definitions. It is never changed.
 var peerKinds = map[string]peerKind{
-	store.KindDomain: {check: checkDeclared(definitions.CheckDomain),
-		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-			return defineDeclared(key, value, d.PutDomain, d.DeleteDomain)
-		}, unused: (*unused).domain},
-	store.KindRegion: {check: checkDeclared(definitions.CheckRegion),
-		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-			return defineDeclared(key, value, d.PutRegion, d.DeleteRegion)
-		}},
-	store.KindMapping: {check: checkDeclared(definitions.CheckMapping), define: definePeerMapping,
-		unused: (*unused).mapping},
-	store.KindAgent: {check: checkAs(definitions.CheckNode),
-		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-			return define(key, value, d.PutNode, d.DeleteNode)
-		}},
-	store.KindSetting: {
-		check: func(o *replica.Object) error { return definitions.CheckPeerSetting(o.Name, o.Value) },
-		define: func(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-			if err := definitions.CheckOverlay(key.Name, value); err != nil {
-				return err
-			}
-			d.PutSetting(key.Name, value)
-			return nil
-		}, unused: (*unused).setting},
-	store.KindServer: {check: checkDeclared(checkPeerServer), follow: (*Plane).followServer, unused: (*unused).server},
-	store.KindOverride: {check: checkPeerAdminState, follow: (*Plane).followAdminState,
-		unused: (*unused).adminState},
-	store.KindWeight: {check: checkPeerAdminState, follow: (*Plane).followAdminState,
-		unused: (*unused).adminState},
-	store.KindDrain: {check: checkPeerAdminState, follow: (*Plane).followAdminState,
-		unused: (*unused).adminState},
+	store.KindServer:   {check: checkDeclared(checkPeerServer), follow: (*Plane).followServer, service: serverService},
+	store.KindOverride: {check: checkPeerAdminState, follow: (*Plane).followAdminState, service: adminStateService},
+	store.KindWeight:   {check: checkPeerAdminState, follow: (*Plane).followAdminState, service: adminStateService},
+	store.KindDrain:    {check: checkPeerAdminState, follow: (*Plane).followAdminState, service: adminStateService},
 	store.KindRevocation: {
 		check:  checkAs(func(p *store.Pin) error { return checkAgentID(p.AgentID) }),
 		follow: (*Plane).followRevocation},
@@ -72,6 +44,9 @@ var peerKinds = map[string]peerKind{
 // other objects or on the configuration file, because these can arrive later. The store accepts objects of
 // unknown kinds.
 func CheckObject(o *replica.Object) error {
+	if kind := definitions.Find(o.Kind); kind != nil {
+		return kind.Check(o.Name, o.Value)
+	}
 	if kind, known := peerKinds[o.Kind]; known {
 		return kind.check(o)
 	}
@@ -132,40 +107,12 @@ func checkPeerLock(l *store.TokenLock) error {
 	return nil
 }
 
-func definePeerMapping(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
-	network, err := netip.ParsePrefix(key.Name)
-	if err != nil {
-		return fmt.Errorf("its name is no network: %w", err)
-	}
-	network = model.Network(network)
-	return defineDeclared(key, value, func(m *model.Mapping) { d.PutMapping(network, m) },
-		func(string) { d.DeleteMapping(network) })
+func serverService(key replica.Key) string {
+	service, _, _ := store.EndpointOf(key)
+	return service
 }
 
-// defineDeclared is define for an object of a kind of package model.
-func defineDeclared[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
-	if value == nil {
-		remove(key.Name)
-		return nil
-	}
-	one, err := model.Decode[T](value)
-	if err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
-	}
-	put(one)
-	return nil
-}
-
-// define adds an object of type T to a draft with put. For a nil value, it deletes the object with remove.
-func define[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
-	if value == nil {
-		remove(key.Name)
-		return nil
-	}
-	one := new(T)
-	if err := json.Unmarshal(value, one); err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
-	}
-	put(one)
-	return nil
+func adminStateService(key replica.Key) string {
+	service, _ := store.OrderOf(key)
+	return service
 }

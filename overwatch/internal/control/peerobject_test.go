@@ -148,28 +148,11 @@ func FuzzCheckObject(f *testing.F) {
 // joinPeerObject joins an accepted object with a configuration, as a node does.
 func joinPeerObject(t *testing.T, o *replica.Object) {
 	t.Helper()
-	var from store.Definitions
+	file, d := &config.Config{}, new(definitions.Set).Edit(nil, nil, nil)
+	if kind := definitions.Find(o.Kind); kind != nil {
+		_ = kind.Define(d, o.Name, o.Value) // the error is the reason of an object without effect
+	}
 	switch o.Kind {
-	case store.KindDomain:
-		d, err := model.Decode[model.Domain](o.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		from.Domains = []*model.Domain{d}
-	case store.KindRegion:
-		r, err := model.Decode[model.Region](o.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		from.Regions = []*model.Region{r}
-	case store.KindMapping:
-		m, err := model.Decode[model.Mapping](o.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		from.Mappings = []*model.Mapping{m}
-	case store.KindSetting:
-		from.Settings = map[string][]byte{o.Name: o.Value}
 	case store.KindServer:
 		restore.Servers([]model.Server{decodePeer[model.Server](t, o)}, zerolog.Nop())
 	case store.KindOverride, store.KindWeight, store.KindDrain:
@@ -179,11 +162,7 @@ func joinPeerObject(t *testing.T, o *replica.Object) {
 			t.Errorf("%s %q: %v", o.Kind, o.Value, err)
 		}
 	}
-	set, err := definitions.New(from)
-	if err != nil {
-		t.Fatalf("%s %q: %v", o.Kind, o.Value, err)
-	}
-	file := &config.Config{}
+	set := d.Set()
 	if over, err := set.Over(file); err == nil {
 		set.Join(over, definitions.NamesIn(file))
 	}

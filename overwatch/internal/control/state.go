@@ -33,7 +33,7 @@ type State struct {
 
 	mu    sync.Mutex // locked while a reload or a change is applied
 	file  *config.Config
-	names definitions.Names // of the file's domains
+	names definitions.Names // of the file's objects
 	set   *definitions.Set  // the definitions of the API, with definitions that the file hides
 	left  leftOut           // objects of set that do not fit the file
 
@@ -75,13 +75,9 @@ type StateOptions struct {
 
 // OpenState loads the API's definitions and joins them with the configuration file.
 func OpenState(o StateOptions) (*State, error) {
-	stored, err := o.Store.LoadDefinitions()
+	set, err := definitions.Load(o.Store)
 	if err != nil {
 		return nil, fmt.Errorf("loading the definitions of the API: %w", err)
-	}
-	set, err := definitions.New(stored)
-	if err != nil {
-		return nil, err
 	}
 	s := &State{log: o.Logger, store: o.Store, logging: o.Logging, set: set}
 	if s.geography, err = newGeography(o.Registerer, o.Logger); err != nil {
@@ -162,7 +158,7 @@ func (s *State) RestartRequired() []string {
 // setFile sets the file, and the objects of the set that do not fit it.
 func (s *State) setFile(file *config.Config, left leftOut) {
 	s.file, s.names, s.left = file, definitions.NamesIn(file), left
-	s.noteCreationTimes(s.names)
+	s.noteCreationTimes(s.names[store.KindDomain])
 }
 
 // publish publishes a set, without the objects that the file hides, to readers.
@@ -240,7 +236,7 @@ func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool
 	fits.Domains = nil
 	if !serves(&fits) {
 		s.log.Error().Msg("the regions and mappings of the API do not go with the configuration and have no effect")
-		fits = definitions.Set{Settings: fits.Settings}
+		fits = definitions.Set{Settings: fits.Settings, Nodes: set.Nodes}
 	}
 	fits.Domains = map[string]*model.Domain{}
 	addServable(set.Domains, fits.Domains, slices.Sorted(maps.Keys(set.Domains)), func() bool { return serves(&fits) },

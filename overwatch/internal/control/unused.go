@@ -3,7 +3,6 @@ package control
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 
 	"gslb.internal/overwatch/internal/state/config"
@@ -11,31 +10,21 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/model"
 )
 
 // Unused lists the objects without effect. An object has no effect if it refers to a missing object, or if the file has
 // the same object.
 func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused) {
 	shown, cfg := s.shown.Load(), s.Config()
+	file := shown.base.File()
 	u := unused{set: shown.set, base: shown.base, steered: make(map[string]bool, cfg.CountDomains()),
-		regions: make(map[string]bool), spelled: shown.set.RegionNames(cfg), file: make(map[string]bool)}
+		regions: make(map[string]bool), spelled: shown.set.RegionNames(cfg), file: definitions.NamesIn(file),
+		targets: definitions.FileTargets(file)}
 	for d := range cfg.AllDomains {
 		u.steered[d.Name] = true
 	}
 	for i := range cfg.Regions {
 		u.regions[cfg.Regions[i].Name] = cfg.Regions[i].Enabled
-	}
-	file := shown.base.File()
-	u.targets = definitions.FileTargets(file)
-	for _, m := range file.Overwatch.Geolocation.CustomMappings {
-		u.file[store.KindMapping+model.Network(m.CIDR).String()] = true
-	}
-	for i := range file.Regions {
-		u.file[store.KindRegion+file.Regions[i].Name] = true
-	}
-	for name := range definitions.NamesIn(file) {
-		u.file[store.KindDomain+name] = true
 	}
 	for i := range objects {
 		if o := &objects[i]; !o.Deleted {
@@ -56,17 +45,23 @@ type unused struct {
 	base             *config.Config
 	steered, regions map[string]bool
 	spelled          config.RegionNames
-	file             map[string]bool               // kinds and names of the file's objects
+	file             definitions.Names
 	targets          map[definitions.TargetID]bool // of the file
 }
 
 // reason returns why an object has no effect; "" if it has an effect, or if Follow has rejected it.
 func (u *unused) reason(key replica.Key) string {
-	if u.file[key.Kind+key.Name] {
+	if u.file[key.Kind][key.Name] {
 		return sameInFile
 	}
-	if kind := peerKinds[key.Kind]; kind.unused != nil {
-		return kind.unused(u, key.Name)
+	if key.Kind == store.KindSetting {
+		return u.setting(key.Name)
+	}
+	if kind := definitions.Find(key.Kind); kind != nil {
+		return kind.Unused(u.set, key.Name, func(region string) bool { return !u.regions[u.spelled.Of(region)] })
+	}
+	if kind := peerKinds[key.Kind]; kind.service != nil {
+		return u.unsteered(kind.service(key))
 	}
 	return ""
 }
@@ -74,43 +69,12 @@ func (u *unused) reason(key replica.Key) string {
 // sameInFile is the reason of an object that the file also has.
 const sameInFile = "the configuration of this node has the same object, which takes precedence"
 
-func (u *unused) server(name string) string {
-	service, _, _ := store.EndpointOf(replica.Key{Kind: store.KindServer, Name: name})
-	return u.unsteered(service)
-}
-
-func (u *unused) adminState(name string) string {
-	service, _ := store.OrderOf(replica.Key{Name: name})
-	return u.unsteered(service)
-}
-
-func (u *unused) mapping(name string) string {
-	network, err := netip.ParsePrefix(name)
-	if m := u.set.Mappings[model.Network(network)]; err == nil && m != nil && !u.regions[u.spelled.Of(m.Region)] {
-		return fmt.Sprintf("there is no region %s, or it is disabled", m.Region)
-	}
-	return ""
-}
-
-func (u *unused) domain(name string) string {
-	d := u.set.Domains[name]
-	if d == nil || !d.Enabled {
-		return ""
-	}
-	for _, region := range d.Regions {
-		if !u.regions[u.spelled.Of(region)] {
-			return fmt.Sprintf("it is served without its region %s, which is not there, or disabled", region)
-		}
-	}
-	return ""
-}
-
 func (u *unused) setting(key string) string {
 	kind, name, isOverlay := definitions.SplitOverlay(key)
 	if kind == definitions.OverTarget {
 		return u.target(name)
 	}
-	if isOverlay && !(u.base.Laid(key) && (kind == definitions.OverServer || u.file[kind+name])) {
+	if isOverlay && !(u.base.Laid(key) && (kind == definitions.OverServer || u.file[kind][name])) {
 		return fmt.Sprintf("the configuration of this node does not have %s, or does not go with it", name)
 	}
 	return ""

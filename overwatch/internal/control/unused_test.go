@@ -28,13 +28,13 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 		"off.example": {"gone"}, "sound.example": {"us"}} {
 		d := model.New[model.Domain]()
 		d.Name, d.Enabled, d.Regions, d.TTL, d.RoutingAlgorithm = name, name != "off.example", regions, 30, "weighted"
-		batch.PutDomain(d)
+		batch.PutObject(store.KindDomain, d)
 	}
-	batch.PutRegion(&model.Region{Name: "us", Enabled: true})
-	batch.PutMapping(&model.Mapping{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "us"})
-	batch.PutMapping(&model.Mapping{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "gone"})
-	batch.PutSetting("domain a.example", []byte(`{"fields":{"ttl":7}}`))
-	batch.PutSetting("domain z.example", json.RawMessage(`{"fields":{"ttl":7}}`))
+	batch.PutObject(store.KindRegion, &model.Region{Name: "us", Enabled: true})
+	batch.PutObject(store.KindMapping, &model.Mapping{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "us"})
+	batch.PutObject(store.KindMapping, &model.Mapping{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "gone"})
+	batch.Put(store.KindSetting, "domain a.example", []byte(`{"fields":{"ttl":7}}`))
+	batch.Put(store.KindSetting, "domain z.example", json.RawMessage(`{"fields":{"ttl":7}}`))
 	if err := kept.Write(batch); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func TestUnused_KnowsTheDisabledDomainsOfTheFile(t *testing.T) {
 	defer kept.Close()
 	batch, own := &store.Batch{}, model.New[model.Domain]()
 	own.Name = "off.example"
-	batch.PutDomain(own)
-	batch.PutSetting("domain off.example", []byte(`{"fields":{"ttl":7}}`))
+	batch.PutObject(store.KindDomain, own)
+	batch.Put(store.KindSetting, "domain off.example", []byte(`{"fields":{"ttl":7}}`))
 	if err := kept.Write(batch); err != nil {
 		t.Fatal(err)
 	}

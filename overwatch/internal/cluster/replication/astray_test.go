@@ -104,7 +104,7 @@ func TestReplication_ANodeThatWasAloneBringsWhatIsOld(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b store.Batch
-		b.PutDomain(&model.Domain{Name: "old.example", Meta: model.Meta{UpdatedAt: long}})
+		b.PutObject(store.KindDomain, &model.Domain{Name: "old.example", Meta: model.Meta{UpdatedAt: long}})
 		if err := errors.Join(alone.Write(&b), alone.Close()); err != nil {
 			t.Fatal(err)
 		}

@@ -181,7 +181,7 @@ func (n *node) audit(c audit.Change) store.Entry {
 func (n *node) put(name, description string) {
 	n.t.Helper()
 	var b store.Batch
-	b.PutDomain(&model.Domain{Name: name, Description: description,
+	b.PutObject(store.KindDomain, &model.Domain{Name: name, Description: description,
 		Meta: model.Meta{UpdatedAt: time.Now()}})
 	if err := n.store.Write(&b); err != nil {
 		n.t.Fatal(err)
@@ -202,7 +202,7 @@ func (n *node) putServer(header string) {
 func (n *node) remove(name string) {
 	n.t.Helper()
 	var b store.Batch
-	b.DeleteDomain(name)
+	b.Delete(store.KindDomain, name)
 	if err := n.store.Write(&b); err != nil {
 		n.t.Fatal(err)
 	}

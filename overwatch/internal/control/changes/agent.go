@@ -101,7 +101,7 @@ func (u UnpinAgent) Plan(_ context.Context, t *Transaction) error {
 		}
 		return t.c.o.Definitions.Define(note, func(d *definitions.Draft) error {
 			if d.Now().Nodes[u.ID] != nil {
-				d.DeleteNode(u.ID)
+				d.Delete(store.KindAgent, u.ID)
 			}
 			return nil
 		})
@@ -124,7 +124,7 @@ func (r ReissueAgent) Plan(_ context.Context, t *Transaction) error {
 	t.write = func(ctx context.Context, note store.Entry) error {
 		err := t.c.o.Definitions.Define(nil, func(d *definitions.Draft) error {
 			if d.Now().Nodes[id] == nil {
-				d.PutNode(r.Node)
+				d.Put(r.Node)
 			}
 			return nil
 		})

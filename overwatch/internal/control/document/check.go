@@ -42,7 +42,7 @@ func (p *Plan) checkTargets(pl *Planner, d *definitions.Draft, domains map[strin
 	regions map[string]bool, problems *problems) {
 	for id, t := range p.put.targets {
 		place := kindServer + " " + id.String()
-		if domains[id.Service] == nil && !d.InFile(id.Service) {
+		if domains[id.Service] == nil && !d.InFile(model.KindDomain, id.Service) {
 			problems.add(place, fault.Invalidf("service is %.260q: it must be the name of a domain of the document or "+
 				"of this node",
 				id.Service))
@@ -62,18 +62,19 @@ func (p *Plan) check(pl *Planner, d *definitions.Draft) error {
 	}
 	var problems problems
 	regions := p.regionsAfter(d)
-	domains := maps.Clone(d.Now().Domains)
+	domains := map[string]*model.Domain{}
+	maps.Copy(domains, d.Now().Domains)
 	maps.Copy(domains, p.put.domains)
 	for name := range p.gone.domains {
 		delete(domains, name)
 	}
 	for name := range p.put.regions {
-		if objects.RegionAt(d.File(), name) >= 0 {
+		if d.InFile(model.KindRegion, name) {
 			problems.add(kindRegion+" "+name, objects.ErrOfFile)
 		}
 	}
 	for name, domain := range p.put.domains {
-		if d.InFile(name) {
+		if d.InFile(model.KindDomain, name) {
 			problems.add(kindDomain+" "+name, objects.ErrOfFile)
 		}
 		var named []string
@@ -86,15 +87,15 @@ func (p *Plan) check(pl *Planner, d *definitions.Draft) error {
 		problems.check(kindDomain+" "+name, objects.CheckEnabled(d, domain.Regions, named))
 	}
 	for network, m := range p.put.mappings {
-		if _, err := objects.OwnMapping(d, network, "changed", nil); err != nil {
-			problems.add(kindMapping+" "+network.String(), objects.ErrOfFile)
+		if d.InFile(model.KindMapping, network) {
+			problems.add(kindMapping+" "+network, objects.ErrOfFile)
 		}
 		var named []string
 		if was := p.held.mappings[network]; was != nil {
 			named = []string{was.Region}
 		}
-		problems.check(kindMapping+" "+network.String(), p.mayName(regions, m.Region, named...))
-		problems.check(kindMapping+" "+network.String(), objects.CheckEnabled(d, []string{m.Region}, named))
+		problems.check(kindMapping+" "+network, p.mayName(regions, m.Region, named...))
+		problems.check(kindMapping+" "+network, objects.CheckEnabled(d, []string{m.Region}, named))
 	}
 	for id, n := range p.put.agents {
 		if was := p.held.agents[id]; n.Region != "" && (was == nil || was.Region != n.Region) {
@@ -194,7 +195,7 @@ func domainsAnsweringNames(file *config.Config, made map[string]*model.Domain) m
 // server.
 func (pl *Planner) checkServer(d *definitions.Draft, server *model.Server, domains map[string]*model.Domain,
 	byName map[string]bool) error {
-	if domains[server.Service] == nil && !d.InFile(server.Service) {
+	if domains[server.Service] == nil && !d.InFile(model.KindDomain, server.Service) {
 		return fault.Invalidf(
 			"service is %.260q: it must be the name of a domain of the document or of this node",
 			server.Service,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 
 	"gslb.internal/overwatch/internal/control/objects"
@@ -70,10 +69,10 @@ func (pl *Planner) Export() (doc api.Document, err error) {
 	for _, id := range slices.SortedFunc(maps.Keys(held.targets), definitions.TargetID.Compare) {
 		doc.Servers = append(doc.Servers, writtenServer(cfg, held.targets[id]))
 	}
-	for _, network := range slices.SortedFunc(maps.Keys(held.mappings), func(a, b netip.Prefix) int {
-		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	for _, m := range slices.SortedFunc(maps.Values(held.mappings), func(a, b *model.Mapping) int {
+		return definitions.CompareNetworks(a.CIDR, b.CIDR)
 	}) {
-		doc.Mappings = append(doc.Mappings, model.Written(held.mappings[network]))
+		doc.Mappings = append(doc.Mappings, model.Written(m))
 	}
 	for _, id := range sortedKeys(held.agents) {
 		doc.Agents = append(doc.Agents, writtenAgent(held.agents[id]))

@@ -203,28 +203,28 @@ func (p *Plan) change(pl *Planner) func(*definitions.Draft) error {
 			return err
 		}
 		for name := range p.gone.domains {
-			d.DeleteDomain(name)
+			d.Delete(model.KindDomain, name)
 		}
 		for network := range p.gone.mappings {
-			d.DeleteMapping(network)
+			d.Delete(model.KindMapping, network)
 		}
 		for name := range p.gone.regions {
-			d.DeleteRegion(name)
+			d.Delete(model.KindRegion, name)
 		}
 		for _, r := range p.put.regions {
-			d.PutRegion(r)
+			d.Put(r)
 		}
 		for _, domain := range p.put.domains {
-			d.PutDomain(domain)
+			d.Put(domain)
 		}
-		for network, m := range p.put.mappings {
-			d.PutMapping(network, m)
+		for _, m := range p.put.mappings {
+			d.Put(m)
 		}
 		for id := range p.gone.agents {
-			d.DeleteNode(id)
+			d.Delete(store.KindAgent, id)
 		}
 		for _, n := range p.put.agents {
-			d.PutNode(n)
+			d.Put(n)
 		}
 		for id := range p.gone.targets {
 			d.DeleteTarget(id)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ type Objects struct {
 	domains  map[string]*model.Domain
 	servers  map[registry.ID]*model.Server
 	targets  map[definitions.TargetID]*model.Server
-	mappings map[netip.Prefix]*model.Mapping
+	mappings map[string]*model.Mapping
 	agents   map[string]*store.Node
 	settings map[string]*json.RawMessage
 	places   map[string]string // positions in a document, such as domains[3], by kind and name
@@ -132,7 +131,7 @@ func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
 
 func newObjects() *Objects {
 	return &Objects{map[string]*model.Region{}, map[string]*model.Domain{}, map[registry.ID]*model.Server{},
-		map[definitions.TargetID]*model.Server{}, map[netip.Prefix]*model.Mapping{},
+		map[definitions.TargetID]*model.Server{}, map[string]*model.Mapping{},
 		map[string]*store.Node{},
 		map[string]*json.RawMessage{}, map[string]string{}}
 }
@@ -227,7 +226,7 @@ func (r *reader) mapping(req api.DocumentMapping) (kind, name string, err error)
 	if err != nil {
 		return "", "", err
 	}
-	r.found.mappings[made.CIDR] = made
+	r.found.mappings[made.Key()] = made
 	return kindMapping, made.CIDR.String(), checkOwner(made.Owner)
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -105,7 +104,7 @@ func (l *appliedObjects) objects() (*Objects, error) {
 	o := newObjects()
 	if err := errors.Join(decodeAll(l.Regions, o.regions, (*model.Region).Key),
 		decodeAll(l.Domains, o.domains, (*model.Domain).Key), decodeAll(l.Servers, o.servers, endpointOf),
-		decodeAll(l.Mappings, o.mappings, func(m *model.Mapping) netip.Prefix { return m.CIDR })); err != nil {
+		decodeAll(l.Mappings, o.mappings, (*model.Mapping).Key)); err != nil {
 		return nil, err
 	}
 	for _, t := range l.Targets {

@@ -100,7 +100,7 @@ func CheckEnabled(d *definitions.Draft, regions, before []string) error {
 // error, such as "deleted".
 func OwnDomain(d *definitions.Draft, name, done string, cond Condition) (*model.Domain, error) {
 	switch domain := d.Now().Domains[name]; {
-	case d.InFile(name):
+	case d.InFile(model.KindDomain, name):
 		return nil,
 			fault.Invalidf("domain %.260q comes from the configuration: only domains of the API can be %s here", name,
 				done)

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"net/netip"
-	"slices"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/state/config"
@@ -14,13 +13,12 @@ import (
 // OwnMapping returns a mapping of the API if it fulfills the condition, nil without a mapping. done completes the
 // sentence of the error, such as "deleted".
 func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Condition) (*model.Mapping, error) {
-	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
-		func(m config.CustomMapping) bool { return model.Network(m.CIDR) == network }) {
+	if d.InFile(model.KindMapping, network.String()) {
 		return nil,
 			fault.Invalidf("the mapping of %s comes from the configuration: only mappings of the API can be %s here",
 				network, done)
 	}
-	m := d.Now().Mappings[network]
+	m := d.Now().Mappings[network.String()]
 	if m == nil {
 		return nil, cond.Holds(nil)
 	}

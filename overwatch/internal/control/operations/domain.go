@@ -22,7 +22,7 @@ func (op *Operations) CreateDomain(r *Request, req api.DomainChange) (*model.Dom
 	return op.defineDomain(r, &Change{Action: "create", Resource: "domain", ID: name},
 		func(d *definitions.Draft, _ *Change) (*model.Domain, error) {
 			switch {
-			case d.Now().Domains[name] != nil || d.InFile(name):
+			case d.Now().Domains[name] != nil || d.InFile(model.KindDomain, name):
 				return nil, fault.Conflictf("domain %s exists already", name)
 			case len(d.Now().Domains) >= definitions.MaxDomains:
 				return nil, fault.Fullf("the API has created %d domains, which is the most",
@@ -42,7 +42,7 @@ func (op *Operations) ChangeDomain(r *Request, name string, req api.DomainChange
 	delete(req, "name")
 	return op.defineDomain(r, &Change{Action: "update", Resource: "domain", ID: name},
 		func(d *definitions.Draft, ch *Change) (*model.Domain, error) {
-			if d.InFile(name) {
+			if d.InFile(model.KindDomain, name) {
 				return nil, op.changeDomainOverlay(r, d, ch, name, req)
 			}
 			before, err := objects.OwnDomain(d, name, "changed", r.Condition.Holds)
@@ -101,7 +101,7 @@ func (op *Operations) defineDomain(r *Request, ch *Change,
 			return err
 		}
 		ch.After = after
-		d.PutDomain(after)
+		d.Put(after)
 		return nil
 	})
 	return after, err
@@ -116,7 +116,7 @@ func (op *Operations) DeleteDomain(r *Request, name string) error {
 			return err
 		}
 		ch.Before = before
-		d.DeleteDomain(name)
+		d.Delete(model.KindDomain, name)
 		return nil
 	})
 }

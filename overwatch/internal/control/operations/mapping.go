@@ -51,7 +51,7 @@ func (op *Operations) PutMapping(r *Request, req api.GeoMappingChange) (after *m
 		}
 		after = &next
 		ch.After = after
-		d.PutMapping(network, after)
+		d.Put(after)
 		return nil
 	})
 	return after, created, err
@@ -69,7 +69,7 @@ func (op *Operations) DeleteMapping(r *Request, network netip.Prefix) error {
 			return errNoMapping(network)
 		}
 		ch.Before = before
-		d.DeleteMapping(network)
+		d.Delete(model.KindMapping, network.String())
 		return nil
 	})
 }

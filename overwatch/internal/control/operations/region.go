@@ -23,7 +23,7 @@ func (op *Operations) CreateRegion(r *Request, req api.RegionChange) (*model.Reg
 	return op.defineRegion(r, &Change{Action: "create", Resource: "region", ID: id}, nil,
 		func(d *definitions.Draft, _ *Change) (*model.Region, error) {
 			switch {
-			case d.Now().Regions[id] != nil || objects.RegionAt(d.File(), id) >= 0:
+			case d.Now().Regions[id] != nil || d.InFile(model.KindRegion, id):
 				return nil, fault.Invalidf("region %s exists already", id)
 			case len(d.Now().Regions) >= definitions.MaxRegions:
 				return nil, fault.Fullf("the API has created %d regions, which is the most", definitions.MaxRegions)
@@ -101,7 +101,7 @@ func (op *Operations) defineRegion(r *Request, ch *Change, removes []impact.With
 			return err
 		}
 		ch.After = after
-		d.PutRegion(after)
+		d.Put(after)
 		return nil
 	}
 	err = op.Apply(r, change, 0)
@@ -122,7 +122,7 @@ func (op *Operations) DeleteRegion(r *Request, id string) error {
 			return err
 		}
 		ch.Before = before
-		d.DeleteRegion(id)
+		d.Delete(model.KindRegion, id)
 		return nil
 	}}, 0)
 }

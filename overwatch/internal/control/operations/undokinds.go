@@ -131,7 +131,7 @@ func (op *Operations) presentMapping(e *api.AuditEntry) (any, error) {
 		return nil, changes.CannotUndo(e, "it names no network")
 	}
 	set, _ := op.o.Definitions.Defined()
-	return set.Mappings[network], nil
+	return set.Mappings[network.String()], nil
 }
 
 func (op *Operations) presentOverlay(e *api.AuditEntry) (any, error) {

@@ -101,7 +101,7 @@ func (op *Operations) undoDomain(r *Request, e *api.AuditEntry, ch *Change) erro
 	name := e.ResourceID
 	return op.Define(r, ch, func(d *definitions.Draft) error {
 		now := d.Now().Domains[name]
-		if err := sameObject(now, after); err != nil || d.InFile(name) {
+		if err := sameObject(now, after); err != nil || d.InFile(model.KindDomain, name) {
 			return changes.ErrChangedSince
 		}
 		var named []string
@@ -109,14 +109,14 @@ func (op *Operations) undoDomain(r *Request, e *api.AuditEntry, ch *Change) erro
 			ch.Before, named = now, now.Regions
 		}
 		if before == nil {
-			d.DeleteDomain(name)
+			d.Delete(model.KindDomain, name)
 			return nil
 		}
 		if err := objects.CheckRegions(d, before.Regions, named); err != nil {
 			return err
 		}
 		ch.After = before
-		d.PutDomain(before)
+		d.Put(before)
 		return nil
 	})
 }
@@ -135,7 +135,7 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 	// Apply excludes other changes, so that no server is added to the region during the undo.
 	return op.Apply(r, &changes.Definition{Entry: ch.entry, Removes: removes, Edit: func(d *definitions.Draft) error {
 		now := d.Now().Regions[name]
-		if err := sameObject(now, after); err != nil || objects.RegionAt(d.File(), name) >= 0 {
+		if err := sameObject(now, after); err != nil || d.InFile(model.KindRegion, name) {
 			return changes.ErrChangedSince
 		}
 		if now != nil {
@@ -145,11 +145,11 @@ func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) erro
 			if err := op.o.Edit.CheckUnusedRegion(d, name); err != nil {
 				return err
 			}
-			d.DeleteRegion(name)
+			d.Delete(model.KindRegion, name)
 			return nil
 		}
 		ch.After = before
-		d.PutRegion(before)
+		d.Put(before)
 		return nil
 	}}, ch.Undoes)
 }
@@ -177,14 +177,14 @@ func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) err
 			ch.Before, named = now, []string{now.Region}
 		}
 		if before == nil {
-			d.DeleteMapping(network)
+			d.Delete(model.KindMapping, network.String())
 			return nil
 		}
 		if err := objects.CheckRegions(d, []string{before.Region}, named); err != nil {
 			return err
 		}
 		ch.After = before
-		d.PutMapping(network, before)
+		d.Put(before)
 		return nil
 	})
 }

@@ -33,7 +33,7 @@ func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, erro
 			return fault.Fullf("%d agents are announced, which is the most",
 				definitions.MaxNodes)
 		}
-		d.PutNode(made)
+		d.Put(made)
 		return nil
 	})
 	return answer{http.StatusCreated, nodes.Pending(made)}, err

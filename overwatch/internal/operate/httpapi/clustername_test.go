@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
 
@@ -15,7 +16,7 @@ func TestClusterName_IsSetShownAndDropped(t *testing.T) {
 	if err != nil || shown.Config.ClusterName != name || strings.Join(shown.Overlay, ",") != "cluster_name" {
 		t.Errorf("set: %+v, %v", shown, err)
 	}
-	if stored, err := w.store.LoadDefinitions(); err != nil ||
+	if stored, err := definitions.Load(w.store); err != nil ||
 		string(stored.Settings["gossip"]) != `{"cluster_name":"emea.prod-1"}` {
 		t.Errorf("on disk: %s, %v", stored.Settings, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
 
@@ -50,7 +51,7 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	}
 	w.must(w.client.DeleteRegion(t.Context(), "ap"))
 	w.wantError("gone", w.send("GET", "/api/v1/regions/ap", ""), 404)
-	if stored, err := w.store.LoadDefinitions(); err != nil || len(stored.Regions) != 0 {
+	if stored, err := definitions.Load(w.store); err != nil || len(stored.Regions) != 0 {
 		t.Errorf("on disk %+v %v", stored, err)
 	}
 }
@@ -73,7 +74,7 @@ func TestRegion_NameIsForPeople(t *testing.T) {
 			t.Errorf("%s: %d %s", method, r.status, r.body)
 		}
 	}
-	stored, err := w.store.LoadDefinitions()
+	stored, err := definitions.Load(w.store)
 	if w.must(err); len(stored.Regions) != 6 {
 		t.Errorf("on disk %+v", stored.Regions)
 	}
@@ -89,10 +90,11 @@ func TestRegion_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"x","latitude":9,"longitude":-180.5}`: "longitude is -180.5",
 		`{"name":"x","continent":"XX"}`:                "continent",
 		`{"name":"x","countries":["de"]}`:              `"de"`,
-		`{"name":"x","countries":["DE","DE"]}`:         "is already countries[0]", `{"name":"x","priority":-1}`: "priority is -1",
-		`{"name":"x","priority":1e40}`:        "priority is 1e40: give a whole number",
-		`{"name":"x","servers":[]}`:           "servers",
-		`{"name":"x","description":"\u0007"}`: "description",
+		`{"name":"x","countries":["DE","DE"]}`:         "is already countries[0]",
+		`{"name":"x","priority":-1}`:                   "priority is -1",
+		`{"name":"x","priority":1e40}`:                 "priority is 1e40: give a whole number",
+		`{"name":"x","servers":[]}`:                    "servers",
+		`{"name":"x","description":"\u0007"}`:          "description",
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/regions", body), 400, word)
 	}

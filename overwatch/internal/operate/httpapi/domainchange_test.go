@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
@@ -62,8 +63,8 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 		t.Errorf("one that is switched off is not listed: %+v, %v", list, err)
 	}
 	w.want("PUT", w.send("PUT", "/api/v1/domains/shop.example", `{"enabled":true}`), 200, `"routing_policy":"failover"`)
-	if stored, err := w.store.LoadDefinitions(); err != nil || len(stored.Domains) != 1 || !stored.Domains[0].Enabled ||
-		strings.Join(stored.Domains[0].Regions, ",") != "us,eu" {
+	if stored, err := definitions.Load(w.store); err != nil || len(stored.Domains) != 1 ||
+		!stored.Domains["shop.example"].Enabled || strings.Join(stored.Domains["shop.example"].Regions, ",") != "us,eu" {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 	w.want("a backend of it", w.send("POST", "/api/v1/domains/shop.example/backends",
@@ -83,8 +84,9 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"a.example","regions":["eu","eu"]}`: "keep one",
 		`{"name":"a.example","routing_policy":"fastest"}`: `routing_algorithm is "fastest": no such algorithm; known are ` +
 			`round-robin, weighted, `,
-		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"x"}`:        `fallback_algorithm is "x"`,
-		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"latency"}`:  "is the routing_algorithm: give another",
+		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"x"}`: `fallback_algorithm is "x"`,
+		`{"name":"a.example","routing_policy":"latency",` +
+			`"fallback_algorithm":"latency"}`: "is the routing_algorithm: give another",
 		`{"name":"a.example","routing_policy":"weighted","fallback_algorithm":"latency"}`: "weighted never lacks data",
 		`{"name":"a.example","proximity_tolerance_km":-1}`:                                "proximity_tolerance_km is -1",
 		`{"name":"a.example","proximity_tolerance_km":20039}`:                             "from 0 to 20038",

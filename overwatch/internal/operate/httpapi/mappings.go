@@ -21,8 +21,8 @@ func (s *Server) listGeoMappings(c *call) (answer, error) {
 		m.CIDR = model.Network(m.CIDR)
 		all = append(all, api.GeoMapping{Mapping: m, Source: api.GeoFromConfig})
 	}
-	for _, network := range set.Networks() {
-		all = append(all, mappingView(set.Mappings[network]))
+	for _, m := range set.SortedMappings() {
+		all = append(all, mappingView(m))
 	}
 	list := api.GeoMappingList{GeneratedAt: stamp(s.o.Now())}
 	list.Mappings, list.Total = pageOf(slices.Values(all), c.page, func(m api.GeoMapping) api.GeoMapping { return m })

@@ -3,6 +3,8 @@ package httpapi // inside: it uses newWorld
 import (
 	"strings"
 	"testing"
+
+	"gslb.internal/overwatch/internal/state/definitions"
 )
 
 // Tags come with POST, are others with PUT, stay with a PUT that leaves them out, and filter the list of domains.
@@ -32,8 +34,8 @@ func TestDomainTags_AreSetAndFilter(t *testing.T) {
 		!strings.Contains(there, `"tags":["new"]`) {
 		t.Errorf("after a PUT with tags: %s %s", gone, there)
 	}
-	stored, err := w.store.LoadDefinitions()
-	if err != nil || len(stored.Domains) != 1 || strings.Join(stored.Domains[0].Tags, ",") != "new" {
+	stored, err := definitions.Load(w.store)
+	if err != nil || len(stored.Domains) != 1 || strings.Join(stored.Domains["shop.example"].Tags, ",") != "new" {
 		t.Errorf("on disk: %+v, %v", stored.Domains, err)
 	}
 	if doc := w.send("GET", "/api/v1/document", ""); !strings.Contains(doc.body, `"tags":["new"]`) {

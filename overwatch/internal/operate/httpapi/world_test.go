@@ -279,9 +279,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 	cfg.Regions = []config.Region{{Name: "eu", Enabled: true}, {Name: "us", Enabled: true}}
 	w.openOwners()
 	w.cfg.Store(cfg)
-	set, err := definitions.New(store.Definitions{})
-	w.must(err)
-	w.defined = defined{w: w, file: cfg, set: set}
+	w.defined = defined{w: w, file: cfg, set: &definitions.Set{}}
 	w.declare(service+":192.0.2.1:80", service+":192.0.2.2:80")
 	apiConfig := cfg.API
 	apiConfig.Address = "127.0.0.1:0"

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -31,22 +30,24 @@ func domain(name string, regions ...string) *model.Domain {
 	return d
 }
 
-func set(t *testing.T) *definitions.Set {
-	t.Helper()
-	s, err := definitions.New(store.Definitions{
-		Domains: []*model.Domain{domain("a.example"),
-			domain("b.example", "ap", "gone", "eu"), {Name: "off.example"}},
-		Regions: []*model.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9},
-			{Name: "af", Enabled: true, Priority: 3}, {Name: "off"}},
-		Mappings: []*model.Mapping{{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "ap"},
-			{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "ap"},
-			{CIDR: netip.MustParsePrefix("198.51.100.0/24"), Region: "off"}},
-		Settings: map[string][]byte{},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+func set() *definitions.Set {
+	s := setOf(domain("a.example"), domain("b.example", "ap", "gone", "eu"), &model.Domain{Name: "off.example"},
+		&model.Region{Name: "eu", Enabled: true, Priority: 1}, &model.Region{Name: "ap", Enabled: true, Priority: 9},
+		&model.Region{Name: "af", Enabled: true, Priority: 3}, &model.Region{Name: "off"},
+		&model.Mapping{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "ap"},
+		&model.Mapping{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "ap"},
+		&model.Mapping{CIDR: netip.MustParsePrefix("198.51.100.0/24"), Region: "off"})
+	s.Settings = map[string]json.RawMessage{}
 	return s
+}
+
+// setOf returns a Set with objects.
+func setOf(objects ...model.Object) *definitions.Set {
+	d := new(definitions.Set).Edit(nil, nil, nil)
+	for _, o := range objects {
+		d.Put(o)
+	}
+	return d.Set()
 }
 
 // What a file defines hides what the API has of that name, and what names a region that is not there is left out.
@@ -56,7 +57,7 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joined := set(t).Join(f, definitions.NamesIn(f))
+	joined := set().Join(f, definitions.NamesIn(f))
 	var regions, domains []string
 	for _, r := range joined.Regions {
 		regions = append(regions, r.Name)
@@ -81,23 +82,23 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	if after, _ := json.Marshal(f); string(after) != string(before) {
 		t.Error("the file was changed")
 	}
-	if shown := set(t).Unhidden(f, definitions.NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 ||
+	if shown := set().Unhidden(f, definitions.NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 ||
 		len(shown.Mappings) != 2 {
 		t.Errorf("shown: %+v", shown)
 	}
 }
 
 func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
-	s := set(t)
+	s := set()
 	d := s.Edit(file(), file(), definitions.NamesIn(file()))
-	d.DeleteDomain("b.example")
-	d.PutRegion(&model.Region{Name: "new"})
+	d.Delete(model.KindDomain, "b.example")
+	d.Put(&model.Region{Name: "new"})
 	d.PutSetting(definitions.Preferences, json.RawMessage(`{}`))
 	if s.Domains["b.example"] == nil || s.Regions["new"] != nil || s.Settings[definitions.Preferences] != nil {
 		t.Errorf("the set has changed: %+v", s)
 	}
 	changes, kinds := s.Changes(d.Set())
-	if changes.Empty() || !kinds.Domains || !kinds.Regions || !kinds.Settings || kinds.Mappings {
+	if changes.Empty() || !kinds.Domains || !kinds.Regions || !kinds.Settings || !kinds.Answers || kinds.Targets {
 		t.Errorf("changes: %+v", kinds)
 	}
 	changes, kinds = s.Changes(s.Edit(file(), file(), definitions.NamesIn(file())).Set())
@@ -108,7 +109,7 @@ func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
 
 // A setting that is the file's again leaves the overlay, and what the file says of a zone beside its name stays.
 func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
-	f, s := file(), set(t)
+	f, s := file(), set()
 	lay := func(edit func(*api.DNSConfig)) error {
 		over, err := s.Over(f)
 		if err != nil {
@@ -164,7 +165,7 @@ func TestPutSection_RefusesALimiterWithoutARate(t *testing.T) {
 		{1000, []func(*api.DNSConfig){func(c *api.DNSConfig) { c.RateLimitQPS = 500 }, off, on}, true, 0},
 		{1000, []func(*api.DNSConfig){func(c *api.DNSConfig) { c.RateLimitQPS = 0 }}, false, 0},
 	} {
-		f, s := file(), set(t)
+		f, s := file(), set()
 		f.DNS.RateLimit.ResponsesPerSecond = step.inFile
 		var last error
 		for _, change := range step.changes {
@@ -205,10 +206,10 @@ func TestView_ShowsWhereGossipListens(t *testing.T) {
 // A disabled region of the file is listed by no domain and mapping, and what is laid over a server or a domain does not
 // bring it back.
 func TestOver_ADisabledRegionOfTheFileIsListedByNobody(t *testing.T) {
-	f, s := file(), set(t)
+	f, s := file(), set()
 	f.Regions = append(f.Regions, config.Region{Name: "us", Enabled: true})
 	f.Domains = append(f.Domains, config.Domain{Name: "c.example", Regions: []string{"us", "eu"}})
-	s.Mappings[netip.MustParsePrefix("192.0.2.0/24")].Region = "eu"
+	s.Mappings["192.0.2.0/24"].Region = "eu"
 	s.Settings[definitions.OverlayKey(definitions.OverRegion, "eu")] = json.RawMessage(`{"fields":{"enabled":false}}`)
 	s.Settings[definitions.OverlayKey(definitions.OverDomain, "a.example")] =
 		json.RawMessage(`{"fields":{"regions":["eu","us"]}}`)
@@ -283,13 +284,8 @@ func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	tuned := domain("a.example")
 	tuned.ToleranceKm, tuned.IPv4Prefix, tuned.SRV = 7.5, 20, []string{"_sip._tcp"}
 	tuned.HTTPS = model.HTTPS{ALPN: []string{"h2"}, Port: 8443}
-	s, err := definitions.New(store.Definitions{
-		Domains: []*model.Domain{tuned, domain("b.example")},
-		Regions: []*model.Region{{Name: "fra", Enabled: true, RoutingAlgorithm: "latency", ProximityBias: -20}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := setOf(tuned, domain("b.example"),
+		&model.Region{Name: "fra", Enabled: true, RoutingAlgorithm: "latency", ProximityBias: -20})
 	c := s.Join(new(config.Config), nil)
 	var want config.Domain
 	want.SetDefaults()

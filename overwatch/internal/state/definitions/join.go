@@ -2,6 +2,7 @@ package definitions
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -14,81 +15,119 @@ import (
 // Join returns the configuration of a file with the definitions of the API. A definition of the file has precedence
 // over a definition of the API with the same name. References to regions receive the spelling of the region, so that
 // readers can compare names of regions exactly. The Set and file stay unchanged, and the result shares their memory.
-// names are the names of the domains of the file.
+// names are the names of the objects of the file.
 func (s *Set) Join(file *config.Config, names Names) *config.Config {
 	joined := *file
-	known, spelled := s.joinRegions(&joined, file), s.RegionNames(file)
-	s.joinMappings(&joined, file, known, spelled)
-	return s.joinTargets(joined.WithDomains(s.enabledDomains(known, spelled, names)), file, known, spelled)
+	j := &joining{file: file, names: names, spelled: s.RegionNames(file), result: &joined}
+	for _, k := range kinds {
+		k.join(s, j)
+	}
+	return j.result
 }
 
-// Names is the set of a file's domain names.
-type Names map[string]bool
+// joining is a configuration to which kinds add their objects, one after another.
+type joining struct {
+	file    *config.Config
+	names   Names              // of the objects of the file
+	known   map[string]bool    // the regions that exist, and whether they are enabled; set by the kind of regions
+	spelled config.RegionNames // of all regions
+	result  *config.Config
+}
 
-// NamesIn returns the names of the domains of a file, including disabled domains. It is slow for very many domains.
+// Names is the set of the names of the objects of a file, by kind.
+type Names map[string]map[string]bool
+
+// NamesIn returns the names of the objects of a file, also of disabled objects. It is slow for very many domains.
 func NamesIn(file *config.Config) Names {
-	names := make(Names, len(file.Domains))
+	all := make(Names, len(kinds))
+	for _, k := range kinds {
+		list := k.fileNames(file)
+		names := make(map[string]bool, len(list))
+		for _, name := range list {
+			names[name] = true
+		}
+		all[k.Name()] = names
+	}
+	return all
+}
+
+func domainsOf(file *config.Config) []string {
+	names := make([]string, 0, len(file.Domains)+len(file.Disabled()))
 	for _, list := range [][]config.Domain{file.Domains, file.Disabled()} {
 		for i := range list {
-			names[list[i].Name] = true
+			names = append(names, list[i].Name)
 		}
 	}
 	return names
 }
 
-// joinRegions adds the enabled regions in the order of their priority, and returns the names of all.
-func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
-	known := make(map[string]bool, len(file.Regions)+len(s.Regions))
+func regionsOf(file *config.Config) (names []string) {
 	for i := range file.Regions {
-		known[file.Regions[i].Name] = file.Regions[i].Enabled
+		names = append(names, file.Regions[i].Name)
+	}
+	return names
+}
+
+func mappingsOf(file *config.Config) (networks []string) {
+	for i := range file.Overwatch.Geolocation.CustomMappings {
+		networks = append(networks, file.Overwatch.Geolocation.CustomMappings[i].Key())
+	}
+	return networks
+}
+
+// regions adds the enabled regions in the order of their priority.
+func (j *joining) regions(s *Set) {
+	j.known = make(map[string]bool, len(j.file.Regions)+len(s.Regions))
+	for i := range j.file.Regions {
+		j.known[j.file.Regions[i].Name] = j.file.Regions[i].Enabled
 	}
 	added := slices.SortedFunc(maps.Values(s.Regions), func(a, b *model.Region) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Name, b.Name))
 	})
-	joined.Regions = slices.Clip(file.Regions)
+	j.result.Regions = slices.Clip(j.file.Regions)
 	for _, r := range added {
-		if _, inFile := known[r.Name]; inFile || !r.Enabled {
+		if _, inFile := j.known[r.Name]; inFile || !r.Enabled {
 			continue
 		}
-		known[r.Name] = true
-		joined.Regions = append(joined.Regions, *r)
+		j.known[r.Name] = true
+		j.result.Regions = append(j.result.Regions, *r)
 	}
-	return known
 }
 
-// joinMappings adds the mappings with existing regions.
-func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool, spelled config.RegionNames) {
-	written := make(map[netip.Prefix]bool, len(file.Overwatch.Geolocation.CustomMappings))
-	for _, m := range file.Overwatch.Geolocation.CustomMappings {
-		written[model.Network(m.CIDR)] = true
+// mappings adds the mappings with existing regions.
+func (j *joining) mappings(s *Set) {
+	ofFile := j.file.Overwatch.Geolocation.CustomMappings
+	written := make(map[string]bool, len(ofFile))
+	for i := range ofFile {
+		written[ofFile[i].Key()] = true
 	}
-	list := slices.Clip(file.Overwatch.Geolocation.CustomMappings)
+	list := slices.Clip(ofFile)
 	for network, m := range s.Mappings {
-		if region := spelled.Of(m.Region); known[region] && !written[network] {
+		if region := j.spelled.Of(m.Region); j.known[region] && !written[network] {
 			joined := *m
-			joined.CIDR, joined.Region = network, region
+			joined.CIDR, joined.Region = model.Network(m.CIDR), region
 			list = append(list, joined)
 		}
 	}
-	slices.SortFunc(list[len(written):], func(a, b config.CustomMapping) int { return compareNetworks(a.CIDR, b.CIDR) })
-	joined.Overwatch.Geolocation.CustomMappings = list
+	slices.SortFunc(list[len(written):], func(a, b config.CustomMapping) int { return CompareNetworks(a.CIDR, b.CIDR) })
+	j.result.Overwatch.Geolocation.CustomMappings = list
 }
 
-// compareNetworks orders networks by family, address and length.
-func compareNetworks(a, b netip.Prefix) int {
+// CompareNetworks orders networks by family, address and length.
+func CompareNetworks(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// enabledDomains returns the enabled domains that are not in the file, without regions that do not exist. They are not
-// appended to the file's, which may be 100,000 and would be copied at each change.
-func (s *Set) enabledDomains(known map[string]bool, spelled config.RegionNames, names Names) []config.Domain {
+// domains adds the enabled domains that are not in the file, without regions that do not exist. They are not appended
+// to the file's, which may be 100,000 and would be copied at each change.
+func (j *joining) domains(s *Set) {
 	list := make([]config.Domain, 0, len(s.Domains))
 	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // the same order each time
-		if d := s.Domains[name]; d.Enabled && !names[name] {
-			list = append(list, joinedDomain(d, known, spelled))
+		if d := s.Domains[name]; d.Enabled && !j.names[model.KindDomain][name] {
+			list = append(list, joinedDomain(d, j.known, j.spelled))
 		}
 	}
-	return list
+	j.result = j.result.WithDomains(list)
 }
 
 // joinedDomain returns a domain of the API without regions that do not exist.
@@ -110,4 +149,20 @@ func existing(list []string, known map[string]bool, spelled config.RegionNames) 
 		}
 	}
 	return out
+}
+
+func unusedDomain(d *model.Domain, missing func(region string) bool) string {
+	for _, region := range d.Regions {
+		if d.Enabled && missing(region) {
+			return fmt.Sprintf("it is served without its region %s, which is not there, or disabled", region)
+		}
+	}
+	return ""
+}
+
+func unusedMapping(m *model.Mapping, missing func(region string) bool) string {
+	if missing(m.Region) {
+		return fmt.Sprintf("there is no region %s, or it is disabled", m.Region)
+	}
+	return ""
 }

@@ -13,12 +13,12 @@ import (
 // Stored references to regions may have another case than the region, as of a version before 0.9 or after an edit of
 // the file. The joined configuration has the spelling of the region.
 func TestJoin_ReferencesTakeTheSpellingOfTheirRegion(t *testing.T) {
-	f, s := file(), set(t)
+	f, s := file(), set()
 	f.Regions[0].Name, f.Domains[0].Regions, f.Overwatch.Geolocation.CustomMappings[0].Region = "Latam",
 		[]string{"Latam"}, "Latam"
 	delete(s.Regions, "eu")
 	s.Domains["b.example"].Regions = []string{"LATAM", "AP", "latam"}
-	s.Mappings[netip.MustParsePrefix("192.0.2.0/24")].Region = "latam"
+	s.Mappings["192.0.2.0/24"].Region = "latam"
 	s.Settings[definitions.OverlayKey(definitions.OverDomain, "a.example")] =
 		json.RawMessage(`{"fields":{"regions":["AP","latam"]}}`)
 	s.Settings[definitions.OverlayKey(definitions.OverServer, "a.example:192.0.2.1:80")] =

@@ -176,23 +176,22 @@ func FileTargets(file *config.Config) map[TargetID]bool {
 	return all
 }
 
-// joinTargets adds the servers by host name in existing regions, enabled or not. A server of the file has precedence.
-func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool,
-	spelled config.RegionNames) *config.Config {
+// targets adds the servers by host name in existing regions, enabled or not. A server of the file has precedence.
+func (j *joining) targets(s *Set) {
 	all := s.Targets()
 	if len(all) == 0 {
-		return joined
+		return
 	}
-	inFile := FileTargets(file)
+	inFile := FileTargets(j.file)
 	made := make([]config.StaticServer, 0, len(all))
 	for _, t := range all {
-		region := spelled.Of(t.Region)
-		if _, there := regions[region]; inFile[TargetIDOf(t)] || !there && s.Regions[region] == nil {
+		region := j.spelled.Of(t.Region)
+		if _, there := j.known[region]; inFile[TargetIDOf(t)] || !there && s.Regions[region] == nil {
 			continue
 		}
 		made = append(made, config.StaticServer{Service: t.Service, Region: region, Port: t.Port,
-			Weight: t.Weight, Agent: t.Agent, Check: unique.Make(TargetCheck(joined, t)), Made: true,
+			Weight: t.Weight, Agent: t.Agent, Check: unique.Make(TargetCheck(j.result, t)), Made: true,
 			Target: &config.Target{Name: t.Target, Allowed: t.AllowedCIDRs}})
 	}
-	return joined.WithMade(made)
+	j.result = j.result.WithMade(made)
 }

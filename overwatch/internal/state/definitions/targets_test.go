@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -19,23 +18,22 @@ func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	f := file()
 	f.Regions[0].Servers = []config.Server{{Service: "a.example", Target: "file.test", Port: 80, Weight: 1}}
 	f.Regions[0].HealthCheck = &config.HealthCheck{Type: "http", Path: "/up"}
-	s, err := definitions.New(store.Definitions{Regions: []*model.Region{{Name: "off"}}, Settings: map[string][]byte{
-		"target a.example:lb.test:443": []byte(`{"region":"eu","weight":7,"agent":"one","allowed_cidrs":["10.0.0.0/8"],` +
-			`"health_check":{"path":"/own"}}`),
-		"target a.example:file.test:80":    []byte(`{"region":"eu","weight":9}`),
-		"target a.example:nowhere.test:80": []byte(`{"region":"ap","weight":9}`),
-		"target a.example:off.test:80":     []byte(`{"region":"off","weight":9}`),
-		"target a.example:heavy.test:80":   []byte(`{"region":"eu","weight":9000}`),
-	}})
-	if err != nil {
-		t.Fatal(err)
+	s := setOf(&model.Region{Name: "off"})
+	s.Settings = map[string]json.RawMessage{
+		"target a.example:lb.test:443": json.RawMessage(`{"region":"eu","weight":7,"agent":"one",` +
+			`"allowed_cidrs":["10.0.0.0/8"],"health_check":{"path":"/own"}}`),
+		"target a.example:file.test:80":    json.RawMessage(`{"region":"eu","weight":9}`),
+		"target a.example:nowhere.test:80": json.RawMessage(`{"region":"ap","weight":9}`),
+		"target a.example:off.test:80":     json.RawMessage(`{"region":"off","weight":9}`),
+		"target a.example:heavy.test:80":   json.RawMessage(`{"region":"eu","weight":9000}`),
 	}
 	var got []config.StaticServer
 	joined := s.Join(f, definitions.NamesIn(f))
 	for server := range joined.StaticServers() {
 		got = append(got, server)
 	}
-	if len(got) != 3 || got[2].Target.Name != "off.test" || got[0].Made || got[0].Weight != 1 || !got[1].Made || got[1].Target.Name != "lb.test" ||
+	if len(got) != 3 || got[2].Target.Name != "off.test" || got[0].Made || got[0].Weight != 1 || !got[1].Made ||
+		got[1].Target.Name != "lb.test" ||
 		got[1].Weight != 7 || got[1].Region != "eu" || got[1].Agent != "one" || len(got[1].Target.Allowed) != 1 {
 		t.Fatalf("servers %+v", got)
 	}
@@ -52,7 +50,7 @@ func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 
 // What is laid over objects of the file has all names published; a server by host name has not.
 func TestTargets_AreAKindOfTheirOwnAmongChanges(t *testing.T) {
-	f, none := file(), set(t)
+	f, none := file(), set()
 	d := none.Edit(f, f, definitions.NamesIn(f))
 	id, err := definitions.NewTargetID("a.example", "lb.test", 443)
 	if err != nil {
@@ -101,10 +99,7 @@ func FuzzTarget(f *testing.F) {
 		}
 		key := "target " + name
 		sound := definitions.CheckOverlay(key, json.RawMessage(value)) == nil
-		s, err := definitions.New(store.Definitions{Settings: map[string][]byte{key: []byte(value)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := &definitions.Set{Settings: map[string]json.RawMessage{key: json.RawMessage(value)}}
 		c := file()
 		for server := range s.Join(c, definitions.NamesIn(c)).StaticServers() {
 			if !sound || server.Weight < 1 || server.Port == 0 || server.Target.Name == "" {

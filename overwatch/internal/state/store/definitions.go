@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -9,35 +8,26 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Definitions are the stored definitions of the API, servers aside.
-type Definitions struct {
-	Domains  []*model.Domain
-	Regions  []*model.Region
-	Mappings []*model.Mapping
-	Nodes    []Node
-	Settings map[string][]byte // JSON, by the name of a section
-}
-
-// LoadDefinitions returns all definitions, each kind ordered by name.
-func (s *Store) LoadDefinitions() (d Definitions, err error) {
-	if d.Domains, err = loadObjects[model.Domain](s, bucketDomains); err != nil {
-		return d, err
+// LoadDefinitions calls add with the kind, the name and the stored form of each definition of the API: the objects of
+// all kinds except servers with an address, admin states, revocations and locks. It logs and omits an object for which
+// add returns an error. name and value are valid only during the call of add.
+func (s *Store) LoadDefinitions(add func(kind, name string, value []byte) error) error {
+	for i := range kinds {
+		k := &kinds[i]
+		if !k.definition {
+			continue
+		}
+		err := s.readSound(k.bucket, func(key, value []byte) error {
+			if err := add(k.name, string(key), value); err != nil {
+				return fmt.Errorf("%s %q: %w", k.bucket, key, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
-	if d.Regions, err = loadObjects[model.Region](s, bucketRegions); err != nil {
-		return d, err
-	}
-	if d.Mappings, err = loadObjects[model.Mapping](s, bucketMappings); err != nil {
-		return d, err
-	}
-	if d.Nodes, err = load[Node](s, bucketNodes); err != nil {
-		return d, err
-	}
-	d.Settings = make(map[string][]byte)
-	err = s.read(bucketSettings, func(key, value []byte) error {
-		d.Settings[string(key)] = bytes.Clone(value)
-		return nil
-	})
-	return d, err
+	return nil
 }
 
 func load[T any](s *Store, bucket string) (list []T, err error) {
@@ -49,12 +39,6 @@ func load[T any](s *Store, bucket string) (list []T, err error) {
 		list = append(list, one)
 		return nil
 	})
-	return list, err
-}
-
-// loadObjects returns the objects of a kind of package model.
-func loadObjects[T any](s *Store, bucket string) (list []*T, err error) {
-	err = readObjects(s, bucket, func(one *T) { list = append(list, one) })
 	return list, err
 }
 
@@ -91,37 +75,30 @@ func (s *Store) Write(b *Batch, with ...Entry) error {
 // Empty reports whether a batch has no changes.
 func (b *Batch) Empty() bool { return len(b.changes) == 0 && b.err == nil }
 
-// PutDomain stores a domain and replaces the domain of its name.
-func (b *Batch) PutDomain(d *model.Domain) { putObject(b, bucketDomains, d.Name, d) }
-
-// DeleteDomain deletes a domain, if it exists.
-func (b *Batch) DeleteDomain(name string) { b.delete(bucketDomains, name) }
-
-// PutRegion stores a region and replaces the region with the same name.
-func (b *Batch) PutRegion(r *model.Region) { putObject(b, bucketRegions, r.Name, r) }
-
-// DeleteRegion deletes a region, if it exists.
-func (b *Batch) DeleteRegion(name string) { b.delete(bucketRegions, name) }
-
-// PutMapping stores a mapping and replaces the mapping of the same network.
-func (b *Batch) PutMapping(m *model.Mapping) { putObject(b, bucketMappings, m.Key(), m) }
-
-// DeleteMapping deletes the mapping of a network, if it exists.
-func (b *Batch) DeleteMapping(cidr string) { b.delete(bucketMappings, cidr) }
-
-// PutNode stores an announced agent and replaces the agent with the same id.
-func (b *Batch) PutNode(n Node) { b.put(bucketNodes, n.ID, n) }
-
-// DeleteNode deletes an announced agent, if it exists.
-func (b *Batch) DeleteNode(id string) { b.delete(bucketNodes, id) }
-
-// PutSetting stores the settings of a section, which must be JSON.
-func (b *Batch) PutSetting(section string, value []byte) {
-	b.put(bucketSettings, section, json.RawMessage(value))
+// Put stores an object of a kind, and replaces the object with the same name. value is its stored form.
+func (b *Batch) Put(kind, name string, value []byte) {
+	bucket, key := bucketAndKey(kind, name)
+	b.encoded(bucket, key, value, nil)
 }
 
-// DeleteSetting deletes the settings of a section, if they exist.
-func (b *Batch) DeleteSetting(section string) { b.delete(bucketSettings, section) }
+// PutObject stores an object of a kind, and replaces the object with the same key.
+func (b *Batch) PutObject(kind string, o model.Object) {
+	value, err := model.Encode(o)
+	bucket, key := bucketAndKey(kind, o.Key())
+	b.encoded(bucket, key, value, err)
+}
+
+// Delete deletes an object of a kind, if it exists.
+func (b *Batch) Delete(kind, name string) { b.delete(bucketAndKey(kind, name)) }
+
+// bucketAndKey returns the bucket and the key of the record of an object.
+func bucketAndKey(kind, name string) (bucket, key string) {
+	k := findKind(kind)
+	if k.keyOf != nil {
+		return k.bucket, string(k.keyOf(name))
+	}
+	return k.bucket, name
+}
 
 // PutSerial stores the upper bound of the SOA serials that have been given.
 func (b *Batch) PutSerial(serial uint32) {

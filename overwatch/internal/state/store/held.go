@@ -65,8 +65,8 @@ func (s *Store) pruneHeld() {
 
 // admit returns the reason why an object must have no effect on this node, nil if it may have an effect.
 func (s *Store) admit(o *replica.Object) error {
-	switch known := knownKind(o.Kind); {
-	case !known:
+	switch {
+	case findKind(o.Kind) == nil:
 		return errUnknownKind
 	case o.Deleted:
 		return nil
@@ -76,18 +76,6 @@ func (s *Store) admit(o *replica.Object) error {
 		return s.o.CheckObject(o)
 	}
 	return nil
-}
-
-func knownKind(kind string) bool {
-	if kind == KindRevocation || kind == KindLock {
-		return true
-	}
-	for _, known := range kinds() {
-		if known == kind {
-			return true
-		}
-	}
-	return false
 }
 
 // screening sorts the objects of other nodes' offers. Its fields count the objects of the table and the objects that
@@ -218,7 +206,7 @@ func (c *screening) settle(w *writer, m *replica.Merged) {
 // accepts them, or the clock of this node was ahead when it ended them.
 func (s *Store) readmit(records map[replica.Key]json.RawMessage) (admitted []replica.Object) {
 	for _, o := range s.table.All() {
-		if o.Deleted && knownKind(o.Kind) || bytes.Equal(records[o.Key], o.Value) {
+		if o.Deleted && findKind(o.Kind) != nil || bytes.Equal(records[o.Key], o.Value) {
 			continue
 		}
 		if at := ended(&o); !at.IsZero() && !at.After(s.now()) {

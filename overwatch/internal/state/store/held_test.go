@@ -50,16 +50,21 @@ func mergeInto(t *testing.T, s *store.Store, objects ...replica.Object) replica.
 
 func ttlOf(t *testing.T, s *store.Store, name string) int {
 	t.Helper()
-	all, err := s.LoadDefinitions()
+	ttl := -1
+	err := s.LoadDefinitions(func(kind, key string, value []byte) error {
+		if kind != store.KindDomain || key != name {
+			return nil
+		}
+		d, err := model.Decode[model.Domain](value)
+		if err == nil {
+			ttl = d.TTL
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range all.Domains {
-		if d.Name == name {
-			return d.TTL
-		}
-	}
-	return -1
+	return ttl
 }
 
 // A rejected object has no effect, over a restart too, and is offered to others. A version of gslb that admits it puts
@@ -117,7 +122,7 @@ func TestMerge_ALaterVersionEndsAHold(t *testing.T) {
 	}
 	mergeInto(t, s, offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-5}`, 3))
 	var b store.Batch
-	b.PutDomain(&model.Domain{Name: "app.example", TTL: 6})
+	b.PutObject(store.KindDomain, &model.Domain{Name: "app.example", TTL: 6})
 	if err := s.Write(&b); err != nil || len(s.Held()) != 0 {
 		t.Errorf("held %+v, %v", s.Held(), err)
 	}

@@ -13,9 +13,9 @@ import (
 // The kinds of replicated objects. The store retains and forwards objects of unknown kinds, which later versions may
 // add.
 const (
-	KindDomain   = "domain"
-	KindRegion   = "region"
-	KindMapping  = "mapping"
+	KindDomain   = model.KindDomain
+	KindRegion   = model.KindRegion
+	KindMapping  = model.KindMapping
 	KindServer   = "server"
 	KindOverride = "override"
 	KindWeight   = "weight"
@@ -29,78 +29,169 @@ const (
 	KindLock       = "lock"
 )
 
-// kinds maps the buckets of replicated records to the kinds of their objects.
-func kinds() map[string]string {
-	return map[string]string{bucketDomains: KindDomain, bucketRegions: KindRegion, bucketMappings: KindMapping,
-		bucketServers: KindServer, bucketOverrides: KindOverride, bucketWeights: KindWeight,
-		bucketDrains: KindDrain, bucketNodes: KindAgent, bucketSettings: KindSetting}
+// kind describes how the store holds the objects of a kind.
+type kind struct {
+	name     string
+	bucket   string // of the records; "" if the value of an object is not in a separate record
+	resource string // in the audit log
+	// nameIn returns the name in the value of an object, "" for an invalid value. nil: the value has no name.
+	nameIn func(value json.RawMessage) string
+	// nameOf returns the name of the object of a record; shared is false for a record of this node only. nil: the key.
+	nameOf func(key string) (name string, shared bool)
+	// keyOf is the inverse of nameOf; nil for an invalid name.
+	keyOf func(name string) []byte
+	// definition: LoadDefinitions returns the records.
+	definition bool
+}
+
+// kinds has the known kinds in their order. It is never changed.
+var kinds = newKinds()
+
+func newKinds() []kind {
+	list := []kind{}
+	for _, k := range model.Kinds() {
+		list = append(list, kind{name: k.Name, bucket: k.Plural, resource: k.Resource, nameIn: keyIn(k.Decode),
+			definition: true})
+	}
+	adminState := kind{nameIn: decoded(func(v *Order) string { return v.Service + " " + v.Address }),
+		nameOf: func(key string) (string, bool) { return strings.Replace(key, "\x00", " ", 1), true },
+		keyOf:  func(name string) []byte { return orderKey(OrderOf(replica.Key{Name: name})) }}
+	for _, k := range []kind{{name: KindOverride, bucket: bucketOverrides, resource: "override"},
+		{name: KindWeight, bucket: bucketWeights, resource: "backend"},
+		{name: KindDrain, bucket: bucketDrains, resource: "server"}} {
+		k.nameIn, k.nameOf, k.keyOf = adminState.nameIn, adminState.nameOf, adminState.keyOf
+		list = append(list, k)
+	}
+	return append(list,
+		kind{name: KindAgent, bucket: bucketNodes, resource: "agent", nameIn: keyIn(model.DecodeObject[Node]),
+			definition: true},
+		kind{name: KindSetting, bucket: bucketSettings, resource: "config", nameOf: settingName, definition: true},
+		kind{name: KindServer, bucket: bucketServers, resource: "server", nameIn: serverIn, nameOf: serverName,
+			keyOf: serverKey},
+		kind{name: KindRevocation, resource: "agent", nameIn: decoded(refusedAgent)},
+		kind{name: KindLock, resource: "agent", nameIn: decoded(func(l *TokenLock) string { return l.Service })})
+}
+
+// findKind returns a known kind, or nil.
+func findKind(name string) *kind {
+	if at := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name }); at >= 0 {
+		return &kinds[at]
+	}
+	return nil
 }
 
 // Replicates reports whether objects of a kind are replicated to every node.
-func Replicates(kind string) bool {
-	for _, replicated := range kinds() {
-		if replicated == kind {
-			return true
-		}
+func Replicates(kind string) bool { return findKind(kind) != nil }
+
+// ResourceOf returns the resource that changes of a kind of objects have in the audit log.
+func ResourceOf(kind string) string {
+	if k := findKind(kind); k != nil {
+		return k.resource
 	}
-	return kind == KindRevocation || kind == KindLock
+	return kind
 }
 
 // SharedSettings lists the sections of settings that all nodes share. The other sections are local to each node.
 func SharedSettings() []string { return []string{"dns", "health-check"} }
 
+// settingName returns the name of a setting. The settings of a local section are not shared.
+func settingName(key string) (name string, shared bool) {
+	return key, slices.Contains(SharedSettings(), key) || strings.Contains(key, " ") // an overlay of an object of the file
+}
+
+func serverName(key string) (name string, shared bool) {
+	service, address, port, err := decodeEndpoint([]byte(key))
+	return service + " " + netip.AddrPortFrom(address, port).String(), err == nil
+}
+
+func serverKey(name string) []byte {
+	service, at, err := EndpointOf(replica.Key{Name: name})
+	if err != nil {
+		return nil
+	}
+	return endpointKey(service, at.Addr(), at.Port())
+}
+
+func serverIn(value json.RawMessage) string {
+	s, err := model.Decode[model.Server](value)
+	if err != nil {
+		return ""
+	}
+	return s.Service + " " + netip.AddrPortFrom(s.Address.Unmap(), s.Port).String()
+}
+
+func refusedAgent(p *Pin) string {
+	if !p.Refused() {
+		return ""
+	}
+	return p.AgentID
+}
+
+// keyIn returns a function that returns the key of an encoded object, "" for an invalid value.
+func keyIn(decode func([]byte) (model.Object, error)) func(json.RawMessage) string {
+	return func(value json.RawMessage) string {
+		one, err := decode(value)
+		if err != nil {
+			return ""
+		}
+		return one.Key()
+	}
+}
+
+// decoded returns a function that returns the name of the value of type T in JSON, "" for an invalid value.
+func decoded[T any](name func(*T) string) func(json.RawMessage) string {
+	return func(value json.RawMessage) string {
+		var one T
+		if json.Unmarshal(value, &one) != nil {
+			return ""
+		}
+		return name(&one)
+	}
+}
+
 // objectKey returns the key of the object that replicates a record. ok is false for a local record.
 func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
-	kind, ok := kinds()[bucket]
-	if !ok {
+	at := slices.IndexFunc(kinds, func(k kind) bool { return k.bucket == bucket })
+	if at < 0 {
 		return k, false
 	}
-	name := string(key)
-	switch kind {
-	case KindServer:
-		service, address, port, err := decodeEndpoint(key)
-		if err != nil {
-			return k, false
-		}
-		name = service + " " + netip.AddrPortFrom(address, port).String()
-	case KindOverride, KindWeight, KindDrain:
-		name = strings.Replace(name, "\x00", " ", 1)
-	case KindSetting:
-		ok = slices.Contains(SharedSettings(), name) || strings.Contains(name, " ") // an overlay of an object of the file
+	k, ok = replica.Key{Kind: kinds[at].name, Name: string(key)}, true
+	if kinds[at].nameOf != nil {
+		k.Name, ok = kinds[at].nameOf(k.Name)
 	}
-	return replica.Key{Kind: kind, Name: name}, ok
+	return k, ok
 }
 
 // recordKeyOf returns the bucket and the key of an object's record. ok is false if the kind is unknown, or if the value
 // of the object has another name.
 func recordKeyOf(o *replica.Object) (bucket string, key []byte, ok bool) {
-	for b, kind := range kinds() {
-		if kind == o.Kind {
-			bucket = b
-		}
-	}
-	switch o.Kind {
-	case KindServer:
-		service, at, err := EndpointOf(o.Key)
-		if err != nil {
-			return "", nil, false
-		}
-		key = endpointKey(service, at.Addr(), at.Port())
-	case KindOverride, KindWeight, KindDrain:
-		key = orderKey(OrderOf(o.Key))
-	default:
-		key = []byte(o.Name)
-	}
-	if back, known := objectKey(bucket, key); !known || back != o.Key {
+	k := findKind(o.Kind)
+	if k == nil || k.bucket == "" {
 		return "", nil, false
 	}
-	return bucket, key, o.Deleted || named(o) == o.Name
+	if key = []byte(o.Name); k.keyOf != nil {
+		key = k.keyOf(o.Name)
+	}
+	if back, known := objectKey(k.bucket, key); !known || back != o.Key {
+		return "", nil, false
+	}
+	return k.bucket, key, o.Deleted || k.names(o)
+}
+
+// names reports whether the value of an object is valid and has the name of the object.
+func (k *kind) names(o *replica.Object) bool {
+	if k.nameIn == nil {
+		var fields map[string]json.RawMessage
+		return json.Unmarshal(o.Value, &fields) == nil
+	}
+	return k.nameIn(o.Value) == o.Name
 }
 
 // Readable reports whether the kind of an object is known and the value has the name of the object.
 func Readable(o *replica.Object) bool {
-	if o.Kind == KindRevocation || o.Kind == KindLock {
-		return o.Deleted || named(o) == o.Name
+	k := findKind(o.Kind)
+	if k != nil && k.bucket == "" {
+		return o.Deleted || k.names(o)
 	}
 	_, _, ok := recordKeyOf(o)
 	return ok
@@ -117,58 +208,4 @@ func EndpointOf(key replica.Key) (service string, at netip.AddrPort, err error) 
 func OrderOf(key replica.Key) (service, address string) {
 	service, address, _ = strings.Cut(key.Name, " ")
 	return service, address
-}
-
-// named returns the name in the value of an object, empty if the value is invalid.
-func named(o *replica.Object) string {
-	switch o.Kind {
-	case KindDomain:
-		d, err := model.Decode[model.Domain](o.Value)
-		if err != nil {
-			return ""
-		}
-		return d.Name
-	case KindRegion:
-		r, err := model.Decode[model.Region](o.Value)
-		if err != nil {
-			return ""
-		}
-		return r.Name
-	case KindMapping:
-		m, err := model.Decode[model.Mapping](o.Value)
-		if err != nil || !m.CIDR.IsValid() {
-			return ""
-		}
-		return m.CIDR.String()
-	case KindServer:
-		s, err := model.Decode[model.Server](o.Value)
-		if err != nil {
-			return ""
-		}
-		return s.Service + " " + netip.AddrPortFrom(s.Address.Unmap(), s.Port).String()
-	case KindOverride, KindWeight, KindDrain:
-		return decoded(o, func(v *Order) string { return v.Service + " " + v.Address })
-	case KindAgent:
-		return decoded(o, func(n *Node) string { return n.ID })
-	case KindLock:
-		return decoded(o, func(l *TokenLock) string { return l.Service })
-	case KindRevocation:
-		return decoded(o, func(p *Pin) string {
-			if !p.Refused() {
-				return ""
-			}
-			return p.AgentID
-		})
-	case KindSetting:
-		return decoded(o, func(*map[string]json.RawMessage) string { return o.Name })
-	}
-	return ""
-}
-
-func decoded[T any](o *replica.Object, name func(*T) string) string {
-	var value T
-	if json.Unmarshal(o.Value, &value) != nil {
-		return ""
-	}
-	return name(&value)
 }

@@ -36,9 +36,6 @@ const (
 	bucketDrains    = "drains"
 	bucketBegun     = "begun" // of this node: orders with a beginning in its audit log
 	bucketServers   = "servers"
-	bucketDomains   = "domains"
-	bucketRegions   = "regions"
-	bucketMappings  = "mappings"
 	bucketSettings  = "settings"
 	bucketNodes     = "nodes"
 	bucketAudit     = "audit"
@@ -51,9 +48,30 @@ const (
 
 // buckets lists the buckets that every store has: all except the buckets that are created by a first entry.
 func buckets() []string {
-	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketWeights, bucketDrains, bucketBegun,
-		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit,
-		bucketLatencies, bucketVersions}
+	list := []string{bucketMeta, bucketPins, bucketStatuses, bucketBegun, bucketAudit, bucketLatencies, bucketVersions}
+	for i := range kinds {
+		if kinds[i].bucket != "" {
+			list = append(list, kinds[i].bucket)
+		}
+	}
+	return list
+}
+
+// addMissingBuckets makes the buckets of kinds that are new in this version.
+func (s *Store) addMissingBuckets() error {
+	var missing []string
+	err := s.db.View(func(tx *bolt.Tx) error {
+		for _, name := range buckets() {
+			if tx.Bucket([]byte(name)) == nil {
+				missing = append(missing, name)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	return s.update(func(w *writer) { w.addBuckets(missing...) })
 }
 
 // Options configures a Store.
@@ -150,6 +168,9 @@ func (s *Store) open() error {
 	}
 	s.db = db
 	err = s.confirmSchema()
+	if err == nil {
+		err = s.addMissingBuckets()
+	}
 	if err == nil {
 		err = s.openTable()
 	}

@@ -103,18 +103,18 @@ func (w *writer) decide(key replica.Key, value json.RawMessage) {
 
 // followTrust updates the records of pins and locks from an object of another node.
 func (w *writer) followTrust(o *replica.Object) {
-	if !Readable(o) {
-		return
+	follow := map[string]func(*replica.Object){KindLock: w.followLock, KindRevocation: w.followRevocation}[o.Kind]
+	if follow != nil && Readable(o) {
+		follow(o)
 	}
-	switch o.Kind {
-	case KindLock:
-		if o.Deleted {
-			w.delete(bucketMeta, []byte(lockKey(o.Name)))
-		} else {
-			w.put(bucketMeta, []byte(lockKey(o.Name)), o.Value)
-		}
-	case KindRevocation:
-		w.followRevocation(o)
+}
+
+// followLock stores or deletes the lock of a service.
+func (w *writer) followLock(o *replica.Object) {
+	if o.Deleted {
+		w.delete(bucketMeta, []byte(lockKey(o.Name)))
+	} else {
+		w.put(bucketMeta, []byte(lockKey(o.Name)), o.Value)
 	}
 }
 

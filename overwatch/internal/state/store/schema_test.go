@@ -16,6 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // releasedStore makes a directory with a store that version 0.9.0 wrote: 40 pins, a revoked pin, a lock, two domains,
@@ -84,12 +85,18 @@ func releasedPins(t testing.TB, s *Store) {
 
 func releasedObjects(t testing.TB, s *Store) {
 	t.Helper()
-	defined, err := s.LoadDefinitions()
-	if err != nil || len(defined.Domains) != 2 || len(defined.Regions) != 1 || len(defined.Mappings) != 1 ||
-		len(defined.Nodes) != 1 || string(defined.Settings["dns"]) != `{"ttl":20}` {
-		t.Fatalf("definitions %+v (%v)", defined, err)
+	counts, values := map[string]int{}, map[string]string{}
+	err := s.LoadDefinitions(func(kind, name string, value []byte) error {
+		counts[kind]++
+		values[kind+" "+name] = string(value)
+		return nil
+	})
+	if err != nil || counts[KindDomain] != 2 || counts[KindRegion] != 1 || counts[KindMapping] != 1 ||
+		counts[KindAgent] != 1 || values["setting dns"] != `{"ttl":20}` {
+		t.Fatalf("definitions %+v (%v)", values, err)
 	}
-	if d := defined.Domains[0]; d.Name != "app.example" || d.TTL != 30 || d.RoutingAlgorithm != "proximity" ||
+	d, err := model.Decode[model.Domain]([]byte(values["domain app.example"]))
+	if err != nil || d.Name != "app.example" || d.TTL != 30 || d.RoutingAlgorithm != "proximity" ||
 		d.FallbackAlgorithm != "client-hash" || d.MinHealthy != "50%" || !d.Enabled || d.Owner != "doc" {
 		t.Errorf("domain %+v", d)
 	}

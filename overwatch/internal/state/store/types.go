@@ -124,3 +124,6 @@ type Node struct {
 	RegisteredAt time.Time `json:"registered_at"`
 	Owner        string    `json:"owner,omitempty"`
 }
+
+// Key returns the id.
+func (n *Node) Key() string { return n.ID }

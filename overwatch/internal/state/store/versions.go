@@ -411,7 +411,11 @@ func (s *Store) readTable() (*replica.Table, error) {
 // records returns the values of all records that are objects.
 func (s *Store) records() (map[replica.Key]json.RawMessage, error) {
 	values := make(map[replica.Key]json.RawMessage)
-	for bucket := range kinds() {
+	for i := range kinds {
+		bucket := kinds[i].bucket
+		if bucket == "" {
+			continue
+		}
 		err := s.read(bucket, func(key, value []byte) error {
 			if k, ok := objectKey(bucket, key); ok && json.Valid(value) {
 				values[k] = bytes.Clone(value)

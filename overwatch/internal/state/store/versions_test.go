@@ -1,8 +1,9 @@
-package store // inside: it uses bucketBegun, bucketDomains, bucketVersions and writer
+package store // inside: it uses bucketBegun, bucketVersions and writer
 
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -52,7 +53,7 @@ func offered(t *testing.T, s *Store) replica.Offer {
 func putOne(t *testing.T, s *Store, name, description string) {
 	t.Helper()
 	var b Batch
-	b.PutDomain(&model.Domain{Name: name, Description: description})
+	b.PutObject(KindDomain, &model.Domain{Name: name, Description: description})
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func putOne(t *testing.T, s *Store, name, description string) {
 func deleteOne(t *testing.T, s *Store, name string) {
 	t.Helper()
 	var b Batch
-	b.DeleteDomain(name)
+	b.Delete(KindDomain, name)
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}
@@ -69,15 +70,27 @@ func deleteOne(t *testing.T, s *Store, name string) {
 
 func descriptions(t *testing.T, s *Store) map[string]string {
 	t.Helper()
-	d, err := s.LoadDefinitions()
+	found := make(map[string]string)
+	err := s.LoadDefinitions(func(kind, name string, value []byte) error {
+		if kind != KindDomain {
+			return nil
+		}
+		d, err := model.Decode[model.Domain](value)
+		if err == nil {
+			found[name] = d.Description
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := make(map[string]string)
-	for _, domain := range d.Domains {
-		found[domain.Name] = domain.Description
-	}
 	return found
+}
+
+// loaded returns the number of loaded definitions by kind.
+func loaded(s *Store) (map[string]int, error) {
+	counts := map[string]int{}
+	return counts, s.LoadDefinitions(func(kind, _ string, _ []byte) error { counts[kind]++; return nil })
 }
 
 // Every kind travels, with its record and its version, and a deletion comes back from nowhere, also after a restart.
@@ -85,12 +98,12 @@ func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
 	var batch Batch
-	batch.PutDomain(&model.Domain{Name: "app.example"})
-	batch.PutRegion(&model.Region{Name: "eu"})
-	batch.PutMapping(&model.Mapping{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "eu"})
-	batch.PutNode(Node{ID: "agent-1"})
-	batch.PutSetting("dns", []byte(`{"default_ttl":7}`))
-	batch.PutSetting("logging", []byte(`{"level":"debug"}`))
+	batch.PutObject(KindDomain, &model.Domain{Name: "app.example"})
+	batch.PutObject(KindRegion, &model.Region{Name: "eu"})
+	batch.PutObject(KindMapping, &model.Mapping{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "eu"})
+	batch.PutObject(KindAgent, &Node{ID: "agent-1"})
+	batch.Put(KindSetting, "dns", []byte(`{"default_ttl":7}`))
+	batch.Put(KindSetting, "logging", []byte(`{"level":"debug"}`))
 	if err := a.Write(&batch); err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +113,11 @@ func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	exchange(t, a, b)
-	d, err := b.LoadDefinitions()
+	d, err := loaded(b)
 	servers, err2 := b.LoadServers()
 	orders, err3 := b.LoadOrders()
-	if errors.Join(err, err2, err3) != nil || len(d.Domains) != 1 || len(d.Regions) != 1 || len(d.Mappings) != 1 ||
-		len(d.Nodes) != 1 || len(d.Settings) != 1 || len(servers) != 1 || servers[0].Address != server.Address ||
+	if errors.Join(err, err2, err3) != nil || fmt.Sprint(d) != "map[agent:1 domain:1 mapping:1 region:1 setting:1]" ||
+		len(servers) != 1 || servers[0].Address != server.Address ||
 		len(orders) != 1 {
 		t.Errorf("the other store has %+v, servers %+v, orders %+v", d, servers, orders)
 	}
@@ -141,7 +154,7 @@ func TestVersions_UnknownObjectsArePassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = openNode(t, dir, "a", nil)
-	if d, err := s.LoadDefinitions(); err != nil || len(d.Domains)+len(d.Mappings)+len(d.Settings) != 0 {
+	if d, err := loaded(s); err != nil || len(d) != 0 {
 		t.Errorf("in force: %+v, %v", d, err)
 	}
 	if s.Replicas().Digest != digest || len(offered(t, s).Objects) != 5 {
@@ -177,7 +190,7 @@ func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	}
 	before := s.Replicas().Changes
 	err := s.update(func(w *writer) {
-		w.put(bucketDomains, []byte("two.example"), []byte(`{"name":"two.example"}`))
+		w.put("domains", []byte("two.example"), []byte(`{"name":"two.example"}`))
 		w.err = errors.New("full")
 	})
 	if !errors.Is(err, ErrNotDurable) {

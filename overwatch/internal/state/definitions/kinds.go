@@ -1,0 +1,80 @@
+package definitions
+
+import (
+	"encoding/json"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
+)
+
+// Set has the definitions of the API. It is immutable.
+type Set struct {
+	Regions  map[string]*model.Region
+	Domains  map[string]*model.Domain
+	Mappings map[string]*model.Mapping  // by their canonical network
+	Nodes    map[string]*store.Node     // agents that were announced, by id
+	Settings map[string]json.RawMessage // by section, or by OverlayKey
+}
+
+// Bounds of the definitions of the API.
+const (
+	MaxRegions  = 1_000
+	MaxDomains  = 10_000
+	MaxMappings = 100_000
+	MaxNodes    = 10_000
+)
+
+// Kind is a kind of definitions. Sets, drafts, the store, replication and undo handle the objects of all kinds by it.
+type Kind interface {
+	// Name is the name of the kind in the store, in replication and in plans.
+	Name() string
+	// Check returns the first fault of an object of another node, by the rules of an API change. value is its stored form.
+	Check(name string, value json.RawMessage) error
+	// Define puts an object into a draft, or deletes the object if value, its stored form, is nil.
+	Define(d *Draft, name string, value json.RawMessage) error
+	// Differences returns the names of the objects that differ between two Sets.
+	Differences(before, after *Set) []string
+	// Unused returns why an object of a Set has no effect, "" if it has an effect. missing reports whether no enabled
+	// region has a name.
+	Unused(s *Set, name string, missing func(region string) bool) string
+
+	// put adds an object to a draft, or replaces the object with the same key. It returns false for an object of another
+	// kind.
+	put(d *Draft, object model.Object) bool
+	load(s *Set, name string, value []byte) error
+	save(b *store.Batch, s *Set, name string) // stores the object of s, or its deletion
+	mark(k *Kinds, name string)               // notes a changed object
+	hide(d *Draft)                            // deletes the objects that the file also has
+	fileNames(file *config.Config) []string   // the names of the objects of a file
+	join(s *Set, j *joining)                  // adds the objects to a configuration
+}
+
+// kinds has the kinds in the order in which they join a configuration. It is never changed.
+var kinds = []Kind{
+	&objects[model.Region]{name: store.KindRegion, in: func(s *Set) *map[string]*model.Region { return &s.Regions },
+		check: CheckRegion, changed: func(k *Kinds) { k.Regions, k.Answers = true, true }, ofFile: regionsOf,
+		joins: (*joining).regions},
+	&objects[model.Domain]{name: store.KindDomain, in: func(s *Set) *map[string]*model.Domain { return &s.Domains },
+		check: CheckDomain, changed: func(k *Kinds) { k.Domains, k.Answers = true, true }, ofFile: domainsOf,
+		joins: (*joining).domains, unused: unusedDomain},
+	&objects[model.Mapping]{name: store.KindMapping, in: func(s *Set) *map[string]*model.Mapping { return &s.Mappings },
+		check: CheckMapping, changed: func(k *Kinds) { k.Answers = true }, ofFile: mappingsOf,
+		joins: (*joining).mappings, unused: unusedMapping},
+	&objects[store.Node]{name: store.KindAgent, in: func(s *Set) *map[string]*store.Node { return &s.Nodes },
+		check: CheckNode, changed: func(*Kinds) {}},
+	settingKind{},
+}
+
+// All returns the kinds of definitions.
+func All() []Kind { return kinds }
+
+// Find returns the kind with a name, or nil.
+func Find(name string) Kind {
+	for _, k := range kinds {
+		if k.Name() == name {
+			return k
+		}
+	}
+	return nil
+}
