@@ -18,6 +18,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/cluster/hints"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/control"
@@ -60,6 +61,7 @@ type node struct {
 	state       *control.State
 	control     *control.Plane
 	replication *replication.Replication
+	peerHints   *hints.Exchange
 	health
 	answer
 	history  *history.Recorder
@@ -207,6 +209,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 		Identity: n.identity, Registerer: n.registerer, Servers: n.servers, Audit: n.audit,
 		Replication: func() *replication.Replication { return n.replication },
 		Reconfigured: func(cfg *config.Config) {
+			n.peerHints.Reconfigure(hints.SettingsOf(cfg))
 			if n.notifier != nil {
 				n.notifier.Reconfigure(notify.SettingsOf(cfg))
 			}
@@ -286,6 +289,9 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	timed := expiry.New(n.store, n.queue)
 	n.brakes = holds.New(n.queue.AddChange, n.part("registry"))
 	n.hints = validation.NewHints()
+	if err := n.openPeerHints(cfg); err != nil {
+		return err
+	}
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, AdminStates: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
@@ -295,7 +301,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		AdminStateBegan:   timed.Began,
 		AdminStateExpired: timed.Expired,
 		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
-		AgentLate: n.hints.Add,
+		AgentLate: n.hints.Add, FailureSeen: n.peerHints.Hint,
 		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp, Damping: n.state.Damping,
 		Logger: n.part("registry"),
 	})
@@ -319,6 +325,19 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	})
 	return nil
+}
+
+// openPeerHints creates the exchange of hints with other nodes, which the registry calls. It reads later parts through
+// functions.
+func (n *node) openPeerHints(cfg *config.Config) (err error) {
+	n.peerHints, err = hints.New(hints.Options{
+		NodeID: cfg.Overwatch.Identity.NodeID, Settings: hints.SettingsOf(cfg),
+		Peers:      func() []replication.Reachable { return n.replication.Reachable() },
+		Backend:    func(id registry.ID) *registry.Backend { return n.registry.View().Get(id) },
+		Check:      n.hints.Add,
+		Registerer: n.registerer, Logger: n.part("hints"),
+	})
+	return err
 }
 
 // changed marks the backends of a service for publication.
@@ -432,7 +451,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.LastAddress, Self: n.self,
 		Drains: drains, Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow,
-		Logger: n.part("api"),
+		Hints: n.peerHints, Logger: n.part("api"),
 	}
 	if cfg.OneListener() {
 		o.Metrics = metrics.Handler(n.registerer, n.part("metrics"))

@@ -60,6 +60,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return fatal("validation", n.validator.Run(ctx)) })
 	outer.Go(func() error { return n.awaitFirstCycle(ctx) })
 	outer.Go(func() error { return n.brakes.Run(ctx, n.validator.CheckNow) })
+	outer.Go(func() error { return n.peerHints.Run(ctx) })
 	if n.api != nil {
 		outer.Go(func() error { return fatal("API", n.api.Run(ctx)) })
 	}

@@ -44,5 +44,6 @@ func (fixture) dnssecRows() []row {
 			"rejected:i- error:s?-") + " " + each("refused[].", "kind:s- name:s- reason:s- node:s- peer:s-") + " " +
 			each("unused[].", "kind:s- name:s- reason:s- node:s- peer:s-") + " unused_total:i"},
 		{"GET /api/v1/replication/objects", "", "", 200, "sealed:s-"},
+		{"GET /api/v1/replication/hints", "", "", 200, "sealed:s-"},
 	}
 }

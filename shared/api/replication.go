@@ -61,6 +61,12 @@ type Reached struct {
 // MaxWaitForPeers bounds wait_for_peers of a change.
 const MaxWaitForPeers = 30 * time.Second
 
+// ReplicationHints is the answer to a hint of another node.
+type ReplicationHints struct {
+	// Sealed is encrypted for the node. It is empty for other clients.
+	Sealed string `json:"sealed,omitempty"`
+}
+
 // ReplicationObjects is the answer to another node that requests objects.
 type ReplicationObjects struct {
 	Sealed string `json:"sealed,omitempty"` // encrypted for the requesting node; missing: the node has not authenticated

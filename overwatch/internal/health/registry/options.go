@@ -84,6 +84,9 @@ type Options struct {
 	// AgentLate is called for each backend of an agent with a late heartbeat, so that this node checks the backend soon.
 	// Optional.
 	AgentLate func(ID)
+	// FailureSeen is called for a serving backend after the first failed own check, and when its agent begins to report
+	// unhealthy, so that other nodes check it. Optional.
+	FailureSeen func(ID)
 	// Statuses stores the records that must survive a restart. Nil disables storage.
 	Statuses StatusStore
 	// DrainTime returns the default duration of a drain of a service's backends. Any goroutine may call it. Nil means
@@ -134,6 +137,9 @@ func (o *Options) complete() error {
 	}
 	if o.AgentLate == nil {
 		o.AgentLate = func(ID) {}
+	}
+	if o.FailureSeen == nil {
+		o.FailureSeen = func(ID) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

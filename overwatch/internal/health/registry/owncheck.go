@@ -27,6 +27,7 @@ func (r *Registry) ApplyCheckResult(ctx context.Context, v CheckResult) error {
 			v.At = now
 		}
 		if v.Outcome == check.Failure {
+			w.noteFailedCheck(rec)
 			w.dropOldLastKnown(rec)
 		}
 		w.publishOwnCheck(rec, w.nextOwnCheck(rec, v), now)
@@ -34,6 +35,17 @@ func (r *Registry) ApplyCheckResult(ctx context.Context, v CheckResult) error {
 		w.saveOldLatency(rec, now)
 		return nil
 	})
+}
+
+// noteFailedCheck calls Options.FailureSeen for the first failed own check of a serving backend. During self-isolation
+// it does not, since the network of this node fails.
+func (w *writer) noteFailedCheck(r *record) {
+	if v := &r.published.OwnCheck; v.Failures > 0 || v.State == check.StateUnhealthy || w.isolation.isActive {
+		return
+	}
+	if r.published.isServable() {
+		w.options.FailureSeen(r.id)
+	}
 }
 
 // dropOldLastKnown replaces an old last known state of healthy by the first failed check. A recent state needs

@@ -240,6 +240,10 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 		}
 		return
 	}
+	if next.Reported == w.reportedUnhealthy && previous.Reported != next.Reported && previous.isServable() &&
+		!r.hasUnauthorizedReporter() {
+		w.options.FailureSeen(r.id)
+	}
 	if previous.MayServe && !next.MayServe && next.Override == nil && !next.IsDrained() {
 		r.stops.AddStop(next.Reason, now)
 		next.FlapReason = r.stops.FlapReason(now, w.timing.flapWindow())

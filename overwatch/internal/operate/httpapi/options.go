@@ -81,6 +81,8 @@ type Options struct {
 	Applied operations.AppliedStore
 	// Replication sends changes to the other nodes.
 	Replication Replication
+	// Hints receives hints of the other nodes.
+	Hints Hints
 	// DiskTakes returns the age of the current write to the disk, 0 without one; nil is always 0.
 	DiskTakes func() time.Duration
 	// Flush returns when all changes made before the call are in the answers of DNS.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"gslb.internal/overwatch/internal/cluster/hints"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/shared/api"
@@ -33,7 +34,21 @@ func replicationOperations() []Operation {
 				text("instance", "process of this node that numbered the changes, and the clock of the requesting node", nil),
 				flag("hold", "wait for the next change")},
 			Answer: api.ReplicationObjects{Sealed: "p5cW"}},
+		{Method: get, Path: hints.Path, handle: (*Server).getReplicationHints, Role: api.RoleNone, nodes: true,
+			Summary: "Receive a hint of a node with the secret to check backends now", Status: 200,
+			Query: []Parameter{text("backends", "ids of backends that fail, separated by commas",
+				"app.example.com:192.0.2.1:443")},
+			Answer: api.ReplicationHints{Sealed: "p5cW"}},
 	}
+}
+
+// Hints receives hints about failures of other nodes; hints.Exchange implements it.
+type Hints interface {
+	// Challenge returns the value of WWW-Authenticate for a request of a node.
+	Challenge() string
+	// Answer receives a hint of a node, which proves the shared secret in its Authorization, and returns the sealed
+	// answer. The node may read the error.
+	Answer(where, backends, authorization string) (sealed string, err error)
 }
 
 // Replication carries operators' decisions between nodes.
@@ -76,6 +91,17 @@ func (s *Server) getReplicationObjects(c *call) (answer, error) {
 		return s.o.Replication.Answer(c.Request.Context(), q, proof)
 	})
 	return ok(api.ReplicationObjects{Sealed: sealed}), err
+}
+
+// getReplicationHints answers GET /replication/hints, which other nodes send.
+func (s *Server) getReplicationHints(c *call) (answer, error) {
+	if s.o.Hints == nil {
+		return answer{}, notFound("this node exchanges no hints")
+	}
+	sealed, err := s.seal(c, s.o.Hints, func(proof string) (string, error) {
+		return s.o.Hints.Answer(c.Request.URL.RequestURI(), c.query["backends"], proof)
+	})
+	return ok(api.ReplicationHints{Sealed: sealed}), err
 }
 
 // seal returns what answer seals for another node that proves itself by its Authorization, which door challenges, or ""

@@ -1,0 +1,12 @@
+// Package hints exchanges hints between overwatch nodes. A hint has the ids of backends of which a node has just seen a
+// failure. The receiver checks the backends immediately, instead of at its next interval. A hint has no authority: it
+// only causes a check, and only the result of this check counts.
+//
+// The registry calls Hint, which adds to a queue and returns. Run sends the queue to all peers that replication
+// reaches, over the HTTP API, authenticated by package peerauth. httpapi passes requests of peers to Answer.
+//
+// Sizes and rates are bounded in both directions, so that a compromised peer causes at most the checks of hintRate.
+// Lost hints are not repeated: the next check of each node finds the failure.
+//
+// Any goroutine may use an Exchange. The goroutine of Run starts a goroutine for each peer with queued hints.
+package hints

@@ -1,0 +1,53 @@
+package registry // inside: it shares world_test.go
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"gslb.internal/shared/check"
+)
+
+// FailureSeen is called for a serving backend, once per failure: for the first failed own check, and for the change of
+// an agent's report to unhealthy.
+func TestFailureSeen(t *testing.T) {
+	const own, reported, foreign = "c.example:192.0.2.1:80", "a.example:192.0.2.2:80", "b.example:192.0.2.3:80"
+	inWorld(t, validating, func(w *world) {
+		var mu sync.Mutex
+		var seen []ID
+		w.restart(Options{Timing: validating, FailureSeen: func(id ID) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, id)
+		}})
+		want := func(step string, ids ...string) {
+			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.EqualFunc(seen, ids, func(got ID, s string) bool { return got == id(s) }) {
+				t.Errorf("%s: %v, want %v", step, seen, ids)
+			}
+			seen = nil
+		}
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(own), named(foreign, "nobody")}))
+		for _, s := range []string{own, foreign} {
+			w.verdict(s, check.Success)
+		}
+		agent := w.authority.agent("a1", "eu", "a.example", "b.example")
+		w.beat(agent, reported+" healthy", foreign+" healthy")
+		want("all serve")
+		w.verdict(own, check.Failure)
+		want("the first failed check", own)
+		w.verdict(own, check.Failure)
+		want("the second failed check")
+		w.verdict(own, check.Success)
+		w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(own), State: check.StateHealthy, Outcome: check.Failure}))
+		want("a failed check below the threshold", own)
+		w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(own), State: check.StateHealthy, Outcome: check.Unknown}))
+		want("a check that could not run")
+		w.beat(agent, reported+" unhealthy", foreign+" unhealthy")
+		want("a report, and a report of an unauthorized agent", reported)
+		w.beat(agent, reported+" unhealthy", foreign+" unhealthy")
+		want("the same report")
+	})
+}
