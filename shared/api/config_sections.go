@@ -35,7 +35,7 @@ type HealthCheckConfig struct {
 // LoggingConfig are the settings of the log.
 type LoggingConfig struct {
 	Level  string `json:"level"`  // debug, info, warn or error
-	Format string `json:"format"` // json or console
+	Format string `json:"format"` // auto, json or console
 }
 
 // ConfigState is the origin of the settings of a section. The section has the settings that take effect now or at the
@@ -94,7 +94,7 @@ type HealthCheckConfigChange struct {
 // LoggingConfigChange is the body of PUT and PATCH /api/v1/config/logging, with the rules of DNSConfigChange.
 type LoggingConfigChange struct {
 	Level  *string `json:"level,omitempty"`  // debug, info, warn or error
-	Format *string `json:"format,omitempty"` // json or console
+	Format *string `json:"format,omitempty"` // auto, json or console
 }
 
 // GossipConfigChange is the body of PUT and PATCH /api/v1/gossip/config, with the rules of DNSConfigChange. All fields

@@ -6,16 +6,19 @@ package logging
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 )
 
 // Formats of the log.
 const (
+	FormatAuto    = "auto"    // console on a terminal, else json
 	FormatJSON    = "json"    // one JSON object per line, for collectors
 	FormatConsole = "console" // aligned text, for people
 )
@@ -26,18 +29,19 @@ var levels = []string{"debug", "info", "warn", "error"}
 func Levels() []string { return slices.Clone(levels) }
 
 // Formats lists the values of logging.format.
-func Formats() []string { return []string{FormatJSON, FormatConsole} }
+func Formats() []string { return []string{FormatAuto, FormatJSON, FormatConsole} }
 
 // Config is the logging block in the configuration of both roles.
 type Config struct {
 	// `debug`, `info`, `warn` or `error`.
 	Level string `key:"level" default:"info"`
-	// `json`: one object per line; `console`: text for people.
-	Format string `key:"format" default:"json"`
+	// `json`: one object per line; `console`: text for people; `auto`: `console` on a terminal, else `json`.
+	Format string `key:"format" default:"auto"`
 }
 
-// New returns a logger that writes to w, with a timestamp on each line. It fails if level or format
-// is unknown. w must allow concurrent writes, as os.Stderr does.
+// New returns a logger that writes to w, with a timestamp on each line. It fails if level or format is unknown. w must
+// allow concurrent writes, as os.Stderr does. The text has colors if w is a terminal and the environment variable
+// NO_COLOR is empty.
 func New(cfg Config, w io.Writer) (zerolog.Logger, error) {
 	logger, _, err := Adjustable(cfg, w)
 	return logger, err
@@ -45,7 +49,9 @@ func New(cfg Config, w io.Writer) (zerolog.Logger, error) {
 
 // Adjustable is New, and also returns a Control for the logger and all loggers derived from it.
 func Adjustable(cfg Config, w io.Writer) (zerolog.Logger, *Control, error) {
-	control := &Control{lines: w, text: zerolog.ConsoleWriter{Out: w, TimeFormat: time.RFC3339, NoColor: true}}
+	terminal := isTerminal(w)
+	control := &Control{lines: w, terminal: terminal, text: zerolog.ConsoleWriter{Out: w, TimeFormat: time.RFC3339,
+		NoColor: !terminal || os.Getenv("NO_COLOR") != ""}}
 	if err := control.Set(cfg); err != nil {
 		return zerolog.Nop(), nil, err
 	}
@@ -57,8 +63,15 @@ type Control struct {
 	least   atomic.Int32 // level
 	console atomic.Bool
 
-	lines io.Writer
-	text  zerolog.ConsoleWriter
+	lines    io.Writer
+	text     zerolog.ConsoleWriter
+	terminal bool // lines is a terminal
+}
+
+// isTerminal reports whether a writer is a file that is a terminal.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
 }
 
 // Set applies a configuration. A configuration with an unknown level or format is an error and changes nothing.
@@ -71,7 +84,7 @@ func (c *Control) Set(cfg Config) error {
 		return fmt.Errorf("logging.format: %q: use one of %s", cfg.Format, strings.Join(Formats(), ", "))
 	}
 	c.least.Store(int32(level))
-	c.console.Store(cfg.Format == FormatConsole)
+	c.console.Store(cfg.Format == FormatConsole || cfg.Format == FormatAuto && c.terminal)
 	return nil
 }
 

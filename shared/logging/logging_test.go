@@ -3,6 +3,8 @@ package logging_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +50,7 @@ func TestNew_RefusesWhatItDoesNotKnow(t *testing.T) {
 		{logging.Config{"loud", logging.FormatJSON}, `logging.level: "loud": use one of debug, info, warn, error`},
 		{logging.Config{"", logging.FormatJSON}, `logging.level: "": use one of debug, info, warn, error`},
 		{logging.Config{"disabled", logging.FormatJSON}, `logging.level: "disabled": use one of debug, info, warn, error`},
-		{logging.Config{"info", "xml"}, `logging.format: "xml": use one of json, console`},
+		{logging.Config{"info", "xml"}, `logging.format: "xml": use one of auto, json, console`},
 	} {
 		if _, err := logging.New(tt.cfg, &bytes.Buffer{}); err == nil || err.Error() != tt.want {
 			t.Errorf("%+v: %v, want %s", tt.cfg, err, tt.want)
@@ -85,5 +87,21 @@ func TestControl_ChangesLevelAndFormatOfEveryLogger(t *testing.T) {
 	if got := out.String(); strings.Contains(got, "first") || !strings.Contains(got, "DBG two component=x\n") ||
 		!strings.Contains(got, "INF three component=x\n") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestNew_AutoIsJSONExceptOnATerminal(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	logger, err := logging.New(logging.Config{Level: "info", Format: logging.FormatAuto}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger.Info().Msg("hello")
+	if got, _ := os.ReadFile(file.Name()); !strings.HasPrefix(string(got), `{"level":"info"`) {
+		t.Errorf("a file has %q", got)
 	}
 }

@@ -36,7 +36,7 @@ func (a *app) externalDNSCommand() *cobra.Command {
 			if _, err := a.Clients(); err != nil {
 				return err
 			}
-			p.Node, p.Log = a.oneNode, slog.New(slog.NewJSONHandler(a.Err, nil))
+			p.Node, p.Log = a.oneNode, slog.New(a.logHandler())
 			return serveExternalDNS(api.WithChange(cmd.Context(), ""), &p, listen, health)
 		},
 	}
@@ -64,6 +64,14 @@ func serveExternalDNS(ctx context.Context, p *externaldns.Provider, listen, heal
 	}
 	p.Log.Info("serving", "listen", provider.Addr().String(), "health", alive.Addr().String(), "owner", p.Owner)
 	return p.Serve(ctx, provider, alive)
+}
+
+// logHandler returns the handler of a log on standard error: text on a terminal, else JSON.
+func (a *app) logHandler() slog.Handler {
+	if a.Tells {
+		return slog.NewTextHandler(a.Err, nil)
+	}
+	return slog.NewJSONHandler(a.Err, nil)
 }
 
 // oneNode returns a node that replicates changes to all nodes.

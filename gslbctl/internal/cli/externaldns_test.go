@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,5 +87,15 @@ func TestExternalDNS_AsksNodesThatReplicateOnly(t *testing.T) {
 	a.API = a.API[1:2]
 	if node, err := a.oneNode(t.Context()); err != nil || node.Node() != nodes[1].url {
 		t.Errorf("%v, %v", node, err)
+	}
+}
+
+func TestExternalDNS_LogsTextOnATerminal(t *testing.T) {
+	for terminal, want := range map[bool]string{true: "msg=serving owner=shop\n", false: `"msg":"serving","owner":"shop"}`} {
+		var out strings.Builder
+		slog.New(newApp(cmdline.System{Err: &out, Tells: terminal}).logHandler()).Info("serving", "owner", "shop")
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("terminal %v: %s", terminal, out.String())
+		}
 	}
 }

@@ -20,7 +20,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"region's name", "overwatch: {identity: {region: a b}}",
 			[]string{`1: overwatch.identity.region: "a b": use letters, digits, hyphens, underscores and dots`}},
 		{"logging", "logging: {level: inof, format: xml}", []string{
-			`1: logging.level: "inof": did you mean info?`, `1: logging.format: "xml": known are json, console`}},
+			`1: logging.level: "inof": did you mean info?`, `1: logging.format: "xml": known are auto, json, console`}},
 
 		// What follows from what cannot be read is not told.
 		{"regions as a map", "regions: {eu: {}}\ndomains: [{name: a, regions: [eu]}]\noverwatch: {geolocation: " +
