@@ -164,7 +164,7 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 			if err := cmdline.CheckContext(f, args[0]); err != nil {
 				return err
 			}
-			if err := a.Confirm(cmd.Context(), yes,
+			if err := a.ConfirmLocal(cmd.Context(), yes,
 				"deleting the context "+args[0]+" forgets its nodes and its token"); err != nil {
 				return err
 			}

@@ -11,8 +11,17 @@ import (
 	"gslb.internal/gslbctl/internal/fleet"
 )
 
-// Confirm asks the operator to confirm an irreversible change. Without a terminal, only --yes confirms.
+// Confirm asks the operator to confirm an irreversible change of the selected cluster, which the question names. Without
+// a terminal, only --yes confirms.
 func (a *App) Confirm(ctx context.Context, yes bool, consequence string) error {
+	if yes {
+		return nil
+	}
+	return a.ConfirmLocal(ctx, false, a.ClusterName()+": "+consequence)
+}
+
+// ConfirmLocal is Confirm for a change of this machine.
+func (a *App) ConfirmLocal(ctx context.Context, yes bool, consequence string) error {
 	if yes {
 		return nil
 	}

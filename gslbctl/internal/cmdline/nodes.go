@@ -49,6 +49,36 @@ func (a *App) Cluster() (contexts.Context, error) {
 	return c, c.Check()
 }
 
+// ClusterName returns the selected cluster for a question or a title: its context, or else the addresses of its nodes.
+func (a *App) ClusterName() string {
+	name := a.Context
+	if name == "" && len(a.API) == 0 && len(words(a.Getenv(fleet.EnvNodes))) == 0 {
+		name = a.Getenv(fleet.EnvContext)
+		if f, err := a.LoadContexts(); name == "" && err == nil {
+			name = f.Current
+		}
+	}
+	if name != "" {
+		return "context " + name
+	}
+	nodes, err := a.Nodes()
+	if err != nil {
+		return "unknown cluster" // the command itself reports the error
+	}
+	var addresses []string
+	for _, n := range nodes[:min(len(nodes), maxNamed)] {
+		addresses = append(addresses, n.Node())
+	}
+	text := fleet.Plural(len(nodes), "node ", "nodes ") + strings.Join(addresses, ", ")
+	if more := len(nodes) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// maxNamed bounds the addresses in the name of a cluster without a context.
+const maxNamed = 3
+
 func (a *App) selectContext() (contexts.Context, error) {
 	byEnvironment := words(a.Getenv(fleet.EnvNodes))
 	name := a.Context
