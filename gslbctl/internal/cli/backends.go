@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,62 +22,85 @@ func (a *app) backendsCommand() *cobra.Command {
 			cmdline.Changing(a.overrideClearCommand())))
 }
 
+// backendFlags are the filters of backends list.
+type backendFlags struct {
+	filter      api.BackendFilter
+	status, tag string
+	down        bool
+}
+
 func (a *app) backendsListCommand() *cobra.Command {
-	var filter api.BackendFilter
-	var status string
-	var down bool
-	ask := func(c *api.Client, ctx context.Context) (api.BackendList, error) {
-		filter.Status = api.EffectiveStatus(status)
-		list, err := c.Backends(ctx, filter)
-		if down && err == nil {
-			list.Backends = slices.DeleteFunc(list.Backends, func(b api.Backend) bool { return b.MayServe })
-			list.Total = len(list.Backends)
-		}
-		return list, err
+	var f backendFlags
+	ask := func(c *api.Client, ctx context.Context) (backendList, error) {
+		f.filter.Status = api.EffectiveStatus(f.status)
+		return a.listBackends(ctx, c, f)
 	}
 	cmd := cmdline.ListCommand(a.App, "list", "List backends with their health and its reason", ask,
-		func(list api.BackendList) *render.Table { return a.backendTable(list.Backends) })
+		func(list backendList) *render.Table { return a.backendTable(list.Backends, list.shares) })
 	var statuses []string
 	for _, s := range api.EffectiveStatuses() {
 		statuses = append(statuses, string(s))
 	}
-	cmd.Flags().StringVar(&filter.Service, "service", "", "only backends of this `service`")
-	cmd.Flags().StringVar(&filter.Region, "region", "", "only backends in this `region`")
-	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
-	cmd.Flags().BoolVar(&down, "down", false, "only backends that do not serve, with any status")
+	cmd.Flags().StringVar(&f.filter.Service, "service", "", "only backends of this `service`")
+	cmd.Flags().StringVar(&f.filter.Region, "region", "", "only backends in this `region`")
+	cmd.Flags().StringVar(&f.status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
+	cmd.Flags().BoolVar(&f.down, "down", false, "only backends that do not serve, with any status")
+	a.tagFlag(cmd, &f.tag)
 	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
 	cmdline.Offer(cmd, "status", statuses)
 	return cmd
 }
 
-func (a *app) backendTable(backends []api.Backend) *render.Table {
+// backendList is a list of backends, with the shares of all backends of their names.
+type backendList struct {
+	api.BackendList
+	shares map[string]float64 // by id; only for tables
+}
+
+// listBackends requests backends and, for a table with a filter, also the other backends of their names.
+func (a *app) listBackends(ctx context.Context, c *api.Client, f backendFlags) (backendList, error) {
+	list, err := c.Backends(ctx, f.filter)
+	if err != nil {
+		return backendList{}, err
+	}
+	all := slices.Clone(list.Backends)
+	if a.ForPeople() && (f.filter.Region != "" || f.filter.Status != "") {
+		whole, err := c.Backends(ctx, api.BackendFilter{Service: f.filter.Service})
+		if err != nil {
+			return backendList{}, err
+		}
+		all = whole.Backends
+	}
+	without, err := untagged(ctx, c, f.tag)
+	if f.down || f.tag != "" {
+		list.Backends = slices.DeleteFunc(list.Backends, func(b api.Backend) bool {
+			return f.down && b.MayServe || without(b.Service)
+		})
+		list.Total = len(list.Backends)
+	}
+	return backendList{list, nameShares(all)}, err
+}
+
+// backendTable has a row for each backend. shares has the shares of the backends in their names, by id.
+func (a *app) backendTable(backends []api.Backend, shares map[string]float64) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"},
-			{Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
+			{Name: "SERVES", Spare: 1}, {Name: "WEIGHT", Right: true, Spare: 2}, {Name: "SHARE", Right: true, Spare: 2},
 			{Name: "AGENT", Spare: 5}, {Name: "SEEN", Spare: 6}, {Name: "VALIDATION", Spare: 7},
 			{Name: "LATENCY", Right: true, Spare: 8},
-			{Name: "WEIGHT", Right: true, Wide: true}, {Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true},
+			{Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true},
 			{Name: "REASON", Spare: 3}},
 		Empty: "No backend matches.",
 	}
 	for _, b := range backends {
 		t.AddNamed(b.ID, render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region),
-			statusCell(b.EffectiveStatus), goodCell(b.MayServe),
-			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), verdictCell(b.AgentHealthy),
-			a.Ago(b.AgentLastSeen),
-			verdictCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), weightCell(b), orNone(b.AgentID),
+			statusCell(b.EffectiveStatus), goodCell(b.MayServe), weightCell(b), wholePercent(shares[b.ID]),
+			verdictCell(b.AgentHealthy), a.Ago(b.AgentLastSeen),
+			verdictCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), orNone(b.AgentID),
 			a.Ago(b.ValidationLastCheck), render.C(reason(b)))
 	}
 	return t
-}
-
-// weightCell returns the effective weight, followed by the declared weight if an operator has changed it.
-func weightCell(b api.Backend) render.Cell {
-	if b.WeightOverride == nil {
-		return number(b.Weight)
-	}
-	return render.Cell{Text: fmt.Sprintf("%d (%d)", b.WeightOverride.Weight, b.Weight), Tone: render.Warn}
 }
 
 // reason returns the reason of a backend's status: weight and drain of an operator, and a difference between the node's

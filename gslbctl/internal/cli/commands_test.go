@@ -72,7 +72,7 @@ var reads = []struct {
 	{"metrics routing", 0},
 	{"metrics history", 0},
 	{"metrics history --metrics error_rate,response_p99_ms --since 2h --resolution 5m", 0},
-	{"nodes overwatch", 0},
+	{"nodes list", 0},
 	{"nodes agents", 0},
 	{"nodes show ow-1", 0},
 	{"nodes certificate eu-1", 0},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,11 +41,21 @@ type regionHealthList struct {
 }
 
 func (a *app) healthServersCommand() *cobra.Command {
-	return a.NodeFlag(a.Listing(&cobra.Command{
+	var tag string
+	ask := func(ctx context.Context, c *api.Client) (api.ServerHealthList, error) {
+		list, err := c.ServerHealth(ctx)
+		if err != nil || tag == "" {
+			return list, err
+		}
+		without, err := untagged(ctx, c, tag)
+		list.Servers = slices.DeleteFunc(list.Servers, func(s api.ServerHealth) bool { return without(s.Service) })
+		return list, err
+	}
+	cmd := a.NodeFlag(a.Listing(&cobra.Command{
 		Use:   "servers",
 		Short: "Show the health of servers on all nodes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).ServerHealth))
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, ask)
 			if err != nil {
 				return err
 			}
@@ -59,6 +70,8 @@ func (a *app) healthServersCommand() *cobra.Command {
 			return g.Done(a.List(list, a.serverHealthTable(servers, g.Several(), len(g.Answers))))
 		},
 	}))
+	a.tagFlag(cmd, &tag)
+	return cmd
 }
 
 // grouped splits a list into groups with the same key, in the order of the first appearance of each key.

@@ -15,15 +15,15 @@ import (
 
 func (a *app) nodesCommand() *cobra.Command {
 	return cmdline.Group("nodes", "List overwatch nodes; announce, reissue and deregister agents",
-		a.nodesOverwatchCommand(),
+		a.nodesListCommand("list"),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
 		cmdline.Changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(),
 		a.nodesReissueCommand(),
-		a.nodesRevokeCommand())
+		a.nodesRevokeCommand(), a.nodesListCommand("overwatch"))
 }
 
-func (a *app) nodesOverwatchCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "overwatch", "List overwatch nodes",
+func (a *app) nodesListCommand(name string) *cobra.Command {
+	return cmdline.ListCommand(a.App, name, "List overwatch nodes",
 		(*api.Client).OverwatchNodes, func(list api.OverwatchNodeList) *render.Table {
 			return a.overwatchTable(list.Nodes)
 		})

@@ -27,6 +27,7 @@ func TestOldNames_RunAndWarn(t *testing.T) {
 			"the override of app.example.com 192.0.2.11:443 is cleared"},
 		"gossip config":       {"", "GET /api/v1/gossip/config", "PROBE TIMEOUT"},
 		"gossip generate-key": {"", "POST /api/v1/gossip/generate-key", ""},
+		"nodes overwatch":     {"", "GET /api/v1/nodes/overwatch", "ow-1"},
 		"nodes revoke": {"eu-1 -y", "DELETE /api/v1/nodes/agent/eu-1/certificate",
 			"eu-1 is rejected until it is unpinned"},
 		"servers drain": {"app.example.com:192.0.2.12:443 --to 25% --reason half --for 1h",

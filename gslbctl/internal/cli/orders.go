@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,8 +13,19 @@ import (
 )
 
 func (a *app) ordersCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "orders", "List active and planned overrides, weights and drains",
-		(*api.Client).Orders, func(list api.OrderList) *render.Table {
+	var tag string
+	ask := func(c *api.Client, ctx context.Context) (api.OrderList, error) {
+		list, err := c.Orders(ctx)
+		if err != nil || tag == "" {
+			return list, err
+		}
+		without, err := untagged(ctx, c, tag)
+		list.Orders = slices.DeleteFunc(list.Orders, func(o api.Order) bool { return without(o.Service) })
+		list.Total = len(list.Orders)
+		return list, err
+	}
+	cmd := cmdline.ListCommand(a.App, "orders", "List active and planned overrides, weights and drains",
+		ask, func(list api.OrderList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "ORDER"}, {Name: "STATE"},
 					{Name: "REASON", Spare: 2}, {Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "BEGINS",
@@ -28,6 +41,8 @@ func (a *app) ordersCommand() *cobra.Command {
 			}
 			return t
 		})
+	a.tagFlag(cmd, &tag)
+	return cmd
 }
 
 // orderCell returns a cell with the content of an order.

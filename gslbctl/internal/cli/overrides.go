@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,19 @@ func (a *app) overridesCommand() *cobra.Command {
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List active and planned overrides",
-		(*api.Client).Overrides, func(list api.OverrideList) *render.Table {
+	var tag string
+	ask := func(c *api.Client, ctx context.Context) (api.OverrideList, error) {
+		list, err := c.Overrides(ctx)
+		if err != nil || tag == "" {
+			return list, err
+		}
+		without, err := untagged(ctx, c, tag)
+		list.Overrides = slices.DeleteFunc(list.Overrides, func(o api.Override) bool { return without(o.Service) })
+		list.Total = len(list.Overrides)
+		return list, err
+	}
+	cmd := cmdline.ListCommand(a.App, "list", "List active and planned overrides",
+		ask, func(list api.OverrideList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON",
 					Spare: 2},
@@ -39,6 +51,8 @@ func (a *app) overridesListCommand() *cobra.Command {
 			}
 			return t
 		})
+	a.tagFlag(cmd, &tag)
+	return cmd
 }
 
 // overrideSource is the source of overrides that gslbctl sets.

@@ -21,13 +21,69 @@ import (
 func (a *app) routingCommand() *cobra.Command {
 	return cmdline.Group("routing", "Test and explain routing decisions",
 		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(),
-		cmdline.Reading(a.routingWhyCommand()),
+		cmdline.Reading(a.whyCommand()),
 		a.routingFlowsCommand(), a.routingAlgorithmsCommand())
 }
 
+// clientFlags select the client and the query of an explanation.
+type clientFlags struct {
+	req           api.RoutingTestRequest
+	subnet, place string
+}
+
+// given reports whether the command line selects a client.
+func (f *clientFlags) given() bool { return f.req.ClientIP != "" || f.subnet != "" || f.place != "" }
+
+func (f *clientFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.req.ClientIP, "client", "", "`address` of a resolver or client")
+	cmd.Flags().StringVar(&f.place, "place", "",
+		"`latitude,longitude` of a client, instead of --client, such as 50.1,8.7")
+	cmd.Flags().StringVar(&f.req.QueryType, "type", "A",
+		model.RecordTypeNames()+"; for SRV, the name is such as _sip._tcp.app.example.com")
+	cmd.Flags().StringVar(&f.subnet, "ecs", "",
+		"`network` of the client in the EDNS client subnet option, such as 203.0.113.0/24")
+	cmd.MarkFlagsMutuallyExclusive("client", "place")
+	cmdline.Offer(cmd, "type", model.RecordTypes())
+}
+
+// request returns the request for the answer of a name.
+func (f *clientFlags) request(cmd *cobra.Command, name string) (req api.RoutingTestRequest, err error) {
+	req = f.req
+	req.Domain = name
+	if f.subnet != "" {
+		req.EDNS = &api.RoutingEDNS{ClientSubnet: f.subnet}
+	}
+	switch {
+	case f.place != "":
+		req.Place, err = placeOf(f.place)
+	case req.ClientIP == "" && f.subnet != "":
+		network, err := netip.ParsePrefix(f.subnet)
+		if err != nil {
+			return req, fmt.Errorf("--ecs is %q: it must be a network, such as 203.0.113.0/24", f.subnet)
+		}
+		req.ClientIP = network.Addr().String()
+	case req.ClientIP == "":
+		return req, &cmdline.UsageError{Command: cmd.CommandPath(),
+			Message: "--client is missing: give the address of the resolver, such as --client 192.0.2.1"}
+	}
+	return req, err
+}
+
+// explainName explains the answer of a name for a client.
+func (a *app) explainName(cmd *cobra.Command, f *clientFlags, name string) error {
+	req, err := f.request(cmd, name)
+	if err != nil {
+		return err
+	}
+	test, err := fleet.First(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).TestRouting, req))
+	if err != nil {
+		return err
+	}
+	return a.printExplanation(test)
+}
+
 func (a *app) routingTestCommand() *cobra.Command {
-	var req api.RoutingTestRequest
-	var subnet, place string
+	var f clientFlags
 	cmd := a.Watchable(&cobra.Command{
 		Use:   "test <name>",
 		Short: "Test the answer for a client; exit code 1 if there is no answer",
@@ -37,45 +93,11 @@ func (a *app) routingTestCommand() *cobra.Command {
 			"gslbctl geo test shows only the region of an address.",
 		Example: "  gslbctl routing test app.example.com --client 203.0.113.7\n" +
 			"  gslbctl routing test app.example.com --client 192.0.2.53 --ecs 203.0.113.0/24",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Domain = args[0]
-			if subnet != "" {
-				req.EDNS = &api.RoutingEDNS{ClientSubnet: subnet}
-			}
-			switch {
-			case place == "" && req.ClientIP == "" && subnet != "":
-				network, err := netip.ParsePrefix(subnet)
-				if err != nil {
-					return fmt.Errorf("--ecs is %q: it must be a network, such as 203.0.113.0/24", subnet)
-				}
-				req.ClientIP = network.Addr().String()
-			case place == "" && req.ClientIP == "":
-				return &cmdline.UsageError{Command: cmd.CommandPath(),
-					Message: "--client is missing: give the address of the resolver, such as --client 192.0.2.1"}
-			case place != "":
-				var err error
-				if req.Place, err = placeOf(place); err != nil {
-					return err
-				}
-			}
-			test, err := fleet.First(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).TestRouting, req))
-			if err != nil {
-				return err
-			}
-			return a.printExplanation(test)
-		},
+		Args:              cobra.ExactArgs(1),
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.explainName(cmd, &f, args[0]) },
 		ValidArgsFunction: a.CompleteArguments(domainNames),
 	})
-	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of a resolver or client")
-	cmd.Flags().StringVar(&place, "place", "",
-		"`latitude,longitude` of a client, instead of --client, such as 50.1,8.7")
-	cmd.Flags().StringVar(&req.QueryType, "type", "A",
-		model.RecordTypeNames()+"; for SRV, the name is such as _sip._tcp.app.example.com")
-	cmd.Flags().StringVar(&subnet, "ecs", "",
-		"`network` of the client in the EDNS client subnet option, such as 203.0.113.0/24")
-	cmd.MarkFlagsMutuallyExclusive("client", "place")
-	cmdline.Offer(cmd, "type", model.RecordTypes())
+	f.add(cmd)
 	return cmd
 }
 
@@ -88,26 +110,6 @@ func placeOf(value string) (*api.Place, error) {
 		return nil, fmt.Errorf("--place is %q: it must be latitude,longitude in degrees, such as 50.1,8.7", value)
 	}
 	return &api.Place{Latitude: latitude, Longitude: longitude}, nil
-}
-
-func (a *app) routingWhyCommand() *cobra.Command {
-	return a.NodeFlag(&cobra.Command{
-		Use:   "why <decision>",
-		Short: "Explain a sampled routing decision",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := fleet.GatherKnown(cmd.Context(), a.Fleet, fleet.CallWith((*api.Client).ExplainDecision, args[0]))
-			if err != nil {
-				return err
-			}
-			if len(g.Answers) > 1 { // each node has its own numbering
-				return fmt.Errorf("%d nodes have a decision %s: name the one of routing decisions with --node, such "+
-					"as --node %s",
-					len(g.Answers), args[0], g.Answers[0].Node)
-			}
-			return a.printExplanation(g.Answers[0].Value)
-		},
-	})
 }
 
 // printExplanation prints an explanation. It returns exit code 1 if the answer has no records.

@@ -114,10 +114,13 @@ func (a *app) rootCommand() *cobra.Command {
 		cmdline.Changing(a.initCommand()),
 		a.keygenCommand(),
 		a.routingCommand(),
+		cmdline.Reading(a.whyCommand()),
 		cmdline.Reading(a.manCommand()),
 		a.versionCommand(),
 	)
 	oldNames().Hide(root)
+	addExamples(root, examples())
+	addWaitForPeers(root)
 	cmdline.ExplainMisuse(root)
 	return root
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -21,10 +22,21 @@ func (a *app) serversCommand() *cobra.Command {
 }
 
 func (a *app) serversListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List servers",
-		(*api.Client).Servers, func(list api.ServerList) *render.Table {
-			return a.serverTable(list)
-		})
+	var tag string
+	ask := func(c *api.Client, ctx context.Context) (api.ServerList, error) {
+		list, err := c.Servers(ctx)
+		if err != nil || tag == "" {
+			return list, err
+		}
+		without, err := untagged(ctx, c, tag)
+		list.Servers = slices.DeleteFunc(list.Servers, func(s api.Server) bool { return without(s.Service) })
+		list.Targets = slices.DeleteFunc(list.Targets, func(s api.ServerTarget) bool { return without(s.Service) })
+		list.Total = len(list.Servers)
+		return list, err
+	}
+	cmd := cmdline.ListCommand(a.App, "list", "List servers", ask, a.serverTable)
+	a.tagFlag(cmd, &tag)
+	return cmd
 }
 
 func (a *app) serverTable(list api.ServerList) *render.Table {

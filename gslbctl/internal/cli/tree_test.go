@@ -36,6 +36,7 @@ var once = map[string]string{
 	"events": "has -f", "export": "a file", "plan": "has an exit code of its own",
 	"keygen gossip": "a new one each time",
 	"keygen token":  "a new one each time", "routing why": "the past", "watch": "is that", "man": "files",
+	"why":         "the past",
 	"import bind": "files", "import gdnsd": "files", "import route53": "files",
 	"dnssec backup": "a file",
 }

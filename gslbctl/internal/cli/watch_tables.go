@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gslb.internal/gslbctl/internal/render"
@@ -28,12 +27,14 @@ func differing(cells []render.Cell) render.Cell {
 func (p *overview) backends() *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"},
-			{Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
+			{Name: "SERVES", Spare: 1}, {Name: "WEIGHT", Right: true, Spare: 2}, {Name: "SHARE", Right: true, Spare: 2},
 			{Name: "SEEN", Spare: 6}, {Name: "LATENCY", Right: true, Spare: 8}, {Name: "REASON", Spare: 3}},
 		Empty: "No backend is known.",
 	}
 	said, order := map[string][]*api.Backend{}, []*api.Backend{}
+	shares := make([]map[string]float64, len(p.Nodes))
 	for i, n := range p.Nodes {
+		shares[i] = nameShares(n.Backends)
 		for k := range n.Backends {
 			b := &n.Backends[k]
 			if said[b.ID] == nil {
@@ -45,7 +46,7 @@ func (p *overview) backends() *render.Table {
 	}
 	slices.SortFunc(order, asListed)
 	for _, b := range order {
-		t.AddNamed(b.ID, p.backendRow(said[b.ID])...)
+		t.AddNamed(b.ID, p.backendRow(said[b.ID], shares)...)
 	}
 	return t
 }
@@ -58,24 +59,25 @@ func asListed(x, y *api.Backend) int {
 		cmp.Compare(x.ID, y.ID))
 }
 
-func (p *overview) backendRow(said []*api.Backend) []render.Cell {
+// backendRow returns the cells of a backend: said has the backend as each node sees it, shares the shares of each node.
+func (p *overview) backendRow(said []*api.Backend, shares []map[string]float64) []render.Cell {
 	var first *api.Backend
-	var status, serves, share []render.Cell
+	var status, serves, weight, share []render.Cell
 	for i, b := range said {
 		switch {
 		case b != nil:
 			status, serves = append(status, statusCell(b.EffectiveStatus)), append(serves, goodCell(b.MayServe))
-			share = append(share, render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"))
+			weight, share = append(weight, weightCell(*b)), append(share, wholePercent(shares[i][b.ID]))
 			if first == nil || first.EffectiveStatus == api.EffectiveHealthy {
 				first = b // the worst state has the most informative reason
 			}
 		case p.Report.Nodes[i].Error == "": // the node has answered and does not know it
-			status, serves, share = append(status, render.C("unknown")), append(serves, render.C(render.None)),
-				append(share, render.C(render.None))
+			status, serves = append(status, render.C("unknown")), append(serves, render.C(render.None))
+			weight, share = append(weight, render.C(render.None)), append(share, render.C(render.None))
 		}
 	}
 	return []render.Cell{render.C(first.Service), render.C(endpoint(first.Address, first.Port)), orNone(first.Region),
-		differing(status), differing(serves),
+		differing(status), differing(serves), differing(weight),
 		differing(share), p.app.Ago(first.AgentLastSeen), latencyCell(first.ValidationLatencyMS),
 		render.C(reason(*first))}
 }
