@@ -134,6 +134,9 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask f
 	if via != nil && !dry {
 		return a.reportPeers(ctx, via)
 	}
+	if len(failed) == 0 && !dry && a.PeerWait > 0 {
+		return a.reportPeersOf(ctx, clients)
+	}
 	if len(failed) > 0 {
 		_, sentence := fleet.Explain(failed[0])
 		return fleet.NewError(fleet.Degraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
@@ -145,13 +148,23 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask f
 // reportPeers prints the nodes that have the document which via has applied, if the output is for people. It returns
 // the outcome of the command.
 func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
-	report := fleet.AwaitReplication(ctx, via, "the document is applied")
+	report := a.AwaitReplication(ctx, via, "the document is applied")
 	if a.ForPeople() {
 		if err := a.Write(report.Text()); err != nil {
 			return err
 		}
 	}
 	return a.CheckReplicated(report)
+}
+
+// reportPeersOf is reportPeers for nodes that have all applied the document.
+func (a *app) reportPeersOf(ctx context.Context, clients []*api.Client) error {
+	for _, c := range clients {
+		if err := a.reportPeers(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // noneApplied returns the outcome of an apply, or of a plan if dry is set, that every node has rejected.

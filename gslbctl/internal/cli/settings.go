@@ -145,10 +145,17 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	})
 }
 
-// sectionChange returns a.Change for a section that nodes replicate, or else a.ChangeEach.
+// sectionChange returns a.Change for a section that nodes replicate, or else a.ChangeEach, which accepts no
+// --wait-for-peers.
 func (a *app) sectionChange(name string) func(context.Context, fleet.Change) error {
 	if name == "dns" || name == "health-check" {
 		return a.Change
+	}
+	if a.PeerWait > 0 {
+		return func(context.Context, fleet.Change) error {
+			return fmt.Errorf("--wait-for-peers: nodes do not replicate %s: omit the flag, and name every node with --api",
+				name)
+		}
 	}
 	return a.ChangeEach
 }

@@ -43,6 +43,7 @@ func (a *App) CheckFlags(cmd *cobra.Command) error {
 	if a.Timeout <= 0 {
 		return fmt.Errorf("--timeout is %s: it must be above zero, such as 10s", a.Timeout)
 	}
+	a.readPeerWait(cmd)
 	return nil
 }
 

@@ -23,8 +23,13 @@ func (e *PartlyUnknownError) Error() string { return e.Err.Error() }
 func (e *PartlyUnknownError) Unwrap() error { return e.Err }
 
 // ChangeEach makes a change on every node and returns a result for each node. A missing object is an error only if all
-// nodes lack it. If the only node rejects the change, there is no report.
+// nodes lack it. If the only node rejects the change, there is no report. With PeerWait, ChangeEach then waits for the
+// peers of the changed nodes.
 func (f *Fleet) ChangeEach(ctx context.Context, apply Change) (Report, error) {
+	clients, err := f.Clients()
+	if err != nil {
+		return nil, err
+	}
 	answers, err := AskAll(ctx, f, "changing %s", apply)
 	if err != nil {
 		return nil, err
@@ -40,9 +45,11 @@ func (f *Fleet) ChangeEach(ctx context.Context, apply Change) (Report, error) {
 	report := make(Report, 0, len(answers))
 	missing := 0
 	var rejection error
-	for _, a := range answers {
+	var changed []*api.Client
+	for i, a := range answers {
 		if a.Err == nil {
 			report = append(report, applied(a.Node, a.Value))
+			changed = append(changed, clients[i])
 			continue
 		}
 		report = append(report, failed(a.Node, a.Err))
@@ -62,6 +69,9 @@ func (f *Fleet) ChangeEach(ctx context.Context, apply Change) (Report, error) {
 	case done+missing < len(answers):
 		err = &Error{Degraded, fmt.Sprintf("changed on %d of %s; repeat it for the others", done,
 			render.Count(len(answers), "node", "nodes")), rejection}
+	case f.PeerWait > 0:
+		peers := f.awaitPeersOf(ctx, changed)
+		return append(report, peers...), f.CheckReplicated(peers)
 	}
 	return report, err
 }

@@ -15,6 +15,8 @@ const (
 	OK       = 0
 	Degraded = 1 // a node rejected the command, or the service is degraded
 	NotAsked = 2 // no node was reached, or the command line is invalid
+
+	NotReplicated = 4 // a peer did not confirm a change within PeerWait
 )
 
 // ExitCodes documents the exit codes, for --help.
@@ -22,7 +24,8 @@ const ExitCodes = `Exit codes:
   0  done; status, health: the service is healthy
   1  a node rejected or did not confirm a change, or did not answer; status, health: degraded or unhealthy
   2  nothing was done: no node was reached, or the command line or a document is invalid
-  3  plan found changes`
+  3  plan found changes
+  4  --wait-for-peers: the change is made, and a node has not confirmed it in time`
 
 // Error is an error with its own exit code. The message is empty if standard output already contains it.
 type Error struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"gslb.internal/shared/api"
 )
@@ -22,6 +23,9 @@ type Fleet struct {
 	Only string
 	// AllNodes makes a replicated change fail if a node has not confirmed it.
 	AllNodes bool
+	// PeerWait is the longest time to wait after a change until all peers of the changed nodes have the change; 0 waits
+	// only for connected peers of a node that replicates the change, for a short time.
+	PeerWait time.Duration
 	// Progress shows a text until the caller calls stop.
 	Progress func(text string) (stop func())
 	// Warn shows a text for an operator.

@@ -1,20 +1,11 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"gslb.internal/shared/api"
-)
-
-const (
-	// replicationWait is the maximum waiting time until the peers of a node have a change. replicationPoll is the interval
-	// of requests for their state.
-	replicationWait = 2 * time.Second
-	replicationPoll = 20 * time.Millisecond
 )
 
 // Change makes a change that nodes replicate. If one node replicates changes to all others, it makes the change on this
@@ -65,18 +56,10 @@ func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Cl
 	case err != nil:
 		return nil, Unchanged(err)
 	}
-	report := AwaitReplication(ctx, via, message)
+	stop()
+	stop = func() {}
+	report := f.AwaitReplication(ctx, via, message)
 	return report, f.CheckReplicated(report)
-}
-
-// CheckReplicated returns an error if AllNodes is set and a node of the report has not confirmed the change.
-func (f *Fleet) CheckReplicated(report Report) error {
-	missing := len(report) - report.count(Applied)
-	if missing == 0 || !f.AllNodes {
-		return nil
-	}
-	return &Error{Code: Degraded, Message: fmt.Sprintf("%d of %d nodes have not confirmed the change; replication "+
-		"continues", missing, len(report))}
 }
 
 // Replicator returns the first answering node if this node replicates changes to all other nodes. It returns nil if
@@ -108,39 +91,4 @@ func Replicator(ctx context.Context, clients []*api.Client) (via *api.Client) {
 		}
 	}
 	return via
-}
-
-// AwaitReplication returns the results of a change that the node via has made: message for via, and a result for each
-// of its peers. It waits up to replicationWait for connected peers.
-func AwaitReplication(ctx context.Context, via *api.Client, message string) Report {
-	ctx, cancel := context.WithTimeout(ctx, replicationWait)
-	defer cancel()
-	var status api.Replication
-	for ctx.Err() == nil {
-		now, err := via.Replication(ctx)
-		if err != nil {
-			break
-		}
-		status = now
-		if !slices.ContainsFunc(now.Peers, func(p api.ReplicationPeer) bool { return p.Connected && p.Behind > 0 }) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(replicationPoll):
-		}
-	}
-	report := Report{applied(via.Node(), message)}
-	for _, p := range status.Peers {
-		node := cmp.Or(p.NodeID, p.Peer)
-		switch {
-		case p.Behind == 0:
-			report = append(report, applied(node, "has the change"))
-		case p.Connected:
-			report = append(report, unknown(node, "has not confirmed the change: replication continues"))
-		default:
-			report = append(report, unknown(node, "is down: it receives the change when it is back"))
-		}
-	}
-	return report
 }

@@ -1,0 +1,98 @@
+package cli // inside: it shares fake_test.go
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
+	"gslb.internal/shared/api"
+)
+
+// --wait-for-peers waits for peers that are down, on one node of the command line too, and ends with its own exit code.
+func TestWaitForPeers_EndsWhenAllHaveTheChange(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		nodes  int
+		behind int
+		down   bool
+		code   int
+		words  string
+	}{
+		{"all have it", 3, 0, false, fleet.OK, "ns2, ns3: has the change"},
+		{"peers are down", 3, 1, true, fleet.NotReplicated, "not confirmed after 50ms: ns2, ns3; replication continues"},
+		{"one node, all have it", 1, 0, true, fleet.OK, "ns2, ns3: has the change"},
+		{"one node, peers lack it", 1, 2, false, fleet.NotReplicated, "not confirmed after 50ms: ns2, ns3"},
+	} {
+		nodes := startNodes(t, 3)
+		replicating(nodes, tc.behind, tc.down)
+		line := "domains add shop.example.com --wait-for-peers --timeout 50ms"
+		if tc.code == fleet.OK {
+			line = strings.Replace(line, "50ms", "5s", 1)
+		}
+		r := ask(t, line, nodes[:tc.nodes]...)
+		if r.code != tc.code || !strings.Contains(r.out+r.errors, tc.words) {
+			t.Errorf("%s: %+v, want %d and %q", tc.name, r, tc.code, tc.words)
+		}
+		if sent := sentTo(nodes); !slices.Equal(sent, []int{1, 0, 0}) {
+			t.Errorf("%s: sent to %v", tc.name, sent)
+		}
+	}
+}
+
+func TestWaitForPeers_ReturnsAsSoonAsTheyHaveIt(t *testing.T) {
+	nodes := startNodes(t, 1)
+	status := api.Replication{Enabled: true, NodeID: "ns1", Peers: []api.ReplicationPeer{{NodeID: "ns2", Behind: 1}}}
+	nodes[0].set("GET /api/v1/replication", status)
+	time.AfterFunc(30*time.Millisecond, func() { // in real time, as the requests
+		nodes[0].set("GET /api/v1/replication", api.Replication{Enabled: true, NodeID: "ns1",
+			Peers: []api.ReplicationPeer{{NodeID: "ns2"}}})
+	})
+	r := ask(t, "domains add shop.example.com --wait-for-peers", nodes...)
+	if r.code != fleet.OK || !strings.Contains(r.out, "ns2: has the change") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWaitForPeers_OfADocument(t *testing.T) {
+	inFolder(t)
+	nodes := startNodes(t, 1)
+	replicating(nodes, 0, false)
+	nodes[0].answers["GET /api/v1/replication"] = api.Replication{Enabled: true, NodeID: "ns1",
+		Peers: []api.ReplicationPeer{{NodeID: "ns2", Behind: 1}}}
+	r := ask(t, "apply -f shop.yaml --wait-for-peers --timeout 50ms", nodes...)
+	if r.code != fleet.NotReplicated || !strings.Contains(r.errors, "ns2; replication continues") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What stays on a node has no peers to wait for; a node that does not tell the state of its peers is an error.
+func TestWaitForPeers_IsOfferedWhereItHasAMeaning(t *testing.T) {
+	n := startNode(t)
+	r := ask(t, "config set logging level=debug --wait-for-peers", n)
+	if r.code != fleet.NotAsked || !strings.Contains(r.errors, "nodes do not replicate logging") || len(n.changes()) > 0 {
+		t.Errorf("logging: %+v, %q", r, n.changes())
+	}
+	for path, cmd := range leaves() {
+		changes := cmd.Annotations[cmdline.Effect] != cmdline.Reads && !slices.Contains(localChanges(), path)
+		if offered := cmd.Flags().Lookup("wait-for-peers") != nil; offered != changes {
+			t.Errorf("%s has --wait-for-peers: %v, want %v", path, offered, changes)
+		}
+	}
+	for _, path := range localChanges() {
+		if leaves()[path] == nil {
+			t.Errorf("localChanges has %s, which is no command", path)
+		}
+	}
+	n.answers["GET /api/v1/replication"] = &api.Error{Status: 403, Message: "the token may not do this"}
+	r = ask(t, "domains add shop.example.com --wait-for-peers", n)
+	if r.code != fleet.NotReplicated || !strings.Contains(r.out, "their state is unknown: the token may not do this") {
+		t.Errorf("a refusal: %+v", r)
+	}
+	delete(n.answers, "GET /api/v1/replication") // version 0.9.0
+	if r := ask(t, "domains add shop.example.com --wait-for-peers", n); r.code != fleet.OK {
+		t.Errorf("without replication: %+v", r)
+	}
+}
