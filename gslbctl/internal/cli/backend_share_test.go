@@ -30,7 +30,8 @@ func TestBackends_ShowWeightAndShareOfTheName(t *testing.T) {
 	list := api.BackendList{Backends: all, Total: len(all)}
 	n.answers["GET /api/v1/overwatch/backends"] = list
 	n.answers["GET /api/v1/overwatch/backends?region=eu"] = api.BackendList{Backends: all[1:2], Total: 1}
-	want := map[string]string{"192.0.2.10:443": "100 25%", "192.0.2.11:443": "100 x 50% 12%", "192.0.2.12:443": "50 (7) 12%",
+	want := map[string]string{"192.0.2.10:443": "100 25%", "192.0.2.11:443": "100 x 50% 12%",
+		"192.0.2.12:443":    "50 (7) 12%",
 		"[2001:db8::1]:443": "3 100%", "192.0.2.13:443": "100 0%", "192.0.2.20:443": "200 25%", "192.0.2.21:443": "200 25%"}
 	r := ask(t, "backends list", n)
 	for line := range strings.Lines(r.out) {

@@ -16,7 +16,7 @@ func examples() map[string]string {
 		"agents revoke":      "gslbctl agents revoke eu-1 --reason \"machine stolen\" --lock-service",
 		"agents show":        "gslbctl agents show eu-1",
 		"agents unlock":      "gslbctl agents unlock app.example.com",
-		"agents unpin":       "gslbctl agents unpin eu-1\ngslbctl agents unpin --service app.example.com --since 2h --dry-run",
+		"agents unpin":       "gslbctl agents unpin eu-1\ngslbctl agents unpin --service app.example.com --since 2h",
 		"audit export":       "gslbctl audit export --since 30d --format csv --file audit.csv",
 		"audit tail":         "gslbctl audit tail -f --actor alice",
 		"audit verify":       "gslbctl audit verify",

@@ -91,7 +91,8 @@ func TestExternalDNS_AsksNodesThatReplicateOnly(t *testing.T) {
 }
 
 func TestExternalDNS_LogsTextOnATerminal(t *testing.T) {
-	for terminal, want := range map[bool]string{true: "msg=serving owner=shop\n", false: `"msg":"serving","owner":"shop"}`} {
+	for terminal, want := range map[bool]string{true: "msg=serving owner=shop\n",
+		false: `"msg":"serving","owner":"shop"}`} {
 		var out strings.Builder
 		slog.New(newApp(cmdline.System{Err: &out, Tells: terminal}).logHandler()).Info("serving", "owner", "shop")
 		if !strings.Contains(out.String(), want) {

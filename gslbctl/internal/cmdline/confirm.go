@@ -11,8 +11,8 @@ import (
 	"gslb.internal/gslbctl/internal/fleet"
 )
 
-// Confirm asks the operator to confirm an irreversible change of the selected cluster, which the question names. Without
-// a terminal, only --yes confirms.
+// Confirm asks the operator to confirm an irreversible change of the selected cluster. The question names the cluster.
+// Without a terminal, only --yes confirms.
 func (a *App) Confirm(ctx context.Context, yes bool, consequence string) error {
 	if yes {
 		return nil

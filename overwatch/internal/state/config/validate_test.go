@@ -94,14 +94,16 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: overwatch.previous_agent_tokens["c.example"]: has 5 tokens: keep at most 4`,
 			`7: overwatch.previous_agent_tokens["c.example."]: expected a list, found a single value`}},
 		{"policy without token", "overwatch: {agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}", []string{
-			`1: overwatch.agent_policies["a.example"]: agent_tokens has no such service: give it a token, or remove the policy`}},
+			`1: overwatch.agent_policies["a.example"]: agent_tokens has no such service: ` +
+				`give it a token, or remove the policy`}},
 
 		{"dnssec off", "overwatch: {dnssec: {enabled: false, security_acknowledgment: ' '}}", []string{
 			`1: overwatch.dnssec.security_acknowledgment: is missing: with dnssec.enabled false, anybody on the way can ` +
 				`forge answers; say in your own words that this is accepted, or sign`}},
 		{"signed domain of a node that does not", "overwatch: {dnssec: {enabled: false, security_acknowledgment: x}}\n" +
 			"domains: [{name: a.example, dnssec_enabled: true}, {name: b.example, dnssec_enabled: false}]", []string{
-			`2: domains[0].dnssec_enabled: "true": the node signs nothing, since overwatch.dnssec.enabled is false: remove one`}},
+			`2: domains[0].dnssec_enabled: "true": the node signs nothing, ` +
+				`since overwatch.dnssec.enabled is false: remove one`}},
 		{"dnssec kinds", "overwatch: {dnssec: {algorithm: RSASHA256, denial: nsec5}}", []string{
 			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256, ED25519`,
 			`1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
@@ -235,13 +237,15 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"  - {address: 192.0.2.1, port: 1}\n  - {target: x.test, port: 1}\n  - {address: 192.0.2.1, port: 1, service: d}\n",
 			[]string{
 				`2: domains[0].answer: "CNAME": did you mean cname?`,
-				`3: domains[1].https.alpn: "[h2]": conflicts with answer: cname, since a name with a CNAME record has no other records (RFC 1034 ` +
+				`3: domains[1].https.alpn: "[h2]": conflicts with answer: cname, ` +
+					`since a name with a CNAME record has no other records (RFC 1034 ` +
 					`section 3.6.2): remove one of the two`,
 				`9: regions[0].servers[0].address: "192.0.2.1": is a server of domain "b", whose answers are names (answer: ` +
 					`cname): give the host name of the server as its target, or leave answer out`,
 				`11: regions[0].servers[2].address: "192.0.2.1": is a server of domain "c", whose answers are names (answer: ` +
 					`cname): give the host name of the server as its target, or leave answer out`}},
-		{"srv", "domains:\n- {name: a, srv: [_sip._tcp, _SIP._tcp, sip, _-x._udp]}\n- {name: b, answer: cname, srv: [_a._b]}\n" +
+		{"srv", "domains:\n- {name: a, srv: [_sip._tcp, _SIP._tcp, sip, _-x._udp]}\n" +
+			"- {name: b, answer: cname, srv: [_a._b]}\n" +
 			"- {name: '*.c', srv: [_a._b]}\n- {name: d, regions: [eu], srv: [_a._b, _a._c, _a._d, _a._e, _a._f, _a._g, _a._h, " +
 			"_a._i, _a._j]}\n- {name: e, srv: [_xmpp-client._tcp]}\n- {name: f}\nregions:\n- name: eu\n  servers:\n" +
 			"  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.2, port: 2, service: e}\n" +
@@ -347,7 +351,9 @@ func TestValidate_TheKeyOfGossipIsNeeded(t *testing.T) {
 	for text, want := range map[string]string{
 		"mode: overwatch\n": `main.yaml: overwatch.gossip.encryption_key: is missing: give 32 octets in base64; make one ` +
 			`with: head -c 32 /dev/urandom | base64`,
-		"mode: overwatch\noverwatch: {gossip: {encryption_key: c2hvcnQ=}}\n": `main.yaml:2: overwatch.gossip.encryption_key: has 5 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+		"mode: overwatch\noverwatch: {gossip: {encryption_key: c2hvcnQ=}}\n": `main.yaml:2: ` +
+			`overwatch.gossip.encryption_key: has 5 octets: give 32 octets in base64; ` +
+			`make one with: head -c 32 /dev/urandom | base64`,
 	} {
 		if _, got := loadText(t, text); !slices.Equal(got, []string{want}) {
 			t.Errorf("got %q, want %q", got, want)
