@@ -134,9 +134,9 @@ func TestDocument_WrongFilesChangeNothing(t *testing.T) {
 		words      []string
 	}{
 		{"an unknown key", "domains:\n  - name: a.test.gslb.test\n    tll: 5\n", nil, 2,
-			[]string{"shop.yaml:3:", `unknown key "tll"`, "known are name, routing_algorithm"}},
+			[]string{"shop.yaml:3:5: ", `unknown key "tll"`, "known are name, routing_algorithm"}},
 		{"a region that is not there", "domains:\n  - name: a.test.gslb.test\n    regions: [mars]\n", nil, 2,
-			[]string{"shop.yaml:2:", `region is "mars"`, "must be one of"}},
+			[]string{"shop.yaml:3:14: domains[0]", `region is "mars"`, "must be one of"}},
 		{"two owners of one object", "domains:\n  - {name: shop.test.gslb.test, ttl: 31}\n", []string{"--owner", "web"}, 1,
 			[]string{"shop.yaml:2:", `the owner "shop"`, "apply it with that owner"}},
 		{"an owner beside another", "domains:\n  - {name: a.test.gslb.test, owner: web}\n", []string{"--owner", "shop"}, 1,
@@ -145,7 +145,7 @@ func TestDocument_WrongFilesChangeNothing(t *testing.T) {
 			[]string{"shop.yaml:3:", `port is "https"`, "give a whole number"}},
 		{"the same twice", "domains:\n  - {name: a.test.gslb.test}\n  - {name: A.test.gslb.test.}\n", nil, 2,
 			[]string{"shop.yaml:3:", "is there twice"}},
-		{"a file that was cut", everyKind[:len(everyKind)/2], nil, 2, []string{"shop.yaml", "line"}},
+		{"a file that was cut", everyKind[:len(everyKind)/2], nil, 2, []string{"shop.yaml:", "not valid YAML"}},
 		{"aliases of aliases", bomb + "domains: *i\n", nil, 2, []string{"shop.yaml:1:", "unknown key"}},
 		{"aliases of aliases in an object", "domains:\n  - name: a.test.gslb.test\n    tags:\n    - " +
 			strings.ReplaceAll(strings.TrimSpace(bomb[strings.Index(bomb, "&a"):]), "\n", "\n    - ") + "\n", nil, 2,

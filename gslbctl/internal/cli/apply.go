@@ -192,7 +192,7 @@ func placed(m *manifest.Manifest, err error) error {
 	const shown = 5
 	var lines []string
 	for _, p := range refused.Problems[:min(len(refused.Problems), shown)] {
-		lines = append(lines, m.Place(p.Object)+": "+p.Problem)
+		lines = append(lines, m.Place(p.Object, p.Problem)+": "+p.Problem)
 	}
 	if more := len(refused.Problems) - shown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))

@@ -101,11 +101,11 @@ func TestApply_GoesToEveryNodeAndSaysWhichRefuses(t *testing.T) {
 		Problems: []api.DocumentProblem{{Object: "domains[1]", Problem: "ttl is 0"}}}
 	nodes[1].answers["POST /api/v1/document/apply"] = refused
 	if r := run(); r.code != 1 || !strings.Contains(r.errors, "done on 1 of 2 nodes") ||
-		!strings.Contains(r.errors, "shop.yaml:3: domains[1]: ttl is 0") {
+		!strings.Contains(r.errors, "shop.yaml:3:5: domains[1]: ttl is 0") {
 		t.Errorf("one refuses: %+v", r)
 	}
 	nodes[0].answers["POST /api/v1/document/apply"] = refused
-	if r := run(); r.code != 2 || r.out != "" || !strings.Contains(r.errors, "shop.yaml:3: domains[1]: ttl is 0") ||
+	if r := run(); r.code != 2 || r.out != "" || !strings.Contains(r.errors, "shop.yaml:3:5: domains[1]: ttl is 0") ||
 		!strings.Contains(r.errors, fleet.NothingChanged) {
 		t.Errorf("both refuse: %+v", r)
 	}

@@ -1,7 +1,6 @@
 package contexts
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"runtime"
 
 	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/shared/settings"
 )
 
 // maxFile is the maximum size of the file in octets. It is sufficient for some thousand contexts.
@@ -51,10 +52,12 @@ func Load(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the contexts: %w", err)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s is not a file of contexts: %w", path, err)
+	if err := settings.NewDecoder(string(text)).Decode(f); err != nil && !errors.Is(err, io.EOF) {
+		if problems, ok := errors.AsType[settings.Problems](err); ok {
+			problems[0].File = path
+			err = problems[:1]
+		}
+		return nil, fmt.Errorf("reading the contexts: %w", err)
 	}
 	if f.Contexts == nil {
 		f.Contexts = map[string]Context{}

@@ -21,10 +21,12 @@ func write(t *testing.T, text string) string {
 
 func TestLoad_SaysWhatIsWrong(t *testing.T) {
 	for text, words := range map[string]string{
-		"":                    "",
-		"contexts: {}":        "",
-		"contexts: [":         "is not a file of contexts",
-		"clusters: {}":        "field clusters not found",
+		"":             "",
+		"contexts: {}": "",
+		"contexts: [":  "config.yaml:1: not valid YAML",
+		"clusters: {}": `config.yaml:1: unknown key "clusters"`,
+		"current: a\ncontexts:\n  a: {nodes: [], tokn: do not repeat me}": `config.yaml:3: unknown key "tokn"`,
+		"current: a\ncontexts:\n  a: {nodes: do not repeat me}":           "config.yaml:3: a text is not possible here",
 		"current: a":          `no context has that name`,
 		"contexts: {a: {}}":   "it names no node",
 		"contexts: {a: null}": "it names no node",

@@ -4,7 +4,6 @@
 package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,21 +25,13 @@ import (
 // Manifest is a document with the file and line of each of its objects.
 type Manifest struct {
 	Document api.Document
-	places   map[string]string // such as "shop.yaml:12" for domains[3]
-}
-
-// Place returns the file and line of an object, such as "shop.yaml:12: domains[3]".
-func (m *Manifest) Place(object string) string {
-	if at := m.places[object]; at != "" {
-		return at + ": " + object
-	}
-	return object
+	places   map[string]place // by index, such as domains[3], and by kind and name, such as "domain a.example.com"
 }
 
 // Read reads the file at path, or the .yaml, .yml and .json files of a directory, or stdin if path is "-". It merges
 // several files into one document. Unknown keys are errors.
 func Read(path string, stdin io.Reader) (*Manifest, error) {
-	m := &Manifest{places: map[string]string{}}
+	m := &Manifest{places: map[string]place{}}
 	if path == "-" {
 		text, err := bounded(stdin, "standard input")
 		if err != nil {
@@ -135,7 +126,7 @@ func (m *Manifest) add(name string, text []byte) error {
 	if strings.HasSuffix(name, ".json") {
 		text = jsonOnly.ReplaceAllFunc(text, unescape)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder := settings.NewDecoder(string(text))
 	found := false
 	for {
 		var doc yaml.Node
@@ -147,7 +138,7 @@ func (m *Manifest) add(name string, text []byte) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: not usable YAML: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
+			return positioned(name, err)
 		}
 		found = true
 		datesAreTexts(&doc)
@@ -155,6 +146,15 @@ func (m *Manifest) add(name string, text []byte) error {
 			return err
 		}
 	}
+}
+
+// positioned returns the first problem of an error of the decoder with its file.
+func positioned(name string, err error) error {
+	if problems, ok := errors.AsType[settings.Problems](err); ok {
+		problems[0].File = name
+		return problems[:1]
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // jsonOnly matches JSON escapes that the YAML library does not support: surrogate pairs and \/. It also matches escaped
@@ -260,7 +260,7 @@ func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) e
 		if err != nil {
 			return wrong(name, n, "%s: %v", object, err)
 		}
-		m.places[object] = fmt.Sprintf("%s:%d", name, n.Line)
+		m.remember(key, len(*into), name, n)
 		*into = append(*into, one)
 	}
 	return nil
@@ -338,21 +338,6 @@ func fieldType(t reflect.Type, key string) reflect.Type {
 	return t
 }
 
-// valueOf returns the value at a path of keys, such as health_check.type. If there is no such value, it returns the
-// object.
-func valueOf(n *yaml.Node, path string) *yaml.Node {
-	key, rest, _ := strings.Cut(path, ".")
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			if rest != "" {
-				return valueOf(n.Content[i+1], rest)
-			}
-			return n.Content[i+1]
-		}
-	}
-	return n
-}
-
 func typeName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -367,8 +352,4 @@ func typeName(t reflect.Type) string {
 		return "a number"
 	}
 	return "a whole number"
-}
-
-func wrong(name string, n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %s", name, n.Line, fmt.Sprintf(format, args...))
 }
