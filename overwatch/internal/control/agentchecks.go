@@ -14,7 +14,8 @@ import (
 // agentChecks holds the rules for this node's checks of agents' backends, by service. It is immutable.
 type agentChecks struct {
 	services map[string]agentCheck
-	// loopback reports that agents gossip over loopback only. Backends on loopback addresses are then trusted.
+	// loopback reports whether only agents on this machine can use gossip. Backends on loopback addresses are then
+	// trusted.
 	loopback bool
 }
 
@@ -50,7 +51,7 @@ func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
 // CheckPolicy returns the current policy for checking a backend of an agent.
 func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy { return s.agentChecks.Load().of(id) }
 
-// recheckAgents applies a configuration's rules for checks of agents' backends.
+// recheckAgents applies the rules of a configuration for checks of agents' backends.
 func (p *Plane) recheckAgents(ctx context.Context, cfg *config.Config) error {
 	p.agentChecks.Store(newAgentChecks(cfg))
 	return p.o.Registry.ApplyPolicies(ctx)

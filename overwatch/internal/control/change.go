@@ -16,15 +16,15 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// changeTimeout is the maximum time to apply the changes of a batch.
+// changeTimeout is the maximum time for applying the changes of a batch.
 const changeTimeout = time.Minute
 
-// errNotMade is the error of the changes of a batch in which a change has panicked.
+// errNotMade is the error of the other changes of a batch in which a change has panicked.
 var errNotMade = errors.New(
 	"the change was not made, since another one made at the same time failed inside; try it again")
 
-// queue has the changes that wait while a batch of changes is applied. The next batch applies all of them together, so
-// that 100 changes cost little more than a single change.
+// queue contains the changes that wait while a batch of changes is applied. The next batch applies all of them
+// together, so that 100 changes cost little more than a single change.
 type queue struct {
 	mu    sync.Mutex
 	edits []*edit
@@ -74,8 +74,8 @@ func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) err
 	return e.err
 }
 
-// apply applies a batch: all changes together, or, if the result cannot be served, one change after another. It sets
-// done and err of each change.
+// apply applies a batch: all changes together, or one after another if the combined result is invalid. It sets done and
+// err of each change.
 func (p *Plane) apply(batch []*edit) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
 	defer cancel()
@@ -108,7 +108,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	var notes []store.Entry
 	var attached []definitions.Attached
 	for _, e := range batch {
-		draft.Refresh() // two may be about the same setting
+		draft.Refresh() // two changes may affect the same setting
 		if e.err = e.make(draft); e.err == nil {
 			notes = append(notes, e.note)
 			if e.attached.Any() {
@@ -141,10 +141,9 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	return err
 }
 
-// activate applies a set without the objects in left. kinds are the kinds of definitions that differ from the present
-// set; refuseMixed is as in publish.Settings. After validation, activate calls store. stored reports an error after
-// store has succeeded and before the set is active. After an error of store or an earlier error, the current set stays
-// active.
+// activate applies a set without the objects in left. kinds are the kinds of definitions that differ from the current
+// set. refuseMixed is as in publish.Settings. After validation, activate calls store. stored reports whether an error
+// occurred after store had succeeded. After an error of store or an earlier error, the current set stays active.
 func (p *Plane) activate(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds,
 	refuseMixed bool, attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
@@ -204,7 +203,7 @@ func (p *Plane) activate(ctx context.Context, next *definitions.Set, left leftOu
 			return false, err
 		}
 	}
-	if kinds.Regions { // names of backends' regions depend on them
+	if kinds.Regions { // backends store the names of regions
 		if err := p.o.Registry.ApplyPolicies(ctx); err != nil {
 			return false, err
 		}
@@ -251,7 +250,7 @@ func sharesServers(cfg *config.Config, before, after *definitions.Set) bool {
 	return len(shared) > 0 && (differs(before, after) || differs(after, before))
 }
 
-// withoutKeys removes file, line and key from problems of settings of the API.
+// withoutKeys removes file, line and key from problems with settings of the API.
 func withoutKeys(problems settings.Problems) settings.Problems {
 	bare := slices.Clone(problems)
 	for i := range bare {

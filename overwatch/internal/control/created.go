@@ -10,8 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// creationTimes has the times at which the domains of the file came into it, ordered by the hash of the name. It is
-// immutable, and stored over restarts.
+// creationTimes has the times at which domains were added to the file, sorted by the hash of the name. It is immutable
+// and stored across restarts.
 type creationTimes []creationTime
 
 // creationTime is the time at which a domain was added to the file. With hashes, 100,000 names need 1.6 MB. Two names
@@ -78,7 +78,7 @@ func (s *State) noteCreationTimes(names map[string]bool) {
 	}
 }
 
-// CreatedAt returns when a domain of the file came into it; the zero time for another name.
+// CreatedAt returns the time at which a domain was added to the file, or the zero time for another name.
 func (s *State) CreatedAt(domain string) time.Time {
 	b := *s.creationTimes.Load()
 	if at, found := b.find(hashOf(domain)); found {

@@ -11,13 +11,13 @@ import (
 
 const (
 	// firstChecksTake is the maximum time that a reload waits for the first checks of the servers of new names. Healthy
-	// servers have answered by then.
+	// servers respond within this time.
 	firstChecksTake = time.Second
-	// firstChecksAtMost is the maximum number of servers that a reload waits for, because they are checked concurrently.
+	// firstChecksAtMost is the maximum number of servers that a reload waits for, because their checks are concurrent.
 	firstChecksAtMost = 1000
 )
 
-// prepareNames declares and checks the servers of new names in next, so that the first answer of a new name depends on
+// prepareNames declares and checks the servers of new names in next, so that the first answers of new names depend on
 // check results. It changes no answer.
 func (p *Plane) prepareNames(ctx context.Context, next *config.Config) error {
 	ahead, err := p.declareAhead(ctx, next)
@@ -30,7 +30,7 @@ func (p *Plane) prepareNames(ctx context.Context, next *config.Config) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, firstChecksTake)
 	defer cancel()
-	// Without results, the name is served all the same.
+	// Without results, the node serves the name anyway.
 	_, _ = p.o.Validator.CheckNow(bounded, func(id registry.ID) bool { return ids[id] })
 	return nil
 }

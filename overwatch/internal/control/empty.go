@@ -9,7 +9,7 @@ import (
 // maxEmptyListed is the maximum number of domains without a backend that a log line lists.
 const maxEmptyListed = 10
 
-// LogEmpty logs the domains that have no backend yet, since their answers may surprise.
+// LogEmpty logs the domains without a backend, because their answers may be unexpected.
 func LogEmpty(domains []string, view *registry.View, log zerolog.Logger) {
 	var empty []string
 	for _, name := range domains {

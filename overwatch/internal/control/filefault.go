@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// fileCheck is the interval of checks of a configuration file that could not be loaded. The interval is longer for a
-	// file that takes long to load, so that checks take at most a twentieth of the time.
+	// fileCheck is the interval of checks of a configuration file that failed to load. For a file that loads slowly, the
+	// interval is longer, so that checks take at most a twentieth of the time.
 	fileCheck = 5 * time.Second
 	// maxFault is the maximum length of the reason of a fault in bytes.
 	maxFault = 400
 )
 
-// fileFault holds the reason why the configuration file is not used.
+// fileFault stores the reason why the configuration file is not in use.
 type fileFault struct {
 	mu       sync.Mutex
-	reason   string // empty: the last reload succeeded, or the file is valid since
-	unloaded bool   // it could not be loaded: the fault ends when it can
+	reason   string // empty: the last reload succeeded, or the file is valid now
+	unloaded bool   // the file failed to load: the fault ends when the file loads
 }
 
-// set notes the outcome of a reload: an error of loading the file, or of putting it into force.
+// set records the result of a reload: an error from loading or from applying the file.
 func (f *fileFault) set(load, reload error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,7 +34,7 @@ func (f *fileFault) set(load, reload error) {
 	}
 }
 
-// loaded ends the fault of a file that could not be loaded.
+// loaded ends the fault of a file that failed to load.
 func (f *fileFault) loaded() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,15 +59,15 @@ func oneLine(text string) string {
 	return text
 }
 
-// ConfigFault returns the path of the configuration file, and the reason why the last reload failed. The
-// reason is empty after a successful reload, and as soon as a file that could not be loaded is corrected.
+// ConfigFault returns the path of the configuration file, and the reason why the last reload failed. The reason is
+// empty after a successful reload, and as soon as a file that failed to load is valid.
 func (p *Plane) ConfigFault() (path, reason string) {
 	p.fault.mu.Lock()
 	defer p.fault.mu.Unlock()
 	return p.o.ConfigPath, p.fault.reason
 }
 
-// WatchFile checks the configuration file periodically while its last load has failed. It returns nil when ctx ends.
+// WatchFile checks the configuration file periodically after a failed load. It returns nil when ctx ends.
 func (p *Plane) WatchFile(ctx context.Context) error {
 	interval := fileCheck
 	for {
@@ -85,9 +85,9 @@ func (p *Plane) WatchFile(ctx context.Context) error {
 	}
 }
 
-// checkFile ends the fault of a configuration file that can be loaded, and returns the duration of the check.
+// checkFile ends the fault of a configuration file that loads. It returns the duration of the check.
 func (p *Plane) checkFile() time.Duration {
-	p.reloading.Lock() // a reload notes the fault of the same file
+	p.reloading.Lock() // a reload sets the fault of the same file
 	defer p.reloading.Unlock()
 	began := time.Now()
 	if _, err := Load(p.o.ConfigPath); err == nil {

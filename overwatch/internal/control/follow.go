@@ -16,13 +16,13 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// errUnknownKind reports an object of a kind that only a later version of gslb knows.
+// errUnknownKind means that only a later version of gslb knows the kind of an object.
 var errUnknownKind = errors.New("this version of gslb does not know it: run the same version on all nodes")
 
-// errUnread reports an object with a value that does not fit its kind and name.
+// errUnread means that the value of an object does not match its kind and name.
 var errUnread = errors.New("its value cannot be read: run the same version on all nodes")
 
-// object returns the value of an object in the store; nil if it is deleted or was never there.
+// object returns the value of a stored object, or nil if it is deleted or missing.
 func (p *Plane) object(key replica.Key) (value json.RawMessage, err error) {
 	if err := p.store.HeldReason(key); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func (p *Plane) object(key replica.Key) (value json.RawMessage, err error) {
 	return o.Value, nil
 }
 
-// Follow applies objects as the store has them after a merge with other nodes. It returns the reason for each object
-// that has no effect on this node; such an object stays in the store.
+// Follow applies objects in their stored state after a merge with other nodes. It returns the reason for each object
+// without effect on this node; such an object stays in the store.
 func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]error {
 	refused := make(map[replica.Key]error)
 	var defined []replica.Key
@@ -82,7 +82,7 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	_, kinds := p.set.Changes(next)
 	keepSerial := func() error { p.KeepSerials(p.o.Publisher.Serial()); return nil }
 	left := p.left.remaining(p.set, next)
-	if kinds.Settings { // settings of another node may not fit the file of this node
+	if kinds.Settings { // settings of another node may contradict the file of this node
 		_, _, left = p.join(p.file, next, nil)
 	}
 	_, err := p.activate(ctx, next, left, kinds, false, nil, keepSerial)

@@ -20,7 +20,7 @@ func Limits(cfg *config.Config) map[string]trust.Limits {
 	return m
 }
 
-// Policies returns, by service, the networks in which agents' backends may be.
+// Policies returns the permitted networks of agents' backends, by service.
 func Policies(cfg *config.Config) map[string][]netip.Prefix {
 	m := make(map[string][]netip.Prefix, len(cfg.Overwatch.AgentPolicies))
 	for service, policy := range cfg.Overwatch.AgentPolicies {
@@ -39,15 +39,15 @@ func Timing(cfg *config.Config) registry.Timing {
 	}
 }
 
-// Protection returns the settings of mass-failure protection for a service. For "" it returns the settings for agents
-// and regions.
+// Protection returns the settings of the mass-failure protection for a service. For "", it returns the settings for
+// agents and regions.
 func (s *State) Protection(service string) status.Protection {
 	b := s.Config().BrakeOf(service)
 	return status.Protection{Enabled: b.Enabled, Percent: b.Percent(), KeepRegion: b.KeepRegion,
 		Window: b.Window, HoldTime: b.Hold}
 }
 
-// RecoveryRamp returns the time in which the share of a backend of a service rises after a failure, 0 without a ramp.
+// RecoveryRamp returns the time in which the share of a service's backend rises after a failure, or 0 without a ramp.
 func (s *State) RecoveryRamp(service string) time.Duration { return s.Config().RecoveryRamp(service) }
 
 // Damping returns the delay of flapping backends of a service.
@@ -56,16 +56,16 @@ func (s *State) Damping(service string) status.Damping {
 	return status.Damping{Delay: time.Duration(f.Delay), MaxDelay: time.Duration(f.MaxDelay)}
 }
 
-// Declare declares the servers of a configuration to the registry. They replace all declared servers.
+// Declare sends the servers of a configuration to the registry. They replace all declared servers.
 func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {
 	return r.SetStaticDeclarations(ctx, t.declarations(cfg))
 }
 
-// TendPins deletes the pins of agents that never report, and removes their backends, until ctx ends.
+// TendPins deletes the pins of agents that never report, and removes their backends. It returns when ctx ends.
 func TendPins(ctx context.Context, t *trust.Trust, r *registry.Registry) error {
 	return t.DeleteSilentPins(ctx, func(agentIDs []string) {
 		for _, id := range agentIDs {
-			_ = r.RemoveAgent(ctx, id) // fails only when the node stops
+			_ = r.RemoveAgent(ctx, id) // fails only during the shutdown of the node
 		}
 	})
 }

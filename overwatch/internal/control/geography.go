@@ -19,30 +19,30 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// databaseCheck is the interval of looking at the geolocation database file. Such files are replaced weekly or daily.
+// databaseCheck is the interval of checks of the geolocation database file, which is replaced weekly or daily.
 const databaseCheck = 5 * time.Second
 
 // geography compiles the location table from the configuration and the database file. It caches the last table, and
-// compiles a new table only after the configuration or the file has changed. It is not safe for concurrent use.
+// compiles a new table only after a change of the configuration or the file. It is not safe for concurrent use.
 type geography struct {
 	log      zerolog.Logger
 	loaded   prometheus.Gauge
 	failures prometheus.Counter
 
-	problem atomic.Pointer[string] // why the file cannot be used; nil: no fault
+	problem atomic.Pointer[string] // reason why the file is unusable; nil: no fault
 
-	early    *DatabaseReading // nil if missing or already used
+	early    *DatabaseReading // early reading; nil if missing or already used
 	tried    attempt
 	database *geo.Database // the last valid database, or nil
 
-	from  geo.Sources // the sources of table
+	from  geo.Sources // sources of table
 	table *geo.Table
 }
 
-// attempt identifies a version of the database file, which was read or is missing.
+// attempt identifies a version of the database file, or its absence.
 type attempt struct {
 	path string
-	info os.FileInfo // nil: there was no file
+	info os.FileInfo // nil: the file was missing
 }
 
 func newGeography(registerer prometheus.Registerer, log zerolog.Logger) (*geography, error) {
@@ -59,8 +59,8 @@ func newGeography(registerer prometheus.Registerer, log zerolog.Logger) (*geogra
 	return g, errors.Join(registerer.Register(g.loaded), registerer.Register(g.failures))
 }
 
-// places returns the table for a configuration and the current database file. It logs an unusable file once, and then
-// uses the previous database.
+// places returns the table for a configuration and the current database file. It logs an unusable file once, and keeps
+// the previous database.
 func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	g.read(cfg.Overwatch.Geolocation.DatabasePath)
 	from := placeSources(cfg)
@@ -87,7 +87,7 @@ func (g *geography) preview(cfg *config.Config) (*geo.Table, error) {
 	return geo.New(from)
 }
 
-// read reads the database file if it has changed since the last attempt.
+// read reads the database file after a change of the file.
 func (g *geography) read(path string) {
 	if path == "" {
 		g.tried, g.database = attempt{}, nil
@@ -116,7 +116,7 @@ func (g *geography) read(path string) {
 	g.log.Info().Str("path", path).Msg("geolocation database read")
 }
 
-// readFile reads the database file, or returns the result of the early reading if it read the same file.
+// readFile reads the database file, or returns the early reading if it is of the same file.
 func (g *geography) readFile(now attempt) (*geo.Database, error) {
 	if early := g.early; early != nil {
 		g.early = nil
@@ -130,7 +130,7 @@ func (g *geography) readFile(now attempt) (*geo.Database, error) {
 	return geo.ReadDatabase(now.path)
 }
 
-// DatabaseReading reads a geolocation database in the background, concurrently with the opening of the store.
+// DatabaseReading reads a geolocation database in the background, while the node opens the store.
 type DatabaseReading struct {
 	attempt
 	done     chan struct{}
@@ -138,7 +138,7 @@ type DatabaseReading struct {
 	err      error
 }
 
-// StartReadingDatabase starts to read the database file at path. It returns nil for an empty path.
+// StartReadingDatabase starts the reading of the database file at path. It returns nil for an empty path.
 func StartReadingDatabase(path string) *DatabaseReading {
 	if path == "" {
 		return nil
@@ -161,7 +161,7 @@ func (r *DatabaseReading) Wait() {
 	}
 }
 
-// logUnusable logs why the database file cannot be used.
+// logUnusable logs why the database file is unusable.
 func (g *geography) logUnusable(err error) {
 	remains := "until then only overwatch.geolocation.custom_mappings and default_region locate clients"
 	if g.database != nil {
@@ -176,8 +176,8 @@ func (g *geography) logUnusable(err error) {
 	g.problem.Store(&problem)
 }
 
-// DatabaseProblem returns the path of the geolocation database and the reason why the file cannot be used. The reason
-// is empty if the file is in use, or if the configuration has no database.
+// DatabaseProblem returns the path of the geolocation database and the reason why the file is unusable. The reason is
+// empty if the file is in use, or if no database is configured.
 func (s *State) DatabaseProblem() (path, reason string) {
 	if problem := s.geography.problem.Load(); problem != nil {
 		return s.Config().Overwatch.Geolocation.DatabasePath, *problem
@@ -193,13 +193,13 @@ func (a attempt) same(other attempt) bool {
 		a.info.ModTime().Equal(other.info.ModTime())
 }
 
-// placeSources returns the parts of a configuration that place clients.
+// placeSources returns the parts of a configuration that define client locations.
 func placeSources(cfg *config.Config) geo.Sources {
 	s := geo.Sources{DefaultRegion: cfg.Overwatch.Geolocation.DefaultRegion}
 	disabled := map[string]bool{}
 	for i := range cfg.Regions {
 		r := &cfg.Regions[i]
-		if !r.Enabled { // its number stays, for the others have theirs
+		if !r.Enabled { // its number stays, because the other numbers must not change
 			disabled[r.Name] = true
 			s.Regions = append(s.Regions, geo.Region{Name: r.Name})
 			continue
@@ -235,7 +235,7 @@ func withoutDatabase(s geo.Sources) geo.Sources {
 	return s
 }
 
-// checkPlaces returns the problems of the settings that place clients.
+// checkPlaces returns the problems of the settings that define client locations.
 func checkPlaces(cfg *config.Config) settings.Problems {
 	if _, err := geo.New(placeSources(cfg)); err != nil {
 		return settings.Problems{{Key: "overwatch.geolocation", Message: err.Error()}}
@@ -259,8 +259,8 @@ func (p *Plane) WatchDatabase(ctx context.Context) error {
 	}
 }
 
-// CheckDatabase applies the geolocation database if its file has changed, even if a failed change has read the file.
-// After an error the previous database stays in use.
+// CheckDatabase applies the geolocation database after a change of its file, even if a failed change has already read
+// the file. After an error the previous database stays in use.
 func (p *Plane) CheckDatabase(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,10 +9,11 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 )
 
-// hostPace is the interval at which the addresses of the interfaces are read: they change with leases and failovers.
+// hostPace is the interval at which the node reads the addresses of its interfaces, which change with leases and
+// failovers.
 const hostPace = time.Minute
 
-// OwnAddresses has the addresses of this machine's interfaces at the last read.
+// OwnAddresses stores the latest addresses of this machine's interfaces.
 type OwnAddresses struct{ list atomic.Pointer[[]netip.Addr] }
 
 // Read reads the addresses. After an error, the previous addresses stay.

@@ -16,7 +16,7 @@ const (
 	KeyFile         = "overwatch.key"
 )
 
-// OpenIdentity loads the identity of the node from the data directory. The first start creates it.
+// OpenIdentity loads the identity of the node from the data directory. At the first start, it creates the identity.
 func OpenIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity, error) {
 	own, created, err := identity.LoadOrCreate(filepath.Join(cfg.DataDir, CertificateFile),
 		filepath.Join(cfg.DataDir, KeyFile), cfg.Overwatch.Identity.NodeID, time.Now())
@@ -27,7 +27,7 @@ func OpenIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 	return own, err
 }
 
-// identityWaits returns the certificate file of the node if its identity is not the current identity, which agents have
+// identityWaits returns the certificate file of the node if it differs from the identity in use, which agents have
 // pinned. Otherwise it returns nil.
 func (p *Plane) identityWaits() (restart []string) {
 	dir := p.Config().DataDir

@@ -13,10 +13,11 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// latencyPace is the interval at which latencies are saved. After a crash, a few checks measure lost latencies.
+// latencyPace is the interval at which the node saves latencies. After a crash, a few checks measure the lost
+// latencies.
 const latencyPace = time.Minute
 
-// Latencies loads the measured durations of checks from before the restart.
+// Latencies loads the measured durations of checks from the previous process.
 func Latencies(s *store.Store) (map[registry.ID]policy.LatencyMeasurement, error) {
 	stored, err := s.LoadLatencies()
 	if err != nil {
@@ -30,15 +31,16 @@ func Latencies(s *store.Store) (map[registry.ID]policy.LatencyMeasurement, error
 	return latencies, nil
 }
 
-// LatencyKeeper saves the measured durations of checks for the next start.
+// LatencyKeeper saves the measured durations of checks for the next process.
 type LatencyKeeper struct {
 	Store     *store.Store
 	Publisher *publish.Publisher
 	Logger    zerolog.Logger
-	Kept      bool // the store has latencies
+	Kept      bool // the store contains latencies
 }
 
-// Run saves latencies at an interval, and when ctx ends. It returns nil, because a restart can measure the latencies.
+// Run saves latencies at an interval, and when ctx ends. It returns nil, because a restarted node measures the
+// latencies again.
 func (k *LatencyKeeper) Run(ctx context.Context) error {
 	ticker := time.NewTicker(latencyPace)
 	defer ticker.Stop()
@@ -62,7 +64,7 @@ func (k *LatencyKeeper) save() error {
 			Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Groups})
 	}
 	if len(latencies) == 0 && !k.Kept {
-		return nil // as on most nodes
+		return nil // the usual case
 	}
 	k.Kept = true
 	return k.Store.SaveLatencies(latencies)

@@ -44,7 +44,7 @@ func (t *Transaction) endAdminState(action string, o registry.AdminState) {
 	t.EndAdminState(o)
 }
 
-// endParting ends the drain of an agent that has left. The drain is not stored, so Plan ends it.
+// endParting ends the drain of an agent that has left. Plan ends it immediately, because the drain is not stored.
 func (e EndAdminState) endParting(ctx context.Context, t *Transaction) error {
 	b := t.c.o.View.Get(e.id())
 	if b == nil {
@@ -69,7 +69,7 @@ func (e EndAdminState) id() registry.ID {
 	return registry.ID{Service: e.Target.Service, Address: e.Target.Address, Port: e.Target.Port}
 }
 
-// NoAdminState returns the error of a kind and a target without an admin state.
+// NoAdminState returns the error for a target without an admin state of a kind.
 func NoAdminState(kind api.OrderKind, t Target) error {
 	switch kind {
 	case api.OrderWeight:
@@ -81,8 +81,8 @@ func NoAdminState(kind api.OrderKind, t Target) error {
 	return fault.NotFoundf("there is no active or planned override of %s", t)
 }
 
-// endAction returns the action in the audit log of the end of an admin state. The action that sets it is named as its
-// kind.
+// endAction returns the audit action for the end of an admin state. The audit action for setting an admin state is the
+// name of its kind.
 func endAction(kind api.OrderKind) string {
 	switch kind {
 	case api.OrderOverride:

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// CheckAdminState returns the faults of an admin state, of this node's API or of another node.
+// CheckAdminState returns the faults of an admin state from this node's API or from another node.
 func CheckAdminState(stored *store.Order) error {
 	o, err := restore.OrderOf(*stored)
 	if err == nil {
@@ -23,7 +23,7 @@ func CheckAdminState(stored *store.Order) error {
 	return errors.Join(err, definitions.CheckOrder(stored))
 }
 
-// checkCanonical rejects a service or an address that is not canonical: other nodes would use another key.
+// checkCanonical rejects a non-canonical service or address: other nodes would use another key.
 func checkCanonical(o registry.AdminState, stored *store.Order) error {
 	id, err := registry.NewID(o.Service, o.Address, max(o.Port, 1))
 	if err != nil {
@@ -36,9 +36,9 @@ func checkCanonical(o registry.AdminState, stored *store.Order) error {
 	return nil
 }
 
-// FollowAdminState applies an admin state of another node, which the store has after a merge. read returns the stored
-// admin state; there is false for a deleted admin state, which has only kind, service and address. The backends of the
-// target can be unknown, as for stored admin states.
+// FollowAdminState applies an admin state of another node after a merge into the store. read returns the stored admin
+// state; there is false for a deleted admin state, which has only kind, service and address. The backends of the target
+// may be unknown.
 func (c *Changes) FollowAdminState(ctx context.Context, read func() (o store.Order, there bool, err error)) error {
 	defer c.exclusive()()
 	stored, there, err := read()

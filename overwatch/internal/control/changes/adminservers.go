@@ -25,9 +25,9 @@ func (c *Changes) AdminStatesOf(servers []registry.ID) (list []registry.AdminSta
 	return list
 }
 
-// EndAdminStatesOf ends the weights and the drains of deleted servers, so that later servers at their addresses do not
-// inherit them. stays reports whether something else declares a backend or reports it. Only a step of a change that
-// excludes other changes may call it.
+// EndAdminStatesOf ends the weights and drains of deleted servers, so that later servers at the same addresses do not
+// inherit them. stays reports whether another source declares or reports a backend. Only a step of an exclusive change
+// may call it.
 func (c *Changes) EndAdminStatesOf(ctx context.Context, deleted []registry.ID, stays func(registry.ID) bool) error {
 	var batch store.Batch
 	var ended []registry.AdminState
@@ -40,8 +40,8 @@ func (c *Changes) EndAdminStatesOf(ctx context.Context, deleted []registry.ID, s
 	return c.storeAdminStates(&batch, ended, func(o registry.AdminState) error { return c.clear(ctx, o) })
 }
 
-// RestoreAdminStates sets unexpired weights and drains of restored servers. Only a step of a change that excludes other
-// changes may call it.
+// RestoreAdminStates sets unexpired weights and drains of restored servers. Only a step of an exclusive change may call
+// it.
 func (c *Changes) RestoreAdminStates(ctx context.Context, records []api.Order) error {
 	var batch store.Batch
 	var restored []registry.AdminState
@@ -59,7 +59,7 @@ func (c *Changes) RestoreAdminStates(ctx context.Context, records []api.Order) e
 	})
 }
 
-// storeAdminStates stores a batch and then publishes each admin state of it.
+// storeAdminStates stores a batch of admin states and then publishes each of them.
 func (c *Changes) storeAdminStates(batch *store.Batch, list []registry.AdminState,
 	publish func(registry.AdminState) error) error {
 	if batch.Empty() {

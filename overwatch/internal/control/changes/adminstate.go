@@ -42,11 +42,11 @@ func (t Target) Has(b *registry.Backend) bool {
 	return b.Address == t.Address && (t.Port == 0 || b.Port == t.Port)
 }
 
-// SetAdminState is the Object that sets an override, a weight or a drain, from now on or for a window of time.
+// SetAdminState is the Object that sets an override, a weight or a drain, immediately or for a time window.
 type SetAdminState struct {
 	Kind   api.OrderKind
 	Target Target
-	// With Patch, a field that is nil or empty does not change. It requires a present admin state.
+	// With Patch, nil and empty fields do not change. Patch requires an existing admin state.
 	Patch bool
 
 	Healthy  *bool   // of an override
@@ -58,7 +58,7 @@ type SetAdminState struct {
 	StartsAt       *time.Time // nil: now
 	ExpiresIn      string     // counted from the start; "": no end
 
-	// State is the admin state that Plan has made of the fields.
+	// State is the resulting admin state, set by Plan.
 	State registry.AdminState
 }
 
@@ -100,7 +100,7 @@ func (s *SetAdminState) Plan(_ context.Context, t *Transaction) error {
 	return t.replaceAdminState(string(o.Kind), o, before, replaces)
 }
 
-// replaceAdminState adds the steps that set o. If replaces is true, o replaces before.
+// replaceAdminState adds the steps that set o. replaces reports whether o replaces before.
 func (t *Transaction) replaceAdminState(action string, o, before registry.AdminState, replaces bool) error {
 	stored := restore.Order(o)
 	if err := CheckAdminState(&stored); err != nil {
@@ -116,13 +116,13 @@ func (t *Transaction) replaceAdminState(action string, o, before registry.AdminS
 	return nil
 }
 
-// complete sets the fields that a PATCH omits to the values of the current admin state.
+// complete sets the omitted fields of a PATCH to the values of the current admin state.
 func (s *SetAdminState) complete(before registry.AdminState) {
 	s.Healthy, s.Weight = cmp.Or(s.Healthy, &before.Healthy), cmp.Or(s.Weight, &before.Weight)
 	s.Reason, s.Source = cmp.Or(s.Reason, before.Reason), cmp.Or(s.Source, before.Source)
 }
 
-// build checks the fields and returns the admin state that they describe.
+// build validates the fields and returns the resulting admin state.
 func (s *SetAdminState) build(t *Transaction) (o registry.AdminState, err error) {
 	o = registry.AdminState{Kind: s.Kind, Service: s.Target.Service, Address: s.Target.Address, Port: s.Target.Port,
 		Reason: s.Reason, Source: cmp.Or(s.Source, sourceAPI), CreatedBy: t.change.Actor.Name, CreatedAt: stamp(t.now()),
@@ -176,7 +176,7 @@ func (s *SetAdminState) buildValue(t *Transaction, o *registry.AdminState) (err 
 	return nil
 }
 
-// unknownBackend returns the error of an admin state about no known backend.
+// unknownBackend returns the error of an admin state whose target matches no known backend.
 func (s *SetAdminState) unknownBackend() error {
 	if s.Kind == api.OrderDrain {
 		return fault.NotFoundf("no server %s is known", registry.ID{Service: s.Target.Service, Address: s.Target.Address,
@@ -185,7 +185,7 @@ func (s *SetAdminState) unknownBackend() error {
 	return fault.NotFoundf("no backend of %s is known", s.Target)
 }
 
-// AdminState returns the active or planned admin state of a kind with exactly this target.
+// AdminState returns the active or planned admin state of a kind for exactly this target.
 func (c *Changes) AdminState(kind api.OrderKind, t Target) (registry.AdminState, bool) {
 	for _, o := range c.o.View.AdminStates() {
 		if o.Kind == kind && TargetOf(o) == t {
@@ -195,7 +195,7 @@ func (c *Changes) AdminState(kind api.OrderKind, t Target) (registry.AdminState,
 	return registry.AdminState{}, false
 }
 
-// removedBy returns the backends that an admin state removes from answers; removes is false if it removes none.
+// removedBy returns the backends that an admin state removes from answers. removes is false if there are none.
 func removedBy(o registry.AdminState) (w impact.Withdrawal, removes bool) {
 	w = impact.Withdrawal{Service: o.Service, Takes: TargetOf(o).Has, Alter: explain.MarkDrained}
 	switch o.Kind {
@@ -209,7 +209,7 @@ func removedBy(o registry.AdminState) (w impact.Withdrawal, removes bool) {
 	return w, o.Share == 0
 }
 
-// recordOrNil returns the record of an admin state for the audit log, nil without an admin state.
+// recordOrNil returns the record of an admin state for the audit log, or nil if there is none.
 func recordOrNil(o registry.AdminState, found bool) any {
 	if !found {
 		return nil

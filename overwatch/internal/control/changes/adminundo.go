@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// InForceField is the field of the record of an admin state that depends on the time.
+// InForceField is the time-dependent field of the record of an admin state.
 const InForceField = "in_force"
 
 // UndoAdminState is the Object that undoes a change of an admin state: it restores the previous admin state, or ends
@@ -39,8 +39,8 @@ func (u UndoAdminState) Plan(_ context.Context, t *Transaction) error {
 	return t.replaceAdminState(string(o.Kind), o, now, found)
 }
 
-// PreviousAdminState returns the admin state that an undo of an audit entry sets. If there was none, restores is false,
-// and o is the admin state that the undo ends.
+// PreviousAdminState returns the admin state that an undo of an audit entry sets. Without a previous admin state,
+// restores is false, and o is the admin state that the undo ends.
 func PreviousAdminState(e *api.AuditEntry, now time.Time) (o registry.AdminState, restores bool, err error) {
 	before, after, err := States[api.Order](e)
 	if err != nil {
@@ -57,8 +57,8 @@ func PreviousAdminState(e *api.AuditEntry, now time.Time) (o registry.AdminState
 	return o, before != nil, nil
 }
 
-// PresentAdminState returns the record of the admin state with the kind and object of an audit entry, nil without an
-// admin state.
+// PresentAdminState returns the current record of the admin state with the kind and object of an audit entry, or nil if
+// there is none.
 func (c *Changes) PresentAdminState(e *api.AuditEntry) (any, error) {
 	o, _, err := PreviousAdminState(e, c.o.Now())
 	if err != nil {
@@ -68,8 +68,8 @@ func (c *Changes) PresentAdminState(e *api.AuditEntry) (any, error) {
 	return recordOrNil(now, found), nil
 }
 
-// RemovedByUndo returns the backends that an undo of an audit entry removes from answers; removes is false if it
-// removes none.
+// RemovedByUndo returns the backends that an undo of an audit entry removes from answers. removes is false if there are
+// none.
 func RemovedByUndo(e *api.AuditEntry, now time.Time) (w impact.Withdrawal, removes bool) {
 	o, restores, err := PreviousAdminState(e, now)
 	if err != nil || !restores {

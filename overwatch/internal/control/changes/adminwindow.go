@@ -31,8 +31,8 @@ func (s *SetAdminState) buildWindow(now time.Time, o *registry.AdminState) error
 	return nil
 }
 
-// keepWindow sets the start and the end of o to the values of the current admin state, unless the PATCH has other
-// values. A new end is relative to the current start, or to now if the start has passed.
+// keepWindow copies the start and the end of the current admin state to o, except for values that the PATCH sets. A new
+// end is relative to the current start, or to now if the start has passed.
 func keepWindow(o *registry.AdminState, before registry.AdminState, keepStart bool, expiresIn string, now time.Time) {
 	if expiresIn == "" {
 		o.ExpiresAt = before.ExpiresAt
@@ -47,7 +47,7 @@ func keepWindow(o *registry.AdminState, before registry.AdminState, keepStart bo
 }
 
 // mayReplace rejects a planned admin state that would replace an active admin state, because the replacement would end
-// the active admin state now. Without force it also rejects the replacement of a planned admin state.
+// the active admin state immediately. Without force, it also rejects the replacement of a planned admin state.
 func mayReplace(before, o registry.AdminState, force bool) error {
 	switch {
 	case before.IsActive && !o.IsActive:
@@ -59,7 +59,7 @@ func mayReplace(before, o registry.AdminState, force bool) error {
 	return nil
 }
 
-// sameAdminState reports whether two admin states have the same window and value, as after a repeated request.
+// sameAdminState reports whether two admin states have equal windows and values, as after a repeated request.
 func sameAdminState(a, b registry.AdminState) bool {
 	return a.StartsAt.Equal(b.StartsAt) && a.ExpiresAt.Equal(b.ExpiresAt) && a.Share == b.Share &&
 		a.Duration == b.Duration &&

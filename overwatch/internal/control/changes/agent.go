@@ -12,15 +12,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Agents has the pinned agents and the locked tokens; trust.Trust implements it. After an error, the state is
+// Agents stores the pinned agents and the locked tokens; trust.Trust implements it. After an error, the state is
 // unchanged, except after an error of a revocation.
 type Agents interface {
 	Unpin(ctx context.Context, agentID string, with ...store.Entry) error
-	// Reissue deletes a pin and rejects its certificate from now on.
+	// Reissue deletes a pin and rejects its certificate permanently.
 	Reissue(ctx context.Context, agentID string, with ...store.Entry) error
 	// Revoke takes effect in memory even if it returns store.ErrNotDurable.
 	Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error
-	// RevokeAndLock is Revoke, and locks the tokens of the agent's services, which it returns.
+	// RevokeAndLock is Revoke, and also locks the tokens of the agent's services. It returns these services.
 	RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) (locked []string, err error)
 	Unlock(ctx context.Context, service string, with ...store.Entry) error
 	// UnpinSelected deletes the pins of the agents in ids that s selects, and returns these agents.
@@ -75,7 +75,7 @@ func (r *RevokeAgent) Plan(_ context.Context, t *Transaction) error {
 type UnpinAgent struct {
 	ID     string
 	Before any // the agent in the audit log
-	// Pinned and Announced report what of the agent is known.
+	// Pinned and Announced report whether the agent has a pin and an announcement.
 	Pinned, Announced bool
 }
 
@@ -94,7 +94,7 @@ func (u UnpinAgent) Plan(_ context.Context, t *Transaction) error {
 			}
 			note = nil
 		} else if err := t.c.o.Agents.Unpin(ctx, u.ID); err != nil && !errors.Is(err, trust.ErrNotPinned) {
-			return err // a reissue may have stored the refused certificate
+			return err // a reissue may have stored the rejected certificate
 		}
 		if !u.Announced {
 			return nil
@@ -109,8 +109,8 @@ func (u UnpinAgent) Plan(_ context.Context, t *Transaction) error {
 	return nil
 }
 
-// ReissueAgent is the Object that deletes the pin of an agent and rejects its certificate, so that the agent's next
-// certificate is pinned. Until then, the agent is announced.
+// ReissueAgent is the Object that deletes the pin of an agent and rejects its certificate, so that the node pins the
+// agent's next certificate. Until then, the agent is announced.
 type ReissueAgent struct {
 	Node   *store.Node // the announcement
 	Before any         // the agent in the audit log
@@ -152,7 +152,7 @@ type UnpinAgents struct {
 // Plan implements Object.
 func (u *UnpinAgents) Plan(_ context.Context, t *Transaction) error {
 	t.Entry = agentEntry(api.AuditDelete, u.Selection.Service, u.Before, nil)
-	if !u.Selection.NeverReported { // agents that never reported have no backends
+	if !u.Selection.NeverReported { // agents without any report have no backends
 		t.Removes(impact.OfAgents(u.IDs...))
 	}
 	t.write = func(ctx context.Context, note store.Entry) (err error) {

@@ -1,7 +1,7 @@
-// Package changes is the only way to change operator state: admin states of backends (overrides, weights and drains),
-// servers, definitions, documents, pins and revocations of agents, locks of tokens, and mass-failure holds. A change is
-// validated, and its effect on answers is computed. A transaction stores its objects with the audit entry. Then the
-// change is published to the registry and to DNS. Admin states of other nodes pass the same checks.
+// Package changes makes all changes of operator state: admin states of backends (overrides, weights and drains),
+// servers, definitions, documents, pins and revocations of agents, locks of tokens, and mass-failure holds. It
+// validates a change and computes its effect on answers. It stores the objects with the audit entry in one transaction.
+// Then it publishes the change to the registry and to DNS. Admin states of other nodes pass the same checks.
 //
 // The methods of Changes may be called concurrently. A change that removes backends from answers excludes all other
 // changes; changes that only add objects run together.
@@ -22,8 +22,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// timeout is the maximum time of a change from the disk to DNS, and of the following wait for DNS. A change continues
-// when its client disconnects.
+// timeout is the maximum time of a change from the disk to DNS, including the wait for DNS. A change continues after
+// its client disconnects.
 const timeout = 10 * time.Second
 
 // Registry is the part of package registry that a change publishes to. A call returns when readers of the view see its
@@ -80,32 +80,32 @@ func New(o Options) *Changes {
 	return &Changes{o: o}
 }
 
-// Actor is the author of a change, as the audit log names the author.
+// Actor is the author of a change, as in the audit log.
 type Actor struct {
 	Name, IP  string
 	RequestID string
-	Group     string // the client's id for the requests of a change; optional
+	Group     string // the client's id that groups the requests of a change; optional
 }
 
 // Change is a change of operator state.
 type Change struct {
 	Actor  Actor
 	Object Object
-	// Precondition rejects a change of an object in a state that the client does not expect. Its argument is the present
-	// object, nil without an object. A nil Precondition accepts all states.
+	// Precondition rejects a change if the object is not in the state that the client expects. Its argument is the current
+	// object, or nil if there is none. A nil Precondition accepts all states.
 	Precondition func(now any) error
-	// IfSafe rejects a change that leaves a name with insufficient backends.
+	// IfSafe rejects a change that leaves a name with too few backends.
 	IfSafe bool
-	// Force replaces a planned admin state.
+	// Force allows a change to replace a planned admin state.
 	Force bool
-	// Undoes is the id of the audit entry of the change that this change undoes; 0: none.
+	// Undoes is the id of the audit entry of the undone change; 0: this change is no undo.
 	Undoes uint64
 }
 
 // Object is the object of a change with its next state.
 type Object interface {
 	// Plan validates the next state against the current state and adds the steps of the change to t. It has no side
-	// effects. The error of Plan is a rejection.
+	// effects. Its error rejects the change.
 	Plan(ctx context.Context, t *Transaction) error
 }
 
@@ -114,11 +114,11 @@ type Result struct {
 	Audited bool // the audit log has an entry of the change, or of its failure
 }
 
-// adding is an Object with changes that can only add objects. Such changes run together.
+// adding is an Object that only adds objects. Such changes run concurrently.
 type adding interface{ adds() bool }
 
-// Apply makes a change, and returns when DNS answers reflect it. A rejected change has no effect. After an error that
-// follows the transaction, such as the end of the node, the change is stored.
+// Apply makes a change, and returns when DNS answers contain it. A rejected change has no effect. After a later error,
+// such as a shutdown of the node, the change is stored.
 func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
 	if a, is := change.Object.(adding); is && a.adds() && !change.IfSafe {
 		defer c.shared()()
@@ -128,7 +128,7 @@ func (c *Changes) Apply(ctx context.Context, change Change) (Result, error) {
 	return c.Commit(ctx, change)
 }
 
-// Commit is Apply without the exclusion of other changes, for changes that the control plane orders.
+// Commit is Apply without the exclusion of other changes, for changes in the order of the control plane.
 func (c *Changes) Commit(ctx context.Context, change Change) (Result, error) {
 	t := &Transaction{c: c, change: &change, began: time.Now()}
 	if err := t.plan(ctx); err != nil || t.unchanged {
@@ -137,24 +137,24 @@ func (c *Changes) Commit(ctx context.Context, change Change) (Result, error) {
 	return t.commit(ctx)
 }
 
-// Record appends an audit entry of an action that began at a time and has ended with err. The action is no change of an
-// object. change has the actor.
+// Record appends an audit entry of an action that changes no object. began is its start and err its result. change
+// contains the actor.
 func (c *Changes) Record(change Change, e Entry, began time.Time, err error) {
 	(&Transaction{c: c, change: &change, began: began, Entry: e}).record(err)
 }
 
-// exclusive waits until no other change is in progress. Other changes wait until release is called. The
+// exclusive waits until no other change is in progress, and delays other changes until the caller calls release. The
 // caller must not call Apply before release.
 func (c *Changes) exclusive() (release func()) {
 	c.mu.Lock()
 	return c.mu.Unlock
 }
 
-// shared delays changes that remove objects until release is called.
+// shared delays changes that remove objects until the caller calls release.
 func (c *Changes) shared() (release func()) {
 	c.mu.RLock()
 	return c.mu.RUnlock
 }
 
-// stamp returns a time as the API shows it: UTC, in milliseconds.
+// stamp returns a time in the format of the API: UTC, in milliseconds.
 func stamp(t time.Time) time.Time { return api.Moment(t).Truncate(time.Millisecond) }

@@ -9,12 +9,12 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// ReleaseHold is the Object that releases a mass-failure hold of this node. A hold is not stored.
+// ReleaseHold is the Object that releases a mass-failure hold of this node. Holds are not stored.
 type ReleaseHold struct {
-	Scope, Subject string                       // as api.Brake.Scope has them
+	Scope, Subject string                       // as returned by api.Brake.Scope
 	ID             string                       // of the hold in the audit log
 	Before         any                          // the hold in the audit log
-	Takes          func(*registry.Backend) bool // reports whether a backend of the hold stops to serve
+	Takes          func(*registry.Backend) bool // reports whether a backend of the hold stops serving
 }
 
 // Plan implements Object.

@@ -28,7 +28,7 @@ type CreateServer struct {
 	Server model.Server
 	// Resource is the name of the object in the audit log.
 	Resource string
-	// InRegion rejects a region that does not exist; nil accepts each region. No region is deleted during the change.
+	// InRegion rejects a missing region; nil accepts each region. No region is deleted during the change.
 	InRegion func() error
 }
 
@@ -56,7 +56,7 @@ type EditServer struct {
 	Resource string
 	// InRegion is as in CreateServer.
 	InRegion func() error
-	// Covered returns the value to which the precondition applies; nil: the server.
+	// Covered returns the input of the precondition; nil: the server.
 	Covered func(model.Server) any
 	// Edit changes the server. An error of Edit is a rejection.
 	Edit func(*model.Server) error
@@ -97,7 +97,7 @@ func (s *EditServer) Plan(_ context.Context, t *Transaction) error {
 type DeleteServer struct {
 	ID       registry.ID
 	Resource string
-	// May rejects the deletion of a server; nil accepts each server.
+	// May rejects the deletion of a server; nil accepts each deletion.
 	May func(model.Server) error
 	// Stays reports whether another source declares or reports a backend.
 	Stays func(registry.ID) bool
@@ -136,7 +136,7 @@ func (t *Transaction) present(id registry.ID) (model.Server, error) {
 	return server, nil
 }
 
-// putServer adds the steps that store a server and declare it. before is nil for a new server.
+// putServer adds the steps that store and declare a server. before is nil for a new server.
 func (t *Transaction) putServer(id registry.ID, before *model.Server, after model.Server) {
 	t.puts = append(t.puts, after)
 	t.expect(id, before)
@@ -149,7 +149,7 @@ func (t *Transaction) expect(id registry.ID, before *model.Server) {
 	t.expected[id] = before
 }
 
-// writeServers stores servers together with the other steps of the change, and declares them.
+// writeServers stores and declares servers together with the other steps of the change.
 func (t *Transaction) writeServers(ctx context.Context, note store.Entry) error {
 	return t.c.o.Servers.Apply(ctx, t.puts, t.gone, func(servers definitions.Attached) error {
 		if err := t.checkServers(); err != nil {
@@ -161,7 +161,7 @@ func (t *Transaction) writeServers(ctx context.Context, note store.Entry) error 
 		}
 		t.stored = true
 		err := errors.Join(servers.Declare(ctx), servers.Withdraw(ctx))
-		if err != nil { // the registry has ended, and the caller receives an error
+		if err != nil { // the registry has stopped, and the caller receives an error
 			var back store.Batch
 			servers.Undo(&back)
 			err = errors.Join(err, t.c.o.Store.Write(&back))
@@ -170,7 +170,7 @@ func (t *Transaction) writeServers(ctx context.Context, note store.Entry) error 
 	})
 }
 
-// checkServers rejects the change if another node, or another request, has changed a server of the change since Plan.
+// checkServers rejects the change if another node or another request has changed one of its servers since Plan.
 func (t *Transaction) checkServers() error {
 	for id, before := range t.expected {
 		switch now, exists := t.c.o.Servers.Get(id); {

@@ -8,21 +8,21 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Definition is the Object of a change of definitions: domains, regions, mappings, settings, overlays and servers by
-// host name. The control plane validates the change against the whole configuration.
+// Definition is the Object for a change of definitions: domains, regions, mappings, settings, overlays and servers with
+// host names. The control plane validates the change against the whole configuration.
 type Definition struct {
-	// Entry returns the description of the change for the audit log, after Edit.
+	// Entry returns the description of the change for the audit log. It is valid after Edit.
 	Entry func() Entry
 	// Edit validates the change against a draft and makes the change there. It can run more than once, each time on a new
 	// draft.
 	Edit func(*definitions.Draft) error
-	// Check rejects the change before Edit; nil accepts it. Other changes cannot delete objects until the change is made.
+	// Check rejects the change before Edit; nil accepts it. Until the change is made, other changes cannot delete objects.
 	Check func() error
 	// Removes lists the backends that the change removes from answers.
 	Removes []impact.Withdrawal
 	// Publish runs after the change is stored. Optional.
 	Publish func(context.Context) error
-	// Adds reports that the change removes no object, so that such changes run together.
+	// Adds reports whether the change only adds objects. Such changes run concurrently.
 	Adds bool
 }
 
@@ -43,8 +43,8 @@ func (d *Definition) Plan(_ context.Context, t *Transaction) error {
 	return nil
 }
 
-// Event is the Object of an action of a node that changes no stored object, such as a reload. The audit
-// log has its rejections.
+// Event is the Object for an action that changes no stored object, such as a reload. The audit log contains its
+// rejections.
 type Event struct {
 	Entry func() Entry // as in Definition, after Do
 	Do    func(context.Context) error

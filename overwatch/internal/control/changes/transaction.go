@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Entry describes a change for the audit log. Before and After are nil for no object.
+// Entry describes a change for the audit log. Before and After are nil if there is no object.
 type Entry struct {
 	Action, Resource, ID string
 	Before, After        any
@@ -32,21 +32,21 @@ type Transaction struct {
 	batch     store.Batch
 	puts      []model.Server
 	gone      []registry.ID
-	expected  map[registry.ID]*model.Server // current servers of puts and gone, nil for a new server
+	expected  map[registry.ID]*model.Server // current servers of puts and gone; nil for a new server
 	write     func(context.Context, store.Entry) error
-	describe  func() Entry // returns Entry after write; nil: Entry is complete
+	describe  func() Entry // returns Entry after write; nil: Entry is already complete
 	stored    bool
-	audited   bool // the audit log has an entry of the change, or of its failure
+	audited   bool // the audit log contains an entry of the change or of its failure
 	publish   []func(context.Context) error
 	removes   []impact.Withdrawal
-	unchanged bool // without a write and an audit entry
+	unchanged bool // the change has no write and no audit entry
 
-	notesRejection bool // writes a rejection by write to the audit log
+	notesRejection bool // the audit log contains a rejection by write
 }
 
-// Write sets the function that validates and stores the change in a single transaction with the audit entry note. It
+// Write sets the function that validates and stores the change with the audit entry note in one transaction. It
 // replaces the other steps. After a rejection by write, the store is unchanged. describe returns the description of the
-// change for the audit log. It is called when the change is stored, and after a failure.
+// change for the audit log. Transaction calls it after the change is stored, and after a failure.
 func (t *Transaction) Write(describe func() Entry, write func(ctx context.Context, note store.Entry) error) {
 	t.describe, t.write = describe, write
 }
@@ -54,11 +54,11 @@ func (t *Transaction) Write(describe func() Entry, write func(ctx context.Contex
 // Publish adds a step that runs after the change is stored.
 func (t *Transaction) Publish(step func(context.Context) error) { t.publish = append(t.publish, step) }
 
-// Unchanged ends the change without an audit entry: the current state is the next state.
+// Unchanged ends the change without an audit entry, because the current state equals the next state.
 func (t *Transaction) Unchanged() { t.unchanged = true }
 
-// SetAdminState stores an admin state and applies it, now or at its start. It replaces the admin state of its kind and
-// object.
+// SetAdminState stores an admin state and applies it immediately or at its start. It replaces the admin state of the
+// same kind and target.
 func (t *Transaction) SetAdminState(o registry.AdminState) {
 	t.batch.PutOrder(restore.Order(o))
 	t.publish = append(t.publish, func(ctx context.Context) error { return t.c.o.Registry.SetAdminState(ctx, o) })
@@ -79,11 +79,11 @@ func (c *Changes) clear(ctx context.Context, o registry.AdminState) error {
 	return err
 }
 
-// Removes adds backends that the change removes from answers. With Change.IfSafe the change is rejected if a name would
-// have insufficient backends.
+// Removes adds backends that the change removes from answers. With Change.IfSafe, the change is rejected if a name
+// would have too few backends.
 func (t *Transaction) Removes(w impact.Withdrawal) { t.removes = append(t.removes, w) }
 
-// accepts applies the precondition of the change to the current object, nil without an object.
+// accepts applies the precondition of the change to the current object, or nil if there is none.
 func (t *Transaction) accepts(now any) error {
 	if t.change.Precondition == nil {
 		return nil
@@ -107,8 +107,8 @@ func (t *Transaction) plan(ctx context.Context) error {
 	return nil
 }
 
-// commit stores the change with its audit entry, publishes it and waits for DNS. The audit log has an entry of a
-// failure. Rejections are in the log of refused requests.
+// commit stores the change with its audit entry, publishes it and waits for DNS. It writes an audit entry for a
+// failure. The log of rejected requests contains rejections.
 func (t *Transaction) commit(ctx context.Context) (Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
@@ -136,8 +136,8 @@ func (t *Transaction) commit(ctx context.Context) (Result, error) {
 	return Result{Audited: true}, err
 }
 
-// record appends an audit entry of the change, which failed with err. A failure to write it is only logged, because the
-// change is made.
+// record appends the audit entry of a change with the result err. It only logs a write failure, because the change is
+// already made.
 func (t *Transaction) record(err error) {
 	if failure := t.c.o.Audit.Record(t.auditChange(err)); failure != nil {
 		t.c.o.Logger.Error().Err(failure).Str("request_id", t.change.Actor.RequestID).
@@ -170,7 +170,7 @@ func (t *Transaction) entry() Entry {
 	return e
 }
 
-// auditChange returns the audit entry of the change, which failed with err.
+// auditChange returns the audit entry of a change with the result err.
 func (t *Transaction) auditChange(err error) audit.Change {
 	a, e := &t.change.Actor, t.entry()
 	return audit.Change{Action: e.Action, Resource: e.Resource, ResourceID: e.ID, Actor: a.Name,
@@ -178,7 +178,7 @@ func (t *Transaction) auditChange(err error) audit.Change {
 		Err: err, Duration: time.Since(t.began), Undoes: t.change.Undoes, Group: a.Group}
 }
 
-// log writes a line about the change and its outcome.
+// log writes a log line about the change and its result.
 func (t *Transaction) log(err error) {
 	line, status := t.c.o.Logger.Info(), "success"
 	if err != nil {

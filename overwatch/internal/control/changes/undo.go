@@ -8,15 +8,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// ErrChangedSince is the error of an undo of an object with a later change.
+// ErrChangedSince is the error of an undo if a later change affects the same object.
 var ErrChangedSince error = fault.Conflictf("the object has changed since")
 
-// CannotUndo returns the error of an impossible undo of an audit entry.
+// CannotUndo returns the error for an audit entry that cannot be undone.
 func CannotUndo(e *api.AuditEntry, why string) error {
 	return fault.Conflictf("entry %d, %s of %s %s, cannot be undone: %s", e.ID, e.Action, e.Resource, e.ResourceID, why)
 }
 
-// States returns the object of an entry before and after the change, nil if it did not exist.
+// States returns the object of an entry before and after the change; nil if it did not exist.
 func States[T any](e *api.AuditEntry) (before, after *T, err error) {
 	for _, state := range []struct {
 		from json.RawMessage
@@ -32,8 +32,8 @@ func States[T any](e *api.AuditEntry) (before, after *T, err error) {
 	return before, after, nil
 }
 
-// UnchangedSince returns ErrChangedSince unless an object is equal to the object after the change of an entry. It
-// ignores the fields in passing, which depend on the time.
+// UnchangedSince returns ErrChangedSince unless the object equals the object after the change of an entry. It ignores
+// the fields in passing, which depend on the time.
 func UnchangedSince(e *api.AuditEntry, object any, passing ...string) error {
 	now, err := json.Marshal(object)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Plan compares the objects of a document with the objects of the API, and describes the effect on answers. It stops
+// Plan compares the objects of a document with the objects of the API, and computes the effect on answers. It stops
 // when ctx ends.
 func (pl *Planner) Plan(ctx context.Context, req Request, wanted *Objects) (p *Plan, view api.Plan,
 	err error) {
@@ -40,7 +40,7 @@ func (pl *Planner) Plan(ctx context.Context, req Request, wanted *Objects) (p *P
 	return p, view, nil
 }
 
-// NeedsForce rejects a plan that needs force, nil for a plan that does not.
+// NeedsForce returns the rejection of a plan that requires force, or nil.
 func NeedsForce(p *api.Plan) error {
 	if len(p.Force) == 0 {
 		return nil
@@ -50,8 +50,8 @@ func NeedsForce(p *api.Plan) error {
 	return err
 }
 
-// forceReasons returns the reasons why a plan needs force, the worst first: names that lose backends, then the part of
-// the owner's objects that would change.
+// forceReasons returns the reasons why a plan requires force, the most severe first: names that lose backends, then the
+// share of the owner's objects that would change.
 func (p *Plan) forceReasons(losses []api.Consequence) []string {
 	reasons := []string{}
 	if len(losses) > 0 {
@@ -64,7 +64,7 @@ func (p *Plan) forceReasons(losses []api.Consequence) []string {
 	return reasons
 }
 
-// locate names the objects of an error by their places in the document.
+// locate adds the positions of objects in the document to an error.
 func (o *Objects) locate(err error) error {
 	p, isProblem := errors.AsType[*fault.Error](err)
 	if !isProblem || len(p.Objects) == 0 {
@@ -115,7 +115,7 @@ func (p *Plan) Removed(view *registry.View) []registry.ID {
 // Summary is the summary of an apply in the audit log: at most maxSummary objects by action.
 type Summary struct {
 	Created, Updated, Deleted []string
-	More                      int `json:",omitempty"` // objects that are not listed
+	More                      int `json:",omitempty"` // number of unlisted objects
 }
 
 // maxSummary is the maximum number of objects that an audit entry lists.

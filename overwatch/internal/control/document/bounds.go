@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// maxSettings is the maximum number of sections of a document. The number of existing sections is lower.
+	// maxSettings is the maximum number of sections of a document. Fewer sections exist.
 	maxSettings = 100
-	// objectsPerLook is the number of objects between two checks whether the client is still connected.
+	// objectsPerLook is the number of objects between two checks of the client connection.
 	objectsPerLook = 256
 )
 
-// maxObjects returns the maximum number of objects in a document: the maximum number of objects in the API.
+// maxObjects returns the maximum number of objects in a document, which equals the maximum of the API.
 func maxObjects() int {
 	total := 0
 	for _, most := range listBounds() {
@@ -22,7 +22,7 @@ func maxObjects() int {
 	return total
 }
 
-// listBounds returns the greatest length of each list of a document.
+// listBounds returns the maximum length of each list of a document.
 func listBounds() map[string]int {
 	return map[string]int{"regions": definitions.MaxRegions, "domains": definitions.MaxDomains,
 		"servers": inventory.MaxServers + definitions.MaxTargets, "mappings": definitions.MaxMappings,

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// newTargets returns the number of servers by host name that a plan creates.
+// newTargets returns the number of servers with host names that a plan creates.
 func (p *Plan) newTargets() (count int) {
 	for id := range p.put.targets {
 		if p.held.targets[id] == nil {
@@ -37,7 +37,7 @@ func (p *Plan) staleTargets(now *definitions.Set) bool {
 	return false
 }
 
-// checkTargets checks the servers by host name of a plan against the domains and regions after it.
+// checkTargets validates the servers with host names of a plan against the resulting domains and regions.
 func (p *Plan) checkTargets(pl *Planner, d *definitions.Draft, domains map[string]*model.Domain,
 	regions map[string]bool, problems *problems) {
 	for id, t := range p.put.targets {
@@ -55,7 +55,7 @@ func (p *Plan) checkTargets(pl *Planner, d *definitions.Draft, domains map[strin
 	}
 }
 
-// check checks the objects of a plan against each other, the file, and definitions created since the plan.
+// check validates the objects of a plan against each other, the file, and definitions created since the plan.
 func (p *Plan) check(pl *Planner, d *definitions.Draft) error {
 	if err := p.stale(d.Now()); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (p *Plan) regionsAfter(d *definitions.Draft) map[string]bool {
 	return all
 }
 
-// mayName checks that a region exists and is enabled. An object can name a disabled region if it has named the region
-// before, or if the document has the region, as an export does.
+// mayName checks that a region exists and is enabled. An object may name a disabled region if it named the region
+// before, or if the document contains the region, as in an export.
 func (p *Plan) mayName(regions map[string]bool, name string, before ...string) error {
 	enabled, there := regions[name]
 	switch {
@@ -173,7 +173,7 @@ func (p *Plan) mayName(regions map[string]bool, name string, before ...string) e
 	return nil
 }
 
-// domainsAnsweringNames returns the domains of a file and of the API that are answered with names.
+// domainsAnsweringNames returns the domains of a file and of the API that answer with host names.
 func domainsAnsweringNames(file *config.Config, made map[string]*model.Domain) map[string]bool {
 	all := map[string]bool{}
 	for _, list := range [][]config.Domain{file.Domains, file.Disabled()} {
@@ -249,7 +249,7 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 	}
 	for b := range pl.o.View.Backends() {
 		put := p.put.servers[b.ID]
-		// The addresses of a target are ignored: the target represents them.
+		// The addresses of a target are omitted, because the target represents them.
 		if !b.Host().FromAPI && p.gone.servers[b.ID] == nil && (put == nil || put.Region == b.Region) {
 			names(b.Region, "server %s is in it, and stays", b.ID)
 		}
@@ -257,7 +257,8 @@ func (p *Plan) regionUsers(pl *Planner, d *definitions.Draft, domains map[string
 	return users
 }
 
-// staleServers is stale for servers. The caller has reserved them, so that no other change can change them.
+// staleServers is stale for servers. The caller holds the reservation of the servers, so that no other change can
+// change them.
 func (p *Plan) staleServers(inv Inventory) error {
 	for _, touched := range []map[registry.ID]*model.Server{p.put.servers, p.gone.servers} {
 		for id := range touched {
@@ -270,7 +271,7 @@ func (p *Plan) staleServers(inv Inventory) error {
 	return nil
 }
 
-// stale rejects a plan if an object of the plan has changed since the plan was made.
+// stale rejects a plan if one of its objects has changed since the plan.
 func (p *Plan) stale(now *definitions.Set) error {
 	if changedSince(p.put.domains, p.held.domains, now.Domains) ||
 		changedSince(p.gone.domains, p.held.domains, now.Domains) ||
@@ -299,7 +300,7 @@ func changedSince[K comparable, V any](touched, held, now map[K]*V) bool {
 	return false
 }
 
-// withNew returns the number of objects of now and of the new objects in put.
+// withNew returns the number of objects in the union of now and put.
 func withNew[K comparable, V any](now, put map[K]*V) int {
 	count := len(now)
 	for key := range put {

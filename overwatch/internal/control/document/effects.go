@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Effects returns the effects of a plan on answers. An object that cannot be served is an error.
+// Effects returns the effects of a plan on answers. It returns an error for an invalid object.
 func (pl *Planner) Effects(ctx context.Context, p *Plan) (api.PlanAnswers, error) {
 	if len(p.changes) == 0 {
 		return impact.NoEffects(), nil
@@ -21,7 +21,7 @@ func (pl *Planner) Effects(ctx context.Context, p *Plan) (api.PlanAnswers, error
 	})
 }
 
-// names returns the sorted names with answers that a plan can change.
+// names returns the sorted names whose answers a plan can change.
 func (p *Plan) names(pl *Planner) []string {
 	all := map[string]bool{}
 	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings)+
@@ -55,7 +55,7 @@ func (p *Plan) backends(view *registry.View) *impact.Backends {
 	for id := range p.gone.servers {
 		gone[id] = true
 	}
-	for id, t := range p.put.targets { // its known addresses stay
+	for id, t := range p.put.targets { // the known addresses of the target remain
 		for b := range impact.AddressesOf(view, id) {
 			puts[b.ID] = impact.Server{Weight: t.Weight, Region: t.Region}
 		}

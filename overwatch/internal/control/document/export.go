@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// writtenRegion returns a region of a document. It omits an id that follows from name and code.
+// writtenRegion returns a region for a document. It omits the id if the name and code determine it.
 func writtenRegion(r *model.Region) api.DocumentRegion {
 	written := model.Written(r)
 	name := cmp.Or(r.Label, r.Name)
@@ -26,8 +26,8 @@ func writtenRegion(r *model.Region) api.DocumentRegion {
 	return written
 }
 
-// writtenServer returns a server of a document, without secrets. It omits a health check equal to the health check of
-// the region, and resets the settings of the region that the server lacks.
+// writtenServer returns a server for a document, without secrets. It omits a health check equal to the health check of
+// the region, and resets settings that only the region has.
 func writtenServer(cfg *config.Config, server *model.Server) api.DocumentServer {
 	written := model.Written(server.Shown())
 	if server.Target != "" {

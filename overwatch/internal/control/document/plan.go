@@ -18,19 +18,19 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Plan is the difference between a document and the objects that the API has: objects to put and to delete.
+// Plan is the difference between a document and the objects of the API: objects to put and objects to delete.
 type Plan struct {
-	ctx       context.Context //nolint:containedctx // of the request that plans
+	ctx       context.Context //nolint:containedctx // of the planning request
 	request   Request
 	now       time.Time
-	places    map[string]string // places of the objects, see Objects.places
+	places    map[string]string // positions of the objects, see Objects.places
 	changes   []api.PlanChange
 	unchanged int
 	owned     int // number of objects of the owner
-	touched   int // number of these objects that change or are deleted
+	touched   int // number of these objects that the plan changes or deletes
 	problems  problems
 
-	held *Objects // the objects at the time of the plan
+	held *Objects // objects at the time of the plan
 	put  *Objects
 	gone *Objects
 }
@@ -56,14 +56,14 @@ func compare(ctx context.Context, request Request, wanted, held *Objects, now ti
 	return p
 }
 
-// ownership points to the fields of an object that a plan sets: owner, time of creation and time of the last change.
-// For a field that the kind lacks, it points to an unused value.
+// ownership has pointers to the fields of an object that a plan sets: owner, creation time and modification time. For a
+// field that the kind lacks, the pointer refers to an unused value.
 type ownership struct {
 	owner            *string
 	created, changed *time.Time
 }
 
-// compareAll adds the changes of a kind of objects to the plan.
+// compareAll adds the changes of one kind of objects to the plan.
 func compareAll[K comparable, V any](p *Plan, kind string, wanted, held, put, gone map[K]*V,
 	of func(*V) ownership) {
 	mine := func(was *V) bool { return p.request.Owner != "" && *of(was).owner == p.request.Owner }
@@ -135,8 +135,8 @@ func sortedKeys[K comparable, V any](all map[K]V) []K {
 	return keys
 }
 
-// own sets the owner of an object of the document: the owner of the request, or by default the current owner of the
-// object. It rejects an object with an owner other than the owner of the request.
+// own sets the owner of an object of the document: the owner of the request, or else the current owner of the object.
+// It rejects an object with an owner other than the owner of the request.
 func (p *Plan) own(owner *string, before string) error {
 	switch wanted := *owner; {
 	case p.request.Owner == "":
@@ -159,7 +159,7 @@ func (p *Plan) checkSameOwner(before string) error {
 		before)
 }
 
-// fieldsBetween lists the fields in which two objects differ, but for their times, without secrets.
+// fieldsBetween lists the fields with different values in two objects, except for times and secrets.
 func fieldsBetween(before, after any) (list []api.PlanField) {
 	was, is := jsonFields(before), jsonFields(after)
 	names := maps.Clone(was)
@@ -247,6 +247,6 @@ func (p *problems) check(place string, err error) {
 	}
 }
 
-// errStale is the error of a plan with an object that has changed since.
+// errStale is the error of a plan with an object that has changed since the plan.
 var errStale = fault.Conflictf("nothing was changed: another change has changed objects of the document meanwhile: " +
 	"plan it again")

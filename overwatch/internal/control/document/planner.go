@@ -1,5 +1,5 @@
-// Package document compares documents with the objects of the API, and makes the API hold the objects of a document. A
-// document is a list of regions, domains, servers, mappings, agents and settings.
+// Package document compares documents with the objects of the API, and applies documents to them. A document is a list
+// of regions, domains, servers, mappings, agents and settings.
 package document
 
 import (
@@ -20,25 +20,25 @@ import (
 // Definitions holds the definitions of the API; control.Plane implements it.
 type Definitions interface {
 	Defined() (*definitions.Set, *config.Config)
-	// DefineWith makes a change, together with changes of another owner: both are on disk with the audit entry and in
-	// the answers when DefineWith returns. make changes the draft after all checks, and must not block. It may be
-	// called more than once, by another goroutine.
+	// DefineWith makes a change together with changes of another owner. When it returns, both are on disk with the audit
+	// entry, and in the answers. make changes the draft after all checks, and must not block. Other goroutines may call
+	// make, also more than once.
 	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
-	// Draft calls make, and discards the draft.
+	// Draft calls make on a draft and discards the draft.
 	Draft(make func(*definitions.Draft) error) error
-	// Preview returns the unsigned view of the names that wanted accepts, after a change and with the given backends. It
-	// changes nothing. Its error is settings.Problems for an object that cannot be served.
+	// Preview returns the unsigned view, after a change, of the names for which wanted returns true, with the given
+	// backends. It changes no state. It returns settings.Problems for an invalid object.
 	Preview(change func(*definitions.Draft) error, backends publish.Backends,
 		wanted func(name string) bool) (*zone.View,
 		error)
 }
 
-// Inventory holds the servers of the API; inventory.Inventory implements it.
+// Inventory stores the servers of the API; inventory.Inventory implements it.
 type Inventory interface {
 	Get(registry.ID) (model.Server, bool)
 	// All returns the servers ordered by service, address and port.
 	All() []model.Server
-	// Apply stores servers and deletes others with commit, all or none.
+	// Apply stores servers and deletes others, all or none. It calls commit.
 	Apply(ctx context.Context, puts []model.Server, gone []registry.ID, commit func(definitions.Attached) error) error
 }
 
@@ -55,7 +55,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Planner reads documents and makes plans. It is stateless. The caller serializes Plan and Store of stored plans.
+// Planner reads documents and creates plans. It is stateless. The caller serializes Plan and Store of stored plans.
 type Planner struct{ o Options }
 
 // New returns a Planner.

@@ -62,7 +62,7 @@ const (
 	kindSettings = "settings"
 )
 
-// maxProblems is the maximum number of problems in a response. The checks stop at this number.
+// maxProblems is the maximum number of problems in a response. Validation stops at this number.
 const maxProblems = 1000
 
 // problems collects the faults of objects, at most maxProblems.
@@ -76,7 +76,7 @@ func (p *problems) add(place string, err error) {
 
 func (p *problems) full() bool { return len(*p) >= maxProblems }
 
-// err returns the problems as an error of a kind, nil if there are none.
+// err returns the problems as an error of a kind, or nil if there are none.
 func (p problems) err(kind fault.Kind) error {
 	if len(p) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (p problems) err(kind fault.Kind) error {
 	return e
 }
 
-// Read decodes a document and checks each object separately. It stops when ctx ends.
+// Read decodes a document and validates each object separately. It stops when ctx ends.
 func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
 	if body.Owner != "" {
 		if remedy := settings.LabelRemedy(body.Owner, api.MaxOwner); remedy != "" {
@@ -142,11 +142,11 @@ type reader struct {
 	ctx      context.Context //nolint:containedctx // of the request with the document
 	held     *definitions.Set
 	found    *Objects
-	names    config.RegionNames // of the regions that exist, and of the document
+	names    config.RegionNames // existing regions, and regions of the document
 	problems problems
 }
 
-// each decodes the objects of a list and calls take with each. It notes their faults with their places.
+// each decodes the objects of a list and calls take with each object. It records their faults with their positions.
 func each[T any](r *reader, list string, raw []json.RawMessage, take func(T) (kind, name string, err error)) {
 	fields := strictjson.FieldsOf(new(T))
 	for i, one := range raw {

@@ -17,13 +17,13 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// state holds the changes of an apply: the objects before and after it, and the orders of removed servers.
+// state holds the changes of an apply: the objects before and after it, and the admin states of removed servers.
 type state struct {
 	Before, After appliedObjects
 	Orders        []api.Order `json:",omitempty"`
 }
 
-// appliedObjects are objects in the form that the store has them.
+// appliedObjects are objects in their stored form.
 type appliedObjects struct {
 	Regions  []json.RawMessage          `json:",omitempty"`
 	Domains  []json.RawMessage          `json:",omitempty"`
@@ -39,7 +39,7 @@ type appliedTarget struct {
 	Server json.RawMessage
 }
 
-// stateOf returns the changed objects of a plan, before and after the change, without the orders.
+// stateOf returns the changed objects of a plan, before and after the change, without admin states.
 func stateOf(p *Plan) (st state, err error) {
 	before := newObjects()
 	addTouched(before.regions, p.held.regions, p.put.regions, p.gone.regions)
@@ -56,7 +56,7 @@ func stateOf(p *Plan) (st state, err error) {
 	return st, err
 }
 
-// addTouched adds the objects of now with the keys of the maps touched.
+// addTouched adds the objects of now with keys in the maps of touched.
 func addTouched[K comparable, V any](to, now map[K]*V, touched ...map[K]*V) {
 	for _, all := range touched {
 		for key := range all {
@@ -175,8 +175,8 @@ func decodeState(packed []byte) (a state, err error) {
 	return a, err
 }
 
-// planRevert returns the plan that restores the objects of a state. now are the objects of the API. The error names an
-// object that has changed since the apply.
+// planRevert returns the plan that restores the objects of a state. now contains the current objects of the API. The
+// error names an object that has changed since the apply.
 func planRevert(ctx context.Context, st *state, now *Objects, owner string) (*Plan, error) {
 	before, err := st.Before.objects()
 	if err != nil {
@@ -224,8 +224,8 @@ func revertAll[K comparable, V any](p *Plan, kind string, before, after, now, pu
 	return nil
 }
 
-// State returns the previous and next objects of a plan for PlanUndo, as compressed JSON. orders are the weights and
-// drains of the servers that the plan deletes.
+// State returns the previous and next objects of a plan for PlanUndo, as compressed JSON. orders contains the weights
+// and drains of the servers that the plan deletes.
 func (p *Plan) State(orders []api.Order) ([]byte, error) {
 	st, err := stateOf(p)
 	if err != nil {
@@ -235,11 +235,11 @@ func (p *Plan) State(orders []api.Order) ([]byte, error) {
 	return st.encode()
 }
 
-// ErrChanged is the error of PlanUndo for an object that has changed since the apply.
+// ErrChanged is the error of PlanUndo if an object has changed since the apply.
 type ErrChanged struct{ error }
 
 // PlanUndo returns the plan that undoes the apply of a state, and the weights and drains of the restored servers. owner
-// is the owner of the document. An object that has changed since the apply is an ErrChanged.
+// is the owner of the document. If an object has changed since the apply, it returns an ErrChanged.
 func (pl *Planner) PlanUndo(packed []byte, owner string) (*Plan, []api.Order, error) {
 	st, err := decodeState(packed)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package drain computes how far a drain is, and when the drained backend is safe to stop.
+// Package drain computes the progress of a drain, and the time at which the drained backend is safe to stop.
 package drain
 
 import (
@@ -12,13 +12,13 @@ type State struct {
 	Share            float64       // the remaining share of the weight, from 0 to 1
 	StartsAt, EndsAt time.Time     // the time in which the share falls
 	TTL              time.Duration // the time that resolvers cache an answer
-	Answered         bool          // the published answers of the name have the backend
-	// LastAnswered is the last time at which the published answers had the backend, zero if it is before EndsAt.
+	Answered         bool          // the published answers of the name contain the backend
+	// LastAnswered is the last time at which the published answers contained the backend, or zero if it is before EndsAt.
 	LastAnswered time.Time
 }
 
 // Stage returns the stage at a time, and the time from which the backend is safe to stop. This time is zero if it is
-// unknown: the drain leaves a share, or the name is still answered with the backend.
+// unknown: the drain leaves a share, or answers still contain the backend.
 func (s State) Stage(now time.Time) (api.DrainStage, time.Time) {
 	safeAt := s.EndsAt
 	if s.LastAnswered.After(safeAt) {

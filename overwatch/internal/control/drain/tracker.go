@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// lookEvery is the time between two comparisons of the drains with the published answers.
+// lookEvery is the interval of comparisons of drains with the published answers.
 const lookEvery = time.Second
 
 // Options configures a Tracker. Now may be nil.
@@ -22,7 +22,8 @@ type Options struct {
 	Now     func() time.Time
 }
 
-// Tracker records when the published answers last had each drained backend. All methods may be called concurrently.
+// Tracker records when the published answers last contained each drained backend. Its methods may be called
+// concurrently.
 type Tracker struct {
 	o     Options
 	start time.Time
@@ -33,13 +34,13 @@ type Tracker struct {
 
 // record is the state of a drained backend.
 type record struct {
-	number   uint32 // number of the last compared decision input, 0 before the first
+	number   uint32 // number of the last compared decision input; 0 before the first
 	answered bool
-	last     time.Time     // last time at which the answers had the backend
+	last     time.Time     // last time at which the answers contained the backend
 	ttl      time.Duration // longest TTL of the answers that resolvers may cache
 }
 
-// NewTracker returns a Tracker. It does not know earlier answers, and assumes that they had all drained backends.
+// NewTracker returns a Tracker. It assumes that the previous answers contained all drained backends.
 func NewTracker(o Options) *Tracker {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -83,8 +84,8 @@ func (t *Tracker) Look() {
 	}
 }
 
-// Stage returns the stage of the active drain of a backend by an operator, and the time from which the backend is safe
-// to stop: zero if it is unknown.
+// Stage returns the stage of an operator's active drain of a backend, and the time from which the backend is safe to
+// stop, or zero if it is unknown.
 func (t *Tracker) Stage(b *registry.Backend) (api.DrainStage, time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +94,7 @@ func (t *Tracker) Stage(b *registry.Backend) (api.DrainStage, time.Time) {
 	return s.Stage(t.o.Now())
 }
 
-// Planned returns the stage of a drain that has not begun, and the time from which its backend will be safe to stop.
+// Planned returns the stage of a planned drain, and the time from which its backend will be safe to stop.
 func (t *Tracker) Planned(o registry.AdminState) (api.DrainStage, time.Time) {
 	s := State{Share: o.Share, StartsAt: o.StartsAt, EndsAt: o.StartsAt.Add(o.Duration)}
 	family := policy.FamilyOf(o.Address)
@@ -112,23 +113,23 @@ func (t *Tracker) update(b *registry.Backend) *record {
 	}
 	was := r.answered
 	r.compare(b, t.clientGroups(b.Service, policy.FamilyOf(b.Address)))
-	if was || r.answered { // the backend may have been in answers until now
+	if was || r.answered { // until now, answers may have contained the backend
 		r.last = t.o.Now()
 	}
 	return r
 }
 
-// clientGroups returns the groups of clients that a name answers alike; none if no domain has this name.
+// clientGroups returns the groups of clients with equal answers for a name. It returns none if no domain has the name.
 func (t *Tracker) clientGroups(name string, family policy.Family) []zone.ClientGroup {
 	list, err := t.o.DNSView().ClientGroups(name, family)
-	if err != nil { // the service is not a domain name
+	if err != nil { // the service is no domain name
 		return nil
 	}
 	return list
 }
 
-// compare sets whether an answer has the address or the target of a backend, and the TTL. It returns without a decision
-// if the decision input is unchanged since the previous call.
+// compare records whether an answer contains the address or the target of a backend, and the TTL. If the decision input
+// is unchanged since the previous call, it does nothing.
 func (r *record) compare(b *registry.Backend, groups []zone.ClientGroup) {
 	number := uint32(0)
 	if len(groups) > 0 {

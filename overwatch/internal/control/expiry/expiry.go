@@ -1,6 +1,6 @@
-// Package expiry writes the scheduled beginnings and the expiries of admin states to the audit log. It deletes an
-// expired admin state from the store in the transaction of its entry. The registry calls Began and Expired, which add
-// to the audit queue and return. The registry determines the times of admin states.
+// Package expiry writes audit entries for scheduled starts and expiries of admin states. It deletes an expired admin
+// state from the store in the transaction of its audit entry. The registry calls Began and Expired, which add to the
+// audit queue and return. The registry determines the times of admin states.
 package expiry
 
 import (
@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Store stores that an admin state has begun, or deletes an admin state, unless another admin state has replaced it.
+// Store marks an admin state as begun or deletes it, unless another admin state has replaced it.
 type Store interface {
 	BeginOrder(kind api.OrderKind, service, address string, startsAt time.Time, with ...store.Entry) error
 	ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...store.Entry) error
@@ -27,7 +27,7 @@ type Log struct {
 // New returns a Log.
 func New(s Store, queue *audit.Queue) *Log { return &Log{store: s, queue: queue} }
 
-// Began queues the beginning of an admin state. It does not block, and any goroutine may call it.
+// Began queues the start of an admin state. It does not block. Any goroutine may call it.
 func (l *Log) Began(o registry.AdminState) {
 	resource, id := o.AuditObject()
 	l.queue.AddOrLog(audit.QueuedEntry{

@@ -13,10 +13,10 @@ type Kind int
 
 // The kinds of rejections.
 const (
-	Invalid      Kind = iota // the input cannot be used
+	Invalid      Kind = iota // the input is invalid
 	NotFound                 // the named object does not exist
 	Conflict                 // the input contradicts the current state
-	Precondition             // the object does not fulfil the condition of the request
+	Precondition             // the object does not satisfy the condition of the request
 	Forbidden                // the operator lacks the role
 	TooLarge                 // the input has more objects than allowed
 	Busy                     // the limit of concurrent requests of this kind is reached
@@ -28,7 +28,7 @@ const (
 type Error struct {
 	Kind    Kind
 	Text    string
-	Names   []api.Consequence     // the names that a change would leave with insufficient backends
+	Names   []api.Consequence     // names that a change would leave with too few backends
 	Objects []api.DocumentProblem // the faults of the objects of a document
 	Undo    *api.Undone           // the change that cannot be undone
 }
@@ -41,19 +41,19 @@ func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Text: fmt.Sprintf(format, args...)}
 }
 
-// Invalidf rejects input that cannot be used. The text names the field, the value and the remedy.
+// Invalidf rejects invalid input. The text names the field, the value and the remedy.
 func Invalidf(format string, args ...any) *Error { return New(Invalid, format, args...) }
 
-// NotFoundf rejects the name of an object that does not exist.
+// NotFoundf rejects the name of a missing object.
 func NotFoundf(format string, args ...any) *Error { return New(NotFound, format, args...) }
 
 // Conflictf rejects a change that contradicts the current state.
 func Conflictf(format string, args ...any) *Error { return New(Conflict, format, args...) }
 
-// Fullf rejects a new object because a bound of the node is reached.
+// Fullf rejects a new object because the node has reached a limit.
 func Fullf(format string, args ...any) *Error { return New(Full, format, args...) }
 
-// FromCheck returns the error of a check of values as an error of the kind Invalid. nil stays nil.
+// FromCheck returns a validation error as an error of the kind Invalid. nil stays nil.
 func FromCheck(err error) error {
 	if err == nil {
 		return nil

@@ -45,7 +45,7 @@ func Of(err error) (e *Error, known bool) {
 	return nil, false
 }
 
-// IsRejection reports whether an error rejects the input of the operator, so that the state is unchanged.
+// IsRejection reports whether an error rejects the operator's input. The state is then unchanged.
 func IsRejection(err error) bool {
 	e, known := Of(err)
 	return known && e.Kind != Full && e.Kind != Unavailable

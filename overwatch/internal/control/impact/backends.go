@@ -9,13 +9,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Server has the settings of a server after a plan.
+// Server is the settings of a server after a plan.
 type Server struct {
 	Weight int
 	Region string
 }
 
-// Backends has the backends after a plan. New backends are treated as healthy. It implements publish.Backends.
+// Backends contains the backends after a plan. It treats new backends as healthy. It implements publish.Backends.
 type Backends struct {
 	view   *registry.View
 	source api.Source // of the servers that the plan declares
@@ -25,7 +25,7 @@ type Backends struct {
 }
 
 // NewBackends returns the backends of a view after a plan. The plan declares the servers puts and removes the servers
-// for which gone returns true. source is the source of the servers.
+// for which gone returns true. source is the source of puts.
 func NewBackends(view *registry.View, source api.Source, puts map[registry.ID]Server,
 	gone func(registry.ID) bool) *Backends {
 	b := &Backends{view, source, puts, gone, map[string][]*registry.Backend{}}
@@ -62,8 +62,8 @@ func (b *Backends) Service(name string) []*registry.Backend {
 	return list
 }
 
-// UnderConfig returns the backends under another configuration. If the other configuration does not declare a server,
-// an agent's report about the server remains.
+// UnderConfig returns the backends under another configuration. A server that the other configuration does not declare
+// remains if an agent reports it.
 func UnderConfig(view *registry.View, cfg *config.Config) (*Backends, error) {
 	puts := map[registry.ID]Server{}
 	for server := range cfg.StaticServers() {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// flowsOfPlan is the period of the answers that weight the effects of a plan.
+	// flowsOfPlan is the period of the answers that are the weights of a plan's effects.
 	flowsOfPlan = time.Hour
-	// maxPlanNames is the maximum number of names that a plan compares, maxPlanRows the maximum number of rows.
+	// maxPlanNames is the maximum number of names that a plan compares. maxPlanRows is the maximum number of rows.
 	maxPlanNames, maxPlanRows = 10_000, 1_000
 )
 
@@ -27,8 +27,8 @@ func NoEffects() api.PlanAnswers {
 		Unused: []string{}}
 }
 
-// Compare compares the current answers for names, which are sorted, with the answers of the view that preview returns.
-// It stops when ctx ends.
+// Compare compares the current answers for names with the answers of the view that preview returns. names must be
+// sorted. It stops when ctx ends.
 func (a *Assessor) Compare(ctx context.Context, names []string,
 	preview func(wanted func(name string) bool) (*zone.View, error)) (api.PlanAnswers, error) {
 	e := &answerComparison{result: NoEffects(), moves: map[explain.Move]float64{}}
@@ -77,7 +77,8 @@ func (e *answerComparison) count(a *Assessor) {
 	}
 }
 
-// name compares the answers of a name. Flows do not distinguish A and AAAA: if the name has both, they weight A.
+// name compares the answers of a name. Flows do not distinguish A and AAAA. If the name has both, the flows are the
+// weights of A.
 func (e *answerComparison) name(name string) error {
 	counted := false
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
@@ -103,7 +104,7 @@ func (e *answerComparison) name(name string) error {
 	return e.unused(name)
 }
 
-// answered reports whether any client receives an address, before or after.
+// answered reports whether any client receives an address, before or after the plan.
 func answered(shifts []explain.Shift) bool {
 	return slices.ContainsFunc(shifts, func(s explain.Shift) bool { return len(s.Before)+len(s.After) > 0 })
 }
@@ -148,7 +149,7 @@ func (e *answerComparison) unused(name string) error {
 	return nil
 }
 
-// newlyUnused returns the servers of a name that some clients use before a change, and no client uses after it.
+// newlyUnused returns the servers of a name that only the answers before a change contain.
 func newlyUnused(was, is []explain.RegionAnswer, family policy.Family) []netip.AddrPort {
 	before := map[netip.AddrPort]bool{}
 	for _, server := range unusedServers(was, family) {
@@ -157,7 +158,7 @@ func newlyUnused(was, is []explain.RegionAnswer, family policy.Family) []netip.A
 	return slices.DeleteFunc(unusedServers(is, family), func(server netip.AddrPort) bool { return before[server] })
 }
 
-// unusedServers lists the servers of a name that no client is sent to.
+// unusedServers lists the servers of a name that no answer contains.
 func unusedServers(answers []explain.RegionAnswer, family policy.Family) (list []netip.AddrPort) {
 	if len(answers) == 0 {
 		return nil
@@ -199,7 +200,7 @@ func (e *answerComparison) finish() api.PlanAnswers {
 	return *r
 }
 
-// worstFirst orders losses: names without an answer, then names with the fewest serving backends.
+// worstFirst sorts losses: names without an answer, then names with the fewest serving backends.
 func worstFirst(a, b api.Consequence) int {
 	none := func(c api.Consequence) int {
 		if c.Answer == api.AnswerNone {

@@ -1,5 +1,5 @@
-// Package impact computes the effect of a planned change on DNS answers: the names that would have insufficient
-// backends, and the clients that would receive other addresses.
+// Package impact computes the effect of a planned change on DNS answers: the names that would have too few backends,
+// and the clients that would receive other addresses.
 package impact
 
 import (
@@ -25,7 +25,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Assessor computes the effects of changes. It has no state. Its methods may be called concurrently.
+// Assessor computes the effects of changes. It is stateless. Its methods may be called concurrently.
 type Assessor struct{ o Options }
 
 // New returns an Assessor.

@@ -18,52 +18,52 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Withdrawal is a set of backends that a change removes or stops from serving, and the effect of the change on the
-// candidates of the backends.
+// Withdrawal is a set of backends that a change removes or prevents from serving, and the effect of the change on their
+// candidates.
 type Withdrawal struct {
 	Service string                       // of the backends; empty: any service
 	Takes   func(*registry.Backend) bool // reports whether a backend is in the set
 	Alter   func(*policy.Candidate) bool // applies the change to a candidate, as explain.IfChanged requires
-	Answer  api.ConsequenceAnswer        // the answer of names that lose the backends; empty: as decided
+	Answer  api.ConsequenceAnswer        // answer of names that lose the backends; empty: as decided
 }
 
-// Remove drops a candidate: the change removes the backend.
+// Remove removes a candidate, for a change that deletes the backend.
 func Remove(*policy.Candidate) bool { return false }
 
-// Forbid excludes a candidate from answers, including fallback answers: the effect of the override unhealthy.
+// Forbid excludes a candidate from answers, including fallback answers. The override unhealthy has this effect.
 func Forbid(c *policy.Candidate) bool {
 	c.MayServe, c.Forbidden = false, true
 	return true
 }
 
-// OfServer returns the set of the backend of a server.
+// OfServer returns the Withdrawal of the backend of a server.
 func OfServer(id registry.ID) Withdrawal {
 	return Withdrawal{id.Service, func(b *registry.Backend) bool { return b.ID == id }, Remove, ""}
 }
 
-// DependsOnAgent reports whether a backend serves only because of reports of an agent.
+// DependsOnAgent reports whether a backend serves only because of agent reports.
 func DependsOnAgent(b *registry.Backend, agentID string) bool {
 	return b.AgentID == agentID && (b.Source == api.SourceAgent || b.OwnCheck.State != check.StateHealthy)
 }
 
-// OfAgents returns the set of the backends that depend on any of the agents.
+// OfAgents returns the Withdrawal of the backends that depend on any of the agents.
 func OfAgents(ids ...string) Withdrawal {
 	return Withdrawal{"", func(b *registry.Backend) bool {
 		return slices.ContainsFunc(ids, func(id string) bool { return DependsOnAgent(b, id) })
 	}, Remove, ""}
 }
 
-// OfTarget returns the set of the addresses of a server by host name.
+// OfTarget returns the Withdrawal of the addresses of a server with a host name.
 func OfTarget(id definitions.TargetID) Withdrawal {
 	return Withdrawal{id.Service, func(b *registry.Backend) bool { return IsAddressOf(b, id) }, Remove, ""}
 }
 
-// OfRegion returns the set of the backends in a region.
+// OfRegion returns the Withdrawal of the backends in a region.
 func OfRegion(name string) Withdrawal {
 	return Withdrawal{"", func(b *registry.Backend) bool { return b.Region == name }, explain.MarkDrained, ""}
 }
 
-// Sentence describes the losses of at most ten names, and counts the other names.
+// Sentence describes the losses of at most ten names, and the number of further names.
 func Sentence(names []api.Consequence) string {
 	const shown = 10
 	var parts []string
@@ -78,8 +78,8 @@ func Sentence(names []api.Consequence) string {
 	return strings.Join(parts, "; ")
 }
 
-// Losses returns the names that would have insufficient backends without the backends of g, in order. It uses the
-// published view, after all earlier changes are in the view.
+// Losses returns the sorted names that would have too few backends without the backends of g. It uses the published
+// view after all earlier changes.
 func (a *Assessor) Losses(ctx context.Context, g Withdrawal) ([]api.Consequence, error) {
 	if err := a.o.Flush(ctx); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func consequence(name string, loss explain.Loss) api.Consequence {
 	return c
 }
 
-// Check rejects a change that would leave names with insufficient backends.
+// Check rejects a change that would leave names with too few backends.
 func (a *Assessor) Check(ctx context.Context, g Withdrawal) error {
 	names, err := a.Losses(ctx, g)
 	if err != nil {
@@ -143,7 +143,7 @@ func (a *Assessor) Check(ctx context.Context, g Withdrawal) error {
 	return Unsafe(names)
 }
 
-// Unsafe returns the rejection of a change that causes losses, nil without losses.
+// Unsafe returns the rejection of a change with losses, or nil without losses.
 func Unsafe(losses []api.Consequence) error {
 	if len(losses) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func Unsafe(losses []api.Consequence) error {
 	return err
 }
 
-// AddressesOf yields the backends that are addresses of a server by host name of the API.
+// AddressesOf yields the backends that are addresses of an API server with a host name.
 func AddressesOf(view *registry.View, id definitions.TargetID) iter.Seq[*registry.Backend] {
 	return func(yield func(*registry.Backend) bool) {
 		for _, b := range view.Service(id.Service) {
@@ -164,7 +164,7 @@ func AddressesOf(view *registry.View, id definitions.TargetID) iter.Seq[*registr
 	}
 }
 
-// IsAddressOf reports whether a backend is an address of a server by host name of the API.
+// IsAddressOf reports whether a backend is an address of an API server with a host name.
 func IsAddressOf(b *registry.Backend, id definitions.TargetID) bool {
 	part := b.Host()
 	return part.FromAPI && part.Name == id.Name && b.Port == id.Port && b.Service == id.Service

@@ -16,8 +16,8 @@ import (
 // maxQuestion is the maximum number of backends, regions and agents of a request.
 const maxQuestion = 1000
 
-// Ask returns the names that would have insufficient backends if the backends of a request were drained, removed or set
-// to the weight 0. regions are the ids of the regions.
+// Ask returns the names that would have too few backends if the backends of a request were drained, removed or set to
+// weight 0. regions contains the ids of the regions.
 func (a *Assessor) Ask(ctx context.Context, req api.ConsequenceRequest, regions config.RegionNames) ([]api.Consequence,
 	error) {
 	if n := len(req.Backends) + len(req.Regions) + len(req.Agents); n == 0 || n > maxQuestion {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// NewAgent checks an announcement of an agent, but for its region, and returns the record to store.
+// NewAgent validates an announcement of an agent, except for its region, and returns the record to store.
 func (e *Editor) NewAgent(req api.AgentRegistration) (*store.Node, error) {
 	if err := CheckLabel(req.Name, wire.MaxID); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (e *Editor) NewAgent(req api.AgentRegistration) (*store.Node, error) {
 	return n, fault.FromCheck(definitions.CheckNode(n))
 }
 
-// PinnedAgent returns the announcement of an agent that has a pin.
+// PinnedAgent returns the announcement of a pinned agent.
 func PinnedAgent(r trust.Record) *store.Node {
 	return &store.Node{ID: r.AgentID, Region: r.Region, Version: r.Version, RegisteredAt: api.Stamp(r.FirstSeen)}
 }

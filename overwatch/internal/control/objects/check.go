@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// checkHealth completes the health check of a server after a change by req, and rejects settings that do not fit
-// together. prefix precedes the names of fields in errors.
+// checkHealth completes the health check of a server after a change by req, and rejects incompatible settings. prefix
+// precedes the names of fields in errors.
 func (e *Editor) checkHealth(s *model.Server, req api.HealthCheckChange, prefix string) error {
 	cfg := e.Config()
 	if h := s.HealthCheck; h != nil && req.Has("enabled") && h.Enabled != nil && !e.ChecksServers() {
@@ -22,7 +22,7 @@ func (e *Editor) checkHealth(s *model.Server, req api.HealthCheckChange, prefix 
 			return fault.Invalidf("%senabled is true: the node checks nothing, since "+
 				"overwatch.validation.enabled is false", prefix)
 		}
-		h.Enabled = nil // otherwise the value would take effect later, when the node begins to check
+		h.Enabled = nil // otherwise the value would take effect later, when the node starts to check
 	}
 	if s.Target == "" && s.HealthCheck != nil {
 		config.CompleteTimes(s.HealthCheck, &cfg.Overwatch.Validation)
@@ -43,27 +43,27 @@ func checkOf(cfg *config.Config, s *model.Server) check.Spec {
 	return s.Check(cfg.CheckIn(s.Region))
 }
 
-// ChecksServers reports whether the node's own checks are switched on.
+// ChecksServers reports whether the node's own checks are enabled.
 func (e *Editor) ChecksServers() bool {
 	cfg := e.Config()
 	return cfg.Overwatch.Validation.Enabled
 }
 
-// whole returns a check with missing times and thresholds set to the values of the node.
+// whole returns a check in which the values of the node replace missing times and thresholds.
 func (e *Editor) whole(spec check.Spec) check.Spec {
 	cfg := e.Config()
 	settings := validation.SettingsOf(cfg)
 	return settings.WithDefaults(spec)
 }
 
-// HealthCheckView returns the API view of the check of a server, with the times and thresholds of the node where the
-// check has none.
+// HealthCheckView returns the API view of a server's health check. The values of the node replace missing times and
+// thresholds.
 func (e *Editor) HealthCheckView(id fmt.Stringer, spec check.Spec) api.ServerHealthCheck {
 	return api.ServerHealthCheck{ServerID: id.String(), HealthCheck: e.checkView(spec)}
 }
 
-// checkView returns the settings of a check without secrets. Missing values are the values of the node, or the
-// defaults.
+// checkView returns the settings of a check without secrets. The values of the node, or the defaults, replace missing
+// values.
 func (e *Editor) checkView(spec check.Spec) api.HealthCheck {
 	spec = e.whole(spec)
 	h := model.HealthCheckOf(spec)
@@ -74,18 +74,18 @@ func (e *Editor) checkView(spec check.Spec) api.HealthCheck {
 	return api.HealthCheck{HealthCheck: *h.Shown()}
 }
 
-// anyGoodStatus are the statuses that http and https checks take for healthy by default.
+// anyGoodStatus contains the default healthy statuses of http and https checks.
 const anyGoodStatus = "200-399"
 
-// ConfiguredServer returns the settings of a server of the configuration. Its health check has the values of the node
-// and the defaults where it has none.
+// ConfiguredServer returns the settings of a server of the configuration. The values of the node, or the defaults,
+// replace missing values of its health check.
 func (e *Editor) ConfiguredServer(file config.StaticServer) *model.Server {
 	made, view := file.Settings(), e.checkView(file.Check.Value())
 	made.HealthCheck = &view.HealthCheck
 	return made
 }
 
-// NonDefault returns a pointer to a value, nil for the default.
+// NonDefault returns a pointer to a value, or nil for the default.
 func NonDefault[T comparable](value, byDefault T) *T {
 	if value == byDefault {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// NewDomain returns the domain of a request, with the defaults of the fields that the request omits.
+// NewDomain returns the domain of a request. Omitted fields have their defaults.
 func (e *Editor) NewDomain(req api.DomainChange, source string) (*model.Domain, error) {
 	given := req.Text("name")
 	name, remedy := settings.ParseService(given)
@@ -27,7 +27,7 @@ func (e *Editor) NewDomain(req api.DomainChange, source string) (*model.Domain, 
 	return made, e.EditDomain(made, rest, source)
 }
 
-// EditDomain applies a request to d and checks the result.
+// EditDomain applies a request to d and validates the result.
 func (e *Editor) EditDomain(d *model.Domain, req api.DomainChange, source string) error {
 	if req.Text("answer") == config.AnswerCNAME {
 		if err := e.checkNamesOnly(d.Name); err != nil {
@@ -68,8 +68,7 @@ func (e *Editor) checkNamesOnly(domain string) error {
 	return nil
 }
 
-// CheckRegions rejects a region that does not exist or is disabled. It accepts regions in before, the current regions
-// of the object.
+// CheckRegions rejects a missing or disabled region. It accepts regions in before, the current regions of the object.
 func CheckRegions(d *definitions.Draft, regions, before []string) error {
 	if err := CheckEnabled(d, regions, before); err != nil {
 		return err
@@ -85,7 +84,7 @@ func CheckRegions(d *definitions.Draft, regions, before []string) error {
 	return nil
 }
 
-// CheckEnabled rejects a disabled region of the file, unless the object already referenced it.
+// CheckEnabled rejects a disabled region of the file, unless the object already references it.
 func CheckEnabled(d *definitions.Draft, regions, before []string) error {
 	for _, region := range regions {
 		at := RegionAt(d.File(), region)
@@ -96,8 +95,8 @@ func CheckEnabled(d *definitions.Draft, regions, before []string) error {
 	return nil
 }
 
-// OwnDomain returns a domain that the API has created, if it fulfils the condition. done completes the sentence of the
-// error, such as "deleted".
+// OwnDomain returns a domain of the API if it satisfies the condition. done completes the sentence of the error, such
+// as "deleted".
 func OwnDomain(d *definitions.Draft, name, done string, cond Condition) (*model.Domain, error) {
 	switch domain := d.Now().Domains[name]; {
 	case d.InFile(model.KindDomain, name):
@@ -111,7 +110,7 @@ func OwnDomain(d *definitions.Draft, name, done string, cond Condition) (*model.
 	}
 }
 
-// ConfiguredDomain returns a domain of the configuration, also a domain that the API has disabled.
+// ConfiguredDomain returns a domain of the configuration, even if the API has disabled it.
 func ConfiguredDomain(cfg *config.Config, name string) (config.Domain, bool) {
 	for _, list := range [][]config.Domain{cfg.Domains, cfg.Disabled()} {
 		if at := domainAt(list, name); at >= 0 {
@@ -125,7 +124,7 @@ func domainAt(list []config.Domain, name string) int {
 	return slices.IndexFunc(list, func(d config.Domain) bool { return d.Name == name })
 }
 
-// FindDomain finds a domain by its name, in any case, with or without its trailing dot.
+// FindDomain finds a domain by its name, case-insensitive, with or without trailing dot.
 func (e *Editor) FindDomain(cfg *config.Config, name string) (config.Domain, bool) {
 	name = wire.CanonicalService(name)
 	set, _ := e.Defined()

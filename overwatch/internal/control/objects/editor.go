@@ -9,12 +9,12 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 )
 
-// Editor makes and changes objects as requests ask, under the configuration of the node. Every field is required. Its
+// Editor creates and changes objects for requests, under the configuration of the node. Every field is required. Its
 // methods may be called concurrently.
 type Editor struct {
 	// Config returns the current configuration.
 	Config func() *config.Config
-	// Defined returns the definitions of the API and the file with the settings of the API over it.
+	// Defined returns the definitions of the API and the file with the API settings applied.
 	Defined func() (*definitions.Set, *config.Config)
 	// View holds the backends.
 	View *registry.View
@@ -24,11 +24,11 @@ type Editor struct {
 	Now func() time.Time
 }
 
-// Condition checks the condition of a request on the state of an object before the change (If-Match, If-None-Match).
-// The argument is the object, nil without an object. A nil Condition accepts any state.
+// Condition validates the condition of a request against the object before the change (If-Match, If-None-Match). The
+// argument is the object, or nil if there is none. A nil Condition accepts any state.
 type Condition func(object any) error
 
-// Holds returns an error unless the object fulfils the condition.
+// Holds returns an error unless the object satisfies the condition.
 func (c Condition) Holds(object any) error {
 	if c == nil {
 		return nil

@@ -33,7 +33,7 @@ func Encode(object any) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// EqualBut reports whether two JSON texts are the same object, but for the fields in passing.
+// EqualBut reports whether two JSON texts are equal objects, except for the fields in passing.
 func EqualBut(a, b []byte, passing ...string) bool {
 	plain := func(Encode []byte) (v any) {
 		_ = json.Unmarshal(Encode, &v) // nil for invalid JSON
@@ -53,8 +53,8 @@ func Equal(a, b any) bool {
 	return err == nil && failed == nil && EqualBut(one, other)
 }
 
-// WithoutSecrets returns an object as every reader of a log may see it. Of all objects of the API, only a server and
-// the overlay of a server may have a secret: in the health check.
+// WithoutSecrets returns an object without secrets, for logs. Of all objects of the API, only a server and the overlay
+// of a server may contain a secret: in the health check.
 func WithoutSecrets(object any) any {
 	switch o := object.(type) {
 	case model.Server:

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// OwnMapping returns a mapping of the API if it fulfills the condition, nil without a mapping. done completes the
+// OwnMapping returns a mapping of the API if it satisfies the condition, or nil if there is none. done completes the
 // sentence of the error, such as "deleted".
 func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Condition) (*model.Mapping, error) {
 	if d.InFile(model.KindMapping, network.String()) {
@@ -25,8 +25,8 @@ func OwnMapping(d *definitions.Draft, network netip.Prefix, done string, cond Co
 	return m, cond.Holds(*m)
 }
 
-// NewMapping returns the mapping of a request, with the defaults of the fields that the request omits. names are the
-// ids of the known regions, which a request may write in any case.
+// NewMapping returns the mapping of a request. Omitted fields have their defaults. names are the ids of the known
+// regions; a request may use another case.
 func NewMapping(req api.GeoMappingChange, names config.RegionNames, source string) (*model.Mapping, error) {
 	made := model.New[model.Mapping]()
 	if err := EditMapping(made, req, names, source); err != nil {
@@ -37,7 +37,7 @@ func NewMapping(req api.GeoMappingChange, names config.RegionNames, source strin
 	return made, err
 }
 
-// EditMapping applies a request to a mapping and checks the result, but for its network.
+// EditMapping applies a request to a mapping and validates the result, except for its network.
 func EditMapping(m *model.Mapping, req api.GeoMappingChange, names config.RegionNames, source string) error {
 	if err := definitions.ApplyPatch(m, req, source); err != nil {
 		return fault.FromCheck(err)

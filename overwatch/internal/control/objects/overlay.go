@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// SetFields returns the fields of a body of PATCH that are set.
+// SetFields returns the fields that the body of a PATCH sets.
 func SetFields(body any) (fields map[string]json.RawMessage) {
 	encoded, err := json.Marshal(body)
 	if err == nil {
@@ -25,8 +25,8 @@ func SetFields(body any) (fields map[string]json.RawMessage) {
 // healthCheckField is the name of the health check in a server.
 const healthCheckField = "health_check"
 
-// configuredFields returns the values of an object in the file, as the body of PATCH; there is false if the file lacks
-// the object.
+// configuredFields returns the values of an object in the file in the format of a PATCH. there is false if the file
+// lacks the object.
 func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
 	file := cfg.File()
 	switch kind {
@@ -49,7 +49,7 @@ func configuredFields(cfg *config.Config, kind, name string) (fields any, there 
 	return struct{}{}, false
 }
 
-// OverlayView returns the API view of the overlay of an object, nil without an overlay.
+// OverlayView returns the API view of an object's overlay, or nil without an overlay.
 func OverlayView(set *definitions.Set, cfg *config.Config, kind, name string) *api.Overlay {
 	o := set.Overlay(kind, name)
 	if o == nil {

@@ -1,5 +1,5 @@
-// Package objects checks and edits the objects of the API: domains, regions, mappings, servers and agents. It reads the
-// configuration file and the definitions. Its callers store the objects.
+// Package objects validates and edits the objects of the API: domains, regions, mappings, servers and agents. It reads
+// the configuration file and the definitions. Its callers store the objects.
 package objects
 
 import (
@@ -26,8 +26,8 @@ func CheckLabel(name string, limit int) error {
 	return nil
 }
 
-// CheckText rejects a text that is empty, has more than limit characters, or has characters that would disturb a
-// terminal or a log.
+// CheckText rejects an empty text, a text with more than limit characters, and characters that would disturb a terminal
+// or a log.
 func CheckText(field, text string, limit int) error {
 	return fault.FromCheck(definitions.CheckText(field, text, limit))
 }
@@ -46,10 +46,10 @@ func ParseAddress(text string) (netip.Addr, error) {
 	return addr.Unmap(), nil
 }
 
-// ParseNetwork reads a network in canonical form. Bits beyond the prefix length are rejected, as in the configuration.
+// ParseNetwork parses a network in canonical form. It rejects bits beyond the prefix length, as in the configuration.
 func ParseNetwork(text string) (netip.Prefix, error) { return NetworkOf("cidr", text) }
 
-// NetworkOf reads the network of a field in canonical form.
+// NetworkOf parses the network of a field in canonical form.
 func NetworkOf(field, text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -64,7 +64,7 @@ func NetworkOf(field, text string) (netip.Prefix, error) {
 	return model.Network(network), nil
 }
 
-// ParseID reads the id of a backend. The id of a server by host name is rejected.
+// ParseID parses the id of a backend. It rejects the id of a server with a host name.
 func ParseID(text string) (registry.ID, error) {
 	if t, err := definitions.ParseTargetID(text); err == nil {
 		return registry.ID{},

@@ -21,8 +21,7 @@ const (
 // themes are the values of theme.
 var themes = []string{"light", "dark", "auto"}
 
-// Forms of preferences: a language tag (RFC 5646, without its rarer parts)
-// and the name of a time zone.
+// Formats of preferences: a language tag (RFC 5646, without its rarer parts) and the name of a time zone.
 var (
 	languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
 	zoneName    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
@@ -41,7 +40,7 @@ func Preferences(set *definitions.Set) (api.Preferences, error) {
 	return p, nil
 }
 
-// CheckPreferences rejects values that are out of range.
+// CheckPreferences rejects invalid values.
 func CheckPreferences(p *api.Preferences) error {
 	if !slices.Contains(themes, p.Theme) {
 		return fault.Invalidf("theme is %.64q: it must be one of %s", p.Theme, strings.Join(themes, ", "))
