@@ -20,7 +20,7 @@ type Candidate struct {
 	Region       string
 	Weight       int       // 0: serves only if no other backend can
 	Share        float64   // 0 to 1: remaining part of the weight after early warnings and drains
-	AddressCount int       // number of addresses of one host name that share the weight equally; 0 and 1: no sharing
+	AddressCount int       // number of addresses of one host name that share the weight equally; 0 and 1: not shared
 	MayServe     bool      // the effective status permits serving
 	Forbidden    bool      // removed by an operator, also from fallback answers
 	Unknown      bool      // the health is unknown: a MinHealthy in percent ignores the backend

@@ -11,7 +11,8 @@ type Outcome string
 // The outcomes.
 const (
 	Success Outcome = "success"
-	// another region answers than the client's region, or than the first preferred region with backends of the family
+	// The answer is from another region than the client's region, or than the first preferred region with backends of the
+	// family.
 	FailedOver       Outcome = "failover"
 	Fallback         Outcome = "fallback"           // too few backends may serve: the fallback answer applies
 	NoData           Outcome = "no_data"            // only backends of the other family can answer

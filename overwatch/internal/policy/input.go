@@ -9,7 +9,7 @@ type DecisionInput struct {
 	Rules       *Rules           // shared; without client data
 	Clients     []string         // region of the name's clients by geo.RegionID; the first is empty
 	UsesRegion  bool             // the answers depend on the client's region
-	Locations   []ClientLocation // positions by geo.LocationID, where answers depend on positions too; else nil
+	Locations   []ClientLocation // positions by geo.LocationID if answers depend on positions; otherwise nil
 	Answers     int              // number of distinct addresses per answer, at least 1
 	Candidates  []Candidate
 	Number      uint32    // unique within this process
@@ -45,7 +45,7 @@ func (b *DecisionInput) rulesFor(client ClientLocation) Rules {
 	return rules
 }
 
-// LocationOf returns the spot of a client from the numbers of its region (geo.RegionID) and of its spot
+// LocationOf returns the location of a client from the numbers of its region (geo.RegionID) and of its location
 // (geo.LocationID).
 func (b *DecisionInput) LocationOf(region, location uint16) (at ClientLocation) {
 	if int(region) < len(b.Clients) {

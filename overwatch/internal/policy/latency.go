@@ -21,12 +21,12 @@ var Latency = &Algorithm{
 	choose:  selectFastest,
 }
 
-// Relative difference to the lowest latency at which a backend starts (enter) or stops (exit) to share the answers.
-// Differences between both bounds do not change the selection, so that noise does not move clients.
+// Relative difference to the lowest latency at which a backend starts (enter) or stops (exit) to share the answers. A
+// difference between the two bounds does not change the selection, so that noise does not move clients.
 const (
 	LatencyEnterBand = 0.1
 	LatencyExitBand  = 0.25
-	// LatencyExitFactor is the factor of latency_config.tolerance_ms for a backend that shares already.
+	// LatencyExitFactor is the factor of latency_config.tolerance_ms for a backend that already shares the answers.
 	LatencyExitFactor = 1.25
 )
 
@@ -51,7 +51,7 @@ func hasEnoughSamples(c *Candidate, rules *Rules) bool {
 	return c.Latency.Samples >= max(rules.Parameters().LatencyConfig.MinSamples, 1)
 }
 
-// MaxLatency returns the latency above which backends wait; 0: there is none.
+// MaxLatency returns the latency above which backends are excluded, or 0 without a limit.
 func MaxLatency(rules *Rules) time.Duration {
 	return time.Duration(rules.Parameters().LatencyConfig.MaxLatencyMs) * time.Millisecond
 }

@@ -40,7 +40,8 @@ func (s *ScheduleCache) Get(due []Member, answers int) *Schedule {
 	return s.store(string(key), newSchedule(parts, answers)) // outside the lock, because the creation can be slow
 }
 
-// store caches a schedule and returns it. If another goroutine has cached one for the key, store returns that one.
+// store caches a schedule and returns it. If another goroutine has already cached a schedule for the key, it returns
+// the cached schedule.
 func (s *ScheduleCache) store(key string, schedule *Schedule) *Schedule {
 	s.mu.Lock()
 	defer s.mu.Unlock()

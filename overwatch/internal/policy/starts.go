@@ -4,8 +4,8 @@ package policy
 const maxStarts = 64
 
 // findStarts returns the positions from which the number of answers of each candidate never differs from its exact
-// share by more than one. Position 0 is a start position by construction. A position is one if the surplus of each
-// candidate is at most one below its maximum and at most one above its minimum in the cycle.
+// share by more than one. Position 0 is a start position by construction. Another position qualifies if the surplus of
+// each candidate is at most one below its maximum and at most one above its minimum in the cycle.
 //
 // The surplus of a candidate, scaled by the length, is count*length - position*parts: it decreases by parts at each
 // position and increases by length with each answer. The invalid positions between two answers are therefore a prefix

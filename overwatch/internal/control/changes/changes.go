@@ -67,8 +67,8 @@ type Options struct {
 // Changes applies the changes of operators and of other nodes.
 type Changes struct {
 	o Options
-	// mu is locked for writing by changes that remove backends from answers, so that two of them cannot remove the last
-	// backends of a name together. Changes that add objects lock it for reading.
+	// mu excludes concurrent changes. Changes that remove backends from answers lock it for writing, so that two of them
+	// cannot together remove the last backends of a name. Changes that only add objects lock it for reading.
 	mu sync.RWMutex
 }
 

@@ -9,15 +9,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// messageClass is a class of messages with a rate limit for each agent. An agent that works well stays below both
-// limits. Messages beyond a limit are dropped; the next heartbeat of the agent has its complete state. Heartbeats are a
-// separate class, so that a flapping agent does not seem silent.
+// messageClass is a class of messages with a rate limit for each agent. A correct agent stays below both limits. The
+// node drops messages above a limit; the next heartbeat of the agent contains its complete state. Heartbeats are a
+// separate class, so that a flapping agent does not appear silent.
 type messageClass int
 
 const (
 	unlimitedMessages messageClass = iota // answers, such as an Ack
 	heartbeats
-	changes // transitions, signals, drains and goodbyes
+	changes // transitions, signals, drains and leave messages
 )
 
 // classOf returns the class of a type of messages.
@@ -34,7 +34,7 @@ func classOf(kind wire.Type) messageClass {
 // limit returns the rate limit of a class with a limit.
 func (c messageClass) limit() tokenbucket.Limit {
 	if c == heartbeats {
-		return tokenbucket.PerSecond(15, 50) // agents send at most ten for each second
+		return tokenbucket.PerSecond(15, 50) // agents send at most ten per second
 	}
 	return tokenbucket.PerSecond(10, 100)
 }
@@ -58,8 +58,8 @@ func newAgentLimits() *agentLimits {
 	return &agentLimits{buckets: tokenbucket.NewKeyed[agentClass](maxAgentClasses)}
 }
 
-// allowMessage reports whether another message of an agent is within the limit of its class, and counts the message if
-// so.
+// allowMessage reports whether the limit of its class permits another message of an agent, and counts a permitted
+// message.
 func (l *agentLimits) allowMessage(agent string, kind wire.Type, now time.Time) bool {
 	class := classOf(kind)
 	if class == unlimitedMessages {

@@ -8,9 +8,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// sendAnswer seals a message and sends it to the known addresses of the agent. The envelope has the epoch of the
-// answered message, so another process of the agent ignores it. A lost answer is not repeated, since the agent repeats
-// its message. The answer is sealed in the session, or signed if session is nil.
+// sendAnswer seals a message and sends it to the known addresses of the agent. The envelope contains the epoch of the
+// answered message, so another process of the agent ignores the answer. sendAnswer does not repeat a lost answer,
+// because the agent repeats its message. A nil session means a signed answer.
 func (n *Node) sendAnswer(a arrival, t wire.Type, m encoding.BinaryMarshaler, session *identity.Session) {
 	targets := n.transport.paths.answerAddresses(a.head.KeyID, a.head.Epoch, a.from, time.Now())
 	if len(targets) == 0 {
@@ -36,8 +36,7 @@ func (n *Node) sendAnswer(a arrival, t wire.Type, m encoding.BinaryMarshaler, se
 	}
 }
 
-// encodeToFit encodes a message to at most one datagram. It shortens the lists of an Ack that would exceed the
-// datagram.
+// encodeToFit encodes a message for one datagram. It shortens the lists of an Ack that would exceed the datagram.
 func encodeToFit(m encoding.BinaryMarshaler) ([]byte, error) {
 	for {
 		payload, err := m.MarshalBinary()

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	maxStreams        = 256 // open at a time
-	maxStreamsPerHost = 8   // open at the same time from an IPv4 address, or an IPv6 /64
-	// streamGrace is the age after which an incomplete stream may be closed for a new stream at a limit. A request
-	// consists of a short write, so complete requests arrive earlier.
+	maxStreams        = 256 // number of concurrent streams
+	maxStreamsPerHost = 8   // number of concurrent streams from an IPv4 address or an IPv6 /64
+	// streamGrace is the age at which an incomplete stream may be closed to admit a new stream. A request consists of a
+	// single short write, so complete requests arrive earlier.
 	streamGrace = 500 * time.Millisecond
 )
 
@@ -60,13 +60,13 @@ func (s *connections) admit(conn net.Conn, from netip.Addr, now time.Time) (*con
 	return n, frame.None
 }
 
-// evict closes the oldest incomplete stream that fits and is older than streamGrace. It reports whether it closed a
+// evict closes the oldest incomplete stream that matches and is older than streamGrace. It reports whether it closed a
 // stream.
 func (s *connections) evict(now time.Time, fits func(*connection) bool) bool {
 	for e := s.open.Front(); e != nil; e = e.Next() {
 		o := e.Value.(*connection)
 		if now.Sub(o.since) < streamGrace {
-			return false // all others are younger
+			return false // all other streams are younger
 		}
 		if o.reading && fits(o) {
 			o.evicted = true

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// roleLine is the first line of an overwatch node's NodeMeta. Agents have none.
+// roleLine is the first line of an overwatch node's NodeMeta. Agents have no NodeMeta.
 const roleLine = "gslb overwatch"
 
 // maxMembers is the maximum number of listed overwatch nodes.
@@ -49,8 +49,8 @@ func (d *delegate) LocalState(bool) []byte { return nil }
 func (d *delegate) MergeRemoteState([]byte, bool) {}
 
 // NotifyAlive decides whether a node becomes a member. It rejects agents, invalid addresses, and nodes above
-// maxMembers. Without configured seeds, it also rejects all nodes except proved peers at their proved addresses: this
-// node sends probes to each member, so a sender must not choose their addresses.
+// maxMembers. Without configured seeds, it also rejects all nodes except authenticated peers at their authenticated
+// addresses: this node sends probes to each member, so a sender must not choose the addresses.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.node.options.NodeID {
 		return nil

@@ -50,7 +50,7 @@ func (n *Node) handleMessage(ctx context.Context, a arrival) {
 	n.acknowledge(a, msg, outcome, introduced)
 }
 
-// apply passes an accepted message to the registry. introduced are the introductions for the Ack of a heartbeat.
+// apply passes an accepted message to the registry. introduced contains the introductions for the Ack of a heartbeat.
 func (n *Node) apply(ctx context.Context, msg trust.Message) (o registry.Outcome, introduced []wire.NodeCertificate,
 	err error) {
 	if msg.Type == wire.TypeHeartbeat {
@@ -120,7 +120,7 @@ func convertCheckTime(b *wire.Backend, sentAtMillis int64) {
 	}
 }
 
-// acknowledge answers a message with an Ack, which lists the rejected backends.
+// acknowledge answers a message with an Ack that lists the rejected backends.
 func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome,
 	introduced []wire.NodeCertificate) {
 	for _, claim := range outcome.Refused {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxShards bounds the workers for heartbeats and transitions: with more workers, the registry is the limit. At most
-	// half of the cores, rounded up, have workers, since DNS needs the other cores during a flood.
+	// maxShards is the maximum number of workers for heartbeats and transitions: with more workers, the registry is the
+	// bottleneck. At most half of the cores, rounded up, have workers, because DNS needs the other cores during a flood.
 	maxShards = 4
 	// enrolWorkers is the maximum number of concurrent Enrols, which wait for shared writes to the disk. Package trust
 	// limits their CPU usage.

@@ -16,8 +16,8 @@ import (
 // the same number may be in use.
 const bindTries = 16
 
-// receiveBuffer is the requested socket buffer in octets: half a second of heartbeats of 10,000 agents that begin at
-// the same time.
+// receiveBuffer is the requested socket buffer in octets: half a second of heartbeats of 10,000 agents that start
+// simultaneously.
 const receiveBuffer = 4 << 20
 
 // sockets are a node's UDP socket and TCP listener, on the same port.

@@ -13,18 +13,18 @@ import (
 // controlSize is the buffer size for the requested control message, in octets.
 const controlSize = 64
 
-// locals stores the address of this host to which a sender's packets arrive, and sends answers from this address.
-// Otherwise, if the socket is bound to all addresses of a host with several, the kernel may select another source
-// address, which firewalls and NAT would drop.
+// locals stores the address of this host that a sender uses, and sends answers from this address. If the socket is
+// bound to all addresses of a host with several addresses, the kernel may otherwise select another source address,
+// which firewalls and NAT would drop.
 type locals struct {
 	many bool // the socket is bound to all addresses, and the kernel reports the destination of packets
 
 	mu      sync.Mutex
 	reached map[netip.AddrPort]path
-	own     map[string]own // by the control message of a packet; at most maxOwn
+	own     map[string]own // by the control message of a packet; at most maxOwn entries
 }
 
-// own is an address of this host, with the control message to send from it.
+// own is an address of this host, with the control message that makes it the source address.
 type own struct {
 	addr netip.Addr
 	back []byte

@@ -38,7 +38,7 @@ type Member struct {
 	JoinedAt        time.Time
 	Self            bool
 
-	isDead bool // memberlist treats it as dead
+	isDead bool // memberlist treats the member as dead
 }
 
 // members copies the list of memberlist, which returns pointers into its state.
@@ -47,7 +47,7 @@ type members struct {
 
 	mu     sync.Mutex
 	byName map[string]*Member
-	asked  string // the last pinged dead member
+	asked  string // the dead member that was pinged last
 }
 
 func newMembers(self Member, interval time.Duration) *members {

@@ -38,12 +38,12 @@ type Node struct {
 	rejections rejections
 	list       *memberlist.Memberlist // set by Run before its first use
 	config     *memberlist.Config
-	answers    atomic.Uint64 // sealed answers, their sequence number
+	answers    atomic.Uint64 // number of sealed answers, which is their sequence number
 
 	heartbeats sync.Pool // of *wire.Heartbeat
 }
 
-// New opens the sockets, to detect a used port early. It reads no packets before Run.
+// New opens the sockets, which detects a used port early. It reads no packets before Run.
 func New(o Options) (*Node, error) {
 	if err := o.complete(); err != nil {
 		return nil, err

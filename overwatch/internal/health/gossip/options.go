@@ -40,7 +40,7 @@ type Registry interface {
 	ApplyGoodbye(ctx context.Context, from trust.Agent) error
 }
 
-// Options configures a Node. Every field is required unless its comment states otherwise.
+// Options configures a Node. Every field is required unless its comment says that it is optional.
 type Options struct {
 	// Bind is the address and port for UDP and TCP; "" means DefaultBind, and port 0 any free port.
 	Bind string
@@ -81,7 +81,7 @@ type Refused struct {
 	Claim   wire.RefusedClaim
 }
 
-// complete checks the options and fills in defaults. The keys are checked by package frame.
+// complete validates the options and sets defaults. Package frame validates the keys.
 func (o *Options) complete() error {
 	switch {
 	case o.Identity == nil, o.Trust == nil, o.Registry == nil, o.Registerer == nil:

@@ -18,9 +18,9 @@ const (
 	pingedFor = 30 * time.Second
 )
 
-// paths stores the addresses for answers to agents: the source of their datagrams, also behind NAT.
+// paths stores the addresses for answers to agents: the sources of their datagrams. It supports agents behind NAT.
 //
-// The source of a verified message is preferred. An agent that sends only streams is answered at the source of its
+// A verified message has precedence over a ping. For an agent that sends only streams, paths uses the source of its
 // pings; frame.AgentName describes who could forge such a ping.
 type paths struct {
 	mu       sync.Mutex
@@ -28,7 +28,8 @@ type paths struct {
 	pings    map[string]path
 	// streamed are the sources of verified streams, for display.
 	streamed map[identity.KeyID]path
-	// greetings are the sources of push/pulls, by the name in them. A TCP connection proves its source address.
+	// greetings contains the sources of push/pulls by the node name in the message. A TCP connection proves the source
+	// address.
 	greetings map[string]path
 }
 
@@ -69,9 +70,9 @@ func (p *paths) recordGreeting(name string, from netip.Addr, now time.Time) {
 	storePath(p.greetings, name, path{netip.AddrPortFrom(from, 0), now}, pingedFor)
 }
 
-// provedAddress returns the source of an authentic message if it is proved: the source of a stream, or the source of a
-// datagram that also sent a push/pull with the name of the agent's process. The source of a datagram without a
-// push/pull can be forged.
+// provedAddress returns the source of an authentic message if the address is proved. A stream proves its source. A
+// datagram proves it only together with a push/pull from the same address with the name of the agent's process, because
+// its source can be forged.
 func (p *paths) provedAddress(key identity.KeyID, epoch uint64, from origin) netip.Addr {
 	if from.stream {
 		return from.addr.Addr()
@@ -97,7 +98,7 @@ func (p *paths) recordVerified(key identity.KeyID, from origin, now time.Time) {
 }
 
 // latest returns the source of the last message of a certificate's holder, or an invalid address. The port is 0 for a
-// stream, since it was closed.
+// stream, because the connection is closed.
 func (p *paths) latest(key identity.KeyID) netip.AddrPort {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,8 +127,8 @@ func storePath[K comparable](m map[K]path, key K, new path, lifetime time.Durati
 	m[key] = new
 }
 
-// answerAddresses returns the addresses for an answer: the source of the datagram, otherwise the up to two known
-// addresses of the agent.
+// answerAddresses returns the addresses for an answer: the source of the datagram, or else up to two known addresses of
+// the agent.
 func (p *paths) answerAddresses(key identity.KeyID, epoch uint64, from origin, now time.Time) []netip.AddrPort {
 	if !from.stream {
 		return []netip.AddrPort{from.addr}

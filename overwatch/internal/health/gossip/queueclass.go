@@ -12,8 +12,8 @@ import (
 const (
 	maxClassMessages  = 8192     // messages in a class
 	maxClassOctets    = 16 << 20 // octets of messages in a class
-	maxSenderMessages = 8        // messages of a sender in a class
-	sampledSources    = 8        // compared sources in a full class; the largest loses messages
+	maxSenderMessages = 8        // messages of one sender in a class
+	sampledSources    = 8        // number of compared sources in a full class; the largest source loses messages
 )
 
 // arrival is a queued message.

@@ -26,7 +26,7 @@ const (
 
 	// maxGreetings is the maximum number of stored agents that have read this node's Hello and have not sent a message.
 	maxGreetings = 1024
-	// greetingsApart is the minimum time between the first and the last Hello of an agent that rejects this node. An agent
+	// greetingsApart is the minimum time between the first and the last Hello to an agent that rejects this node. An agent
 	// that accepts the certificate enrolls immediately.
 	greetingsApart = 10 * time.Second
 	// greetingLasts is three times the longest pause of an agent between two attempts.
@@ -37,13 +37,13 @@ const (
 type RejectedNode struct {
 	NodeID string
 	KeyID  identity.KeyID
-	Agents []string // ordered, at most maxRejectingAgents
+	Agents []string // sorted, at most maxRejectingAgents
 }
 
 // rejections stores the reports of agents about other nodes. Any goroutine may use it.
 type rejections struct {
 	mu    sync.Mutex
-	nodes map[wire.NodeCertificate]map[string]time.Time // until when, by agent id
+	nodes map[wire.NodeCertificate]map[string]time.Time // expiry time, by agent id
 }
 
 // replaceReport replaces the nodes that an authenticated agent rejects.
@@ -119,11 +119,11 @@ func (n *Node) introductions(rejected []wire.NodeCertificate) (introduced []wire
 	return introduced
 }
 
-// greetings are the agents that have read this node's Hello and sent no message since: they reject its certificate.
-// The holder of the gossip key can forge them. Any goroutine may use it.
+// greetings contains the agents that have read this node's Hello and have sent no message since, because they reject
+// its certificate. The holder of the gossip key can forge entries. Any goroutine may use it.
 type greetings struct {
 	mu  sync.Mutex
-	all map[string]greeting // by the agent's name in gossip
+	all map[string]greeting // by the agent's gossip name
 }
 
 type greeting struct {
@@ -178,8 +178,8 @@ func (g *greetings) countSilent(now time.Time) (count int, from netip.Addr) {
 	return count, from
 }
 
-// Rejecting returns the number of agents that seem to reject the certificate of this node, and the address of any of
-// them: they have read its Hello several times and have sent no message. This is no proof.
+// Rejecting returns the number of agents that probably reject the certificate of this node, and the address of one of
+// them. They have read the Hello of this node several times and have sent no message, which is no proof.
 func (n *Node) Rejecting() (count int, from netip.Addr) {
 	return n.transport.greetings.countSilent(time.Now())
 }

@@ -72,7 +72,7 @@ func (n *Node) syncWithPeers(ctx context.Context) error {
 	}
 }
 
-// seeds has the seeds that were never reached, with the time of the first attempt.
+// seeds contains the seeds that this node has never reached, with the time of the first attempt.
 type seeds struct {
 	mu    sync.Mutex
 	tried map[string]time.Time // zero: reached
@@ -94,8 +94,8 @@ func (s *seeds) note(seed string, reached bool, now time.Time) {
 
 // SilentNode is another overwatch node that does not answer.
 type SilentNode struct {
-	Node      string    // its name, or the seed that never answered
-	Since     time.Time // last answer, or first attempt
+	Node      string    // node name, or the seed that never answered
+	Since     time.Time // time of the last answer, or of the first attempt
 	NeverSeen bool      // it never answered
 }
 

@@ -40,7 +40,7 @@ type transport struct {
 	greetings   greetings
 	locals      *locals
 	self        self
-	// deliver is called with each message of an agent, and may retain it. It must not block.
+	// deliver receives each message of an agent, and may retain it. It must not block.
 	deliver func(message []byte, from origin)
 
 	buffers sync.Pool // of *bytes.Buffer, for the contents of streams
@@ -51,7 +51,7 @@ type transport struct {
 	readers sync.WaitGroup
 }
 
-// self is the data for answers of the transport: this node's name, boot nonce and Hello.
+// self contains the data for answers of the transport: this node's name, boot nonce and Hello.
 type self struct {
 	nodeID string
 	boot   identity.Nonce
@@ -155,7 +155,7 @@ func (d *transport) DialTimeout(addr string, timeout time.Duration) (net.Conn, e
 	return frame.Dialer{Keyring: d.keyring, Allowed: replyKinds}.Dial(d.ctx, addr, timeout)
 }
 
-// DialAddressTimeout is DialTimeout; the name in the address does not count.
+// DialAddressTimeout is DialTimeout. It ignores the name in the address.
 func (d *transport) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (net.Conn, error) {
 	return d.DialTimeout(a.Addr, timeout)
 }

@@ -41,8 +41,8 @@ func (d *transport) readPackets() {
 	}
 }
 
-// packet checks a packet and passes it on, or returns the reason for dropping it. control has the packet's control
-// messages. packet does not retain the slices.
+// packet validates a packet and delivers it, or returns the reason for dropping it. control contains the packet's
+// control messages. packet does not retain the slices.
 func (d *transport) packet(raw, control []byte, on *scratch, from netip.AddrPort, now time.Time) frame.Fault {
 	plain, fault := d.keyring.OpenPacket(on.plain, raw)
 	if fault != frame.None {
@@ -75,15 +75,15 @@ func (d *transport) packet(raw, control []byte, on *scratch, from netip.AddrPort
 	}
 }
 
-// fromAgent reports whether a ping comes from an agent, so that the transport answers it: a single ping for this node
-// without a reply port. The ping of an overwatch node has a reply port. memberlist receives it, and its answer may
-// carry news of other nodes.
+// fromAgent reports whether an agent sent a ping, so that the transport answers it: a single ping for this node without
+// a reply port. The ping of an overwatch node has a reply port. memberlist receives this ping, and its answer may
+// contain news about other nodes.
 func (d *transport) fromAgent(p *frame.Packet) bool {
 	return p.Single && p.ReplyPort == 0 && (len(p.Target) == 0 || string(p.Target) == d.self.nodeID)
 }
 
 // pong answers a ping with the boot nonce. back is the control message that sets the source address. If the kernel
-// rejects an answer, the answer is lost, like a packet that is lost in the network.
+// rejects the answer, the answer is lost, like a packet that the network loses.
 func (d *transport) pong(sequence uint32, on *scratch, from netip.AddrPort, back []byte) {
 	answer := frame.AppendAck(on.answer, sequence, d.self.boot[:])
 	_, _, _ = d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(on.packet, answer), back, from)

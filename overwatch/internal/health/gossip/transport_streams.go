@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	headerTime = 3 * time.Second // for the header of a stream to arrive
+	headerTime = 3 * time.Second // timeout of the header of a stream
 	bodyTime   = 5 * time.Second // for its ciphertext
 )
 
@@ -20,7 +20,7 @@ func (d *transport) acceptStreams() {
 	for {
 		conn, err := d.tcp.AcceptTCP()
 		if err != nil {
-			if stopped(err) || !d.rest() { // out of file descriptors, most likely: others get time to close theirs
+			if stopped(err) || !d.rest() { // probably out of file descriptors: wait until other goroutines close theirs
 				return
 			}
 			continue
@@ -44,8 +44,8 @@ func (d *transport) stream(conn *net.TCPConn) {
 	}
 }
 
-// request reads the request of an admitted connection and passes it on, or returns the reason why it is dropped.
-// Without a fault the connection has been closed or has another owner.
+// request reads the request of an admitted connection and delivers it, or returns the reason for dropping it. Without
+// an error, the connection is closed or has another owner.
 func (d *transport) request(s *connection, from netip.AddrPort) frame.Fault {
 	s.conn.SetReadDeadline(time.Now().Add(headerTime))
 	header, fault := d.keyring.ReadRequestHeader(s.conn)
@@ -83,7 +83,7 @@ func (d *transport) request(s *connection, from netip.AddrPort) frame.Fault {
 		d.greet(s)
 		return frame.None
 	}
-	given = true // memberlist reads it until it closes the connection
+	given = true // memberlist reads the connection until it closes it
 	select {
 	case d.streams <- &readConn{Conn: s.conn, rest: bytes.NewReader(wire), release: func() { d.connections.release(s) }}:
 	case <-d.ctx.Done():
@@ -102,7 +102,7 @@ func (d *transport) greet(s *connection) {
 	_, _ = s.conn.Write(d.keyring.SealReply(nil, frame.AppendPushPull(nil, d.self.hello)))
 }
 
-// readConn is a connection after its request was read. Reading it returns the request and then io.EOF.
+// readConn is a connection with a fully read request. Reading it returns the request and then io.EOF.
 type readConn struct {
 	net.Conn
 	rest    io.Reader

@@ -1,5 +1,5 @@
-// Package holds reacts to mass-failure holds. It writes the beginning and end of each hold to the audit log, and starts
-// an own check of each backend in a hold, so that the first failed check ends the hold of a backend that is down.
+// Package holds reacts to mass-failure holds. It writes the start and end of each hold to the audit log, and requests
+// an own check of each backend in a hold. The first failed check ends the hold of a backend that is down.
 //
 // The registry calls RecordChange and CheckBackend, which add to a queue and return. The root calls Run, which starts
 // the checks. The registry decides about holds.
@@ -27,7 +27,7 @@ type Worker struct {
 
 	mu   sync.Mutex
 	held map[registry.ID]bool // to check
-	wake chan struct{}        // has an element while backends are queued
+	wake chan struct{}        // contains a token while backends are queued
 }
 
 // New returns a Worker that calls record for each change. record must not block; audit.Queue.AddChange implements it.
@@ -35,8 +35,8 @@ func New(record func(audit.Change), log zerolog.Logger) *Worker {
 	return &Worker{record: record, log: log, held: map[registry.ID]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// RecordChange passes a change to the audit log, except the end of a hold by an operator: the operator's request has
-// its own entry. It does not block, and any goroutine may call it.
+// RecordChange writes a change to the audit log, except the end of a hold by an operator, because the operator's
+// request has its own entry. It does not block. Any goroutine may call it.
 func (k *Worker) RecordChange(c registry.HoldChange) {
 	entry := audit.Change{Action: api.AuditRelease, Resource: "brake", ResourceID: c.Subject(), Actor: audit.ActorNode,
 		ActorType: api.ActorSystem, Before: auditValueOf(c)}
@@ -49,7 +49,7 @@ func (k *Worker) RecordChange(c registry.HoldChange) {
 	k.record(entry)
 }
 
-// CheckBackend queues a backend in a hold for an own check. It does not block, and any goroutine may call it.
+// CheckBackend queues a backend in a hold for an own check. It does not block. Any goroutine may call it.
 func (k *Worker) CheckBackend(id registry.ID) {
 	k.mu.Lock()
 	k.held[id] = true

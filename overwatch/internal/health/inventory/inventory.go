@@ -47,7 +47,7 @@ type Inventory struct {
 
 	mu      sync.Mutex
 	servers map[registry.ID]model.Server
-	busy    map[registry.ID]chan struct{} // servers that are being changed; closed at the end of the change
+	busy    map[registry.ID]chan struct{} // servers with a change in progress; closed at the end of the change
 }
 
 // New declares the stored servers to the registry, which must be running.
@@ -118,9 +118,9 @@ func (inv *Inventory) full() bool {
 	return count > MaxServers
 }
 
-// Follow applies the creation, change or deletion of a server by another node. stored returns the currently stored
-// server, nil if the store has none. Like New, Follow declares the server even if the configuration or an agent
-// declares the same backend.
+// Follow applies the creation, change or deletion of a server by another node. stored returns the stored server, or nil
+// if there is none. Like New, Follow declares the server even if the configuration or an agent declares the same
+// backend.
 func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() (*model.Server, error)) error {
 	_, ours, release, err := inv.take(ctx, id)
 	if err != nil {

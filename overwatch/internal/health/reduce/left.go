@@ -2,16 +2,17 @@ package reduce
 
 import "strings"
 
-// Omitted is a set of the parts that a node omits from an agent's check, and of the reasons.
+// Omitted is a set of the omitted parts of an agent's check, with the reasons.
 type Omitted uint16
 
-// The parts and reasons. Those before BodyContains reduce the check to a connection.
+// The parts and reasons. The values before BodyContains reduce the check to a connection.
 const (
 	Headers Omitted = 1 << iota
 	Send
 	Address
 	Method
-	// Elsewhere is set if the agent reports from another address, and no allowed_cidrs covers the address of the backend.
+	// Elsewhere means that the agent reports from another address, and no allowed_cidrs contains the address of the
+	// backend.
 	Elsewhere
 	// Unknown is set if this version of the node does not support the check.
 	Unknown
@@ -22,7 +23,7 @@ const (
 	ByPolicy
 )
 
-// open lists the parts that reduce a check to a connection, each with the reason.
+// open lists the parts that reduce a check to a connection, with the reasons.
 var open = []struct {
 	part   Omitted
 	reason string
@@ -41,7 +42,7 @@ var judged = []struct {
 	key  string
 }{{BodyContains, "body_contains"}, {BodyMatches, "body_matches"}, {Expect, "expect"}}
 
-// String returns a sentence with the omitted parts and the reason, empty if there are none.
+// String returns a sentence with the omitted parts and the reason, or "" if there are none.
 func (l Omitted) String() string {
 	if l&ByPolicy != 0 {
 		return "this node uses the check in overwatch.agent_policies instead of the agent's check"

@@ -3,9 +3,9 @@
 // check, and evaluates no pattern. Otherwise the check results, which DNS publishes, would reveal to an agent which
 // services the node can reach.
 //
-// If the node would have to change the request of a check, the check becomes a connection. If the node evaluates only
-// fewer conditions, the check retains its request. The agent evaluates the omitted conditions. The functions have no
-// side effects and compile no pattern.
+// If the node would have to change the request of a check, the check becomes a connection. If the node only evaluates
+// fewer conditions, the check keeps its request. The agent evaluates the omitted conditions. The functions have no side
+// effects and compile no pattern.
 package reduce
 
 import (
@@ -30,8 +30,8 @@ const MaxThreshold = 10
 // repeated lists the methods that a node copies from an agent's check. They have no side effects on the backend.
 var repeated = []string{"", "GET", "HEAD", "OPTIONS"}
 
-// Check returns the own check for an agent's check, and the omitted parts. own is true if the node may use the protocol
-// of the check with the backend: the backend has the address of the agent, or the operator allows its address.
+// Check returns the own check for an agent's check, and the omitted parts. own reports whether the node may use the
+// protocol of the check: the backend has the address of the agent, or the operator permits its address.
 func Check(asked check.Spec, own bool) (check.Spec, Omitted) {
 	d := asked.Detail.Detail()
 	left := changed(asked, d)

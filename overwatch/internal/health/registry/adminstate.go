@@ -21,17 +21,17 @@ type AdminState struct {
 	Port uint16
 
 	Healthy  bool          // of an override
-	Weight   int           // of a weight; it replaces the declared weight
+	Weight   int           // weight that replaces the declared weight
 	Share    float64       // final share of a drain, from 0 to below 1
 	Duration time.Duration // the time in which a drain reaches Share
 
 	Reason string
-	// Source is the interface that set it, CreatedBy the user.
+	// Source is the interface that set the admin state, CreatedBy the user.
 	Source, CreatedBy string
 	CreatedAt         time.Time
-	// StartsAt is zero for an admin state that began when it was set. ExpiresAt is zero for an admin state without an end.
+	// StartsAt is zero for an admin state without a scheduled start. ExpiresAt is zero for an admin state without an end.
 	StartsAt, ExpiresAt time.Time
-	// IsActive is true after the begin. For a stored admin state it is true if the audit log of this node has the begin.
+	// IsActive is true after the start. In the store, it is true if the audit log of this node contains the start.
 	IsActive bool
 }
 
@@ -43,7 +43,7 @@ func (o *AdminState) startTime() time.Time {
 	return o.StartsAt
 }
 
-// Endpoint returns the address, with the port unless the port is 0.
+// Endpoint returns the address, and the port unless the port is 0.
 func (o *AdminState) Endpoint() string {
 	if o.Port == 0 {
 		return o.Address.String()

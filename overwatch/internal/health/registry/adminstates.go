@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// ErrNoAdminState is the error of ClearAdminState for an admin state that does not exist.
+// ErrNoAdminState is the error of ClearAdminState if the admin state does not exist.
 var ErrNoAdminState = errors.New("no such admin state")
 
 // ErrUnknownBackend is the error of commands for an unknown backend.
@@ -22,15 +22,16 @@ var ErrUnknownBackend = errors.New("no such backend")
 // scheduledState is an active or scheduled admin state.
 type scheduledState struct {
 	AdminState
-	// from and until are its begin and end by the monotonic clock, so that a step of the wall clock does not move them.
+	// from and until are the start and end by the monotonic clock, so that a step of the wall clock does not change them.
 	// until is zero for an admin state without an end.
 	from, until time.Time
 	timer       deadlineAt
 	drain       *status.Ramp // of a drain
 }
 
-// SetAdminState applies an admin state, now or at its begin, and replaces the admin state of the same kind and object.
-// The backend may be unknown. An expired admin state only ends the replaced one. The caller stores the admin state.
+// SetAdminState applies an admin state, immediately or at its start, and replaces the admin state of the same kind and
+// object. The backend may be unknown. An expired admin state only ends the replaced admin state. The caller stores the
+// admin state.
 func (r *Registry) SetAdminState(ctx context.Context, o AdminState) error {
 	if err := o.normalize(); err != nil {
 		return err
@@ -45,8 +46,8 @@ func (r *Registry) SetAdminState(ctx context.Context, o AdminState) error {
 	})
 }
 
-// ClearAdminState ends an active or scheduled admin state. Port 0 selects the override for all ports of the address,
-// and no override for a single port.
+// ClearAdminState ends an active or scheduled admin state. Port 0 selects only the override for all ports of the
+// address.
 func (r *Registry) ClearAdminState(ctx context.Context, kind api.OrderKind, service string, address netip.Addr,
 	port uint16) error {
 	o := AdminState{Kind: kind, Service: service, Address: address, Port: port}
@@ -101,7 +102,7 @@ func (w *writer) refreshAffected(o AdminState, now time.Time) {
 	}
 }
 
-// activateAdminState applies o, now or at its begin. The caller refreshes the records.
+// activateAdminState applies o, immediately or at its start. The caller refreshes the records.
 func (w *writer) activateAdminState(o AdminState, now time.Time) {
 	before := w.replacedDrain(&o, now)
 	w.adminStates[o.Service] = slices.DeleteFunc(w.adminStates[o.Service],
@@ -109,7 +110,7 @@ func (w *writer) activateAdminState(o AdminState, now time.Time) {
 	o.IsActive = !now.Before(o.StartsAt)
 	next := &scheduledState{AdminState: o, from: now.Add(o.startTime().Sub(now))}
 	if o.IsActive && next.from.After(now) {
-		next.from = now // set by a node with a fast clock
+		next.from = now // another node with a fast clock has set it
 	}
 	if !o.ExpiresAt.IsZero() {
 		next.until = now.Add(o.ExpiresAt.Sub(now))
@@ -136,7 +137,7 @@ func (w *writer) replacedDrain(o *AdminState, now time.Time) *status.Ramp {
 	return nil
 }
 
-// scheduleAdminState sets the deadline for the begin or the end of o.
+// scheduleAdminState sets the deadline for the start or the end of o.
 func (w *writer) scheduleAdminState(o *scheduledState) {
 	switch {
 	case !o.IsActive:
@@ -182,7 +183,7 @@ func (o *scheduledState) handleDeadline(w *writer, at deadlineAt, now time.Time)
 	w.scheduleAdminState(o)
 }
 
-// restoreAdminState applies a stored admin state. If it has begun since it was stored, restoreAdminState calls
+// restoreAdminState applies a stored admin state. If it has started since it was stored, restoreAdminState calls
 // AdminStateBegan. If it has expired, restoreAdminState calls AdminStateExpired.
 func (w *writer) restoreAdminState(o AdminState, now time.Time) {
 	isRecorded := o.IsActive || o.StartsAt.IsZero()

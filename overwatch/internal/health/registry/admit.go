@@ -51,7 +51,7 @@ func idOf(said *wire.Backend) ID {
 	return ID{Service: said.Service, Address: said.Address.Unmap(), Port: said.Port}
 }
 
-// statementOf returns the part of a wire.Backend on which decisions depend.
+// statementOf returns the part of a wire.Backend that decisions use.
 func statementOf(said *wire.Backend, region string) statement {
 	return statement{
 		state: said.Claim, weight: said.Weight, draining: said.Draining, drainMillis: said.DrainMillis,
@@ -99,7 +99,7 @@ func orDefault(millis uint32, def time.Duration) time.Duration {
 // the node checks it. The burst lets an agent change all of its backends in one report. Changes beyond the limits are
 // deferred: the next accepted heartbeat has the complete state of the agent.
 const (
-	changeRate  = 64 // tokens for each second
+	changeRate  = 64 // tokens per second
 	changeBurst = 1024
 	newCost     = 8
 	// deferralsLogged is the minimum time between two log lines about the deferred changes of an agent.
@@ -111,7 +111,8 @@ func newBudget() tokenbucket.Bucket {
 	return tokenbucket.New(tokenbucket.PerSecond(changeRate, changeBurst))
 }
 
-// deferred returns the outcome of a message with deferred changes. The message updates the last-seen time of the agent.
+// deferred returns the outcome of a message with deferred changes. The message updates only the last-seen time of the
+// agent.
 func (w *writer) deferred(a *agent, now time.Time) Outcome {
 	w.updateLastSeen(a, now)
 	if a.isPublished {

@@ -26,17 +26,17 @@ type AgentState struct {
 	// Refused lists the backends that this node rejected.
 	Refused []wire.RefusedClaim
 	Figures wire.Figures
-	// LeftAt is the time of its goodbye. It is zero before the goodbye, and after a later message.
+	// LeftAt is the time of its leave message. It is zero before the leave message, and after a later message.
 	LeftAt time.Time
 }
 
-// HasLeft reports whether the last message of the agent was its goodbye.
+// HasLeft reports whether the last message of the agent was its leave message.
 func (a *AgentState) HasLeft() bool { return !a.LeftAt.IsZero() }
 
-// Report is the result of an agent's checks of a backend, by its last message.
+// Report is the result of an agent's checks of a backend in its last message.
 type Report struct {
-	// At is the time of the message. CheckedAt is the time of the last check by the clock of this node, zero if there was
-	// none.
+	// At is the time of the message. CheckedAt is the time of the last check by the clock of this node, or zero without a
+	// check.
 	At, CheckedAt time.Time
 	// Latency is the duration of the last check, 0 if it is unknown.
 	Latency time.Duration
@@ -62,7 +62,7 @@ type agent struct {
 	isPublished bool
 	timer       deadlineAt
 	region      string
-	// address is the proved source address of the agent's last message, invalid if no address is proved.
+	// address is the proved source address of the agent's last message, or invalid.
 	address netip.Addr
 	// records are in the order of the agent's last heartbeat.
 	records []*record
@@ -75,7 +75,7 @@ type agent struct {
 	refusalsLogged time.Time
 	// evidence is the number of backends that the agent reports healthy while own checks fail.
 	evidence status.Tally
-	// hold is the active mass-failure hold of the agent, or nil. isQueued is true if it is in queuedHolds.
+	// hold is the active mass-failure hold of the agent, or nil. isQueued reports whether the agent is in queuedHolds.
 	hold     *hold
 	isQueued bool
 }

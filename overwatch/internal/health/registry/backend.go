@@ -50,12 +50,12 @@ type Backend struct {
 	DrainEndsAt time.Time
 	DrainTo     float64
 
-	// LastHealthyAt is the last time at which the backend could serve, with a precision of the last change for a serving
-	// backend. It is zero for a backend that never served.
+	// LastHealthyAt is the last time at which the backend could serve. For a serving backend it is the time of the last
+	// change. It is zero for a backend that never served.
 	LastHealthyAt time.Time
 	// CreatedAt is the time at which this node first knew the backend. It is stored across restarts.
 	CreatedAt time.Time
-	// UpdatedAt is the time of the last change of a field other than OwnCheck.
+	// UpdatedAt is the time of the last change of any field except OwnCheck.
 	UpdatedAt time.Time
 
 	agent *agent
@@ -170,13 +170,13 @@ type Declaration struct {
 	// Agent is the id of the agent that is authorized to report the server, "" if no agent is. Reports of other agents
 	// that contradict successful own checks are ignored.
 	Agent string
-	// Check is shared by all backends with the same check; there may be 400,000 backends. The zero Handle means the zero
-	// Spec.
+	// Check is shared by all backends with the same check, because there may be 400,000 backends. The zero Handle means
+	// the zero Spec.
 	Check unique.Handle[check.Spec]
 	Host  Host
 }
 
-// Host is a host name that resolves to backends. Its addresses share its weight equally.
+// Host is a host name that resolves to backends. The backends share its weight equally.
 type Host struct {
 	Name      string // host name, "" for the zero Host
 	Addresses int    // number of addresses

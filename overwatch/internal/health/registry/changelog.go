@@ -6,11 +6,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The log has a line for each change of a status, within these limits.
+// Rate limits of the log lines about changes of a status.
 const (
-	// quietFor is the time after a line about a backend in which further changes are counted and not logged.
+	// quietFor is the time after a line about a backend in which the log only counts further changes.
 	quietFor = 30 * time.Second
-	// linesAtOnce is the maximum number of lines within linesEvery. An additional line has the number of suppressed lines.
+	// linesAtOnce is the maximum number of lines within linesEvery. A further line contains the number of suppressed
+	// lines.
 	linesAtOnce = 20
 	linesEvery  = time.Second
 )
@@ -64,7 +65,7 @@ func addBackendFields(e *zerolog.Event, r *record) *zerolog.Event {
 		Str("reason", r.published.Reason)
 }
 
-// newLogLine returns a log event, nil if the limit of lines is reached.
+// newLogLine returns a log event, or nil above the limit of lines.
 func (w *writer) newLogLine(now time.Time) *zerolog.Event {
 	c := &w.changes
 	if now.Sub(c.since) >= linesEvery {

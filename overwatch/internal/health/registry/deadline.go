@@ -14,7 +14,7 @@ const tick = 100 * time.Millisecond
 // deadline. The maximum limits the memory of removed records if an agent continuously reports new backends.
 const maxRefreshDelay = time.Minute
 
-// deadlineAt is a time since the start of the registry. It is never zero for a deadline that is set.
+// deadlineAt is a time since the start of the registry. A set deadline is never zero.
 type deadlineAt time.Duration
 
 // deadlineHandler is an object of the writer with deadlines.
@@ -51,8 +51,8 @@ func (w *writer) deadlineFor(t time.Time) deadlineAt {
 	return max(deadlineAt((since+tick-1)/tick*tick), 1)
 }
 
-// setDeadline calls handleDeadline of handler at t. set is the current deadline, zero without a deadline. An earlier
-// deadline remains, a later deadline is replaced.
+// setDeadline makes the registry call handleDeadline of handler at t. set is the current deadline, or zero. An earlier
+// deadline remains, and t replaces a later deadline.
 func (w *writer) setDeadline(handler deadlineHandler, set *deadlineAt, t time.Time) {
 	at := w.deadlineFor(t)
 	if *set != 0 && *set <= at {
@@ -72,9 +72,9 @@ func (w *writer) handleDeadlines(now time.Time) {
 }
 
 const (
-	// maxSleep is the maximum sleep of the writer, so that the writer notices a pause of the process.
+	// maxSleep is the maximum sleep of the writer. It lets the writer notice a pause of the process.
 	maxSleep = time.Second
-	// maxLateness is the delay after which the process is considered to have been paused.
+	// maxLateness is the delay after which the registry assumes a pause of the process.
 	maxLateness = time.Second
 )
 

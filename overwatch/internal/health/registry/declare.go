@@ -87,7 +87,7 @@ func (r *Registry) AddStaticDeclarations(ctx context.Context, declarations []Dec
 	return nil
 }
 
-// undeclared returns the indexes in part of backends that configuration does not declare.
+// undeclared returns the indexes in part of backends that the configuration does not declare.
 func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(part), func(i int32) bool {
 		rec := w.lookupRecord(declarations[i].ID)
@@ -99,9 +99,9 @@ func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
 // endpoint. There may be 400,000 declarations, so it copies none.
 func groupByService(declarations []Declaration) (order []int32, err error) {
 	numbers := make(map[string]int)               // of the services, in order of appearance
-	begins := make([]int, 1, len(declarations)+1) // start of each service; before the sum: sizes
+	begins := make([]int, 1, len(declarations)+1) // start of each service; initially the sizes
 	of := make([]int32, len(declarations))
-	var firsts []int32 // by service: its first declaration
+	var firsts []int32 // first declaration of each service
 	number := -1
 	for i := range declarations {
 		d := &declarations[i]

@@ -8,11 +8,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// agentDrain is a drain that an agent requested. The drain of a declared server continues after the agent's goodbye:
-// the machine stops, and own checks detect the stop only after the failure threshold.
+// agentDrain is a drain that an agent requested. The drain of a declared server continues after the agent's leave
+// message: the machine stops, and own checks detect the stop only after the failure threshold.
 type agentDrain struct {
 	ramp   status.Ramp
-	leftAt time.Time // time of the goodbye, zero for a connected agent
+	leftAt time.Time // time of the leave message; zero for a connected agent
 }
 
 // stored returns the stored form of d, with wall clock times. d may be nil.
@@ -86,9 +86,9 @@ func (w *writer) storeLeftDrains(a *agent, now time.Time) {
 	}
 }
 
-// endExpiredDrains ends drains of r by an agent. The drain of a lost agent ends, since the agent may not return. The
-// drain of an agent that has left ends when an own check that began after the goodbye succeeds. Without own checks,
-// it ends after remove_after.
+// endExpiredDrains ends drains of r by an agent. The drain of a lost agent ends, because the agent may not return. The
+// drain of an agent that has left ends when an own check that began after the leave message succeeds. Without own
+// checks, it ends after remove_after.
 func (w *writer) endExpiredDrains(r *record, now time.Time) {
 	if c := r.report; c != nil && c.drain != nil && w.isLost(c.agent, now) {
 		c.drain, c.statement.draining = nil, false
@@ -108,8 +108,8 @@ func (w *writer) endExpiredDrains(r *record, now time.Time) {
 	}
 }
 
-// EndLeftDrain ends the drain of a declared server that its former agent requested, by request of an operator. It
-// reports whether there was such a drain.
+// EndLeftDrain ends, for an operator, the drain of a declared server that its former agent requested. It reports
+// whether there was such a drain.
 func (r *Registry) EndLeftDrain(ctx context.Context, id ID) (ended bool, err error) {
 	err = runChange(ctx, r, func(w *writer, now time.Time) error {
 		if rec := w.lookupRecord(id); rec != nil && rec.leftDrain != nil {

@@ -48,7 +48,7 @@ func (s HoldState) HeldBackends(v *View) iter.Seq[*Backend] {
 	}
 }
 
-// Subject returns the service, or the agent or region with its kind in front.
+// Subject returns the service, or the kind and name of the agent or region.
 func (s HoldState) Subject() string {
 	switch {
 	case s.Region != "":
@@ -62,9 +62,9 @@ func (s HoldState) Subject() string {
 // HoldChange is the beginning or the end of a hold.
 type HoldChange struct {
 	HoldState
-	// Began is true at the beginning and false at the end.
+	// Began is true at the start and false at the end.
 	Began bool
-	// Backends lists the backends that the hold covers from now on, or covered until now.
+	// Backends lists the backends that the hold covers after its start, or covered until its end.
 	Backends []ID
 	// EndReason is the reason of the end. It is "" at the beginning, and after an operator's release.
 	EndReason string

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// isolation is the self-isolation of this node: status.Isolation with its begin and end. It lasts at least a validation
+// isolation is the self-isolation of this node: status.Isolation with its start and end. It lasts at least a validation
 // interval.
 type isolation struct {
 	status.Isolation
@@ -41,7 +41,7 @@ func (w *writer) setEvidence(r *record, next status.Evidence) {
 	r.evidence = next
 }
 
-// updateIsolation begins or ends self-isolation. It has no effect during SetStaticDeclarations: if only some servers
+// updateIsolation starts or ends self-isolation. During SetStaticDeclarations it has no effect: if only some servers
 // have moved to another region, the evidence is incomplete.
 func (w *writer) updateIsolation(now time.Time) {
 	if w.isDeclaring {
@@ -76,7 +76,7 @@ func (i *isolation) handleDeadline(_ *writer, at deadlineAt, _ time.Time) {
 	}
 }
 
-// ignoreFailedChecks ignores the failed own checks from before the begin of self-isolation.
+// ignoreFailedChecks ignores the failed own checks from before the start of self-isolation.
 func (w *writer) ignoreFailedChecks(now time.Time) {
 	for r := range w.records() {
 		if v := r.published.OwnCheck; v.State == check.StateUnhealthy && !v.IsIgnored {
@@ -87,8 +87,8 @@ func (w *writer) ignoreFailedChecks(now time.Time) {
 	}
 }
 
-// isIgnored reports whether the failed own check next is ignored. During self-isolation this is each failed check.
-// After self-isolation, an ignored check stays ignored while checks begin to succeed. The next failed check decides.
+// isIgnored reports whether the failed own check next is ignored. During self-isolation, each failed check is ignored.
+// After self-isolation, an ignored check remains ignored until the next check; if that check fails, it takes effect.
 func (w *writer) isIgnored(previous, next OwnCheck) bool {
 	if next.State != check.StateUnhealthy {
 		return false
@@ -99,5 +99,5 @@ func (w *writer) isIgnored(previous, next OwnCheck) bool {
 	return previous.IsIgnored && next.Failures == 0
 }
 
-// IsIsolated reports whether this node ignores failed own checks because it is cut off from most backends.
+// IsIsolated reports whether this node ignores failed own checks because it has lost the connection to most backends.
 func (v *View) IsIsolated() bool { return v.isIsolated.Load() }

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// ApplyWarnings replaces the early warnings of all backends of an agent. Backends that m omits have no warning.
-// Backends that the agent has not reported yet are skipped, since the next heartbeat repeats the warning.
+// ApplyWarnings replaces the early warnings of all backends of an agent. Backends that m omits have no warning. It
+// skips backends that the agent has not reported yet, because the next heartbeat repeats the warning.
 func (r *Registry) ApplyWarnings(ctx context.Context, from trust.Agent, m *wire.Signal) (Outcome, error) {
 	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		warnings := make(map[ID]wire.Warnings, len(m.Backends))
@@ -22,7 +22,7 @@ func (r *Registry) ApplyWarnings(ctx context.Context, from trust.Agent, m *wire.
 	})
 }
 
-// ApplyDrain begins a drain of all backends of an agent. The next heartbeats repeat it.
+// ApplyDrain starts a drain of all backends of an agent. The next heartbeats repeat the message.
 func (r *Registry) ApplyDrain(ctx context.Context, from trust.Agent, m *wire.Drain) (Outcome, error) {
 	return runCommand(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		return w.changeReports(from, now, func(rec *record) {
@@ -45,7 +45,7 @@ func (w *writer) changeReports(from trust.Agent, now time.Time, change func(*rec
 	a.budget.Spend(now, len(a.records))
 	w.updateLastSeen(a, now)
 	for _, rec := range slices.Clone(a.records) {
-		if from.MaySpeakFor(rec.id.Service) { // others are being withdrawn
+		if from.MaySpeakFor(rec.id.Service) { // other reports are being withdrawn
 			change(rec)
 			w.refreshBackend(rec, now)
 		}

@@ -22,7 +22,8 @@ type Timing struct {
 	ValidationEnabled bool
 	// ValidationInterval is the time between two own checks of a backend. A result expires after three intervals.
 	ValidationInterval time.Duration
-	// FlapWindow is the window in which the last three stops of a flapping backend are. Zero means DefaultFlapWindow.
+	// FlapWindow is the length of the window for flapping: a backend flaps if its last three stops are in the window. Zero
+	// means DefaultFlapWindow.
 	FlapWindow time.Duration
 }
 
@@ -74,8 +75,8 @@ type Options struct {
 	// AdminStateBegan is called when a scheduled admin state begins, AdminStateExpired when an admin state expires.
 	// Optional.
 	AdminStateBegan, AdminStateExpired func(AdminState)
-	// Protection returns the settings of mass-failure protection of a service, for "" of agents and regions. SetTiming
-	// applies a change. Nil disables mass-failure protection.
+	// Protection returns the settings of the mass-failure protection of a service, or of agents and regions for "".
+	// SetTiming applies a change. Nil disables mass-failure protection.
 	Protection func(service string) status.Protection
 	// HoldChanged is called for each hold that begins or ends. Optional.
 	HoldChanged func(HoldChange)

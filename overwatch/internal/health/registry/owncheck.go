@@ -14,9 +14,9 @@ const (
 	publishDelay = 250 * time.Millisecond
 )
 
-// ApplyCheckResult applies the result of an own check. It ignores results of unknown backends and of backends that are
-// no longer checked. Changes are published on return, except that the times of an unchanged result in a large service
-// follow within publishDelay.
+// ApplyCheckResult applies the result of an own check. It ignores results of unknown backends and of backends without
+// an own check. Changes are published when it returns. For an unchanged result in a large service, the times follow
+// within publishDelay.
 func (r *Registry) ApplyCheckResult(ctx context.Context, v CheckResult) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.lookupRecord(v.ID)

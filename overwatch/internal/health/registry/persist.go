@@ -38,7 +38,7 @@ type saving struct {
 	restored []store.Status
 	unused   map[ID]int
 	timer    deadlineAt
-	// ready is true if a batch may be sent, busy that a batch is being stored.
+	// ready reports whether a batch may be sent, busy whether a batch is being stored.
 	ready, busy bool
 	lastError   time.Time
 }

@@ -6,7 +6,7 @@ import (
 	"gslb.internal/overwatch/internal/health/status"
 )
 
-// holdsOf returns the holds of s, new inactive holds if it has none.
+// holdsOf returns the holds of s. It creates inactive holds if s has none.
 func (w *writer) holdsOf(s *service) *[status.ReportKinds]hold {
 	if s.holds == nil {
 		s.holds = new([status.ReportKinds]hold)
@@ -17,7 +17,7 @@ func (w *writer) holdsOf(s *service) *[status.ReportKinds]hold {
 	return s.holds
 }
 
-// updateServiceHolds begins or ends the holds of s.
+// updateServiceHolds starts or ends the holds of s.
 func (w *writer) updateServiceHolds(s *service, now time.Time) {
 	if s.holds == nil {
 		return
@@ -28,7 +28,7 @@ func (w *writer) updateServiceHolds(s *service, now time.Time) {
 	}
 }
 
-// updateHold begins or ends a hold by the rules of status.Hold.
+// updateHold starts or ends a hold by the rules of status.Hold.
 func (w *writer) updateHold(h *hold, settings status.Protection, now time.Time) {
 	if h.IsActive() {
 		w.updateActiveHold(h, settings, now)
@@ -37,8 +37,8 @@ func (w *writer) updateHold(h *hold, settings status.Protection, now time.Time) 
 	}
 }
 
-// recordsToHold returns the records that h covers if it begins now, nil if it stays inactive. Records of other holds
-// are not counted, except that a hold that preserves a region replaces the holds of agents.
+// recordsToHold returns the records that h would cover from now on, or nil if h stays inactive. It omits records of
+// other holds. A hold that preserves a region replaces the holds of agents.
 func (w *writer) recordsToHold(h *hold, settings status.Protection, now time.Time) (held []*record) {
 	var stopped []*record
 	for _, r := range h.subject.reportedRecords() {
@@ -57,7 +57,7 @@ func (w *writer) recordsToHold(h *hold, settings status.Protection, now time.Tim
 	return held
 }
 
-// beginHold begins h. Reports that are older than the window stay accepted, unless h preserves a region.
+// beginHold starts h. Reports that are older than the window stay accepted, unless h preserves a region.
 func (w *writer) beginHold(h *hold, settings status.Protection, held []*record, now time.Time) {
 	for _, r := range h.subject.reportedRecords() {
 		report := r.unconfirmedReport(h.kind)

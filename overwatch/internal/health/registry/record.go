@@ -17,14 +17,14 @@ type service struct {
 	slot *slot
 	// records are ordered by address and port.
 	records []*record
-	// dirty is true if the backends must be published before the command ends, notify if Options.Changed must then be
-	// called.
+	// dirty is true if the backends must be published before the command ends. notify is true if Options.Changed must then
+	// be called.
 	dirty, notify bool
 	timer         deadlineAt // for delayed publication of own checks, and for replaced servers
 	evidence      status.Tally
 	holds         *[status.ReportKinds]hold // nil before the first unconfirmed report
-	// round is the round of the last declarations of the service by configuration. hasReplaced is true if servers of an
-	// earlier round still serve (see removeReplaced).
+	// round is the round of the last configured declarations of the service. hasReplaced is true if servers of an earlier
+	// round still serve (see removeReplaced).
 	round         uint64
 	hasReplaced   bool
 	hasAgentDrain bool // a published backend is drained by its agent
@@ -39,8 +39,8 @@ func (s *service) find(id ID) (int, bool) {
 type record struct {
 	id      ID
 	service *service
-	// static and api are the declarations by configuration and the API, report is the agent report, or nil.
-	// A record without any of the three is removed.
+	// static and api are the declarations by configuration and the API, report is the agent report; each can be nil. A
+	// record with three nil values is removed.
 	static, api *declared
 	report      *report
 	// leftDrain is the drain of an agent that has left, or nil.
@@ -59,8 +59,8 @@ type record struct {
 	evidence  status.Evidence
 	// timer is the deadline of the record in the queue, and savedAt the time of the last save. Zero means unset.
 	timer, savedAt deadlineAt
-	// lastKnown is the state by the last evidence. isLastKnownOld is true if the evidence is so old that a single failed
-	// check replaces it.
+	// lastKnown is the state according to the last evidence. isLastKnownOld is true for old evidence, which a single
+	// failed check replaces.
 	lastKnown      check.State
 	isLastKnownOld bool
 	isNew          bool
@@ -97,11 +97,12 @@ type report struct {
 	omitted                  reduce.Omitted
 	drain                    *agentDrain
 	warnings                 *status.Warnings // nil if no early warning lowers the share
-	// round is the number of the agent's last message with this report. Reports with an older number are withdrawn.
+	// round is the number of the agent's last message with this report. The registry withdraws reports with an older
+	// number.
 	round uint64
 }
 
-// statement is the part of a wire.Backend on which decisions depend. It is comparable.
+// statement is the part of a wire.Backend that decisions use. It is comparable.
 type statement struct {
 	state    wire.Claim
 	weight   uint16

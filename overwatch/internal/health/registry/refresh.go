@@ -69,8 +69,8 @@ func (w *writer) statusInputs(r *record, now time.Time) status.Inputs {
 	return in
 }
 
-// hasOnlyFailedSince reports whether own checks have failed since t, and none has succeeded. The failures may be fewer
-// than failure_threshold: with the silence of the agent, nothing shows that the backend still works.
+// hasOnlyFailedSince reports whether all own checks since t have failed, and at least one has failed. There may be
+// fewer failures than failure_threshold: the agent is silent, so there is no evidence that the backend still works.
 func (v *OwnCheck) hasOnlyFailedSince(t time.Time) bool {
 	return v.Failures > 0 && v.At.After(t) && !v.succeededAt.After(t)
 }
@@ -107,8 +107,8 @@ func (w *writer) checkInterval(r *record) time.Duration {
 	return interval
 }
 
-// updateLastKnown stores the current conclusion as last known if there is evidence. An unmonitored backend is last
-// known healthy, so that it serves until the first failed check when its check is enabled.
+// updateLastKnown stores the current conclusion as last known if there is evidence. The last known state of an
+// unmonitored backend is healthy, so that it serves until the first failed check after its check is enabled.
 func (w *writer) updateLastKnown(r *record, evidence status.Inputs, unforced status.Conclusion) {
 	none := evidence.Report == check.StateUnknown && !evidence.Stale && evidence.Check == check.StateUnknown
 	if none && !(evidence.CheckOff && evidence.Unmonitored) {
@@ -180,8 +180,8 @@ func (w *writer) shareInputs(r *record, in status.Inputs, now time.Time) status.
 	return l
 }
 
-// updateRecovery begins the recovery ramp of r if r was down and now serves, and ends the ramp if r is down. The first
-// result of a new backend, an override and the end of a drain begin no ramp.
+// updateRecovery starts the recovery ramp of r if r was down and now serves, and ends the ramp if r is down. The first
+// result of a new backend, an override and the end of a drain start no ramp.
 func (w *writer) updateRecovery(r *record, in status.Inputs, now time.Time) {
 	was := r.published
 	switch serves := status.Conclude(in).MayServe; {
@@ -213,7 +213,7 @@ func (w *writer) showAdminStates(b *Backend, now time.Time) {
 // isServable reports whether b serves, or would serve without its drain.
 func (b *Backend) isServable() bool { return b.MayServe || b.IsDrained() }
 
-// IsDrained reports whether only the drain of b stops it.
+// IsDrained reports whether b would serve without its drain.
 func (b *Backend) IsDrained() bool {
 	return b.Reason == status.ReasonDrained || b.Reason == status.ReasonDrainedAnyway
 }
@@ -278,8 +278,8 @@ func haveSameAnswers(a, b Backend) bool {
 	return a == b
 }
 
-// scheduleRefresh sets a deadline for the next change of r by time: the earliest of the times passed to wakeBy, at most
-// maxRefreshDelay from now.
+// scheduleRefresh sets a deadline for the next time-dependent change of r: the earliest of the times passed to wakeBy,
+// at most maxRefreshDelay from now.
 func (w *writer) scheduleRefresh(r *record, now time.Time) {
 	latest := now.Add(maxRefreshDelay)
 	wakeBy := func(t time.Time) {

@@ -49,7 +49,7 @@ func (g *region) queueHoldUpdate(w *writer) {
 	}
 }
 
-// soleReporter returns the agent of all unconfirmed reports about g, "" if there are several agents. emptiesRegion
+// soleReporter returns the agent of all unconfirmed reports about g, or "" if there are several agents. emptiesRegion
 // reports whether its reports would stop all serving backends of g.
 func (g *region) soleReporter() (id string, emptiesRegion bool) {
 	var stopped []*record
@@ -67,7 +67,7 @@ func (g *region) soleReporter() (id string, emptiesRegion bool) {
 	return id, status.EmptiesRegion(len(stopped), g.servingWithout(stopped))
 }
 
-// updateHold begins or ends the hold of g.
+// updateHold starts or ends the hold of g.
 func (g *region) updateHold(w *writer, now time.Time) {
 	g.isQueued = false
 	settings := w.options.Protection("")
@@ -104,7 +104,7 @@ func (a *agent) queueHoldUpdate(w *writer) {
 	}
 }
 
-// updateHold begins or ends the hold of a.
+// updateHold starts or ends the hold of a.
 func (a *agent) updateHold(w *writer, now time.Time) {
 	a.isQueued = false
 	if a.hold == nil {

@@ -48,7 +48,7 @@ func (s *service) awaitsFirstCheck() bool {
 	})
 }
 
-// hasNoStatus reports whether there was no evidence about b since the restart.
+// hasNoStatus reports whether the registry has no evidence about b since the restart.
 func (b *Backend) hasNoStatus() bool {
 	return b.Reason == status.ReasonUnknown ||
 		b.Reason == status.ReasonRememberedUnhealthy && b.OwnCheck.State == check.StateUnknown

@@ -39,8 +39,8 @@ func (r *Registry) ApplyTransition(ctx context.Context, from trust.Agent, m *wir
 	})
 }
 
-// ApplyGoodbye withdraws all reports of an agent without delay. The agent stays in the view. A declared server that the
-// agent drained stays drained until an own check succeeds.
+// ApplyGoodbye withdraws all reports of an agent immediately, after its leave message. The agent stays in the view. A
+// declared server that the agent drained stays drained until an own check succeeds.
 func (r *Registry) ApplyGoodbye(ctx context.Context, from trust.Agent) error {
 	return runChange(ctx, r, func(w *writer, now time.Time) error {
 		if a := w.agents[from.ID()]; a != nil {
@@ -221,8 +221,8 @@ func (w *writer) applyReport(a *agent, from trust.Agent, said *wire.Backend, now
 }
 
 // isRecovering reports whether an agent reports a backend healthy after fewer successes than success_threshold,
-// although the backend was last known unhealthy and no own check decides. An agent that has just started does so. The
-// report then has no state. A report without a number of successes is accepted.
+// although the backend was last known unhealthy and no own check decides. A newly started agent sends such reports. The
+// report is then treated as a report without a state. A report without a number of successes is accepted.
 func (w *writer) isRecovering(rec *record, said *wire.Backend, now time.Time) bool {
 	if said.Claim != wire.ClaimHealthy || rec.lastKnown != check.StateUnhealthy ||
 		w.hasCurrentCheck(rec, now) && !rec.published.OwnCheck.IsIgnored {

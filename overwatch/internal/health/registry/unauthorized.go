@@ -24,7 +24,7 @@ func (r *record) hasUnauthorizedReporter() bool {
 	return d != nil && r.report != nil && d.agent != r.report.agent.id
 }
 
-// canTakeOver reports whether a may replace the reporter of r: a is the agent of the declaration, and the reporter is
+// canTakeOver reports whether a may replace the reporter of r: the declaration names a, and the current reporter is
 // unauthorized.
 func (r *record) canTakeOver(a *agent) bool {
 	return r.hasUnauthorizedReporter() && r.effectiveDeclaration().agent == a.id

@@ -80,7 +80,7 @@ func (r *record) hasCompleteCheck() bool {
 	return left == 0 && requested.Type == check.TCP
 }
 
-// wouldServeWithout reports whether b serves, or would serve without the agent's report of the kind.
+// wouldServeWithout reports whether b would serve without the agent's report of the kind.
 func (b *Backend) wouldServeWithout(kind status.ReportKind) bool {
 	return b.Override == nil && (b.MayServe || kind == status.ReportUnhealthy && b.Share > 0)
 }

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Order converts an order into the store's form.
+// Order converts an admin state to the form of the store.
 func Order(o registry.AdminState) store.Order {
 	return store.Order{
 		Kind: o.Kind, Service: o.Service, Address: o.Endpoint(), Healthy: o.Healthy, Weight: o.Weight, Share: o.Share,
@@ -26,7 +26,7 @@ func momentOrNil(t time.Time) *time.Time {
 	return new(api.Moment(t))
 }
 
-// OrderOf converts a stored order into the registry's form.
+// OrderOf converts a stored admin state to the form of the registry.
 func OrderOf(o store.Order) (registry.AdminState, error) {
 	r := registry.AdminState{
 		Kind: o.Kind, Service: o.Service, Healthy: o.Healthy, Weight: o.Weight, Share: o.Share, Duration: o.Over,

@@ -1,4 +1,4 @@
-// Package restore loads the stored backends, admin states and servers for the registry at the start of a node, and
+// Package restore loads the stored backends, admin states and servers for the registry at the start of a node. It
 // converts admin states between the registry and the store. It skips and logs unusable records, so that the node always
 // starts. The package has no state and starts no goroutine. The root calls it.
 package restore
@@ -62,7 +62,7 @@ func Servers(servers []model.Server, log zerolog.Logger) []model.Server {
 	return sound
 }
 
-// makeable returns spec if it is valid, otherwise spec without its pattern if that is valid, otherwise a connection.
+// makeable returns spec if it is valid, or else spec without its pattern if the result is valid, or else a connection.
 // Missing times and thresholds stay missing.
 func makeable(spec check.Spec) check.Spec {
 	plain := spec.Detail.Detail()

@@ -5,7 +5,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Inputs has all inputs of the effective status of a backend. check.StateUnknown means "none".
+// Inputs contains all inputs of the effective status of a backend. check.StateUnknown means that there is no report or
+// no own check.
 type Inputs struct {
 	// Override is the state that an override sets.
 	Override check.State
@@ -24,10 +25,9 @@ type Inputs struct {
 	Isolated bool
 	// CheckOff is true if the node's own check of this backend is switched off.
 	CheckOff bool
-	// Unmonitored is true if own checks are switched off for the node or the backend, and that no agent reports the
-	// backend.
+	// Unmonitored is true if own checks are disabled for the node or the backend, and no agent reports the backend.
 	Unmonitored bool
-	// LastKnown is the state that the last evidence gave. At first it is the state from before the restart.
+	// LastKnown is the state according to the last evidence. At first it is the state before the restart.
 	LastKnown check.State
 }
 
@@ -38,7 +38,7 @@ type Conclusion struct {
 	Reason   string
 }
 
-// Values of the columns of the truth table. A cell of a row has the bits of all values that match.
+// Values of the columns of the truth table. A cell of a row contains the bits of all matching values.
 const (
 	none uint8 = 1 << iota // no override, no report, no own check, nothing known
 	healthy

@@ -38,14 +38,14 @@ type Damping struct {
 // defaultMaxDelays is the default of Damping.MaxDelay as a multiple of Delay.
 const defaultMaxDelays = 16
 
-// Damped is the delay of a backend. The zero Damped is no delay.
+// Damped is the current delay of a backend. The zero Damped means no delay.
 type Damped struct {
 	Until time.Time
 	delay time.Duration
 }
 
-// After returns the delay that begins with a stop of a flapping backend at now. window is the time after the end of the
-// previous delay in which a stop still doubles it.
+// After returns the delay after a stop of a flapping backend at now. window is the time after the end of the previous
+// delay in which a stop still doubles the delay.
 func (d Damped) After(settings Damping, now time.Time, window time.Duration) Damped {
 	if settings.Delay <= 0 {
 		return Damped{}

@@ -6,7 +6,7 @@ package status
 // The evidence is each backend with a recent own check. A successful check is evidence for the node's connection. A
 // failed check of a backend that its agent reports healthy is evidence against it. Other failed checks are no evidence:
 // if agent and node agree, or if no agent reports the backend, the backend itself may have failed. A region is dark if
-// more of its backends contradict than succeed.
+// its backends have more contradictions than successes.
 //
 // The node is cut off if all of these hold:
 //   - two regions are dark, or the only region with evidence is dark
@@ -40,7 +40,7 @@ func (t *Tally) add(k EvidenceKind, n int) {
 	}
 }
 
-// EvidenceKind is the kind of evidence of a backend: for or against the node's connection.
+// EvidenceKind is the meaning of a backend's evidence: for or against the node's connection.
 type EvidenceKind uint8
 
 // The kinds of evidence.
@@ -67,7 +67,7 @@ func (i *Isolation) Replace(previous, next Evidence) {
 	i.add(next, +1)
 }
 
-// add adds n, which is 1 or -1, to the sums to which e contributes.
+// add adds n, which is 1 or -1, to the sums with a contribution of e.
 func (i *Isolation) add(e Evidence, n int) {
 	if e.Kind == EvidenceNone {
 		return
@@ -97,7 +97,7 @@ func (i *Isolation) add(e Evidence, n int) {
 	}
 }
 
-// difference returns the change of a sum to which a condition contributes 1 while it is true.
+// difference returns the change of a sum that counts a condition with 1 while it is true.
 func difference(before, after bool) int {
 	switch {
 	case before == after:

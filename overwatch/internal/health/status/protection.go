@@ -21,15 +21,15 @@ type Protection struct {
 }
 
 const (
-	// minProtected is the smallest number of serving backends that a hold protects. Half of two backends is a single
+	// minProtected is the minimum number of serving backends that a hold protects. Half of two backends would be a single
 	// failure.
 	minProtected = 3
-	// minKept is the smallest number of backends of a region that Protection.KeepRegion protects.
+	// minKept is the minimum number of backends of a region that Protection.KeepRegion protects.
 	minKept = 2
 )
 
 // IsExceeded reports whether the share of stopped backends exceeds the limit. stopped is the number of backends that
-// reports stop within the window, others the number of backends that serve.
+// reports stop within the window. others is the number of the other serving backends.
 func (p Protection) IsExceeded(stopped, others int) bool {
 	all := stopped + others
 	return p.Enabled && all >= minProtected && stopped*100 > p.Percent*all
@@ -45,7 +45,7 @@ type ReportKind int
 const (
 	// ReportUnhealthy stops a backend.
 	ReportUnhealthy ReportKind = iota
-	// ReportWarning lowers the share of a backend by an early warning.
+	// ReportWarning is an early warning that lowers the share of a backend.
 	ReportWarning
 	ReportKinds
 )
@@ -103,10 +103,10 @@ func (h *Hold) Until(p Protection) time.Time {
 	return h.Since.Add(p.HoldTime)
 }
 
-// Begin activates the hold. A hold from before a restart begins in the past.
+// Begin activates the hold. The start of a hold from before a restart is in the past.
 func (h *Hold) Begin(since time.Time) { h.Since, h.emptySince = since, time.Time{} }
 
-// CanBeginWith reports whether r can contribute to the beginning of the hold. r may be nil.
+// CanBeginWith reports whether r can contribute to the start of the hold. r may be nil.
 func (h *Hold) CanBeginWith(r *UnconfirmedReport, p Protection, now time.Time) bool {
 	if r == nil || r.Final {
 		return false

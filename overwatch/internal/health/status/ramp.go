@@ -11,11 +11,11 @@ const (
 	// WarningSteps is the number of steps in which an early warning lowers a share. A step is a twentieth of the whole,
 	// as for a drain.
 	WarningSteps = 18
-	// LeastShare is the share that early warnings leave: the agent still reports healthy.
+	// LeastShare is the share that remains with early warnings, because the agent still reports healthy.
 	LeastShare = 0.1
 )
 
-// MaxRampTime is the maximum duration of a ramp. A longer duration is a mistyped unit.
+// MaxRampTime is the maximum duration of a ramp. A longer duration is probably a mistyped unit.
 const MaxRampTime = 24 * time.Hour
 
 // Ramp lowers the share of a backend in equal steps from 1 to a final share, or raises it back to 1 over the same time.
@@ -32,7 +32,7 @@ type Ramp struct {
 	steps  int8 // 0: no ramp
 }
 
-// Drain returns the ramp of a drain to a share. A drain over 0 has its final share immediately.
+// Drain returns the ramp of a drain to a share. Without a duration, the drain has its final share immediately.
 func Drain(since time.Time, over time.Duration, to float64) Ramp {
 	return Ramp{Since: since, Over: min(max(over, 0), MaxRampTime), To: to, steps: DrainSteps}
 }
@@ -74,7 +74,7 @@ func (r *Ramp) Share(now time.Time) float64 {
 	return 1 - (1-r.To)*float64(r.stepAt(now))/float64(r.steps)
 }
 
-// shareOrFull returns the share at now, and 1 for a nil ramp.
+// shareOrFull returns the share at now, or 1 for a nil ramp.
 func (r *Ramp) shareOrFull(now time.Time) float64 {
 	if r == nil {
 		return 1
@@ -100,7 +100,7 @@ func (r *Ramp) NextStep(now time.Time) (at time.Time, moving bool) {
 // End returns the time of the last step of a falling ramp.
 func (r *Ramp) End() time.Time { return r.Since.Add(r.Over - r.Depth) }
 
-// ContinueFrom makes a drain begin at the share of the previous drain at now, so that a new drain never raises the
+// ContinueFrom makes a drain start at the share of the previous drain at now, so that a new drain never raises the
 // share. before may be nil.
 func (r *Ramp) ContinueFrom(before *Ramp, now time.Time) {
 	if before == nil {
@@ -128,8 +128,8 @@ func Lowest(drains ...*Ramp) (lowest *Ramp) {
 	return lowest
 }
 
-// Recovery returns the ramp of a backend that serves after it was down: its share rises from LeastShare to 1 over the
-// given time. The time 0 means no ramp.
+// Recovery returns the ramp of a backend that serves after it was down: its share rises from LeastShare to 1 during the
+// given time. If the time is 0, there is no ramp.
 func Recovery(since time.Time, over time.Duration) Ramp {
 	if over <= 0 {
 		return Ramp{}
@@ -139,8 +139,8 @@ func Recovery(since time.Time, over time.Duration) Ramp {
 	return r
 }
 
-// updateWarning updates the ramp of an early warning. r falls over the given time while the warning lasts. The time 0
-// means that the warning has ended; r then rises.
+// updateWarning updates the ramp of an early warning. During the warning, r falls over the given time. The time 0 means
+// that the warning has ended; r then rises.
 func (r *Ramp) updateWarning(over time.Duration, now time.Time) {
 	switch {
 	case over > 0 && !r.IsActive():

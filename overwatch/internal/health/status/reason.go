@@ -40,8 +40,8 @@ const (
 	ReasonDamped = "damped: the backend flaps, it serves after a delay (flap.delay)"
 	// ReasonRecovering replaces the reason of a backend that serves after it was down, while its share rises.
 	ReasonRecovering = "reduced share: the backend was down, its share rises (recovery.ramp)"
-	// ReasonDrained replaces the reason of a backend that only its drain stops, ReasonDrainedAnyway if an override is
-	// healthy.
+	// ReasonDrained replaces the reason of a backend that would serve without its drain. ReasonDrainedAnyway is the reason
+	// if an override is healthy.
 	ReasonDrained       = "drained"
 	ReasonDrainedAnyway = "drained: an override to healthy does not end a drain"
 )

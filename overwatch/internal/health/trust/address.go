@@ -7,9 +7,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Host describes the machine of this node. Addresses of backends are checked against it and agent_policies.
+// Host describes the machine of this node. Rules for the addresses of backends depend on it and on agent_policies.
 type Host struct {
-	// Ports are the listening ports of the node. A backend at an address of the machine cannot have them.
+	// Ports are the listening ports of the node. A backend at an address of the machine cannot use them.
 	Ports []uint16
 	// Addresses returns the current addresses of the machine's interfaces. Loopback addresses are always included.
 	// Addresses must not block. Optional.
@@ -19,8 +19,8 @@ type Host struct {
 	Loopback bool
 }
 
-// listens reports whether the node itself listens there. Whatever connects a listener's port to a backend would make
-// this node check itself, and read out to an agent what only this machine may ask it.
+// listens reports whether the node listens at an address and port. A backend there would make the node check itself,
+// and reveal responses to an agent that only this machine may request.
 func (h *Host) listens(at netip.AddrPort) bool {
 	if !slices.Contains(h.Ports, at.Port()) {
 		return false
@@ -69,8 +69,8 @@ func (h *Host) judge(at netip.AddrPort, allowed []netip.Prefix) wire.Rule {
 	return 0
 }
 
-// TakesTarget reports whether an address of a host name of the operator may be a backend. allowed are the networks of
-// the host name. Without them, the networks of the service's agents apply, except for loopback, link-local and metadata
+// TakesTarget reports whether an address of an operator's host name may be a backend. allowed contains the networks of
+// the host name. If it is empty, the networks of the service's agents apply, except loopback, link-local and metadata
 // addresses.
 func (h *Host) TakesTarget(at netip.AddrPort, allowed, agents []netip.Prefix) bool {
 	if len(allowed) > 0 {
@@ -93,8 +93,8 @@ func within(prefixes []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// carried returns the IPv4 destination of an IPv6 address: of an IPv4-mapped address (RFC 4291 section 2.5.5.2), or of
-// an address of the well-known NAT64 prefix (RFC 6052 section 2.1). It returns other addresses unchanged.
+// carried returns the IPv4 destination of an IPv6 address: an IPv4-mapped address (RFC 4291 section 2.5.5.2), or an
+// address with the well-known NAT64 prefix (RFC 6052 section 2.1). It returns other addresses unchanged.
 func carried(a netip.Addr) netip.Addr {
 	if a = a.Unmap(); !nat64.Contains(a) {
 		return a
@@ -105,7 +105,7 @@ func carried(a netip.Addr) netip.Addr {
 
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// metadata are the networks outside of link-local with the metadata services of clouds, with the provider.
+// metadata maps networks of cloud metadata services, other than link-local networks, to the provider.
 var metadata = [...]struct {
 	network  netip.Prefix
 	provider string
@@ -121,7 +121,7 @@ var metadata = [...]struct {
 	{netip.MustParsePrefix("fd00:a9fe:a9fe::1/128"), "Akamai (Linode)"},
 }
 
-// provider returns the provider of the metadata service at an address, "" if the address is not a metadata service.
+// provider returns the cloud provider of the metadata service at an address, or "".
 func provider(a netip.Addr) string {
 	for i := range metadata {
 		if metadata[i].network.Contains(a) {

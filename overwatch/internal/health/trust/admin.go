@@ -17,9 +17,9 @@ import (
 var ErrNotPinned = errors.New("no agent of that id is pinned")
 
 // Unpin deletes an agent's pin, also of a revoked agent, or the certificate that Reissue rejected. The node then
-// rejects the agent's messages, and another certificate may enrol for the id. The running process of the agent may not
-// enrol, but a process that starts later may. When Unpin returns nil, the change and the entries are on disk. After an
-// error, no state has changed.
+// rejects the agent's messages, and the agent may enroll with another certificate. The running process of the agent
+// cannot enroll; a later process can. When Unpin returns nil, the change and the entries are on disk. After an error,
+// the state is unchanged.
 func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (t *Trust) findAgent(agentID string) *pinned {
 	return t.byID[agentID]
 }
 
-// dropPin removes a pinned agent and stores its departure, so that its process may not enrol. A later process may.
-// Unless at is zero, a process that started after at may also enrol.
+// dropPin removes a pinned agent and stores its departure, so that its process cannot enroll. A later process can. If
+// at is not zero, a process that started after at can enroll as well.
 func (t *Trust) dropPin(p *pinned, at time.Time) {
 	t.troubles.remove(p.id, identity.KeyID{})
 	t.mu.Lock()
@@ -113,7 +113,8 @@ func (t *Trust) revoke(p *pinned, reason string) store.Pin {
 }
 
 // SetTokens replaces tokens and policies, in the form of Options. It returns the sorted ids of the agents with changed
-// rights. An agent loses a service if the proved token was removed, and regains it by a proof of a current token.
+// rights. An agent loses a service if its proved token was removed. It regains the service with a proof of a current
+// token.
 func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
 	defer t.reportHolders()
 	var lifted []string

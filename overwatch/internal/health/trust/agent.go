@@ -9,8 +9,8 @@ import (
 
 // Agent is the authenticated sender of a message. Only this package makes an Agent; the zero Agent has no rights.
 //
-// Each call returns the current rights. An agent that is revoked or unpinned loses its rights immediately, also for
-// queued messages.
+// Each method returns the current rights. Revocation and unpinning remove the rights immediately, also for queued
+// messages.
 type Agent struct {
 	pinned  *pinned
 	address netip.Addr

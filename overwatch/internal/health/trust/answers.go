@@ -11,10 +11,10 @@ import (
 // Limits of the answers to rejected messages, which any sender can cause. An answer costs a signature (about 25 µs) and
 // a verification (about 60 µs), so that a flood uses at most a few percent of a core.
 const (
-	answersPerSecond = 100 // for each bucket of rejects
+	answersPerSecond = 100 // per bucket
 	answersBurst     = 200
 	// checksPerSecond and checksBurst limit the signatures that the node verifies before a Reject to a pinned agent. The
-	// limit exceeds the limit of the answers, because forged messages of the agent use up verifications, but no answers.
+	// limit exceeds the limit of the answers, because forged messages of the agent use verifications without answers.
 	checksPerSecond = 500
 	checksBurst     = 1000
 	// answerEvery is the minimum time between two Rejects to the same pinned agent.
@@ -29,8 +29,8 @@ const (
 // answers limits Rejects and log lines.
 type answers struct {
 	mu sync.Mutex
-	// rejects[0] limits the Rejects to agents without a pin and about other versions, rejects[1] the Rejects to pinned
-	// agents. A sender with only the gossip key cannot use up the second bucket.
+	// rejects[0] limits the Rejects to agents without a pin and to other versions. rejects[1] limits the Rejects to pinned
+	// agents. A sender with only the gossip key cannot exhaust the second bucket.
 	rejects [2]tokenbucket.Bucket
 	checks  tokenbucket.Bucket
 	lines   tokenbucket.Bucket
@@ -47,15 +47,16 @@ func newAnswers() *answers {
 	}
 }
 
-// mayCheck reports whether a signature may be verified for a Reject to a pinned agent, and counts it if so.
+// mayCheck reports whether the limit permits another signature verification before a Reject to a pinned agent, and
+// counts it.
 func (a *answers) mayCheck(now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.checks.Take(instant(now))
 }
 
-// mayAnswer reports whether a Reject may be sent, and counts it if so. known is true for a verified message of a pinned
-// agent.
+// mayAnswer reports whether the limit permits another Reject, and counts it. known is true for a verified message of a
+// pinned agent.
 func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,12 +86,12 @@ func (a *answers) first(agentID string, code wire.RejectCode, known bool, now ti
 	return true
 }
 
-// forget resets the logged rejections of an agent, so that its next rejection is logged.
+// forget deletes the logged rejections of an agent, so that its next rejection is logged.
 func (a *answers) forget(agentID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.noticed, agentID)
 }
 
-// instant returns the time of an elapsed duration of the clock, for token buckets.
+// instant converts an elapsed duration of the clock to a time for token buckets.
 func instant(elapsed time.Duration) time.Time { return time.Time{}.Add(elapsed) }

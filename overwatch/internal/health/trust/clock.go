@@ -8,15 +8,16 @@ import (
 )
 
 const (
-	// jumpLimit is the largest difference between wall clock and monotonic clock that is not a step. Time synchronization
-	// slews by less.
+	// jumpLimit is the maximum difference between wall clock and monotonic clock that is not treated as a step. Time
+	// synchronization adjusts a clock by less.
 	jumpLimit = time.Minute
-	// settleTime is the time after which a step of the wall clock is used. A wrong clock that is corrected within this
-	// time expires no certificate.
+	// settleTime is the time after which a step of the wall clock takes effect. A wrong clock that is corrected within
+	// this time expires no certificate.
 	settleTime = 5 * time.Minute
 )
 
-// clock returns the time for the validity of certificates: the wall clock, with a step only after settleTime.
+// clock returns the time for the validity of certificates: the wall clock, in which a step takes effect after
+// settleTime.
 type clock struct {
 	read    func() time.Time
 	elapsed func(reading time.Time) time.Duration // monotonic
@@ -26,13 +27,13 @@ type clock struct {
 	wall        time.Time     // at the last reading
 	passed      time.Duration // at the last reading
 	offset      time.Duration // offset of the wall clock after a step
-	trustedFrom time.Duration // elapsed time at which the step is used
+	trustedFrom time.Duration // elapsed time at which the step takes effect
 	isWaiting   bool          // a step has not been applied yet
 }
 
 func newClock(read func() time.Time, log zerolog.Logger) *clock {
 	start := read()
-	elapsed := func(reading time.Time) time.Duration { return reading.Sub(start) } // monotonic if the readings are
+	elapsed := func(reading time.Time) time.Duration { return reading.Sub(start) } // monotonic if both readings are
 	return &clock{read: read, elapsed: elapsed, log: log, wall: start.Round(0)}
 }
 

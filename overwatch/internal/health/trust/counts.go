@@ -36,7 +36,7 @@ func (t *Trust) uncountPin(p *pinned) {
 }
 
 // countAtOrigin counts a pinned agent at the source of its last Enrol. After a restart, the source is unknown until the
-// agent enrols.
+// agent enrolls.
 func (a *attempt) countAtOrigin(p *pinned) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,9 +48,9 @@ func (a *attempt) countAtOrigin(p *pinned) {
 	a.countPin(p, +1)
 }
 
-// admitServices counts the agent once for each proved service that the pin lacks. in lists the proved services that the
-// pin may have, added the newly counted services, and refused the other services. why is the reason of the first
-// refusal.
+// admitServices counts the agent once for each proved service that the pin lacks. in lists the services that the pin
+// may contain, added the newly counted services, and refused the rejected services. why is the reason of the first
+// rejection.
 func (a *attempt) admitServices(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string,
 	refused []wire.RefusedClaim, why string) {
 	a.mu.Lock()
@@ -91,8 +91,8 @@ func (a *attempt) releaseServices(added []string) {
 	}
 }
 
-// revokedHolder returns the id of a revoked agent with the public key of the certificate, or "". A new certificate for
-// the key of a revoked agent stays rejected.
+// revokedHolder returns the id of a revoked agent with the public key of the certificate, or "". The node rejects a new
+// certificate with the key of a revoked agent.
 func (a *attempt) revokedHolder() string {
 	if a.certificate == nil || a.pinned != nil {
 		return ""

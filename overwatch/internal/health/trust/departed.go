@@ -13,8 +13,9 @@ const (
 	maxWindows = MaxAgents
 )
 
-// departure identifies the running process of an agent with a deleted pin, to reject its Enrol. Otherwise the process
-// would pin the old certificate before the operator resets the agent. A process with a later epoch may enrol.
+// departure identifies the running process of an agent with a deleted pin. The node rejects its Enrol, because the
+// process would otherwise pin the old certificate before the operator resets the agent. A process with a later epoch
+// can enroll.
 type departure struct {
 	id    string
 	key   identity.KeyID
@@ -51,9 +52,9 @@ func (d *departed) removeDeparture(key identity.KeyID) {
 	}
 }
 
-// windows has the sequence windows of deleted pins. If a certificate is pinned a second time, it continues with its
-// window, so that recorded messages are rejected. The windows are not stored, because messages to an earlier process of
-// this node are rejected anyway.
+// windows contains the sequence windows of deleted pins. A certificate that is pinned again continues with its window,
+// so that the node rejects recorded messages. The windows are not stored, because the node rejects messages to an
+// earlier process anyway.
 type windows map[identity.KeyID]identity.Window
 
 // storeWindow stores a window. At maxWindows, it replaces a random window, so that a sender cannot choose the replaced

@@ -69,7 +69,7 @@ func (a *attempt) agreeOnSession() (err error) {
 	return err
 }
 
-// checkCertificate parses and checks the certificate of the request, once.
+// checkCertificate parses and validates the certificate of the request. Further calls return the first result.
 func (a *attempt) checkCertificate() error {
 	if a.certificate != nil {
 		return nil
@@ -88,7 +88,7 @@ func (a *attempt) checkCertificate() error {
 	return nil
 }
 
-// checkPinnable returns a refusal if the certificate cannot be pinned for the agent id. Reasons are: the key of a
+// checkPinnable returns a rejection if the certificate cannot be pinned for the agent id. Reasons are: the key of a
 // revoked agent, a certificate or process with a deleted pin, another pinned certificate (a pin is never replaced), and
 // the maximum number of pins.
 func (a *attempt) checkPinnable() *Refusal {
@@ -105,7 +105,7 @@ func (a *attempt) checkPinnable() *Refusal {
 	a.mu.RLock()
 	holder, agents := a.byID[a.request.AgentID], len(a.byID)+len(a.replaced)
 	if _, replaced := a.replaced[a.request.AgentID]; replaced {
-		agents-- // it is counted already
+		agents-- // the agent is already counted
 	}
 	a.mu.RUnlock()
 	switch {
@@ -153,8 +153,8 @@ func (a *attempt) hasRights() bool {
 	return a.pinned != nil && len(a.pinned.rights.Load().grants) > 0
 }
 
-// refuseUnproved returns the refusal for an agent without a proved service. refused is empty if the tokens have changed
-// since the verification.
+// refuseUnproved returns the rejection of an agent without a proved service. refused is empty if the tokens have
+// changed since the verification.
 func (a *attempt) refuseUnproved(refused []wire.RefusedClaim) *Refusal {
 	if len(refused) == 0 {
 		return a.refuse(wire.CodeNotEnrolled, "", tokensChanged)

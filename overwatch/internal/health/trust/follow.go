@@ -8,7 +8,7 @@ import (
 )
 
 // ApplyPeerChange activates the stored state of an agent after an operator of another node revoked, reissued or
-// unpinned it at the time at. lost reports whether the agent has lost its pin.
+// unpinned it. at is the time of the change. lost reports whether the agent has lost its pin.
 func (t *Trust) ApplyPeerChange(agentID string, at time.Time) (lost bool, err error) {
 	defer t.lockAgent(agentID)()
 	pin, found, err := t.pins.LoadPin(agentID)

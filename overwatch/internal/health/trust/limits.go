@@ -11,7 +11,7 @@ import (
 
 // Limits bound the pins of a service. Existing pins stay.
 type Limits struct {
-	MaxAgents    int // maximum number of active pins; a source may have half of them
+	MaxAgents    int // maximum number of active pins; one source may have half of them
 	NewPerSecond int // maximum rate of new pins of a source
 }
 
@@ -25,7 +25,7 @@ const (
 // costs a verification and a write. Each service has a small separate allowance, so that a flood for a service does not
 // block the agents of other services. The new_per_second of a service replaces both limits for the service.
 const (
-	nodePerSecond, nodeBurst = 100, 1000 // a new node pins 10,000 agents within 90 seconds
+	nodePerSecond, nodeBurst = 100, 1000 // a new node can pin 10,000 agents within 90 seconds
 	ownPerSecond, ownBurst   = 0.5, 10
 )
 
@@ -87,8 +87,8 @@ func change[K comparable](counts map[K]int, key K, by int) {
 	}
 }
 
-// admit counts a new pin of a service from a source. If a limit is exceeded, admit counts no pin and returns a sentence
-// about the limit. It returns "" on success.
+// admit counts a new pin of a service from a source. Above a limit, admit counts no pin and returns a sentence about
+// the limit. It returns "" on success.
 func (c *census) admit(service string, host netip.Prefix, now time.Duration) string {
 	l := c.of(service)
 	at := fmt.Sprintf("overwatch.agent_policies[%q]", service)
@@ -110,7 +110,7 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 	return ""
 }
 
-// pace reports whether the rate limit of a source allows a new pin, and counts the pin if so.
+// pace reports whether the rate limit of a source permits a new pin, and counts the pin.
 func (c *census) pace(s serviceSource, l Limits, now time.Duration) bool {
 	limit, at := tokenbucket.PerSecond(float64(l.NewPerSecond), l.NewPerSecond*newBurst), instant(now)
 	b := c.paces.Bucket(s, limit, at)
@@ -120,8 +120,7 @@ func (c *census) pace(s serviceSource, l Limits, now time.Duration) bool {
 	return b.Take(at)
 }
 
-// nodeTakes reports whether the node allows a new pin of a service, from the allowance of the service or from the
-// shared allowance, and counts the pin if so.
+// nodeTakes reports whether the allowance of a service or the shared allowance permits a new pin, and counts the pin.
 func (c *census) nodeTakes(service string, now time.Duration) bool {
 	if c.limits[service].NewPerSecond > 0 {
 		return true

@@ -18,16 +18,15 @@ var ErrNotLocked = errors.New("no token of that service is locked")
 // Lock is a service with tokens that admit no new agents.
 type Lock struct {
 	store.TokenLock
-	Closed bool // the token of agent_tokens is locked, so that no new agent can enrol
+	Closed bool // the token of agent_tokens is locked, so that no new agent can enroll
 }
 
-// tokenName identifies a token of a service in a lock. It is the token mark of the zero key id, and does not reveal the
-// token.
+// tokenName identifies a token of a service in a lock: the token mark of the zero key id. It does not reveal the token.
 func tokenName(token, service string) [16]byte {
 	return identity.TokenMark(token, service, identity.KeyID{})
 }
 
-// lockTokens returns locks of all present tokens of the services, without a change of state. The caller holds mu for
+// lockTokens returns locks of all current tokens of the services, without a change of state. The caller holds mu for
 // reading.
 func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []store.TokenLock) {
 	now, _ := t.clock.readTime()
@@ -117,7 +116,7 @@ func (t *Trust) Locks() []Lock {
 	return list
 }
 
-// Services returns all services for which the agent has proved a token, sorted. Its machine may have these tokens.
+// Services returns the sorted services for which the agent has proved a token. Its machine may have these tokens.
 func (t *Trust) Services(agentID string) []string {
 	p := t.findAgent(agentID)
 	if p == nil {
@@ -179,8 +178,8 @@ func (t *Trust) storeLifted(lifted []string) {
 	t.storeLocks(lifted...)
 }
 
-// storeLocks stores the current locks of services, which may have been set while their removal was stored. The caller
-// must not hold mu.
+// storeLocks stores the current locks of services, which may have been set while the node stored their removal. The
+// caller must not hold mu.
 func (t *Trust) storeLocks(services ...string) {
 	var again []store.TokenLock
 	t.mu.RLock()

@@ -46,7 +46,8 @@ type Refusal struct {
 	Service string // the rejected service, or ""
 	Detail  string // a sentence for operators
 	Epoch   uint64 // for CodeDuplicate and CodeNewEpoch: the latest accepted epoch of the agent
-	// Silent means that no Reject is sent: without a code, without a known sender, or above the limit of answers.
+	// Silent means that the node sends no Reject: there is no code, the sender is unknown, or the limit of answers is
+	// reached.
 	Silent bool
 }
 

@@ -10,14 +10,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// notBeforeSlack is the maximum clock difference for the start of a certificate's validity. The clock of an agent may
-// have been two days fast when the agent created its certificate.
+// notBeforeSlack is the maximum clock difference for the start of a certificate's validity. An agent may have created
+// its certificate with a clock that was two days fast.
 const notBeforeSlack = 48 * time.Hour
 
-// Open authenticates a message. raw is a sealed message, which must not change while the result is in use. The checks
-// are ordered by cost: size, version, boot nonce, revocation and validity, sequence, signature. Only a message with a
-// valid signature advances the sequence. Open also pins the certificate of an Enrol: when it returns without a refusal,
-// the pin is on disk.
+// Open authenticates a message. raw is a sealed message, which must not change while the result is in use. The order of
+// the checks depends on their cost: size, version, boot nonce, revocation and validity, sequence, signature. Only a
+// message with a valid signature advances the sequence. Open also pins the certificate of an Enrol: when it returns
+// without a rejection, the pin is on disk.
 //
 // from is the source of the message, which may be forged. It limits the rate of new pins.
 //
@@ -58,9 +58,9 @@ type attempt struct {
 	origin    netip.Prefix  // source of the message, which may be forged
 	sealed    identity.Sealed
 	pinned    *pinned    // the agent of the pinned certificate, or nil
-	departure *departure // of an agent with a deleted pin, or nil
+	departure *departure // departure of an agent with a deleted pin, or nil
 
-	// The contents of an Enrol. Its certificate may not be pinned.
+	// Contents of an Enrol. Its certificate may be unpinned.
 	request     wire.Enrol
 	certificate *identity.Certificate
 	agreed      *identity.Session // nil if agent or node do not use sessions
@@ -87,7 +87,7 @@ func (a *attempt) openReport() (Message, *Refusal) {
 	if !a.pinned.acceptSequence(&a.sealed, a.elapsed) {
 		return Message{}, a.dropMessage(ReasonReplay, "")
 	}
-	if len(a.pinned.rights.Load().grants) == 0 { // revoked or unpinned in the meantime, or all its tokens changed
+	if len(a.pinned.rights.Load().grants) == 0 { // revoked or unpinned in the meantime, or all tokens changed
 		return Message{}, a.refuse(wire.CodeNotEnrolled, "", tokensChanged)
 	}
 	message := a.message()
@@ -100,8 +100,8 @@ func (a *attempt) openReport() (Message, *Refusal) {
 	return message, nil
 }
 
-// isSealedByAgent reports whether the pinned agent sealed the message: by its signature, or, for a heartbeat, by the
-// code of its session. Other messages are rare and always signed.
+// isSealedByAgent reports whether the pinned agent sealed the message: by its signature, or for a heartbeat by the code
+// of its session. Other messages are rare and always have a signature.
 func (a *attempt) isSealedByAgent(session *identity.Session) bool {
 	if a.sealed.InSession() {
 		return wire.Type(a.sealed.Type) == wire.TypeHeartbeat && a.sealed.Authentic(identity.AgentToNode, session)

@@ -66,8 +66,8 @@ func (t *Trust) Page(offset, limit int) (records []Record, total int) {
 type Counts struct {
 	Revoked  int
 	Valid    int // not revoked
-	Expiring int // of Valid: certificate has expired or expires soon
-	Outdated int // of Valid: proved a service by a token of previous_agent_tokens
+	Expiring int // number of valid certificates that have expired or expire soon
+	Outdated int // number of valid pins with a proof by a token of previous_agent_tokens
 }
 
 // Count counts the pinned agents. A certificate that expires within soon is counted as expiring.
@@ -98,7 +98,7 @@ func (t *Trust) indexOf(agentID string) (at int, found bool) {
 	return slices.BinarySearchFunc(t.ordered, agentID, func(p *pinned, id string) int { return strings.Compare(p.id, id) })
 }
 
-// Pinned reports whether an agent has a pin and is not revoked, and the time of the pin.
+// Pinned reports whether an agent has a pin and is not revoked. It also returns the time of the pin.
 func (t *Trust) Pinned(agentID string) (since time.Time, pinned bool) {
 	record, pinned := t.Get(agentID)
 	return record.FirstSeen, pinned && !record.Revoked

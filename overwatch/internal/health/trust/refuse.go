@@ -17,8 +17,8 @@ func (a *attempt) dropMessage(reason Reason, detail string) *Refusal {
 	}
 }
 
-// refuse returns a rejection with a code. The agent receives a Reject if it sealed the message and the limit of answers
-// allows it.
+// refuse returns a rejection with a code. The agent receives a Reject if it has sealed the message and the limit of
+// answers permits it.
 func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal {
 	r := a.refusalOf(code, service, detail)
 	if !r.Silent {
@@ -33,7 +33,7 @@ func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal 
 }
 
 // noticeLevel returns the log level of a rejection. After a restart of this node, each agent sends one message to the
-// previous process, which needs no attention.
+// previous process. This rejection has a low level.
 func noticeLevel(code wire.RejectCode) zerolog.Level {
 	if code == wire.CodeBootNonce {
 		return zerolog.DebugLevel
@@ -82,8 +82,8 @@ func (a *attempt) mayAnswer(code wire.RejectCode) bool {
 	return true
 }
 
-// isAuthentic reports whether the holder of the key sealed the message. Otherwise a node would send messages to an
-// agent for any sender.
+// isAuthentic reports whether the holder of the key has sealed the message. Without this check, any sender could make a
+// node send messages to an agent.
 func (a *attempt) isAuthentic() bool {
 	if a.request.AgentID != "" && a.checkCertificate() != nil {
 		return false

@@ -10,8 +10,8 @@ import (
 )
 
 // Reissue deletes an agent's pin, also of a revoked agent, and rejects its certificate. The next Enrol with another
-// certificate pins that certificate. The old certificate stays rejected after a restart of the node or the agent. After
-// an error, no state has changed.
+// certificate pins the other certificate. The node rejects the old certificate also after a restart of the node or the
+// agent. After an error, the state is unchanged.
 func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -35,7 +35,8 @@ func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry
 	return nil
 }
 
-// endReissue removes a rejected certificate of Reissue, so that it may enrol. The caller has locked the agent.
+// endReissue removes a certificate that Reissue has rejected, so that the agent can enroll with it. The caller has
+// locked the agent.
 func (t *Trust) endReissue(agentID string, with []store.Entry) error {
 	t.mu.RLock()
 	_, replaced := t.replaced[agentID]

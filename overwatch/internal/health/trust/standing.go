@@ -20,7 +20,7 @@ type pinned struct {
 	rights      atomic.Pointer[rights]           // immutable value
 	session     atomic.Pointer[identity.Session] // of the agent's last Enrol; nil if it signs all messages
 
-	since        time.Duration // time of the pin, or of the start
+	since        time.Duration // time of the pin, or of the start of the process
 	isUnreported atomic.Bool   // no heartbeat or transition since the pin
 	host         netip.Prefix  // source of its last Enrol; guarded by Trust.mu
 
@@ -28,8 +28,8 @@ type pinned struct {
 	window    identity.Window // guarded by mu
 	processes processes       // guarded by mu
 	pin       store.Pin       // guarded by mu; its slices are immutable
-	// answered is the time of the last Reject to the agent, versioned of the last Reject for another version. mu guards
-	// both.
+	// answered is the time of the last Reject to the agent. versioned is the time of the last Reject for another version.
+	// mu guards both.
 	answered, versioned time.Duration
 }
 
@@ -37,7 +37,7 @@ type pinned struct {
 type rights struct {
 	region   string
 	revoked  bool
-	outdated bool    // a service was proved by a token of previous_agent_tokens
+	outdated bool    // a token of previous_agent_tokens proved a service
 	grants   []grant // ordered by service; empty for a revoked or unpinned agent
 	host     *Host   // set if there are grants
 }
@@ -45,7 +45,7 @@ type rights struct {
 // grant is a service that the agent may report.
 type grant struct {
 	service string
-	allowed []netip.Prefix // networks of its backends; empty for no restriction
+	allowed []netip.Prefix // networks of its backends; empty: no restriction
 }
 
 func (g grant) equal(other grant) bool {
@@ -61,7 +61,7 @@ func (s *rights) grant(service string) *grant {
 	return nil
 }
 
-// rightsOf returns the rights of a pin: the services with a proof by a present token. The caller holds mu for reading,
+// rightsOf returns the rights of a pin: the services with a proof by a current token. The caller holds mu for reading,
 // or is New.
 func (t *Trust) rightsOf(key identity.KeyID, pin store.Pin) *rights {
 	s := &rights{region: pin.Region, revoked: pin.Revoked, host: &t.host}

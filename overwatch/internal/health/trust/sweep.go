@@ -15,7 +15,7 @@ const (
 	SilentFor = 10 * time.Minute
 	// sweepEvery is the interval of sweepPins.
 	sweepEvery = 15 * time.Second
-	// sweepBatch is the maximum number of pins per write, which locks their agents.
+	// sweepBatch is the maximum number of pins per write. A write locks the agents of its pins.
 	sweepBatch = 512
 )
 
@@ -73,7 +73,7 @@ func (p *pinned) isExpired(now time.Duration) bool {
 	return p.isUnreported.Load() && now-p.since >= SilentFor && !p.rights.Load().revoked
 }
 
-// selectAgents returns the sorted ids of at most n pinned agents for which fits is true.
+// selectAgents returns the sorted ids of at most n pinned agents for which fits returns true.
 func (t *Trust) selectAgents(n int, fits func(*pinned) bool) (ids []string) {
 	t.mu.RLock()
 	for id, p := range t.byID {
@@ -114,8 +114,8 @@ func (t *Trust) storeReported(ids []string) error {
 	return nil
 }
 
-// deletePins deletes the pins among ids for which fits is true, in a single write and on this node only. The agents may
-// enrol with a valid token. Their recorded messages stay rejected.
+// deletePins deletes the pins among ids for which fits returns true, in a single write and only on this node. The
+// agents can enroll with a valid token. The node still rejects their recorded messages.
 func (t *Trust) deletePins(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -190,7 +190,7 @@ func (t *Trust) Select(s Selection) []string {
 }
 
 // UnpinSelected deletes the pins of the ids that s still selects, and returns these ids. After an error, no pin is
-// deleted. In contrast to Unpin, the running agents may enrol with a valid token.
+// deleted. Unlike after Unpin, the running agents can enroll with a valid token.
 func (t *Trust) UnpinSelected(ctx context.Context, s Selection, ids []string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -15,23 +15,23 @@ import (
 const (
 	// maxTroubles is the maximum number of troubles of a node.
 	maxTroubles = 1024
-	// troubleLasts is the time after the last refusal until its trouble ends: three times the longest pause between two
+	// troubleLasts is the lifetime of a trouble after the last rejection: three times the longest pause between two
 	// attempts of an agent to enroll.
 	troubleLasts = 45 * time.Second
 )
 
-// Trouble is a fault of an agent that an operator must repair: a refusal of its messages, or a copy of its identity.
-// The evidence is authentic: the pinned certificate, or the proof of a service token.
+// Trouble is a fault of an agent that an operator must repair: rejected messages, or a copy of its identity. The
+// evidence is authentic: the pinned certificate, or the proof of a service token.
 type Trouble struct {
 	AgentID string
 	Code    wire.RejectCode
-	KeyID   identity.KeyID // of the certificate that sealed the message
+	KeyID   identity.KeyID // key id of the certificate that sealed the message
 	Service string         // "" for the agent as a whole
 	Detail  string         // a sentence for operators
-	From    netip.Addr     // source of the last message; not proved
+	From    netip.Addr     // unproved source of the last message
 	Since   time.Time
 
-	until time.Duration // end of the trouble if no further message arrives
+	until time.Duration // end of the trouble unless another message arrives
 }
 
 // troubleKey distinguishes the certificates that use the same agent id.
@@ -40,7 +40,7 @@ type troubleKey struct {
 	key     identity.KeyID
 }
 
-// troubles has the current troubles, at most one for each certificate.
+// troubles contains the current troubles, at most one for each certificate.
 type troubles struct {
 	mu  sync.Mutex
 	all map[troubleKey]*Trouble
@@ -88,7 +88,7 @@ func (t *Trust) Troubles() []Trouble {
 	return list
 }
 
-// recordTrouble records an authentic rejection that needs an operator.
+// recordTrouble records an authentic rejection that requires an operator.
 func (a *attempt) recordTrouble(r *Refusal) {
 	switch r.Code {
 	case wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch, wire.CodeWrongToken, wire.CodeUnknownService,
@@ -96,7 +96,7 @@ func (a *attempt) recordTrouble(r *Refusal) {
 	default: // intended, or repaired by the agent
 		return
 	}
-	if a.pinned == nil { // any sender with the gossip key can make a certificate
+	if a.pinned == nil { // any sender with the gossip key can create a certificate
 		if proved, _ := a.checkProofs(); len(proved) == 0 {
 			return
 		}

@@ -35,15 +35,15 @@ type PinStore interface {
 
 // Options configures a Trust.
 type Options struct {
-	// Tokens are the tokens of each service: first the token of agent_tokens, then the tokens of previous_agent_tokens.
-	// Any of them proves the service.
+	// Tokens contains the tokens of each service: first the token of agent_tokens, then the tokens of
+	// previous_agent_tokens. Each of them is accepted as a proof for the service.
 	Tokens map[string][]string
-	// Policies are the networks in which the backends of a service may be (agent_policies). A service without an entry has
-	// no restriction.
+	// Policies contains the permitted networks of the backends of a service (agent_policies). A service without an entry
+	// has no restriction.
 	Policies map[string][]netip.Prefix
 	// Host is this machine. With the zero value, backends on loopback are rejected.
 	Host Host
-	// Limits bound the pins of a service. A service without an entry has the defaults.
+	// Limits limits the pins of a service. A service without an entry has the defaults.
 	Limits map[string]Limits
 	// Boot is the boot nonce of this process, Node the key id of this node's certificate.
 	Boot identity.Nonce
@@ -57,7 +57,7 @@ type Options struct {
 	Pins PinStore
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Logger receives a line for each change and for the first rejection of an agent, not for each message.
+	// Logger receives a line for each change and for the first rejection of an agent.
 	Logger zerolog.Logger
 }
 
@@ -74,12 +74,12 @@ type Trust struct {
 	lines    *lines
 	seed     maphash.Seed
 
-	// changing serializes changes of an agent's pin, with their writes to the disk. An agent id selects an element. It is
-	// locked before mu.
+	// changing serializes the changes of each agent's pin, including the disk writes. The agent id selects an element. An
+	// element is locked before mu.
 	changing [4096]sync.Mutex
 
-	// judging has an element for each Enrol that is being verified: at most half of the cores, so that many agents do not
-	// delay DNS answers.
+	// judging has an element for each Enrol in verification: at most half of the cores, so that many agents do not delay
+	// DNS answers.
 	judging chan struct{}
 
 	onKnowsAll func(TokenSet, string) // Options.KnowsAll
@@ -126,7 +126,7 @@ func New(o Options) (*Trust, error) {
 		troubles: troubles{all: make(map[troubleKey]*Trouble)},
 		census:   newCensus(o.Limits),
 	}
-	// Sorted pins are appended, without moving others.
+	// Sorted pins are appended, which moves no other pins.
 	slices.SortFunc(stored, func(a, b store.Pin) int { return strings.Compare(a.AgentID, b.AgentID) })
 	for _, pin := range stored {
 		if pin.Superseded != [32]byte{} {
@@ -164,7 +164,7 @@ func usableTokens(tokens map[string][]string) map[string][]string {
 }
 
 // restorePin returns a stored pin. An agent with a certificate that this version rejects stays pinned, like an agent
-// with an expired certificate. No other certificate can enrol for its id before an operator deletes the pin.
+// with an expired certificate. No other certificate can enroll for its id until an operator deletes the pin.
 func (t *Trust) restorePin(pin store.Pin) *pinned {
 	certificate, err := identity.ReadCertificate(pin.CertificateDER)
 	if err != nil {
@@ -194,7 +194,7 @@ func (t *Trust) addPin(p *pinned) {
 	}
 }
 
-// lockAgent serializes changes of an agent's pin. The result unlocks.
+// lockAgent serializes changes of an agent's pin. It returns the unlock function.
 func (t *Trust) lockAgent(agentID string) (unlock func()) {
 	m := &t.changing[maphash.String(t.seed, agentID)%uint64(len(t.changing))]
 	m.Lock()

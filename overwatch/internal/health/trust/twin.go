@@ -15,7 +15,7 @@ const (
 	// twinGrace is the time after the first message of a process in which messages of an earlier process are dropped,
 	// because they may have been delayed in the network.
 	twinGrace = 2 * time.Second
-	// minTwinInterval and maxTwinInterval bound the heartbeat interval of an earlier process, as its messages state it.
+	// minTwinInterval and maxTwinInterval are the bounds of the heartbeat interval in messages of an earlier process.
 	minTwinInterval = time.Second
 	maxTwinInterval = time.Hour
 	// twinMessages is the number of messages of an earlier process that make the agent a duplicate.
@@ -25,15 +25,15 @@ const (
 	twinBeats = 2
 )
 
-// processes are the processes that have sent authentic messages with the certificate. pinned.mu guards it.
+// processes records the processes that have sent authentic messages with the certificate. pinned.mu guards it.
 //
 // Only the latest process, by epoch, is accepted. An earlier process that still sends messages is a duplicate: the
 // agent's data_dir was copied.
 type processes struct {
 	began    time.Duration     // first accepted message of the latest process
 	lastSeen time.Duration     // last accepted message of the latest process
-	hasLeft  bool              // the latest process has deregistered
-	former   []identity.Window // of earlier processes, ordered by epoch; at most maxFormer
+	hasLeft  bool              // the latest process has sent its leave message
+	former   []identity.Window // windows of at most maxFormer earlier processes, sorted by epoch
 
 	twinFrom  netip.Addr    // source of the last message of an earlier process
 	twinAt    time.Duration // time of this message
@@ -52,9 +52,9 @@ func (p *processes) recordAccepted(before identity.Window, epoch uint64, kind wi
 	p.lastSeen, p.hasLeft = now, kind == wire.TypeDeregister
 }
 
-// acceptFormer reports whether a message of an earlier process is newer than all accepted messages of the process, and
-// accepts it if so. If there are maxFormer windows, acceptFormer rejects processes before all of them, because a
-// message of such a process may be a recording. The caller has verified the signature.
+// acceptFormer accepts a message of an earlier process if it is newer than all accepted messages of the process. It
+// reports whether it accepted the message. If there are maxFormer windows, it rejects processes before all of them,
+// because their messages may be recordings. The caller has verified the signature.
 func (p *processes) acceptFormer(epoch, seq uint64) bool {
 	at := slices.IndexFunc(p.former, func(w identity.Window) bool { return w.Epoch() >= epoch })
 	switch {
@@ -84,8 +84,9 @@ func (p *processes) isLatestSilent(now time.Duration) bool {
 }
 
 // refuseOld rejects a message that is not newer than the last accepted message. If an earlier process of the agent sent
-// it, the process must wait, or must enroll with a later epoch once the latest process is silent. The message itself is
-// never applied: only a later epoch proves that the process is running, because a recording cannot contain it.
+// it, the process must wait, or must enroll with a later epoch once the latest process is silent. The node never
+// applies such a message: only a later epoch proves that the process is running, because a recording cannot contain the
+// epoch.
 func (a *attempt) refuseOld() *Refusal {
 	p := a.pinned
 	kind := wire.Type(a.sealed.Type)
@@ -152,7 +153,7 @@ func (a *attempt) recordTwin() (first bool) {
 	return !before && p.isDuplicate(a.elapsed)
 }
 
-// isDuplicate reports whether an earlier process of the agent sends messages as well.
+// isDuplicate reports whether an earlier process of the agent also sends messages.
 func (p *pinned) isDuplicate(elapsed time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,7 @@ type entry struct {
 	former  *check.Spec // the spec of tracker, if target changed during the running check
 
 	due   time.Time // planned start of the next or running check
-	pool  *pool     // the pool of the queued or running check
+	pool  *pool     // pool of the queued or running check
 	index int       // index in the pool's queue, or -1
 
 	running bool
@@ -26,11 +26,11 @@ type entry struct {
 	isDropped atomic.Bool
 	// initial is true until the first attempt, for targets that existed at the start.
 	initial bool
-	// spread is true while the next check must move away from the checks of entries that were added at the same time.
+	// spread is true while the next check must be moved apart from the checks of entries that were added at the same time.
 	spread bool
 
-	// waiting has the calls of CheckNow that wait for the next verdict. again is true if such a call, or another spec,
-	// arrived during a check, which then requires another check.
+	// waiting contains the calls of CheckNow that wait for the next result. again is true if such a call, or another spec,
+	// arrived during a check. Another check then follows.
 	waiting []*batch
 	again   bool
 }
@@ -56,7 +56,7 @@ type checkOutcome struct {
 	verdict registry.CheckResult // without an ID after a stopped check
 }
 
-// runCheck performs a check of t and applies the thresholds. ok is false for a stopped check.
+// runCheck performs a check of t and applies the thresholds. ok is false for a cancelled check.
 func (e *entry) runCheck(ctx context.Context, t registry.CheckTarget, v *Validator) (verdict registry.CheckResult,
 	ok bool) {
 	r := attempt(ctx, t, v.newProber)
@@ -71,8 +71,8 @@ func (e *entry) runCheck(ctx context.Context, t registry.CheckTarget, v *Validat
 	}, true
 }
 
-// attempt makes a check once. A check that this version cannot make, for example of a newer agent, has the outcome
-// Unknown and the reason as its error. It does not change the state of the backend.
+// attempt performs a single check. For a check that this version does not support, for example of a newer agent, it
+// returns the outcome Unknown and the reason as the error. Such a result does not change the state of the backend.
 func attempt(ctx context.Context, t registry.CheckTarget, newProber proberMaker) check.Result {
 	p, err := newProber(t)
 	if err != nil {
@@ -82,10 +82,11 @@ func attempt(ctx context.Context, t registry.CheckTarget, newProber proberMaker)
 }
 
 const (
-	// followInterval bounds the delay in noticing a change of the targets. Each look costs an atomic load.
+	// followInterval is the maximum delay before a change of the targets is noticed. Each poll costs an atomic load.
 	followInterval = 200 * time.Millisecond
-	// followShare limits the cost of following targets that change continuously, for example when many agents connect.
-	// Comparing hundreds of thousands of targets is slow. The pause after a comparison is at least twenty times as long.
+	// followShare limits the cost of following targets that change continuously, for example while many agents connect.
+	// Comparing hundreds of thousands of targets is slow, so the pause after a comparison is at least twenty times as
+	// long.
 	followShare = 20
 )
 

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// Hints holds backends whose next check is urgent, because something else suggests that they have failed. A hint is no
-// evidence. Its methods are safe for concurrent use.
+// Hints contains backends with an urgent next check, because of signs that they have failed. A hint is no evidence. Its
+// methods are safe for concurrent use.
 type Hints struct {
 	mu      sync.Mutex
 	pending map[registry.ID]struct{}
@@ -42,7 +42,8 @@ func (h *Hints) take() map[registry.ID]struct{} {
 	return taken
 }
 
-// hasten moves the next checks of backends forward, spread like the checks of new targets. A running check continues.
+// hasten moves the next checks of backends forward, and spreads them like the checks of new targets. A running check
+// continues.
 func (s *schedule) hasten(ids map[registry.ID]struct{}, now time.Time) {
 	over := min(s.settings.Interval, time.Duration(len(ids))*startSpread)
 	for id := range ids {

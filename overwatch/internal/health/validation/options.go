@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// heavyPart is the divisor of the concurrency for checks with a pattern, in addition to other checks.
+// heavyPart is the divisor of the concurrency that gives the additional concurrency for checks with a pattern.
 const heavyPart = 8
 
 func heavyConcurrency(concurrency int) int { return max(concurrency/heavyPart, 1) }
@@ -35,7 +35,7 @@ type Options struct {
 	// Report receives the result of each check. It may block, which delays the next check of the backend. Calls for
 	// different backends are concurrent.
 	Report func(context.Context, registry.CheckResult) error
-	// Hints has backends with an urgent next check; nil: none.
+	// Hints contains backends with an urgent next check; nil: none.
 	Hints *Hints
 	// Settings are the initial settings; Reconfigure changes them.
 	Settings Settings
@@ -61,7 +61,7 @@ type prober interface {
 	Probe(ctx context.Context) check.Result
 }
 
-// proberMaker makes the prober of a target; any goroutine may call it.
+// proberMaker creates the prober of a target. Any goroutine may call it.
 type proberMaker func(registry.CheckTarget) (prober, error)
 
 // networkProber is the proberMaker of the real network.

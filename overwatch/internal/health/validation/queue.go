@@ -37,7 +37,7 @@ func (q *queue) Pop() any {
 }
 
 // pool is a part of the schedule with its own limit of running checks. Checks with a pattern have a separate pool,
-// since they need CPU time and must not delay other checks.
+// because they need CPU time and must not delay other checks.
 type pool struct {
 	queue   queue
 	running int
@@ -58,8 +58,8 @@ func (l *pool) nextEntry(now time.Time) *entry {
 	return e
 }
 
-// overdue returns the delay of the check that has waited longest, and the time until a check may start. ok is false if
-// no check is waiting, or if all slots are in use.
+// overdue returns the delay of the longest-waiting check, and the time until a check may start. ok is false if no check
+// is waiting, or if the limit of running checks is reached.
 func (l *pool) overdue(now time.Time) (late, wait time.Duration, ok bool) {
 	if len(l.queue) == 0 {
 		return 0, 0, false
@@ -82,7 +82,7 @@ func (b *batch) finishIfComplete() {
 	}
 }
 
-// notifyWaiting passes the result to all waiting batches; nil if there will be no result.
+// notifyWaiting passes the result to all waiting batches. result is nil if there will be no result.
 func (e *entry) notifyWaiting(v *registry.CheckResult) {
 	for _, b := range e.waiting {
 		if v != nil {

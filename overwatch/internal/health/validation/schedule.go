@@ -9,22 +9,22 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// startSpread is the time that each new target adds to the period over which the first checks of new targets are
-// spread. A thousand checks per second use a tenth of a core, and a single new backend does not wait.
+// startSpread is the time per new target over which the first checks of new targets are spread. The resulting rate of a
+// thousand checks per second needs a tenth of a core. A single new backend is checked immediately.
 const startSpread = time.Millisecond
 
-// undecidedDivisor divides the interval of the next check of a target without a verdict, if its last check failed or
-// more successes are required. A backend that died while this node was offline is found soon, and a single lost packet
+// undecidedDivisor is the divisor of the interval for a target without a state, after a failed check or while more
+// successes are required. A backend that failed while this node was down is detected soon, and a single lost packet
 // does not make a backend unhealthy.
 const undecidedDivisor = 4
 
-// schedule has the targets with the times of their next checks. It has no goroutine and no clock.
+// schedule contains the targets with the times of their next checks. It has no goroutine and no clock.
 type schedule struct {
 	settings Settings
 	entries  map[registry.ID]*entry
-	// plain and heavy share the checks out.
+	// plain and heavy are the pools of the checks without and with a pattern.
 	plain, heavy pool
-	// initial counts the targets of the start that have not been attempted; -1 before the first call of follow.
+	// initial is the number of targets of the start without an attempt. It is -1 before the first call of follow.
 	initial int
 }
 
@@ -61,8 +61,8 @@ func (s *schedule) enqueue(e *entry) {
 // running returns the number of running checks.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
-// replaceTargets replaces the targets, with the current settings. Existing targets retain their state, and their time
-// unless check or interval changed. New and changed targets are due soon.
+// replaceTargets replaces the targets and uses the current settings. Existing targets keep their state. They keep their
+// time unless check or interval changed. New and changed targets have an early time.
 func (s *schedule) replaceTargets(targets []registry.CheckTarget, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
@@ -95,7 +95,7 @@ func (s *schedule) replaceTargets(targets []registry.CheckTarget, now time.Time)
 }
 
 // replaceCheck replaces the check of an entry; a running check ends unchanged. soon is true if the kind of check
-// changed, so that the caller checks soon.
+// changed, so that the caller schedules an early check.
 func (s *schedule) replaceCheck(e *entry, t registry.CheckTarget, now time.Time) (soon bool) {
 	former := e.target.Spec
 	another := !former.SameAttempt(t.Spec)
@@ -115,8 +115,8 @@ func (s *schedule) replaceCheck(e *entry, t registry.CheckTarget, now time.Time)
 	return another
 }
 
-// moveForward moves the next check of an entry forward to a random time within the next interval, if it is later. It is
-// used after a shorter interval was set.
+// moveForward moves the next check of an entry forward to a random time within the next interval, unless it is already
+// earlier. It is used after a decrease of the interval.
 func (s *schedule) moveForward(e *entry, now time.Time) {
 	if interval := e.target.Spec.Interval; e.index >= 0 && e.due.Sub(now) > interval {
 		e.due = now.Add(rand.N(interval))
@@ -172,10 +172,10 @@ func (s *schedule) finishCheck(f checkOutcome, now time.Time) {
 	s.enqueue(e)
 }
 
-// nextDue returns the time of the next check: an interval after the due time of the last check, or now if that time has
-// passed. The interval is the fast interval if the last result contradicts the state, and at most a quarter of the
-// interval without a state. After simultaneous checks of many targets, the next check is earlier by a random time of up
-// to half an interval, so that the checks spread out.
+// nextDue returns the time of the next check: an interval after the planned time of the last check, or now if that time
+// has passed. The interval is the fast interval if the last result contradicts the state. Without a state, it is at
+// most a quarter of the interval. After simultaneous checks of many targets, nextDue subtracts a random time of up to
+// half an interval, so that the checks spread out.
 func (s *schedule) nextDue(e *entry, last check.Outcome, now time.Time) time.Time {
 	gap := e.target.Spec.IntervalAfter(&e.tracker)
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
@@ -192,7 +192,7 @@ func (s *schedule) nextDue(e *entry, last check.Outcome, now time.Time) time.Tim
 	return now
 }
 
-// checkNow makes all targets of b due now. Running checks are repeated after their end.
+// checkNow schedules checks of all targets of b immediately. It repeats running checks after their end.
 func (s *schedule) checkNow(b *batch, now time.Time) {
 	for id, e := range s.entries {
 		if !b.wants(id) {
@@ -211,8 +211,8 @@ func (s *schedule) checkNow(b *batch, now time.Time) {
 	b.finishIfComplete()
 }
 
-// overdue returns the delay of the check that has waited longest, and the time until a check may start. ok is false if
-// no check may start before another check has ended.
+// overdue returns the delay of the longest-waiting check, and the time until a check may start. ok is false if no check
+// may start before another check has ended.
 func (s *schedule) overdue(now time.Time) (late, wait time.Duration, ok bool) {
 	late, wait, ok = s.plain.overdue(now)
 	lateHeavy, waitHeavy, okHeavy := s.heavy.overdue(now)

@@ -117,7 +117,7 @@ func (v *Validator) Run(ctx context.Context) error {
 		case found := <-v.finished:
 			s.finishCheck(found, time.Now())
 		case b := <-v.requests:
-			f.earliest = time.Time{} // changes from before the call apply
+			f.earliest = time.Time{} // apply changes that precede the call
 			f.updateSchedule(s)
 			s.checkNow(b, time.Now())
 		case <-v.options.Hints.wake:
@@ -131,7 +131,7 @@ func (v *Validator) Run(ctx context.Context) error {
 	}
 }
 
-// check runs in its own goroutine.
+// check runs in a separate goroutine.
 func (v *Validator) check(ctx context.Context, e *entry, t registry.CheckTarget) {
 	verdict, ok := e.runCheck(ctx, t, v)
 	if ok && !e.isDropped.Load() {

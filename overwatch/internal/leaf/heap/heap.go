@@ -23,7 +23,7 @@ const (
 	heapPace = 5 * time.Second
 )
 
-// Bound sets heapPercent, unless GOGC is set. The runtime applies GOMEMLIMIT.
+// Bound sets heapPercent unless GOGC is set. The runtime already applies GOMEMLIMIT.
 func Bound() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(heapPercent)

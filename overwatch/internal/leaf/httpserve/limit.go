@@ -12,7 +12,7 @@ type Listener struct {
 	limit int
 
 	mu     sync.Mutex
-	place  *sync.Cond // signalled when a connection closes or begins to wait
+	place  *sync.Cond // signaled when a connection closes or starts to wait
 	open   map[*conn]struct{}
 	closed bool
 }
@@ -84,17 +84,17 @@ type conn struct {
 	listener *Listener
 	busy     bool      // guarded by listener.mu
 	closed   bool      // guarded by listener.mu
-	since    time.Time // when it began to wait; guarded by listener.mu
+	since    time.Time // start of the wait; guarded by listener.mu
 }
 
-// begin marks the receipt of a complete request. The connection is not replaced until end.
+// begin records the receipt of a complete request. Until end, no new connection replaces the connection.
 func (c *conn) begin() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
 	c.busy = true
 }
 
-// end marks the end of the response.
+// end records the end of the response.
 func (c *conn) end() {
 	c.listener.mu.Lock()
 	c.busy, c.since = false, time.Now()

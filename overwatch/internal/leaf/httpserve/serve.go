@@ -55,8 +55,8 @@ func Run(ctx context.Context, server *http.Server, listener *Listener, stop time
 
 type connKey struct{}
 
-// Answering marks the complete receipt of a request with its body. The connection is not replaced until done is called.
-// The handler must call done after it wrote the response.
+// Answering records the complete receipt of a request with its body. Until the handler calls done, no new connection
+// replaces the connection. The handler must call done after it has written the response.
 func Answering(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {
@@ -66,8 +66,8 @@ func Answering(r *http.Request) (done func()) {
 	return c.end
 }
 
-// Apart excludes a long poll from the number of connections until done is called. Callers must limit the number of such
-// requests.
+// Apart excludes a long poll from the limit of connections until the caller calls done. Callers must limit the number
+// of such requests.
 func Apart(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {

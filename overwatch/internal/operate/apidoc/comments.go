@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// source holds the doc comments and constants of a package, which reflection does not know.
+// source contains the doc comments and constants of a package, which reflection cannot read.
 type source struct {
 	types  map[string]string            // doc comment by type
 	fields map[string]map[string]string // comment by type and field
@@ -89,7 +89,7 @@ func (s *source) typeSpec(group *ast.GenDecl, spec *ast.TypeSpec) {
 	s.fields[name] = fields
 }
 
-// constant adds a constant of a named string type to the type's vocabulary.
+// constant adds a constant of a named string type to the values of the type.
 func (s *source) constant(group *ast.GenDecl, spec *ast.ValueSpec) {
 	of, typed := spec.Type.(*ast.Ident)
 	if group.Tok != token.CONST || !typed || len(spec.Values) != 1 {

@@ -59,10 +59,10 @@ func collect(walk func(report)) []api.Condition {
 	return list
 }
 
-// report receives an active condition. The receiver calls describe only for a list, since sentences take time.
+// report receives an active condition. The receiver calls describe only for a list, because sentences take time.
 type report func(kind api.ConditionKind, subject string, describe func() (sentence, command string))
 
-// listed returns the list of a source, nil without a source.
+// listed returns the list of a source, or nil without a source.
 func listed[T any](source func() []T) []T {
 	if source == nil {
 		return nil
@@ -70,7 +70,7 @@ func listed[T any](source func() []T) []T {
 	return source()
 }
 
-// fixed returns a describe function for a fixed sentence and command.
+// fixed returns a describe function with a fixed sentence and command.
 func fixed(sentence, command string) func() (string, string) {
 	return func() (string, string) { return sentence, command }
 }
@@ -168,7 +168,7 @@ func (j *Judge) walkNames(l *losses, all bool, to report) {
 	}
 }
 
-// answering returns the backends that can be in the answers of a name.
+// answering returns the backends that answers of a name can contain.
 func (d Domain) answering(all []*registry.Backend) []*registry.Backend {
 	if !d.Names {
 		return all
@@ -177,7 +177,7 @@ func (d Domain) answering(all []*registry.Backend) []*registry.Backend {
 }
 
 // judgeName returns api.NameUnanswered, api.NameOnLastResort, or an empty kind if enough backends may serve the name.
-// backends are the backends that can be in its answers.
+// backends contains the backends that answers of the name can contain.
 func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, serving, minimum int) {
 	known := 0
 	for _, b := range backends {
@@ -232,7 +232,7 @@ func walkEmptyRegions(d Domain, backends []*registry.Backend, l *losses, to repo
 	}
 }
 
-// mayBeLast reports whether a backend can be in the fallback answer of the name.
+// mayBeLast reports whether the fallback answer of the name can contain a backend.
 func (d Domain) mayBeLast(b *registry.Backend) bool {
 	if b.Override != nil && !b.Override.Healthy {
 		return false
@@ -271,7 +271,7 @@ func whyNot(d Domain, backends []*registry.Backend) string {
 	return ": " + strings.Join(reasons, ", ") + more
 }
 
-// because returns the status of a backend in a few words.
+// because returns a short text about the status of a backend.
 func because(b *registry.Backend) string {
 	switch {
 	case b.IsDrained():

@@ -5,12 +5,12 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Domain is a load-balanced name, with the properties that its conditions depend on.
+// Domain is a load-balanced name with the properties that determine its conditions.
 type Domain struct {
 	Name       string
 	MinHealthy policy.Minimum
 	OnAllDown  policy.OnAllDown // fallback answer; empty: none
-	Names      bool             // answers are host names, so that only backends with a host name can be in them
+	Names      bool             // answers are host names, so they contain only backends with a host name
 	Regions    []string         // regions in the configuration of the name
 }
 

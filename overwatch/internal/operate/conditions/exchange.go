@@ -14,7 +14,7 @@ const unexchangedFor = 5 * time.Second
 // exchangeFailure is a failing key exchange with a peer.
 type exchangeFailure struct {
 	since time.Time // time of the first failure
-	lost  time.Time // last time at which the peer was lost; zero: never
+	lost  time.Time // last time of a lost peer; zero: never
 }
 
 // walkKeys reports peers with a failing key exchange.
@@ -39,8 +39,8 @@ func (j *Judge) walkKeys(to report) {
 	}
 }
 
-// failsToExchange reports whether the key exchange with a peer fails for a reason other than its loss. lost is true
-// while the peer is lost. After a loss, the function uses only new attempts.
+// failsToExchange reports whether the key exchange with a peer fails for a reason other than the loss of the peer. lost
+// is true while the peer is lost. After a loss, the function considers only later attempts.
 func (j *Judge) failsToExchange(p *api.DNSSECPeer, lost bool) bool {
 	j.exchangeMu.Lock()
 	defer j.exchangeMu.Unlock()

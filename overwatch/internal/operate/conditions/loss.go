@@ -21,8 +21,8 @@ const (
 	lossPause = 50
 )
 
-// partlyBackFor is the time after which the loss of a partly recovered group ends. Its failing backends then have
-// separate conditions.
+// partlyBackFor is the time after which the loss of a partly recovered group ends. After it, each failing backend has a
+// separate condition.
 const partlyBackFor = 10 * time.Minute
 
 // The states of a lost region or agent, which are also event states.
@@ -32,7 +32,7 @@ const (
 	StatePartlyBack = "partly_back" // some backends serve
 )
 
-// group has the backends of a region or an agent, without backends that an operator stopped.
+// group contains the backends of a region or an agent, except backends that an operator stopped.
 type group struct {
 	name    string
 	total   int
@@ -41,26 +41,27 @@ type group struct {
 	unknown int // backends of unknown health
 	down    []*registry.Backend
 	stale   []*registry.Backend // backends of a silent agent, serving or not
-	names   map[string]bool     // of down and stale backends
+	names   map[string]bool     // names of down and stale backends
 	agents  map[string]bool     // of a region: silent agents of its down and stale backends
 	regions map[string]bool     // of an agent: regions of its down and stale backends
 	lost    bool                // the loss has not ended
-	partly  time.Time           // time since the loss is partly back; zero: it is fully lost
+	partly  time.Time           // start of the partial recovery; zero: fully lost
 }
 
 // losses has the lost regions and agents at a time.
 type losses struct {
 	regions, agents map[string]*group
-	silent          map[string]registry.AgentState // agents without a heartbeat
-	refused         map[string]bool                // agents with a condition of their refusal
+	silent          map[string]registry.AgentState // agents without a recent heartbeat
+	refused         map[string]bool                // agents with a condition about their rejection
 	reduced         map[string]*reduced            // by agent
-	full            map[string]bool                // regions with a backend that serves in full
+	full            map[string]bool                // regions with a backend that serves with full share
 	flapping        map[string][]*registry.Backend // by region
 }
 
 // findLosses returns the losses. A region is lost if no backend serves, or if all serving backends fail their checks.
 // An agent is lost if it is silent and has backends. A loss lasts until all of its backends serve and its agent
-// reports, so that the gradual recovery of a site has one end. A loss that is partly back for partlyBackFor also ends.
+// reports, so that the gradual recovery of a site has a single end. A loss that has been partly recovered for
+// partlyBackFor also ends.
 func (j *Judge) findLosses() *losses {
 	j.lossMu.Lock()
 	defer j.lossMu.Unlock()
@@ -150,7 +151,7 @@ func (g *group) add(b *registry.Backend) {
 	}
 }
 
-// judge sets lost and partly of all groups. before has the losses of the previous search, with the partly of each.
+// judge sets lost and partly of all groups. before contains the losses of the previous search, with their partly.
 func (l *losses) judge(before map[string]time.Time, now time.Time) {
 	for key := range before { // regions without a backend
 		if region, ok := strings.CutPrefix(key, "region "); ok && l.hasSilentAgentIn(region) {

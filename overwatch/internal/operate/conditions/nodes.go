@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// unheardFor is the silence after which another node is reported. A restart takes less time.
+// unheardFor is the time without a message after which a node is reported. A restart takes less time.
 const unheardFor = 30 * time.Second
 
 // walkNodes reports peers that do not answer, nodes without gossip messages, and node IDs that two nodes use. Each node

@@ -71,7 +71,7 @@ func author(o *registry.AdminState) string {
 	return text
 }
 
-// noBackend is appended for an admin state of a backend that no source reports now.
+// noBackend is appended to the text of an admin state if no source reports its backend.
 const noBackend = ", but no agent, file or API declares this backend"
 
 func (j *Judge) describeWeight(o *registry.AdminState) (sentence, command string) {

@@ -22,10 +22,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// statusAge bounds the age of a Status, since its computation reads every backend and any client may request it.
+// statusAge is the maximum age of a Status. The computation reads every backend, and any client may request it.
 const statusAge = 500 * time.Millisecond
 
-// Options has the data sources of the conditions. DNSServing, ChecksCycled, Domains and View are required.
+// Options contains the data sources of the conditions. DNSServing, ChecksCycled, Domains and View are required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
@@ -37,7 +37,7 @@ type Options struct {
 	View    *registry.View
 	// FlapWindow returns overwatch.flapping.window; nil: the default.
 	FlapWindow func() time.Duration
-	// KeysLost reports whether the signing keys of a zone were lost, so that the DS record at the parent matches no key.
+	// KeysLost reports whether the signing keys of a zone were lost, so that no key matches the DS record at the parent.
 	// nil: answers are not signed.
 	KeysLost func() bool
 	// KeysApart reports whether this node may sign with other keys than the other nodes, because it has no secret for the
@@ -52,14 +52,14 @@ type Options struct {
 	// SignaturesEnd returns the number of signatures that could not be renewed in time, and the first expiry. nil: answers
 	// are not signed.
 	SignaturesEnd func() (count int, first time.Time)
-	// Rejecting returns the number of agents that seem to reject the certificate of this node, and the address of an
-	// example. Rejected lists the other nodes that agents reject. nil: none.
+	// Rejecting returns the number of agents that probably reject the certificate of this node, and the address of one of
+	// them. Rejected lists the other nodes that agents reject. nil: none.
 	Rejecting func() (count int, from netip.Addr)
 	Rejected  func() []gossip.RejectedNode
 	// PeersServe returns the names of the peers, as of their first answers, and whether a peer has neither answered nor
 	// failed. nil: no peers.
 	PeersServe func() (names []string, pending bool)
-	// Troubles lists the agents that this node refuses; nil: none.
+	// Troubles lists the agents that this node rejects; nil: none.
 	Troubles func() []trust.Trouble
 	// Agents, Locks, KeySync, Unheard and Certificates are for Conditions; nil: none.
 	Agents  func() []trust.Record
@@ -70,7 +70,7 @@ type Options struct {
 	// NotReplicated returns sentences about why admin states and objects of operators do not reach other nodes, or have no
 	// effect on this node. nil: none.
 	NotReplicated func() []string
-	// NotNotified returns the reason why a target receives no notifications, as a sentence by target. nil: none.
+	// NotNotified returns sentences, by target, about why a target receives no notifications. nil: none.
 	NotNotified func() map[string]string
 	// ConfigFault returns the path of the configuration file and the reason why the node cannot use the file; the reason
 	// is empty for a valid file. DatabaseFault does the same for the geolocation database. nil: no faults.
@@ -100,7 +100,7 @@ type Judge struct {
 	until   time.Time // expiry of status
 
 	lossMu    sync.Mutex
-	lost      map[string]time.Time // losses of the last search, by kind and name, with group.partly
+	lost      map[string]time.Time // losses of the last search by kind and name; the value is group.partly
 	lossFound *losses
 	lossUntil time.Time // time of the next search
 
@@ -120,7 +120,7 @@ func New(o Options) (*Judge, error) {
 }
 
 // Readiness returns whether the DNS server listens, and whether one cycle of health checks has completed. The node is
-// ready when both hold, and when it serves the names that other nodes serve, or has waited for them for peersWait.
+// ready when both are true, and when it serves the names that other nodes serve, or has waited for them for peersWait.
 func (j *Judge) Readiness() api.Readiness {
 	r := api.Readiness{DNSReady: j.o.DNSServing(), HealthReady: j.o.ChecksCycled()}
 	r.Ready = r.DNSReady && r.HealthReady

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// reduced has the backends of an agent that serve with a reduced share.
+// reduced contains the backends of an agent that serve with a reduced share.
 type reduced struct {
 	backends []*registry.Backend
 	names    map[string]bool

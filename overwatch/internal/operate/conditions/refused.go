@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// walkTroubles reports the agents that this node refuses, and agents with a copied identity.
+// walkTroubles reports the agents that this node rejects, and agents with a copied identity.
 func (j *Judge) walkTroubles(to report) {
 	for _, one := range listed(j.o.Troubles) {
 		kind, command := api.AgentRefused, "gslbctl agents show "+one.AgentID
@@ -83,7 +83,7 @@ func (j *Judge) walkRefused(to report) {
 	}
 }
 
-// lasts reports whether a refusal lasts until an operator repairs its cause.
+// lasts reports whether the node rejects the agent until an operator repairs the cause.
 func lasts(r wire.RefusedClaim) bool {
 	switch r.Code {
 	case wire.CodePolicy, wire.CodeConflictingClaim, wire.CodeLimit:
@@ -92,12 +92,12 @@ func lasts(r wire.RefusedClaim) bool {
 	return false
 }
 
-// refusedBackend returns the ID of the backend of a refusal.
+// refusedBackend returns the ID of a rejected backend.
 func refusedBackend(r wire.RefusedClaim) string {
 	return registry.ID{Service: r.Service, Address: r.Address.Unmap(), Port: r.Port}.String()
 }
 
-// DescribeRefused describes the refusal of an agent's backend, with the rule and the remedy.
+// DescribeRefused describes the rejection of an agent's backend, with the rule and the remedy.
 func DescribeRefused(agentID string, r wire.RefusedClaim) string {
 	why := cmp.Or(r.Rule.String(), r.Code.String())
 	switch r.Code {
@@ -110,7 +110,7 @@ func DescribeRefused(agentID string, r wire.RefusedClaim) string {
 		strings.ReplaceAll(why, "<service>", r.Service))
 }
 
-// refusedOf describes at most three refused backends of a name; "" without refused backends.
+// refusedOf describes at most three rejected backends of a name, or returns "" if there are none.
 func (j *Judge) refusedOf(name string) string {
 	const shown = 3
 	var texts []string
@@ -128,7 +128,7 @@ func (j *Judge) refusedOf(name string) string {
 	return strings.Join(texts, ", ")
 }
 
-// Problems returns sentences about the refused messages and backends of an agent.
+// Problems returns sentences about the rejected messages and backends of an agent.
 func Problems(agentID string, troubles []trust.Trouble, refused []wire.RefusedClaim) []string {
 	problems := []string{}
 	for i := range troubles {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkRejected reports the nodes with a certificate that agents reject: this node if agents do not enroll, and other
-// nodes from the reports of agents.
+// walkRejected reports the nodes with a certificate that agents reject. It detects this node by agents that do not
+// enroll, and other nodes by reports of agents.
 func (j *Judge) walkRejected(to report) {
 	if j.o.Rejecting != nil {
 		if count, from := j.o.Rejecting(); count > 0 {
@@ -41,7 +41,7 @@ func describeRejecting(count int, from netip.Addr) string {
 		who, from)
 }
 
-// rejecters names at most three agents.
+// rejecters returns the names of at most three agents.
 func rejecters(agents []string) string {
 	const shown = 3
 	if more := len(agents) - shown; more > 0 {

@@ -32,7 +32,7 @@ func (g Grade) String() string {
 // Finding is the result of a check.
 type Finding struct {
 	Grade   Grade
-	Subject string // the object of the check, in one or two words
+	Subject string // checked object, in one or two words
 	Text    string // the result
 	Remedy  string // recommended action; empty if none
 }

@@ -22,7 +22,7 @@ const (
 	perName, perSignedName = 9 << 10, 16 << 10
 )
 
-// clock checks whether the kernel synchronizes the clock, since signatures are valid by the clock of this machine.
+// clock checks whether the kernel synchronizes the clock, because the validity of signatures depends on the clock.
 func clock(context.Context, Node) []Finding {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)

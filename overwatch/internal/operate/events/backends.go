@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// published has the backends of a service at the last update, and the sweep that found them.
+// published contains the backends of a service at the last update, and the number of the sweep that found them.
 type published struct {
 	backends []*registry.Backend
 	sweep    uint64
@@ -130,7 +130,7 @@ func agentReport(b *registry.Backend) string {
 }
 
 // settleTime is the time after a start, or after the definition of a domain, in which a domain without check results
-// makes no event: agents need time to report.
+// causes no event, because agents need time to report.
 const settleTime = 15 * time.Second
 
 // updateName sets the state of a domain.

@@ -20,13 +20,13 @@ type row struct {
 	severity api.EventSeverity
 	begin    string // the state of an active condition
 	end      string // the state when it ends
-	isEarly  bool   // events begin at the start; other conditions wait until agents and nodes had time to report
+	isEarly  bool   // events start with the process; other conditions wait until agents and nodes had time to report
 }
 
 // byAdminState in the table means that the state depends on the admin state.
 const byAdminState = "ordered"
 
-// conditionTable returns the conditions that have events. Domains and backends have other events.
+// conditionTable maps conditions to their events. Domains and backends have other events.
 func conditionTable() map[api.ConditionKind]row {
 	const info, warning, bad, critical = api.EventInfo, api.EventWarning, api.EventError, api.EventCritical
 	return map[api.ConditionKind]row{
@@ -87,8 +87,8 @@ func rowOf(table map[api.ConditionKind]row, e *api.Event) (found row, known bool
 	return row{}, false
 }
 
-// updateConditions makes events of conditions that began or ended. Conditions with the same kind and subject of events,
-// such as a lost and a rejected agent, have one event: the event with the worst severity, or the first.
+// updateConditions adds events for conditions that began or ended. Conditions with the same event kind and subject,
+// such as a lost and a rejected agent, have one event: the event with the worst severity, or else the first.
 func (w *watch) updateConditions() {
 	table, orders, now := conditionTable(), w.adminStates(), map[string]bool{}
 	worst, keys := map[string]api.Event{}, []string(nil)
@@ -213,8 +213,8 @@ func endSentence(e *api.Event, before string, active time.Duration) string {
 	return fmt.Sprintf("%s %s is %s after %s (before: %s)", e.Kind, e.Subject, e.State, active, before)
 }
 
-// repeatBackends repeats the events of the backends of an ended loss that do not serve: the notifications of the loss
-// included them.
+// repeatBackends repeats the events of the backends of an ended loss that do not serve, because the notifications of
+// the loss included these backends.
 func (w *watch) repeatBackends(loss api.Event) {
 	for _, e := range w.active {
 		isIncluded := loss.Kind == api.EventRegion && e.Region == loss.Subject ||

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// updateAgents makes events of agents that are new since the start, that have left, or that returned. A silent agent is
-// a condition.
+// updateAgents adds events for agents that are new since the start, have left, or have returned. Silent agents have a
+// condition.
 func (w *watch) updateAgents() {
 	for _, a := range w.o.View.Agents() {
 		left := a.HasLeft()
@@ -35,7 +35,7 @@ func agentEvent(a *registry.AgentState, state, cause string) api.Event {
 		Sentence: fmt.Sprintf("agent %s in %s %s: %s", a.ID, region(a.Region), state, cause)}
 }
 
-// updateKeys makes events of keys that are new since the start, that changed their state, or that were removed.
+// updateKeys adds events for keys that are new since the start, have changed their state, or were removed.
 func (w *watch) updateKeys() {
 	if w.o.Keys == nil {
 		return
@@ -68,8 +68,8 @@ func keyEvent(subject, state, before string) api.Event {
 		Sentence: fmt.Sprintf("signing key %s is %s: %s", subject, state, cause)}
 }
 
-// updateRollovers makes events of rollover stages at which the parent zone must change its DS records, and of zones
-// that become unsigned or signed.
+// updateRollovers adds events for rollover stages that require a change of the DS records in the parent zone, and for
+// zones that become unsigned or signed.
 func (w *watch) updateRollovers() {
 	if w.o.Rollovers == nil {
 		return

@@ -18,12 +18,12 @@ const (
 	maxFloodEvents = 200
 )
 
-// tracker makes events from states: at the begin, change and end of a state. Above the limits, it folds the events of a
-// subject or a kind into an event with their number.
+// tracker creates events from states: at the start, change and end of a state. Above the limits, it folds the events of
+// a subject or a kind into one event with their number.
 type tracker struct {
 	journal *journal.Journal
 	now     func() time.Time
-	active  map[string]api.Event // active states by journal.Key: the event of their begin
+	active  map[string]api.Event // start event of each active state, by journal.Key
 	recent  map[string]*recent
 	floods  map[api.EventKind]*flood
 	folded  uint64 // changes without a separate event
@@ -36,11 +36,11 @@ type recent struct {
 	folded int       // folded events since the last separate event
 	last   api.Event // the last folded begin or end of a state, otherwise the last folded event
 	begun  map[string]bool
-	fresh  bool // the last begin was the first of its state, and had an event beyond maxFlapEvents
+	fresh  bool // the last start was the first of its state, and had an event beyond maxFlapEvents
 }
 
-// isFresh reports whether an event beyond maxFlapEvents is the first begin of a state, or ends the state of such a
-// begin.
+// isFresh reports whether an event beyond maxFlapEvents is the first start of a state, or the end of a state with such
+// a start.
 func (r *recent) isFresh(e *api.Event) bool {
 	switch e.Phase {
 	case api.PhaseBegins:
@@ -76,8 +76,8 @@ func newTracker(j *journal.Journal, now func() time.Time) *tracker {
 		floods: map[api.EventKind]*flood{}}
 }
 
-// setState sets the present state of the subject of e. holds is false for the normal state, which ends an active state.
-// It makes an event only for a change.
+// setState sets the current state of the subject of e. holds is false for the normal state, which ends an active state.
+// It adds an event only after a change.
 func (t *tracker) setState(e api.Event, holds bool) {
 	key := journal.Key(e.Kind, e.Subject)
 	before, held := t.active[key]

@@ -1,5 +1,5 @@
-// Package events makes the events of a node. It compares the state that other packages publish with the previous state,
-// follows the audit log, and adds events to the journal.
+// Package events creates the events of a node. It compares the state that other packages publish with the previous
+// state, follows the audit log, and adds events to the journal.
 //
 // The root runs Run and FollowAuditLog, and calls MarkService for changed services. No other package waits for events.
 // The package must not change the state that it reads.
@@ -31,7 +31,7 @@ const (
 	minPause = 20 * time.Millisecond
 )
 
-// Options has the sources of events. All but Node, Keys, Rollovers, Logger and Now are required.
+// Options contains the sources of events. All except Node, Keys, Rollovers, Logger and Now are required.
 type Options struct {
 	Node    string // its id
 	Journal *journal.Journal
@@ -114,7 +114,7 @@ type watch struct {
 	domains        map[string]conditions.Domain
 	newNames       map[string]time.Time // new names, with the time
 	isSettled      bool                 // agents had time to report after the start
-	agents         map[string]bool      // seen agents; true after a goodbye
+	agents         map[string]bool      // known agents; true after a leave message
 	keys           map[string]string
 	rolloverEvents map[string]bool // rollover stages with an event, or from before the start
 }
@@ -210,8 +210,8 @@ func (w *watch) endRemovedNames() {
 	}
 }
 
-// updateChangedServices updates the services with a change since their last update, in case that MarkService was not
-// called for them, and removed services.
+// updateChangedServices updates services with a change since their last update, even without a call of MarkService, and
+// removed services.
 func (w *watch) updateChangedServices() {
 	w.sweeps++
 	for name, backends := range w.o.View.All() {

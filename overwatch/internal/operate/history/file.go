@@ -77,7 +77,7 @@ func parse(text []byte, now time.Time) (minute, hour []Point, err error) {
 	return points(&k, k.Minute, Minutes, time.Minute, now), points(&k, k.Hour, Hours, time.Hour, now), nil
 }
 
-// points parses rows. A value is NaN if the file lacks the metric.
+// points parses rows. Values are NaN if the file lacks the metric.
 func points(k *kept, rows [][]*float64, keep int, length time.Duration, now time.Time) []Point {
 	names := Names()
 	var list []Point

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// TakeProcess fills in the figures of this process and its machine. Figures that the system does not give stay 0.
+// TakeProcess sets the metrics of this process and its machine. Metrics that the system does not provide stay 0.
 func (r *Reading) TakeProcess() {
 	r.Cores = runtime.NumCPU()
 	system, err := procfs.NewDefaultFS()

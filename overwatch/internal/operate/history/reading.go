@@ -66,11 +66,11 @@ func (r *Reading) MemoryPercent() float64 {
 // Times returns the distribution of response times in the span.
 func (s *Span) Times() histogram.Snapshot { return s.To.Times.Since(&s.From.Times) }
 
-// metric describes a value of a point.
+// metric describes one value of a point.
 type metric struct {
 	name string
 	of   func(*Span, *histogram.Snapshot) float64 // NaN: not measured
-	// worst joins the values of several points as their maximum instead of their mean.
+	// worst selects the maximum of several points instead of the mean.
 	worst bool
 }
 
@@ -139,7 +139,7 @@ func pointOf(s *Span, at time.Time) Point {
 	return p
 }
 
-// join combines points.
+// join merges several points into one point.
 func join(points []Point, at time.Time) Point {
 	p := Point{At: at}
 	for i, m := range metrics() {

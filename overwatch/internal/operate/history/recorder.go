@@ -82,14 +82,14 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// keep saves the points to the file. It logs an error, and the node continues without the file.
+// keep saves the points to the file. It only logs an error, because the node works without the file.
 func (r *Recorder) keep() {
 	if err := r.save(); err != nil {
 		r.o.Logger.Warn().Err(err).Msg("the history of metrics could not be saved")
 	}
 }
 
-// take takes a reading and adds completed points. It reports whether it added a point of an hour.
+// take takes a reading and adds completed points. It reports whether it added an hourly point.
 func (r *Recorder) take() (hour bool) {
 	now := r.o.Read()
 	r.mu.Lock()
@@ -107,7 +107,7 @@ func (r *Recorder) take() (hour bool) {
 func (s *series) take(now Reading) bool {
 	begun := now.At.Truncate(s.length)
 	if !begun.After(s.last.At.Truncate(s.length)) {
-		if now.At.Before(s.last.At.Add(-s.length)) { // the wall clock went back
+		if now.At.Before(s.last.At.Add(-s.length)) { // the wall clock was set back
 			s.last = now
 		}
 		return false

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// access holds the rules for networks and hosts. It is compiled once from the configuration and never changed.
+// access contains the rules for networks and hosts. It is compiled from the configuration and immutable.
 type access struct {
 	networks   []netip.Prefix
 	trustProxy bool
@@ -21,7 +21,8 @@ type access struct {
 	hosts      *hostrule.Rule
 }
 
-// newAccess compiles the rules for a listener at local. It accepts names as Host, in addition to the configured hosts.
+// newAccess compiles the rules for a listener at local. It accepts the given names as Host, in addition to the
+// configured hosts.
 func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 	a := &access{trustProxy: cfg.TrustProxyHeaders, hosts: hostrule.New(slices.Concat(cfg.AllowedHosts, names)...)}
 	for _, network := range cfg.AllowedNetworks {
@@ -34,15 +35,15 @@ func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 	return a
 }
 
-// permits reports whether an unmapped address is in an allowed network. 0.0.0.0/0 holds no IPv6 address, and ::/0 no
-// IPv4 one.
+// permits reports whether an allowed network contains an unmapped address. 0.0.0.0/0 contains only IPv4 addresses, and
+// ::/0 only IPv6 addresses.
 func (a *access) permits(addr netip.Addr) bool {
 	return slices.ContainsFunc(a.networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// client returns the address that the request comes from, and whether it may use protected paths. X-Forwarded-For
-// counts only on a connection from an allowed network, and its address must be allowed as well. A forwarded address
-// that cannot be read is not allowed.
+// client returns the client address of a request, and whether it may use protected paths. X-Forwarded-For is used only
+// on a connection from an allowed network, and its address must also be allowed. An invalid forwarded address is
+// rejected.
 func (a *access) client(r *http.Request) (addr netip.Addr, allowed bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -58,7 +59,7 @@ func (a *access) client(r *http.Request) (addr netip.Addr, allowed bool) {
 	return addr, ok && a.permits(addr)
 }
 
-// forwardedAddress reads one element of X-Forwarded-For: an address, in brackets and with a port or without.
+// forwardedAddress parses one element of X-Forwarded-For: an address, with or without brackets and port.
 func forwardedAddress(s string) (netip.Addr, bool) {
 	s = strings.TrimSpace(s)
 	if withPort, err := netip.ParseAddrPort(s); err == nil {
@@ -68,13 +69,14 @@ func forwardedAddress(s string) (netip.Addr, bool) {
 	return plain(addr), err == nil
 }
 
-// plain returns an address without zone, an IPv4-mapped one as IPv4: the form that networks are compared with.
+// plain returns an address without zone, and an IPv4-mapped address as IPv4, for the comparison with networks.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// hostAllowed reports whether the Host of a request names this node, or is not checked.
+// hostAllowed reports whether the Host of a request is valid: a name of this node, or any host if the check is
+// disabled.
 func (a *access) hostAllowed(host string) bool { return !a.checkHost || a.hosts.Allows(host) }
 
-// refusal answers a client outside the allowed networks.
+// refusal writes the error response to a client outside the allowed networks.
 func refusal(client netip.Addr) *problem {
 	if !client.IsValid() {
 		return problemf(http.StatusForbidden,
@@ -83,7 +85,7 @@ func refusal(client netip.Addr) *problem {
 	return problemf(http.StatusForbidden, "%s is not in api.allowed_networks", client)
 }
 
-// misdirected returns the error of a request with a Host that is not a name of this node.
+// misdirected returns the error for a request with a Host that is not a name of this node.
 func misdirected(host string) *problem {
 	return problemf(http.StatusMisdirectedRequest,
 		"the host %s is not a name of this node: use its address, or add the name to api.allowed_hosts",

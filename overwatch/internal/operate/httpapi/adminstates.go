@@ -19,12 +19,12 @@ func (s *Server) listAdminStates(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// change makes the change of an object for a request.
+// change applies the change of an object for a request.
 func (s *Server) change(c *call, object changes.Object) error {
 	return s.op.Apply(c.request(), object, 0)
 }
 
-// adminStateView shows an admin state as the path of its kind does. Its ETag is made from that.
+// adminStateView returns the API view of an admin state for the path of its kind. The ETag depends on this view.
 func adminStateView(o registry.AdminState) any {
 	if o.Kind == api.OrderOverride {
 		return overrideRecord(o)

@@ -30,7 +30,7 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 	return ok(out), err
 }
 
-// revoked returns a sentence about the effect of a revocation, and the operator's next steps.
+// revoked returns a sentence about the effect of a revocation and the next steps of the operator.
 func revoked(id string, req api.RevokeRequest, out api.Revocation) (message string, next []string) {
 	services := strings.Join(out.Services, ", ")
 	message = id + " is revoked: its reports are ignored"

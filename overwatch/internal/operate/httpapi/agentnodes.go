@@ -71,8 +71,8 @@ func (s *Server) getCertificate(c *call) (answer, error) {
 	return ok(api.AgentCertificateAnswer{Certificate: view}), nil
 }
 
-// postCertificate answers POST /nodes/agent/{id}/certificate: it deletes the pin and has the agent's next certificate
-// pinned, which must be another one. The agent stays announced meanwhile.
+// postCertificate answers POST /nodes/agent/{id}/certificate: it deletes the pin and rejects the current certificate.
+// The node pins the agent's next certificate. The agent stays announced until then.
 func (s *Server) postCertificate(c *call) (answer, error) {
 	id := c.Param("id")
 	r, found := s.o.Pins.Get(id)

@@ -73,7 +73,7 @@ func (s *Server) listExpiringAgents(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// expiring returns the agents with a certificate that expires within a number of days, the earliest first, without
+// expiring returns the agents with a certificate that expires within a number of days, sorted by expiry, without
 // revoked agents.
 func expiring(records []trust.Record, days int) []trust.Record {
 	within := (time.Duration(days) * 24 * time.Hour).Hours()
@@ -83,7 +83,7 @@ func expiring(records []trust.Record, days int) []trust.Record {
 	return soon
 }
 
-// deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and drops the agent's reports.
+// deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and the agent's reports.
 func (s *Server) deleteAgent(c *call) (answer, error) {
 	id := c.Param("agent_id")
 	before, found := s.o.Pins.Get(id)

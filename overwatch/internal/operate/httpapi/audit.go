@@ -120,7 +120,7 @@ func (s *Server) exportAudit(c *call) (answer, error) {
 	c.Status(http.StatusOK)
 	if err := audit.Export(c.Writer, format, s.o.Audit.Entries(q)); err != nil {
 		s.log.Warn().Err(err).Str("request_id", c.id).Msg("an export of the audit log was cut short")
-		panic(http.ErrAbortHandler) // so that the client does not take it for whole
+		panic(http.ErrAbortHandler) // the client must detect the incomplete response
 	}
 	return answer{status: http.StatusOK}, nil
 }

@@ -49,7 +49,7 @@ func (s *Server) getBackend(c *call) (answer, error) {
 	return ok(s.backendView(b)), nil
 }
 
-// backendID reads the id that a path spreads over three segments.
+// backendID parses the id of a backend, which consists of three segments of the path.
 func backendID(c *call) (registry.ID, error) {
 	return objects.ParseID(c.Param("service") + ":" + c.Param("address") + ":" + c.Param("port"))
 }

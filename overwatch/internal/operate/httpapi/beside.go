@@ -10,13 +10,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// frontPage redirects a browser at the root path to the documentation of the API on a node without the console.
+// frontPage redirects a browser from the root path to the API documentation if the node has no console.
 //
 //go:embed docs/front.html
 var frontPage []byte
 
-// besideTheAPI returns the operations of the listener that are no part of the API: the files of the console, or else
-// the front page, and the metrics if they have no listener of their own.
+// besideTheAPI returns the operations of the listener outside the API: the files of the console, or else the front
+// page, and the metrics if they have no separate listener.
 func (s *Server) besideTheAPI() []Operation {
 	list := []Operation{
 		{Method: get, Path: "/", handle: file("text/html; charset=utf-8", frontPage), Role: api.RoleNone},
@@ -33,7 +33,7 @@ func (s *Server) besideTheAPI() []Operation {
 	return list
 }
 
-// consoleFile returns a handler that answers with a file of the console. Browsers cache it, and revalidate it by its
+// consoleFile returns a handler that serves a file of the console. Browsers cache the file and revalidate it by its
 // ETag.
 func consoleFile(f console.File) handler {
 	return func(_ *Server, c *call) (answer, error) {
@@ -47,7 +47,7 @@ func consoleFile(f console.File) handler {
 	}
 }
 
-// getMetrics answers GET /metrics where api.address and metrics.address are one.
+// getMetrics answers GET /metrics if api.address equals metrics.address.
 func (s *Server) getMetrics(c *call) (answer, error) {
 	c.Abort()
 	s.o.Metrics.ServeHTTP(c.Writer, c.Request)

@@ -41,7 +41,7 @@ func (s *Server) listBrakes(c *call) (answer, error) {
 
 // hold is a hold that an operator releases.
 type hold struct {
-	scope, subject string // as api.Brake.Scope has them
+	scope, subject string // as returned by api.Brake.Scope
 	states         []registry.HoldState
 }
 
@@ -80,7 +80,7 @@ func (h hold) takes(b *registry.Backend) bool {
 		slices.ContainsFunc(h.states, func(s registry.HoldState) bool { return s.Covers(b) })
 }
 
-// of names the subject in a sentence.
+// of returns the subject for a sentence.
 func (h hold) of() string {
 	if h.scope == api.BrakeOfName {
 		return h.subject

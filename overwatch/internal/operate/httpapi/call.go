@@ -20,24 +20,24 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// call is a request. The steps of Server.serve set the fields in their order; the handler reads them. A call belongs to
+// call is a request. The steps of Server.serve set the fields in order, and the handler reads them. A call belongs to
 // the goroutine that answers the request.
 type call struct {
 	*gin.Context
 	operation *Operation
-	id        string     // of the request: in X-Request-Id of the answer and in the log
-	role      api.Role   // of the token; empty where no token was needed
-	client    netip.Addr // that sent the request, to a trusted proxy or to this node
-	actor     string     // the name of the token, or the address of the client where no token was needed
+	id        string     // request id: in X-Request-Id of the answer and in the log
+	role      api.Role   // role of the token; empty if no token is required
+	client    netip.Addr // client of a trusted proxy or of this node
+	actor     string     // name of the token, or the client address if no token is required
 	query     params
-	page      page // of an operation with limit and offset
+	page      page // page of an operation with limit and offset
 	condition condition
-	body      []byte              // whole; nil for a request that changes nothing
+	body      []byte              // complete body; nil for a read request
 	made      *operations.Request // nil before the first use of request
 	change    string              // the common id of the requests of a change, set by the client; "": none
 }
 
-// decode reads the body, which must be an object with fields of the struct that into points to and no others.
+// decode decodes the body into the struct that into points to. The body must be an object without unknown fields.
 func (c *call) decode(into any) error { return strictjson.Decode(c.body, into) }
 
 // decoded returns a handler that decodes the body as a T and calls h.
@@ -51,7 +51,7 @@ func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
 	}
 }
 
-// request returns the request of the operator for one change, with the conditions of the call.
+// request returns the operator's request for one change, with the conditions of the call.
 func (c *call) request() *operations.Request {
 	if c.made == nil {
 		c.made = &operations.Request{Context: c.Request.Context(), Role: c.role,
@@ -69,15 +69,15 @@ func (c *call) request() *operations.Request {
 	return c.made
 }
 
-// isAudited reports whether the audit log has the outcome of the request.
+// isAudited reports whether the audit log contains the outcome of the request.
 func (c *call) isAudited() bool { return c.made != nil && c.made.Audited }
 
-// yamlTypes are the media types of YAML: of RFC 9512, older types, and text in general. JSON is YAML.
+// yamlTypes contains the media types of YAML: the type of RFC 9512, older types, and text. JSON is valid YAML.
 var yamlTypes = []string{
 	"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain", "application/json",
 }
 
-// readBody reads a body of at most most bytes. The body must be JSON, or also YAML with yaml.
+// readBody reads a body of at most most bytes. The body must be JSON, or also YAML if yaml is true.
 func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		return nil, tooLarge(most)
@@ -94,7 +94,7 @@ func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
 	case int64(len(body)) > most:
-		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded) // also after Expect, since the client sends by now
+		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded) // also after Expect, because the client sends the body by now
 		return nil, tooLarge(most)
 	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
 		return nil, problemf(http.StatusUnsupportedMediaType,
@@ -107,13 +107,13 @@ func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// maxDiscarded bounds the bytes of a body that the node reads only to discard them.
+// maxDiscarded is the maximum number of bytes of a body that the node reads and discards.
 const maxDiscarded = 64 << 20
 
-// discardBody reads the rest of the body of a refused request, at most maxDiscarded bytes until bodyTimeout. Otherwise
-// a client that sends the whole body first would see a reset connection instead of the answer.
+// discardBody reads the rest of the body of a rejected request: at most maxDiscarded bytes, until bodyTimeout.
+// Otherwise a client that first sends the whole body would see a reset connection instead of the answer.
 func discardBody(r *http.Request) {
-	if r.Header.Get("Expect") != "" { // it waits for 100 Continue, which reading would send
+	if r.Header.Get("Expect") != "" { // the client waits for 100 Continue, which a read would send
 		return
 	}
 	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
@@ -123,7 +123,7 @@ func tooLarge(most int64) *problem {
 	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", most)
 }
 
-// answer is the result of a handler: a status, and a body that is encoded as JSON; nil is no body.
+// answer is the result of a handler: a status and a JSON body, or no body if it is nil.
 type answer struct {
 	status int
 	body   any
@@ -133,8 +133,8 @@ func ok(body any) answer { return answer{http.StatusOK, body} }
 
 func noContent() answer { return answer{http.StatusNoContent, nil} }
 
-// reply writes a status and a JSON body and ends the request. A type of shared/api that cannot be encoded is a fault
-// of this node, which the recovery answers.
+// reply writes a status and a JSON body and ends the request. An encoding failure is an internal error, which recovered
+// answers.
 func reply(c *call, status int, body any) {
 	c.Abort()
 	c.Status(status)
@@ -144,11 +144,11 @@ func reply(c *call, status int, body any) {
 	}
 	c.Header("Content-Type", "application/json")
 	encoder := json.NewEncoder(c.Writer)
-	encoder.SetEscapeHTML(false) // texts have < and &, and the media type is not HTML
+	encoder.SetEscapeHTML(false) // texts contain < and &, and the media type is not HTML
 	if err := encoder.Encode(body); err != nil && !c.Writer.Written() {
 		panic(err)
 	}
 }
 
-// stamp returns a time as the API shows it: UTC, in milliseconds.
+// stamp returns a time in the format of the API: UTC, in milliseconds.
 func stamp(t time.Time) time.Time { return api.Stamp(t) }

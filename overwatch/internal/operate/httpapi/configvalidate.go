@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// checkPatience is the longest time that a text waits for the check of another text. The node checks texts one after
-// the other, because a check takes about 150 octets of memory per octet of text.
+// checkPatience is the maximum time that a text waits for the validation of another text. The node validates one text
+// at a time, because validation needs about 150 octets of memory per octet of text.
 const checkPatience = time.Second
 
 // postConfigValidate answers POST /config/validate. It reads no other files and no environment variables.
@@ -31,7 +31,7 @@ func (s *Server) postConfigValidate(c *call) (answer, error) {
 	return ok(result), nil
 }
 
-// checkAlone waits until no other text is checked. The next one waits until done is called.
+// checkAlone waits until no other text is in validation. Other texts wait until the caller calls done.
 func (s *Server) checkAlone(ctx context.Context) (done func(), err error) {
 	patience := time.NewTimer(checkPatience)
 	defer patience.Stop()

@@ -4,12 +4,12 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// ifSafeParameter is the parameter of changes that may take a name's last backends.
+// ifSafeParameter is the parameter of changes that can remove the last backends of a name.
 func ifSafeParameter() Parameter {
 	return flag("if_safe", "refuse with 409 if a name would be left with fewer backends than min_healthy, or with none")
 }
 
-// orderParameters are the parameters of changes that give an order.
+// orderParameters are the parameters of changes that set an admin state.
 func orderParameters() []Parameter {
 	return []Parameter{ifSafeParameter(),
 		flag("replace_planned", "replace a planned one of the same kind, which is refused with 409 otherwise")}

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// decisionFilter selects decisions. A zero field leaves all in.
+// decisionFilter selects decisions. A zero field selects all.
 type decisionFilter struct {
 	start, end     time.Time
 	domain, region string
@@ -29,7 +29,7 @@ func (p params) decisions() (f decisionFilter, err error) {
 	return f, err
 }
 
-// passes reports whether a decision passes the filters of time and domain, which need no explanation of it.
+// passes reports whether a decision matches the filters that need no explanation: time and domain.
 func (f *decisionFilter) passes(at time.Time, domain string) bool {
 	return (f.start.IsZero() || !at.Before(f.start)) && (f.end.IsZero() || !at.After(f.end)) &&
 		(f.domain == "" || f.domain == wire.CanonicalService(domain))
@@ -83,8 +83,8 @@ func decisionView(d *decisions.Summary) api.RoutingDecision {
 	return view
 }
 
-// getRoutingDecision answers GET /routing/decisions/{id}: the reasons of an answer, from the facts at the time of the
-// answer.
+// getRoutingDecision answers GET /routing/decisions/{id} with the reasons of an answer, from the data at the time of
+// the answer.
 func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	d, found := s.o.Decisions.Decision(c.Param("id"))
 	isParam := func(p decisions.Summary) bool { return p.ID == c.Param("id") }
@@ -101,7 +101,7 @@ func (s *Server) getRoutingDecision(c *call) (answer, error) {
 		Family: d.Selection.Family,
 		Client: d.Client.Addr()}, d.Selection)
 	if place, err := s.o.Places().ExplainFor(e.Client, e.Basis.Clients); err == nil && place.Region == e.Region {
-		e.Place = &place // the client is placed as it was then
+		e.Place = &place // the location of the client at that time
 	}
 	result := e.Record(s.o.Now())
 	result.ClientIP, result.Timestamp = d.Client.String(), stamp(d.At)

@@ -61,8 +61,8 @@ func dnssecOperations() []Operation {
 type KeySync interface {
 	// Challenge returns the value of WWW-Authenticate for a node that requests keys.
 	Challenge() string
-	// Seal returns the signing keys, sealed for a node that proves the shared secret in its Authorization. The node may
-	// read the error.
+	// Seal returns the signing keys, encrypted for a node that proves the shared secret in its Authorization. The node may
+	// receive the error.
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
 	// About returns the last description that a peer sent, and the time of its arrival.
@@ -70,16 +70,16 @@ type KeySync interface {
 	operations.Rolls
 	// Rolls returns the key rollovers and signing transitions.
 	Rolls() []dnssec.RollState
-	// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
-	// them.
+	// Parent queries the servers of a zone's parent for its DS records. configured reports whether the configuration
+	// defines the servers.
 	Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error)
-	// Apart reports whether nodes can sign with different keys because keys are not exchanged.
+	// Apart reports whether nodes may use different signing keys because keys are not exchanged.
 	Apart() bool
 	// Sync requests the keys of the other nodes, and returns when answers are signed with these keys.
 	Sync(context.Context) (api.DNSSECSync, error)
 }
 
-// signingKeys returns the keys of the signed zones, none where answers are not signed.
+// signingKeys returns the keys of the signed zones, or none if answers are unsigned.
 func (s *Server) signingKeys() []dnssec.KeyState {
 	if s.o.SigningKeys == nil {
 		return nil
@@ -105,8 +105,8 @@ func (s *Server) getDNSSECStatus(*call) (answer, error) {
 	return ok(status), nil
 }
 
-// listDSRecords answers GET /dnssec/ds with the DS records for the parent. It omits provisional keys, which the keys of
-// another node can replace.
+// listDSRecords answers GET /dnssec/ds with the DS records for the parent. It omits provisional keys, because a key of
+// another node can replace them.
 func (s *Server) listDSRecords(*call) (answer, error) {
 	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}, NoDS: []string{}}
 	if s.o.KeySync != nil && s.o.KeySync.Apart() {
@@ -165,7 +165,7 @@ func (s *Server) getParentDS(c *call) (answer, error) {
 }
 
 // listDNSSECKeys answers GET /dnssec/keys with public keys. A node that proves the shared secret receives the private
-// keys, sealed to its request.
+// keys, encrypted for its request.
 func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
 	if s.o.KeySync != nil {
@@ -189,8 +189,8 @@ var keyStates = map[dnssec.State]api.KeyState{
 	dnssec.Published: api.KeyPublished, dnssec.Active: api.KeyActive, dnssec.Retired: api.KeyRetired,
 }
 
-// stageOf returns the stage of a key. The stage of an active key depends on the rollover; for other keys it is the
-// state.
+// stageOf returns the stage of a key. The stage of an active key depends on the rollover. The stage of other keys
+// equals their state.
 func stageOf(k *dnssec.KeyState) api.KeyStage {
 	switch {
 	case k.State == dnssec.Active && k.Incoming:

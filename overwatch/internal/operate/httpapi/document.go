@@ -53,18 +53,18 @@ func documentOperations() []Operation {
 	}
 }
 
-// documentLimits describes the bounds that the operations on whole documents share.
+// documentLimits describes the common bounds of the operations on whole documents.
 const documentLimits = "A node works on two documents at a time; others wait up to five seconds, then get 429 with " +
 	"Retry-After. A list with more objects than a node can hold gets 413. An answer reports at most 1 000 problems. " +
 	"When the client leaves, the work ends."
 
 const (
-	// maxDocuments bounds the documents that are planned or applied at the same time. maxWaitingDocuments bounds the
-	// waiting documents; each waits at most documentPatience.
+	// maxDocuments is the maximum number of documents that are planned or applied concurrently. maxWaitingDocuments is the
+	// maximum number of waiting documents. Each waits at most documentPatience.
 	maxDocuments        = 2
 	maxWaitingDocuments = 16
 	documentPatience    = 5 * time.Second
-	// retryDocument is the Retry-After of a document that has waited for its turn in vain, in seconds.
+	// retryDocument is the Retry-After, in seconds, of a document that has waited too long.
 	retryDocument = "5"
 )
 
@@ -92,15 +92,15 @@ func (s *Server) postApply(c *call, req document.Request) (answer, error) {
 
 // turns bounds the concurrent holders and the waiting callers.
 type turns struct {
-	held    chan struct{} // has an entry for each holder
-	waiting chan struct{} // has an entry for each holder and each that waits
+	held    chan struct{} // one entry per holder
+	waiting chan struct{} // one entry per holder and per waiting caller
 }
 
 func newTurns(holders, waiting int) turns {
 	return turns{make(chan struct{}, holders), make(chan struct{}, holders+waiting)}
 }
 
-// take waits for a turn until patience or ctx ends. done ends the turn; it is nil without a turn.
+// take waits for a free slot until patience or ctx ends. done releases the slot; it is nil without a slot.
 func (t turns) take(ctx context.Context, patience time.Duration) (done func(), err error) {
 	select {
 	case t.waiting <- struct{}{}:
@@ -120,7 +120,7 @@ func (t turns) take(ctx context.Context, patience time.Duration) (done func(), e
 	return nil, err
 }
 
-// documentTurn returns a handler that bounds the concurrent calls of an operation on whole documents.
+// documentTurn returns a handler that limits the concurrent calls of an operation on whole documents.
 func documentTurn(h handler) handler {
 	return func(s *Server, c *call) (answer, error) {
 		done, err := s.documents.take(c.Request.Context(), documentPatience)

@@ -109,7 +109,7 @@ func (s *Server) getDomain(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), operations.DomainTag(set, d)), nil
 }
 
-// domainDetail shows a domain. created is nil for one of the configuration.
+// domainDetail returns the API view of a domain. created is nil for a domain of the configuration.
 func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *model.Domain,
 	since time.Time) api.DomainDetail {
 	view := s.domainView(cfg, d, created, since)
@@ -122,15 +122,15 @@ func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *mode
 	return api.DomainDetail{Domain: view}
 }
 
-// domainsByName has all domains of a configuration and a Set in ascending order.
+// domainsByName contains all domains of a configuration and a Set, sorted by name.
 type domainsByName struct {
 	cfg    *config.Config
 	set    *definitions.Set
 	sorted []*config.Domain
 }
 
-// sortedDomains returns all domains, including disabled domains, by name. It caches the list until the state changes,
-// because there can be 100 000 domains.
+// sortedDomains returns all domains, including disabled domains, sorted by name. It caches the list until the state
+// changes, because there can be 100 000 domains.
 func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*config.Domain {
 	if last := s.byName.Load(); last != nil && last.cfg == cfg && last.set == set {
 		return last.sorted
@@ -158,8 +158,8 @@ func (s *Server) domainOf(c *call, cfg *config.Config) (config.Domain, error) {
 	return d, nil
 }
 
-// balancing returns the API's name of the way in which an algorithm chooses among equally good candidates: all but
-// round-robin and client-hash share by weight.
+// balancing returns the API's name for the method of an algorithm to select among equal candidates: by weight, except
+// for round-robin and client-hash.
 func balancing(algorithm string) string {
 	if a := policy.FindAlgorithm(algorithm); a.IgnoresWeights || a.AssignsClients {
 		return algorithm
@@ -227,13 +227,14 @@ func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
 	return s.changedDomain(c, http.StatusCreated, made, err)
 }
 
-// putDomain answers PUT and PATCH /domains/{name}: both change the fields that the body has.
+// putDomain answers PUT and PATCH /domains/{name}. Both change only the fields in the body.
 func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 	after, err := s.op.ChangeDomain(c.request(), wire.CanonicalService(c.Param("name")), req)
 	return s.changedDomain(c, http.StatusOK, after, err)
 }
 
-// changedDomain answers with a domain after its change; nil is the domain of the path, which the configuration has.
+// changedDomain answers with a domain after its change. nil means the domain of the path, which the configuration
+// declares.
 func (s *Server) changedDomain(c *call, status int, after *model.Domain, err error) (answer, error) {
 	switch {
 	case err != nil:

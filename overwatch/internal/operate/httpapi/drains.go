@@ -59,8 +59,8 @@ func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 	return d
 }
 
-// deleteDrain answers DELETE /servers/{id}/drain. A drain that a connected agent requests continues, and is in the
-// answer.
+// deleteDrain answers DELETE /servers/{id}/drain. A drain that a connected agent requests continues; the answer
+// contains it.
 func (s *Server) deleteDrain(c *call) (answer, error) {
 	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/control/fault"
 )
 
-// tagOf returns the entity tag of an object (RFC 9110 section 8.8.3). Callers pass the fields that a change can
-// change, so that the tag stays while statuses and counters move.
+// tagOf returns the entity tag of an object (RFC 9110 section 8.8.3). Callers pass only the changeable fields, so that
+// the tag is independent of statuses and counters.
 func tagOf(object any) string {
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -23,7 +23,7 @@ func tagOf(object any) string {
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
 }
 
-// tagged answers with a body and with the tag of its changeable part.
+// tagged returns an answer with a body and the tag of its changeable part.
 func tagged(c *call, status int, body, changeable any) answer {
 	c.Header("ETag", tagOf(changeable))
 	return answer{status, body}
@@ -31,15 +31,15 @@ func tagged(c *call, status int, body, changeable any) answer {
 
 var quotedTag = regexp.MustCompile(`^(W/)?"[^"]*"$`)
 
-// condition is the state of an object that a request to change the object demands (RFC 9110 section 13.1).
+// condition is the required state of an object for a change (RFC 9110 section 13.1).
 type condition struct {
-	path      string   // of the object, for the error
-	match     []string // the tags of If-Match; nil: any state
-	noneMatch bool     // If-None-Match: *, the object must not exist
+	path      string   // path of the object, for the error
+	match     []string // tags of If-Match; nil: any state
+	noneMatch bool     // If-None-Match: *, which means that the object must not exist
 }
 
-// readCondition reads the headers If-Match and If-None-Match, and refuses a header that the operation does not list. A
-// weak tag never matches.
+// readCondition parses the headers If-Match and If-None-Match, and rejects a header that the operation does not
+// support. A weak tag never matches.
 func readCondition(r *http.Request, o *Operation) (condition, error) {
 	cond := condition{path: r.URL.Path}
 	for _, header := range []string{"If-Match", "If-None-Match"} {
@@ -68,8 +68,8 @@ func readCondition(r *http.Request, o *Operation) (condition, error) {
 	return cond, nil
 }
 
-// holds returns an error unless the object fulfills the condition. object is the state just before the change, nil for
-// a missing object.
+// holds returns an error unless the object satisfies the condition. object is the state just before the change, or nil
+// for a missing object.
 func (cond condition) holds(object any) error {
 	if cond.noneMatch && object != nil {
 		return fault.New(fault.Precondition, "If-None-Match is *, and the object of %.300s is there already: "+

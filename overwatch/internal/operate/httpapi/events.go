@@ -48,7 +48,7 @@ const noStream = 503
 const (
 	// heartbeatEvery is the time between two heartbeats in a stream without events.
 	heartbeatEvery = 15 * time.Second
-	// readerPatience bounds the time of a write to a slow reader.
+	// readerPatience is the timeout of a write to a slow reader.
 	readerPatience = 30 * time.Second
 	// eventStream is the media type of server-sent events (HTML, section 9.2).
 	eventStream = "text/event-stream"
@@ -71,7 +71,7 @@ func (q *eventQuery) wants(e *api.Event) bool {
 		e.Severity.Rank() >= q.least.Rank()
 }
 
-// eventQuery reads the query, and Last-Event-ID, which has precedence over the parameter after.
+// eventQuery parses the query, and Last-Event-ID, which has precedence over the parameter after.
 func (c *call) eventQuery() (q eventQuery, err error) {
 	q = eventQuery{kinds: c.query.list("kinds"), since: c.query.moment("since"),
 		until: c.query.moment("until"), limit: c.query.number("limit"),
@@ -124,8 +124,8 @@ func (s *Server) getEvents(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// streamEvents sends new events until the client disconnects, its token is revoked, or the node stops. It begins after
-// the last event that the client has, at a time, or with the next event.
+// streamEvents sends new events until the client disconnects, its token is revoked, or the node stops. It starts after
+// the last event that the client has received, at a time, or with the next event.
 func (s *Server) streamEvents(c *call, q eventQuery) error {
 	if s.streams.Add(1) > s.maxStreams() {
 		s.streams.Add(-1)
@@ -138,7 +138,7 @@ func (s *Server) streamEvents(c *call, q eventQuery) error {
 	c.Header("X-Accel-Buffering", "no") // disables buffering in nginx
 	c.Status(http.StatusOK)
 	out := &eventWriter{c: c, q: &q, control: http.NewResponseController(c.Writer)}
-	_ = out.control.SetReadDeadline(time.Time{}) // the request is read; the connection stays open
+	_ = out.control.SetReadDeadline(time.Time{}) // the request has been read; the connection stays open
 	if !q.resumes && q.since.IsZero() {
 		q.after = s.o.Events.Newest()
 	}

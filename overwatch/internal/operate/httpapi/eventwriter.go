@@ -14,7 +14,7 @@ import (
 // eventWriter writes one stream of server-sent events.
 type eventWriter struct {
 	c       *call
-	q       *eventQuery // its after moves on
+	q       *eventQuery // follow updates q.after
 	control *http.ResponseController
 }
 
@@ -22,7 +22,7 @@ type eventWriter struct {
 const atOnce = 256
 
 // follow sends the events after q.after. If some of them are deleted, it first sends a notice. It reports whether the
-// client reads.
+// client receives data.
 func (w *eventWriter) follow(from *journal.Journal) bool {
 	for {
 		events, missed := from.After(w.q.after)

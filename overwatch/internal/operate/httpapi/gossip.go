@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// listGossipNodes answers GET /gossip/nodes?status&region: the overwatch nodes that gossip knows, and the agents that
-// report to this one.
+// listGossipNodes answers GET /gossip/nodes?status&region with the overwatch nodes that gossip knows, and the agents
+// that report to this node.
 func (s *Server) listGossipNodes(c *call) (answer, error) {
 	list := api.GossipNodeList{GeneratedAt: stamp(s.o.Now())}
 	matching := filtered(slices.Values(s.nodes.Gossip()), func(n api.GossipNode) bool {

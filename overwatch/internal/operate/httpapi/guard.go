@@ -16,11 +16,11 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// handler answers one request, or returns an error for the client. A zero answer means that it has written the response
-// itself.
+// handler answers one request, or returns an error for the client. A zero answer means that the handler has written the
+// response.
 type handler func(*Server, *call) (answer, error)
 
-// steps returns the steps that a request passes before its handler, in order. The first error is the answer.
+// steps returns the steps before the handler, in order. The first error is the answer.
 func (s *Server) steps() []func(*call) error {
 	return []func(*call) error{
 		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeChange,
@@ -28,7 +28,7 @@ func (s *Server) steps() []func(*call) error {
 	}
 }
 
-// serve returns the gin handler of an operation: it runs the steps and the operation's handler, and encodes the answer.
+// serve returns the gin handler of an operation. It runs the steps and the operation's handler, and encodes the answer.
 func (s *Server) serve(o *Operation) gin.HandlerFunc {
 	steps := s.steps()
 	return func(g *gin.Context) {
@@ -41,11 +41,11 @@ func (s *Server) serve(o *Operation) gin.HandlerFunc {
 				discardBody(c.Request)
 				s.fail(c, err)
 			}
-			if c.IsAborted() { // refused, or a preflight, which is answered
+			if c.IsAborted() { // the request is rejected, or an answered preflight
 				return
 			}
 		}
-		if s.proved(c) { // else, and until here, the connection may be closed in favour of another
+		if s.proved(c) { // otherwise, and before this call, another connection may replace this connection
 			defer httpserve.Answering(c.Request)()
 		}
 		a, err := o.handle(s, c)
@@ -60,7 +60,7 @@ func (s *Server) serve(o *Operation) gin.HandlerFunc {
 	}
 }
 
-// requestID is the key of a request's id in its context, where slowDisk has given it one.
+// requestID is the context key of a request id that slowDisk has assigned.
 type requestID struct{}
 
 // newRequestID returns a random id.
@@ -80,14 +80,14 @@ func (s *Server) identify(c *call) {
 	c.Header("X-Content-Type-Options", "nosniff")
 }
 
-// logged writes a debug line about a request that has been answered.
+// logged writes a debug line about an answered request.
 func (s *Server) logged(c *call, began time.Time) {
 	s.log.Debug().Str("request_id", c.id).Str("client", c.Request.RemoteAddr).Str("method", c.Request.Method).
 		Str("path", c.Request.URL.Path).Int("status", c.Writer.Status()).Dur("took_ms", time.Since(began)).Msg("request")
 }
 
-// recovered turns a panic into an answer and a line in the log with the request's id. It must be deferred. An answer
-// that has begun is cut off, so that the client does not take it for whole.
+// recovered converts a panic to an error response and a log line with the request id. The caller must defer it. It
+// aborts a response that has begun, so that the client detects the incomplete response.
 func (s *Server) recovered(c *call) {
 	cause := recover()
 	if cause == nil {
@@ -101,7 +101,7 @@ func (s *Server) recovered(c *call) {
 	s.internalError(c)
 }
 
-// checkNetwork refuses a client outside api.allowed_networks, unless the operation is public.
+// checkNetwork rejects a client outside api.allowed_networks, unless the operation is public.
 func (s *Server) checkNetwork(c *call) error {
 	client, allowed := s.access.client(c.Request)
 	if client.IsValid() {
@@ -113,7 +113,7 @@ func (s *Server) checkNetwork(c *call) error {
 	return nil
 }
 
-// checkHost refuses a request with a Host that is not a name of this node.
+// checkHost rejects a request with a Host that is not a name of this node.
 func (s *Server) checkHost(c *call) error {
 	if !s.access.hostAllowed(c.Request.Host) {
 		return misdirected(c.Request.Host)
@@ -121,7 +121,7 @@ func (s *Server) checkHost(c *call) error {
 	return nil
 }
 
-// takeQuery reads the query of an operation that has parameters or is a change. It refuses unknown parameters, because
+// takeQuery parses the query of an operation with parameters or of a change. It rejects unknown parameters, because
 // they would have no effect.
 func takeQuery(c *call) (err error) {
 	if c.operation.Query == nil && !changesState(c.operation.Method) {
@@ -134,7 +134,8 @@ func takeQuery(c *call) (err error) {
 	return nil
 }
 
-// takeCondition reads If-Match and If-None-Match of a change, and refuses a header that the operation lacks.
+// takeCondition parses If-Match and If-None-Match of a change, and rejects a header that the operation does not
+// support.
 func takeCondition(c *call) (err error) {
 	if changesState(c.operation.Method) {
 		c.condition, err = readCondition(c.Request, c.operation)
@@ -142,7 +143,7 @@ func takeCondition(c *call) (err error) {
 	return err
 }
 
-// takeChange reads the common id of the requests of a change.
+// takeChange reads the id that is common to the requests of a change.
 func takeChange(c *call) error {
 	if !changesState(c.operation.Method) {
 		return nil
@@ -154,8 +155,8 @@ func takeChange(c *call) error {
 	return nil
 }
 
-// takeBody reads the whole body of a change. For a POST operation without a body it accepts an empty object. It ignores
-// the body of DELETE (RFC 9110 section 9.3.5).
+// takeBody reads the whole body of a change. For a POST operation without a body, it accepts an empty object. It
+// ignores the body of a DELETE request (RFC 9110 section 9.3.5).
 func takeBody(c *call) (err error) {
 	if !changesState(c.operation.Method) {
 		return nil

@@ -56,7 +56,8 @@ func checkStatus(b *registry.Backend) api.CheckStatus {
 	}
 }
 
-// lastError returns the reason why a server is not healthy: the error of the check that decided, where there was one.
+// lastError returns the reason why a server is not healthy: the error of the decisive check, or else the reason of the
+// status.
 func lastError(b *registry.Backend, report registry.Report) string {
 	switch b.Reason {
 	case status.ReasonAgentUnhealthy:
@@ -80,7 +81,7 @@ func (s *Server) listRegionHealth(c *call) (answer, error) {
 	counts := s.edit.CountServers()
 	for _, r := range cfg.Regions {
 		n := counts[r.Name]
-		counts[r.Name] = n // also one without servers
+		counts[r.Name] = n // also a region without servers
 	}
 	list := api.RegionHealthList{Regions: []api.RegionHealth{}, Total: len(counts), GeneratedAt: stamp(s.o.Now())}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -2,7 +2,7 @@ package httpapi
 
 import "gslb.internal/overwatch/internal/state/store"
 
-// Kind is the kind of the objects that an operation changes. It decides whether the change reaches every node.
+// Kind is the kind of the objects that an operation changes. It determines whether the change reaches every node.
 type Kind string
 
 // The kinds of objects that operations change.

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// listGeoMappings answers GET /geo/mappings with the mappings of the configuration in its order, then the mappings of
-// the API by network.
+// listGeoMappings answers GET /geo/mappings with the mappings of the configuration in their order, followed by the
+// mappings of the API by network.
 func (s *Server) listGeoMappings(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	var all []api.GeoMapping
@@ -34,8 +34,8 @@ func mappingView(m *model.Mapping) api.GeoMapping {
 	return api.GeoMapping{Mapping: *m, Source: api.GeoFromAPI, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
 }
 
-// putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates or replaces a mapping, PATCH changes the fields that
-// the body has.
+// putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates or replaces a mapping. PATCH changes only the fields
+// in the body.
 func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error) {
 	after, created, err := s.op.PutMapping(c.request(), req)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 	return tagged(c, status, mappingView(after), *after), nil
 }
 
-// deleteGeoMapping answers DELETE /geo/mappings/{cidr}. The slash of the network may be escaped.
+// deleteGeoMapping answers DELETE /geo/mappings/{cidr}. The slash of the network can be escaped.
 func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	network, err := objects.ParseNetwork(strings.TrimPrefix(c.Param("cidr"), "/"))
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	return noContent(), s.op.DeleteMapping(c.request(), network)
 }
 
-// getGeoTest answers GET /geo/test from the table that DNS uses.
+// getGeoTest answers GET /geo/test with the table that DNS uses.
 func (s *Server) getGeoTest(c *call) (answer, error) {
 	if c.query["ip"] == "" {
 		return answer{}, badRequest("ip is missing: give the address of a client, as in ?ip=203.0.113.7")

@@ -99,7 +99,7 @@ func (s *Server) getHistory(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// timeRange returns the ends of the history: start_time and end_time, or a duration up to end_time.
+// timeRange returns the start and end of the history: start_time and end_time, or a duration before end_time.
 func (p params) timeRange(now time.Time) (from, to time.Time, err error) {
 	const longest = history.Hours * time.Hour
 	from, to = p.moment("start_time"), p.moment("end_time")
@@ -125,7 +125,7 @@ func (p params) timeRange(now time.Time) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// resolution returns the requested length of a point, or by default a length for the length of the history.
+// resolution returns the requested length of a point, or a default for the length of the history.
 func (p params) resolution(length time.Duration) time.Duration {
 	switch word := p["resolution"]; {
 	case word == "1m", word == "" && length <= 6*time.Hour:

@@ -10,13 +10,13 @@ import (
 // Notifier sends events to receivers; notify.Notifier implements it.
 type Notifier interface {
 	Status() []api.NotificationTarget
-	// Test sends a test message to a target, or to every target if none is named. For an unknown target it returns
-	// nothing.
+	// Test sends a test message to a target, or to every target if target is "". For an unknown target, it returns an
+	// empty list.
 	Test(ctx context.Context, target string) []api.NotificationTest
 	// Challenge returns the value of WWW-Authenticate for a request of a node.
 	Challenge() string
-	// Answer returns the tellings of a group to a target that this node knows of, sealed for a node that proves itself by
-	// its Authorization. Its error may be shown to the asker.
+	// Answer returns the tellings of this node about a group and a target, encrypted for a node that authenticates with
+	// its Authorization. The node may receive the error.
 	Answer(where, target, group, authorization string) (sealed string, err error)
 }
 

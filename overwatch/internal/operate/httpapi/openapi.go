@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// The OpenAPI document, written by the test of package apidoc with -update, and the page that shows it.
+// The OpenAPI document, which the test of package apidoc writes with -update, and the HTML page that displays it.
 var (
 	//go:embed openapi.json
 	openAPI []byte
@@ -17,11 +17,11 @@ var (
 	docsStyle []byte
 )
 
-// docsPolicy is the Content-Security-Policy of the page: this node only, nothing inline, no frame around it.
+// docsPolicy is the Content-Security-Policy of the page: only sources of this node, no inline code, no frames.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'none'"
 
-// file returns a handler that answers with bytes that never change while the process runs.
+// file returns a handler that serves constant bytes.
 func file(kind string, content []byte) handler {
 	return func(_ *Server, c *call) (answer, error) {
 		c.Header("Content-Security-Policy", docsPolicy)

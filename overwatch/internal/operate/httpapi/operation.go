@@ -14,11 +14,11 @@ import (
 // and the OpenAPI document are derived from the table of operations.
 type Operation struct {
 	Method  string
-	Path    string   // as OpenAPI writes it, such as /api/v1/servers/{id}
-	Role    api.Role // the least role where tokens are used; empty: RoleRead for GET, RoleAdmin for changes
-	Public  bool     // any client may use it, also from outside api.allowed_networks
-	Changes Kind     // of the objects that the operation changes; empty: it changes nothing
-	nodes   bool     // without a token: another node proves itself to it by its Authorization
+	Path    string   // as in OpenAPI, such as /api/v1/servers/{id}
+	Role    api.Role // required role if tokens are used; empty: RoleRead for GET, RoleAdmin for changes
+	Public  bool     // any client may use it, also outside api.allowed_networks
+	Changes Kind     // kind of the changed objects; empty: the operation changes no object
+	nodes   bool     // without a token: another node authenticates with its Authorization
 	handle  handler
 
 	Summary     string
@@ -27,15 +27,15 @@ type Operation struct {
 	Header      []Parameter // of the request
 
 	Body     any      // an example of the request body, a struct of package api or a text; nil: no body
-	Required []string // fields that the body must have
+	Required []string // required fields of the body
 	Optional bool     // the body is optional
 	YAML     bool     // the body is a configuration file
 	MaxBody  int64    // the largest body, in bytes; 0: api.MaxBody
 
 	Status int         // of success
-	Answer any         // an example of the answer's body; nil: it has none
-	Or     any         // an example of another form of the answer's body; nil: there is none
-	Also   map[int]any // further statuses that are no errors, with examples
+	Answer any         // example of the answer's body; nil: no body
+	Or     any         // example of another form of the answer's body; nil: none
+	Also   map[int]any // further success statuses, with examples
 	Files  []string    // media types of an answer that is not only JSON
 	Errors []int       // statuses of errors, in addition to the statuses of all operations
 }
@@ -48,10 +48,10 @@ type Parameter struct {
 	Required          bool
 
 	check     func(text string) error // nil: any text
-	otherwise string                  // the value where none is given; empty: none
+	otherwise string                  // default value; empty: none
 }
 
-// Operations returns the table of all operations. A GET answers HEAD as well.
+// Operations returns the table of all operations. A GET operation also answers HEAD.
 func Operations() []Operation {
 	return withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
 		brakeOperations(),
@@ -61,7 +61,7 @@ func Operations() []Operation {
 		notificationOperations()))
 }
 
-// LeastRole returns the least role that may use the operation where tokens are used.
+// LeastRole returns the required role for the operation if tokens are used.
 func (o *Operation) LeastRole() api.Role {
 	switch {
 	case o.Role != "":
@@ -94,7 +94,7 @@ const (
 
 	v1 = "/api/v1"
 
-	absent   = http.StatusNotFound // for a path without {...}; paths with {...} always have it
+	absent   = http.StatusNotFound // for a path without {...}; paths with {...} always include it
 	conflict = http.StatusConflict
 	noStore  = http.StatusInsufficientStorage
 	nothing  = http.StatusNotImplemented
@@ -113,15 +113,15 @@ var unsafeChangeErrors = append([]int{conflict}, changeErrors...)
 // at returns the time in the examples of the document.
 func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
-// none are the parameters of an operation that refuses any.
+// none are the parameters of an operation that accepts no parameters.
 var none = []Parameter{}
 
-// text returns a parameter with any text as its value.
+// text returns a parameter that accepts any text.
 func text(name, description string, example any) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string"}, Example: example}
 }
 
-// word returns a parameter with one of the given words.
+// word returns a parameter that accepts one of the given words.
 func word[S ~string](name, description string, words []S) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string", "enum": words},
 		check: func(text string) error {
@@ -137,7 +137,7 @@ func flag(name, description string) Parameter {
 	return word(name, description, []string{"true", "false"})
 }
 
-// list returns a parameter with words of a vocabulary, separated by commas.
+// list returns a parameter that accepts comma-separated words of a vocabulary.
 func list(name, description string, words []string, example any) Parameter {
 	p := text(name, description, example)
 	p.check = func(text string) error {
@@ -151,7 +151,7 @@ func list(name, description string, words []string, example any) Parameter {
 	return p
 }
 
-// number returns a parameter with a whole number from low to high.
+// number returns a parameter that accepts a whole number from low to high.
 func number(name, description string, low, high, otherwise int) Parameter {
 	return Parameter{Name: name, Description: description, otherwise: strconv.Itoa(otherwise),
 		Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": otherwise},
@@ -190,8 +190,7 @@ func paged(filters ...Parameter) []Parameter {
 		number("offset", "number of entries to skip", 0, maxOffset, 0))
 }
 
-// conditionsOf returns the headers of a request that may depend on the object's state. creates: the request may
-// create the object.
+// conditionsOf returns the conditional headers of a request. creates reports whether the request may create the object.
 func conditionsOf(creates bool) []Parameter {
 	match := text("If-Match", "make the change only if the object has this ETag, or is there at all (*)",
 		`"jFhYQ3nN2kqB0aXr5Zt1"`)

@@ -35,11 +35,11 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Options configures a Server and has the parts that a Server calls. A field is required unless its comment says
-// otherwise.
+// Options configures a Server and contains the parts that a Server calls. Every field is required unless its comment
+// says that it is optional.
 type Options struct {
 	API       config.API // listener, TLS, tokens and networks
-	NodeID    string     // the name of this node, which Host can have
+	NodeID    string     // name of this node, a valid Host
 	Build     buildinfo.Info
 	StartedAt time.Time // start of the process, with a monotonic clock reading
 
@@ -55,27 +55,27 @@ type Options struct {
 	Config func() (*config.Config, time.Time)
 	// Fitness reports whether the node works.
 	Fitness Fitness
-	// View has the backends, agents and admin states of the registry.
+	// View contains the backends, agents and admin states of the registry.
 	View *registry.View
 	// Changes applies changes of admin states, servers, agents and holds.
 	Changes *changes.Changes
-	// Definitions holds domains, regions, mappings and settings of the API.
+	// Definitions stores domains, regions, mappings and settings of the API.
 	Definitions Definitions
-	// RestartRequired returns the keys with a value that the next start will change.
+	// RestartRequired returns the keys whose new value takes effect after a restart.
 	RestartRequired func() []string
-	// Reload reloads the configuration. It returns the changed keys, and the changed keys that require a restart. Its
-	// error is settings.Problems for an invalid file, which changes nothing.
+	// Reload reloads the configuration. It returns the changed keys, and the changed keys that require a restart. For an
+	// invalid file, it returns settings.Problems and changes no setting.
 	Reload func(context.Context) (changes, restart []string, err error)
 	// ConfigPath is the configuration file.
 	ConfigPath string
-	// CreatedAt returns the time at which a domain was added to the configuration file, the zero time for other domains.
-	// nil returns the zero time.
+	// CreatedAt returns the time at which a domain was added to the configuration file, or the zero time for other
+	// domains. nil means the zero time.
 	CreatedAt func(domain string) time.Time
 	// ValidateConfig validates the text of a configuration. It reads no files and no environment variables.
 	ValidateConfig func(text string) settings.Problems
-	// TargetProblem returns the fault of a server by host name, "" without a fault; nil reports no faults.
+	// TargetProblem returns the fault of a server with a host name, or "". nil reports no faults.
 	TargetProblem func(id definitions.TargetID) string
-	// Inventory has the servers of the API with an address.
+	// Inventory stores the API servers with an address.
 	Inventory Inventory
 	// Applied stores the previous objects of applied documents.
 	Applied operations.AppliedStore
@@ -91,7 +91,8 @@ type Options struct {
 	Pins Pins
 	// Drains reports when drained backends are safe to stop.
 	Drains *drain.Tracker
-	// CheckNow checks every backend that wants accepts, waits for all, and returns the verdicts ordered by id.
+	// CheckNow checks every backend for which wants returns true, waits for all checks, and returns the results sorted by
+	// id.
 	CheckNow func(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error)
 	// Places returns the location table of DNS clients.
 	Places func() *geo.Table
@@ -105,7 +106,7 @@ type Options struct {
 	Events *journal.Journal
 	// Notifier sends events to receivers.
 	Notifier Notifier
-	// Refused adds a refused request to the audit log. It must not block.
+	// Refused adds a rejected request to the audit log. It must not block.
 	Refused func(r refusals.Request, requestID string)
 	// Self returns the addresses of DNS and the number of queries.
 	Self func() nodes.Self
@@ -113,7 +114,7 @@ type Options struct {
 	History *history.Recorder
 	// Members returns the overwatch nodes that gossip knows, including this node.
 	Members func() []gossip.Member
-	// HeardFrom returns the source of the last message from the holder of a certificate, the zero value for none.
+	// HeardFrom returns the source of the last message from the holder of a certificate, or the zero value.
 	HeardFrom func(identity.KeyID) netip.AddrPort
 
 	Logger zerolog.Logger
@@ -126,22 +127,22 @@ type Fitness interface {
 	Status() api.ServiceStatus
 	// Conditions returns all current conditions.
 	Conditions() []api.Condition
-	// Judgement returns Status, and the reason unless it is healthy.
+	// Judgement returns Status, and its reason unless the node is healthy.
 	Judgement() (status api.ServiceStatus, message string)
 }
 
-// Definitions has the objects of the API, except servers with an address.
+// Definitions stores the objects of the API, except servers with an address.
 type Definitions interface {
 	operations.Definitions
 	document.Definitions
 	// Propose parses the text of a configuration file as a reload does.
 	Propose(text string) (control.Proposed, error)
-	// PreviewFile returns the view of the names that wanted accepts, with a proposed file and the given backends. It
-	// changes nothing.
+	// PreviewFile returns the view of the names for which wanted returns true, with a proposed file and the given
+	// backends. It changes no state.
 	PreviewFile(proposed control.Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View, error)
 }
 
-// Inventory has the servers of the API with an address.
+// Inventory stores the API servers with an address.
 type Inventory interface {
 	operations.Inventory
 	document.Inventory

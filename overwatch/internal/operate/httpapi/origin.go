@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// cors holds the rules for requests of pages of other origins (Fetch standard, HTTP CORS protocol). Without
-// api.enable_cors no origin may change anything.
+// cors contains the rules for requests from pages of other origins (Fetch standard, HTTP CORS protocol). Without
+// api.enable_cors, other origins may not make changes.
 type cors config.API
 
 func (o *cors) anyOrigin() bool { return slices.Contains(o.CORS.AllowedOrigins, "*") }
@@ -22,8 +22,8 @@ func (o *cors) allows(origin string) bool {
 	}))
 }
 
-// apply sets the response headers of a cross-origin request, answers a preflight, and refuses a change for an origin
-// that is not allowed.
+// apply sets the response headers of a cross-origin request, answers a preflight request, and rejects a change from an
+// origin that is not allowed.
 func (o *cors) apply(c *call) error {
 	origin := c.GetHeader("Origin")
 	if o.EnableCORS && !o.anyOrigin() {
@@ -64,8 +64,8 @@ func (o *cors) setOrigin(c *call, origin string) {
 const apiRole = "X-Api-Role"
 
 // checkOrigin applies the rules for pages of other origins and of this node: the console can make the changes that its
-// token allows. Without tokens it can make changes only if the Host is checked, because otherwise a name of an attacker
-// that resolves to this node has the same origin.
+// token permits. Without tokens, it can make changes only if the Host is checked. Otherwise an attacker's name that
+// resolves to this node would have the same origin.
 func (s *Server) checkOrigin(c *call) error {
 	others := (*cors)(&s.o.API)
 	if !s.o.API.Console {
@@ -89,7 +89,7 @@ func (s *Server) checkOrigin(c *call) error {
 	return others.apply(c)
 }
 
-// fromOwnPage reports whether a request is from a page of this node. A proxy can have terminated TLS.
+// fromOwnPage reports whether a page of this node has sent the request. A proxy may have terminated TLS.
 func fromOwnPage(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	return origin == "https://"+r.Host || origin == "http://"+r.Host && r.TLS == nil

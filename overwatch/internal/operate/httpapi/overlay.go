@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// dropOverlay answers DELETE on the overlay of an object.
+// dropOverlay answers DELETE of the overlay of an object.
 func dropOverlay(kind, parameter string) handler {
 	return func(s *Server, c *call) (answer, error) {
 		return noContent(), s.op.DropOverlay(c.request(), kind, c.Param(parameter))

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// overrideTarget reads {service}/{address}: an address for all of its ports, or "<ip>:<port>", where an IPv6 address
-// needs its brackets.
+// overrideTarget parses {service}/{address}: an address for all of its ports, or "<ip>:<port>". An IPv6 address with a
+// port requires brackets.
 func overrideTarget(c *call) (changes.Target, error) {
 	t := changes.Target{Service: wire.CanonicalService(c.Param("service"))}
 	text := c.Param("address")
@@ -63,8 +63,7 @@ func (s *Server) getOverride(c *call) (answer, error) {
 	return adminStateAnswer(c, o), nil
 }
 
-// putOverride answers PUT and PATCH /overrides/{service}/{address}. A field that the body does not have stays with
-// PATCH.
+// putOverride answers PUT and PATCH /overrides/{service}/{address}. PATCH keeps the values of omitted fields.
 func (s *Server) putOverride(c *call) (answer, error) {
 	t, err := overrideTarget(c)
 	if err != nil {
@@ -86,7 +85,7 @@ func (s *Server) deleteOverride(c *call) (answer, error) {
 	return noContent(), s.change(c, changes.EndAdminState{Kind: api.OrderOverride, Target: t})
 }
 
-// postBackendOverride answers POST on the override of a backend.
+// postBackendOverride answers POST of the override of a backend.
 func (s *Server) postBackendOverride(c *call) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {
@@ -113,7 +112,7 @@ func (s *Server) postBackendOverride(c *call) (answer, error) {
 	return ok(api.Outcome{Success: true, Message: message}), nil
 }
 
-// deleteBackendOverride answers DELETE on the override of a backend.
+// deleteBackendOverride answers DELETE of the override of a backend.
 func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {
@@ -123,7 +122,7 @@ func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 		s.change(c, changes.EndAdminState{Kind: api.OrderOverride, Target: t})
 }
 
-// setOverride sets the override of a request, now or at its start.
+// setOverride sets the override of a request, immediately or at its start.
 func (s *Server) setOverride(c *call, t changes.Target) (registry.AdminState, error) {
 	var req api.OverrideRequest
 	if err := c.decode(&req); err != nil {

@@ -18,8 +18,8 @@ func (s *Server) getPreferences(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, api.PreferencesAnswer{Preferences: p}, p), nil
 }
 
-// putPreferences answers PUT and PATCH /preferences. A field that the body omits takes its default with PUT, and does
-// not change with PATCH.
+// putPreferences answers PUT and PATCH /preferences. For an omitted field, PUT sets the default and PATCH keeps the
+// value.
 func (s *Server) putPreferences(c *call) (answer, error) {
 	after, err := s.op.ChangePreferences(c.request(), s.o.NodeID, func(p *api.Preferences) error {
 		var given struct {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// problem is an error with a status that no kind of rejection has, and a sentence that the client may read.
+// problem is an error with a status outside the kinds of rejections, and a sentence for the client.
 type problem struct {
 	status   int
 	sentence string
@@ -24,7 +24,7 @@ func problemf(status int, format string, args ...any) *problem {
 	return &problem{status: status, sentence: fmt.Sprintf(format, args...)}
 }
 
-// badRequest rejects input that cannot be used. The text names the field, the value and the remedy.
+// badRequest rejects invalid input. The text names the field, the value and the remedy.
 func badRequest(format string, args ...any) error { return fault.Invalidf(format, args...) }
 
 func notFound(format string, args ...any) error { return fault.NotFoundf(format, args...) }
@@ -36,8 +36,8 @@ var faultStatus = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault
 	fault.Busy: http.StatusTooManyRequests, fault.Full: http.StatusInsufficientStorage,
 	fault.Unavailable: http.StatusServiceUnavailable}
 
-// problemOf converts an error of any package to a status and a sentence. ok is false for a fault of this node, which
-// the client does not see.
+// problemOf converts an error of any package to a status and a sentence. ok is false for an internal error, which the
+// client does not see.
 func problemOf(err error) (p *problem, ok bool) {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p, true
@@ -48,7 +48,7 @@ func problemOf(err error) (p *problem, ok bool) {
 	return nil, false
 }
 
-// fail answers with an error and ends the request.
+// fail writes an error response and ends the request.
 func (s *Server) fail(c *call, err error) {
 	p, ok := problemOf(err)
 	if ok {

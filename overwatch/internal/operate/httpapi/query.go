@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// params holds the query parameters of a request that have a value. Each has passed the check of its Parameter.
+// params contains the non-empty query parameters of a request. Each value is valid for its Parameter.
 type params map[string]string
 
-// readQuery parses and checks a query. It refuses unknown parameters, so that a misspelled filter does not match all
-// objects. An empty value is ignored. An omitted number has its default.
+// readQuery parses and validates a query. It rejects unknown parameters, so that a misspelled filter does not match all
+// objects. It ignores empty values. An omitted number has its default.
 func readQuery(raw string, known []Parameter) (params, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -54,13 +54,13 @@ func parameterNames(known []Parameter) string {
 	return strings.Join(names, ", ")
 }
 
-// number returns a parameter of the kind number, or 0 where the operation has none of that name.
+// number returns a parameter of the kind number, or 0 if the operation has no such parameter.
 func (p params) number(name string) int {
 	n, _ := strconv.Atoi(p[name]) // checked before
 	return n
 }
 
-// moment returns a parameter of the kind moment, the zero time if the query lacks it.
+// moment returns a parameter of the kind moment, or the zero time if it is missing.
 func (p params) moment(name string) time.Time {
 	at, _ := time.Parse(time.RFC3339, p[name]) // checked before
 	return at
@@ -72,7 +72,7 @@ func (p params) list(name string) []string { return splitList(p[name]) }
 // flag returns whether a parameter of the kind flag is true.
 func (p params) flag(name string) bool { return p[name] == "true" }
 
-// period returns start_time and end_time, which are zero where they were not given.
+// period returns start_time and end_time, or zero if they are missing.
 func (p params) period() (start, end time.Time, err error) {
 	start, end = p.moment("start_time"), p.moment("end_time")
 	if !start.IsZero() && !end.IsZero() && end.Before(start) {
@@ -85,10 +85,10 @@ func splitList(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
-// matches reports whether a value passes a filter; an empty filter passes all.
+// matches reports whether a value matches a filter. An empty filter matches all values.
 func matches[S ~string](filter string, value S) bool { return filter == "" || filter == string(value) }
 
-// matchesRegion is matches for names of regions, which are compared without case.
+// matchesRegion is matches for names of regions, which are case-insensitive.
 func matchesRegion(filter, region string) bool {
 	return filter == "" || strings.EqualFold(filter, region)
 }
@@ -102,13 +102,13 @@ func listed[S ~string](vocabulary []S) string {
 	return strings.Join(words, ", ")
 }
 
-// page is the requested part of a list, in entries.
+// page is the requested page of a list; its fields are numbers of entries.
 type page struct{ limit, offset int }
 
-// pageOf converts the entries of a page, and counts all entries. The result is never nil, so that an empty list encodes
-// as [].
+// pageOf converts the entries of a page, and counts all entries. The result is never nil, so that an empty list is
+// encoded as [].
 func pageOf[T, U any](all iter.Seq[T], p page, convert func(T) U) (entries []U, total int) {
-	var chosen []T // then the converted entries, which are larger, are allocated once
+	var chosen []T // the larger converted entries are then allocated once
 	for entry := range all {
 		if total >= p.offset && len(chosen) < p.limit {
 			chosen = append(chosen, entry)
@@ -122,7 +122,7 @@ func pageOf[T, U any](all iter.Seq[T], p page, convert func(T) U) (entries []U, 
 	return entries, total
 }
 
-// filtered yields the entries that keep accepts.
+// filtered yields the entries for which keep returns true.
 func filtered[T any](all iter.Seq[T], keep func(T) bool) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for entry := range all {

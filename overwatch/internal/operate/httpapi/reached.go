@@ -30,7 +30,7 @@ func withWait(list []Operation) []Operation {
 	return list
 }
 
-// withReached adds the nodes that have a change to its answer. It waits for them as long as the request demands.
+// withReached adds the nodes that have a change to the answer. It waits for nodes as long as the request specifies.
 func (s *Server) withReached(c *call, a answer) answer {
 	if !c.operation.Replicates() || s.o.Replication == nil || a.status >= 300 {
 		return a
@@ -43,7 +43,7 @@ func (s *Server) withReached(c *call, a answer) answer {
 	return a
 }
 
-// reachedBody is an answer's body, a JSON object, with the field replication added.
+// reachedBody is the body of an answer, a JSON object, with the additional field replication.
 type reachedBody struct {
 	body    any
 	reached *api.Reached

@@ -8,14 +8,14 @@ import (
 	"gslb.internal/overwatch/internal/operate/refusals"
 )
 
-// Bounds of the texts that the audit entry of a refused request has of it, in bytes.
+// Maximum sizes, in bytes, of the texts of a request in its audit entry.
 const (
 	maxRefusedMethod = 16
 	maxRefusedPath   = 256
 )
 
-// noteRefusal adds an entry of a refused request to the audit log: a request of an unauthorized client, or a rejected
-// change. It ignores unknown objects and methods, and changes that are in the audit log.
+// noteRefusal adds an audit entry for a rejected request: a request of an unauthorized client, or a rejected change. It
+// ignores unknown objects and methods, and changes that the audit log contains.
 func (s *Server) noteRefusal(c *call, p *problem) {
 	stranger := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden ||
 		p.status == http.StatusMisdirectedRequest
@@ -31,5 +31,5 @@ func (s *Server) noteRefusal(c *call, p *problem) {
 	}, c.id)
 }
 
-// shortened returns at most n bytes of a text, as UTF-8.
+// shortened returns at most n bytes of a text, as valid UTF-8.
 func shortened(text string, n int) string { return strings.ToValidUTF8(text[:min(len(text), n)], "") }

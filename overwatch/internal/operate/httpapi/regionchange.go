@@ -13,14 +13,14 @@ func (s *Server) postRegion(c *call, req api.RegionChange) (answer, error) {
 	return s.changedRegion(c, http.StatusCreated, made, err)
 }
 
-// putRegion answers PUT and PATCH /regions/{id}. A field that the body does not have gets its default with PUT, and
-// stays with PATCH.
+// putRegion answers PUT and PATCH /regions/{id}. For an omitted field, PUT sets the default and PATCH keeps the value.
 func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 	after, err := s.op.ChangeRegion(c.request(), c.Param("id"), req)
 	return s.changedRegion(c, http.StatusOK, after, err)
 }
 
-// changedRegion answers with a region after its change; nil is the region of the path, which the configuration has.
+// changedRegion answers with a region after its change. nil means the region of the path, which the configuration
+// declares.
 func (s *Server) changedRegion(c *call, status int, after *model.Region, err error) (answer, error) {
 	switch {
 	case err != nil:
@@ -32,7 +32,7 @@ func (s *Server) changedRegion(c *call, status int, after *model.Region, err err
 	return tagged(c, status, regionView(*after, set, file, s.edit.CountServers()), *after), nil
 }
 
-// deleteRegion answers DELETE /regions/{id}. A region that is in use stays.
+// deleteRegion answers DELETE /regions/{id}. It rejects the deletion of a region in use.
 func (s *Server) deleteRegion(c *call) (answer, error) {
 	return noContent(), s.op.DeleteRegion(c.request(), c.Param("id"))
 }

@@ -38,13 +38,13 @@ func (s *Server) getRegion(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, regionView(r, set, file, s.edit.CountServers()), r), nil
 }
 
-// regionNames returns the ids of the regions, which requests may write in any case.
+// regionNames returns the ids of the regions. Requests may use another case.
 func (s *Server) regionNames() config.RegionNames {
 	set, file := s.o.Definitions.Defined()
 	return set.RegionNames(file)
 }
 
-// foldRegion replaces a region in a request by its id. nil stays.
+// foldRegion replaces a region in a request by its id. It keeps nil.
 func (s *Server) foldRegion(region *string) {
 	if region != nil && *region != "" {
 		*region = s.regionNames().Of(*region)

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// reloadTimeout bounds a reload, which takes seconds with 100 000 names. It is below answerTimeout.
+// reloadTimeout is the timeout of a reload, which takes seconds with 100 000 names. It is shorter than answerTimeout.
 const reloadTimeout = answerTimeout - 10*time.Second
 
 // postReload answers POST /config/reload.
@@ -29,7 +29,7 @@ func (s *Server) postReload(c *call) (answer, error) {
 // gossipKeySize is the size of an AES-256 key, in bytes.
 const gossipKeySize = 32
 
-// postGossipKey answers POST /gossip/generate-key. The key is in the answer and nowhere else.
+// postGossipKey answers POST /gossip/generate-key. The node does not store the key.
 func (s *Server) postGossipKey(c *call) (answer, error) {
 	key := make([]byte, gossipKeySize)
 	_, _ = rand.Read(key) // never fails (crypto/rand)

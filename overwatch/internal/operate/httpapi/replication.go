@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxChange bounds the numbers of changes: larger ones are not exact in JSON.
+// maxChange is the maximum number of a change, because JSON cannot represent larger integers exactly.
 const maxChange = 1 << 53
 
 func replicationOperations() []Operation {
@@ -54,16 +54,16 @@ type Hints interface {
 // Replication carries operators' decisions between nodes.
 type Replication interface {
 	Status() api.Replication
-	// Unused lists objects that have no effect: they name others that do not exist, or the configuration has one of
-	// their name. It is not nil.
+	// Unused lists objects without effect: they refer to missing objects, or the configuration declares an object of the
+	// same name. It never returns nil.
 	Unused() []api.ReplicationRefused
-	// Reached returns the nodes that have the last change. It waits for them for at most the given time. The result is
-	// nil if replication is off.
+	// Reached returns the nodes that have the last change. It waits for nodes at most the given time. It returns nil if
+	// replication is disabled.
 	Reached(ctx context.Context, wait time.Duration) *api.Reached
 	// Challenge returns the value of WWW-Authenticate for a request of a node.
 	Challenge() string
-	// Answer answers a request of a node, sealed for the node, which proves the shared secret in its Authorization. It
-	// waits as long as the request demands. The node may read the error.
+	// Answer answers the request of a node that proves the shared secret in its Authorization. The answer is encrypted for
+	// this node. Answer waits as long as the request specifies. The node may receive the error.
 	Answer(ctx context.Context, q replication.Question, authorization string) (sealed string, err error)
 }
 
@@ -78,7 +78,7 @@ func (s *Server) getReplication(*call) (answer, error) {
 	return ok(status), nil
 }
 
-// getReplicationObjects answers GET /replication/objects, which other nodes ask.
+// getReplicationObjects answers GET /replication/objects, a request of other nodes.
 func (s *Server) getReplicationObjects(c *call) (answer, error) {
 	if s.o.Replication == nil {
 		return answer{}, notFound("this node has nothing to replicate")
@@ -86,7 +86,7 @@ func (s *Server) getReplicationObjects(c *call) (answer, error) {
 	sealed, err := s.seal(c, s.o.Replication, func(proof string) (string, error) {
 		q := replication.Question{Target: c.Request.URL.RequestURI(), Instance: c.query["instance"],
 			Hold: c.query["hold"] == "true", Apart: func() func() { return httpserve.Apart(c.Request) }}
-		q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // checked by the table, as has
+		q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // validated by the table of operations, as is has
 		q.Has, _ = strconv.ParseUint(c.query["has"], 10, 64)
 		return s.o.Replication.Answer(c.Request.Context(), q, proof)
 	})
@@ -120,8 +120,8 @@ func (s *Server) seal(c *call, door interface{ Challenge() string }, answer func
 	return sealed, nil
 }
 
-// logUnsealed logs a refused request of another node. It bounds the lines, because any client can send such requests.
-// The audit log has entries of them, and counts the rest.
+// logUnsealed logs a rejected request of another node. The number of lines is limited, because any client can send such
+// requests. The audit log has entries for some of them and counts the others.
 func (s *Server) logUnsealed(c *call, reason error) {
 	ok, last := s.unsealed.Take(s.o.Now())
 	if !ok {

@@ -147,7 +147,7 @@ func okOr[T any](body T, err error) (answer, error) {
 	return ok(body), nil
 }
 
-// signing returns a handler that calls h on a node that signs.
+// signing returns a handler that calls h if the node signs answers.
 func signing(h handler) handler {
 	return func(s *Server, c *call) (answer, error) {
 		if s.o.KeySync == nil {

@@ -41,7 +41,7 @@ func routingOperations() []Operation {
 	}}
 	span := []Parameter{moment("start_time", "not before"), moment("end_time", "not after")}
 	byAlgorithm := text("algorithm", "only by this algorithm", nil)
-	// the document lists none of them
+	// The document does not list the values.
 	byAlgorithm.check = word(byAlgorithm.Name, "", policy.AlgorithmNames(policy.Algorithms())).check
 	addresses := word("query_type", "type of the addresses, by default A", []string{"A", "AAAA"})
 	addresses.check = nil // familyOf accepts lower case
@@ -105,7 +105,7 @@ func routingOperations() []Operation {
 	}
 }
 
-// maxQuestion bounds a queried name in octets, in zone-file form with every octet escaped.
+// maxQuestion is the maximum length of a queried name in octets, in zone-file form with every octet escaped.
 const maxQuestion = 4 * 255
 
 // postRoutingTest answers POST /routing/test.
@@ -114,7 +114,7 @@ func (s *Server) postRoutingTest(c *call) (answer, error) {
 	return ok(api.RoutingTest{Result: result}), err
 }
 
-// testRouting explains the answer to the query that a body describes.
+// testRouting returns the answer to the query in a request body, with its explanation.
 func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) {
 	var req routingTest
 	if err := strictjson.Decode(body, &req); err != nil {
@@ -145,7 +145,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	if q.Subnet {
 		result.ClientSubnet = subnet.String()
 	} else if subnet.IsValid() {
-		result.ECSScope = 0 // the option is switched off, or of length 0
+		result.ECSScope = 0 // the option is disabled or has length 0
 	}
 	return result, nil
 }
@@ -162,10 +162,10 @@ type routingTest struct {
 	EDNS      *api.RoutingEDNS `json:"edns"`
 }
 
-// kind returns the record type of the query, in capitals.
+// kind returns the record type of the query, in upper case.
 func (r *routingTest) kind() string { return strings.ToUpper(cmp.Or(r.QueryType, "A")) }
 
-// query returns the query without its client subnet, and the subnet, the zero value without a subnet.
+// query returns the query without its client subnet, and the subnet or the zero value.
 func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) {
 	q.Name = r.Domain
 	if q.Name == "" || len(q.Name) > maxQuestion {
@@ -193,8 +193,8 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	return q, subnet, nil
 }
 
-// replacePlace sets ClientIP of a request with a place to an address that the geolocation database has near the place,
-// and returns the place of the address; nil for a request without a place.
+// replacePlace handles a request with a place: it sets ClientIP to an address that the geolocation database has near
+// the place, and returns the location of the address. For other requests it returns nil.
 func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
 	place := r.Place
 	if place == nil {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// getRoutingAnswers answers GET /routing/answers: the answers to clients of all regions, from the view that DNS
-// answers from.
+// getRoutingAnswers answers GET /routing/answers with the answers to clients of all regions, from the view of the DNS
+// server.
 func (s *Server) getRoutingAnswers(c *call) (answer, error) {
 	if c.query["domain"] == "" || len(c.query["domain"]) > maxQuestion {
 		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
@@ -42,7 +42,7 @@ func (s *Server) getRoutingAnswers(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// familyOf reads a query type that is steered, in any case; empty is A.
+// familyOf parses a load-balanced query type, in any case. Empty means A.
 func familyOf(queryType string) (policy.Family, error) {
 	switch strings.ToUpper(queryType) {
 	case "", "A":

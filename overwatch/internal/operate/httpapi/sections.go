@@ -149,7 +149,7 @@ func getSection(section string) handler {
 	}
 }
 
-// sectionAnswer has the fields that the answers about all sections share.
+// sectionAnswer contains the common fields of the answers about all sections.
 type sectionAnswer struct {
 	Config any `json:"config"`
 	api.ConfigState
@@ -161,8 +161,8 @@ func (s *Server) sectionView(section string) sectionAnswer {
 		ConfigState: objects.SectionState(set, section, s.o.RestartRequired())}
 }
 
-// putSection answers PUT and PATCH on a section of the configuration. A setting that the body omits takes the value of
-// the file with PUT; with PATCH it does not change.
+// putSection answers PUT and PATCH of a section of the configuration. For an omitted setting, PUT sets the value of the
+// file and PATCH keeps the value.
 func putSection(section string) handler {
 	return func(s *Server, c *call) (answer, error) {
 		if err := s.op.ChangeSection(c.request(), section, func(settings any) error {

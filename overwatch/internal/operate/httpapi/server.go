@@ -26,8 +26,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of a connection. An answer can take the time of a validation run and of sending it. Clients wait as long for a
-// reload, the slowest valid request.
+// Timeouts of a connection. An answer can take the time of a validation run and of its transmission. Clients wait
+// equally long for a reload, the slowest valid request.
 const (
 	headerTimeout = 5 * time.Second
 	bodyTimeout   = 15 * time.Second // header and body
@@ -54,12 +54,12 @@ type Server struct {
 	planner   *document.Planner
 	impact    *impact.Assessor
 	byName    atomic.Pointer[domainsByName]
-	streams   atomic.Int64  // of events, that are open
-	stopping  chan struct{} // closed when the server stops: streams end
-	checking  chan struct{} // has an entry while a configuration is checked
-	documents turns         // of requests that plan or apply a document
+	streams   atomic.Int64  // number of open event streams
+	stopping  chan struct{} // closed when the server stops, which ends streams
+	checking  chan struct{} // one entry during the validation of a configuration
+	documents turns         // limits requests that plan or apply a document
 
-	unsealed logging.SharedLines // bounds the log lines about refused requests of other nodes
+	unsealed logging.SharedLines // limits the log lines about rejected requests of other nodes
 }
 
 // New opens the listener. Run answers the requests.
@@ -127,7 +127,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// certificates reads the files of api.tls; nil where the API is plain HTTP.
+// certificates reads the files of api.tls. It returns nil if the API uses plain HTTP.
 func (o *Options) certificates() (*httpserve.Certificates, error) {
 	if o.API.TLS.Certificate == "" {
 		return nil, nil
@@ -167,11 +167,11 @@ func (s *Server) Run(ctx context.Context) error {
 
 // engine routes requests to the operations.
 func (s *Server) engine() *gin.Engine {
-	gin.SetMode(gin.ReleaseMode) // gin's one global: it writes to standard output otherwise
+	gin.SetMode(gin.ReleaseMode) // gin's only global variable: otherwise gin writes to standard output
 	e := gin.New()
 	e.RedirectTrailingSlash = false
 	e.HandleMethodNotAllowed = true
-	e.UseRawPath = true // so that an escaped slash stays inside its segment
+	e.UseRawPath = true // an escaped slash stays inside its segment
 	e.ContextWithFallback = false
 	for _, o := range Operations() {
 		e.Handle(o.Method, o.route(), s.serve(&o))

@@ -40,7 +40,7 @@ func (s *Server) getServer(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, s.serverView(b), s.op.ServerTag(b)), nil
 }
 
-// targetViews returns the servers by host name of the API.
+// targetViews returns the API servers with a host name.
 func (s *Server) targetViews() (list []api.ServerTarget) {
 	set, _ := s.o.Definitions.Defined()
 	for _, t := range set.Targets() {

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// diskPatience bounds the time that a change waits for a disk that hangs. It is less than clients wait for an
-	// answer.
+	// diskPatience is the maximum time that a change waits for a hanging disk. It is shorter than the timeout of clients.
 	diskPatience = 5 * time.Second
-	// maxAbandoned bounds the changes that continue without a client while the disk hangs. Further changes are refused.
+	// maxAbandoned is the maximum number of changes that continue without a client while the disk hangs. The node rejects
+	// further changes.
 	maxAbandoned = 64
 )
 
 // slowDisk answers changes in time while the disk hangs: the client receives an error, and the change continues until
-// the disk works. slowDisk does not delay requests that only read.
+// the disk works. slowDisk does not delay read requests.
 type slowDisk struct {
 	next      http.Handler
-	disk      func() time.Duration // age of the current write to the disk; nil: no disk is written
+	disk      func() time.Duration // age of the current disk write; nil: the node writes no disk
 	abandoned atomic.Int64
 }
 
@@ -39,7 +39,7 @@ func (p *slowDisk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		tooSlow(w, id, "nothing was changed")
 		return
 	}
-	// The change outlives its client only if it is abandoned.
+	// An abandoned change continues after its client disconnects.
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(r.Context()), requestID{}, id))
 	leave := context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })
 	kept := bufferedAnswer{header: make(http.Header), status: http.StatusOK}
@@ -79,7 +79,7 @@ func tooSlow(w http.ResponseWriter, id, what string) {
 		Error: fmt.Sprintf("the disk of this node does not answer since %v or longer; %s", diskPatience, what)})
 }
 
-// bufferedAnswer holds an answer until it is whole. It is sent if the client still waits.
+// bufferedAnswer buffers an answer until it is complete. The server sends the answer if the client still waits.
 type bufferedAnswer struct {
 	header http.Header
 	status int

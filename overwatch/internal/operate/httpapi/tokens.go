@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// bearers has the hashes of the tokens of a configuration.
+// bearers contains the hashes of the tokens of a configuration.
 type bearers struct {
 	of   *config.Config
 	list []bearer
@@ -37,8 +37,8 @@ func newBearers(cfg *config.Config) *bearers {
 	return b
 }
 
-// find returns the holder of a token. It compares the token with all known tokens, so that its duration is independent
-// of the match.
+// find returns the holder of a token. It compares the token with all known tokens, so that the duration does not depend
+// on the match.
 func (b *bearers) find(token string) (found bearer, ok bool) {
 	hash := sha256.Sum256([]byte(token))
 	for _, known := range b.list {
@@ -60,8 +60,8 @@ func (s *Server) tokens() *bearers {
 	return b
 }
 
-// checkToken refuses a request with a token that lacks the role of the operation, and sets the actor for the audit log.
-// An unknown path requires RoleRead, so that unauthorized clients do not learn which paths exist.
+// checkToken rejects a request with a token that lacks the required role, and sets the actor for the audit log. An
+// unknown path requires RoleRead, so that unauthorized clients cannot detect existing paths.
 func (s *Server) checkToken(c *call) error {
 	known := s.tokens()
 	if len(known.list) == 0 {
@@ -91,13 +91,13 @@ func (s *Server) checkToken(c *call) error {
 	return nil
 }
 
-// proved reports whether the client has a token, if the node has tokens, or authenticates as another node. An answer to
-// any other client can be cut off in favor of a new connection, so that slow readers do not use up all connections.
+// proved reports whether the client has a token, if the node has tokens, or authenticates as another node. A new
+// connection can replace the connection of any other client, so that slow readers do not use up all connections.
 func (s *Server) proved(c *call) bool {
 	return c.role != "" || len(s.tokens().list) == 0 || c.operation.nodes && nodeProof(c) != ""
 }
 
-// nodeProof returns the Authorization of another node, "" for other clients.
+// nodeProof returns the Authorization of another node, or "" for other clients.
 func nodeProof(c *call) string {
 	if proof := c.GetHeader("Authorization"); strings.HasPrefix(proof, api.KeySyncScheme+" ") {
 		return proof
@@ -105,7 +105,7 @@ func nodeProof(c *call) string {
 	return ""
 }
 
-// stillAdmitted reports whether the current tokens admit the request, which was admitted earlier.
+// stillAdmitted reports whether the current tokens permit a request that was permitted earlier.
 func (s *Server) stillAdmitted(c *call) bool {
 	known, need := s.tokens(), c.operation.LeastRole()
 	if len(known.list) == 0 || need == api.RoleNone {
@@ -116,7 +116,7 @@ func (s *Server) stillAdmitted(c *call) bool {
 	return ok && slices.Index(api.Roles(), who.role) >= slices.Index(api.Roles(), need)
 }
 
-// bearerToken parses the Authorization header (RFC 6750 section 2.1). Two headers are no token.
+// bearerToken parses the Authorization header (RFC 6750 section 2.1). Two headers are treated as no token.
 func bearerToken(r *http.Request) (token string, given bool) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {

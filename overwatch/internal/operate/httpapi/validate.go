@@ -18,8 +18,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// postValidate answers POST /overwatch/validate?service&address&port: it checks the matching backends now and waits
-// for the results.
+// postValidate answers POST /overwatch/validate?service&address&port: it checks the matching backends and waits for the
+// results.
 func (s *Server) postValidate(c *call) (answer, error) {
 	wants, all, err := validateFilter(c)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	return ok(run), nil
 }
 
-// validateFilter parses the selection of backends to check. all reports that the request has no filter.
+// validateFilter parses the filter of the backends to check. all reports whether the request has no filter.
 func validateFilter(c *call) (wants func(registry.ID) bool, all bool, err error) {
 	port := c.query.number("port")
 	var address netip.Addr

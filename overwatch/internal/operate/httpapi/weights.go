@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// putWeight answers PUT and PATCH on the weight of a backend. A field that the body omits does not change with PATCH.
+// putWeight answers PUT and PATCH of the weight of a backend. PATCH keeps the values of omitted fields.
 func (s *Server) putWeight(c *call, req api.WeightRequest) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Server) putWeight(c *call, req api.WeightRequest) (answer, error) {
 	return adminStateAnswer(c, set.State), nil
 }
 
-// deleteWeight answers DELETE on the weight of a backend.
+// deleteWeight answers DELETE of the weight of a backend.
 func (s *Server) deleteWeight(c *call) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // collector reads metrics from their sources at each scrape. It does not describe them to the registry in advance, so
-// the name, help and value of a metric are in one place. The registry checks them at the scrape.
+// that name, help and value of a metric are in one place. The registry validates them at the scrape.
 type collector func(scrape)
 
 // Describe implements prometheus.Collector.

@@ -1,4 +1,4 @@
-// Package metrics serves the Prometheus endpoint of an overwatch node. It owns the endpoint and the gauges that are
-// read from their owners at each scrape; counters belong to the packages that count. The root starts one Server. Every
-// label value is from a closed set: the package never uses a name from a query, or a text that an agent chose.
+// Package metrics serves the Prometheus endpoint of an overwatch node. It owns the endpoint and the gauges that it
+// reads from their owners at each scrape. Counters belong to other packages. The root starts one Server. Every label
+// value is from a closed set: the package never uses a name from a query or a text from an agent.
 package metrics

@@ -25,7 +25,7 @@ type Fitness interface {
 	Holding() map[api.ConditionKind]int
 }
 
-// Sources holds the data sources of each scrape. All are required.
+// Sources contains the data sources of each scrape. All are required.
 type Sources struct {
 	View          *registry.View
 	Agents        func(soon time.Duration) trust.Counts // counts of pinned agents

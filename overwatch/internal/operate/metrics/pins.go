@@ -2,8 +2,8 @@ package metrics
 
 import "gslb.internal/overwatch/internal/health/trust"
 
-// collectPins collects the use of each service's limits. Services are those with a token, so agents cannot make up
-// label values.
+// collectPins collects the use of each service's limits. It includes only services with a token, so that agents cannot
+// invent label values.
 func collectPins(s scrape, usage []trust.Use) {
 	for _, use := range usage {
 		s.gauge("overwatch_service_pins", "Pinned agents of a service that are not revoked.", float64(use.Pins),

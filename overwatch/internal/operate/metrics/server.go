@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of the endpoint: few scrapers, a few seconds each.
+// Timeouts of the endpoint: few scrapers, a few seconds per request.
 const (
 	maxConnections = 32
 	maxScrapes     = 4

@@ -29,7 +29,7 @@ type Peers interface {
 	About(peer string) (keysync.About, time.Time)
 }
 
-// Sources has the data sources of nodes. Every field is required, except Peers.
+// Sources contains the data sources of nodes. Every field is required, except Peers.
 type Sources struct {
 	NodeID    string
 	Version   string

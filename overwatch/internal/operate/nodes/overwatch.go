@@ -74,8 +74,8 @@ func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer,
 	return nodes
 }
 
-// tellAbout adds a peer's description of itself, received with its last keys at the time told. The uptime grows with
-// now unless the node is down. The number of queries is as of told.
+// tellAbout adds the description that a peer sent with its last keys at the time told. The uptime grows with now unless
+// the node is down. The number of queries is from the time told.
 func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time) {
 	node.Region, node.Version = cmp.Or(node.Region, about.Region), cmp.Or(node.Version, about.Version)
 	node.Port = int(about.Port)

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// flushPatience bounds the time for which a message waits for the disk. After it, the message is sent without storage.
+	// flushPatience is the maximum time that a message waits for the disk. After it, the node sends the message without
+	// storing it.
 	flushPatience = 5 * time.Second
 	// version is the version of the file format.
 	version = 1
@@ -45,7 +46,7 @@ func read(path string) (targets map[string]kept, err error) {
 
 // writer schedules the writing of the file.
 type writer struct {
-	wake chan struct{} // has an element while data is unwritten
+	wake chan struct{} // contains a token while data is unwritten
 
 	mu   sync.Mutex
 	done chan struct{} // closed after the current marks were written, or the write failed
@@ -64,7 +65,7 @@ func (w *writer) mark() <-chan struct{} {
 	return w.done
 }
 
-// flush waits until the changes made before are in the file, but no longer than flushPatience.
+// flush waits until previous changes are in the file, at most flushPatience.
 func (w *writer) flush(ctx context.Context) {
 	select {
 	case <-w.mark():
@@ -73,7 +74,7 @@ func (w *writer) flush(ctx context.Context) {
 	}
 }
 
-// write writes the file after each call of mark, and once more at the end of ctx.
+// write writes the file after each call of mark, and when ctx ends.
 func (n *Notifier) write(ctx context.Context) {
 	failing := false
 	for more := true; more; {

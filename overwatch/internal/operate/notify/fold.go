@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// causesOf returns the keys of the states that include an event: the loss of its region and of its agent. The events of
-// such a state share one group with the same name as the key.
+// causesOf returns the keys of the states that include an event: the loss of its region and of its agent. The key of
+// such a state is also the name of its group.
 func causesOf(e *api.Event) (keys []string) {
 	switch {
 	case e.Kind == api.EventBackend && e.AgentID != "":
@@ -24,8 +24,8 @@ func causesOf(e *api.Event) (keys []string) {
 }
 
 // fold drops the waiting events of backends and agents that a loss includes, if the target was notified of the loss or
-// the loss waits. The notification of the loss describes them. An event stays if the target was notified of the begin
-// of its state.
+// the notification is queued. The notification of the loss describes these events. An event stays if the target was
+// notified of the start of its state.
 func (t *target) fold() {
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
 		if t.Told[w.Group][keyOf(&w.Event)].Phase == api.PhaseBegins {
@@ -35,7 +35,7 @@ func (t *target) fold() {
 	})
 }
 
-// isLossTold reports whether the target was notified of the begin of a loss, or the notification is queued. If the end
+// isLossTold reports whether the target was notified of the start of a loss, or the notification is queued. If the end
 // of the loss is queued, the loss includes no further events.
 func (t *target) isLossTold(key string) bool {
 	state, _ := t.latest(key, key)

@@ -13,10 +13,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// keyOf identifies the state that an event begins or ends; both events have the same key.
+// keyOf returns the key of the state that an event starts or ends. Both events have the same key.
 func keyOf(e *api.Event) string { return journal.Key(e.Kind, e.Subject) }
 
-// isOwn reports whether only this node sees an event, so that no other node sends a message of it.
+// isOwn reports whether only this node detects an event, so that no other node sends a message about it.
 func isOwn(e *api.Event, node string) bool {
 	switch e.Kind {
 	case api.EventReload, api.EventStore, api.EventService, api.EventSuspension, api.EventReplication, api.EventSigning,
@@ -33,8 +33,8 @@ func isOwn(e *api.Event, node string) bool {
 	return false
 }
 
-// groupOf returns the group of an event. The events of a domain share a group and its messages, and so do the other
-// events of a subject.
+// groupOf returns the group of an event. Events of one domain form a group, and so do the other events of one subject.
+// A message contains the events of one group.
 func groupOf(e *api.Event, node string) string {
 	switch {
 	case isOwn(e, node):
@@ -48,7 +48,7 @@ func groupOf(e *api.Event, node string) string {
 // rank returns the rank of a node among the nodes that may send the group of an event to a target. The node of rank 0
 // sends the group first. A node of a higher rank sends it if no node of a lower rank has sent it (rendezvous hashing).
 // All nodes with the same peers compute the same ranks. The subject of a node event has no rank, because a node has no
-// events for its own loss and return.
+// events about its own loss and return.
 func rank(node string, others []string, target string, w *waiting) (place int) {
 	weight := func(node string) uint64 {
 		sum := sha256.Sum256([]byte(target + "\x00" + w.Group + "\x00" + node))

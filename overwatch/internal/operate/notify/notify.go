@@ -1,7 +1,7 @@
 // Package notify sends events to the notification targets of the configuration. It reads the events from the journal,
-// groups them, and passes messages to the senders of package send. If several nodes see an event, one of them sends the
-// message; if that node fails, another node sends it. Events are lost only if the queue of a target is full, or if a
-// target permanently rejects a message. Waiting messages survive a restart.
+// groups them, and passes messages to the senders of package send. If several nodes detect an event, one of them sends
+// the message; if that node fails, another node sends it. Events are lost only if the queue of a target is full, or if
+// a target permanently rejects a message. Waiting messages survive a restart.
 //
 // The root runs one Notifier. httpapi lists and tests targets, and answers peers with it. The package creates no
 // events. A *Notifier is safe for concurrent use.
@@ -23,7 +23,7 @@ import (
 	"gslb.internal/overwatch/internal/state/journal"
 )
 
-// Settings holds the part of the configuration that a Notifier uses. It must not be changed afterwards.
+// Settings is the part of the configuration that a Notifier uses. It is immutable.
 type Settings struct {
 	Cluster string
 	Targets []config.NotificationTarget
@@ -45,7 +45,7 @@ type Options struct {
 	Settings Settings
 	// Peers lists the reachable nodes that exchange admin states with this node.
 	Peers func() []Peer
-	// Ask requests a peer's tellings of a group to a target; nil: over the network.
+	// Ask requests a peer's tellings about a group and a target; nil: over the network.
 	Ask func(ctx context.Context, peer Peer, target, group string) (map[string]Telling, error)
 	// NewSender creates the sender of a target; nil: send.New.
 	NewSender func(config.NotificationTarget) (send.Sender, error)
@@ -104,8 +104,8 @@ func (n *Notifier) current() (Settings, []*target) {
 	return n.settings, n.targets
 }
 
-// next returns the targets of a configuration. Unchanged targets stay. The other targets end; their waiting messages
-// move to the target of the same name.
+// next returns the targets of a configuration. It keeps unchanged targets. It ends the other targets, and moves their
+// waiting messages to the target of the same name.
 func (n *Notifier) next(before []*target, wanted []config.NotificationTarget) []*target {
 	stay := map[string]*target{}
 	for _, t := range before {
@@ -169,8 +169,8 @@ const (
 	longestPause = time.Hour
 )
 
-// backoff returns the pause after a number of consecutive failures. asked is the requested pause of the target, 0 if
-// none.
+// backoff returns the pause after a number of consecutive failures. asked is the pause that the target has requested,
+// or 0.
 func backoff(failures int, asked time.Duration) time.Duration {
 	pause := min(lastRetry, firstRetry<<min(failures-1, 10))
 	pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64()))

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// Path is the API's path for peers, below a node's base URL.
+	// Path is the path of this exchange in the API, relative to a node's base URL.
 	Path = "/api/v1/notifications/told"
-	// askTimeout is the timeout of requests to peers: a peer without an answer is treated as down.
+	// askTimeout is the timeout of requests to peers. A peer without an answer is treated as down.
 	askTimeout = 5 * time.Second
 	// maxAnswer bounds a peer's answer, in octets.
 	maxAnswer = 8 << 20
 )
 
-// Peer is another node. It may see the same events and send messages about them.
+// Peer is another node. It may detect the same events and send messages about them.
 type Peer = replication.Reachable
 
-// answered is the format of a Telling between nodes. It has an age, since their clocks may differ.
+// answered is the format of a Telling between nodes. It contains an age instead of a time, because clocks differ.
 type answered struct {
 	Telling
 	Age time.Duration `json:"age"`
@@ -38,8 +38,8 @@ var errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set on thi
 // Challenge returns the value of WWW-Authenticate for a peer.
 func (n *Notifier) Challenge() string { return n.server.Challenge() }
 
-// Answer returns this node's tellings of a group to a target, sealed for a peer that its Authorization authenticates.
-// where is the path with the query of the request. The error contains no secret and may be in the response.
+// Answer returns this node's tellings about a group and a target, encrypted for a peer that its Authorization
+// authenticates. where is the path with the query of the request. The response may contain the error.
 func (n *Notifier) Answer(where, target, group, authorization string) (sealed string, err error) {
 	settings, _ := n.current()
 	if len(settings.Secret) == 0 {
@@ -60,7 +60,7 @@ func (n *Notifier) Answer(where, target, group, authorization string) (sealed st
 	return client.Seal(plain)
 }
 
-// Told returns this node's tellings of a group to a target, by key.
+// Told returns this node's tellings about a group and a target, by key.
 func (n *Notifier) Told(target, group string) map[string]Telling {
 	all := tellings{}
 	_, targets := n.current()
@@ -74,7 +74,7 @@ func (n *Notifier) Told(target, group string) map[string]Telling {
 	return all[group]
 }
 
-// ask requests a peer's tellings of a group to a target over the network.
+// ask requests a peer's tellings about a group and a target over the network.
 func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (map[string]Telling, error) {
 	settings, _ := n.current()
 	if len(settings.Secret) == 0 {
@@ -100,7 +100,7 @@ const (
 	maxTellText = 300  // octets of each text
 )
 
-// parseTold parses the tellings of a peer. It omits impossible tellings.
+// parseTold parses the tellings of a peer. It omits invalid tellings.
 func parseTold(plain []byte, now time.Time) (map[string]Telling, error) {
 	var list map[string]answered
 	if err := json.Unmarshal(plain, &list); err != nil {

@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// maxQueued bounds the waiting events of a target, and maxEvents the listed events of a message.
+	// maxQueued is the maximum number of waiting events of a target. maxEvents is the maximum number of listed events in a
+	// message.
 	maxQueued = 500
 	maxEvents = 50
-	// shortestTurn and longestTurn bound the delay that each rank adds to the sending of an event (see rank).
+	// shortestTurn and longestTurn are the bounds of the delay that each rank adds before an event is sent (see rank).
 	shortestTurn = 5 * time.Second
 	longestTurn  = 15 * time.Second
 )
@@ -27,7 +28,7 @@ type waiting struct {
 	Since time.Time `json:"since"`
 }
 
-// message is the message that is being sent. It is constant until the target accepts it or permanently rejects it.
+// message is the message in transmission. It does not change until the target accepts it or permanently rejects it.
 type message struct {
 	Group   string             `json:"group"`
 	Own     bool               `json:"own"`
@@ -35,7 +36,7 @@ type message struct {
 	Tells   map[string]Telling `json:"tells"` // by key
 }
 
-// kept is the state of a target that is stored across restarts.
+// kept is the stored state of a target.
 type kept struct {
 	Position uint64    `json:"position"` // sequence of the last processed event
 	Waiting  []waiting `json:"waiting"`  // oldest first
@@ -64,7 +65,7 @@ func (t *target) take() (taken bool) {
 	return taken
 }
 
-// latest returns the latest sent or queued state of a key. If the state has begun, the target also needs the
+// latest returns the latest sent or queued state of a key. If the state has started, the target also needs the
 // notification of its end.
 func (t *target) latest(group, key string) (state string, phase api.Phase) {
 	for i := len(t.Waiting) - 1; i >= 0; i-- {
@@ -102,9 +103,9 @@ func (t *target) enqueue(w waiting) {
 	t.dropped++
 }
 
-// first returns the group that must be sent first, and the time to send it. A node of a rank above 0 adds a delay,
-// because a node of a lower rank may be sending the group. The delay includes the time between the first and the latest
-// event of the group, at most longestTurn.
+// first returns the group to send first, and the time to send it. A node of a rank above 0 adds a delay, because a node
+// of a lower rank may be sending the group. The delay includes the time between the first and the latest event of the
+// group, at most longestTurn.
 func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	seen, newest := map[string]bool{}, map[string]time.Time{}
 	for i := range t.Waiting {
@@ -128,8 +129,8 @@ func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	return group, own, at
 }
 
-// compose creates a message of the waiting events of a group. It drops events that other nodes have sent, and the ends
-// of states if the target was never notified of their begin. It returns nil if no event remains.
+// compose creates a message from the waiting events of a group. It drops events that other nodes have sent. It also
+// drops the end of a state if the target was never notified of its start. It returns nil if no event remains.
 func (t *target) compose(group string, own bool) *message {
 	var events []api.Event
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
@@ -174,8 +175,8 @@ func (t *target) compose(group string, own bool) *message {
 	return &message{Group: group, Own: own, Message: m, Tells: tells}
 }
 
-// worstEvents returns the events to list in a message, in the order of their sequences, and the number of the others.
-// It selects the events of the worst severity.
+// worstEvents returns the events to list in a message, sorted by sequence, and the number of the other events. It
+// selects the events of the highest severity.
 func worstEvents(events []api.Event) (list []api.Event, more int) {
 	if len(events) <= maxEvents {
 		return events, 0

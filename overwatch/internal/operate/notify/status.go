@@ -33,11 +33,11 @@ func (n *Notifier) Status() []api.NotificationTarget {
 	return list
 }
 
-// patience is the time for which a failing target is not reported.
+// patience is the time after which Trouble reports a failing target.
 const patience = 5 * time.Minute
 
 // Trouble returns a sentence for each target that receives no messages, by name. It includes a target that permanently
-// rejects a message immediately, and a failing target after patience.
+// rejects a message, and a target that has failed for the time patience.
 func (n *Notifier) Trouble() map[string]string {
 	_, targets := n.current()
 	sentences := map[string]string{}

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// target is a receiver of notifications. Its goroutine, run, changes it; other goroutines read it under mu.
+// target is a receiver of notifications. Only its goroutine, run, changes it. Other goroutines read it under mu.
 type target struct {
 	n      *Notifier
 	c      config.NotificationTarget
@@ -73,7 +73,7 @@ func (t *target) start(ctx context.Context) {
 	}()
 }
 
-// end stops sending to the target, and returns when nothing more is sent.
+// end stops sending to the target, and returns after the last attempt.
 func (t *target) end() {
 	if t.stop != nil {
 		t.stop()
@@ -112,7 +112,7 @@ func (t *target) run(ctx context.Context) {
 	}
 }
 
-// step sends the next due message. It returns the time of its next call; zero means after the next event.
+// step sends the next due message. It returns the time of its next call, or zero if the next event triggers the call.
 func (t *target) step(ctx context.Context) time.Time {
 	peers := t.n.o.Peers()
 	ids := make([]string, len(peers))
@@ -150,7 +150,7 @@ func (t *target) step(ctx context.Context) time.Time {
 	return now
 }
 
-// next returns the message to send, nil if other nodes have sent all of it.
+// next returns the message to send, or nil if other nodes have sent all of it.
 func (t *target) next(group string, own bool) *message {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +166,7 @@ func (t *target) next(group string, own bool) *message {
 	return t.Message
 }
 
-// learn requests the tellings of a group from the peers.
+// learn requests the tellings about a group from the peers.
 func (t *target) learn(ctx context.Context, peers []Peer, group string) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -174,7 +174,7 @@ func (t *target) learn(ctx context.Context, peers []Peer, group string) {
 	for _, p := range peers {
 		asking.Go(func() {
 			tells, err := t.n.o.Ask(ctx, p, t.c.Name, group)
-			if err != nil { // at worst both tell it
+			if err != nil { // at worst, two nodes send the message
 				t.n.o.Logger.Debug().Err(err).Str("peer", p.Node).Msg("a peer does not say what it has notified")
 				return
 			}
@@ -232,7 +232,7 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 	t.retry = now.Add(backoff(t.failures, asked))
 }
 
-// reason returns the text of an error of a target, at most 300 characters, since it may include a server's response.
+// reason returns the text of an error of a target, at most 300 characters, because it may contain a server's response.
 func reason(err error) string { return fmt.Sprintf("%.300s", err.Error()) }
 
 // noteSuccess records that the target has accepted a message. The caller holds mu.

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Telling is the last sent state of a key for a target, with the ID of the message.
+// Telling is the last state of a key in a message to a target, with the ID of the message.
 type Telling struct {
 	State    string            `json:"state"`
 	Phase    api.Phase         `json:"phase"`
@@ -23,18 +23,18 @@ type Past struct {
 	State string        `json:"state"`
 	Phase api.Phase     `json:"phase"`
 	Node  string        `json:"node"`
-	Ago   time.Duration `json:"ago"` // time before the At of its Telling
+	Ago   time.Duration `json:"ago"` // time between this state and the At of its Telling
 }
 
 const (
 	// maxPast bounds the number of earlier states of a Telling.
 	maxPast = 4
-	// lateFor is the time for which an earlier state covers the same state of a node that sees it late. It exceeds the
-	// time difference between the checks of two nodes.
+	// lateFor is the maximum delay with which another node detects a state. An earlier state covers the same state of a
+	// node within this time. lateFor exceeds the time difference between the checks of two nodes.
 	lateFor = 2 * time.Minute
 )
 
-// after returns t with the states of the previous telling, unless t contains earlier states.
+// after returns t with the states of the previous telling, unless t already contains earlier states.
 func (t Telling) after(before Telling) Telling {
 	if t.Before != nil || before.State == "" {
 		return t
@@ -62,10 +62,10 @@ func (t Telling) saw(node string, telling Telling) bool {
 // state have different IDs.
 const forgetAfter = 7 * 24 * time.Hour
 
-// tellings has the tellings of a target, by group and key.
+// tellings contains the tellings of a target, by group and key.
 type tellings map[string]map[string]Telling
 
-// note stores tellings of a group that are newer than the known tellings.
+// note stores tellings about a group that are newer than the stored tellings.
 func (t tellings) note(group string, tells map[string]Telling) {
 	for key, telling := range tells {
 		if known, seen := t[group][key]; seen && !telling.At.After(known.At) {
@@ -105,8 +105,8 @@ func (t tellings) covers(group, node string, tells map[string]Telling) bool {
 	return true
 }
 
-// open reports whether the target was notified of the begin of a state of the group, but not of its end. It returns the
-// worst severity of such states.
+// open reports whether the target was notified of the start of a state of the group, but not of its end. It returns the
+// highest severity of such states.
 func (t tellings) open(group string) (severity api.EventSeverity, open bool) {
 	for _, telling := range t[group] {
 		if telling.Phase == api.PhaseBegins {

@@ -1,7 +1,8 @@
-// Package refusals records the refused messages and requests of agents, strangers and API clients in the audit log. It
-// bounds their number: one entry per hour for the same refusal, a bound for each code and each source, and an hourly
-// entry with the number of further refusals. gossip and httpapi call Note and Request, which add to the audit queue and
-// return. The root calls Run, which ends the hours. The package stores the counts of the hour and refuses nothing.
+// Package refusals records the rejected messages and requests of agents, unknown senders and API clients in the audit
+// log. It limits their number: one entry per hour for the same rejection, a maximum for each code and each source, and
+// an hourly entry with the number of other rejections. gossip and httpapi call Note and Request, which add to the audit
+// queue and return. The root calls Run, which ends the hours. The package stores the counts of the hour and rejects no
+// message itself.
 package refusals
 
 import (
@@ -19,23 +20,24 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Bounds on the audit entries about refusals in an hour. Anyone with the gossip key can invent agents and sources of
-// datagrams, and anyone with access to the API can send invalid requests. The bounds prevent that such refusals
-// displace other refusals. The metrics count all refusals.
+// Limits of the audit entries about rejections per hour. Anyone with the gossip key can invent agents and sources of
+// datagrams, and anyone with access to the API can send invalid requests. The limits prevent that such rejections
+// displace other entries. The metrics count all rejections.
 const (
-	refusalsPerGroup  = 16 // per code, separately for pinned agents, strangers over TCP and strangers over UDP
+	refusalsPerGroup  = 16 // per code, separately for pinned agents, unknown senders over TCP and unknown senders over UDP
 	refusalsPerSource = 4  // per source within a group
-	// refusalsPerHour bounds the hourly entries about agents, in addition to the entry with the number of other refusals.
+	// refusalsPerHour is the maximum number of hourly entries about agents, in addition to the entry with the number of
+	// other rejections.
 	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerGroup
 	refusalCodes    = 9 // number of codes that have entries
 	refusalKinds    = 3
-	// requestsPerGroup bounds the entries about requests with the same status by authorized clients.
+	// requestsPerGroup is the maximum number of hourly entries about requests with the same status by authorized clients.
 	requestsPerGroup = 64
-	// namedSources bounds the number of sources in the entry that counts refusals without an entry.
+	// namedSources is the maximum number of sources in the entry that counts rejections without an entry.
 	namedSources = 8
 )
 
-// group is a set of refusals that share a bound of entries per hour. The codes of agents are words. The codes of
+// group is a set of rejections that share a maximum of entries per hour. The codes of agents are words. The codes of
 // requests are statuses, and their stream is true.
 type group struct {
 	code          string
@@ -56,13 +58,13 @@ type groupSource struct {
 	source netip.Prefix
 }
 
-// Log queues audit entries about refusals within the bounds.
+// Log queues audit entries about rejections within the limits.
 type Log struct {
 	add func(audit.QueuedEntry) bool
 
 	mu       sync.Mutex
 	since    time.Time
-	told     map[any]bool // refusals with an entry since then: refused and Request
+	told     map[any]bool // rejections with an entry since then: refused and Request
 	ofGroup  map[group]int
 	ofSource map[groupSource]int
 	left     map[string]int
@@ -79,7 +81,7 @@ func New(add func(audit.QueuedEntry) bool) *Log {
 	}
 }
 
-// Note records a refusal. It does not block and is safe for concurrent use.
+// Note records a rejected message of an agent. It does not block and is safe for concurrent use.
 func (r *Log) Note(n gossip.Refused) {
 	what := refused{agent: n.AgentID, service: n.Claim.Service, code: n.Claim.Code}
 	if n.Claim.Address.IsValid() {
@@ -94,8 +96,8 @@ func (r *Log) Note(n gossip.Refused) {
 	}, n.From)
 }
 
-// take queues an audit entry unless the same refusal has an entry in this hour, or its group is full. what identifies
-// the refusal.
+// take queues an audit entry unless the same rejection has an entry in this hour, or its group is full. what identifies
+// the rejection.
 func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
 	entry.Action = api.AuditRefused
 	at := groupSource{in, trust.HostOf(from.Unmap())}
@@ -118,7 +120,7 @@ func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
 	r.ofSource[at]++
 }
 
-// leaveOut counts a refusal without an entry. The caller holds mu.
+// leaveOut counts a rejection without an entry. The caller holds mu.
 func (r *Log) leaveOut(code string, source netip.Prefix) {
 	r.left[code]++
 	if _, named := r.from[source]; named || len(r.from) < namedSources {
@@ -126,8 +128,8 @@ func (r *Log) leaveOut(code string, source netip.Prefix) {
 	}
 }
 
-// endHour queues the entry that counts the refusals of the hour without an entry, and begins the next hour. If the
-// queue is full, the entry of the next hour counts these refusals.
+// endHour queues the entry that counts the rejections of the hour without an entry, and starts the next hour. If the
+// queue is full, the entry of the next hour counts these rejections.
 func (r *Log) endHour(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +143,7 @@ func (r *Log) endHour(now time.Time) {
 	clear(r.ofSource)
 }
 
-// leftOut returns the entry with the numbers of refusals without an entry. The caller holds mu.
+// leftOut returns the entry with the numbers of rejections without an entry. The caller holds mu.
 func (r *Log) leftOut() audit.Change {
 	what := leftOut{since: r.since}
 	resource := "request"
@@ -172,7 +174,7 @@ func (l leftOut) Error() string {
 		l.since.UTC().Format(time.RFC3339), strings.Join(l.codes, ", "), strings.Join(l.sources, ", "))
 }
 
-// Run queues, for each hour and when ctx ends, the entry about the refusals without an entry. It returns nil.
+// Run queues, each hour and when ctx ends, the entry about the rejections without an entry. It returns nil.
 func (r *Log) Run(ctx context.Context) error {
 	r.mu.Lock()
 	r.since = time.Now()

@@ -25,7 +25,7 @@ func (r refused) Error() string {
 	return text
 }
 
-// worth reports whether the refusal has an audit entry, because it may be an attack. Other refusals are caused by a
+// worth reports whether the rejection has an audit entry, because it may be an attack. Other rejections are caused by a
 // restart, or by the node's own limits.
 func (r refused) worth() bool {
 	switch r.code {

@@ -12,8 +12,8 @@ import (
 // Request is a refused API request.
 type Request struct {
 	Actor    string     // name of the token, or the address of the client without a valid token
-	Client   netip.Addr // zero if the address is unreadable
-	Known    bool       // the client is authorized for the API, and only this request was refused
+	Client   netip.Addr // zero if the address is unknown
+	Known    bool       // the client may use the API, and only this request was rejected
 	Method   string
 	Path     string
 	Status   int
@@ -23,7 +23,7 @@ type Request struct {
 // Error returns the text for the audit log.
 func (q Request) Error() string { return fmt.Sprintf("%d: %s", q.Status, q.Sentence) }
 
-// Request records a refused request. It does not block and is safe for concurrent use.
+// Request records a rejected request. It does not block and is safe for concurrent use.
 func (r *Log) Request(q Request, requestID string) {
 	address := ""
 	if q.Client.IsValid() {

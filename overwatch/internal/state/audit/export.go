@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Export writes entries in a format: csv, ndjson or json. It has at most one entry in memory.
+// Export writes entries in a format: csv, ndjson or json. It stores at most one entry in memory.
 func Export(w io.Writer, format string, entries iter.Seq2[api.AuditEntry, error]) error {
 	switch format {
 	case "csv":

@@ -1,8 +1,9 @@
-// Package audit owns the audit log: changes with their authors and outcomes, refused requests, and the changes of other
-// nodes. Changes are written in the transactions of the store. Refusals and changes of other nodes have separate rooms
-// with separate bounds, so that they displace no change. In each room, an entry has the hash of the previous entry, so
-// that an edited, missing or moved entry is detected. Owners of changes write entries; httpapi and events read them.
-// The entries are not signed: a process that can write the store can write a new chain. Any goroutine may use a *Log.
+// Package audit owns the audit log: changes with their authors and outcomes, rejected requests, and the changes of
+// other nodes. Changes are written in the transactions of the store. Rejections and changes of other nodes are in
+// separate rooms with separate limits, so that they displace no change. In each room, an entry contains the hash of the
+// previous entry, so that an edited, missing or moved entry is detected. Packages that make changes write entries;
+// httpapi and events read them. The entries are not signed: a process that can write the store can write a new chain.
+// Any goroutine may use a *Log.
 package audit
 
 import (
@@ -23,7 +24,7 @@ import (
 const (
 	// MaxEntries is the maximum number of changes within the retention. The oldest entries are deleted first.
 	MaxEntries = 100_000
-	// MaxRefusals is the maximum number of refusals within the retention.
+	// MaxRefusals is the maximum number of rejections within the retention.
 	MaxRefusals = 10_000
 	// MaxReceived is the maximum number of changes of other nodes within the retention.
 	MaxReceived = 10_000
@@ -36,7 +37,7 @@ const (
 // ActorNode is the actor of automatic changes of the node.
 const ActorNode = "gslb-overwatch"
 
-// ErrNoEntry is returned for an id that is not in the log.
+// ErrNoEntry is the error for an unknown entry id.
 var ErrNoEntry = errors.New("the audit log has no such entry")
 
 // Room is a part of the log.
@@ -53,7 +54,7 @@ const (
 // Rooms lists the rooms.
 func Rooms() []Room { return []Room{Changes, Refusals, Received} }
 
-// room is the storage of a Room: its entries, their largest number, and the id below the first id.
+// room is the storage of a Room: its entries, their maximum number, and the id before the first id.
 type room struct {
 	store store.Audit
 	max   uint64
@@ -63,7 +64,7 @@ type room struct {
 // Options configures a Log.
 type Options struct {
 	Store     *store.Store
-	Retention time.Duration // the age at which an entry is deleted; above zero
+	Retention time.Duration // age at which an entry is deleted; above zero
 	Logger    zerolog.Logger
 	Now       func() time.Time // nil is time.Now
 }
@@ -95,7 +96,7 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// newest returns the number of the latest entry, 0 without entries.
+// newest returns the number of the latest entry, or 0 without entries.
 func (l *Log) newest(r Room) (uint64, error) {
 	for e, err := range l.Newest(r) {
 		return e.ID, err
@@ -120,11 +121,11 @@ type Change struct {
 	Actor, ActorType, ActorIP    string
 	RequestID                    string
 	Before, After                any
-	Err                          error // why it failed; nil: success
+	Err                          error // reason of a failure; nil: success
 	Duration                     time.Duration
-	Peer                         string // the node that sent the change of another node; optional
-	Undoes                       uint64 // the entry of the change that this change reverts, or 0
-	Group                        string // the client's id for the requests of a change; optional
+	Peer                         string // node that sent the change; optional
+	Undoes                       uint64 // entry of the reverted change, or 0
+	Group                        string // the client's id that groups the requests of a change; optional
 }
 
 // Record appends a change or a refusal and returns when it is on disk.
@@ -138,8 +139,8 @@ func (l *Log) Record(c Change) error {
 // EntryOf is Entry for a complete change.
 func (l *Log) EntryOf(c Change) store.Entry { return l.Entry(func() Change { return c }) }
 
-// Entry returns the audit entry of a change, for the transaction that stores the change. of is called when that
-// transaction is written, perhaps by another goroutine, and returns the complete change.
+// Entry returns the audit entry of a change, for the transaction that stores the change. When that transaction is
+// written, possibly by another goroutine, it calls of, which returns the complete change.
 func (l *Log) Entry(of func() Change) store.Entry {
 	return func(last uint64, newest []byte) (uint64, []byte, error) {
 		c := of()
@@ -187,7 +188,7 @@ func (l *Log) Entry(of func() Change) store.Entry {
 	}
 }
 
-// object returns the JSON of a value, or a JSON text with the reason why it is omitted.
+// object returns the JSON of a value. For an omitted value, it returns a JSON text with the reason.
 func object(value any) json.RawMessage {
 	encoded, err := json.Marshal(value)
 	switch {
@@ -224,7 +225,7 @@ func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 	return e, err
 }
 
-// Around yields the changes with numbers that differ from id by at most n, the oldest first. It ends after an error.
+// Around yields the changes with numbers that differ from id by at most n, in ascending order. It ends after an error.
 func (l *Log) Around(id uint64, n uint64) iter.Seq2[api.AuditEntry, error] {
 	from := walk(id-min(id, n), l.rooms[Changes].store.From, func(e api.AuditEntry) uint64 { return e.ID + 1 })
 	return func(yield func(api.AuditEntry, error) bool) {

@@ -39,7 +39,7 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// verify returns an error that names the first faulty entry of the chains.
+// verify returns an error that identifies the first invalid entry of the chains.
 func (l *Log) verify() error {
 	for r := range l.rooms {
 		var before *api.AuditEntry
@@ -56,8 +56,8 @@ func (l *Log) verify() error {
 	return nil
 }
 
-// prune deletes the entries from before cut, and the entries beyond the limit of their room. It retains the latest
-// entry of each room, so that its chain continues.
+// prune deletes the entries before cut, and the entries beyond the limit of their room. It keeps the latest entry of
+// each room, so that the chain continues.
 func (l *Log) prune(ctx context.Context, cut time.Time) error {
 	var failed []error
 	for _, r := range Rooms() {

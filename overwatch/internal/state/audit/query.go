@@ -15,8 +15,8 @@ type Query struct {
 	From, To                   time.Time // zero: unlimited
 	Actions, Resources, Actors []string  // empty: all
 	Status                     string    // empty: all
-	Search                     string    // a text of an entry, in lower case; empty: all
-	Ascending                  bool      // the oldest entry is the first
+	Search                     string    // lower-case text that an entry must contain; empty: all entries
+	Ascending                  bool      // the oldest entry first
 }
 
 // everything reports whether the query selects all entries.
@@ -33,7 +33,8 @@ func (q Query) wants(e *api.AuditEntry) bool {
 		(q.Search == "" || contains(e, q.Search))
 }
 
-// rooms returns the parts of the log that q reads: refusals and changes of other nodes only if q names their actions.
+// rooms returns the rooms that q reads. It includes rejections and changes of other nodes only if q names their
+// actions.
 func (q Query) rooms() (rooms []Room) {
 	for _, action := range q.Actions {
 		if room := RoomOf(action); !slices.Contains(rooms, room) {
@@ -69,9 +70,9 @@ func (l *Log) Entries(q Query) iter.Seq2[api.AuditEntry, error] {
 	}
 }
 
-// Page returns the entries of q from offset, at most limit, and the number of all entries of q.
+// Page returns the entries of q from offset, at most limit, and the total number of entries of q.
 func (l *Log) Page(q Query, offset, limit int) (entries []api.AuditEntry, total int, err error) {
-	all := 0 // the number of entries, which requires no reading if q selects all entries
+	all := 0 // total number, which requires no reading if q selects all entries
 	if q.everything() {
 		if all, err = l.count(); err != nil {
 			return nil, 0, err
@@ -92,7 +93,8 @@ func (l *Log) Page(q Query, offset, limit int) (entries []api.AuditEntry, total 
 	return entries, max(total, all), nil
 }
 
-// count returns the number of stored changes, computed from the first and the last number: numbers have no gaps.
+// count returns the number of stored changes. It is the difference of the first and the last number, because numbers
+// have no gaps.
 func (l *Log) count() (int, error) {
 	var ends [2]uint64
 	for i, entries := range []iter.Seq2[api.AuditEntry, error]{l.Oldest(Changes), l.Newest(Changes)} {

@@ -12,9 +12,9 @@ import (
 const (
 	// MaxQueuedChanges is the maximum number of changes in a Queue.
 	MaxQueuedChanges = 16_384
-	// MaxQueuedRefusals is the maximum number of refusals in a Queue, so that refusals leave space for changes.
+	// MaxQueuedRefusals is the maximum number of rejections in a Queue, which reserves space for changes.
 	MaxQueuedRefusals = 64
-	// retryEvery is the time between two attempts to write the entries that the disk did not accept.
+	// retryEvery is the interval of attempts to write entries after a disk error.
 	retryEvery = 10 * time.Second
 )
 
@@ -25,9 +25,8 @@ type QueuedEntry struct {
 	Store func(store.Entry) error
 }
 
-// Queue writes audit entries of the data path in the background. Adding an entry never waits for the disk. The entries
-// of a Room are written in their order; the entries that the disk does not accept are written later. Any goroutine may
-// use a Queue.
+// Queue writes audit entries of the data path in the background. Adding an entry never waits for the disk. Entries of a
+// Room are written in order. After a disk error, they are written later. Any goroutine may use a Queue.
 type Queue struct {
 	log  *Log
 	wake chan struct{} // has an element while there is a new entry
@@ -36,13 +35,13 @@ type Queue struct {
 
 	mu      sync.Mutex
 	entries []QueuedEntry
-	rooms   [roomCount]int // the number of entries by Room, including the entries of the current write
+	rooms   [roomCount]int // number of entries by Room, including the entries of the current write
 }
 
 // NewQueue returns an empty queue.
 func (l *Log) NewQueue() *Queue { return &Queue{log: l, wake: make(chan struct{}, 1)} }
 
-// Add queues an entry. An entry without an actor has the node as its actor. Add returns false if the queue is full.
+// Add queues an entry. The default actor is the node. Add returns false if the queue is full.
 func (q *Queue) Add(e QueuedEntry) bool {
 	if e.Change.Actor == "" {
 		e.Change.Actor, e.Change.ActorType = ActorNode, api.ActorSystem
@@ -98,8 +97,8 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 }
 
-// Flush writes the entries of the queue. After an entry that the disk does not accept, it does not write later entries
-// of the same Room.
+// Flush writes the entries of the queue. After a disk error for an entry, it does not write later entries of the same
+// Room.
 func (q *Queue) Flush() {
 	q.writing.Lock()
 	defer q.writing.Unlock()

@@ -58,7 +58,7 @@ func isPercent(text string) bool {
 	return ok
 }
 
-// brakes checks the share of overwatch.brake and indexes the domains with their own settings.
+// brakes validates the share of overwatch.brake and indexes the domains with their own settings.
 func (v *validator) brakes() {
 	const key = "overwatch.brake.share"
 	if share := v.config.Overwatch.Brake.Share; !isPercent(share) {
@@ -67,8 +67,8 @@ func (v *validator) brakes() {
 	v.config.tuned = tunedDomains(nil, v.config.Domains)
 }
 
-// tunedDomains returns a map with the entries of known and the domains of a list that have settings of the status of
-// their backends: mass-failure protection or recovery. The entries point into the list.
+// tunedDomains returns a map with the entries of known and the domains of a list with settings for the status of their
+// backends: mass-failure protection or recovery. The entries point into the list.
 func tunedDomains(known map[string]*Domain, domains []Domain) map[string]*Domain {
 	all := map[string]*Domain{}
 	maps.Copy(all, known)
@@ -89,7 +89,7 @@ func (c *Config) FlapOf(name string) model.Flap {
 	return model.Flap{}
 }
 
-// RecoveryRamp returns the time in which the share of a backend of a domain rises after a failure, 0 without a ramp.
+// RecoveryRamp returns the time in which the share of a domain's backend rises after a failure, or 0 without a ramp.
 func (c *Config) RecoveryRamp(name string) time.Duration {
 	if d := c.tuned[name]; d != nil {
 		return time.Duration(d.Recovery.Ramp)

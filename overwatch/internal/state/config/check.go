@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// CheckSettings returns the faults in the settings of DNS, gossip, checks and the log of a configuration that changed
-// after Load. It does not change the configuration.
+// CheckSettings returns the faults in the settings of DNS, gossip, checks and log of a configuration that changed after
+// Load. It does not change the configuration.
 func (c *Config) CheckSettings() settings.Problems {
 	own := *c
 	own.DNS.Zones = slices.Clone(c.DNS.Zones) // validation converts their names to canonical form

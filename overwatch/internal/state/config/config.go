@@ -35,22 +35,21 @@ type Config struct {
 	Routing Routing        `key:"routing"`
 
 	warnings []string
-	disabled []Domain           // of the files; Domains has the others
+	disabled []Domain           // disabled domains of the files; Domains contains the enabled domains
 	defined  []Domain           // by the API
 	made     []StaticServer     // by the API
 	overlays *Overlays          // of the API; nil without overlays
 	tuned    map[string]*Domain // domains with their own settings of backend status
 }
 
-// WithDomains returns the configuration with the domains of the API in addition to the domains of the files. It
-// shares the memory of both.
+// WithDomains returns the configuration with the additional domains of the API. It shares the memory of both.
 func (c *Config) WithDomains(defined []Domain) *Config {
 	with := *c
 	with.defined, with.tuned = defined, tunedDomains(c.tuned, defined)
 	return &with
 }
 
-// Defined returns the domains that the API has defined. It must not be changed.
+// Defined returns the domains that the API has defined. The caller must not change them.
 func (c *Config) Defined() []Domain { return c.defined }
 
 // AllDomains yields the domains of the files, then the domains of the API.
@@ -67,19 +66,19 @@ func (c *Config) AllDomains(yield func(*Domain) bool) {
 // CountDomains returns the number of AllDomains.
 func (c *Config) CountDomains() int { return len(c.Domains) + len(c.defined) }
 
-// Overwatch has the keys of the node: identity, trust, checks, signing and geolocation.
+// Overwatch contains the keys of the node: identity, trust, checks, signing and geolocation.
 type Overwatch struct {
 	Identity Identity `key:"identity" reload:"restart"`
 	// Alias of the top-level `data_dir`. Set only one of the two.
 	DataDir string `key:"data_dir" reload:"silent"`
-	// Tokens by service name. An agent must prove the token of each of its services. Tokens are case-sensitive; at least
-	// 32 characters are recommended.
+	// The tokens of agents by service name. An agent proves the token of each of its services. Tokens are case-sensitive;
+	// the recommended minimum is 32 characters.
 	AgentTokens map[string]settings.Secret `key:"agent_tokens" reload:"live"`
-	// Previous tokens by service name, at most 4 each. The node accepts them while agents change to the token in
-	// `agent_tokens`. See [rotation.md](rotation.md) for the steps.
+	// Previous tokens by service name, at most 4 per service. The node also accepts them while agents change to the token
+	// in `agent_tokens`. See [rotation.md](rotation.md) for the steps.
 	PreviousAgentTokens map[string][]settings.Secret `key:"previous_agent_tokens" reload:"live"`
-	// Policies for the agents and the agent-reported backends of a service, by service name. The service must have a
-	// token.
+	// Policies for the agents and the agent-reported backends of a service, by service name. Each service needs a token in
+	// `agent_tokens`.
 	AgentPolicies map[string]AgentPolicy `key:"agent_policies" reload:"live"`
 	Gossip        Gossip                 `key:"gossip" reload:"restart"`
 	Validation    Validation             `key:"validation"`
@@ -105,18 +104,17 @@ func (o *Overwatch) ReplicationPeers() []string {
 
 // Audit has the keys of the audit log.
 type Audit struct {
-	// How long the node stores entries of the audit log: 90 days by default. The node stores at most the latest 100,000
-	// entries.
+	// The time for which the node stores entries of the audit log. The node stores at most the latest 100,000 entries.
 	Retention time.Duration `key:"retention" default:"2160h" min:"1h"`
 }
 
-// Routing has the keys of samples and explanations of routing decisions.
+// Routing contains the keys of samples and explanations of routing decisions.
 type Routing struct {
-	// The node records one in this number of queries for load-balanced names, for `GET /routing/decisions`. 0: no queries.
-	// See [why](why.md).
+	// The sampling interval: the node records one of this number of queries for load-balanced names, for `GET
+	// /routing/decisions`. 0: no sampling. See [why](why.md).
 	DecisionSample int `key:"decision_sample" default:"128" reload:"live" min:"0" max:"1000000"`
-	// Client networks that receive an explanation of the answers for `<name>` as TXT records of `_why.<name>`. Queries
-	// that request signatures receive no explanation. `[]`: no networks.
+	// Client networks that may query explanations: the answer to a TXT query for `_why.<name>` explains the answers for
+	// `<name>`. Queries that request signatures receive no explanation. `[]`: no networks.
 	WhyNetworks []netip.Prefix `key:"why_networks" default:"127.0.0.0/8, ::1/128" reload:"live"`
 }
 
@@ -129,28 +127,27 @@ type Identity struct {
 	Region string `key:"region"`
 }
 
-// AgentPolicy limits the reports of agents of a service, and sets the check of their backends.
+// AgentPolicy limits the reports of a service's agents, and defines the check of their backends.
 type AgentPolicy struct {
-	// Networks of the backends that agents may report for the service, see [below](#where-backends-of-agents-may-be).
-	// Empty: all addresses except loopback addresses of this machine, link-local addresses and the addresses of metadata
-	// services.
+	// The permitted networks of agent-reported backends of the service, see [below](#where-backends-of-agents-may-be).
+	// Empty: all addresses except loopback addresses of this machine, link-local addresses and cloud metadata addresses.
 	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`
 	// The maximum number of pinned agents of the service; 0 means 1024. A source (an IPv4 address, or an IPv6 /64) may
-	// have half of them. For a site with all agents behind a single address, set twice the number of agents. A lower limit
-	// does not remove pinned agents.
+	// have half of them. If all agents of a site share one address, set twice the number of agents. A lower limit does not
+	// remove pinned agents.
 	MaxAgents int `key:"max_agents" min:"0" max:"65536"`
-	// The maximum number of new agents of the service that the node pins per second from a source, with a burst of ten
-	// times this number; 0 means 10. A site with many new agents behind a single address may require more. Agents beyond
-	// the limit receive `limit` and retry. For all services without this key together, a node pins 100 new agents per
-	// second with a burst of 1000, and in addition one agent per service every two seconds.
+	// The maximum number of new agents of the service per second that the node pins from a source, with a burst of ten
+	// times this number; 0 means 10. A site with many new agents behind a single address may require a higher value.
+	// Agents above the limit receive `limit` and retry. For all services without this key together, a node pins 100 new
+	// agents per second with a burst of 1000, and in addition one agent per service every two seconds.
 	NewPerSecond int `key:"new_per_second" min:"0" max:"65536"`
 	// The own check of backends that agents of the service report. It replaces the check in the report, see
-	// [below](#checks-of-agents-backends). `address` is rejected here, because the node would probe all backends of the
-	// service at a single address.
+	// [below](#checks-of-agents-backends). The key `address` is not allowed, because the node would check all backends of
+	// the service at a single address.
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
-// Gossip has the keys of the gossip with agents and other nodes.
+// Gossip contains the keys of the gossip with agents and other nodes.
 type Gossip struct {
 	// The address and port for agents and other nodes, TCP and UDP.
 	BindAddress string `key:"bind_address" default:"0.0.0.0:7946"`
@@ -159,21 +156,21 @@ type Gossip struct {
 	EncryptionKey settings.Secret `key:"encryption_key"`
 	// Previous gossip keys that the node accepts during a change of `encryption_key`.
 	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"`
-	// The interval of probes of other nodes.
+	// The interval at which the node pings other nodes.
 	ProbeInterval time.Duration `key:"probe_interval" default:"1s" min:"1ms"`
 	// The timeout of a probe. It must be shorter than `probe_interval`.
 	ProbeTimeout time.Duration `key:"probe_timeout" default:"500ms" min:"1ms"`
-	// The interval of gossip messages to other nodes.
+	// The interval at which nodes send membership changes to other nodes.
 	GossipInterval time.Duration `key:"gossip_interval" default:"200ms" min:"1ms"`
-	// `host:port` of other overwatch nodes, for the list of nodes and their monitoring. The nodes of
+	// Other overwatch nodes as `host:port`, for the list of nodes and their monitoring. The nodes of
 	// `dnssec.key_sync.peers` are included automatically.
 	Seeds []string `key:"seeds"`
 	// The name of the cluster in status and metrics: at most 63 letters, digits, hyphens, underscores and dots. The name
-	// has no effect on membership: all nodes with the same `encryption_key` are a cluster.
+	// does not affect membership: all nodes with the same `encryption_key` form a cluster.
 	ClusterName string `key:"cluster_name" reload:"live"`
 }
 
-// Validation has the keys of the node's own checks of backends.
+// Validation contains the keys of the node's own checks of backends.
 type Validation struct {
 	// Whether the node checks backends itself (own checks).
 	Enabled bool `key:"enabled" default:"true" reload:"live"`
@@ -190,19 +187,19 @@ type Validation struct {
 	MaxConcurrentChecks int `key:"max_concurrent_checks" default:"1024" reload:"live" min:"1" max:"65536"`
 }
 
-// Stale has the times after which a silent agent is stale or lost.
+// Stale contains the times after which a silent agent is stale or lost.
 type Stale struct {
-	// The time without a report after which the reports of an agent have no effect, so that own checks decide.
+	// The time without a report after which the reports of an agent are stale. Own checks then decide.
 	Threshold time.Duration `key:"threshold" default:"30s" min:"1s" max:"87600h"`
 	// The time without a report after which the node removes the backends of an agent, unless own checks find them
 	// healthy. It must be longer than `threshold`.
 	RemoveAfter time.Duration `key:"remove_after" default:"5m" max:"87600h"`
 }
 
-// Flapping has the keys of the detection of flapping backends.
+// Flapping contains the keys of the detection of flapping backends.
 type Flapping struct {
-	// A backend flaps if its last three stops are within this time. A stop is a change from serving to not serving without
-	// an action of an operator. See [backend-flaps](runbooks.md#backend-flaps).
+	// A backend flaps if it has stopped serving three times within this time. A stop by an operator is not counted. See
+	// [backend-flaps](runbooks.md#backend-flaps).
 	Window time.Duration `key:"window" default:"10m" min:"1s" max:"24h"`
 }
 
@@ -210,10 +207,10 @@ type Flapping struct {
 type DNSSEC struct {
 	// Whether the node signs answers.
 	Enabled bool `key:"enabled" default:"true" reload:"restart"`
-	// The algorithm of new keys: `ECDSAP256SHA256` (13) or `ED25519` (15). If all nodes have an algorithm that differs
-	// from the algorithm of the current keys, they [change the keys](dnssec.md#a-new-key).
+	// The algorithm of new keys: `ECDSAP256SHA256` (13) or `ED25519` (15). If all nodes have another algorithm than the
+	// current keys, they [change the keys](dnssec.md#a-new-key).
 	Algorithm string `key:"algorithm" default:"ECDSAP256SHA256" reload:"live"`
-	// Required if `enabled` is false: a statement in your own words that any party on the network path can forge answers.
+	// Required if `enabled` is false: a text in your own words, that any party on the network path can forge answers.
 	SecurityAcknowledgment string `key:"security_acknowledgment" reload:"silent"`
 	// The proof of non-existence: `nsec`, or `nsec3` to prevent zone walking.
 	Denial   string   `key:"denial" default:"nsec" reload:"live"`
@@ -221,7 +218,7 @@ type DNSSEC struct {
 	Rollover Rollover `key:"rollover" reload:"live"`
 }
 
-// Rollover has the keys of the rollover of signing keys (see [signed answers](dnssec.md#a-new-key)).
+// Rollover contains the keys of the rollover of signing keys (see [signed answers](dnssec.md#a-new-key)).
 type Rollover struct {
 	// The age at which a key is replaced automatically; 0: never. The parent zone must then follow CDS records
 	// automatically, or an operator must publish the DS record at the parent when `gslbctl status` requires it.
@@ -229,15 +226,15 @@ type Rollover struct {
 	// The address and port of the resolver that returns the servers of a parent zone. Default: the first resolver of the
 	// machine.
 	Resolver string `key:"resolver"`
-	// The addresses and ports of the servers of the parent of all zones. The node queries them for DS records, instead of
-	// the servers that the resolver returns. At most 32.
+	// The addresses and ports of the parent zone's servers, for all zones. The node queries these servers for DS records,
+	// instead of the servers that the resolver returns. At most 32.
 	ParentServers []string `key:"parent_servers"`
 	// A safety margin for each wait of a rollover: the maximum clock difference between nodes plus the time until all
 	// answers use a new key. Set the same value on all nodes.
 	Margin time.Duration `key:"margin" default:"5m" min:"1s" max:"168h"`
 }
 
-// KeySync has the keys of the exchange of signing keys with other overwatch nodes.
+// KeySync contains the keys of the exchange of signing keys with other overwatch nodes.
 type KeySync struct {
 	// Base URLs of the HTTP API of the other nodes, such as `http://overwatch-2.example.com:8080`; at most 32. Their
 	// `api.allowed_networks` must include this node. The list may include the node itself.
@@ -251,33 +248,33 @@ type KeySync struct {
 	// from the gossip key and all tokens, if at least two tokens differ and no agent has proved all services. Otherwise
 	// the nodes exchange no keys.
 	Secret settings.Secret `key:"secret"`
-	// PEM file with the CA certificates for https peers. Default: the CA certificates of the machine. The node reads this
-	// file and the two files below for each round.
+	// The PEM file with the CA certificates for https peers. Default: the CA certificates of the machine. The node reads
+	// this file and the two files below for each round.
 	CA string `key:"ca"`
-	// PEM file with the client certificate for peers with `api.tls.client_ca`, and its intermediate certificates. Requires
-	// `key`.
+	// The PEM file with the client certificate for peers with `api.tls.client_ca`, and its intermediate certificates.
+	// Requires `key`.
 	Certificate string `key:"certificate"`
-	// PEM file with the private key of `certificate`. Group and others must not have read permission.
+	// The PEM file with the private key of `certificate`. Group and others must not have read permission.
 	Key string `key:"key"`
 }
 
-// Replication has the keys of the replication of operator state between overwatch nodes.
+// Replication contains the keys of the replication of operator state between overwatch nodes.
 type Replication struct {
 	// Whether the node replicates changes of operators with the nodes of `overwatch.dnssec.key_sync.peers` or
 	// `overwatch.peers` (see [replication](replication.md)). Requires `key_sync.secret`; DNSSEC is optional.
 	Enabled bool `key:"enabled" default:"true" reload:"live"`
-	// How long a node stores a deletion. A node that is offline for longer receives the state of the other nodes before
-	// sending its own state. Set the same value on all nodes.
+	// The time for which a node stores a deletion. A node that was offline for longer first receives the state of the
+	// other nodes, and then sends its own state. Set the same value on all nodes.
 	TombstoneRetention time.Duration `key:"tombstone_retention" default:"720h" reload:"restart" min:"1h" max:"87600h"`
 }
 
-// Geolocation has the keys of client locations and their regions.
+// Geolocation contains the keys of client locations and their regions.
 type Geolocation struct {
-	// A geolocation database in MMDB format: MaxMind's layout or a flat one, of countries or, for `proximity`, of
+	// The geolocation database in MMDB format: MaxMind's layout or a flat layout, of countries or, for `proximity`, of
 	// cities. The node loads a replaced file within seconds. If a file is invalid, the node logs an error and uses the
 	// previous file.
 	DatabasePath string `key:"database_path" reload:"live"`
-	// The region of clients without a match in the mappings or the database.
+	// The region of clients that match neither a mapping nor the database.
 	DefaultRegion string `key:"default_region" reload:"live"`
 	// Whether the node uses the address in EDNS Client Subnet (ECS, RFC 7871) as the client address.
 	ECSEnabled bool `key:"ecs_enabled" reload:"restart"`
@@ -303,7 +300,7 @@ type API struct {
 	// The address and port of the API. `0.0.0.0` is all IPv4 addresses. `[::]`, or an empty host, is all IPv4 and IPv6
 	// addresses.
 	Address string `key:"address" default:"127.0.0.1:8080"`
-	// Networks of clients that may use the API. `0.0.0.0/0` is all IPv4 clients, `::/0` all IPv6 clients.
+	// The networks of clients that may use the API. `0.0.0.0/0` means all IPv4 clients, `::/0` all IPv6 clients.
 	AllowedNetworks []netip.Prefix `key:"allowed_networks" default:"127.0.0.1/32, ::1/128"`
 	// Host names of the node that requests may use, in addition to IP addresses, `localhost` and the node's name. If set,
 	// the node rejects requests with other host names.
@@ -323,27 +320,27 @@ type API struct {
 	Tokens     Tokens `key:"tokens" reload:"live"`
 }
 
-// TLS has the files of HTTPS on the API. Without files the API uses plain HTTP.
+// TLS contains the files of HTTPS on the API. Without files, the API uses plain HTTP.
 type TLS struct {
-	// PEM file with the certificate of the API and its intermediate certificates. With `key`, the API uses HTTPS with TLS
-	// 1.2 or later. The node reloads a changed file.
+	// The PEM file with the certificate of the API and its intermediate certificates. With `key`, the API uses HTTPS with
+	// TLS 1.2 or later. The node reloads a changed file.
 	Certificate string `key:"certificate"`
-	// PEM file with the private key of `certificate`. Group and others must not have read permission. The node reloads a
-	// changed file.
+	// The PEM file with the private key of `certificate`. Group and others must not have read permission. The node reloads
+	// a changed file.
 	Key string `key:"key"`
-	// PEM file with CA certificates. If set, all clients and paths require a client certificate of a CA in the file. The
-	// node reloads a changed file.
+	// The PEM file with CA certificates. If set, all clients and paths require a client certificate of a CA in the file.
+	// The node reloads a changed file.
 	ClientCA string `key:"client_ca"`
 }
 
-// Tokens has bearer tokens by role and by the name of their holder. Without tokens, the API only checks the network of
-// clients.
+// Tokens contains bearer tokens by role and by the name of their holder. Without tokens, the API only checks the
+// network of clients.
 type Tokens struct {
-	// Bearer tokens with read access, by the name of the holder for the audit log; 32 to 512 characters. If any token is
-	// configured, each request requires a token and an address in `allowed_networks`; probes, the API's description and
-	// public keys require no token.
+	// Bearer tokens with read access, by the name of the holder in the audit log; 32 to 512 characters. If any token is
+	// configured, each request requires a token and an address in `allowed_networks`; health probes, the API description
+	// and public keys require no token.
 	Read map[string]settings.Secret `key:"read"`
-	// Tokens with read access that may also override, drain, check, revoke and sync.
+	// Tokens with read access that also permit overrides, drains, checks, revocations and key synchronization.
 	Operate map[string]settings.Secret `key:"operate"`
 	// Tokens with full access.
 	Admin map[string]settings.Secret `key:"admin"`
@@ -352,7 +349,7 @@ type Tokens struct {
 // Any reports whether there are tokens.
 func (t *Tokens) Any() bool { return len(t.Read)+len(t.Operate)+len(t.Admin) > 0 }
 
-// CORS has the rights of browsers on pages of other origins.
+// CORS contains the rights of browsers on pages of other origins.
 type CORS struct {
 	// The origins of these pages, such as `https://dashboard.example.com`, or `*` for any.
 	AllowedOrigins []string `key:"allowed_origins" default:"*"`

@@ -21,7 +21,7 @@ func (p serverPlace) String() string {
 	return fmt.Sprintf("regions[%d].servers[%d]", p.region, p.server)
 }
 
-// noDomain is the number of a domain that does not exist.
+// noDomain is the index of a missing domain.
 const noDomain int32 = -1
 
 // Listener is a configured address of the node.

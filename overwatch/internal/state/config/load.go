@@ -10,11 +10,11 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Check returns faults that only other packages can find. File and Line are optional.
+// Check returns faults that only other packages can detect. File and Line are optional.
 type Check func(*Config) settings.Problems
 
 // Load loads a configuration with its included files. The error is of type settings.Problems and lists all faults,
-// including the faults of checks, one line each.
+// including the faults of checks, one per line.
 func Load(path string, checks ...Check) (*Config, error) {
 	c := Default()
 	options := settings.Options{Mode: Mode, Validate: c.validator(c.readZoneFiles, checks)}
@@ -25,7 +25,7 @@ func Load(path string, checks ...Check) (*Config, error) {
 	return c, nil
 }
 
-// setDisabledAside moves the disabled domains from Domains to Disabled, so that they are not answered.
+// setDisabledAside moves the disabled domains from Domains to Disabled, because the node does not answer them.
 func (c *Config) setDisabledAside() {
 	isDisabled := func(d Domain) bool { return !d.Enabled }
 	if !slices.ContainsFunc(c.Domains, isDisabled) {
@@ -113,7 +113,7 @@ func (c *Config) GossipKeys() [][]byte {
 // Warn adds to Warnings.
 func (c *Config) Warn(sentences ...string) { c.warnings = append(c.warnings, sentences...) }
 
-// Warnings returns warnings for the log at the start, one sentence each with its key.
+// Warnings returns the warnings for the log at the start, one sentence each with its key.
 func (c *Config) Warnings() []string { return c.warnings }
 
 // DefaultRoutingAlgorithm is the algorithm of domains without routing_algorithm.
@@ -141,7 +141,7 @@ func (z *Zone) UnmarshalText(text []byte) error {
 // maxCautions is the maximum number of warnings of a kind; a file may cause 100,000.
 const maxCautions = 50
 
-// cautions collects warnings of a kind, at most maxCautions and a count of the rest.
+// cautions collects warnings of a kind: at most maxCautions, and the number of further warnings.
 type cautions struct {
 	list []string
 	more int

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// DNS has the keys of the DNS server and its zones.
+// DNS contains the keys of the DNS server and its zones.
 type DNS struct {
 	// The addresses for DNS queries, UDP and TCP: an IP address and a port, or `:port` for all addresses. `0.0.0.0` is all
 	// IPv4 addresses and `[::]` all IPv6 addresses, so that both may have the same port.
@@ -46,7 +46,7 @@ type DNS struct {
 // defaultNegativeTTL is the highest default of the TTL of negative answers, in seconds.
 const defaultNegativeTTL = 300
 
-// TTL returns the TTL of the answers of a domain in seconds. own is the setting of the domain, 0 if it is unset.
+// TTL returns the TTL of a domain's answers in seconds. own is the setting of the domain, or 0.
 func (d *DNS) TTL(own int) int {
 	ttl := max(cmp.Or(own, d.DefaultTTL), d.MinTTL)
 	if d.MaxTTL > 0 { // otherwise unset
@@ -75,25 +75,26 @@ func (d *DNS) SameTTLs(other *DNS) bool {
 		d.Negative() == other.Negative()
 }
 
-// Resolver has the keys of the resolution of `target`, the host names of servers.
+// Resolver contains the keys of the resolution of `target`, the host names of servers.
 type Resolver struct {
 	// The addresses and ports of DNS resolvers. The node queries them in this order until one answers. At most 8. Default:
 	// the resolvers of the machine.
 	Servers []string `key:"servers"`
-	// The minimum time between two queries for a target. It applies if the TTL of the records is shorter. `min_ttl` must
-	// not be greater than `max_ttl`.
+	// The minimum time between two queries for a target. It applies if the TTL of the records is shorter. It must not be
+	// greater than `max_ttl`.
 	MinTTL time.Duration `key:"min_ttl" default:"5s" min:"1s" max:"24h"`
 	// The maximum time between two queries for a target. It applies if the TTL of the records is longer.
 	MaxTTL time.Duration `key:"max_ttl" default:"5m" min:"1s" max:"24h"`
 }
 
-// RateLimit has the keys of the response rate limit (RRL) for identical responses over UDP to a client network.
+// RateLimit contains the keys of the response rate limit (RRL) for identical responses over UDP to a client network.
 type RateLimit struct {
 	// The maximum number of identical responses over UDP per second to a client network (an IPv4 /24, an IPv6 /56); 0:
 	// unlimited. TCP, loopback and clients with a cookie of this server are not limited.
 	ResponsesPerSecond int `key:"responses_per_second" default:"1000" min:"0" max:"1000000000"`
-	// One in this number of responses above the limit is sent without records and with the TC flag, so that legitimate
-	// clients retry over TCP. The other responses are dropped. 0: all are dropped; 1: all are sent with the TC flag.
+	// The interval of truncated responses above the limit: one of this number of responses has no records and the TC flag,
+	// so that legitimate clients retry over TCP. The other responses are dropped. 0: all are dropped; 1: all have the TC
+	// flag.
 	Slip int `key:"slip" default:"2" min:"0" max:"100"`
 	// Client networks without a limit, such as the networks of large forwarders.
 	ExemptCIDRs []netip.Prefix `key:"exempt_cidrs"`
@@ -120,7 +121,7 @@ type Zone struct {
 	ApexTTL *int `key:"apex_ttl" min:"1" max:"604800"`
 	// The TTL in seconds of negative answers of this zone. Default: `dns.negative_ttl`.
 	NegativeTTL *int `key:"negative_ttl" min:"0" max:"86400"`
-	// FromFile has the records of File, without the SOA and NS records of the apex. Load sets it.
+	// FromFile contains the records of File, without the SOA and NS records of the apex. Load sets it.
 	FromFile []zonefile.Record
 }
 

@@ -49,7 +49,7 @@ type NotificationTarget struct {
 	Names []string `key:"names"`
 	// The minimum severity of the events to send: `info`, `warning`, `error` or `critical`.
 	Severity string `key:"severity" default:"warning"`
-	// How long the node waits for further events of a group, after the first event, before it sends the group.
+	// The time for which the node collects further events of a group, after the first event, before it sends the group.
 	GroupWait time.Duration `key:"group_wait" default:"10s" min:"1s" max:"10m"`
 }
 
@@ -112,7 +112,7 @@ func (v *validator) notified(key string, t *NotificationTarget) {
 // The bounds of the key of a webhook in octets (Standard Webhooks).
 const minWebhookKey, maxWebhookKey = 24, 64
 
-// WebhookKey returns the key that signs messages, nil without a secret. Its error does not contain the secret.
+// WebhookKey returns the key that signs messages, or nil without a secret. Its error does not contain the secret.
 func WebhookKey(secret settings.Secret) ([]byte, error) {
 	if secret == "" {
 		return nil, nil
@@ -157,7 +157,7 @@ func (v *validator) reached(key string, t *NotificationTarget) {
 	}
 }
 
-// mailed checks the keys of a target of type email.
+// mailed validates the keys of a target of type email.
 func (v *validator) mailed(key string, t *NotificationTarget) {
 	if host, port, err := net.SplitHostPort(t.Server); err != nil || host == "" || port == "" {
 		v.Add(key+".server", t.Server, "give a host and a port, such as mail.example.com:587")

@@ -8,10 +8,10 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Overlays has all overlays (API values over objects of the files). It is immutable.
+// Overlays contains all overlays (API values over objects of the files). It is immutable.
 type Overlays struct {
-	Names    map[string]bool                      // of all objects, as package definitions names them
-	Disabled []Domain                             // the disabled domains only
+	Names    map[string]bool                      // names of all objects, in the format of package definitions
+	Disabled []Domain                             // only the disabled domains
 	Servers  map[string]model.Patch[model.Server] // by the id, service:address:port
 
 	file *Config // without overlays
@@ -60,7 +60,7 @@ func (c *Config) Laid(name string) bool { return c.overlays != nil && c.overlays
 // ID returns the id of the server in the API.
 func (s *StaticServer) ID() string { return fmt.Sprintf("%s:%s:%d", s.Service, s.Address, s.Port) }
 
-// layOver applies the overlay of a server to the server.
+// layOver applies the values of an overlay to a server.
 func (c *Config) layOver(s *StaticServer) {
 	if c.overlays == nil || len(c.overlays.Servers) == 0 {
 		return
@@ -99,8 +99,8 @@ func (s *StaticServer) Settings() *model.Server {
 	return made
 }
 
-// CompleteTimes sets a missing interval or timeout of a check to the value of the node, if the check has only one of
-// them.
+// CompleteTimes sets the missing time of a check with either an interval or a timeout. The missing time is the value of
+// the node.
 func CompleteTimes(h *model.HealthCheck, node *Validation) {
 	switch {
 	case h.Interval == 0 && h.Timeout != 0:

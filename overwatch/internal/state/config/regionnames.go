@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// RegionNames finds the ids of regions case-insensitively. Its keys are the ids, and the ids in lower case.
+// RegionNames maps names of regions to their ids, case-insensitively. Its keys are the ids, and the ids in lower case.
 type RegionNames map[string]string
 
 // NewRegionNames returns the regions of a list.
@@ -14,7 +14,7 @@ func NewRegionNames(regions []Region) RegionNames {
 	return names
 }
 
-// Add adds a region. Two ids that differ only in case, which versions up to 0.9 allowed, each find themselves.
+// Add adds a region. Versions up to 0.9 allowed ids that differ only in case. Each of two such ids maps to itself.
 func (n RegionNames) Add(id string) {
 	n[id] = id
 	if lower := strings.ToLower(id); n[lower] == "" {
@@ -22,7 +22,7 @@ func (n RegionNames) Add(id string) {
 	}
 }
 
-// Of returns the id of the region with a name in any case, or the name if there is no such region.
+// Of returns the id of the region with a name in any case, or the name itself if there is no such region.
 func (n RegionNames) Of(text string) string {
 	if id, known := n[text]; known {
 		return id
@@ -33,7 +33,7 @@ func (n RegionNames) Of(text string) string {
 	return text
 }
 
-// All replaces each text of a list by Of. If a text differs, All changes a copy of the list.
+// All replaces each element of a list by the result of Of. If an element changes, it changes a copy of the list.
 func (n RegionNames) All(list []string) []string {
 	for i, text := range list {
 		if id := n.Of(text); id != text {

@@ -19,7 +19,7 @@ type StaticServer struct {
 	Agent   string // id of the agent that owns it; "" without an agent
 	Check   unique.Handle[check.Spec]
 	Target  *Target // nil if the server has an Address
-	Made    bool    // created by the API
+	Made    bool    // the API has created the server
 }
 
 // Target is a host name. Each of its addresses is a backend.
@@ -55,7 +55,7 @@ func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	}
 }
 
-// WithMade returns the configuration with the servers by host name of the API. It shares the memory of both.
+// WithMade returns the configuration with the API servers with host names. It shares the memory of both.
 func (c *Config) WithMade(servers []StaticServer) *Config {
 	with := *c
 	with.made = servers
@@ -111,7 +111,7 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) (more bool) {
 	return true
 }
 
-// checkedRegion is a region with the check of its servers without a check.
+// checkedRegion is a region with the check of its servers that have no own check.
 type checkedRegion struct {
 	*Region
 	config *Config
@@ -137,8 +137,8 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 	return static
 }
 
-// checkOf returns the check of a server: its own health_check, otherwise the health_check of its region, otherwise a
-// tcp connection at the node's interval.
+// checkOf returns the check of a server: its own health_check, or else the health_check of its region, or else a tcp
+// connection at the node's interval.
 func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	if r.HealthCheck != nil {
 		return s.Check(r.HealthCheck.Spec())
@@ -146,8 +146,8 @@ func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	return s.Check(plainCheck())
 }
 
-// CheckIn returns the check of a server without a check in a region. The region may be unknown. A check without times
-// and thresholds uses the values of overwatch.validation.
+// CheckIn returns the check of a server without its own check in a region. The region may be unknown. A check without
+// times and thresholds uses the values of overwatch.validation.
 func (c *Config) CheckIn(region string) check.Spec {
 	for i := range c.Regions {
 		if r := &c.Regions[i]; r.Name == region && r.HealthCheck != nil {
@@ -161,7 +161,7 @@ func (c *Config) CheckIn(region string) check.Spec {
 // overwatch.validation.
 func plainCheck() check.Spec { return check.Spec{Type: check.TCP} }
 
-// foldRegions joins the parts of regions in several files.
+// foldRegions merges the parts of regions in several files.
 func (c *Config) foldRegions() {
 	first := make(map[string]int, len(c.Regions))
 	kept := c.Regions[:0]

@@ -15,15 +15,15 @@ type validator struct {
 	*settings.Report
 	config  *Config
 	regions map[string]int32 // by name: first index
-	// regionsUnread is true if a region could not be read, so that not all names of regions are known.
+	// regionsUnread is true if a region could not be parsed, so that some region names are unknown.
 	regionsUnread bool
-	domains       map[string]int32 // by name: first index
-	has           []bool           // by domain: a server names it
+	domains       map[string]int32 // by name: index of the first
+	has           []bool           // by domain: a server of the domain exists
 	namedBy       map[string]string
 	cautions
 }
 
-// validate notes all faults of c.
+// validate adds all faults of c.
 func (c *Config) validate(report *settings.Report) {
 	v := &validator{Report: report, config: c, regions: map[string]int32{}, domains: make(map[string]int32,
 		len(c.Domains))}
@@ -38,10 +38,10 @@ func (c *Config) validate(report *settings.Report) {
 	v.regionNames()
 	c.canonicalizeRegions()
 	v.ownRegion()
-	v.domainNames() // after the regions, which domains name
+	v.domainNames() // after the regions, because domains refer to regions
 	v.brakes()
 	v.notifications()
-	v.servers() // after the domains, which servers name
+	v.servers() // after the domains, because servers refer to domains
 	v.tokens()
 	v.unboundedServices()
 	v.geolocation()
@@ -97,7 +97,7 @@ func (v *validator) gossip() {
 	v.once(key+".seeds", g.Seeds)
 }
 
-// timing checks the times after which backends become unhealthy or are removed.
+// timing validates the times after which backends become unhealthy or are removed.
 func (v *validator) timing() {
 	checks, stale := &v.config.Overwatch.Validation, &v.config.Overwatch.Stale
 	if checks.CheckTimeout > checks.CheckInterval {
@@ -139,7 +139,7 @@ func (v *validator) tokens() {
 	}
 }
 
-// shortToken is the recommended least length of a token, in characters.
+// shortToken is the recommended minimum length of a token, in characters.
 const shortToken = 32
 
 const tokenRemedy = "give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64"
@@ -170,7 +170,7 @@ func (v *validator) oneOf(key, value string, allowed []string) {
 	}
 }
 
-// once notes duplicates in a list.
+// once adds a problem for each duplicate in a list.
 func (v *validator) once(key string, list []string) {
 	for i, entry := range list {
 		if first := slices.Index(list, entry); first < i {

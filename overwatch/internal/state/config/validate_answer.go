@@ -1,7 +1,7 @@
 package config
 
-// regionsOfNames returns, by region, a domain with the answer cname that lists the region, so that servers of the
-// region without a service must have a target.
+// regionsOfNames returns, by region, a domain with the answer cname that lists the region. Servers of such a region
+// that name no service must have a target.
 func (v *validator) regionsOfNames() map[string]string {
 	regions := map[string]string{}
 	for i := range v.config.Domains {
@@ -16,7 +16,7 @@ func (v *validator) regionsOfNames() map[string]string {
 	return regions
 }
 
-// missingTarget notes a problem for a server of a domain with the answer cname that has an address and no target.
+// missingTarget adds a problem for a server with an address instead of a target, if its domain has the answer cname.
 func (v *validator) missingTarget(at serverPlace, s *Server, domain int32) {
 	name := ""
 	switch {

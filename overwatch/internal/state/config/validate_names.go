@@ -15,8 +15,8 @@ import (
 
 // Bounds of the settings of domains.
 const (
-	maxBelieved   = 100       // records with a name and type that resolvers of BIND accept, since CVE-2024-1737
-	longTTL       = 24 * 3600 // in seconds; above it, clients see a change only after more than a day
+	maxBelieved   = 100       // maximum number of records of an RRset that BIND resolvers accept (CVE-2024-1737)
+	longTTL       = 24 * 3600 // in seconds; with a longer TTL, clients see a change only after more than a day
 	MaxTolerance  = 20_038    // in kilometers, half of the circumference of the earth
 	MinIPv4Prefix = 8
 	MinIPv6Prefix = 16
@@ -24,7 +24,8 @@ const (
 	maxNSID       = 64 // in characters, so that every answer has space for the NSID
 )
 
-// dns checks the keys of dns. Package publish checks nameservers, admin and records when it creates their records.
+// dns validates the keys of dns. Package publish validates nameservers, admin and records when it creates their
+// records.
 func (v *validator) dns() {
 	d := &v.config.DNS
 	if d.DefaultTTL > longTTL {
@@ -80,7 +81,7 @@ func (v *validator) domainName(i int) {
 	v.domains[name] = int32(i)
 }
 
-// domain checks the keys of a domain. It formats keys only for faults, because there may be 100,000 domains.
+// domain validates the keys of a domain. It formats keys only for faults, because there may be 100,000 domains.
 func (v *validator) domain(i int) {
 	d := &v.config.Domains[i]
 	key := func(name string) string { return fmt.Sprintf("domains[%d].%s", i, name) }
@@ -106,7 +107,7 @@ func (v *validator) domain(i int) {
 	}
 }
 
-// signing checks dnssec_enabled of a domain against the node's setting.
+// signing validates dnssec_enabled of a domain against the node's setting.
 func (v *validator) signing(d *Domain, key func(string) string) {
 	switch signs := v.config.Overwatch.DNSSEC.Enabled; {
 	case d.DNSSECEnabled == nil || *d.DNSSECEnabled && signs:
@@ -117,7 +118,7 @@ func (v *validator) signing(d *Domain, key func(string) string) {
 	}
 }
 
-// proximity warns of proximity routing without coordinates or a database.
+// proximity adds a warning for proximity routing without coordinates or a database.
 func (v *validator) proximity(d *Domain, key func(string) string) {
 	regions := d.Regions
 	if len(regions) == 0 {
@@ -130,7 +131,7 @@ func (v *validator) proximity(d *Domain, key func(string) string) {
 	}
 }
 
-// regionNames checks the regions. Later, foldRegions joins regions with parts in several files.
+// regionNames validates the regions. Later, foldRegions merges regions with parts in several files.
 func (v *validator) regionNames() {
 	v.regionsUnread = v.HasProblem("regions")
 	countries, continents, spelled := map[string]string{}, map[string]string{}, map[string]string{}
@@ -159,7 +160,7 @@ func (v *validator) regionNames() {
 	}
 }
 
-// ownRegion warns of a node with an unknown region.
+// ownRegion adds a warning if the region of the node is unknown.
 func (v *validator) ownRegion() {
 	own := v.config.Overwatch.Identity.Region
 	if _, known := v.regions[own]; own != "" && !known && len(v.regions) > 0 {
@@ -167,8 +168,8 @@ func (v *validator) ownRegion() {
 	}
 }
 
-// sameButCase warns if the name of a region differs only in case from the name of an earlier region. Versions up to 0.9
-// allowed both. spelled maps names in lower case to the first name.
+// sameButCase adds a warning if the name of a region differs only in case from the name of an earlier region. Versions
+// up to 0.9 allowed both. spelled maps names in lower case to the first name.
 func (v *validator) sameButCase(key, name string, spelled map[string]string) {
 	lower := strings.ToLower(name)
 	if first, taken := spelled[lower]; taken {
@@ -179,7 +180,7 @@ func (v *validator) sameButCase(key, name string, spelled map[string]string) {
 	spelled[lower] = name
 }
 
-// regionAgain accepts a region that another file continues with servers only.
+// regionAgain accepts a region to which another file adds only servers.
 func (v *validator) regionAgain(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File
@@ -191,8 +192,8 @@ func (v *validator) regionAgain(key string, r *Region, first int) {
 	}
 }
 
-// nearOnce warns of codes that an earlier region also lists, because the earlier region receives the clients. first
-// maps codes to regions.
+// nearOnce adds a warning for codes that an earlier region also lists, because the earlier region receives the clients.
+// first maps codes to regions.
 func (v *validator) nearOnce(key string, codes []string, region string, first map[string]string) {
 	for _, code := range codes {
 		if earlier, taken := first[code]; !taken {

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// listeners checks every listening address, and that no two overlap.
+// listeners validates every listening address, and checks that the addresses do not overlap.
 func (v *validator) listeners() {
 	type opened struct {
 		key string
@@ -58,7 +58,7 @@ const (
 	AlgorithmED25519 = "ED25519"
 )
 
-// leastRoll is the shortest time between two automatic changes of a key, since each waits for the parent zone.
+// leastRoll is the minimum time between two automatic key rollovers, because each rollover waits for the parent zone.
 const leastRoll = 24 * time.Hour
 
 // dnsServer checks the address of a DNS server.
@@ -115,7 +115,7 @@ func (v *validator) peers(key string, peers []string) {
 	v.once(key, peers)
 }
 
-// replication warns of settings with which no decision reaches the other nodes although replication is wanted.
+// replication adds a warning for settings that prevent the replication of operator state.
 func (v *validator) replication() {
 	const key = "overwatch.replication.enabled"
 	c := v.config
@@ -142,7 +142,7 @@ func (v *validator) peersTLS(key string, s *KeySync) {
 	}
 }
 
-// reachable warns of key exchange with an API that other nodes cannot reach.
+// reachable adds a warning for key exchange with an API that other nodes cannot reach.
 func (v *validator) reachable() {
 	const key = "overwatch.dnssec.key_sync.peers"
 	c := v.config
@@ -267,14 +267,14 @@ func (v *validator) geolocation() {
 	}
 }
 
-// knownRegion reports a region that is not configured; "": no region.
+// knownRegion adds a problem for an unknown region. "" means no region.
 func (v *validator) knownRegion(key, region string) {
 	if region != "" && !v.isRegion(region) {
 		v.Addf(key, region, "no such region: %s", settings.DidYouMean(region, v.regionList()))
 	}
 }
 
-// isRegion reports whether a region is configured. It is true for all names where a region could not be read.
+// isRegion reports whether a region is configured. If a region could not be parsed, it returns true for all names.
 func (v *validator) isRegion(name string) bool {
 	_, known := v.regions[name]
 	return known || v.regionsUnread

@@ -13,7 +13,8 @@ import (
 // maxNamed is the maximum number of services that a warning lists.
 const maxNamed = 10
 
-// unboundedServices warns of services without allowed_cidrs, which accept agent backends at nearly any address.
+// unboundedServices adds a warning for services without allowed_cidrs, which accept agent backends at nearly any
+// address.
 func (v *validator) unboundedServices() {
 	o := &v.config.Overwatch
 	var open []string
@@ -34,7 +35,7 @@ func (v *validator) unboundedServices() {
 		"almost any address; list the networks where its backends are", list)
 }
 
-// openAPI warns of an API without tokens or TLS that other machines can reach.
+// openAPI adds a warning for an API without tokens or TLS that other machines can reach.
 func (v *validator) openAPI(a *API) {
 	if !a.Enabled || a.onLoopback() || !slices.ContainsFunc(a.AllowedNetworks,
 		func(p netip.Prefix) bool { return !p.Addr().Unmap().IsLoopback() }) {
@@ -44,7 +45,7 @@ func (v *validator) openAPI(a *API) {
 	if !a.Tokens.Any() && a.TLS.ClientCA == "" {
 		lacks = append(lacks, "api.tokens")
 	}
-	if !a.Tokens.Any() && a.TLS.Certificate == "" { // with tokens, their warning covers this
+	if !a.Tokens.Any() && a.TLS.Certificate == "" { // with tokens, the warning about tokens includes this case
 		lacks = append(lacks, "api.tls")
 	}
 	if len(a.AllowedHosts) == 0 {

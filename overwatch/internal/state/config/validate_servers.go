@@ -58,7 +58,7 @@ func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 	}
 }
 
-// server checks the keys of a server and returns the number of its domain, or noDomain. It formats keys only for
+// server validates the keys of a server and returns the index of its domain, or noDomain. It formats keys only for
 // faults, because a configuration may have 400,000 servers.
 func (v *validator) server(at serverPlace, s *Server) (domain int32) {
 	domain = noDomain
@@ -89,8 +89,7 @@ func (v *validator) server(at serverPlace, s *Server) (domain int32) {
 	return domain
 }
 
-// serverService converts the service to canonical form and returns the number of its domain, noDomain if it does not
-// exist.
+// serverService converts the service to canonical form and returns the index of its domain, or noDomain.
 func (v *validator) serverService(at serverPlace, s *Server) (domain int32) {
 	domain, served := v.domains[s.Service]
 	if !served {
@@ -107,7 +106,7 @@ func (v *validator) serverService(at serverPlace, s *Server) (domain int32) {
 	}
 	v.has[domain] = true
 	d := &v.config.Domains[domain]
-	s.Service = d.Name // shares the string, because there may be 400,000 servers
+	s.Service = d.Name // share the string, because there may be 400,000 servers
 	region := v.config.Regions[at.region].Name
 	if len(d.Regions) > 0 && !slices.Contains(d.Regions, region) {
 		v.warn("%s.service: the regions of domain %q are %s; %q is not among them", at, d.Name, strings.Join(d.Regions,
@@ -118,7 +117,7 @@ func (v *validator) serverService(at serverPlace, s *Server) (domain int32) {
 
 // serverHost sets the Host of the server's check and validates it.
 func (v *validator) serverHost(at serverPlace, s *Server) {
-	begun := v.regions[v.config.Regions[at.region].Name] // another file may continue the region
+	begun := v.regions[v.config.Regions[at.region].Name] // another file may contain the beginning of the region
 	spec := v.config.checkOf(&v.config.Regions[begun], s)
 	if spec.Type == check.TCP {
 		v.Add(at.String()+".host", s.Host, "is the Host header of http checks, and this server's check is tcp: remove "+
@@ -133,7 +132,7 @@ func (v *validator) serverHost(at serverPlace, s *Server) {
 	}
 }
 
-// unserved warns of domains without any possible backend.
+// unserved adds a warning for domains without any possible backend.
 func (v *validator) unserved() {
 	open := map[string]bool{} // regions with servers for every domain
 	for i := range v.config.Regions {

@@ -2,13 +2,13 @@ package config
 
 import "fmt"
 
-// srvPorts has the servers of domains with srv, which must have equal ports.
+// srvPorts contains the servers of domains with srv. All servers of such a domain need the same port.
 type srvPorts struct {
-	byRegion map[string][]int32    // the domains that use the servers without a service of a region
+	byRegion map[string][]int32    // by region: domains that use its servers without a service
 	first    map[int32]serverPlace // by domain: the first server
 }
 
-// srvPorts lists the domains with srv by region, nil if there are none; onePort adds the servers.
+// srvPorts lists the domains with srv by region, or returns nil if there are none. onePort adds the servers.
 func (v *validator) srvPorts() *srvPorts {
 	var p *srvPorts
 	for i := range v.config.Domains {
@@ -26,8 +26,8 @@ func (v *validator) srvPorts() *srvPorts {
 	return p
 }
 
-// onePort checks that a server has the same port as the other servers of its domain with srv: the target of an SRV
-// record is the domain's name, and clients use the record's port at each of its addresses.
+// onePort checks that a server has the same port as the other servers of its domain with srv. The target of an SRV
+// record is the name of the domain, so clients use the port at each of its addresses.
 func (v *validator) onePort(p *srvPorts, at serverPlace, s *Server, domain int32) {
 	if p == nil {
 		return

@@ -6,10 +6,10 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// maxResolvers is the maximum number of dns.resolver.servers. Each dead resolver delays a query by its timeout.
+// maxResolvers is the maximum number of dns.resolver.servers. Each unreachable resolver delays a query by its timeout.
 const maxResolvers = 8
 
-// target checks the host name of a server, and converts it to canonical form.
+// target validates the host name of a server, and converts it to canonical form.
 func (v *validator) target(at serverPlace, s *Server) {
 	key := at.String() + ".target"
 	name, remedy := settings.ParseHost(s.Target)
@@ -28,7 +28,7 @@ func (v *validator) target(at serverPlace, s *Server) {
 	}
 }
 
-// Steers reports whether names contain a canonical name, or a wildcard that covers it.
+// Steers reports whether names contain a canonical name, or a wildcard that matches it.
 func Steers[V any](names map[string]V, name string) bool {
 	if _, is := names[name]; is {
 		return true

@@ -16,7 +16,7 @@ const (
 	maxAPITokenName = 64
 )
 
-// apiTokens checks that each token is long enough, well formed and unique.
+// apiTokens checks that each token is sufficiently long, well-formed and unique.
 func (v *validator) apiTokens(a *API) {
 	taken := map[settings.Secret]string{}
 	for _, of := range []struct {
@@ -50,11 +50,11 @@ func (v *validator) apiTokens(a *API) {
 	}
 }
 
-// maxPreviousTokens is the maximum number of previous tokens of a service, because each proof is checked against all of
+// maxPreviousTokens is the maximum number of previous tokens of a service. The node checks each proof against all of
 // them.
 const maxPreviousTokens = 4
 
-// previousTokens checks the previous tokens, which are accepted while agents change to new tokens.
+// previousTokens validates the previous tokens, which the node accepts while agents change to new tokens.
 func (v *validator) previousTokens() {
 	const key = "overwatch.previous_agent_tokens"
 	o := &v.config.Overwatch

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// readZoneFiles loads the zone files. A zone without nameservers or admin takes them from its file.
+// readZoneFiles loads the zone files. A zone without nameservers or admin uses the values of its file.
 func (c *Config) readZoneFiles(report *settings.Report) {
 	for i := range c.DNS.Zones {
 		z := &c.DNS.Zones[i]
@@ -45,7 +45,7 @@ func (c *Config) readZoneFiles(report *settings.Report) {
 	}
 }
 
-// refuseZoneFiles reports a fault for each zone file, for texts that cannot read files.
+// refuseZoneFiles adds a fault for each zone file in a text that must be complete.
 func (c *Config) refuseZoneFiles(report *settings.Report) {
 	for i, z := range c.DNS.Zones {
 		if z.File != "" {

@@ -6,10 +6,10 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Attached holds changes of another owner that are stored in the same transaction as definitions and reach DNS in the
-// same publication. The zero Attached holds none.
+// Attached contains changes of another owner for the transaction and the publication of a change of definitions. The
+// zero Attached contains no changes.
 type Attached struct {
-	// Store adds the changes to a batch; Undo adds their reversal.
+	// Store adds the changes to a batch. Undo adds their reversal.
 	Store, Undo func(*store.Batch)
 	// Declare declares new and changed objects after they were stored, and before names are decided. Withdraw removes the
 	// deleted objects after DNS answers reflect the definitions.

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// EditDomain applies a change to a domain and checks the result. It ignores dnssec_enabled, because its meaning depends
-// on the node. After an error, d must not be used.
+// EditDomain applies a change to a domain and validates the result. It ignores dnssec_enabled, because its meaning
+// depends on the node. After an error, the caller must not use d.
 func EditDomain(d *model.Domain, change model.Patch[model.Domain], source string) error {
 	before := d.DNSSECEnabled
 	if err := ApplyPatch(d, change, source); err != nil {
@@ -41,7 +41,7 @@ func fieldError(problems settings.Problems) error {
 	return fmt.Errorf("%s is %s: %s", p.Key, p.Value, p.Message)
 }
 
-// CheckDomain returns the first fault of a domain of the API that depends neither on other definitions nor on the
+// CheckDomain returns the first fault of an API domain that is independent of other definitions and of the
 // configuration file.
 func CheckDomain(d *model.Domain) error {
 	name, remedy := settings.ParseService(d.Name)
@@ -57,7 +57,7 @@ func CheckDomain(d *model.Domain) error {
 	return errors.Join(checkDomainFields(d), CheckOwner(d.Owner))
 }
 
-// checkDomainFields checks the settings of a domain, except the bounds of numbers.
+// checkDomainFields validates the settings of a domain, except the bounds of numbers.
 func checkDomainFields(d *model.Domain) error {
 	for _, p := range config.DomainProblems(d) {
 		return fmt.Errorf("%s is %.260q: %s", p.Key, p.Value, p.Message)
@@ -80,7 +80,7 @@ func CheckText(field, text string, limit int) error {
 	return nil
 }
 
-// checkOptionalText is CheckText for a text that may be empty.
+// checkOptionalText is CheckText for an optional text.
 func checkOptionalText(field, text string, limit int) error {
 	if text == "" {
 		return nil

@@ -130,14 +130,14 @@ func (j *joining) domains(s *Set) {
 	j.result = j.result.WithDomains(list)
 }
 
-// joinedDomain returns a domain of the API without regions that do not exist.
+// joinedDomain returns an API domain without missing regions.
 func joinedDomain(d *model.Domain, known map[string]bool, spelled config.RegionNames) config.Domain {
 	c := *d
 	c.Regions = existing(d.Regions, known, spelled)
 	return c
 }
 
-// existing returns a list of regions in the spelling of the regions, each once, without regions that do not exist.
+// existing returns a list of regions without duplicates and missing regions, in the spelling of the regions.
 func existing(list []string, known map[string]bool, spelled config.RegionNames) []string {
 	if list == nil {
 		return nil

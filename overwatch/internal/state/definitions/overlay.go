@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// The kinds of configured objects that can have an overlay.
+// The kinds of configured objects with overlays.
 const (
 	OverDomain = "domain"
 	OverRegion = "region"
@@ -25,15 +25,15 @@ const (
 // MaxOverlays is the maximum number of configured objects with an overlay.
 const MaxOverlays = 10_000
 
-// Overlay holds API values over a configured object. It is stored as a setting.
+// Overlay contains API values over a configured object. It is stored as a setting.
 type Overlay struct {
-	// Fields are the fields of the body of PATCH that differ from the file.
+	// Fields are the fields, as in the body of a PATCH, with values that differ from the file.
 	Fields    map[string]json.RawMessage `json:"fields"`
 	By        string                     `json:"by"`
 	UpdatedAt time.Time                  `json:"updated_at"`
 }
 
-// healthCheckField is the name of the health check in the overlay of a server.
+// healthCheckField is the field name of the health check in the overlay of a server.
 const healthCheckField = "health_check"
 
 // Shown returns the overlay without the secrets of a health check.
@@ -42,8 +42,8 @@ func (o *Overlay) Shown() *Overlay {
 	return shown
 }
 
-// Restore returns the overlay with the secrets that Shown has removed, from the previous overlay. The error names a
-// secret that before does not have. before may be nil.
+// Restore returns the overlay with the secrets that Shown has removed, from the overlay before. If before lacks a
+// secret, the error names it. before may be nil.
 func (o *Overlay) Restore(before *Overlay) (*Overlay, error) {
 	var known *model.HealthCheck
 	if before != nil && before.Fields[healthCheckField] != nil {
@@ -58,7 +58,7 @@ func (o *Overlay) withCheck(replace func(*model.HealthCheck) (*model.HealthCheck
 	fields := map[string]json.RawMessage{}
 	if o.Fields[healthCheckField] == nil || json.Unmarshal(o.Fields[healthCheckField], &h) != nil ||
 		json.Unmarshal(o.Fields[healthCheckField], &fields) != nil {
-		return o, nil //nolint:nilerr // CheckOverlay reports a health check that cannot be read
+		return o, nil //nolint:nilerr // CheckOverlay reports an invalid health check
 	}
 	now, err := replace(&h)
 	if err != nil || now == &h {
@@ -79,10 +79,11 @@ func (o *Overlay) withCheck(replace func(*model.HealthCheck) (*model.HealthCheck
 	return &changed, err
 }
 
-// OverlayKey returns the name of the setting that holds the overlay of an object. The names of sections have no space.
+// OverlayKey returns the name of the setting that contains the overlay of an object. It contains a space, unlike the
+// names of sections.
 func OverlayKey(kind, name string) string { return kind + " " + name }
 
-// SplitOverlay splits the name of a setting into kind and name of an object; is reports whether the setting is an
+// SplitOverlay splits the name of a setting into kind and name of an object. is reports whether the setting is an
 // overlay.
 func SplitOverlay(key string) (kind, name string, is bool) { return strings.Cut(key, " ") }
 
@@ -99,7 +100,7 @@ func (s *Set) Overlay(kind, name string) *Overlay {
 	return o
 }
 
-// ParseOverlay returns an overlay over an object of a kind. It accepts the field names of version 0.9.0.
+// ParseOverlay returns the overlay of an object of a kind. It accepts the field names of version 0.9.0.
 func ParseOverlay(kind string, value json.RawMessage) (*Overlay, error) {
 	o := new(Overlay)
 	if err := json.Unmarshal(value, o); err != nil {
@@ -114,8 +115,8 @@ func ParseOverlay(kind string, value json.RawMessage) (*Overlay, error) {
 	return o, nil
 }
 
-// Names of the routing algorithm of a domain. Overlays are stored with the name of version 0.9.0, which does not know
-// the other name, so that nodes of both versions apply them.
+// Names of the routing algorithm of a domain. Stored overlays use the name of version 0.9.0, which does not know the
+// other name, so that nodes of both versions apply them.
 const algorithm, legacyAlgorithm = "routing_algorithm", "routing_policy"
 
 // rename renames a field.
@@ -126,7 +127,7 @@ func rename(fields map[string]json.RawMessage, from, to string) {
 	}
 }
 
-// PutOverlay stores an overlay over an object of the configuration, and replaces the previous overlay.
+// PutOverlay stores the overlay of a configured object, and replaces the previous overlay.
 func (d *Draft) PutOverlay(key string, o *Overlay) error {
 	stored := *o
 	stored.Fields = maps.Clone(o.Fields)
@@ -153,8 +154,8 @@ func (s *Set) CountOverlays() (count int) {
 	return count
 }
 
-// CheckOverlay returns an error if the value of a setting cannot be used as an overlay of its object. It returns
-// nil for the setting of a section.
+// CheckOverlay returns an error if the value of a setting is no valid overlay of its object. For the setting of a
+// section, it returns nil.
 func CheckOverlay(key string, value json.RawMessage) (err error) {
 	kind, name, is := SplitOverlay(key)
 	if !is || value == nil {
@@ -178,8 +179,8 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 	return err
 }
 
-// CheckPeerSetting checks a setting of another node by the rules of an API change. The
-// conflicts of a section with the configuration file are found when it is applied.
+// CheckPeerSetting validates a setting of another node by the rules of an API change. Conflicts of a section with the
+// configuration file are detected when the section is applied.
 func CheckPeerSetting(key string, value json.RawMessage) error {
 	if err := CheckOverlay(key, value); err != nil {
 		return err
@@ -195,7 +196,7 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 		return checkDomainOverlay(name, patch)
 	case kind == OverRegion:
 		trial := model.New[model.Region]()
-		trial.Latitude, trial.Longitude = new(float64), new(float64) // the overlay may have only one of them
+		trial.Latitude, trial.Longitude = new(float64), new(float64) // the overlay may contain only one of them
 		laid, err := laidOver(trial, value)
 		if err != nil {
 			return err
@@ -218,14 +219,14 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 	return nil
 }
 
-// checkDomainOverlay checks an overlay over a domain with unknown values in the file.
+// checkDomainOverlay validates an overlay over a domain with unknown values in the file.
 func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
 	trial := model.New[model.Domain]()
 	trial.Name = name
 	if problems := patch.Lay(trial); len(problems) > 0 {
 		return fieldError(problems)
 	}
-	if patch.Has("fallback_algorithm") && !patch.Has("routing_algorithm") { // it belongs to the algorithm of the file
+	if patch.Has("fallback_algorithm") && !patch.Has("routing_algorithm") { // it depends on the algorithm of the file
 		if f := trial.FallbackAlgorithm; f != "" && policy.FindAlgorithm(f) == nil {
 			return fmt.Errorf("fallback_algorithm is %.64q, which this version of gslb does not know", f)
 		}
@@ -234,7 +235,7 @@ func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
 	return CheckDomain(trial)
 }
 
-// laidOver returns an object with the values of an overlay. It changes the object.
+// laidOver applies the values of an overlay to an object, and returns the object.
 func laidOver[T any](object *T, value json.RawMessage) (*T, error) {
 	patch, err := overlayFields[model.Patch[T]](value)
 	if err != nil {
@@ -246,7 +247,7 @@ func laidOver[T any](object *T, value json.RawMessage) (*T, error) {
 	return object, nil
 }
 
-// checkHealthCheck returns the first fault of settings over an unknown check of unknown type.
+// checkHealthCheck returns the first fault of settings over a health check of unknown type.
 func checkHealthCheck(h *model.HealthCheck) (fault error) {
 	if h == nil {
 		return nil
@@ -285,8 +286,7 @@ func overlayFields[T any](value json.RawMessage) (T, error) {
 	return o.Fields, nil
 }
 
-// layObjects returns a configuration with overlays over its objects. Overlays of missing objects are
-// ignored.
+// layObjects returns a configuration with overlays applied to its objects. It ignores overlays of missing objects.
 func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	domains, regions := map[string]model.Patch[model.Domain]{}, map[string]model.Patch[model.Region]{}
 	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]model.Patch[model.Server]{}}
@@ -298,11 +298,11 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		if err := CheckOverlay(key, value); err != nil {
 			return nil, fmt.Errorf("what is laid over %s: %w", key, err)
 		}
-		if kind == OverTarget { // joined as a server
+		if kind == OverTarget { // merged as a server
 			continue
 		}
 		laidOver.Names[key] = true
-		switch kind { // CheckOverlay has read it
+		switch kind { // CheckOverlay has validated the overlay
 		case OverDomain:
 			domains[name], _ = overlayFields[model.Patch[model.Domain]](value)
 		case OverRegion:
@@ -362,8 +362,8 @@ func (s *Set) regionNames(ofFiles []config.Region) map[string]bool {
 	return known
 }
 
-// layDomains returns the domains of a file with overlays, without the regions in off. Disabled domains are in
-// a separate list.
+// layDomains returns the domains of a file with overlays, without the regions in off. The second result contains the
+// disabled domains.
 func layDomains(file *config.Config, over map[string]model.Patch[model.Domain], known map[string]bool,
 	spelled config.RegionNames, off map[string]bool) (list, disabled []config.Domain) {
 	isOff := func(region string) bool { return off[region] }
@@ -377,7 +377,7 @@ func layDomains(file *config.Config, over map[string]model.Patch[model.Domain], 
 				if laid, err := layDomain(&d, patch); err == nil { // CheckOverlay reports the error
 					d = *laid
 				}
-				if patch.Has("regions") { // removes missing regions, as for a domain of the API
+				if patch.Has("regions") { // removes missing regions, as for an API domain
 					d.Regions = existing(d.Regions, known, spelled)
 				}
 			}
@@ -404,7 +404,7 @@ func layDomain(d *config.Domain, patch model.Patch[model.Domain]) (*config.Domai
 	return &laid, nil
 }
 
-// layRegions changes the regions with an overlay.
+// layRegions applies overlays to the regions.
 func layRegions(list []config.Region, over map[string]model.Patch[model.Region]) {
 	for i := range list {
 		if patch, is := over[list[i].Name]; is {

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// EditRegion applies a change to a region and checks the result. After an error, r must not be used.
+// EditRegion applies a change to a region and validates the result. After an error, the caller must not use r.
 func EditRegion(r *model.Region, change model.Patch[model.Region], source string) error {
 	if err := ApplyPatch(r, change, source); err != nil {
 		return err
@@ -22,7 +22,7 @@ func EditRegion(r *model.Region, change model.Patch[model.Region], source string
 	return CompleteRegion(r)
 }
 
-// CompleteRegion removes a display name that equals the id, and checks the fields of a region, except its id and the
+// CompleteRegion removes a display name that equals the id, and validates the fields of a region, except its id and the
 // bounds of numbers.
 func CompleteRegion(r *model.Region) error {
 	if r.Label == r.Name {
@@ -42,7 +42,7 @@ func CompleteRegion(r *model.Region) error {
 	return fmt.Errorf("%s is %.260q: %s", p.Key, p.Value, p.Message)
 }
 
-// CheckRegion returns the first fault of a region of the API that depends neither on other definitions nor on the
+// CheckRegion returns the first fault of an API region that is independent of other definitions and of the
 // configuration file.
 func CheckRegion(r *model.Region) error {
 	if problems := model.Bounds(r); len(problems) > 0 {
@@ -60,7 +60,7 @@ func checkRegionID(field, id string) error {
 	return nil
 }
 
-// checkOptionalRegion is checkRegionID for an object that need not have a region.
+// checkOptionalRegion is checkRegionID for an object with an optional region.
 func checkOptionalRegion(id string) error {
 	if id == "" {
 		return nil
@@ -68,7 +68,7 @@ func checkOptionalRegion(id string) error {
 	return checkRegionID("region", id)
 }
 
-// CheckMapping returns the first fault of a mapping of the API that does not depend on other definitions.
+// CheckMapping returns the first fault of an API mapping that is independent of other definitions.
 func CheckMapping(m *model.Mapping) error {
 	if !m.CIDR.IsValid() || model.Network(m.CIDR) != m.CIDR {
 		return fmt.Errorf("cidr is %.64q: it must be a network in its canonical form, such as 192.0.2.0/24 or 2001:db8::/32",
@@ -78,7 +78,7 @@ func CheckMapping(m *model.Mapping) error {
 		CheckOwner(m.Owner))
 }
 
-// CheckNode returns the first fault of an announced agent that does not depend on other definitions.
+// CheckNode returns the first fault of an announced agent that is independent of other definitions.
 func CheckNode(n *store.Node) error {
 	if remedy := settings.LabelRemedy(n.ID, wire.MaxID); remedy != "" {
 		return fmt.Errorf("name is %.130q: %s", n.ID, remedy)

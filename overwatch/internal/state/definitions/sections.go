@@ -27,11 +27,11 @@ const (
 	Preferences = "preferences"
 )
 
-// section is a group of settings that the API shows and changes together.
+// section is a group of settings with a common path in the API.
 type section struct {
 	view  func(*config.Config) any  // returns a pointer to a new value of a type of package api
-	put   func(*config.Config, any) // the settings that can be changed; what view returns is the other argument
-	fixed map[string]string         // settings that cannot be changed, and why
+	put   func(*config.Config, any) // sets the changeable settings; the second argument is a result of view
+	fixed map[string]string         // read-only settings, with the reason
 }
 
 const byFile = "only the configuration file changes it: a wrong value would keep the node from starting, and so the " +
@@ -147,7 +147,7 @@ func viewGossip(c *config.Config) *api.GossipConfig {
 	}
 }
 
-// seconds converts seconds to a duration. Beyond 31 years it returns the longest duration, which no check accepts.
+// seconds converts seconds to a duration. For more than 31 years it returns the maximum duration, which is invalid.
 func seconds(s float64) time.Duration {
 	const most = 1e9 // 31 years
 	return time.Duration(min(max(s, -most), most) * float64(time.Second))
@@ -161,7 +161,7 @@ func milliseconds(ms int) time.Duration {
 // View returns a section of a configuration as a pointer to a type of package api. The caller owns the result.
 func View(name string, c *config.Config) any { return sections[name].view(c) }
 
-// Concerns reports whether a key of the configuration holds settings of a section.
+// Concerns reports whether a configuration key contains settings of a section.
 func Concerns(section, key string) bool {
 	for known := range keys[section] {
 		if strings.HasPrefix(known, key) {
@@ -180,8 +180,8 @@ func Fields(overlay json.RawMessage) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// overlayOf returns the settings of wanted that differ from the file's, nil if none does. now is the file with the
-// present overlay; wanted is a view of it, changed. A setting that cannot be changed is an error that names it.
+// overlayOf returns the settings of wanted that differ from the file, or nil. now is the file with the current overlay;
+// wanted is a changed view of now. A read-only setting with another value causes an error with its name.
 func overlayOf(name string, file, now *config.Config, present json.RawMessage, wanted any) (json.RawMessage, error) {
 	before, err := fieldsOf(View(name, file))
 	if err != nil {
@@ -227,7 +227,7 @@ func fieldsOf(view any) (fields map[string]json.RawMessage, err error) {
 // Sections lists the sections with overlays.
 func Sections() []string { return []string{DNS, HealthCheck, Logging, Gossip} }
 
-// Only returns a Set with only the settings of a section.
+// Only returns a Set that contains only the settings of a section.
 func (s *Set) Only(section string) *Set {
 	only := &Set{Settings: map[string]json.RawMessage{}}
 	if overlay := s.Settings[section]; overlay != nil {
@@ -236,7 +236,8 @@ func (s *Set) Only(section string) *Set {
 	return only
 }
 
-// Over returns a file's configuration with the API's settings and overlays over it. The file's stays as it is.
+// Over returns the configuration of a file with the API's settings and overlays applied. It does not change the file's
+// configuration.
 func (s *Set) Over(file *config.Config) (*config.Config, error) {
 	changed := *file
 	for _, name := range Sections() {
@@ -262,7 +263,7 @@ func (s *Set) lay(name string, c *config.Config) error {
 	return nil
 }
 
-// outOfRange returns the faults of numbers in an overlay that exceed the type of their settings and would overflow.
+// outOfRange returns the faults of numbers in an overlay that would overflow the type of their settings.
 func outOfRange(name string, overlay json.RawMessage, over *config.Config) (found settings.Problems) {
 	var wanted map[string]json.RawMessage
 	if overlay == nil {
@@ -280,7 +281,7 @@ func outOfRange(name string, overlay json.RawMessage, over *config.Config) (foun
 	return found
 }
 
-// withoutRate returns the fault of a request that enables the rate limiter without a rate, which has no effect.
+// withoutRate returns the fault of a request that enables the rate limit without a rate.
 func withoutRate(before, after *config.Config, wanted any) settings.Problems {
 	w, is := wanted.(*api.DNSConfig)
 	if !is || !w.RateLimitEnabled ||
@@ -291,14 +292,14 @@ func withoutRate(before, after *config.Config, wanted any) settings.Problems {
 		Message: "needs rate_limit_qps, which is 0: give the answers per second too"}}
 }
 
-// intervals are the settings that are durations written as numbers.
+// intervals contains the settings that are durations written as numbers.
 var intervals = map[string]bool{
 	"default_interval_seconds": true, "default_timeout_seconds": true, "gossip_interval_ms": true,
 	"probe_interval_ms": true, "probe_timeout_ms": true,
 }
 
-// Check returns the faults of a section's settings in a configuration that has the overlay. Its problems name settings
-// as the API does.
+// Check returns the faults of a section's settings in a configuration with the overlay applied. The problems use the
+// API's names of settings.
 func Check(name string, c *config.Config) settings.Problems {
 	var found settings.Problems
 	for _, p := range c.CheckSettings() {
@@ -309,7 +310,7 @@ func Check(name string, c *config.Config) settings.Problems {
 	return found
 }
 
-// keys maps the configuration's keys to the API's names, by section.
+// keys maps configuration keys to the API's names, by section.
 var keys = map[string]map[string]string{
 	DNS: {
 		"dns.default_ttl": "default_ttl", "dns.min_ttl": "min_ttl", "dns.max_ttl": "max_ttl",
@@ -341,5 +342,5 @@ func fieldOf(section, key string) (field string, ours bool) {
 	return "", false
 }
 
-// IsShared reports whether the settings of a section are the same on all nodes.
+// IsShared reports whether all nodes share the settings of a section.
 func IsShared(section string) bool { return slices.Contains(store.SharedSettings(), section) }

@@ -12,14 +12,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// CheckServer returns the first fault of a server of the API that does not depend on other definitions. It checks
-// neither the server's id nor its health check.
+// CheckServer returns the first fault of an API server that is independent of other definitions. It validates neither
+// the server's id nor its health check.
 func CheckServer(s *model.Server) error {
 	return errors.Join(CheckWeight(s.Weight), checkOptionalRegion(s.Region), CheckAgent(s.Agent), CheckHost(s.Host),
 		CheckOwner(s.Owner))
 }
 
-// CheckHost returns an error for a text that cannot be a Host header. The empty text is valid.
+// CheckHost returns an error for an invalid Host header. The empty text is valid.
 func CheckHost(host string) error {
 	for _, p := range (check.Spec{Type: check.HTTP, Host: host}).Validate() {
 		if p.Field == "host" {
@@ -29,7 +29,7 @@ func CheckHost(host string) error {
 	return nil
 }
 
-// CheckWeight returns an error for a number that cannot be the weight of a server.
+// CheckWeight returns an error for an invalid weight of a server.
 func CheckWeight(weight int) error {
 	if weight < api.MinWeight || weight > api.MaxWeight {
 		return fmt.Errorf("weight is %d: it must be from %d to %d", weight, api.MinWeight, api.MaxWeight)
@@ -37,7 +37,7 @@ func CheckWeight(weight int) error {
 	return nil
 }
 
-// CheckAgent returns an error for a text that cannot be an agent's id. The empty text is valid.
+// CheckAgent returns an error for an invalid agent id. The empty text is valid.
 func CheckAgent(id string) error {
 	if id == "" {
 		return nil
@@ -48,7 +48,7 @@ func CheckAgent(id string) error {
 	return nil
 }
 
-// maxActor is the maximum length of the name of the operator of an order, in characters.
+// maxActor is the maximum length of the name of an admin state's author, in characters.
 const maxActor = 300
 
 // CheckOrder returns the first fault in the texts of an override, weight or drain.

@@ -50,7 +50,7 @@ type Kinds struct {
 	Targets          bool // servers by host name
 }
 
-// setting sets the field of the kind that a setting belongs to.
+// setting sets the field for the kind of a setting.
 func (k *Kinds) setting(name string) {
 	switch kind, _, is := SplitOverlay(name); {
 	case !is:
@@ -62,7 +62,7 @@ func (k *Kinds) setting(name string) {
 	}
 }
 
-// Changes returns the batch that turns the stored s into next, and the kinds that differ.
+// Changes returns the batch that changes the stored Set s to next, and the kinds that differ.
 func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 	b := &store.Batch{}
 	var changed Kinds
@@ -84,7 +84,7 @@ type Draft struct {
 
 	owned map[string]bool // kinds with maps of next that differ from the previous Set
 
-	stale bool // file lacks settings that were drafted since
+	stale bool // file lacks settings that were drafted after it
 }
 
 // Edit begins a Draft with the definitions of s. bare is the configuration file, file the same with the settings of s
@@ -100,11 +100,11 @@ func (d *Draft) InFile(kind, name string) bool { return d.names[kind][name] }
 // Set returns the finished Set. The caller must not use the Draft afterwards.
 func (d *Draft) Set() *Set { return d.next }
 
-// File returns the configuration file with the API's settings over it, without the other definitions. The settings are
+// File returns the configuration file with the API's settings applied, without the other definitions. The settings are
 // from the previous Set or from the last call of Refresh. The result is immutable.
 func (d *Draft) File() *config.Config { return d.file }
 
-// Refresh updates File to the drafted settings, before the next of several changes. If the settings do not fit the
+// Refresh updates File to the drafted settings, before the next of several changes. If the settings contradict the
 // file, File stays unchanged.
 func (d *Draft) Refresh() {
 	if !d.stale {

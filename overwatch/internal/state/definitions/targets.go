@@ -16,18 +16,18 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// OverTarget is the kind of a server by host name that the API has created. The server is stored as a setting, like an
-// overlay, so that nodes of earlier versions store and forward it.
+// OverTarget is the kind of an API server with a host name. The server is stored as a setting, like an overlay, so that
+// nodes of earlier versions store and forward it.
 const OverTarget = "target"
 
-// Limits of the servers by host name of the API. Each has up to 32 addresses, which the node resolves continuously.
+// Limits of the API servers with host names. Each has up to 32 addresses, which the node resolves continuously.
 const (
 	MaxTargets      = 1_000
 	MaxTargetCIDRs  = 32
 	targetIDPattern = "<service>:<host name>:<port>"
 )
 
-// TargetID identifies a server by host name.
+// TargetID identifies a server with a host name.
 type TargetID struct {
 	Service, Name string // canonical
 	Port          uint16
@@ -36,7 +36,7 @@ type TargetID struct {
 // String returns the id in the API, "<service>:<host name>:<port>".
 func (t TargetID) String() string { return t.Service + ":" + t.Name + ":" + strconv.Itoa(int(t.Port)) }
 
-// key returns the name of the setting with the server.
+// key returns the name of the setting that contains the server.
 func (t TargetID) key() string { return OverlayKey(OverTarget, t.String()) }
 
 // NewTargetID returns an id in its canonical form.
@@ -55,8 +55,8 @@ func NewTargetID(service, name string, port int) (TargetID, error) {
 	return TargetID{served, canonical, uint16(port)}, nil
 }
 
-// ParseTargetID parses the format of String. It rejects an address instead of the host name, because servers by address
-// have other ids.
+// ParseTargetID parses the result of String. It rejects an address instead of a host name, because servers with
+// addresses have other ids.
 func ParseTargetID(text string) (TargetID, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
@@ -72,7 +72,7 @@ func ParseTargetID(text string) (TargetID, error) {
 // TargetIDOf returns the id of a server by host name.
 func TargetIDOf(s *model.Server) TargetID { return TargetID{s.Service, s.Target, s.Port} }
 
-// CheckTarget returns the first fault of a server by host name that is independent of other definitions.
+// CheckTarget returns the first fault of a server with a host name that is independent of other definitions.
 func CheckTarget(t *model.Server) error {
 	if err := errors.Join(CheckWeight(t.Weight), CheckAgent(t.Agent), CheckHost(t.Host)); err != nil {
 		return err
@@ -89,7 +89,8 @@ func CheckTarget(t *model.Server) error {
 	return nil
 }
 
-// TargetCheck returns the check of a server by host name: the settings of the server over the check of its region.
+// TargetCheck returns the check of a server with a host name: the settings of the server override the check of its
+// region.
 func TargetCheck(c *config.Config, t *model.Server) check.Spec {
 	ofRegion := c.CheckIn(t.Region)
 	ofRegion.Host = cmp.Or(t.Host, ofRegion.Host)
@@ -129,7 +130,7 @@ func (s *Set) Target(id TargetID) *model.Server {
 	return t
 }
 
-// Targets returns the servers by host name in the order of their ids.
+// Targets returns the servers with host names, sorted by id.
 func (s *Set) Targets() (all []*model.Server) {
 	for key, value := range s.Settings {
 		kind, name, is := SplitOverlay(key)
@@ -162,7 +163,7 @@ func (d *Draft) PutTarget(t *model.Server) error {
 // DeleteTarget deletes a server by host name.
 func (d *Draft) DeleteTarget(id TargetID) { d.PutSetting(id.key(), nil) }
 
-// FileTargets returns the servers by host name of a configuration file.
+// FileTargets returns the servers with host names of a configuration file.
 func FileTargets(file *config.Config) map[TargetID]bool {
 	all := make(map[TargetID]bool)
 	if !file.HasTargets() {

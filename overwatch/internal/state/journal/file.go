@@ -29,8 +29,8 @@ func search(events []api.Event, sequence uint64) int {
 	return at
 }
 
-// read returns the events of a file in the order of their sequences. It ignores an incomplete last line. For any other
-// fault, it returns an error and the readable events.
+// read returns the events of a file, sorted by sequence. It ignores an incomplete last line. For any other fault, it
+// returns an error and the readable events.
 func read(path string) (events []api.Event, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +121,7 @@ func (j *Journal) markStored(upTo uint64) {
 
 func (j *Journal) close() {
 	if j.file != nil {
-		_ = j.file.Close() // the kernel has the written events, and so has the next file
+		_ = j.file.Close() // the kernel has the written events, and the next file contains them
 		j.file = nil
 	}
 }

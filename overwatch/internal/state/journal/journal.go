@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// Kept is the number of visible events, the latest events. A new file begins with this number of events, and memory
-	// has up to twice this number.
+	// Kept is the number of visible events, the latest events. A new file starts with this number of events, and memory
+	// contains up to twice this number.
 	Kept = 10_000
 	// maxText is the maximum length of each text of an event in bytes.
 	maxText = 1 << 10
 	// perStart is the number of sequences per start. Each start begins after the next multiple of perStart.
 	perStart = 1_000_000
-	// retryEvery is the time between two attempts to write events after an error.
+	// retryEvery is the interval of attempts to write events after an error.
 	retryEvery = 5 * time.Second
 )
 
@@ -41,10 +41,10 @@ type Options struct {
 type Journal struct {
 	o    Options
 	wake chan struct{} // has an element while an event is not written
-	file *os.File      // nil: the next write begins a new file; of Run
+	file *os.File      // nil: the next write starts a new file; used by Run
 	size int64         // of file, in bytes
 
-	begun int64 // size that file had when it was begun
+	begun int64 // size of file after its creation
 
 	mu       sync.Mutex
 	events   []api.Event // by sequence, at most twice the number of visible events
@@ -75,12 +75,12 @@ func Open(o Options) *Journal {
 	return j
 }
 
-// Key identifies the state that an event begins or ends; both events have the same key.
+// Key returns the key of the state that an event starts or ends. Both events have the same key.
 func Key(kind api.EventKind, subject string) string { return string(kind) + " " + subject }
 
 // appendEvent appends an event. The caller holds the lock.
 func (j *Journal) appendEvent(e api.Event) {
-	if n := len(j.events); n == 2*Kept { // rare, because half of the capacity is free afterwards
+	if n := len(j.events); n == 2*Kept { // rare, because half of the capacity is then free
 		j.events = append(make([]api.Event, 0, 2*Kept), j.events[n-Kept+1:]...)
 	}
 	j.events = append(j.events, e)
@@ -128,8 +128,8 @@ func cut(text string) string {
 // visible returns the visible events. The caller holds the lock.
 func (j *Journal) visible() []api.Event { return j.events[max(len(j.events)-Kept, 0):] }
 
-// After returns the visible events after a sequence, the oldest first. missed reports that some events after the
-// sequence were removed. For a sequence above all events it returns all visible events. The caller must not change
+// After returns the visible events after a sequence, the oldest first. missed reports whether some events after the
+// sequence were removed. For a sequence above all events, it returns all visible events. The caller must not change
 // them.
 func (j *Journal) After(sequence uint64) (events []api.Event, missed bool) {
 	j.mu.Lock()
@@ -145,7 +145,7 @@ func (j *Journal) After(sequence uint64) (events []api.Event, missed bool) {
 	return kept[at:len(kept):len(kept)], sequence >= j.next || at == 0 && sequence+1 < kept[0].Sequence
 }
 
-// Newest returns the sequence of the latest event, 0 without events.
+// Newest returns the sequence of the latest event, or 0 without events.
 func (j *Journal) Newest() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -213,7 +213,7 @@ func (j *Journal) Run(ctx context.Context) error {
 			return nil
 		case <-again:
 		case <-j.wake:
-			if failing { // an attempt per retryEvery
+			if failing { // one attempt per retryEvery
 				select {
 				case <-ctx.Done():
 				case <-again:

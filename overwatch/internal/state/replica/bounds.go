@@ -10,10 +10,10 @@ import (
 
 // Limits of the objects that a node accepts from other nodes.
 const (
-	MaxKind  = 64      // bytes of a kind
-	MaxName  = 1024    // bytes of a name
-	MaxNode  = 255     // bytes of the id of a node
-	MaxValue = 1 << 20 // bytes of a value, the same as the maximum size of an API request
+	MaxKind  = 64      // maximum length of a kind in bytes
+	MaxName  = 1024    // maximum length of a name in bytes
+	MaxNode  = 255     // maximum length of a node id in bytes
+	MaxValue = 1 << 20 // maximum size of a value in bytes, equal to the maximum size of an API request
 	// MaxObjects is the maximum number of objects with a value, MaxTombstones the maximum number of deletions. A node
 	// rejects additional objects of other nodes above these limits. Its own changes are unlimited.
 	MaxObjects    = 300_000
@@ -23,11 +23,11 @@ const (
 	MaxHeldSize = 8 << 20
 )
 
-// Rejection is an object of another node that has no effect on this node.
+// Rejection is an object of another node without effect on this node.
 type Rejection struct {
 	Object Object
 	Reason error
-	// Stored reports that this node stores the object and offers it to other nodes, so that their digests agree.
+	// Stored reports whether this node stores the object and offers it to other nodes, so that their digests agree.
 	Stored bool
 }
 

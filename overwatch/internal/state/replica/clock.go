@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// MaxAhead is the largest lead of a version over a node's clock that the node accepts: it would outweigh every
-	// change until then. Two clocks that differ by less agree.
+	// MaxAhead is the maximum time by which a version may be ahead of a node's clock. Such a version has precedence over
+	// every earlier change. Two clocks with a smaller difference agree.
 	MaxAhead = 5 * time.Minute
-	// maxLead is the maximum lead of versions that several nodes have stored.
+	// maxLead is the maximum time by which versions that several nodes have stored may be ahead.
 	maxLead = 10 * 365 * 24 * time.Hour
 	// steadyTime is the time without a clock step after which the clock of a node without answering peers is settled.
 	steadyTime = 10 * time.Minute
 	// transit is the maximum time from sending a node's Limit to merging the answer.
 	transit = time.Minute
-	// markLead is the lead of Marks.Stored over the versions that were served, so that it is written at most once a
+	// markLead is the time by which Marks.Stored is ahead of the served versions, so that it is written at most once a
 	// minute.
 	markLead = time.Minute
 )
@@ -33,15 +33,15 @@ const (
 )
 
 // clock is a hybrid logical clock. Its readings are the node's time, but always later than every version that it has
-// seen. It also judges whether the node's time can be trusted.
+// seen. It also determines whether the node's time is trustworthy.
 type clock struct {
 	node string
 	now  func() time.Time
 	last Version
 
 	watch  wallclock.Watch
-	agreed bool      // the clock agreed with a peer's, and was not set since
-	steady time.Time // the start, or the last step
+	agreed bool      // the clock agreed with a peer's clock and was not set since
+	steady time.Time // time of the start, or of the last step
 	peers  Peers
 }
 
@@ -63,22 +63,23 @@ func (c *clock) next() Version {
 // see advances the clock, so that it assigns only versions after v.
 func (c *clock) see(v Version) { c.last = later(c.last, v) }
 
-// look detects a step of the clock, which ends an agreement.
+// look detects a step of the clock. A step ends an agreement with a peer.
 func (c *clock) look() {
 	if c.watch.Jumped(c.now()) {
 		c.agreed, c.steady = false, time.Now()
 	}
 }
 
-// isTrusted reports whether objects may be forgotten by the node's clock: it agrees with a peer's clock, or there are
-// no peers and it has not stepped for steadyTime.
+// isTrusted reports whether objects may be deleted according to the node's clock: it agrees with a peer's clock, or
+// there are no peers and it has not stepped for steadyTime.
 func (c *clock) isTrusted() bool {
 	c.look()
 	return c.agreed || c.peers == NoPeers && time.Since(c.steady) >= steadyTime
 }
 
-// isSettled reports whether versions may be lowered to the node's clock. The clock of a node with silent peers may be
-// settled, but is not trusted. Such a node must have met a peer before: the time of that meeting bounds new versions.
+// isSettled reports whether versions may be lowered to the node's clock. The clock of a node with silent peers can be
+// settled, but is not trusted. Such a node must have met a peer before: the time of that meeting is the lower bound of
+// new versions.
 func (t *Table) isSettled() bool {
 	c := &t.clock
 	return c.isTrusted() || c.peers == PeersSilent && time.Since(c.steady) >= steadyTime && !t.synced.IsZero()
@@ -105,7 +106,7 @@ func (t *Table) Agree(theirs time.Time) bool {
 		return false
 	}
 	t.clock.agreed = true
-	t.changes++ // so that other nodes receive the end of Offer.Unsettled
+	t.changes++ // other nodes receive the end of Offer.Unsettled
 	return true
 }
 

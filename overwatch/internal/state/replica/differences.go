@@ -6,7 +6,7 @@ import "time"
 const collectMargin = 2*MaxAhead + 2*time.Minute
 
 // Differences returns the number of objects that differ between the table and all objects of another node, and the
-// first such object. It ignores objects that a node may have deleted because of their age: deletions, and objects for
+// first such object. It ignores objects that a node may have deleted because of their age: tombstones, and objects for
 // which over returns true.
 func (t *Table) Differences(theirs []Object, over func(*Object) bool) (count int, first Key) {
 	differs := func(o *Object) {

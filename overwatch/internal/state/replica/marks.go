@@ -2,21 +2,22 @@ package replica
 
 import "time"
 
-// Marks bound the versions of a node that may be lowered. The caller stores them in the transaction of each change.
+// Marks are the bounds of a node's versions that may be lowered. The caller stores them in the transaction of each
+// change.
 type Marks struct {
-	// Stored is at least the latest version of this node's own that another node may have stored.
+	// Stored is an upper bound of this node's own versions that another node may have stored.
 	Stored Version `json:"stored"`
-	// Seen is the latest version that this node has received and accepted, or that another node had received.
+	// Seen is the latest version that this node, or another node, has received and accepted.
 	Seen Version `json:"seen"`
 	// Clock is a reading of the node's clock, at most a minute old. New versions are later, even if the clock is behind
 	// after a restart.
 	Clock Version `json:"clock"`
-	// Behind is the first version that this node assigned with a clock behind its earlier readings, since the last meeting
-	// with another node. Zero: no such version.
+	// Behind is the first version that this node assigned while its clock was behind earlier readings, since the last
+	// meeting with another node. Zero: no such version.
 	Behind Version `json:"behind,omitzero"`
 }
 
-// readClock notes the reading of the clock.
+// readClock records the reading of the clock.
 func (t *Table) readClock() {
 	now := Version{Time: t.clock.now().UnixMilli()}
 	if !t.isSettled() {
@@ -41,7 +42,7 @@ func marksOf(objects []Object, node string) (m Marks) {
 	return m
 }
 
-// MarkStored notes that another node may have stored this node's versions up to v.
+// MarkStored records that another node may have stored this node's versions up to v.
 func (t *Table) MarkStored(v Version) {
 	t.served = later(t.served, v)
 	if v.Compare(t.marks.Stored) > 0 {
@@ -49,14 +50,14 @@ func (t *Table) MarkStored(v Version) {
 	}
 }
 
-// isUnmarked reports whether a version is this node's own and no other node has stored it.
+// isUnmarked reports whether a version is this node's own version that no other node has stored.
 func (t *Table) isUnmarked(v Version) bool {
 	return v.Node == t.clock.node && v.Compare(t.served) > 0
 }
 
-// Unmarked returns the latest of this node's versions in an offer that is not marked as stored although the asker may
-// store it. limit is the asker's Limit, zero if it is unknown. ok is false without such a version. The
-// caller passes the version to MarkStored and stores the marks. Then it may send the offer.
+// Unmarked returns the latest unmarked version of this node in an offer that the receiver may store. limit is the
+// receiver's Limit, or zero if it is unknown. ok is false without such a version. The caller passes the version to
+// MarkStored and stores the marks. Then it may send the offer.
 func (t *Table) Unmarked(offer *Offer, limit time.Time) (v Version, ok bool) {
 	for i := range offer.Objects {
 		one := offer.Objects[i].Version
@@ -68,7 +69,7 @@ func (t *Table) Unmarked(offer *Offer, limit time.Time) (v Version, ok bool) {
 	return v, ok
 }
 
-// final returns the latest version that other nodes have stored, or may have.
+// final returns the latest version that other nodes have stored or may have stored.
 func (t *Table) final() Version { return later(t.marks.Seen, t.served) }
 
 // learnFinal records the latest version that the sender of an offer knows to be stored. The next question contains the
@@ -79,8 +80,8 @@ func (t *Table) learnFinal(offer *Offer, m *Merged) {
 	}
 }
 
-// Limit returns the time that versions from other nodes may exceed by MaxAhead. It is the node's clock, or later if
-// several nodes have stored a version further ahead: no node can lower that version, so all accept it.
+// Limit returns the time that versions from other nodes may exceed by MaxAhead. It is the node's clock. It is later if
+// several nodes have stored a later version: no node can lower that version, so all nodes accept it.
 func (t *Table) Limit() time.Time {
 	return laterTime(t.clock.now(), t.final().At().Add(-MaxAhead))
 }
@@ -116,12 +117,12 @@ func (t *Table) raise(seen Version, m *Merged) {
 	t.marks.Seen = later(t.marks.Seen, seen)
 }
 
-// floor returns the lower bound of new versions: the latest version that another node may have, or the time
-// when all were last the same.
+// floor returns the lower bound of new versions: the latest version that another node may have, or the last time at
+// which all objects were equal.
 func (t *Table) floor() Version {
 	floor := t.final()
 	if t.clock.agreed && t.synced.Sub(t.clock.now()) > MaxAhead {
-		return floor // the clock was wrong then
+		return floor // the clock was wrong at that time
 	}
 	return later(floor, Version{Time: t.synced.UnixMilli()})
 }

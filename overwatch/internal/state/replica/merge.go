@@ -28,45 +28,46 @@ type Offer struct {
 // Merged is the outcome of merging an Offer. The caller must store it.
 type Merged struct {
 	Taken []Object // to be stored
-	// Lost are objects that were changed on this node, and that later changes of other nodes replaced.
+	// Lost contains objects that were changed on this node and replaced by later changes of other nodes.
 	Lost []Object
-	// Dropped are objects that other nodes deleted while this node was offline. Their tombstones have already been
-	// removed. The caller must delete the objects.
+	// Dropped contains objects that other nodes deleted while this node was offline. Their tombstones no longer exist. The
+	// caller must delete the objects.
 	Dropped []Object
-	// Refused has the objects with versions beyond the maximum clock difference. The caller must request them later.
+	// Refused contains the objects with versions beyond the maximum clock difference. The caller must request them later.
 	Refused []Object
-	// Rejected are the objects without effect on this node: the objects that the store removed from the offer, and a part
-	// of Taken.
+	// Rejected contains the objects without effect on this node: the objects that the store removed from the offer, and a
+	// part of Taken.
 	Rejected []Rejection
-	// Postponed are objects that this node lacks, and that it may have deleted: this is unknown until its clock has
-	// settled. The caller must request them later.
+	// Postponed contains objects that this node lacks and may have deleted, which is unknown until its clock has settled.
+	// The caller must request them later.
 	Postponed []Object
-	// Synced reports that Table.Synced has changed and is to be stored. Marked reports the same for Table.Marks.
+	// Synced reports whether the caller must store a changed Table.Synced. Marked reports the same for Table.Marks.
 	Synced, Marked bool
 }
 
 // Joining reports whether this node may have objects that other nodes have deleted: it has never had the objects of
-// another node, or not within the retention of tombstones, or it was restored from a backup of that age. For objects
+// another node, or not within the retention of tombstones, or it was restored from an equally old backup. For objects
 // older than the retention, a node that is not joining takes precedence.
 func (t *Table) Joining() bool {
-	// Clocks may differ, and each node applies its clock to its tombstones.
+	// Clocks may differ. Each node applies its own clock to its tombstones.
 	return t.synced.IsZero() || t.clock.now().Sub(t.synced) > t.retention-2*MaxAhead
 }
 
-// isKnownJoining is Joining for a clock that may be wrong: it is true only if the node is joining by every clock.
+// isKnownJoining is Joining for a clock that may be wrong: it is true only if the node is joining according to every
+// possible clock.
 func (t *Table) isKnownJoining() bool {
 	return t.synced.IsZero() || t.clock.isTrusted() && t.Joining()
 }
 
-// Synced returns when this node last had all of another node's objects; zero: never.
+// Synced returns the last time at which this node had all objects of another node, or zero.
 func (t *Table) Synced() time.Time { return t.synced }
 
 // objectSize is the approximate size of an object in an Offer without its value, in bytes.
 const objectSize = 256
 
-// Page offers the objects that have changed after a change number, the earliest changes first; 0: all objects. A page
-// has about size octets at most, but at least one object. More reports that there are later changes. Consecutive pages
-// from 0 on are a complete offer.
+// Page offers the objects that changed after a change number, the earliest changes first. The number 0 means all
+// objects. A page has about size octets at most, but at least one object. More reports whether there are later changes.
+// Consecutive pages from 0 on are a complete offer.
 func (t *Table) Page(change uint64, size int) Offer {
 	var after []*entry
 	for _, e := range t.objects {
@@ -92,9 +93,9 @@ func (t *Table) Page(change uint64, size int) Offer {
 	return o
 }
 
-// Merge stores the objects of an offer that are later than the objects of this node. Between two joining nodes, objects
-// older than the retention are neither stored nor dropped, until Begin is called or one of the nodes has merged with a
-// node that is not joining. A node without a settled clock drops no objects.
+// Merge stores the objects of an offer that are later than the objects of this node. Between two joining nodes, it
+// neither stores nor drops objects older than the retention, until Begin is called or one of the nodes has merged with
+// a node that is not joining. A node without a settled clock drops no objects.
 func (t *Table) Merge(offer Offer) (m Merged) {
 	joining := t.isKnownJoining()
 	defer t.learnFinal(&offer, &m)
@@ -124,7 +125,7 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 }
 
 // recordMeeting records that this node has all objects of another node. The end of joining is a change, so that other
-// nodes receive it. Without a settled clock, the time is not recorded.
+// nodes receive it. Without a settled clock, it does not record the time.
 func (t *Table) recordMeeting(m *Merged) {
 	if !t.clock.isTrusted() {
 		return
@@ -138,8 +139,8 @@ func (t *Table) recordMeeting(m *Merged) {
 	t.marks.Behind = Version{}
 }
 
-// renew sets the versions of current objects of this node that other nodes would drop because of their age to half that
-// age. This node has not met another node, so no other node can have deleted these objects.
+// renew changes the versions of this node's objects that other nodes would drop because of their age. Their new age is
+// half of the maximum age. This node has not met another node, so no other node can have deleted these objects.
 func (t *Table) renew(own []Object, m *Merged) {
 	at := t.clock.now().Add(-t.retention / 2).UnixMilli()
 	for _, o := range own {
@@ -152,7 +153,8 @@ func (t *Table) renew(own []Object, m *Merged) {
 }
 
 // renewOwn changes the versions of old objects that this node changed while its clock was behind, since it last met
-// another node, to half the retention: their real age is lower, and no other node can have deleted them.
+// another node. Their new age is half of the retention: their real age is lower, and no other node can have deleted
+// them.
 func (t *Table) renewOwn(m *Merged) {
 	if t.marks.Behind == (Version{}) {
 		return
@@ -167,15 +169,15 @@ func (t *Table) renewOwn(m *Merged) {
 }
 
 // MeetEvery is the minimum interval at which a node calls Met while its digest equals the digest of another node. The
-// calls must not be much later.
+// actual interval must not be much longer.
 const MeetEvery = time.Minute
 
 // Met records that this node has all objects of another node that is not joining, because their digests are equal.
 func (t *Table) Met() { t.recordMeeting(&Merged{}) }
 
 // Begin ends Joining if all peers have answered with complete offers and are joining, so that no node takes precedence.
-// Objects that changed since two nodes last met are stored. An older object that one of the two nodes lacks is treated
-// as deleted. Without a settled clock, Begin does nothing.
+// It stores objects that changed since two nodes last met. It treats an older object that one of the two nodes lacks as
+// deleted. Without a settled clock, it does nothing.
 func (t *Table) Begin(offers []Offer) (m Merged) {
 	if !t.clock.isTrusted() {
 		return m
@@ -189,8 +191,7 @@ func (t *Table) Begin(offers []Offer) (m Merged) {
 	return m
 }
 
-// noneForgotten is a forgotten function, see mergeOne, for offers from which no object can be missing because of a
-// deletion.
+// noneForgotten is a forgotten function (see mergeOne) for offers that lack no object because of a deletion.
 func noneForgotten(Version) bool { return false }
 
 // forgottenBetween returns a forgotten function for two joining nodes. For an object that only one of the nodes has,
@@ -219,8 +220,8 @@ func (t *Table) mergeObjects(offer Offer, forgotten func(Version) bool, m *Merge
 	}
 }
 
-// mergeOne stores an object if it is later than the object of this node. A missing object is skipped if forgotten
-// reports for its version that this node deleted it. Before the clock has settled, every tombstone is stored.
+// mergeOne stores an object if it is later than the object of this node. It skips a missing object if forgotten reports
+// that this node has deleted its version. Before the clock has settled, it stores every tombstone.
 func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	here := t.objects[o.Key]
 	switch {
@@ -240,7 +241,7 @@ func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	m.Taken = append(m.Taken, t.put(o))
 }
 
-// dropForgotten drops the objects that theirs lacks and for which forgotten reports a deletion there.
+// dropForgotten drops the objects that theirs lacks and for which forgotten reports a deletion on the other node.
 func (t *Table) dropForgotten(theirs []Object, forgotten func(Version) bool, m *Merged) {
 	there := make(map[Key]bool, len(theirs))
 	for i := range theirs {

@@ -19,7 +19,7 @@ func (k Key) compare(other Key) int {
 	return cmp.Or(strings.Compare(k.Kind, other.Kind), strings.Compare(k.Name, other.Name))
 }
 
-// Object is a decision of an operator, or its tombstone. It is immutable.
+// Object is an object of an operator, or its tombstone. It is immutable.
 type Object struct {
 	Key
 	Version Version         `json:"version"`
@@ -27,8 +27,9 @@ type Object struct {
 	Value   json.RawMessage `json:"value,omitempty"`
 }
 
-// compare orders the versions of an object. A node restored from a backup may assign a version twice. Then a tombstone
-// is later than a value, and the greater value in byte order is later, so that all nodes choose the same.
+// compare orders the versions of an object. A node that was restored from a backup may assign a version twice. Then a
+// tombstone is later than a value, and the greater value in byte order is later, so that all nodes select the same
+// object.
 func (o *Object) compare(other *Object) int {
 	if c := o.Version.Compare(other.Version); c != 0 {
 		return c
@@ -45,7 +46,7 @@ func (o *Object) compare(other *Object) int {
 // Digest is a sum over objects, independent of their order. Tables with equal objects have equal digests.
 type Digest [sha256.Size]byte
 
-// toggle adds an object to the digest, or removes it if the digest contains it.
+// toggle adds an object to the digest, or removes an object that the digest contains.
 func (d *Digest) toggle(o *Object) {
 	h := sha256.New()
 	for _, field := range []string{o.Kind, o.Name, o.Version.Node, string(o.Value)} {

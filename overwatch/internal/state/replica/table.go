@@ -13,8 +13,7 @@ type Options struct {
 	NodeID    string
 	Retention time.Duration    // for which tombstones are stored; the same on all nodes
 	Now       func() time.Time // optional; default: time.Now
-	// Objects are the node's stored objects. Synced is the time when it last had all objects of another node; zero:
-	// never.
+	// Objects are the node's stored objects. Synced is the last time at which it had all objects of another node, or zero.
 	Objects []Object
 	Synced  time.Time
 	Marks   *Marks // as stored; nil if a program without marks has stored the objects
@@ -30,10 +29,10 @@ type Table struct {
 	digest    Digest
 	changes   uint64 // number of the last change
 	marks     Marks
-	served    Version // exact value for Marks.Stored, known to this process
+	served    Version // exact value for Marks.Stored in this process
 }
 
-// entry is an object with the number of its last change here.
+// entry is an object with the number of its last change on this node.
 type entry struct {
 	Object
 	change uint64
@@ -64,8 +63,8 @@ func New(o Options) (*Table, error) {
 	return t, nil
 }
 
-// Continue continues the change numbers and the state of the clock of a previous table. So a number that another node
-// received never identifies another change. Objects that differ from the previous table have changed now.
+// Continue continues the change numbers and the state of the clock of a previous table, so that a number that another
+// node has received never identifies another change. Objects that differ from the previous table have changed now.
 func (t *Table) Continue(before *Table) {
 	t.changes = before.changes
 	t.clock.watch, t.clock.agreed, t.clock.steady, t.clock.peers = before.clock.watch, before.clock.agreed,
@@ -167,10 +166,11 @@ func (t *Table) Collect(over func(*Object) bool) []Key {
 	return gone
 }
 
-// Mend sets the versions of this node's objects that exceed Limit by more than MaxAhead, and that no other node has
-// stored, to the current time. The clock was wrong at the change, and other nodes refuse these objects. The new
-// versions are later than all versions that other nodes may have. Mend returns the objects in their order, with their
-// new versions. Before the clock has settled, Mend lowers no version. Mend also records the time: call it every minute.
+// Mend lowers the versions of this node's objects that exceed Limit by more than MaxAhead and that no other node has
+// stored. It sets them to the current time. The clock was wrong at the change, and other nodes reject these objects.
+// The new versions are later than all versions that other nodes may have. Mend returns the objects in their order, with
+// their new versions. Before the clock has settled, Mend lowers no version. Mend also records the time: call it every
+// minute.
 func (t *Table) Mend() []Object {
 	limit := laterTime(t.Limit().Add(MaxAhead), t.floor().At())
 	if !t.isSettled() || !t.clock.last.At().After(limit) {
@@ -197,8 +197,8 @@ func (t *Table) Mend() []Object {
 	return wrong
 }
 
-// old reports whether a version is older than the retention. While the clock may be wrong, the version must also be
-// older than the last meeting by the retention.
+// old reports whether a version is older than the retention. While the clock may be wrong, the version must also
+// precede the last meeting by the retention.
 func (t *Table) old(v Version) bool {
 	now := t.clock.now()
 	if !t.clock.isTrusted() {

@@ -14,7 +14,7 @@ type Version struct {
 	Node  string `json:"node"`            // id of the node that received the change
 }
 
-// Compare returns -1 if v is before other, 1 if it is after it, and 0 if they are the same.
+// Compare returns -1 if v is before other, 1 if v is after other, and 0 if they are equal.
 func (v Version) Compare(other Version) int {
 	return cmp.Or(cmp.Compare(v.Time, other.Time), cmp.Compare(v.Count, other.Count), cmp.Compare(v.Node, other.Node))
 }
@@ -22,7 +22,7 @@ func (v Version) Compare(other Version) int {
 // At returns the version's time.
 func (v Version) At() time.Time { return time.UnixMilli(v.Time) }
 
-// String returns the version as logs and the audit log show it.
+// String returns the version for logs and the audit log.
 func (v Version) String() string {
 	return fmt.Sprintf("%s/%d@%s", v.At().UTC().Format("2006-01-02T15:04:05.000Z"), v.Count, v.Node)
 }

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// MaxApplied is the maximum number of stored apply states; the oldest are deleted first.
+	// MaxApplied is the maximum number of stored apply states. PutApplied deletes the oldest states first.
 	MaxApplied = 20
-	// MaxAppliedSize is the maximum size of a state in bytes, maxAppliedTotal the maximum size of all states.
+	// MaxAppliedSize is the maximum size of a state in bytes. maxAppliedTotal is the maximum size of all states.
 	MaxAppliedSize  = 8 << 20
 	maxAppliedTotal = 32 << 20
 )
@@ -53,7 +53,7 @@ func (w *writer) pruneApplied(b *bolt.Bucket) {
 	}
 }
 
-// Applied returns the state of an apply by its name, nil if the store has none. The caller owns the state.
+// Applied returns the state of an apply by its name, or nil if it is missing. The caller owns the state.
 func (s *Store) Applied(name string) (state []byte, err error) {
 	err = guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
@@ -76,7 +76,7 @@ func (s *Store) Applied(name string) (state []byte, err error) {
 	return state, nil
 }
 
-// DeleteApplied deletes the state of an apply, if the store has it.
+// DeleteApplied deletes the state of an apply, if it exists.
 func (s *Store) DeleteApplied(name string) error {
 	return s.keep(func(w *writer) {
 		w.addBuckets(bucketApplied)

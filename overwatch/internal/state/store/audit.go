@@ -10,9 +10,9 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// Entry makes the audit entry of a change, in the transaction of the change. Its arguments are the number and the value
-// of the latest entry, 0 and nil without an entry. It returns the number and the value of the next entry. It must not
-// block. An error fails all changes of the transaction. newest is valid only during the call.
+// Entry creates the audit entry of a change, in the transaction of the change. Its arguments are the number and the
+// value of the latest entry, or 0 and nil. It returns the number and the value of the next entry. It must not block.
+// Its error fails all changes of the transaction. newest is valid only during the call.
 type Entry func(last uint64, newest []byte) (id uint64, entry []byte, err error)
 
 // Audit is a part of the audit log. Each part has a bucket.
@@ -21,20 +21,20 @@ type Audit struct {
 	bucket string
 }
 
-// Changes returns the part of the audit log about changes, to which writes add their entries.
+// Changes returns the part of the audit log about changes. Writes add their entries to this part.
 func (s *Store) Changes() Audit { return Audit{s, bucketAudit} }
 
-// Refusals returns the part of the audit log about refusals.
+// Refusals returns the part of the audit log about rejections.
 func (s *Store) Refusals() Audit { return Audit{s, bucketRefusals} }
 
-// NewestVersion returns the latest version of the replicated objects. In the transaction of a change it is the version
-// of the change. Only an Entry may call it: the transaction that calls an Entry holds the lock of the versions.
+// NewestVersion returns the latest version of the replicated objects. In the transaction of a change, it is the version
+// of the change. Only an Entry may call it, because its transaction holds the lock of the versions.
 func (s *Store) NewestVersion() replica.Version { return s.table.Newest() }
 
 // Received returns the part of the audit log about changes of other nodes.
 func (s *Store) Received() Audit { return Audit{s, bucketReceived} }
 
-// MergeEntries are the audit entries of a merge: of replaced changes of this node, and of the changes of other nodes.
+// MergeEntries are the audit entries of a merge: about replaced changes of this node, and about changes of other nodes.
 type MergeEntries struct{ Changes, Received []Entry }
 
 // appendMerge adds the entries of a merge.
@@ -48,8 +48,8 @@ func (w *writer) appendMerge(e MergeEntries) {
 	}
 }
 
-// Append stores an entry without a stored change. It creates a missing bucket: stores of earlier versions lack the
-// buckets of refusals and of other nodes' changes.
+// Append stores an entry without a change. It creates a missing bucket, because stores of earlier versions lack the
+// buckets of rejections and of other nodes' changes.
 func (a Audit) Append(e Entry) error {
 	return a.store.keep(func(w *writer) {
 		w.addBuckets(a.bucket)
@@ -66,13 +66,13 @@ func (a Audit) Delete(ids []uint64) error {
 	})
 }
 
-// From returns at most limit entries from number id on, upwards. The caller owns them.
+// From returns at most limit entries from number id on, in ascending order. The caller owns them.
 func (a Audit) From(id uint64, limit int) ([][]byte, error) {
 	return a.entries(limit, func(c *bolt.Cursor) (key, record []byte) { return c.Seek(auditKey(id)) },
 		(*bolt.Cursor).Next)
 }
 
-// Before returns at most limit entries below number id, downwards. The caller owns them.
+// Before returns at most limit entries below number id, in descending order. The caller owns them.
 func (a Audit) Before(id uint64, limit int) ([][]byte, error) {
 	first := func(c *bolt.Cursor) (key, record []byte) {
 		if key, _ := c.Seek(auditKey(id)); key == nil {

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// copyDelay is the time from a change to its copy, so that a burst of changes causes a single copy.
+	// copyDelay is the time from a change to its copy, so that a burst of changes needs a single copy.
 	copyDelay = time.Second
-	// copyEvery is the minimum time between two copies, so that frequent changes are cheap. Copies of a large store take
-	// longer. They use at most one part in copyShare of the time.
+	// copyEvery is the minimum time between two copies. For a large store, the pause is longer: copies use at most one
+	// part in copyShare of the time.
 	copyEvery    = 10 * time.Second
 	copyShare    = 100
 	copyAtLatest = 10 * time.Minute
-	// copyStatusDelay is copyDelay if only statuses have changed, which agents and checks soon report after a restart.
-	// Without these copies, a node that starts from a copy would answer with outdated backends.
+	// copyStatusDelay replaces copyDelay if only statuses have changed, because agents and checks soon report them after a
+	// restart. Without these copies, a node that starts from a copy would answer with outdated backends.
 	copyStatusDelay = time.Minute
 )
 
-// Run copies the store soon after a change, later if only statuses have changed, until ctx ends. It logs and retries
-// failed copies. After a failed write, Run also tests whether writes succeed.
+// Run copies the store soon after a change, or later if only statuses have changed, until ctx ends. It logs and retries
+// failed copies. After a failed write, it also tests whether writes succeed.
 func (s *Store) Run(ctx context.Context) error {
 	var probing sync.WaitGroup
 	defer probing.Wait()
@@ -41,7 +41,7 @@ func (s *Store) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.changed:
-			mark(s.changed) // set until a copy succeeds
+			mark(s.changed) // unset after a successful copy
 		case <-s.statuses:
 			if !s.awaitChange(ctx, copyStatusDelay) {
 				return nil
@@ -71,7 +71,7 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// restAfter returns the least time to the next copy. A failed copy is retried soon.
+// restAfter returns the minimum time until the next copy. It is short after a failed copy.
 func restAfter(took time.Duration, err error) time.Duration {
 	if err != nil {
 		return copyEvery
@@ -80,11 +80,11 @@ func restAfter(took time.Duration, err error) time.Duration {
 }
 
 const (
-	probeEvery = 10 * time.Second // while the disk fails
+	probeEvery = 10 * time.Second // interval while the disk fails
 	probeSize  = 256 << 10        // bytes of the file that probe writes, more than most transactions need
 )
 
-// probe writes a separate file to test whether a failed disk accepts data.
+// probe writes a separate file, to test whether a failed disk works again.
 func (s *Store) probe() {
 	if !s.failed.Load() {
 		return
@@ -99,7 +99,7 @@ func (s *Store) probe() {
 	}
 }
 
-// pause waits. It reports false when ctx was over first.
+// pause waits for a duration. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -111,7 +111,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// awaitChange waits until a change makes a copy due, at most for d. It reports false when ctx was over first.
+// awaitChange waits until a change requires a copy, at most d. It returns false if ctx ends first.
 func (s *Store) awaitChange(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

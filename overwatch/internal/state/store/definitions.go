@@ -100,21 +100,21 @@ func bucketAndKey(kind, name string) (bucket, key string) {
 	return k.bucket, name
 }
 
-// PutSerial stores the upper bound of the SOA serials that have been given.
+// PutSerial stores the upper bound of the assigned SOA serials.
 func (b *Batch) PutSerial(serial uint32) {
 	value := binary.BigEndian.AppendUint32(nil, serial)
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, serialKey, value) })
 }
 
-// PutCreationTimes stores the times at which the domains of the file came into it. The caller encodes them.
+// PutCreationTimes stores the times at which domains were added to the file. The caller encodes them.
 func (b *Batch) PutCreationTimes(value []byte) {
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, creationTimesKey, value) })
 }
 
-// LoadCreationTimes returns the value of the last PutCreationTimes, nil if it is missing.
+// LoadCreationTimes returns the value of the last PutCreationTimes, or nil if it is missing.
 func (s *Store) LoadCreationTimes() ([]byte, error) { return s.get(bucketMeta, creationTimesKey) }
 
-// LoadSerial returns the upper bound of the assigned SOA serials, 0 if it is missing.
+// LoadSerial returns the upper bound of the assigned SOA serials, or 0 if it is missing.
 func (s *Store) LoadSerial() (uint32, error) { return s.number(serialKey) }
 
 // putObject stores an object of a kind of package model.

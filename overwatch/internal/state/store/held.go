@@ -12,21 +12,21 @@ import (
 )
 
 var (
-	// errUnknownKind reports an object of a kind that only a later version of gslb knows.
+	// errUnknownKind means that only a later version of gslb knows the kind of an object.
 	errUnknownKind = errors.New("this version of gslb does not know it: run the same version on all nodes")
-	// errUnreadable reports an object with a value that does not match its kind and name.
+	// errUnreadable means that the value of an object does not match its kind and name.
 	errUnreadable = errors.New("its value cannot be read: run the same version on all nodes")
 )
 
-// heldObject is an object that the store has for other nodes, and that has no effect here.
+// heldObject is an object that the store contains for other nodes, and that has no effect on this node.
 type heldObject struct {
 	version replica.Version
 	size    int
 	reason  error
 }
 
-// Held lists the stored objects of other nodes without effect on this node, in the order of their keys. The record of
-// such an object has the last value that this node accepted, if any.
+// Held lists the stored objects of other nodes without effect on this node, sorted by key. The record of such an object
+// contains the last value that this node accepted, if any.
 func (s *Store) Held() []replica.Rejection {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
@@ -42,7 +42,7 @@ func (s *Store) Held() []replica.Rejection {
 	return list
 }
 
-// HeldReason returns the reason why an object has no effect here, or nil.
+// HeldReason returns the reason why an object has no effect on this node, or nil.
 func (s *Store) HeldReason(key replica.Key) error {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
@@ -63,7 +63,7 @@ func (s *Store) pruneHeld() {
 	}
 }
 
-// admit returns the reason why an object must have no effect on this node, nil if it may have an effect.
+// admit returns the reason why an object must have no effect on this node, or nil.
 func (s *Store) admit(o *replica.Object) error {
 	switch {
 	case findKind(o.Kind) == nil:
@@ -88,7 +88,7 @@ type screening struct {
 	rejected            []replica.Rejection
 }
 
-// screen begins a screening. The caller holds commitMu.
+// screen starts a screening. The caller holds commitMu.
 func (s *Store) screen() *screening {
 	s.pruneHeld()
 	c := &screening{s: s, held: make(map[replica.Key]int, len(s.held))}
@@ -100,8 +100,8 @@ func (s *Store) screen() *screening {
 	return c
 }
 
-// offer returns an offer without the objects that this node must not store. If an object is removed, and this node
-// drops objects that an offer lacks, the result is marked as incomplete.
+// offer removes the objects that this node must not store, and returns the remaining offer. If it removes an object,
+// and this node drops objects that an offer lacks, it marks the result as incomplete.
 func (c *screening) offer(o replica.Offer) replica.Offer {
 	sound := make([]replica.Object, 0, len(o.Objects))
 	for i := range o.Objects {
@@ -116,7 +116,7 @@ func (c *screening) offer(o replica.Offer) replica.Offer {
 	return o
 }
 
-// stores decides whether this node stores an object, and notes the object if it has no effect.
+// stores reports whether this node stores an object. It records an object without effect.
 func (c *screening) stores(o *replica.Object) bool {
 	if err := o.Check(); err != nil {
 		c.rejected = append(c.rejected, replica.Rejection{Object: *o, Reason: err})
@@ -137,9 +137,9 @@ func (c *screening) stores(o *replica.Object) bool {
 	return true
 }
 
-// full returns an error if an object would exceed a bound, and counts the object otherwise. added: the table lacks the
-// object. restored: the table has a deletion of the object. rejected: the object has no effect. A deletion of an object
-// in the table is always stored.
+// full returns an error if an object would exceed a bound, and otherwise counts the object. added: the table lacks the
+// object. restored: the table contains a deletion of the object. rejected: the object has no effect. A deletion of an
+// object in the table is always stored.
 func (c *screening) full(o *replica.Object, added, restored, rejected bool) error {
 	before, wasHeld := c.held[o.Key]
 	number, size := len(c.held), c.heldSize-before
@@ -175,7 +175,7 @@ func (c *screening) full(o *replica.Object, added, restored, rejected bool) erro
 	return nil
 }
 
-// settle adds the rejected objects to m.Rejected, and stores those that are in the table.
+// settle adds the rejected objects to m.Rejected, and stores the rejected objects that are in the table.
 func (c *screening) settle(w *writer, m *replica.Merged) {
 	held := make(map[replica.Key][]replica.Rejection)
 	for _, r := range c.rejected {
@@ -202,8 +202,8 @@ func (c *screening) settle(w *writer, m *replica.Merged) {
 	}
 }
 
-// readmit notes the objects without effect. It returns the objects that get their records back: this version of gslb
-// accepts them, or the clock of this node was ahead when it ended them.
+// readmit records the objects without effect. It returns the objects whose records are restored: this version of gslb
+// accepts them, or this node has ended them while its clock was ahead.
 func (s *Store) readmit(records map[replica.Key]json.RawMessage) (admitted []replica.Object) {
 	for _, o := range s.table.All() {
 		if o.Deleted && findKind(o.Kind) != nil || bytes.Equal(records[o.Key], o.Value) {

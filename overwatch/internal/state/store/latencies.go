@@ -16,7 +16,7 @@ type Latency struct {
 
 	Smoothed time.Duration `json:"smoothed"` // moving average
 	Samples  int           `json:"samples"`
-	Held     []string      `json:"held,omitempty"` // groups of clients for which it is among the fastest
+	Held     []string      `json:"held,omitempty"` // groups of clients for which the backend is among the fastest
 }
 
 // LoadLatencies returns the stored latencies, ordered by service and address.
@@ -36,8 +36,8 @@ func (s *Store) LoadLatencies() (latencies []Latency, err error) {
 	return latencies, err
 }
 
-// SaveLatencies replaces all stored latencies. Above statusBatch, it uses several transactions. After an error, some of
-// the latencies may be stored, which is harmless.
+// SaveLatencies replaces all stored latencies. For more than statusBatch latencies, it uses several transactions. After
+// an error, some of the latencies may be stored, which is harmless.
 func (s *Store) SaveLatencies(latencies []Latency) error {
 	kept := make(map[string]bool, len(latencies))
 	for batch := range slices.Chunk(latencies, statusBatch) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrInUse is returned by Open when another process has the directory.
+// ErrInUse is the error of Open if another process uses the directory.
 var ErrInUse = errors.New("in use by another gslb process")
 
 const (
@@ -46,14 +46,14 @@ func lockDir(dir, path string) (*os.File, error) {
 	}
 }
 
-// writeOwner writes this process's number into the lock file, for the error message of another process.
+// writeOwner writes the process id into the lock file, for the error message of another process.
 func writeOwner(f *os.File) {
 	if f.Truncate(0) == nil {
-		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // if the disk is full, the message is shorter
+		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // if the disk is full, the message lacks the number
 	}
 }
 
-// owner names the process that holds the lock.
+// owner returns a text about the process that holds the lock.
 func owner(f *os.File) string {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 16))
 	if pid, convErr := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && convErr == nil {

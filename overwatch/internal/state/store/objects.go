@@ -22,7 +22,7 @@ const (
 	KindDrain    = "drain"
 	KindAgent    = "agent" // announced agent
 	KindSetting  = "setting"
-	// An object of KindRevocation has an agent id as its name and a refused pin as its value; its deletion deletes the
+	// An object of KindRevocation has an agent id as its name and a rejected pin as its value; its deletion deletes the
 	// pin. An object of KindLock has a service as its name. The store also has separate records of their values, because
 	// this node may delete the records of pins and locks locally.
 	KindRevocation = "revocation"
@@ -91,7 +91,8 @@ func ResourceOf(kind string) string {
 	return kind
 }
 
-// SharedSettings lists the sections of settings that all nodes share. The other sections are local to each node.
+// SharedSettings lists the sections of settings that all nodes share. Each node has its own values for the other
+// sections.
 func SharedSettings() []string { return []string{"dns", "health-check"} }
 
 // settingName returns the name of a setting. The settings of a local section are not shared.

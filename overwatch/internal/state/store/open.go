@@ -79,14 +79,14 @@ type Options struct {
 	// Program is the name and version of this program, for the error message of an earlier version that opens the store;
 	// at most 128 octets.
 	Program string
-	// NodeID is this node's id, for the versions of records that are changed here; empty: "node".
+	// NodeID is this node's id in the versions of its changes; empty: "node".
 	NodeID string
-	// Retention is the time for which a deletion is stored; 0: thirty days.
+	// Retention is the time for which the store keeps a deletion; 0: thirty days.
 	Retention time.Duration
 	// Now returns the time for versions and for the names of replaced files; nil: time.Now.
 	Now func() time.Time
-	// CheckObject returns an error for an object of another node that must have no effect here; nil: all objects may have
-	// an effect.
+	// CheckObject returns an error for an object of another node that must have no effect on this node; nil: all objects
+	// may have an effect.
 	CheckObject func(*replica.Object) error
 	// Logger receives a line at the first failed copy, and at the first successful copy after a failure.
 	Logger zerolog.Logger
@@ -110,7 +110,7 @@ type Store struct {
 	failed   atomic.Bool               // the last write failed, and probe has not succeeded since
 
 	table   *replica.Table             // commitMu
-	marks   replica.Marks              // of the table after the last transaction; commitMu
+	marks   replica.Marks              // marks of the table after the last transaction; guarded by commitMu
 	held    map[replica.Key]heldObject // commitMu; see pruneHeld
 	figures atomic.Pointer[Replicas]
 
@@ -119,9 +119,9 @@ type Store struct {
 	statuses chan struct{} // has an element while the copy may lack statuses
 }
 
-// Open takes the directory for this process and opens the store in it. It makes a missing directory (0700). A damaged
-// store is replaced, see Recovered. Errors name the directory and the remedy; The error wraps ErrInUse if another
-// process uses the directory.
+// Open locks the directory for this process and opens the store in it. It creates a missing directory (0700). It
+// replaces a damaged store, see Recovered. Errors name the directory and the remedy. The error wraps ErrInUse if
+// another process uses the directory.
 func Open(dir string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -180,11 +180,11 @@ func (s *Store) open() error {
 	return nil
 }
 
-// Recovered returns a sentence about the damage that Open found, and about the replacement of the file; "": no damage.
-// Operators should see it: pins or overrides may be missing.
+// Recovered returns a sentence about the damage that Open found and about the replacement of the file, or "" without
+// damage. Operators should see the sentence: pins or overrides may be missing.
 func (s *Store) Recovered() string { return s.recovered }
 
-// Close writes a last copy if the copy lacks changes, and releases the directory.
+// Close writes a last copy if the copy lacks changes, and unlocks the directory.
 func (s *Store) Close() error {
 	copyErr := s.copyIfChanged()
 	s.commitMu.Lock()
@@ -206,7 +206,7 @@ func openBolt(path string) (*bolt.DB, error) {
 		return err
 	})
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, fmt.Errorf("%s is %w: stop that one", path, ErrInUse) // a tool: gslb processes lock the directory
+		return nil, fmt.Errorf("%s is %w: stop that one", path, ErrInUse) // another tool: gslb processes lock the directory
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
@@ -214,7 +214,7 @@ func openBolt(path string) (*bolt.DB, error) {
 	return db, nil
 }
 
-// create creates an empty store. It renames the file when it is complete.
+// create creates an empty store. It renames the complete file.
 func (s *Store) create() error {
 	temporary := s.path + ".new"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {

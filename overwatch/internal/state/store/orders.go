@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// orderBucket returns the bucket of a kind of orders. A record is named by the service and the address, as
-// operators write it.
+// orderBucket returns the bucket of a kind of admin states. The key of a record is the service and the address, as
+// operators write them.
 func orderBucket(kind api.OrderKind) string {
 	switch kind {
 	case api.OrderWeight:
@@ -22,7 +22,7 @@ func orderBucket(kind api.OrderKind) string {
 	}
 }
 
-// LoadOrders returns all orders, including expired orders, by kind, service and address.
+// LoadOrders returns all admin states, including expired ones, sorted by kind, service and address.
 func (s *Store) LoadOrders() (all []Order, err error) {
 	begun := map[string]time.Time{}
 	err = s.readSound(bucketBegun, func(key, value []byte) error {
@@ -49,7 +49,7 @@ func (s *Store) LoadOrders() (all []Order, err error) {
 	return all, nil
 }
 
-// PutOrder stores an order and replaces the order with the same kind, service and address.
+// PutOrder stores an admin state and replaces the admin state with the same kind, service and address.
 func (s *Store) PutOrder(o Order, with ...Entry) error {
 	value, err := json.Marshal(o)
 	if err != nil {
@@ -58,23 +58,24 @@ func (s *Store) PutOrder(o Order, with ...Entry) error {
 	return s.keep(func(w *writer) { w.put(orderBucket(o.Kind), orderKey(o.Service, o.Address), value) }, with...)
 }
 
-// PutOrder stores an order and replaces the order of its kind, service and address.
+// PutOrder stores an admin state and replaces the admin state with the same kind, service and address.
 func (b *Batch) PutOrder(o Order) {
 	b.put(orderBucket(o.Kind), string(orderKey(o.Service, o.Address)), o)
 }
 
-// DeleteOrder deletes an order. A missing order is no error.
+// DeleteOrder deletes an admin state. A missing admin state is no error.
 func (b *Batch) DeleteOrder(kind api.OrderKind, service, address string) {
 	b.changes = append(b.changes, func(w *writer) { w.dropOrder(kind, service, address) })
 }
 
-// DeleteOrder deletes an order, if it exists.
+// DeleteOrder deletes an admin state, if it exists.
 func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ...Entry) error {
 	return s.keep(func(w *writer) { w.dropOrder(kind, service, address) }, with...)
 }
 
-// ExpireOrder ends an order on this node and appends the entries, unless an order with another end has replaced it. The
-// expiration is local: each node ends the order by its own clock, so that a fast clock affects only its own node.
+// ExpireOrder ends an admin state on this node and appends the entries, unless an admin state with another end has
+// replaced it. The expiration is local: each node ends the admin state by its own clock, so that a fast clock affects
+// only its own node.
 func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...Entry) error {
 	return s.keep(func(w *writer) {
 		stored, found := w.order(kind, service, address)
@@ -85,8 +86,8 @@ func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expires
 	}, with...)
 }
 
-// BeginOrder notes that the beginning of an order is in the audit log, and appends the entries. The order itself stays
-// as it is, so that it is the same on each node.
+// BeginOrder records that the audit log contains the start of an admin state, and appends the entries. It does not
+// change the admin state itself, which is equal on all nodes.
 func (s *Store) BeginOrder(kind api.OrderKind, service, address string, startsAt time.Time, with ...Entry) error {
 	value, err := json.Marshal(startsAt)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Store) BeginOrder(kind api.OrderKind, service, address string, startsAt
 	}, with...)
 }
 
-// ended returns when the order in an object ends; zero: never, or it is no order.
+// ended returns the end of the admin state in an object. It returns zero without an end, and for other objects.
 func ended(o *replica.Object) (at time.Time) {
 	switch o.Kind {
 	case KindOverride, KindWeight, KindDrain:
@@ -119,7 +120,8 @@ func (w *writer) dropOrder(kind api.OrderKind, service, address string) {
 	w.delete(bucketBegun, begunKey(kind, service, address))
 }
 
-// dropBegun deletes the note that the order in an object has begun on this node; the object need not be an order.
+// dropBegun deletes the record that the admin state in an object has started on this node. The object may be of another
+// kind.
 func (w *writer) dropBegun(k replica.Key) {
 	service, address := OrderOf(k)
 	w.delete(bucketBegun, begunKey(api.OrderKind(k.Kind), service, address))

@@ -58,7 +58,7 @@ func (p page) leaf(i int) (flags uint32, key, value []byte, err error) {
 	return order.Uint32(e), both[:keySize], both[keySize:], nil
 }
 
-// keyRange is a half-open range of keys: at least min, and less than max unless that is nil.
+// keyRange is a half-open range of keys: at least min, and less than max. A nil max means no upper bound.
 type keyRange struct{ min, max []byte }
 
 func (r keyRange) admits(key []byte) bool {

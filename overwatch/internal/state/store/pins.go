@@ -8,8 +8,8 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// LoadPins returns all pins, ordered by agent id. A pin that cannot be decoded causes an error with the pin and the
-// remedy, because another certificate could take the id of an agent without a pin.
+// LoadPins returns all pins, sorted by agent id. If a pin cannot be decoded, it returns an error with the pin and the
+// remedy, because another certificate could use the id of an agent without a pin.
 func (s *Store) LoadPins() (pins []Pin, err error) {
 	err = s.read(bucketPins, func(key, value []byte) error {
 		var p Pin
@@ -52,7 +52,7 @@ func (s *Store) ChangePins(c PinChange, with ...Entry) error {
 	return s.Write(&b, with...)
 }
 
-// lockPrefix begins the keys of locks in bucketMeta, where earlier programs ignore them.
+// lockPrefix is the prefix of the keys of locks in bucketMeta. Programs of earlier versions ignore them.
 const lockPrefix = "token lock "
 
 func lockKey(service string) string { return lockPrefix + service }

@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// A record is a checksum followed by a value. The bucket of digests has a digest of each other bucket, which changes in
-// the same transaction. The digest detects missing and outdated records, the checksum detects changed records.
+// A record is a checksum followed by a value. The bucket of digests contains a digest of each other bucket, which
+// changes in the same transaction. The digest detects missing and outdated records. The checksum detects changed
+// records.
 const sumSize = 8
 
 // sum returns the checksum over a record's bucket, key and value: the first octets of a SHA-256.
@@ -30,7 +31,7 @@ func seal(bucket string, key, value []byte) []byte {
 	return append(record, value...)
 }
 
-// unseal returns the value in a record, and its checksum, which must match.
+// unseal returns the value of a record, and its checksum. It returns an error if the checksum does not match.
 func unseal(bucket string, key, record []byte) (value []byte, checksum uint64, err error) {
 	if len(record) < sumSize {
 		return nil, 0, damaged("record %q of bucket %s is too short", key, bucket)
@@ -44,7 +45,7 @@ func unseal(bucket string, key, record []byte) (value []byte, checksum uint64, e
 
 // digest is a checksum over the records of a bucket in any order.
 type digest struct {
-	records, total uint64 // their number, and the sum of their checksums
+	records, total uint64 // number of records, and sum of their checksums
 }
 
 func (d digest) encode() []byte {

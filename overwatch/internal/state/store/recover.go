@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/durable"
 )
 
-// settleFile makes sure that a sound file has the store's name:
+// settleFile ensures that a sound file has the name of the store:
 //
 //	file      copy      result
 //	sound     any       the file
@@ -53,7 +53,8 @@ func (s *Store) settleFile() error {
 	return fmt.Errorf("opening %s: %w: this user (uid %d) must be able to read and write it", s.path, err, os.Geteuid())
 }
 
-// inspect verifies a file. The error wraps errDamaged unless the file could not be opened at all, or is a schemaError.
+// inspect verifies a file. The error wraps errDamaged unless the file cannot be opened or has another schema
+// (schemaError).
 func inspect(path string) (soundness, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -77,7 +78,7 @@ func inspect(path string) (soundness, error) {
 func (s *Store) replace(why string) error {
 	_, copyErr := inspect(s.copyPath())
 	if other, ok := errors.AsType[*schemaError](copyErr); ok {
-		return other // the program of that schema can use the copy, and can tell whether this file is damaged
+		return other // the program of that schema can use the copy, and can determine whether this file is damaged
 	}
 	s.recovered = fmt.Sprintf("%s could not be used (%s)", s.path, why)
 	aside, err := s.setAside(s.path)
@@ -100,7 +101,7 @@ func (s *Store) replace(why string) error {
 	return s.create()
 }
 
-// setAside renames a damaged file to a name with the date, which it returns; "" if there is no such file.
+// setAside renames a damaged file to a name with the date and returns the name. It returns "" if there is no such file.
 func (s *Store) setAside(path string) (string, error) {
 	name := path + ".damaged-" + s.now().UTC().Format("20060102T150405.000Z")
 	err := rename(path, name)
@@ -110,14 +111,14 @@ func (s *Store) setAside(path string) (string, error) {
 	return name, err
 }
 
-// useCopy creates the store's file as a duplicate of the copy, which must be sound.
+// useCopy creates the store's file from a sound copy.
 func (s *Store) useCopy() error {
 	info, err := os.Stat(s.copyPath())
 	if err != nil {
 		return err
 	}
 	if err := duplicate(s.copyPath(), s.path); err != nil {
-		// The disk may be full. Then the copy itself is renamed.
+		// If the disk is full, rename the copy instead.
 		if renameErr := rename(s.copyPath(), s.path); renameErr != nil {
 			return fmt.Errorf("restoring %s: %w", s.path, errors.Join(err, renameErr))
 		}
@@ -143,10 +144,10 @@ func (s *Store) clearLeftovers() error {
 	return nil
 }
 
-// newEnding ends the names of unfinished files.
+// newEnding is the suffix of unfinished files.
 const newEnding = ".new-"
 
-// writeWhole writes a file atomically: the file receives its name when it is complete and on disk.
+// writeWhole writes a file atomically: it gives the file its name when the file is complete and on disk.
 func writeWhole(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newEnding+"*")
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 )
 
 // Refused reports whether an operator has revoked the agent's certificate, permanently or until another certificate
-// enrols.
+// enrolls.
 func (p *Pin) Refused() bool { return p.Revoked || p.Superseded != [32]byte{} }
 
-// keepsOut reports whether this refused pin has precedence over another pin of the agent.
+// keepsOut reports whether this rejected pin has precedence over another pin of the agent.
 func (p *Pin) keepsOut(other *Pin) bool {
 	return p.Revoked || p.Superseded != [32]byte{} && p.Superseded == sha256.Sum256(other.CertificateDER)
 }
@@ -31,8 +31,8 @@ func (s *Store) LoadPin(agentID string) (p Pin, found bool, err error) {
 	return p, true, nil
 }
 
-// putPin stores a pin. A refused pin is replicated to all nodes. Other pins do not replace a refusal of another node
-// that has arrived in the meantime.
+// putPin stores a pin. A rejected pin is replicated to all nodes. Other pins do not replace a revocation of another
+// node that has arrived in the meantime.
 func (b *Batch) putPin(p Pin) {
 	value, err := json.Marshal(p)
 	p.Unreported = false // local to this node
@@ -80,7 +80,7 @@ func (b *Batch) withdraw(bucket, record string, key replica.Key, alone bool) {
 	})
 }
 
-// revocation returns the replicated refusal of an agent. ok is false if the agent has no refusal.
+// revocation returns the replicated revocation of an agent. ok is false if the agent is not revoked.
 func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
 	if w.table == nil {
 		return p, false
@@ -89,7 +89,7 @@ func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
 	return p, there && !o.Deleted && json.Unmarshal(o.Value, &p) == nil && p.Refused()
 }
 
-// decide stores a decision as a replicated object, unless the object already has the value.
+// decide stores a replicated object, unless the object already has the value.
 func (w *writer) decide(key replica.Key, value json.RawMessage) {
 	if w.table == nil || w.err != nil {
 		return
@@ -118,7 +118,7 @@ func (w *writer) followLock(o *replica.Object) {
 	}
 }
 
-// followRevocation stores the refusal of an agent, or deletes its pin. A deletion does not affect a later pin. The
+// followRevocation stores the revocation of an agent, or deletes its pin. A deletion does not affect a later pin. The
 // clocks of nodes may differ by replica.MaxAhead.
 func (w *writer) followRevocation(o *replica.Object) {
 	key := []byte(o.Name)
@@ -140,13 +140,13 @@ func (w *writer) followRevocation(o *replica.Object) {
 	}
 }
 
-// refusals adds the refused pins and the locks to the values of objects.
+// refusals adds the rejected pins and the locks to the values of objects.
 func (s *Store) refusals(values map[replica.Key]json.RawMessage) error {
 	err := s.read(bucketPins, func(key, value []byte) error {
 		var p Pin
 		if !bytes.Contains(value, []byte(`"revoked":true`)) && !bytes.Contains(value, []byte(`"superseded":`)) ||
 			json.Unmarshal(value, &p) != nil || !p.Refused() {
-			return nil //nolint:nilerr // LoadPins reports a pin that cannot be read
+			return nil //nolint:nilerr // LoadPins reports an unreadable pin
 		}
 		p.Unreported = false
 		decision, err := json.Marshal(p)

@@ -15,9 +15,9 @@ const schema = 4
 
 var (
 	schemaKey        = []byte("schema")  // 4 bytes, big-endian
-	programKey       = []byte("program") // the program that first wrote this schema: its name and version
-	serialKey        = []byte("serial")  // 4 bytes, big-endian: the upper bound of the assigned SOA serials
-	creationTimesKey = []byte("births")  // when the domains of the file came into it, as package control encodes it
+	programKey       = []byte("program") // name and version of the program that first wrote this schema
+	serialKey        = []byte("serial")  // 4 bytes, big-endian: upper bound of the assigned SOA serials
+	creationTimesKey = []byte("births")  // times at which domains were added to the file, as encoded by package control
 )
 
 // confirmSchema returns an error if the open store has no schema.
@@ -35,7 +35,7 @@ func (w *writer) writeSchema(program string) {
 	w.put(bucketMeta, programKey, []byte(program))
 }
 
-// addBuckets makes the buckets that are missing.
+// addBuckets creates missing buckets.
 func (w *writer) addBuckets(names ...string) {
 	for _, name := range names {
 		if w.err != nil || w.tx.Bucket([]byte(name)) != nil {
@@ -82,8 +82,8 @@ func CheckSchema(dir string) error {
 	return refuseOtherSchema(path, f, info.Size())
 }
 
-// refuseOtherSchema returns a schemaError if the file has another schema, because contents of another schema must not
-// be treated as damage. It accepts a file without a readable schema.
+// refuseOtherSchema returns a schemaError if the file has another schema, because data of another schema must not be
+// treated as damage. It accepts a file without a readable schema.
 func refuseOtherSchema(path string, r io.ReaderAt, size int64) error {
 	m, _, err := readMetas(r, size)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Pin is the stored certificate of an agent with the services that it has proved.
 type Pin struct {
-	// AgentID is the id that the certificate is pinned for.
+	// AgentID is the id of the agent with the pinned certificate.
 	AgentID        string          `json:"agent_id"`
 	CertificateDER []byte          `json:"certificate"`
 	Region         string          `json:"region"`
@@ -20,24 +20,24 @@ type Pin struct {
 	Revoked        bool            `json:"revoked,omitempty"`
 	RevokedAt      time.Time       `json:"revoked_at,omitzero"`
 	RevokedReason  string          `json:"revoked_reason,omitempty"`
-	// Superseded, unless zero, is the SHA-256 of a certificate that an operator has unpinned. Then no certificate is
-	// pinned, and the agent may pin any other certificate.
+	// Superseded, unless zero, is the SHA-256 of a certificate that an operator has unpinned. No certificate is then
+	// pinned, and the agent may enroll with any other certificate.
 	Superseded [32]byte `json:"superseded,omitzero"`
-	// Unreported is true until the first accepted heartbeat or transition of the agent after it was pinned.
+	// Unreported is true from the pinning of the agent until its first accepted heartbeat or transition.
 	Unreported bool `json:"unreported,omitempty"`
 }
 
 // TokenLock is a service with tokens that admit no new agents.
 type TokenLock struct {
 	Service string `json:"service"`
-	// names of the tokens, which do not reveal them: identity.TokenMark for no certificate
+	// Tokens contains names that do not reveal the tokens: identity.TokenMark without a certificate.
 	Tokens  [][16]byte `json:"tokens"`
 	AgentID string     `json:"agent_id"`
 	Reason  string     `json:"reason"`
 	At      time.Time  `json:"at"`
 }
 
-// PinChange holds changes of pins and locks that are stored together.
+// PinChange contains changes of pins and locks that are stored together.
 type PinChange struct {
 	Put    []Pin
 	Drop   []string // agent ids
@@ -50,7 +50,7 @@ type PinChange struct {
 // PinnedService is a service with a token that an agent has proved.
 type PinnedService struct {
 	Name      string    `json:"name"`
-	TokenMark [16]byte  `json:"token_mark"` // of the proved token: identity.TokenMark
+	TokenMark [16]byte  `json:"token_mark"` // identity.TokenMark of the proved token
 	ProvedAt  time.Time `json:"proved_at"`
 }
 

@@ -21,8 +21,8 @@ import (
 // maxSubject bounds a subject, in octets.
 const maxSubject = 200
 
-// maxMailOctets bounds the octets to read from a mail server: its certificates and its responses of some hundred octets
-// each. net/smtp reads lines of any length.
+// maxMailOctets is the maximum number of octets read from a mail server, for its certificates and responses. net/smtp
+// reads lines of any length.
 const maxMailOctets = 64 << 10
 
 // email sends messages by SMTP (RFC 5321), with TLS from the start at port 465 (RFC 8314) and STARTTLS (RFC 3207) at

@@ -54,10 +54,10 @@ func post(ctx context.Context, client *http.Client, to string, body any) error {
 	return do(client, req)
 }
 
-// maxReply bounds the octets to read from a response, so that its connection can be reused.
+// maxReply is the maximum number of octets read from a response, so that its connection can be reused.
 const maxReply = 64 << 10
 
-// do sends a request, and returns an error for a response other than 2xx. The error omits the URL, which may be secret.
+// do sends a request, and returns an error for a status other than 2xx. The error omits the URL, which may be secret.
 func do(client *http.Client, req *http.Request) error {
 	resp, err := client.Do(req)
 	if err != nil {

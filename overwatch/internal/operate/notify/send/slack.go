@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxSlack bounds a text, in octets: Slack truncates texts of more than 40 000 characters.
+// maxSlack is the maximum size of a text in octets. Slack truncates texts of more than 40 000 characters.
 const maxSlack = 30_000
 
 // slack posts messages to an incoming webhook of Slack or of a compatible service, such as Mattermost.
