@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Limits of the answers to rejected messages, which any sender can cause. An answer costs a signature (about 25 µs) and
-// a verification (about 60 µs), so that a flood uses at most a few percent of a core.
+// Limits of the answers to rejected messages, which any sender can cause. An answer costs a signature (about 25 µs)
+// and a verification (about 60 µs), so that a flood uses at most a few percent of a core.
 const (
 	answersPerSecond = 100 // per bucket
 	answersBurst     = 200
