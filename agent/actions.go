@@ -2,8 +2,7 @@ package agent
 
 import "gslb.internal/shared/command"
 
-// Actions returns the commands of the agent's program besides running, such as --validate and
-// --status.
+// Actions returns the commands of the agent's program in addition to running, such as --validate and --status.
 func Actions() []command.Action {
 	return []command.Action{
 		{Flag: "status", Summary: "tell how the process that runs is doing", Do: Status},

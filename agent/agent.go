@@ -1,9 +1,9 @@
-// Package agent is the program that runs next to an application. It checks the configured backends
-// and reports their health to every overwatch node. Run wires the parts and decides the order in
-// which they start and stop. Command gslb-agent and the launcher gslb call it.
+// Package agent is the program that runs next to an application. It checks the configured backends and reports their
+// health to every overwatch node. Run connects the parts and determines the order in which they start and stop. Command
+// gslb-agent and the launcher gslb call it.
 //
-// Calls of Run share only the data directory, which a second agent cannot take. The package never
-// decides a DNS answer: overwatch nodes do.
+// Calls of Run share only the data directory, which excludes a second agent. The package never decides a DNS answer:
+// overwatch nodes do.
 package agent
 
 import (
@@ -54,7 +54,7 @@ type Options struct {
 // settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	hangups := make(chan os.Signal, 1) // further signals during the wait are for the same reload
-	// a signal during the start waits as well; otherwise it would end the process
+	// A signal during the start also waits. Without Notify, it would end the process.
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	handover, stopHandover := handovers()
@@ -178,14 +178,14 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// nextEpoch returns a function that makes a later epoch of this process, for report.Options.
+// nextEpoch returns a function that returns a later epoch of this process, for report.Options.
 func nextEpoch(dataDir string) func(atLeast uint64) uint64 {
 	return func(atLeast uint64) uint64 {
 		now := time.Now()
 		if wanted := time.UnixMilli(int64(atLeast)); wanted.After(now) {
 			now = wanted
 		}
-		epoch, _ := identity.NextEpoch(filepath.Join(dataDir, epochFile), now) // usable even if it was not stored
+		epoch, _ := identity.NextEpoch(filepath.Join(dataDir, epochFile), now) // usable even if the file could not be written
 		return max(epoch, atLeast)
 	}
 }
@@ -205,7 +205,7 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 	return logger.With().Str("component", name).Logger()
 }
 
-// watched returns the backend b at an address, with a share of the weight.
+// watched returns the backend b with an address and a share of the weight.
 func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
 	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec(),
 		WatchSocket: b.HealthCheck.Watch != model.WatchOff}

@@ -59,9 +59,9 @@ func (d *discovery) setConfig(c *config.Config) {
 	d.readChanged(true)
 }
 
-// readChanged reads the changed files, and reports whether the backends have changed. A changed file is read when two
-// consecutive calls find the same file, since it may be incomplete before. A file is removed when two consecutive calls
-// do not find it. With atOnce, a missing file is removed and a new file is read without a second call.
+// readChanged reads the changed files, and reports whether the backends have changed. A changed file may be incomplete,
+// so it is read when two consecutive calls find the same file. A file is removed when two consecutive calls do not find
+// it. With atOnce, a single call is sufficient for a missing or new file.
 func (d *discovery) readChanged(atOnce bool) bool {
 	named := map[string]*config.BackendsFrom{}
 	for i := range d.config.Agent.BackendsFrom {
@@ -100,7 +100,7 @@ func (d *discovery) readChanged(atOnce bool) bool {
 	return d.startDrains(before)
 }
 
-// logGone logs that a file with this number of backends was removed.
+// logGone logs the removal of a file with this number of backends.
 func (d *discovery) logGone(path string, backends int) {
 	if len(d.removedLines) >= maxFiles {
 		clear(d.removedLines)
@@ -123,8 +123,8 @@ func frequencyNote(last bool) string {
 }
 
 // activatePending activates the pending backends of files and targets, each source as a whole. A source with a backend
-// of another source stays pending with a fault. activatePending retries while it makes progress, so that a backend can
-// move between files in any order.
+// of another source stays pending with a fault. activatePending repeats the search after each success, so that a
+// backend can move between files in any order.
 func (d *discovery) activatePending() {
 	for hasProgress := true; hasProgress; {
 		hasProgress = false

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/agent/internal/predict"
 )
 
-// startDrains starts the drain of backends that were discovered before and no longer are, ends drains that are over,
-// and reports whether the set of backends to check has changed.
+// startDrains starts the drain of backends that are no longer discovered, and ends completed drains. It reports whether
+// the set of backends to check has changed.
 func (d *discovery) startDrains(before []monitor.Backend) bool {
 	after := d.discovered()
 	if over := d.config.Agent.DrainTime; over > 0 {

@@ -18,8 +18,8 @@ import (
 type source struct {
 	from        *config.BackendsFrom // of a file
 	target      *config.Backend      // of a target
-	lastInfo    fs.FileInfo          // of the file at the last call; nil if it was missing
-	readInfo    fs.FileInfo          // of the file at the last reading; nil if it must be read
+	lastInfo    fs.FileInfo          // file at the last call; nil if it was missing
+	readInfo    fs.FileInfo          // file at the last reading; nil if it must be read
 	next        []monitor.Backend    // pending backends
 	pending     bool                 // next waits for activatePending
 	backends    []monitor.Backend    // active
@@ -29,7 +29,7 @@ type source struct {
 	lines       logging.Lines // limits the log lines about faults
 }
 
-// logFault logs a change of the fault: wrong for a new fault, right for its end.
+// logFault logs a change of the fault: wrong for a new fault, right after its end.
 func (s *source) logFault(wrong, right string) {
 	if s.fault == s.loggedFault {
 		return

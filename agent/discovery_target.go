@@ -23,8 +23,7 @@ func newBook(r config.Resolver) *resolve.Book {
 		Changed: func() {}}) // findTargets polls instead
 }
 
-// followTargets makes the Book follow the targets of the configuration, and no others. Targets that were there before
-// keep their addresses.
+// followTargets makes the Book resolve exactly the targets of the configuration. Existing targets keep their addresses.
 func (d *discovery) followTargets() {
 	before, names := d.targets, map[string]bool{}
 	d.targets = map[string]*source{}
@@ -75,7 +74,7 @@ func (d *discovery) findTargets() {
 }
 
 // spread returns a backend for each address, at most maxAddresses. Addresses in use precede new addresses. The backends
-// share the target's weight equally, but each has at least 1.
+// have equal parts of the target's weight, but at least 1.
 func (s *source) spread(found []netip.Addr) (list []monitor.Backend) {
 	inUse := func(a netip.Addr) bool {
 		return slices.ContainsFunc(s.backends, func(b monitor.Backend) bool { return b.Address == a })

@@ -18,7 +18,7 @@ import (
 )
 
 // loadIdentity returns the agent's certificate and key. The first start creates them. Without agent_id, the name in the
-// certificate is the agent id, so that a host may be renamed.
+// certificate is the agent id, so that the agent id is independent of the host name.
 func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity, error) {
 	certificate, key := filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile)
 	name := cfg.Agent.Identity.AgentID
@@ -91,7 +91,7 @@ func watchExpiry(ctx context.Context, ends time.Time, logger zerolog.Logger) err
 	ticker := time.NewTicker(expiryEvery)
 	defer ticker.Stop()
 	for {
-		tellExpiry(ends.Round(0), time.Now().Round(0), logger) // the validity is about wall clocks
+		tellExpiry(ends.Round(0), time.Now().Round(0), logger) // validity uses wall clocks
 		select {
 		case <-ctx.Done():
 			return nil

@@ -22,10 +22,10 @@ import (
 )
 
 // noticesName is the name of the file in data_dir with which --notify sends drains to the agent. It survives a restart
-// of the agent. Other users can read it, since a hook of a service manager runs as root.
+// of the agent. Other users can read it, because a hook of a service manager runs as root.
 const noticesName = "agent.draining"
 
-// maxNotices is the maximum size of the file, in octets: each backend of an agent and more.
+// maxNotices is the maximum size of the file in octets. It is sufficient for all backends of an agent.
 const maxNotices = 1 << 20
 
 // notices are the backends that drain by --notify.
@@ -43,7 +43,7 @@ func (n *notices) has(b *wire.Backend) bool {
 	return found
 }
 
-// backendID returns the id of a backend, as the API spells it.
+// backendID returns the id of a backend in the format of the API.
 func backendID(b *wire.Backend) string {
 	return b.Service + ":" + b.Address.String() + ":" + strconv.Itoa(int(b.Port))
 }
@@ -150,7 +150,7 @@ func notifyAction() command.Action {
 	}
 }
 
-// do stores the notice for the agent with a configuration. With wait it returns after the drain.
+// do stores the notice for the agent with a configuration. With wait, it returns after the drain.
 func (n *notification) do(configPath string, out io.Writer) error {
 	cfg, err := config.Load(configPath)
 	if err != nil {

@@ -12,16 +12,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// outlook is the agent's report about its backends: results of checks, early warnings and drains.
-// Any goroutine may use it.
+// outlook is the content of the agent's report: results of checks, early warnings and drains. Any goroutine may use it.
 type outlook struct {
 	checks   *monitor.Monitor
 	warnings *predict.Watch
 	// draining is the time, in milliseconds, over which the backends drain; 0 without a drain.
 	draining atomic.Uint32
-	// leaving are single backends that drain, each for good, and the time over which.
+	// leaving contains single backends that drain permanently, with the duration of the drain.
 	leaving atomic.Pointer[map[predict.Target]uint32]
-	// notices are the backends that drain by --notify, over noticeOver.
+	// notices contains the backends that drain because of --notify, over noticeOver.
 	notices    atomic.Pointer[notices]
 	noticeOver time.Duration // agent.drain_time; set before the first use
 }
@@ -50,7 +49,7 @@ func (o *outlook) drain(over time.Duration) {
 	o.draining.Store(wire.Millis(over))
 }
 
-// leave marks these backends, and no others, as draining over the given time.
+// leave marks exactly these backends as draining over the given time.
 func (o *outlook) leave(gone []predict.Target, over time.Duration) {
 	leaving := make(map[predict.Target]uint32, len(gone))
 	for _, b := range gone {
@@ -59,7 +58,7 @@ func (o *outlook) leave(gone []predict.Target, over time.Duration) {
 	o.leaving.Store(&leaving)
 }
 
-// figures returns the agent's own measurements in their wire form.
+// figures returns the agent's own metrics in their wire form.
 func (o *outlook) figures() wire.Figures {
 	cpu, memory := o.warnings.Figures()
 	f := wire.Figures{CPUPercent: hundredths(cpu), MemoryPercent: hundredths(memory), ChecksTotal: o.checks.Checks(),
@@ -70,8 +69,8 @@ func (o *outlook) figures() wire.Figures {
 	return f
 }
 
-// hundredths converts a percentage to hundredths of a percent. A figure above 0 never becomes 0,
-// which means unknown.
+// hundredths converts a percentage to hundredths of a percent. The result of a value above 0 is at least 1, because 0
+// means unknown.
 func hundredths(percent float64) uint16 {
 	if percent <= 0 {
 		return 0
@@ -79,7 +78,7 @@ func hundredths(percent float64) uint16 {
 	return uint16(min(max(math.Round(percent*100), 1), math.MaxUint16))
 }
 
-// failures returns the number of failed checks of each backend, in the form of package predict.
+// failures returns the number of failed checks of each backend in the format of package predict.
 func failures(checks *monitor.Monitor) map[predict.Target]uint64 {
 	failed := make(map[predict.Target]uint64)
 	for b, n := range checks.Failures() {

@@ -61,7 +61,7 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 		notify(service.Ready, r.logger)
 		if err != nil {
 			r.logger.Error().Err(err).Msg("the reload failed; the previous configuration stays active")
-			r.outcomes.WithLabelValues("failure").Inc() // after the log line, which has the reason
+			r.outcomes.WithLabelValues("failure").Inc() // after the log line, which contains the reason
 			continue
 		}
 		r.outcomes.WithLabelValues("success").Inc()
@@ -95,7 +95,7 @@ func (r *reload) once() error {
 	return nil
 }
 
-// look applies changes in the files of agent.backends_from and of the addresses of targets.
+// look applies changes of the files of agent.backends_from and of the addresses of targets.
 func (r *reload) look() {
 	if !r.found.readChanged(false) {
 		return

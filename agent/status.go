@@ -79,8 +79,8 @@ func takeStatus(id *identity.Identity, backends []wire.Backend, nodes []report.N
 	return s
 }
 
-// keepStatus writes the result of take for --status until ctx ends. A failure to write is logged
-// once, because the agent itself does not need the file.
+// keepStatus writes the result of take for --status until ctx ends. It logs the first write failure only, because the
+// agent does not need the file.
 func keepStatus(ctx context.Context, dataDir string, take func() status, logger zerolog.Logger) error {
 	ticker := time.NewTicker(statusEvery)
 	defer ticker.Stop()
@@ -114,10 +114,10 @@ func writeStatus(dataDir string, s status) error {
 // statusStale is the age after which a status file is outdated: the agent hangs, or cannot write the file.
 const statusStale = 15 * statusEvery
 
-// errUnwell means that the agent does not do its work. Status has written the reasons.
+// errUnwell means that the agent does not work correctly. Status has written the reasons.
 var errUnwell = errors.New("the agent is not well")
 
-// Status writes to out the state of the agent with a configuration. It returns an error if the agent does not run, if
+// Status writes the state of the agent with a configuration to out. It returns an error if the agent is not running, if
 // it has not written its state for statusStale, or if no overwatch node accepts its messages.
 func Status(configPath string, out io.Writer) error {
 	cfg, err := config.Load(configPath)

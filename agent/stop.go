@@ -33,7 +33,8 @@ type farewell struct {
 }
 
 // wait returns when the agent may stop: after the request of a stop or a handover and the end of the drain, or when
-// running ends because a part has failed. Another SIGINT or SIGTERM ends the drain. Goodbye means deregistering:
+// running ends because a part has failed. Another SIGINT or SIGTERM ends the drain. In the table, goodbye means
+// deregistering:
 //
 //	drain_on_stop  SIGTERM, SIGINT          handover (restart of the service)
 //	auto           drain, then the goodbye  neither

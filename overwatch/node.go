@@ -50,7 +50,7 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// node is an overwatch node with its parts. The node sets the references between the parts.
+// node is an overwatch node with its parts. It connects the parts to each other.
 type node struct {
 	process
 	core        *core
@@ -66,17 +66,17 @@ type node struct {
 	answer
 	history  *history.Recorder
 	journal  *journal.Journal
-	events   atomic.Pointer[events.Watcher] // nil until it is open
+	events   atomic.Pointer[events.Watcher] // nil until it is opened
 	notifier *notify.Notifier
-	api      *httpapi.Server // nil when it is off
-	metrics  *metrics.Server // nil when it is off
+	api      *httpapi.Server // nil if it is disabled
+	metrics  *metrics.Server // nil if it is disabled
 
 	patience   time.Duration // stopPatience
 	closers    []func()
-	closeStore func() // one of closers; the first call counts
+	closeStore func() // an element of closers; only the first call has an effect
 }
 
-// process holds the values that all parts of a process share.
+// process contains the common values of all parts of a process.
 type process struct {
 	configPath string
 	log        zerolog.Logger
@@ -87,7 +87,7 @@ type process struct {
 	registerer *prometheus.Registry
 }
 
-// health holds the parts between an agent report and the status of a backend.
+// health contains the parts between an agent report and the status of a backend.
 type health struct {
 	identity  *identity.Identity
 	own       control.OwnAddresses
@@ -106,7 +106,7 @@ type health struct {
 	judge     *conditions.Judge
 }
 
-// answer holds the parts between a status and a DNS packet.
+// answer contains the parts between a status and a DNS packet.
 type answer struct {
 	zones     *dnssec.Zones // nil when answers are not signed
 	keySync   *keysync.Sync // nil when answers are not signed
@@ -190,7 +190,7 @@ func (n *node) openStore(cfg *config.Config) (err error) {
 	return metrics.RegisterStore(n.registerer, n.store)
 }
 
-// openState joins the objects of the API with the configuration file. The result is the current configuration.
+// openState merges the objects of the API with the configuration file. The result is the current configuration.
 func (n *node) openState(file *config.Config, database *control.DatabaseReading) (err error) {
 	n.state, err = control.OpenState(control.StateOptions{
 		File: file, Started: n.started, Store: n.store, Logging: n.logging, Database: database,
@@ -230,7 +230,7 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 	return err
 }
 
-// openAudit opens the audit log, and the log of refused requests, which adds bounded entries to it.
+// openAudit opens the audit log, and the log of rejected requests, which adds a limited number of entries to it.
 func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
 	n.audit, err = audit.Open(audit.Options{Store: n.store, Retention: cfg.Audit.Retention,
 		Logger: n.part("audit")})
@@ -314,7 +314,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return fmt.Errorf("loading the servers that the API created: %w", err)
 	}
-	n.closers = append(n.closers, func() { _ = n.declared.Wait() }) // its error is openDNS's
+	n.closers = append(n.closers, func() { _ = n.declared.Wait() }) // openDNS returns the error
 	n.declared.Go(func() (err error) {
 		defer n.targets.Await(ctx, cfg, control.StartAwaits)()
 		if err := control.Declare(ctx, n.registry, n.targets, cfg); err != nil {

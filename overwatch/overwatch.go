@@ -1,5 +1,5 @@
 // Package overwatch assembles an overwatch node: it receives agent reports, checks backends, decides the addresses in
-// DNS answers, and explains the decisions to operators. The package owns the order in which the node's parts are
+// DNS answers, and explains the decisions to operators. The package determines the order in which the node's parts are
 // opened, run and stopped; the packages below internal do the work. The programs gslb-overwatch and gslb call Run,
 // Validate and Actions.
 //

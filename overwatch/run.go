@@ -19,7 +19,7 @@ import (
 // more time.
 const stopPatience = 10 * time.Second
 
-// errHanging is the error of run if parts do not stop within stopPatience. The caller must not wait for them either.
+// errHanging is the error of run if parts do not stop within stopPatience. The caller must not wait for these parts.
 var errHanging = errors.New(
 	"the disk of data_dir takes too long: ended without storing the latest " +
 		"statuses of backends at least")
@@ -141,7 +141,7 @@ func (n *node) notifyManager(state func() error) {
 	}
 }
 
-// watchdog reports to the service manager that the process is alive, as long as the registry and the publication make
+// watchdog reports to the service manager that the process is alive while the registry and the publication make
 // progress. Unanswered queries in a flood do not stop the reports.
 func (n *node) watchdog(ctx context.Context) error {
 	err := service.Watch(ctx, func(ctx context.Context) error {

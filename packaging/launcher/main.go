@@ -1,5 +1,5 @@
-// Command gslb is both roles in one executable. The key mode of the configuration file chooses: overwatch or agent. The
-// command itself does nothing but call the chosen role.
+// Command gslb contains both roles in one executable. The key mode of the configuration file selects the role:
+// overwatch or agent. The command only calls the selected role.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// completions are the paths where each shell looks for the completion of gslbctl.
+// completions are the paths of gslbctl's completion files for each shell.
 var completions = map[string]string{
 	"bash": "/usr/share/bash-completion/completions/gslbctl",
 	"zsh":  "/usr/share/zsh/site-functions/_gslbctl",

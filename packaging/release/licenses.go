@@ -18,14 +18,14 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// allowedLicenses are the SPDX identifiers of licenses that a library in a release may have. Each permits distribution
-// in a program with the license Apache-2.0. MPL-2.0 requires that the source of the library stays available, which the
-// text of the list states.
+// allowedLicenses contains the SPDX identifiers of the permitted licenses of libraries in a release. Each permits
+// distribution in a program with the license Apache-2.0. MPL-2.0 requires that the source of the library stays
+// available; the text of the list states this.
 var allowedLicenses = []string{
 	"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Unicode-DFS-2016",
 }
 
-// loadClassifier returns the classifier of license texts. Loading the known texts takes a second, so it is loaded once.
+// loadClassifier returns the classifier of license texts. It loads the known texts once, because this takes a second.
 var loadClassifier = sync.OnceValues(assets.DefaultClassifier)
 
 // library is a Go module, the standard library or a library of the console, in an executable.
@@ -33,12 +33,11 @@ type library struct {
 	path, version, sum string
 	source             string   // URL of the sources of a library of the console
 	licenses           []string // SPDX identifiers, sorted
-	texts              []string // the license and notice files
+	texts              []string // license and notice files
 }
 
-// libraries returns the libraries in an executable with their licenses, in the order of their paths. It reads the
-// license files in the module cache. It fails if a library has no license file, or a license that is unknown or not
-// allowed.
+// libraries returns the libraries in an executable with their licenses, sorted by path. It reads the license files in
+// the module cache. It returns an error if a library has no license file, or an unknown or forbidden license.
 func libraries(binary string) (list []library, err error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Command release makes the artifacts of a release from one commit: static binaries in archives, deb and rpm packages,
-// a CycloneDX bill of materials for each, and checksums, signed if there is a key. The same commit gives the same
-// bytes, on any machine with the same Go.
+// Command release creates the artifacts of a release from one commit: static binaries in archives, deb and rpm
+// packages, a CycloneDX bill of materials for each, and checksums, which are signed if there is a key. The same commit
+// results in the same bytes on any machine with the same Go version.
 //
-// It runs at the root of the repository; `make dist` calls it. It never publishes anything and never changes the
+// It runs at the root of the repository; `make dist` calls it. It never publishes an artifact and never changes the
 // repository outside the directory of the artifacts.
 package main
 
@@ -22,10 +22,10 @@ import (
 
 // release holds the parameters of all artifacts.
 type release struct {
-	out     string // the directory of the artifacts
-	work    string // a directory for temporary files
+	out     string // directory of the artifacts
+	work    string // directory for temporary files
 	commit  string
-	date    time.Time // of the commit: every file that is packed carries it
+	date    time.Time // time of the commit, used for every packed file
 	version string    // of all programs and packages
 }
 
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string) error {
 	if r.date, err = time.Parse(time.RFC3339, *date); err != nil {
 		return fmt.Errorf("-date: %w", err)
 	}
-	key, err := signer(*keyFile) // first, so that a bad key fails early
+	key, err := signer(*keyFile) // first, so that an invalid key fails early
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func run(ctx context.Context, args []string) error {
 	return r.sign(key)
 }
 
-// make makes all artifacts and SHA256SUMS. If only is not empty, it makes the artifacts of the programs and platforms
-// that match one of its patterns.
+// make creates all artifacts and SHA256SUMS. If only is not empty, it creates the artifacts of the programs and
+// platforms that match one of its patterns.
 func (r *release) make(ctx context.Context, only string) error {
 	patterns := strings.Split(only, ",")
 	matched := make([]bool, len(patterns))
@@ -113,7 +113,7 @@ func (r *release) make(ctx context.Context, only string) error {
 	return r.sums()
 }
 
-// artifacts makes the bill of materials, the archive and, for Linux, the packages of one program for one platform.
+// artifacts creates the bill of materials, the archive and, for Linux, the packages of one program for one platform.
 func (r *release) artifacts(ctx context.Context, p program, t target) error {
 	binary, err := r.build(ctx, p, t)
 	if err != nil {

@@ -25,13 +25,13 @@ const (
 	homepage   = "https://example.com/gslb"
 	license    = "Apache-2.0" // LICENSE, packaging/copyright
 	scriptsDir = "packaging/scripts"
-	// examplesDir has the examples, each written for the program of one role.
+	// examplesDir contains the examples. Each example is for the program of one role.
 	examplesDir = "packaging/examples/"
 	// copyrightFile is the copyright file of all packages.
 	copyrightFile = "packaging/copyright"
 )
 
-// packages makes the deb and the rpm of a program. licenses is the file of the licenses of its libraries.
+// packages creates the deb and the rpm of a program. licenses is the file with the licenses of its libraries.
 func (r *release) packages(ctx context.Context, binary, licenses string, bom []byte, p program, t target) error {
 	contents, err := r.contents(ctx, binary, licenses, bom, p)
 	if err != nil {
@@ -154,8 +154,8 @@ func (r *release) contents(ctx context.Context, binary, licenses string, bom []b
 	return list, nil
 }
 
-// forFormat returns the files of a package in one format. The deb has the upstream changelog under Debian's name, and
-// reasons for what lintian reports. In the rpm, documents are marked as such.
+// forFormat returns the files of a package in one format. The deb contains the upstream changelog under Debian's name,
+// and overrides for lintian. The rpm marks documents as such.
 func (r *release) forFormat(format string, contents files.Contents, p program) (list files.Contents, err error) {
 	docs := "/usr/share/doc/" + p.name + "/"
 	for _, c := range contents {
@@ -210,7 +210,7 @@ func (r *release) changelog(p program) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o644)
 }
 
-// renamed returns the path of a copy of an example with the words of p.examples replaced, so that it fits this program.
+// renamed returns the path of a copy of an example in which the words of p.examples are replaced for this program.
 func (r *release) renamed(from string, p program) (string, error) {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -241,8 +241,7 @@ func (r *release) compressed(from string) (string, error) {
 	return to, os.WriteFile(to, out.Bytes(), 0o644)
 }
 
-// scripts writes the scripts that run at installation and removal, with the names of the program's units, user and
-// state.
+// scripts writes the scripts of installation and removal, with the names of the program's units, user and state.
 func (r *release) scripts(p program) (nfpm.Scripts, error) {
 	var others []string
 	for _, other := range programs {

@@ -20,7 +20,7 @@ var (
 		target{"windows", "arm64"})
 )
 
-// program is one executable and the files that are packed with it.
+// program is one executable with the files in its packages.
 type program struct {
 	name, module, main string
 	summary            string // at most 79 characters
@@ -28,18 +28,18 @@ type program struct {
 	targets            []target
 	console            bool     // contains the console with its libraries
 	service            *service // nil for a tool
-	// files are the files of a package beside the executable: path in the repository to path where it is installed.
+	// files are the additional files of a package: path in the repository to installed path.
 	files map[string]string
-	// examples are pairs of words, old and new: the old ones are replaced in the examples for this program.
+	// examples are pairs of words, old and new, that are replaced in the examples for this program.
 	examples []string
 }
 
-// service describes a program as a systemd unit runs it.
+// service describes a program as a systemd service.
 type service struct {
 	unit, config string   // names of the unit and of the configuration file in /etc/gslb
-	units        []string // all that the package brings
-	state        string   // the directory of its state, which a purge removes
-	user         string   // the user, and the group, that it runs as
+	units        []string // all units of the package
+	state        string   // directory of its state, which a purge removes
+	user         string   // user and group of the service
 }
 
 var programs = []program{
@@ -125,15 +125,15 @@ var programs = []program{
 
 const infoPackage = "gslb.internal/shared/buildinfo"
 
-// build compiles a program and returns the path of the executable. It needs no C compiler and records no path of this
-// machine.
+// build compiles a program and returns the path of the executable. It needs no C compiler. The executable contains no
+// path of this machine.
 func (r *release) build(ctx context.Context, p program, t target) (string, error) {
 	path := filepath.Join(r.work, t.os+"-"+t.arch, p.name+extension(t))
 	flags := fmt.Sprintf("-s -w -X %[1]s.version=%[2]s -X %[1]s.commit=%[3]s -X %[1]s.date=%[4]s",
 		infoPackage, r.version, r.commit, r.date.UTC().Format(time.RFC3339))
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, p.main)
 	cmd.Env = append(os.Environ(), "GOOS="+t.os, "GOARCH="+t.arch, "CGO_ENABLED=0",
-		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0") // not this machine's, so that the bytes are the same elsewhere
+		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0") // fixed values, so that the bytes are equal on all machines
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, output)
 	}

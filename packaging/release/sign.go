@@ -19,7 +19,7 @@ const (
 	passwordVariable = "MINISIGN_PASSWORD" // its password, if it has one
 )
 
-// signer reads a secret key file of minisign; nil for no path.
+// signer reads a secret key file of minisign. It returns nil for an empty path.
 func signer(path string) (*minisign.PrivateKey, error) {
 	if path == "" {
 		return nil, nil
@@ -46,8 +46,8 @@ func signer(path string) (*minisign.PrivateKey, error) {
 	return &key, nil
 }
 
-// sign writes the signature SHA256SUMS.minisig, the same bytes for the same sums and key. Without a key it prints that
-// there is no signature.
+// sign writes the signature SHA256SUMS.minisig. It writes the same bytes for the same sums and key. Without a key it
+// prints that there is no signature.
 func (r *release) sign(key *minisign.PrivateKey) error {
 	sums := filepath.Join(r.out, "SHA256SUMS")
 	if key == nil {

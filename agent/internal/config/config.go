@@ -36,7 +36,7 @@ type Agent struct {
 	DataDir string `key:"data_dir" reload:"silent"`
 	// The backends that the agent checks. Required, unless `backends_from` is set.
 	Backends []Backend `key:"backends" reload:"live"`
-	// Files with further backends. The agent checks the files for changes twice per second.
+	// Files with additional backends. The agent checks the files for changes twice per second.
 	BackendsFrom []BackendsFrom `key:"backends_from" reload:"live"`
 	Resolver     Resolver       `key:"resolver" reload:"restart"`
 	Predictive   Predictive     `key:"predictive" reload:"restart"`
@@ -44,12 +44,12 @@ type Agent struct {
 	Heartbeat    Heartbeat      `key:"heartbeat" reload:"restart"`
 	// The duration of the drain after SIGTERM or SIGINT. During the drain, overwatch nodes reduce the share of the agent's
 	// backends linearly to zero; then the agent deregisters and stops. The default equals the default TTL of answers. If
-	// the TTL of your domains is longer, set this key to that TTL. `0s` deregisters without a drain. A second signal ends
-	// the drain, and so does the loss of all overwatch nodes.
+	// the TTL of your domains is longer, set this key to that TTL. `0s` deregisters without a drain. A second signal, or
+	// the loss of all overwatch nodes, ends the drain.
 	DrainTime time.Duration `key:"drain_time" default:"30s" min:"0s" max:"24h" reload:"restart"`
-	// Whether a stopping agent drains its backends. `auto`: on SIGTERM and SIGINT, because the backends also stop or are
-	// no longer reported; SIGUSR2, which the package's service sends for a restart or an upgrade, stops the agent without
-	// a drain. `always`: on SIGTERM, SIGINT and SIGUSR2. `never`: never.
+	// The signals after which a stopping agent drains its backends. `auto`: SIGTERM and SIGINT, because the backends also
+	// stop or are no longer reported. SIGUSR2, which the package's service sends for a restart or an upgrade, then stops
+	// the agent without a drain. `always`: SIGTERM, SIGINT and SIGUSR2. `never`: no signal.
 	DrainOnStop DrainOnStop `key:"drain_on_stop" default:"auto" reload:"restart"`
 }
 
@@ -63,7 +63,7 @@ const (
 	DrainNever  DrainOnStop = "never"
 )
 
-// Identity has the agent's name and region, and the tokens that prove its services.
+// Identity contains the agent's name and region, and the tokens that prove its services.
 type Identity struct {
 	// The token of all services without an entry in `service_tokens`. It must equal the token of the service in
 	// `agent_tokens` of the overwatch nodes.
@@ -94,7 +94,7 @@ type Backend struct {
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
-// Resolver has the DNS resolvers for the addresses of a `target`, and the bounds of the time between two queries.
+// Resolver contains the DNS resolvers for the addresses of a `target`, and the bounds of the time between two queries.
 type Resolver struct {
 	// The addresses and ports of DNS resolvers. The agent queries them in this order until one answers. At most 8.
 	// Default: the resolvers of the machine.
@@ -106,7 +106,7 @@ type Resolver struct {
 	MaxTTL time.Duration `key:"max_ttl" default:"5m" min:"1s" max:"24h"`
 }
 
-// BackendsFrom names files with backends, and has defaults for their entries.
+// BackendsFrom defines files with backends, and defaults for their entries.
 type BackendsFrom struct {
 	// A path or a pattern (`*`, `?`, `[a-z]`), such as `/etc/gslb/backends.d/*.yaml`. A relative path starts at the
 	// working directory of the agent. Files with the extension `.json` are JSON, all others are YAML. Required.
@@ -120,7 +120,7 @@ type BackendsFrom struct {
 // HealthCheck is the block of keys that defines a backend's health check.
 type HealthCheck = model.HealthCheck
 
-// Predictive has the early warnings, which reduce traffic before checks fail.
+// Predictive contains the early warnings, which reduce traffic before checks fail.
 type Predictive struct {
 	// Whether the agent sends early warnings, which reduce the traffic of its backends before checks fail.
 	Enabled bool `key:"enabled"`
@@ -168,7 +168,7 @@ type ErrorSource struct {
 	// The name of the metric with the error count, if the response is in the Prometheus text format: a counter, a gauge,
 	// or the name of a histogram with `_count`. With `url`, set either `metric` or `field`.
 	Metric string `key:"metric"`
-	// Selects the series of the metric by labels: label name to a regular expression (RE2) that must match the whole
+	// Labels that select the series of the metric: label name to a regular expression (RE2) that must match the whole
 	// value, such as `{code: "5.."}`. The agent adds up the matching series; without a matching series, the error count is
 	// 0.
 	Labels map[string]string `key:"labels"`
@@ -181,17 +181,18 @@ type ErrorSource struct {
 	Timeout time.Duration `key:"timeout" default:"2s"`
 }
 
-// Gossip has the addresses of the overwatch nodes and the keys that encrypt messages to them.
+// Gossip contains the addresses of the overwatch nodes and the keys that encrypt messages to them.
 type Gossip struct {
 	// The gossip key: 32 octets in base64, the same as on the overwatch nodes. Required.
 	EncryptionKey settings.Secret `key:"encryption_key"`
 	// Previous gossip keys that the agent accepts during a change of `encryption_key`.
 	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"`
-	// `host:port` of each overwatch node. Required.
+	// The overwatch nodes as `host:port`. Required.
 	OverwatchNodes []string `key:"overwatch_nodes" reload:"live"`
 }
 
-// Heartbeat has the interval of the agent's full reports, and the number of missing reports after which it is lost.
+// Heartbeat contains the interval of the agent's full reports, and the number of missing reports after which it is
+// lost.
 type Heartbeat struct {
 	// The interval of full reports. The agent reports changes immediately.
 	Interval time.Duration `key:"interval" default:"10s" min:"100ms" max:"1h"`

@@ -13,7 +13,7 @@ import (
 // maxDiscovered is the maximum size of a file of agent.backends_from in bytes: 64 backends with long checks.
 const maxDiscovered = 1 << 20
 
-// Labels of a group of targets that the agent reads. It ignores all others.
+// Labels of a group of targets that the agent uses. It ignores other labels.
 const (
 	labelService = "service"
 	labelRegion  = "region"
@@ -69,8 +69,8 @@ func (v *validator) provable() {
 	}
 }
 
-// ReadBackends reads a file of from. The error is of type settings.Problems. ReadBackends omits groups of targets in
-// other regions than the region of the agent. The caller checks for conflicts with the backends of other files.
+// ReadBackends reads a file of from. The error is of type settings.Problems. ReadBackends omits groups of targets with
+// another region than the agent. The caller checks for conflicts with the backends of other files.
 func (c *Config) ReadBackends(path string, from *BackendsFrom) ([]Backend, error) {
 	var file struct {
 		Backends []entry `key:"backends"`

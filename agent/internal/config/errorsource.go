@@ -17,8 +17,7 @@ const (
 	KindRate    = "rate"    // errors per minute
 )
 
-// minSourceTimeout is the least timeout: an application on the same host needs that long to answer
-// at all.
+// minSourceTimeout is the minimum timeout: an application on the same host needs this time for an answer.
 const minSourceTimeout = 10 * time.Millisecond
 
 // errorSource checks agent.predictive.error_rate.source, at key.
@@ -72,7 +71,7 @@ func (s *ErrorSource) Path() []string {
 	return strings.Split(s.Field, ".")
 }
 
-// Matchers returns Labels as compiled expressions. Load has checked that they compile.
+// Matchers returns Labels as compiled expressions, which Load has validated.
 func (s *ErrorSource) Matchers() map[string]*regexp.Regexp {
 	matchers := make(map[string]*regexp.Regexp, len(s.Labels))
 	for name, text := range s.Labels {

@@ -7,7 +7,7 @@ import (
 )
 
 // Load loads a configuration file and its included files. The error is of type settings.Problems and lists all
-// problems, one line each.
+// problems, one per line.
 func Load(path string) (*Config, error) {
 	c := Default()
 	err := settings.Load(path, c, settings.Options{
@@ -57,7 +57,7 @@ func (i *Identity) token(service string) settings.Secret {
 	return cmp.Or(i.ServiceTokens[service], i.ServiceToken)
 }
 
-// GossipKeys returns the gossip keys: first the key that encrypts, then the keys that only decrypt.
+// GossipKeys returns the gossip keys: first the key for encryption, then the keys for decryption only.
 func (c *Config) GossipKeys() [][]byte {
 	return settings.Keys(c.Agent.Gossip.EncryptionKey, c.Agent.Gossip.PreviousEncryptionKeys)
 }

@@ -78,8 +78,8 @@ func (v *validator) gossip() {
 	}
 }
 
-// refusedBackends warns of backends that overwatch nodes on other machines reject unless allowed_cidrs of the service
-// contains their address.
+// refusedBackends adds a warning for backends that overwatch nodes on other machines reject unless allowed_cidrs of the
+// service contains their address.
 func (v *validator) refusedBackends() {
 	a := &v.config.Agent
 	if !slices.ContainsFunc(a.Gossip.OverwatchNodes, isElsewhere) {
@@ -94,7 +94,7 @@ func (v *validator) refusedBackends() {
 	}
 }
 
-// isElsewhere reports whether an overwatch node is not at a loopback address.
+// isElsewhere reports whether an overwatch node has no loopback address.
 func isElsewhere(node string) bool {
 	host, _, err := net.SplitHostPort(node)
 	address, notAddress := netip.ParseAddr(host)
@@ -124,7 +124,7 @@ func (v *validator) predictive() {
 	}
 }
 
-// process validates the keys that every program has: data directory, log, metrics.
+// process validates the common keys of all programs: data directory, log, metrics.
 func (v *validator) process() {
 	c := v.config
 	if c.DataDir == "" {

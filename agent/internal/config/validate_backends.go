@@ -86,7 +86,7 @@ func (v *validator) backend(key string, b *Backend) {
 	v.check(key+".health_check", b.HealthCheck)
 }
 
-// target checks the host name of a backend, and converts it to canonical form.
+// target validates the host name of a backend, and converts it to canonical form.
 func (v *validator) target(key string, b *Backend) {
 	name, remedy := settings.ParseHost(b.Target)
 	switch {
@@ -99,7 +99,8 @@ func (v *validator) target(key string, b *Backend) {
 	}
 }
 
-// maxResolvers is the maximum number of agent.resolver.servers. Each dead resolver delays a query by its timeout.
+// maxResolvers is the maximum number of agent.resolver.servers. Each unreachable resolver delays a query by its
+// timeout.
 const maxResolvers = 8
 
 func (v *validator) resolver() {

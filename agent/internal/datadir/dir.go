@@ -20,9 +20,9 @@ var errLocked = errors.New("locked by another process")
 // Dir is a data directory that this process has locked.
 type Dir struct{ lock *os.File }
 
-// Open creates the directory (0700) if it is missing, locks it, and records its schema. program is
-// the agent's name and version, which an older agent shows if it finds the directory. Errors name the directory and the
-// remedy; two of them are a directory locked by another agent and one written by a newer version.
+// Open creates the directory (0700) if it is missing, locks it, and records its schema. program is the agent's name and
+// version, for the error message of an older agent. Errors name the directory and the remedy. A directory that another
+// agent has locked, or a newer version has written, is an error.
 func Open(path, program string) (*Dir, error) {
 	if err := create(path); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func create(path string) error {
 		plain(err))
 }
 
-// take locks the file and writes this process's number into it.
+// take locks the file and writes the id of this process into it.
 func take(lock *os.File, path string) error {
 	err := tryLock(lock)
 	if errors.Is(err, errLocked) {
@@ -75,7 +75,7 @@ func take(lock *os.File, path string) error {
 	return nil
 }
 
-// holder describes the process that has the lock, by the contents of the lock file.
+// holder returns a text about the process that holds the lock, from the content of the lock file.
 func holder(lock *os.File) string {
 	text, err := io.ReadAll(io.NewSectionReader(lock, 0, 20))
 	pid, convErr := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -98,7 +98,7 @@ func InUse(path string) bool {
 	return errors.Is(tryLock(lock), errLocked)
 }
 
-// plain returns the system's reason without the path, for an error that already names the path.
+// plain returns the reason of a system error without the path, for a message that contains the path.
 func plain(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

@@ -56,9 +56,8 @@ func clearLeftovers(path string) error {
 	return nil
 }
 
-// CheckSchema returns the error that Open would return for a directory of a newer version or with a
-// broken schema file. It changes nothing. It returns nil for a directory that this user may not
-// read.
+// CheckSchema returns the error that Open would return for a directory of a newer version or with an invalid schema
+// file. It has no side effects. It returns nil for a directory that this user may not read.
 func CheckSchema(path string) error {
 	if _, err := readSchema(path); !errors.Is(err, fs.ErrPermission) {
 		return err
@@ -66,8 +65,8 @@ func CheckSchema(path string) error {
 	return nil
 }
 
-// readSchema returns the schema of a directory, 0 if it has no schema file. A schema newer than this program's is an
-// error.
+// readSchema returns the schema of a directory, or 0 without a schema file. A newer schema than the schema of this
+// program is an error.
 func readSchema(path string) (int, error) {
 	name := filepath.Join(path, schemaFile)
 	f, err := os.Open(name)

@@ -18,14 +18,14 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Limits of the listener. Any client that reaches the address may connect, so a client must not exhaust the memory or
+// Limits of the listener. Any client that reaches the address may connect, and must not exhaust the memory or
 // descriptors of the checks.
 const (
 	maxConnections = 32
 	maxInFlight    = 4
-	headerTime     = 5 * time.Second  // to read a request
+	headerTime     = 5 * time.Second  // for reading a request
 	answerTime     = 15 * time.Second // for the whole exchange: the default timeout of Prometheus is 10 s
-	idleTime       = 2 * time.Minute  // two scrapes of the usual interval
+	idleTime       = 2 * time.Minute  // twice the usual scrape interval
 	maxHeader      = 16 << 10         // bytes
 	stopTime       = time.Second
 )
@@ -36,8 +36,7 @@ type Server struct {
 	http     *http.Server
 }
 
-// Listen opens the address. Requests are answered once Run is called. Errors of single connections
-// are logged for debugging.
+// Listen opens the address. Requests wait until Run. Errors of single connections are logged at debug level.
 func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) (*Server, error) {
 	listener, err := open(address)
 	if err != nil {
@@ -65,7 +64,7 @@ func Try(address string) error {
 	return listener.Close()
 }
 
-// open listens on an address. Its errors leave out the address and name the remedy.
+// open listens on an address. Its errors name the remedy and omit the address.
 func open(address string) (net.Listener, error) {
 	listener, err := segment.Listen(settings.ListenNetwork("tcp", address), address)
 	if err == nil {

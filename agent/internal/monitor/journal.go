@@ -31,7 +31,7 @@ type journal struct {
 	entries tokenbucket.Bucket
 	// changes is the number of changes that were not logged yet.
 	changes int
-	// blind is true while this host cannot perform checks; told is the last logged value of blind.
+	// blind is true while this host cannot perform checks. told is the last logged value of blind.
 	blind, told bool
 }
 

@@ -18,7 +18,7 @@ type lister interface {
 	List() (sockets.Set, error)
 }
 
-// watchSockets lists the listening sockets until ctx ends, and starts checks of backends that have lost their socket
+// watchSockets lists the listening sockets until ctx ends, and requests checks of backends that have lost their socket
 // since the previous list. It returns immediately if the system does not provide the list. Then only checks detect
 // failures.
 func (m *Monitor) watchSockets(ctx context.Context) {
@@ -48,10 +48,10 @@ func (m *Monitor) watchSockets(ctx context.Context) {
 	}
 }
 
-// presence has the watches with a listening socket in the last list.
+// presence contains the watches with a listening socket in the last list.
 type presence map[*watch]bool
 
-// update lists the sockets if a watch needs the list, and hurries the watches of local backends that lost their socket.
+// update lists the sockets if a watch needs the list, and calls hurry for local backends that lost their socket.
 func (p *presence) update(l lister, watches []*watch, local func(netip.Addr) bool) error {
 	next := presence{}
 	var set sockets.Set
@@ -91,7 +91,7 @@ func isLocal(addr netip.Addr) bool {
 	}
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return true // a check of a remote backend does no harm
+		return true // a check of a remote backend is harmless
 	}
 	for _, one := range all {
 		if n, ok := one.(*net.IPNet); ok && n.IP.Equal(addr.AsSlice()) {

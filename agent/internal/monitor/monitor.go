@@ -21,7 +21,7 @@ type Monitor struct {
 	watches atomic.Pointer[[]*watch] // in the order of the configuration; never edited
 
 	mu    sync.Mutex   // locked by Run and Replace while they start and stop watches
-	begin func(*watch) // starts a watch; nil while Run is not running
+	begin func(*watch) // starts a watch; nil while Run is not active
 }
 
 // New prepares the checks. Run starts them.
@@ -56,9 +56,9 @@ func (m *Monitor) prepare(backends []Backend) ([]*watch, error) {
 	return watches, nil
 }
 
-// Run checks the backends until ctx ends, and returns when every check has ended. It calls changed
-// for every change of a backend's state, the first result included. The call is made by the
-// backend's goroutine and must not block. Run must be called once.
+// Run checks the backends until ctx ends, and returns when every check has ended. It calls changed after every change
+// of a backend's state, including the first result. The goroutine of the backend calls changed, which must not block.
+// Run must be called once.
 func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 	m.mu.Lock()
 	m.begin = func(w *watch) { w.begin(ctx, changed) }

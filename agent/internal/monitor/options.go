@@ -25,7 +25,7 @@ type Backend struct {
 	WatchSocket bool
 }
 
-// String returns the id of the backend, as the API spells it.
+// String returns the id of the backend in the format of the API.
 func (b Backend) String() string {
 	return b.Service + ":" + b.Address.String() + ":" + strconv.Itoa(int(b.Port))
 }
@@ -58,7 +58,7 @@ func canonical(list []Backend) ([]Backend, error) {
 	return backends, fits(backends)
 }
 
-// fits returns an error if a message cannot contain the reports about the backends, each with the longest error text.
+// fits returns an error if the reports about the backends, each with the longest error text, do not fit into a message.
 func fits(backends []Backend) error {
 	m := wire.Heartbeat{Region: strings.Repeat("x", wire.MaxRegion), Version: strings.Repeat("x", wire.MaxVersion)}
 	for _, b := range backends {

@@ -14,7 +14,7 @@ import (
 )
 
 // startSpread is the time within which all first checks start. It spreads the checks of backends with the same
-// interval, and a restarted agent knows the state of its backends within a second.
+// interval. A restarted agent knows the state of its backends within a second.
 const startSpread = time.Second
 
 // prober performs a check. *check.Prober implements it.

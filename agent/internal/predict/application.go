@@ -19,8 +19,7 @@ type application struct {
 	value  prometheus.Gauge
 }
 
-// newApplication returns the reader of error_rate.source, or nil without a source. It registers the
-// metrics in both cases.
+// newApplication returns the reader of error_rate.source, or nil without a source. It always registers the metrics.
 func newApplication(o Options) *application {
 	a := &application{
 		trend: newTrend(o.ErrorRate),
@@ -39,8 +38,8 @@ func newApplication(o Options) *application {
 	return a
 }
 
-// lookAtSource reads the errors of the application, which affect all backends. A failed reading does not change the
-// warning.
+// lookAtSource reads the error count of the application, which applies to all backends. A failed reading does not
+// change the warning.
 func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (changed bool) {
 	a := w.source
 	value, err := a.read(ctx)

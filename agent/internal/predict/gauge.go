@@ -17,11 +17,11 @@ const cgroupRoot = "/sys/fs/cgroup"
 // goroutine.
 type Gauge struct {
 	group cgroup
-	// Of the previous reading of the processor.
+	// State of the previous reading of the processor.
 	at      time.Time
 	used    time.Duration // by the group
 	host    cpu.TimesStat
-	limited bool // it was the group's
+	limited bool // the reading was of the control group
 	known   bool
 }
 
@@ -59,7 +59,7 @@ func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
 	return percent, nil
 }
 
-// errFirstReading means that there is no earlier reading to compare with.
+// errFirstReading means that there is no previous reading.
 var errFirstReading = errors.New("the processor was read for the first time")
 
 // hostBusy returns the percentage of the time from a to b in which processors worked.

@@ -23,9 +23,9 @@ type Meter interface {
 	Memory(ctx context.Context) (percent float64, err error)
 }
 
-// Options are the inputs of New. All are required but UserAgent.
+// Options are the inputs of New. All except UserAgent are required.
 type Options struct {
-	config.Predictive // as config.Load has checked it; figures are measured even if it is not enabled
+	config.Predictive // validated by config.Load; the machine is measured even if it is disabled
 	UserAgent         string
 	Meter             Meter
 	// Failures returns the number of failed checks of each current backend since the start.

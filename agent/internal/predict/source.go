@@ -78,7 +78,7 @@ func (r *reader) read(ctx context.Context) (float64, error) {
 	return value, nil
 }
 
-// what returns the name of the number that is read, as in the configuration, for errors and the log.
+// what returns the configured name of the number, for errors and the log.
 func (r *reader) what() string {
 	if r.source.Metric != "" {
 		return "metric " + r.source.Metric
@@ -86,10 +86,10 @@ func (r *reader) what() string {
 	return "field " + r.source.Field
 }
 
-// errLargeSource means that the answer is longer than maxSourceBody.
+// errLargeSource means that the response is longer than maxSourceBody.
 var errLargeSource = errors.New("it answered with more than 8 MiB")
 
-// bounded reads up to a limit. More data is an error, not an end of file.
+// bounded reads up to a limit. It returns an error for more data.
 type bounded struct {
 	from io.Reader
 	left int

@@ -78,11 +78,11 @@ func New(o Options) (*Watch, error) {
 	return w, nil
 }
 
-// secondReading is the time between the first reading of the processor and the second. An agent that restarts under
-// load has no warning until then.
+// secondReading is the time between the first two readings of the processor. Without it, a restarted agent under load
+// would have no warning for a whole interval.
 const secondReading = time.Second
 
-// Run measures the figures until ctx ends. It calls changed after each change of a warning. changed must not block.
+// Run measures the machine until ctx ends. It calls changed after each change of a warning. changed must not block.
 func (w *Watch) Run(ctx context.Context, changed func()) error {
 	ticker := time.NewTicker(w.options.CheckInterval)
 	defer ticker.Stop()
@@ -104,7 +104,7 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 	}
 }
 
-// look measures all figures and reports whether a warning changed.
+// look performs all measurements and reports whether a warning changed.
 func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 	next := &state{errors: make(map[Target]bool)}
 	w.half = false
@@ -131,7 +131,7 @@ func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 	return changed
 }
 
-// measure measures a figure of the machine. It logs only the first of consecutive failures.
+// measure performs a measurement of the machine. It logs only the first of consecutive failures.
 func (w *Watch) measure(ctx context.Context, name string, which int,
 	read func(context.Context) (float64, error)) (value float64, ok bool) {
 	value, err := read(ctx)
@@ -139,7 +139,7 @@ func (w *Watch) measure(ctx context.Context, name string, which int,
 		w.percent.WithLabelValues(name).Set(value)
 		return value, true
 	}
-	w.percent.DeleteLabelValues(name) // an old figure is no figure
+	w.percent.DeleteLabelValues(name) // an outdated value would be misleading
 	if errors.Is(err, errFirstReading) {
 		w.half = true
 	} else if ctx.Err() == nil && !w.blind[which] {
@@ -159,7 +159,7 @@ func (w *Watch) judge(name string, t *threshold, value float64) (changed bool) {
 	return true
 }
 
-// lookAtErrors follows the error rate of each backend by its failed checks.
+// lookAtErrors updates the error rate of each backend from its failed checks.
 func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
 	failures := w.options.Failures()
 	for target, total := range failures {
@@ -186,7 +186,7 @@ func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
 	return changed
 }
 
-// tell logs a signal that changed.
+// tell logs a changed signal.
 func (w *Watch) tell(name string, t *threshold, value float64, backend string) {
 	event := w.options.Logger.Info()
 	if t.set {
@@ -213,7 +213,7 @@ func (w *Watch) Warnings(t Target) wire.Warnings {
 	return warnings
 }
 
-// Figures returns the last use of CPU and memory, in percent; 0 if unknown.
+// Figures returns the latest use of CPU and memory in percent, or 0 if it is unknown.
 func (w *Watch) Figures() (cpu, memory float64) {
 	now := w.state.Load()
 	return now.cpu, now.memory

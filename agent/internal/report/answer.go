@@ -7,9 +7,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// answer handles a sealed answer of the node. It drops an answer that is not from the pinned
-// certificate or not for this process of the agent. It also drops a Reject about another
-// certificate, which anyone with the gossip key could provoke.
+// answer handles a sealed answer of the node. It drops an answer that is not from the pinned certificate or not for
+// this process of the agent. It also drops a Reject about another certificate, which anyone with the gossip key could
+// cause.
 func (l *link) answer(message []byte, now time.Time) {
 	if l.session == nil {
 		return
@@ -68,7 +68,7 @@ func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
 	}
 }
 
-// rejected handles a Reject: it is logged once and changes the state of the conversation.
+// rejected handles a Reject: it logs the Reject once and changes the state of the conversation.
 func (l *link) rejected(reject *wire.Reject, now time.Time) {
 	s := l.session
 	switch reject.Code {
@@ -81,7 +81,7 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 	}
 	why, about := []Rejection{{Code: reject.Code, Service: reject.Service, Detail: reject.Detail}}, scopeClaims
 	if aboutCertificate(reject.Code) {
-		about = scopeEnrol // one and the same, whichever message met it first
+		about = scopeEnrol // the same scope, independent of the message that met it first
 	}
 	switch reject.AckedType {
 	case wire.TypeEnrol:
@@ -115,13 +115,13 @@ func aboutCertificate(code wire.RejectCode) bool {
 	return false
 }
 
-// expelled stops the reports and schedules an Enrol. The Ack of the Enrol restarts them.
+// expelled stops the reports and schedules an Enrol. The Ack to the Enrol resumes the reports.
 func (l *link) expelled(now time.Time) {
 	s := l.session
 	s.enrolled, s.reporting = false, false
 	l.beat.sent, l.beat.repeat, l.beat.deadline = nil, time.Time{}, time.Time{}
 	l.disconnected()
 	if s.enrolAt.IsZero() {
-		s.enrolAt = now.Add(s.retry.next()) // perhaps the node only forgot us
+		s.enrolAt = now.Add(s.retry.next()) // the node may only have lost the pin
 	}
 }

@@ -1,6 +1,6 @@
 package report
 
-// reason is the cause why a node cannot be reached. The values are labels of a metric.
+// reason is the cause of a failed contact with a node. The values are labels of a metric.
 type reason string
 
 // The reasons.

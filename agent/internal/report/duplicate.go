@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// maxEpochLead bounds the lead of a required epoch over this machine's clock.
+// maxEpochLead is the maximum time by which a required epoch may be ahead of this machine's clock.
 const maxEpochLead = 400 * 24 * time.Hour
 
 // Two processes have one identity if data_dir was copied. A node accepts the process with the later epoch,
@@ -33,7 +33,7 @@ func (l *link) overtaken(reject *wire.Reject, now time.Time) {
 	}
 }
 
-// successor returns a link with a later epoch if the node requires a later epoch, otherwise nil.
+// successor returns a link with a later epoch if the node requires a later epoch, or else nil.
 func (l *link) successor() *link {
 	if l.renewAt == 0 {
 		return nil

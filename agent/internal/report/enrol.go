@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// enrolWait is the time to wait for the answer to an Enrol. It doubles after each unanswered Enrol.
+	// enrolWait is the waiting time for the answer to an Enrol. It doubles after each unanswered Enrol.
 	enrolWait = 500 * time.Millisecond
-	// unheardEnrols is the number of unanswered Enrols after which the agent continues without an
-	// answer, if datagrams are blocked: then no answer can arrive.
+	// unheardEnrols is the number of unanswered Enrols after which the agent continues without an answer if datagrams are
+	// blocked, because no answer can arrive.
 	unheardEnrols = 3
-	// retryEnrolAfter is the time after which the agent enrols for refused services.
+	// retryEnrolAfter is the time after which the agent enrolls for rejected services.
 	retryEnrolAfter = maxPause
 )
 
@@ -35,7 +35,7 @@ func (l *link) enrolNow(now time.Time) {
 		l.enrolUnheard(now)
 	}
 	if len(message) <= wire.MaxDatagram && s.unheard%2 == 1 {
-		_ = l.peer.datagram(message) // if it is lost the stream will follow
+		_ = l.peer.datagram(message) // if it is lost, the stream follows
 		return
 	}
 	l.startTask(func() error { return l.peer.stream(message) }, func(err error, now time.Time) { l.streamed(err) })
@@ -74,8 +74,8 @@ func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 	}
 }
 
-// proveAgain schedules an Enrol if an Ack rejects a service as not enrolled: the node has withdrawn the service, for
-// example after a change of its token. As after the first Enrol, a heartbeat follows the Ack.
+// proveAgain schedules an Enrol after an Ack that rejects a service as not enrolled: the node has withdrawn the
+// service, for example after a change of its token. A heartbeat follows the Ack to the Enrol.
 func (l *link) proveAgain(ack *wire.Ack, now time.Time) {
 	s := l.session
 	if s.enrolAt.IsZero() && slices.ContainsFunc(ack.Refused, func(c wire.RefusedClaim) bool {
@@ -92,7 +92,7 @@ func (l *link) streamed(err error) {
 	}
 }
 
-// trouble publishes an error after the Hello.
+// trouble publishes an error of the conversation after the Hello.
 func (l *link) trouble(err error) {
 	l.status.edit(func(s *NodeState) { s.LastError = err.Error() })
 }

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// ackTime is the longest wait for the Ack to a heartbeat. For a datagram it is at most half the interval, so that the
-	// repetition precedes the next heartbeat.
+	// ackTime is the maximum waiting time for the Ack to a heartbeat. For a datagram it is at most half the interval, so
+	// that the repetition precedes the next heartbeat.
 	ackTime = time.Second
 	// lossesBeforeStreams is the number of consecutive unacknowledged datagrams after which heartbeats are sent as
 	// streams.
@@ -31,9 +31,9 @@ const (
 // beat is the state of the heartbeats.
 type beat struct {
 	at       time.Time  // time of the next heartbeat
-	sent     []sentBeat // since the last acknowledged heartbeat, at most maxSent
-	repeat   time.Time  // when the last datagram is repeated as a stream; zero for never
-	deadline time.Time  // for the Ack to the first unanswered stream; zero without a stream
+	sent     []sentBeat // heartbeats since the last acknowledged heartbeat, at most maxSent
+	repeat   time.Time  // time at which the last datagram is repeated as a stream; zero: never
+	deadline time.Time  // deadline of the Ack to the first unanswered stream; zero without a stream
 	written  time.Time  // time of the last stream written since then; zero without a stream
 	losses   int        // consecutive unacknowledged datagrams
 	streams  int        // heartbeats since lossesBeforeStreams was reached
@@ -63,12 +63,12 @@ func (b *beat) answered(seq uint64) (one sentBeat, ok bool) {
 }
 
 // sendHeartbeat sends the whole state. mustStream is true for the repetition of a lost datagram. A stream after lost
-// datagrams is signed, since the node may have lost the session but accepts a signature.
+// datagrams has a signature, because the node may have lost the session.
 func (l *link) sendHeartbeat(now time.Time, mustStream bool) {
 	b := &l.beat
 	interval := l.options.Interval
 	if l.duplicate && !l.session.enrolled {
-		interval /= 2 // detects the end of the other process sooner
+		interval /= 2 // detects the end of the other process earlier
 	}
 	b.at = now.Add(interval - rand.N(interval/10+1))
 	stream, seal := mustStream || l.pings.missed >= lostPings || l.preferStream(), l.options.Identity.Seal

@@ -12,25 +12,24 @@ import (
 )
 
 const (
-	// helloPause is the minimum time between a Hello and a Hello that a ping or a Reject causes, because any sender with
-	// the gossip key can send these.
+	// helloPause is the minimum time between a Hello and the next Hello that a ping or a Reject causes, because any sender
+	// with the gossip key can send these.
 	helloPause = time.Second
-	// helloSpread is the time over which agents spread their Hellos after the return of a node.
+	// helloSpread is the time over which agents spread their Hellos after a node becomes reachable.
 	helloSpread = 250 * time.Millisecond
-	// busySpread is the time over which agents spread their next Hellos if the node has no free
-	// stream. It doubles with each such Hello in a row, up to maxPause, so that many agents do not
-	// keep the node busy with refusals.
+	// busySpread is the time over which agents spread their next Hellos if the node has no free stream. It doubles with
+	// each such consecutive Hello, up to maxPause, so that many agents do not overload the node.
 	busySpread = 2 * time.Second
 )
 
 // contact is the link's knowledge about reaching its node.
 type contact struct {
-	at    time.Time // when to send a Hello; zero: no need
+	at    time.Time // time of the next Hello; zero: none
 	last  time.Time // time of the last Hello
 	busy  bool      // a Hello is in progress
 	lost  bool      // no Hello succeeds, and no ping is answered or the certificate differs from the pin
 	retry backoff
-	crowd int    // Hellos in a row for which the node had no stream
+	crowd int    // consecutive Hellos for which the node had no free stream
 	told  string // the last logged error
 }
 
@@ -94,7 +93,7 @@ func (l *link) greeted(message []byte, now time.Time) error {
 	l.contact.retry.reset()
 	l.contact.lost, l.contact.at, l.contact.crowd = false, time.Time{}, 0
 	if l.pings.missed >= lostPings {
-		l.contact.at = now.Add(max(l.options.Interval, helloPause)) // no ping will tell of a restart
+		l.contact.at = now.Add(max(l.options.Interval, helloPause)) // no ping will indicate a restart
 	}
 	l.status.edit(func(s *NodeState) { s.NodeID, s.Version, s.LastError = hello.NodeID, hello.Version, "" })
 	if l.contact.told != "" {
@@ -112,7 +111,7 @@ func (l *link) greeted(message []byte, now time.Time) error {
 	return nil
 }
 
-// agree derives the session of this process with the node's process that sent the Hello.
+// agree derives the session between this process and the node process that sent the Hello.
 func (l *link) agree(node *identity.Certificate, hello *wire.Hello) (*identity.Session, error) {
 	session, err := l.exchange.Agree(identity.Pairing{
 		Agent: l.options.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: l.epoch,
@@ -124,7 +123,7 @@ func (l *link) agree(node *identity.Certificate, hello *wire.Hello) (*identity.S
 	return session, nil
 }
 
-// openHello opens a Hello, which must be sealed by the certificate it carries.
+// openHello opens a Hello, which must be sealed by its own certificate.
 func openHello(message []byte) (*identity.Certificate, wire.Hello, error) {
 	var hello wire.Hello
 	sealed, err := identity.Parse(message)
@@ -160,7 +159,7 @@ func (l *link) resume(now time.Time) {
 	l.pings.cut = false
 }
 
-// unreached records a failed Hello and schedules the next.
+// unreached records a failed Hello and schedules the next Hello.
 func (l *link) unreached(err error, now time.Time) {
 	why := &contactError{reason: reasonHello}
 	errors.As(err, &why)

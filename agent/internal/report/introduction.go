@@ -9,9 +9,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// strangers are the overwatch nodes that showed another certificate than the pinned one. Heartbeats to the other nodes
-// name them. A node that knows by the secret of the nodes that the certificate is genuine introduces it in its Ack.
-// Any goroutine may use it.
+// strangers are the overwatch nodes with another certificate than the pinned certificate. Heartbeats to the other nodes
+// list them. A node that has verified the certificate with the secret of the nodes introduces it in its Ack. Any
+// goroutine may use it.
 type strangers struct {
 	mu    sync.Mutex
 	nodes map[string]stranger // by configured address
@@ -29,7 +29,7 @@ type introduction struct {
 	by   string // id of the introducing node
 }
 
-// add records the certificate that a node has shown.
+// add records the certificate in a node's Hello.
 func (r *strangers) add(l *link, shown wire.NodeCertificate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,7 +39,7 @@ func (r *strangers) add(l *link, shown wire.NodeCertificate) {
 	r.nodes[l.address] = stranger{shown, l}
 }
 
-// remove forgets the node at an address.
+// remove deletes the node at an address.
 func (r *strangers) remove(address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,8 +70,8 @@ func (r *strangers) introduce(introduced wire.NodeCertificate, by string) {
 	}
 }
 
-// reject records that the node showed another certificate than the pinned one. A node with another id than before is
-// another node at this address, and no node can introduce it. The id is unknown only with a pin of version 0.9.0.
+// reject records that the node has another certificate than the pinned certificate. A node with another id is another
+// node at this address, and no node can introduce it. The id is unknown only with a pin of version 0.9.0.
 func (l *link) reject(node *identity.Certificate, hello *wire.Hello) {
 	known := cmp.Or(l.pins.node(l.address), l.status.read().NodeID)
 	if known == "" || known == hello.NodeID {
@@ -89,7 +89,7 @@ func (l *link) introducedBy(ack *wire.Ack) {
 }
 
 // acceptIntroduction replaces the pin of this link's node by the certificate that another node has introduced. It
-// reports whether it did.
+// reports whether it replaced the pin.
 func (l *link) acceptIntroduction(in *introduction) bool {
 	if err := l.pins.replace(l.address, in.node, in.by); err != nil {
 		l.logger.Error().Err(err).Msg("the new certificate of the overwatch node cannot be pinned")

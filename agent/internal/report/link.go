@@ -67,7 +67,7 @@ type link struct {
 	refused rejections
 	// duplicate is true while the node reports another agent process with this agent's identity.
 	duplicate bool
-	renewAt   uint64 // the epoch that the node requires; 0 for no epoch
+	renewAt   uint64 // epoch that the node requires; 0: none
 }
 
 // session is a process of the node, proved by its Hello.
@@ -185,7 +185,7 @@ func (l *link) runDueSteps(ctx context.Context, now time.Time) {
 // hasCome reports whether a time is set and is not after now.
 func hasCome(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// timeToNextStep returns the time to the next step, at most a minute.
+// timeToNextStep returns the time until the next step, at most a minute.
 func (l *link) timeToNextStep(now time.Time) time.Duration {
 	next := now.Add(time.Minute)
 	sooner := func(at time.Time) {
@@ -210,7 +210,7 @@ func (l *link) timeToNextStep(now time.Time) time.Duration {
 	return max(next.Sub(now), time.Millisecond)
 }
 
-// startTask runs f in a goroutine, then finish, with the error of f, in the link's goroutine. If maxTasks tasks are
+// startTask runs f in a goroutine, and then finish with the error of f in the link's goroutine. If maxTasks tasks are
 // running, it runs neither and returns false.
 func (l *link) startTask(f func() error, finish func(err error, now time.Time)) bool {
 	if l.tasks >= maxTasks {

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// self is the state of the agent that all links share.
+// self is the common state of the agent for all links.
 type self struct {
 	options Options
 	started time.Time
@@ -22,7 +22,7 @@ type self struct {
 	exchange *identity.Exchange
 
 	strangers  strangers
-	handedOver atomic.Bool // the next process reports the same backends: no goodbye
+	handedOver atomic.Bool // the next process reports the same backends: no leave message
 }
 
 func newSelf(o Options) *self {

@@ -11,7 +11,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Options are the inputs of New, as package config has checked them. All are required unless they say otherwise.
+// Options are the inputs of New, validated by package config. Every field is required unless its comment says that it
+// is optional.
 type Options struct {
 	// Nodes are the overwatch nodes, as host:port. Names are resolved at every attempt.
 	Nodes []string
@@ -21,7 +22,7 @@ type Options struct {
 	Identity *identity.Identity
 	// Epoch is the epoch of this process, from identity.NextEpoch.
 	Epoch uint64
-	// NextEpoch returns a new epoch of this process, above Epoch and at least atLeast. nil: atLeast itself.
+	// NextEpoch returns a new epoch of this process, above Epoch and at least atLeast. nil: it is atLeast.
 	NextEpoch func(atLeast uint64) uint64
 	// Region is optional, and so is Version.
 	Region, Version string
@@ -42,7 +43,7 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
-// complete checks the options that are needed to start, and fills in defaults. The keys are checked by package frame.
+// complete validates the options that are required for the start, and sets defaults. Package frame validates the keys.
 func (o *Options) complete() error {
 	if o.Identity == nil || o.State == nil || o.Registerer == nil || o.Epoch == 0 || o.DataDir == "" || o.Interval <= 0 {
 		return errors.New("report: Identity, State, Registerer, Epoch, DataDir and Interval must be set")

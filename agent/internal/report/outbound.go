@@ -16,8 +16,8 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Messages that an overwatch node may send to an agent. Packets: acknowledgements of pings, at times with news of other
-// nodes behind them, and sealed answers. Streams: the reply to a push/pull.
+// Messages that an overwatch node may send to an agent. Packets: sealed answers and acknowledgements of pings, which
+// may also contain news about other nodes. Streams: the reply to a push/pull.
 var (
 	packetKinds = frame.Of(frame.Ack, frame.Suspect, frame.Alive, frame.Dead, frame.User)
 	replyKinds  = frame.Of(frame.PushPull, frame.Error)
@@ -36,8 +36,8 @@ const (
 type outbound struct {
 	keyring *frame.Keyring
 	udp     *net.UDPConn
-	target  atomic.Pointer[netip.AddrPort] // the node's addresses; nil before the name was resolved
-	boot    atomic.Pointer[identity.Nonce] // in the last answer to a ping; unproved
+	target  atomic.Pointer[netip.AddrPort] // addresses of the node; nil before the name is resolved
+	boot    atomic.Pointer[identity.Nonce] // unproved nonce in the last answer to a ping
 	heard   func(message []byte)           // receives a sealed answer; must not block
 	dropped func(frame.Fault)
 	reply   atomic.Value // frame.Fault of the last rejected reply on a stream

@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	streamTime     = 3 * time.Second        // to connect, and to receive an answer
-	pingInterval   = 2 * time.Second        // between two pings, and until the restart of a node is detected
-	retryPingAfter = time.Second            // after an unanswered ping
-	pingTime       = 500 * time.Millisecond // to receive the answer to a ping
+	streamTime     = 3 * time.Second        // timeout of connecting, and of an answer
+	pingInterval   = 2 * time.Second        // interval of pings, and maximum time to detect the restart of a node
+	retryPingAfter = time.Second            // pause after an unanswered ping
+	pingTime       = 500 * time.Millisecond // timeout of a ping
 	resolveTime    = 3 * time.Second
 )
 
@@ -34,7 +34,7 @@ const (
 // stream for streamTime at each step (connect, write), and hello for resolveTime plus the steps at each address of the
 // node.
 type peer interface {
-	// hello opens a push/pull with the node and returns the sealed Hello it answers with, or a *contactError.
+	// hello opens a push/pull with the node and returns the sealed Hello in the answer, or a *contactError.
 	hello(ctx context.Context) ([]byte, error)
 	// ping sends a ping and returns the round-trip time.
 	ping() (time.Duration, error)
@@ -101,7 +101,7 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	for _, target := range targets {
 		p.transport.target.Store(&target)
 		p.transport.reply.Store(frame.None)
-		// memberlist reads no zones; the transport knows the target
+		// memberlist does not support zones; the transport knows the target
 		literal := netip.AddrPortFrom(target.Addr().WithZone(""), target.Port())
 		if _, err = p.list.Join([]string{literal.String()}); err == nil {
 			break

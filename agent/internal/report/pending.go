@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// transitionPause is the wait for the Ack to a transition before its first repetition. It doubles with each
+	// transitionPause is the waiting time for the Ack to a transition before its first repetition. It doubles with each
 	// repetition.
 	transitionPause = 300 * time.Millisecond
-	// maxTransitionPause is the longest such wait. A heartbeat reports the change earlier.
+	// maxTransitionPause is the maximum of this time. A heartbeat reports the change earlier.
 	maxTransitionPause = 5 * time.Second
-	// maxPending bounds the queued changes. The next heartbeat reports all other changes.
+	// maxPending is the maximum number of queued changes. The next heartbeat reports all other changes.
 	maxPending = 2 * wire.MaxBackends
 )
 

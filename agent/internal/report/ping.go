@@ -19,7 +19,7 @@ type pings struct {
 	rtt    time.Duration // of the last answer
 }
 
-// pingRegularly pings the node in any state of the conversation. An answer ends a backoff.
+// pingRegularly pings the node in every state of the conversation. An answer ends a backoff.
 func (l *link) pingRegularly(ctx context.Context) {
 	next := time.NewTimer(0)
 	defer next.Stop()
@@ -66,7 +66,7 @@ func (l *link) handlePong(p pong, now time.Time) {
 		l.resume(now)
 	case !same && back && !l.contact.at.IsZero():
 		l.contact.retry.reset()
-		l.contact.at = time.Time{} // regardless of the backoff, since the node is running
+		l.contact.at = time.Time{} // ignore the backoff, because the node is running
 		l.wantHello(now)
 	case !same:
 		l.wantHello(now)

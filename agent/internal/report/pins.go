@@ -41,7 +41,7 @@ func openPins(dataDir string) (*pins, error) {
 var errOtherCertificate = errors.New("another certificate than the pinned one")
 
 // check compares the certificate of the node at address with its pin, or pins it. It stores the node id of an accepted
-// certificate. An error that wraps errNotKept means that the certificate is accepted but its pin is in memory only.
+// certificate. An error that wraps errNotKept means that the certificate is accepted and its pin is only in memory.
 func (p *pins) check(address string, shown identity.KeyID, nodeID string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,10 +65,10 @@ func (p *pins) check(address string, shown identity.KeyID, nodeID string) error 
 	return nil
 }
 
-// nodeLine begins the line of a pin file with the id of the node, a comment for version 0.9.0.
+// nodeLine is the prefix of the line with the node id in a pin file. Version 0.9.0 treats the line as a comment.
 const nodeLine = "# node_id: "
 
-// nodeOf returns the node id in the text of a pin file, "" if it has none.
+// nodeOf returns the node id in the text of a pin file, or "".
 func nodeOf(text string) string {
 	for line := range strings.Lines(text) {
 		if id, found := strings.CutPrefix(line, nodeLine); found {
@@ -78,7 +78,7 @@ func nodeOf(text string) string {
 	return ""
 }
 
-// withNode returns the text of a pin file with this node id only.
+// withNode returns the text of a pin file with another node id.
 func withNode(text, nodeID string) string {
 	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool {
 		return strings.HasPrefix(line, nodeLine)
@@ -89,7 +89,7 @@ func withNode(text, nodeID string) string {
 	return strings.Join(lines, "")
 }
 
-// node returns the id of the node that had the pinned certificate at an address, "" if it is unknown.
+// node returns the id of the node with the pinned certificate at an address, or "" if it is unknown.
 func (p *pins) node(address string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +97,7 @@ func (p *pins) node(address string) string {
 	return nodeOf(text)
 }
 
-// errNotKept means that a pin could not be written. It holds for this process.
+// errNotKept means that a pin could not be written. The pin is valid for this process.
 var errNotKept = errors.New("the pin of the node's certificate could not be stored")
 
 func (p *pins) first(path, address string, shown identity.KeyID, nodeID string) error {
@@ -134,7 +134,7 @@ func (p *pins) replace(address string, introduced wire.NodeCertificate, by strin
 // maxPin is the maximum size of a pin file in bytes.
 const maxPin = 1024
 
-// readPin returns the text of a pin file, and the key in it: its only line that is no comment.
+// readPin returns the text of a pin file and the key in its only line that is no comment.
 func readPin(path string) (key identity.KeyID, text string, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

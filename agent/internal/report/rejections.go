@@ -33,7 +33,7 @@ func (r *rejections) replace(l *link, s scope, now []Rejection) {
 	r.add(l, s, now)
 }
 
-// add adds refusals and logs the refusals that were not logged since the last complete acceptance.
+// add adds rejections and logs those that were not logged since the last complete acceptance.
 func (r *rejections) add(l *link, s scope, more []Rejection) {
 	for _, one := range more {
 		l.metrics.rejected.WithLabelValues(l.address, one.Code.String()).Inc()
@@ -51,7 +51,7 @@ func (r *rejections) add(l *link, s scope, more []Rejection) {
 	l.status.edit(func(state *NodeState) { state.Rejects = shown })
 }
 
-// log describes a refusal and its remedy in the log.
+// log writes a log line about a rejection and its remedy.
 func (r Rejection) log(l *link) {
 	event := l.logger.Error().Stringer("code", r.Code)
 	for _, part := range []struct{ key, value string }{{"service", r.Service}, {"backend", r.Backend},
@@ -67,7 +67,7 @@ func (r Rejection) log(l *link) {
 	event.Msg(inWords(r.Code))
 }
 
-// claimRejections returns the parts of a message that the node refused.
+// claimRejections returns the parts of a message that the node rejected.
 func claimRejections(ack *wire.Ack) []Rejection {
 	out := make([]Rejection, 0, len(ack.Refused))
 	for _, claim := range ack.Refused {

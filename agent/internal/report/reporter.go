@@ -19,10 +19,10 @@ type Reporter struct {
 	dial    func(*link) (peer, error)
 
 	mu      sync.Mutex
-	places  []*place        // in the order of the configuration; mu
+	places  []*place        // in the order of the configuration; guarded by mu
 	leaving []*place        // removed places that have not ended; guarded by mu
 	running context.Context // the context of Run, nil before Run; guarded by mu
-	ended   bool            // Run has ended, or New has failed; mu
+	ended   bool            // Run has ended, or New has failed; guarded by mu
 	all     sync.WaitGroup  // the goroutine of each place
 }
 
@@ -30,7 +30,7 @@ type Reporter struct {
 type place struct {
 	address string
 	link    *link              // guarded by Reporter.mu; replaced for a later epoch
-	stop    context.CancelFunc // ends the link with a goodbye; nil before Run
+	stop    context.CancelFunc // ends the link with a leave message; nil before Run
 	ended   chan struct{}      // closed when its last link has ended
 }
 
@@ -55,8 +55,8 @@ func New(o Options) (*Reporter, error) {
 }
 
 // Follow replaces the overwatch nodes of the reporter by nodes, as in Options.Nodes. It deregisters the agent from the
-// removed nodes, which remove its backends from their answers, and registers it with the added nodes. The links to the
-// other nodes stay unchanged. After an error the nodes are unchanged.
+// removed nodes, which remove its backends from their answers. It registers the agent with the added nodes. The other
+// links stay unchanged. After an error, the nodes are unchanged.
 func (r *Reporter) Follow(nodes []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,14 +96,14 @@ func (r *Reporter) Follow(nodes []string) error {
 	return nil
 }
 
-// start runs the link of a place, once Run was called. The caller holds mu.
+// start runs the link of a place if Run is active. The caller holds mu.
 func (r *Reporter) start(p *place) {
 	if r.running == nil {
 		return
 	}
 	ctx, stop := context.WithCancel(r.running)
 	p.stop = stop
-	var former []*place // their goodbye must precede the first report of p
+	var former []*place // their leave messages must precede the first report of p
 	for _, old := range r.leaving {
 		if old.address == p.address {
 			former = append(former, old)
@@ -190,7 +190,7 @@ func (r *Reporter) ReportDrain() {
 	}
 }
 
-// HandOver ends the links without deregistering: the overwatch nodes retain the last report until the next process of
+// HandOver ends the links without deregistering: the overwatch nodes keep the last report until the next process of
 // this agent reports, or until the report is stale. HandOver does not block.
 func (r *Reporter) HandOver() { r.agent.handedOver.Store(true) }
 

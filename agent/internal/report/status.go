@@ -18,9 +18,9 @@ type NodeState struct {
 	Since     time.Time // last change of Connected
 	LastAck   time.Time // last Ack
 	RTT       time.Duration
-	// Path is "udp", or "tcp" while datagrams do not get through.
+	// Path is "udp", or "tcp" while datagrams are blocked.
 	Path string
-	// LastError is the cause why the node cannot be reached, "" while it can.
+	// LastError is the reason why the node is unreachable, or "".
 	LastError string
 	// Duplicate is true while the node reports another process with this agent's identity.
 	Duplicate bool
@@ -28,13 +28,13 @@ type NodeState struct {
 	Rejects []Rejection
 }
 
-// Rejection is the refusal of a node to accept a part of the agent's messages.
+// Rejection is a node's rejection of a part of the agent's messages.
 type Rejection struct {
 	Code    wire.RejectCode
 	Service string    // "" when it is about the agent as a whole
 	Backend string    // address:port, "" when it is about the service as a whole
 	Detail  string    // the node's explanation
-	Rule    wire.Rule // of wire.CodePolicy, 0 if the node did not report it
+	Rule    wire.Rule // rule of wire.CodePolicy; 0 if the node did not report it
 }
 
 // status is the NodeState that a link publishes. The link writes it; any goroutine may read it.
@@ -58,10 +58,10 @@ func (s *status) edit(f func(*NodeState)) {
 	f(&s.state)
 }
 
-// rule describes the rule of a refused backend; "" if the node did not report it.
+// rule describes the rule of a rejected backend, or returns "" if the node did not report it.
 func (r Rejection) rule() string { return strings.ReplaceAll(r.Rule.String(), "<service>", r.Service) }
 
-// String returns the code and its subject in one line.
+// String returns the code and its subject on one line.
 func (r Rejection) String() string {
 	text := r.Code.String()
 	for _, part := range []string{r.Service, r.Backend, r.Detail, r.rule()} {

@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// repeatSoon is the delay of the heartbeat that repeats an urgent message. The heartbeat is
-// acknowledged, so a lost urgent message costs no more than this.
+// repeatSoon is the delay of the heartbeat that repeats an urgent message. Heartbeats are acknowledged, so a lost
+// urgent message causes at most this delay.
 const repeatSoon = time.Second
 
 // sendUrgent sends changes of backends, warnings and drains immediately. Before the first heartbeat it
@@ -17,7 +17,7 @@ func (l *link) sendUrgent(now time.Time) {
 		l.beat.at = now
 	}
 	if l.reprove.Swap(false) {
-		s := l.session // a heartbeat follows its Ack, like the first Ack
+		s := l.session // a heartbeat follows its Ack
 		s.enrolled, s.unheard, s.enrolAt, l.beat.at = false, 0, now, now.Add(repeatSoon)
 	}
 	if l.warned.Swap(false) && l.session.reporting {
@@ -37,11 +37,11 @@ func (l *link) urgently(t wire.Type, m encoding.BinaryMarshaler, now time.Time) 
 		l.trouble(err)
 		return
 	}
-	// If all streams are in use, the next heartbeat, which was moved up, carries the same facts.
+	// If all streams are in use, the next heartbeat, which was moved forward, contains the same state.
 	l.startTask(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) })
 }
 
-// signalOf names the backends that have warnings.
+// signalOf returns the message with the backends that have warnings.
 func signalOf(backends []wire.Backend) *wire.Signal {
 	m := &wire.Signal{}
 	for i := range backends {
@@ -53,7 +53,7 @@ func signalOf(backends []wire.Backend) *wire.Signal {
 	return m
 }
 
-// drainOf returns the drain message for the backends: the longest drain time among them.
+// drainOf returns the drain message for the backends, with their longest drain time.
 func drainOf(backends []wire.Backend) *wire.Drain {
 	m := &wire.Drain{}
 	for i := range backends {

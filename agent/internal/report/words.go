@@ -2,7 +2,7 @@ package report
 
 import "gslb.internal/shared/wire"
 
-// inWords explains a reject code to the operator of this agent and names the remedy.
+// inWords returns a text about a reject code for the operator of this agent, with the remedy.
 func inWords(code wire.RejectCode) string {
 	switch code {
 	case wire.CodeWrongToken:

@@ -23,7 +23,7 @@ const (
 )
 
 const (
-	// answerBound is the time limit for a message of the kernel, which answers within microseconds.
+	// answerBound is the timeout of a kernel message. The kernel usually answers within microseconds.
 	answerBound = time.Second
 	// bufferSize is the size of the largest message that the kernel sends for a dump.
 	bufferSize = 32 << 10
@@ -35,7 +35,7 @@ const (
 type Lister struct {
 	fd     int
 	buffer []byte
-	number uint32 // of the last request
+	number uint32 // number of the last request
 }
 
 // Open returns a Lister, or an error if the kernel or a security policy does not permit sock_diag. The caller closes

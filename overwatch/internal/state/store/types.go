@@ -75,12 +75,12 @@ type Status struct {
 	Region       string     `json:"region,omitempty"`
 	Check        check.Spec `json:"check,omitzero"`
 	HeardAt      netip.Addr `json:"heard_at,omitzero"` // proved source address of the agent
-	// AgentDrainSince and AgentDrainOver describe the agent's own drain. AgentLeftAt is the time of its goodbye; zero: no
-	// goodbye.
+	// AgentDrainSince and AgentDrainOver describe the agent's own drain. AgentLeftAt is the time of its leave message;
+	// zero: no leave message.
 	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
 	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
 	AgentLeftAt     time.Time     `json:"agent_left_at,omitzero"`
-	// HeldSince and WarningHeldSince are the beginnings of the mass-failure holds of the backend; zero: no hold.
+	// HeldSince and WarningHeldSince are the start times of the mass-failure holds of the backend; zero: no hold.
 	HeldSince        time.Time `json:"held_since,omitzero"`
 	WarningHeldSince time.Time `json:"warning_held_since,omitzero"`
 	// Bleeds are the effects of the agent's early warnings (processor, memory, errors) on the share; zero: no effect.
@@ -96,7 +96,7 @@ type Bleed struct {
 }
 
 // Order is an admin state of a backend: an override, which has precedence over every check, a weight, or a drain. Each
-// kind is a separate record.
+// kind has a separate record.
 type Order struct {
 	Kind      api.OrderKind `json:"-"`
 	Service   string        `json:"service"`
@@ -111,7 +111,7 @@ type Order struct {
 	CreatedBy string        `json:"created_by"`
 	StartsAt  *time.Time    `json:"starts_at,omitempty"`  // nil: at its creation
 	ExpiresAt *time.Time    `json:"expires_at,omitempty"` // nil: never
-	Begun     bool          `json:"-"`                    // the audit log of this node has its beginning
+	Begun     bool          `json:"-"`                    // the audit log of this node contains its start
 }
 
 // Node is an agent that an operator has declared.

@@ -17,7 +17,7 @@ import (
 // error. Earlier contents are unchanged, and later writes are executed as usual.
 var ErrNotDurable = errors.New("not stored")
 
-// change is the part of a caller in a transaction.
+// change is one caller's part of a transaction.
 type change struct {
 	apply func(*writer)
 	done  bool
@@ -47,7 +47,7 @@ func (s *Store) update(apply func(*writer)) error {
 	return c.err
 }
 
-// Writing returns the age of the current transaction, 0 without a transaction.
+// Writing returns the age of the current transaction, or 0 if there is none.
 func (s *Store) Writing() time.Duration {
 	if began := s.writing.Load(); began != nil {
 		return time.Since(*began)
@@ -58,7 +58,8 @@ func (s *Store) Writing() time.Duration {
 // hanging is the age from which a transaction hangs.
 const hanging = 5 * time.Second
 
-// Failing reports whether writes fail: the disk is full, faulty, read-only or hangs. It becomes false automatically.
+// Failing reports whether writes fail: the disk is full, faulty, read-only or hangs. It returns false after the next
+// successful write.
 func (s *Store) Failing() bool { return s.failed.Load() || s.Writing() >= hanging }
 
 func (s *Store) commit(batch []*change) error {
@@ -75,7 +76,7 @@ func (s *Store) commit(batch []*change) error {
 		})
 	})
 	if err != nil {
-		s.failed.Store(true) // a smaller write might succeed; probe finds out
+		s.failed.Store(true) // a smaller write might succeed; probe tests it
 		s.rereadTable()
 		return fmt.Errorf("%w in %s: %w", ErrNotDurable, s.path, err)
 	}
@@ -83,7 +84,7 @@ func (s *Store) commit(batch []*change) error {
 	return nil
 }
 
-// guarded runs f and turns a panic or a memory fault in this goroutine into an error. A mapped file that shrinks
+// guarded runs f and converts a panic or a memory fault in this goroutine to an error. A mapped file that shrinks
 // causes such a fault.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -205,7 +206,7 @@ func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 	return nil
 }
 
-// get returns the value of a record; nil: there is no record. The caller owns the value.
+// get returns the value of a record, or nil if there is none. The caller owns the value.
 func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
 	err = guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
@@ -224,7 +225,7 @@ func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
 	return value, nil
 }
 
-// number returns a 4-byte number in bucketMeta, 0 if it is missing.
+// number returns a 4-byte number in bucketMeta, or 0 if it is missing.
 func (s *Store) number(key []byte) (uint32, error) {
 	value, err := s.get(bucketMeta, key)
 	if len(value) != 4 {

@@ -27,7 +27,7 @@ const (
 
 	minPageSize = 1 << 10
 	maxPageSize = 1 << 16
-	maxDepth    = 24 // of a tree, more than any disk can store
+	maxDepth    = 24 // maximum depth of a tree, more than any disk can store
 )
 
 // errDamaged is wrapped by every finding of verify.
@@ -49,7 +49,7 @@ type meta struct {
 // soundness is the result of verify for a usable file.
 type soundness struct {
 	txid uint64
-	// behind means that one of the two meta pages is damaged: the last transaction may be missing.
+	// behind means that one of the two meta pages is damaged, so that the last transaction may be missing.
 	behind bool
 }
 

@@ -26,11 +26,11 @@ type Replicas struct {
 	Digest              replica.Digest
 	Changes             uint64        // number of the last change
 	Joining             bool          // see replica.Table.Joining
-	Settled             bool          // see replica.Table.Settled; as of the last change
+	Settled             bool          // see replica.Table.Settled; after the last change
 	Next                chan struct{} // closed when Changes increases
 }
 
-// Replicas returns the figures as of the last change. It does not wait.
+// Replicas returns the state of the table after the last change. It does not wait.
 func (s *Store) Replicas() Replicas { return *s.figures.Load() }
 
 // Object returns a replicated object, which may be a tombstone, as it is on disk.
@@ -40,7 +40,7 @@ func (s *Store) Object(key replica.Key) (replica.Object, bool) {
 	return s.table.Get(key)
 }
 
-// Objects returns the replicated objects and tombstones in the order of their keys, without expired orders.
+// Objects returns the replicated objects and tombstones, sorted by key, without expired admin states.
 func (s *Store) Objects() []replica.Object {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
@@ -51,7 +51,7 @@ func (s *Store) Objects() []replica.Object {
 	})
 }
 
-// ChangedSince returns the number of objects that have changed after the given change number.
+// ChangedSince returns the number of objects that have changed after a change number.
 func (s *Store) ChangedSince(change uint64) int {
 	if s.Replicas().Changes == change {
 		return 0
@@ -81,8 +81,8 @@ func (s *Store) Agree(theirs time.Time) bool {
 	return settled
 }
 
-// Page returns objects that have changed after the given change number, see replica.Table.Page, for a peer with a
-// Limit; zero: unknown. It first stores that the peer may store these objects.
+// Page returns objects that have changed after a change number (see replica.Table.Page) for a peer with a Limit; a zero
+// Limit is unknown. It first stores that the peer may store these objects.
 func (s *Store) Page(change uint64, size int, limit time.Time) (replica.Offer, error) {
 	for {
 		s.commitMu.Lock()
@@ -112,9 +112,9 @@ func (s *Store) Differences(theirs []replica.Object) (count int, first replica.K
 	})
 }
 
-// Merge merges the offer of another node, see replica.Table.Merge. It stores records and versions in one transaction
+// Merge merges the offer of another node (see replica.Table.Merge). It stores records and versions in one transaction
 // and returns when they are on disk. The caller must pass the records to owners with copies in memory. audit returns
-// the audit entries for the transaction; nil: there are none.
+// the audit entries for the transaction; nil: no entries.
 func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged, error) {
 	return s.merge([]replica.Offer{offer}, func(t *replica.Table, sound []replica.Offer) replica.Merged {
 		return t.Merge(sound[0])
@@ -185,9 +185,9 @@ func (w *writer) putMarks() {
 	w.put(bucketMeta, marksKey, text)
 }
 
-// TendReplicas deletes tombstones and expired orders older than the retention, if the clock of this node agrees with
-// the clock of a peer or the node has no peers. If the clock is confirmed, objects of this node with versions far in
-// the future receive current versions (see replica.Table.Mend). TendReplicas returns these objects.
+// TendReplicas deletes tombstones and expired admin states older than the retention, if the clock of this node agrees
+// with the clock of a peer or the node has no peers. If the clock is confirmed, objects of this node with versions far
+// in the future receive current versions (see replica.Table.Mend). TendReplicas returns these objects.
 func (s *Store) TendReplicas(peers replica.Peers) (mended []replica.Object, err error) {
 	err = s.update(func(w *writer) {
 		w.table.SetPeers(peers)
@@ -229,8 +229,8 @@ func (w *writer) version(bucket string, key, value []byte) {
 	w.putMarks()
 }
 
-// retire deletes an expired record. The object stays, without a record, until TendReplicas deletes it: other nodes have
-// the object, and do not offer it while it is equal here.
+// retire deletes an expired record. The object remains without a record until TendReplicas deletes it: other nodes have
+// the object, and do not offer it while the object here is equal.
 func (w *writer) retire(bucket string, key []byte) {
 	w.given = true
 	w.delete(bucket, key)
@@ -310,7 +310,7 @@ func (w *writer) dropObject(o *replica.Object) {
 	w.delete(bucketVersions, versionKey(o.Key))
 }
 
-// showTable publishes the figures of the table. The caller holds commitMu, or is Open.
+// showTable publishes the state of the table. The caller holds commitMu, or is Open.
 func (s *Store) showTable() {
 	if s.table == nil { // during the creation of a store
 		return
@@ -348,7 +348,8 @@ func (s *Store) rereadTable() {
 	s.showTable()
 }
 
-// openTable loads the table. Orders that ended early, and held objects that may now take effect, receive their record.
+// openTable loads the table. It creates the records of admin states that ended early, and of objects that may now take
+// effect.
 func (s *Store) openTable() (err error) {
 	if s.table, err = s.readTable(); err != nil {
 		return err

@@ -6,7 +6,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Authority holds the records of a zone file by their use: the data of SOA and NS at the apex, and all others.
+// Authority contains the records of a zone file by their use: the data of SOA and NS at the apex, and all other
+// records.
 type Authority struct {
 	Nameservers []Nameserver
 	Admin       string   // the mailbox of the SOA, as a domain name; "" without one
@@ -16,7 +17,7 @@ type Authority struct {
 // Nameserver is an NS record of the apex.
 type Nameserver struct{ Name, At string }
 
-// Apex separates the SOA and the NS records of the apex from all others.
+// Apex separates the SOA and NS records of the apex from the other records.
 func Apex(records []Record, apex string) Authority {
 	var a Authority
 	apex = dns.Fqdn(apex)

@@ -1,5 +1,5 @@
-// Package zonefile reads zone files (RFC 1035 section 5) for package config. It does not judge whether the records can
-// be served: package publish does. Read has no state; its result belongs to the caller.
+// Package zonefile reads zone files (RFC 1035 section 5) for package config. Package publish, not this package,
+// determines whether the records can be served. Read has no state; its result belongs to the caller.
 package zonefile
 
 import (
@@ -32,10 +32,10 @@ const generate = "$GENERATE"
 
 const include = "$INCLUDE"
 
-// Record is a record of a zone file, and the place where it ends.
+// Record is a record of a zone file, with the position of its end.
 type Record struct {
 	RR   dns.RR
-	Text string // of RR: equal records have the same
+	Text string // text of RR: equal records have equal texts
 	File string // the opened path
 	Line int
 }
@@ -43,8 +43,8 @@ type Record struct {
 // At returns "file:line".
 func (r *Record) At() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
 
-// Read returns the records of a file, in their order. Names are relative to apex, and records before the first $TTL
-// have ttl. Files that it includes are in its folder or below, whatever links lead out of it.
+// Read returns the records of a file in their order. Names are relative to apex, and records before the first $TTL have
+// ttl. Included files must be in the folder of the file or below. Links cannot lead out of the folder.
 func Read(path, apex string, ttl uint32) ([]Record, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -95,7 +95,7 @@ func note(names map[string]bool, name, apex string) {
 	}
 }
 
-// plain removes the path from an error, because the message contains it.
+// plain removes the path from an error, because the message already contains it.
 func plain(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("cannot be read: %w", at.Err)
@@ -103,14 +103,14 @@ func plain(err error) error {
 	return err
 }
 
-// folder opens the files of a folder, and follows the position of reading in each.
+// folder opens the files of a folder, and tracks the reading position in each file.
 type folder struct {
 	root  *os.Root
 	path  string
 	open  []*source // innermost last
 	left  int       // remaining bytes
 	files int       // that were opened
-	fault string    // why reading has ended
+	fault string    // reason for the end of reading
 }
 
 // Open implements fs.FS.
@@ -134,7 +134,7 @@ func (f *folder) Open(name string) (fs.File, error) {
 	return s, nil
 }
 
-// position returns the position of reading in the innermost open file: the line of the last octet.
+// position returns the reading position in the innermost open file: the line of the last octet.
 func (f *folder) position() (name string, line int) {
 	s := f.open[len(f.open)-1]
 	if s.within {
@@ -148,7 +148,7 @@ func (f *folder) at() string {
 	return fmt.Sprintf("%s:%d", name, line)
 }
 
-// source is an open file. The parser reads it octet by octet, so that its line is known.
+// source is an open file. The parser reads it octet by octet, so that the line is known.
 type source struct {
 	fs.File
 	folder *folder
@@ -157,7 +157,7 @@ type source struct {
 	lines  int
 	within bool   // the last octet is not the end of a line
 	begin  []byte // the first octets of the line
-	// beforeName: the line has $INCLUDE and blanks up to here. inName: in the quoted file name of an $INCLUDE.
+	// beforeName: the line so far is $INCLUDE and blanks. inName: the position is in the quoted file name of an $INCLUDE.
 	beforeName, inName bool
 }
 
