@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Names of kinds of objects, as replication and plans name them.
 const (
 	KindDomain  = "domain"
@@ -27,6 +29,12 @@ func Kinds() []Kind {
 		{KindDomain, "domains", "domain", DecodeObject[Domain]},
 		{KindMapping, "mappings", "geo_mapping", DecodeObject[Mapping]},
 	}
+}
+
+// KindOf returns the kind with a name, which Kinds has.
+func KindOf(name string) Kind {
+	all := Kinds()
+	return all[slices.IndexFunc(all, func(k Kind) bool { return k.Name == name })]
 }
 
 // DecodeObject is Decode for an object of a kind.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"gslb.internal/overwatch/internal/control/fault"
@@ -82,14 +80,17 @@ func (o *Objects) locate(err error) error {
 
 // Store stores and applies a plan, completely or not at all. note is the audit entry of the change.
 func (pl *Planner) Store(ctx context.Context, p *Plan, note store.Entry) error {
-	if len(p.put.servers)+len(p.gone.servers) == 0 {
+	if len(p.put.of[sectionServers])+len(p.gone.of[sectionServers]) == 0 {
 		return pl.o.Definitions.DefineWith(note, p.change(pl), definitions.Attached{})
 	}
-	puts := make([]model.Server, 0, len(p.put.servers))
-	for _, server := range p.put.servers {
+	var puts []model.Server
+	for _, server := range typed[model.Server](p.put, sectionServers) {
 		puts = append(puts, *server)
 	}
-	gone := slices.Collect(maps.Keys(p.gone.servers))
+	var gone []registry.ID
+	for _, server := range typed[model.Server](p.gone, sectionServers) {
+		gone = append(gone, endpointOf(server))
+	}
 	return pl.o.Inventory.Apply(ctx, puts, gone, func(servers definitions.Attached) error {
 		if err := p.staleServers(pl.o.Inventory); err != nil {
 			return err
@@ -102,10 +103,12 @@ func (pl *Planner) Store(ctx context.Context, p *Plan, note store.Entry) error {
 func (p *Plan) IsEmpty() bool { return len(p.changes) == 0 }
 
 // Removed returns the backends of the servers that a plan deletes.
-func (p *Plan) Removed(view *registry.View) []registry.ID {
-	removed := slices.Collect(maps.Keys(p.gone.servers))
-	for id := range p.gone.targets {
-		for b := range impact.AddressesOf(view, id) {
+func (p *Plan) Removed(view *registry.View) (removed []registry.ID) {
+	for _, server := range typed[model.Server](p.gone, sectionServers) {
+		removed = append(removed, endpointOf(server))
+	}
+	for _, t := range typed[model.Server](p.gone, sectionTargets) {
+		for b := range impact.AddressesOf(view, definitions.TargetIDOf(t)) {
 			removed = append(removed, b.ID)
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // Effects returns the effects of a plan on answers. It returns an error for an invalid object.
@@ -24,22 +26,19 @@ func (pl *Planner) Effects(ctx context.Context, p *Plan) (api.PlanAnswers, error
 // names returns the sorted names whose answers a plan can change.
 func (p *Plan) names(pl *Planner) []string {
 	all := map[string]bool{}
-	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings)+
-		len(p.put.settings) > 0 {
-		cfg := pl.o.Edit.Config()
-		for d := range cfg.AllDomains {
-			all[d.Name] = true
-		}
-	}
-	for _, domains := range []*Objects{p.put, p.gone} {
-		for name := range domains.domains {
-			all[name] = true
-		}
-		for id := range domains.servers {
-			all[id.Service] = true
-		}
-		for id := range domains.targets {
-			all[id.Service] = true
+	for _, s := range sections() {
+		for _, touched := range []*Objects{p.put, p.gone} {
+			if s.everywhere && len(touched.of[s.name]) > 0 {
+				cfg := pl.o.Edit.Config()
+				for d := range cfg.AllDomains {
+					all[d.Name] = true
+				}
+			}
+			for _, object := range touched.of[s.name] {
+				if s.affects != nil {
+					all[s.affects(object)] = true
+				}
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
@@ -47,21 +46,21 @@ func (p *Plan) names(pl *Planner) []string {
 
 // backends returns the backends after the plan of a document.
 func (p *Plan) backends(view *registry.View) *impact.Backends {
-	puts := make(map[registry.ID]impact.Server, len(p.put.servers))
-	for id, server := range p.put.servers {
-		puts[id] = impact.Server{Weight: server.Weight, Region: server.Region}
+	puts := map[registry.ID]impact.Server{}
+	for _, server := range typed[model.Server](p.put, sectionServers) {
+		puts[endpointOf(server)] = impact.Server{Weight: server.Weight, Region: server.Region}
 	}
-	gone := make(map[registry.ID]bool, len(p.gone.servers))
-	for id := range p.gone.servers {
-		gone[id] = true
+	gone := map[registry.ID]bool{}
+	for _, server := range typed[model.Server](p.gone, sectionServers) {
+		gone[endpointOf(server)] = true
 	}
-	for id, t := range p.put.targets { // the known addresses of the target remain
-		for b := range impact.AddressesOf(view, id) {
+	for _, t := range typed[model.Server](p.put, sectionTargets) { // its known addresses stay
+		for b := range impact.AddressesOf(view, definitions.TargetIDOf(t)) {
 			puts[b.ID] = impact.Server{Weight: t.Weight, Region: t.Region}
 		}
 	}
-	for id := range p.gone.targets {
-		for b := range impact.AddressesOf(view, id) {
+	for _, t := range typed[model.Server](p.gone, sectionTargets) {
+		for b := range impact.AddressesOf(view, definitions.TargetIDOf(t)) {
 			gone[b.ID] = true
 		}
 	}

@@ -1,91 +1,65 @@
 package document
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-
-	"gslb.internal/overwatch/internal/control/objects"
-	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
-	"gslb.internal/shared/api"
-	"gslb.internal/shared/model"
 )
 
-// writtenRegion returns a region for a document. It omits the id if the name and code determine it.
-func writtenRegion(r *model.Region) api.DocumentRegion {
-	written := model.Written(r)
-	name := cmp.Or(r.Label, r.Name)
-	written["name"] = name
-	if id, err := objects.RegionID(name, r.Code); err == nil && id == r.Name {
-		delete(written, "id")
-	}
-	return written
-}
-
-// writtenServer returns a server for a document, without secrets. It omits a health check equal to the health check of
-// the region, and resets settings that only the region has.
-func writtenServer(cfg *config.Config, server *model.Server) api.DocumentServer {
-	written := model.Written(server.Shown())
-	if server.Target != "" {
-		return written
-	}
-	ofRegion := cfg.CheckIn(server.Region)
-	if server.HealthCheck == nil || server.HealthCheck.Spec() == ofRegion {
-		delete(written, "health_check")
-		return written
-	}
-	own := model.Written(server.HealthCheck.Shown())
-	for name := range model.Written(model.HealthCheckOf(ofRegion)) {
-		if !own.Has(name) {
-			own[name] = nil
-		}
-	}
-	written["health_check"] = own
-	return written
-}
-
-func writtenAgent(n *store.Node) api.DocumentAgent {
-	return api.DocumentAgent{Owner: n.Owner, AgentRegistration: api.AgentRegistration{Name: n.ID, Address: n.Address,
-		Port: n.Port, Region: n.Region, Version: n.Version}}
+// Exported has the lists of a document in the order of their sections. Its JSON is the JSON of an api.Document.
+type Exported struct {
+	names []string
+	lists map[string][]any
 }
 
 // Export returns the objects of the API as a document.
-func (pl *Planner) Export() (doc api.Document, err error) {
+func (pl *Planner) Export() (Exported, error) {
 	held := pl.current()
-	cfg := pl.o.Edit.Config()
-	for _, name := range slices.Sorted(maps.Keys(held.regions)) {
-		doc.Regions = append(doc.Regions, writtenRegion(held.regions[name]))
-	}
-	for _, name := range slices.Sorted(maps.Keys(held.domains)) {
-		doc.Domains = append(doc.Domains, model.Written(held.domains[name]))
-	}
-	for _, server := range pl.o.Inventory.All() {
-		doc.Servers = append(doc.Servers, writtenServer(cfg, &server))
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(held.targets), definitions.TargetID.Compare) {
-		doc.Servers = append(doc.Servers, writtenServer(cfg, held.targets[id]))
-	}
-	for _, m := range slices.SortedFunc(maps.Values(held.mappings), func(a, b *model.Mapping) int {
-		return definitions.CompareNetworks(a.CIDR, b.CIDR)
-	}) {
-		doc.Mappings = append(doc.Mappings, model.Written(m))
-	}
-	for _, id := range sortedKeys(held.agents) {
-		doc.Agents = append(doc.Agents, writtenAgent(held.agents[id]))
-	}
-	for _, section := range sortedKeys(held.settings) {
-		if valuesOf(held.settings[section]) == nil {
-			continue
+	doc := Exported{lists: map[string][]any{}}
+	for _, s := range sections() {
+		all := held.of[s.name]
+		ids := slices.Sorted(maps.Keys(all))
+		if s.compare != nil {
+			slices.SortFunc(ids, func(a, b string) int { return s.compare(all[a], all[b]) })
 		}
-		w := api.DocumentSettings{Section: section}
-		if err := json.Unmarshal(*held.settings[section], &w.Values); err != nil {
-			return doc, fmt.Errorf("the stored settings of %s: %w", section, err)
+		for _, id := range ids {
+			written, err := s.write(pl, id, all[id])
+			if err != nil {
+				return Exported{}, err
+			}
+			if written != nil {
+				doc.add(s.list, written)
+			}
 		}
-		doc.Settings = append(doc.Settings, w)
 	}
 	return doc, nil
+}
+
+func (e *Exported) add(list string, object any) {
+	if e.lists[list] == nil {
+		e.names = append(e.names, list)
+	}
+	e.lists[list] = append(e.lists[list], object)
+}
+
+// MarshalJSON returns the document without empty lists.
+func (e Exported) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	separator := byte('{')
+	for _, name := range e.names {
+		list, err := json.Marshal(e.lists[name])
+		if err != nil {
+			return nil, err
+		}
+		out.WriteByte(separator)
+		out.WriteString(`"` + name + `":`)
+		out.Write(list)
+		separator = ','
+	}
+	if len(e.names) == 0 {
+		out.WriteByte('{')
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }

@@ -13,9 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/model"
 )
 
 // Plan is the difference between a document and the objects of the API: objects to put and objects to delete.
@@ -39,54 +37,36 @@ type Plan struct {
 func compare(ctx context.Context, request Request, wanted, held *Objects, now time.Time) *Plan {
 	p := &Plan{ctx: ctx, request: request, now: now, places: wanted.places, held: held, put: newObjects(),
 		gone: newObjects()}
-	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions,
-		func(r *model.Region) ownership { return ownership{&r.Owner, &r.CreatedAt, &r.UpdatedAt} })
-	compareAll(p, kindDomain, wanted.domains, held.domains, p.put.domains, p.gone.domains,
-		func(d *model.Domain) ownership { return ownership{&d.Owner, &d.CreatedAt, &d.UpdatedAt} })
-	compareAll(p, kindServer, wanted.servers, held.servers, p.put.servers, p.gone.servers,
-		func(s *model.Server) ownership { return ownership{&s.Owner, &s.CreatedAt, &s.UpdatedAt} })
-	compareAll(p, kindServer, wanted.targets, held.targets, p.put.targets, p.gone.targets,
-		func(t *model.Server) ownership { return ownership{&t.Owner, &t.CreatedAt, &t.UpdatedAt} })
-	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings,
-		func(m *model.Mapping) ownership { return ownership{&m.Owner, &m.CreatedAt, &m.UpdatedAt} })
-	compareAll(p, kindAgent, wanted.agents, held.agents, p.put.agents, p.gone.agents,
-		func(n *store.Node) ownership { return ownership{&n.Owner, &n.RegisteredAt, new(time.Time)} })
-	compareAll(p, kindSettings, wanted.settings, held.settings, p.put.settings, p.gone.settings,
-		func(*json.RawMessage) ownership { return ownership{new(string), new(time.Time), new(time.Time)} })
+	for _, s := range sections() {
+		p.compareAll(s, wanted.of[s.name], held.of[s.name])
+	}
 	return p
 }
 
-// ownership has pointers to the fields of an object that a plan sets: owner, creation time and modification time. For a
-// field that the kind lacks, the pointer refers to an unused value.
-type ownership struct {
-	owner            *string
-	created, changed *time.Time
-}
-
-// compareAll adds the changes of one kind of objects to the plan.
-func compareAll[K comparable, V any](p *Plan, kind string, wanted, held, put, gone map[K]*V,
-	of func(*V) ownership) {
-	mine := func(was *V) bool { return p.request.Owner != "" && *of(was).owner == p.request.Owner }
+// compareAll adds the changes of the objects of a section to the plan.
+func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
+	mine := func(was any) bool { return p.request.Owner != "" && *s.owned(was).owner == p.request.Owner }
 	for _, was := range held {
 		if mine(was) {
 			p.owned++
 		}
 	}
-	for i, key := range sortedKeys(wanted) {
+	for i, id := range slices.Sorted(maps.Keys(wanted)) {
 		if p.problems.full() || i%objectsPerLook == 0 && p.ctx.Err() != nil {
 			return
 		}
-		after, was := wanted[key], held[key]
-		name := fmt.Sprint(key)
+		after, was := wanted[id], held[id]
 		before := ownership{owner: new(string), created: &p.now}
 		if was != nil {
-			before = of(was)
+			before = s.owned(was)
 		}
-		if err := p.own(of(after).owner, *before.owner); err != nil {
-			p.problems.add(p.places[kind+" "+name], err)
+		next := s.owned(after) // of settings, which have no owner, each time another
+		if err := p.own(next.owner, *before.owner); err != nil {
+			p.problems.add(p.places[s.kind+" "+id], err)
 			continue
 		}
-		change := api.PlanChange{Action: api.PlanCreate, Kind: kind, ID: name, Owner: *of(after).owner}
+		change := api.PlanChange{Action: api.PlanCreate, Kind: s.kind, ID: id,
+			Owner: *s.owned(after).owner}
 		if was != nil {
 			change.Action, change.Fields = api.PlanUpdate, fieldsBetween(was, after)
 			if len(change.Fields) == 0 {
@@ -94,45 +74,28 @@ func compareAll[K comparable, V any](p *Plan, kind string, wanted, held, put, go
 				continue
 			}
 			if err := p.checkSameOwner(*before.owner); err != nil {
-				p.problems.add(p.places[kind+" "+name], err)
+				p.problems.add(p.places[s.kind+" "+id], err)
 				continue
 			}
 			if mine(was) {
 				p.touched++
 			}
 		}
-		*of(after).created, *of(after).changed = *before.created, p.now
-		put[key] = after
+		*next.created, *next.changed = *before.created, p.now
+		p.put.of[s.name][id] = after
 		p.changes = append(p.changes, change)
 	}
 	if !p.request.Prune {
 		return
 	}
-	for _, key := range sortedKeys(held) {
-		if mine(held[key]) && wanted[key] == nil {
-			gone[key] = held[key]
+	for _, id := range slices.Sorted(maps.Keys(held)) {
+		if mine(held[id]) && wanted[id] == nil {
+			p.gone.of[s.name][id] = held[id]
 			p.touched++
-			p.changes = append(p.changes, api.PlanChange{Action: api.PlanDelete, Kind: kind, ID: fmt.Sprint(key),
+			p.changes = append(p.changes, api.PlanChange{Action: api.PlanDelete, Kind: s.kind, ID: id,
 				Owner: p.request.Owner})
 		}
 	}
-}
-
-func sortedKeys[K comparable, V any](all map[K]V) []K {
-	type namedKey struct {
-		name string
-		key  K
-	}
-	named := make([]namedKey, 0, len(all))
-	for key := range all {
-		named = append(named, namedKey{fmt.Sprint(key), key})
-	}
-	slices.SortFunc(named, func(a, b namedKey) int { return cmp.Compare(a.name, b.name) })
-	keys := make([]K, len(named))
-	for i := range named {
-		keys[i] = named[i].key
-	}
-	return keys
 }
 
 // own sets the owner of an object of the document: the owner of the request, or else the current owner of the object.
@@ -202,40 +165,20 @@ func (p *Plan) change(pl *Planner) func(*definitions.Draft) error {
 		if err := p.check(pl, d); err != nil {
 			return err
 		}
-		for name := range p.gone.domains {
-			d.Delete(model.KindDomain, name)
-		}
-		for network := range p.gone.mappings {
-			d.Delete(model.KindMapping, network)
-		}
-		for name := range p.gone.regions {
-			d.Delete(model.KindRegion, name)
-		}
-		for _, r := range p.put.regions {
-			d.Put(r)
-		}
-		for _, domain := range p.put.domains {
-			d.Put(domain)
-		}
-		for _, m := range p.put.mappings {
-			d.Put(m)
-		}
-		for id := range p.gone.agents {
-			d.Delete(store.KindAgent, id)
-		}
-		for _, n := range p.put.agents {
-			d.Put(n)
-		}
-		for id := range p.gone.targets {
-			d.DeleteTarget(id)
-		}
-		for _, t := range p.put.targets {
-			if err := d.PutTarget(t); err != nil {
-				return err
+		for _, s := range sections() {
+			if s.put == nil {
+				continue
 			}
-		}
-		for section, overlay := range p.put.settings {
-			d.PutSetting(section, valuesOf(overlay))
+			for id := range p.gone.of[s.name] {
+				if err := s.put(d, id, nil); err != nil {
+					return err
+				}
+			}
+			for id, object := range p.put.of[s.name] {
+				if err := s.put(d, id, object); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	}

@@ -8,148 +8,72 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"gslb.internal/overwatch/internal/control/objects"
-	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/model"
 )
 
 // state holds the changes of an apply: the objects before and after it, and the admin states of removed servers.
 type state struct {
-	Before, After appliedObjects
+	Before, After storedObjects
 	Orders        []api.Order `json:",omitempty"`
 }
 
-// appliedObjects are objects in their stored form.
-type appliedObjects struct {
-	Regions  []json.RawMessage          `json:",omitempty"`
-	Domains  []json.RawMessage          `json:",omitempty"`
-	Servers  []json.RawMessage          `json:",omitempty"`
-	Targets  []appliedTarget            `json:",omitempty"`
-	Mappings []json.RawMessage          `json:",omitempty"`
-	Agents   []*store.Node              `json:",omitempty"`
-	Settings map[string]json.RawMessage `json:",omitempty"`
-}
-
-type appliedTarget struct {
-	ID     string
-	Server json.RawMessage
-}
+// storedObjects are objects in the form that the store has them, by section.state.
+type storedObjects map[string]json.RawMessage
 
 // stateOf returns the changed objects of a plan, before and after the change, without admin states.
 func stateOf(p *Plan) (st state, err error) {
 	before := newObjects()
-	addTouched(before.regions, p.held.regions, p.put.regions, p.gone.regions)
-	addTouched(before.domains, p.held.domains, p.put.domains, p.gone.domains)
-	addTouched(before.servers, p.held.servers, p.put.servers, p.gone.servers)
-	addTouched(before.targets, p.held.targets, p.put.targets, p.gone.targets)
-	addTouched(before.mappings, p.held.mappings, p.put.mappings, p.gone.mappings)
-	addTouched(before.agents, p.held.agents, p.put.agents, p.gone.agents)
-	addTouched(before.settings, p.held.settings, p.put.settings, p.gone.settings)
-	if st.Before, err = before.listed(); err != nil {
-		return st, err
-	}
-	st.After, err = p.put.listed()
-	return st, err
-}
-
-// addTouched adds the objects of now with keys in the maps of touched.
-func addTouched[K comparable, V any](to, now map[K]*V, touched ...map[K]*V) {
-	for _, all := range touched {
-		for key := range all {
-			if object := now[key]; object != nil {
-				to[key] = object
+	for _, s := range sections() {
+		for _, touched := range []*Objects{p.put, p.gone} {
+			for id := range touched.of[s.name] {
+				if object := p.held.of[s.name][id]; object != nil {
+					before.of[s.name][id] = object
+				}
 			}
 		}
 	}
+	if st.Before, err = before.stored(); err != nil {
+		return st, err
+	}
+	st.After, err = p.put.stored()
+	return st, err
 }
 
-func (o *Objects) listed() (list appliedObjects, err error) {
-	if list.Regions, err = encoded(o.regions); err != nil {
-		return list, err
-	}
-	if list.Domains, err = encoded(o.domains); err != nil {
-		return list, err
-	}
-	if list.Servers, err = encoded(o.servers); err != nil {
-		return list, err
-	}
-	for _, key := range sortedKeys(o.targets) {
-		text, err := model.Encode(o.targets[key])
-		if err != nil {
-			return list, err
+func (o *Objects) stored() (storedObjects, error) {
+	lists := storedObjects{}
+	for _, s := range sections() {
+		if len(o.of[s.name]) == 0 {
+			continue
 		}
-		list.Targets = append(list.Targets, appliedTarget{key.String(), text})
-	}
-	if list.Mappings, err = encoded(o.mappings); err != nil {
-		return list, err
-	}
-	for _, key := range sortedKeys(o.agents) {
-		list.Agents = append(list.Agents, o.agents[key])
-	}
-	for key, overlay := range o.settings {
-		if list.Settings == nil {
-			list.Settings = map[string]json.RawMessage{}
+		list, err := s.encode(o.of[s.name])
+		if err == nil {
+			lists[s.state], err = json.Marshal(list)
 		}
-		list.Settings[key] = *overlay
-	}
-	return list, nil
-}
-
-// objects is the inverse of listed.
-func (l *appliedObjects) objects() (*Objects, error) {
-	o := newObjects()
-	if err := errors.Join(decodeAll(l.Regions, o.regions, (*model.Region).Key),
-		decodeAll(l.Domains, o.domains, (*model.Domain).Key), decodeAll(l.Servers, o.servers, endpointOf),
-		decodeAll(l.Mappings, o.mappings, (*model.Mapping).Key)); err != nil {
-		return nil, err
-	}
-	for _, t := range l.Targets {
-		server, err := definitions.DecodeTarget(t.ID, t.Server)
 		if err != nil {
 			return nil, err
 		}
-		o.targets[definitions.TargetIDOf(server)] = server
 	}
-	for _, n := range l.Agents {
-		o.agents[n.ID] = n
-	}
-	for section, overlay := range l.Settings {
-		o.settings[section] = &overlay
+	return lists, nil
+}
+
+// objects is the inverse of stored.
+func (l storedObjects) objects() (*Objects, error) {
+	o := newObjects()
+	for _, s := range sections() {
+		if l[s.state] == nil {
+			continue
+		}
+		all, err := s.decode(l[s.state])
+		if err != nil {
+			return nil, err
+		}
+		o.of[s.name] = all
 	}
 	return o, nil
-}
-
-// encoded returns the stored forms of objects in the order of their keys.
-func encoded[K comparable, V any](all map[K]*V) (list []json.RawMessage, err error) {
-	for _, key := range sortedKeys(all) {
-		text, err := model.Encode(all[key])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, text)
-	}
-	return list, nil
-}
-
-// decodeAll is the inverse of encoded.
-func decodeAll[K comparable, V any](list []json.RawMessage, all map[K]*V, key func(*V) K) error {
-	for _, text := range list {
-		one, err := model.Decode[V](text)
-		if err != nil {
-			return err
-		}
-		all[key(one)] = one
-	}
-	return nil
-}
-
-// endpointOf returns the id of a server with an address.
-func endpointOf(s *model.Server) registry.ID {
-	return registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}
 }
 
 // encode returns the state as compressed JSON.
@@ -187,39 +111,36 @@ func planRevert(ctx context.Context, st *state, now *Objects, owner string) (*Pl
 		return nil, err
 	}
 	p := &Plan{ctx: ctx, request: Request{Owner: owner}, held: now, put: newObjects(), gone: newObjects()}
-	return p, errors.Join(
-		revertAll(p, kindRegion, before.regions, after.regions, now.regions, p.put.regions, p.gone.regions),
-		revertAll(p, kindDomain, before.domains, after.domains, now.domains, p.put.domains, p.gone.domains),
-		revertAll(p, kindServer, before.servers, after.servers, now.servers, p.put.servers, p.gone.servers),
-		revertAll(p, kindServer, before.targets, after.targets, now.targets, p.put.targets, p.gone.targets),
-		revertAll(p, kindMapping, before.mappings, after.mappings, now.mappings, p.put.mappings, p.gone.mappings),
-		revertAll(p, kindAgent, before.agents, after.agents, now.agents, p.put.agents, p.gone.agents),
-		revertAll(p, kindSettings, before.settings, after.settings, now.settings, p.put.settings, p.gone.settings))
+	for _, s := range sections() {
+		err = errors.Join(err, p.revertAll(s, before.of[s.name], after.of[s.name]))
+	}
+	return p, err
 }
 
-// revertAll adds the objects of a kind to a plan. The error names the first object that has changed since the apply.
-func revertAll[K comparable, V any](p *Plan, kind string, before, after, now, put, gone map[K]*V) error {
-	for _, key := range sortedKeys(after) {
-		if !objects.Equal(now[key], after[key]) {
-			return fmt.Errorf("%s %v has changed since", kind, key)
+// revertAll adds the objects of a section to a plan. The error names the first object that has changed since the apply.
+func (p *Plan) revertAll(s *section, before, after map[string]any) error {
+	now, put, gone := p.held.of[s.name], p.put.of[s.name], p.gone.of[s.name]
+	for _, id := range slices.Sorted(maps.Keys(after)) {
+		if !objects.Equal(now[id], after[id]) {
+			return fmt.Errorf("%s %s has changed since", s.kind, id)
 		}
-		change := api.PlanChange{Action: api.PlanUpdate, Kind: kind, ID: fmt.Sprint(key)}
-		if was := before[key]; was != nil {
-			put[key] = was
+		change := api.PlanChange{Action: api.PlanUpdate, Kind: s.kind, ID: id}
+		if was := before[id]; was != nil {
+			put[id] = was
 		} else {
-			change.Action, gone[key] = api.PlanDelete, now[key]
+			change.Action, gone[id] = api.PlanDelete, now[id]
 		}
 		p.changes = append(p.changes, change)
 	}
-	for _, key := range sortedKeys(before) {
-		if after[key] != nil {
+	for _, id := range slices.Sorted(maps.Keys(before)) {
+		if after[id] != nil {
 			continue
 		}
-		if now[key] != nil {
-			return fmt.Errorf("%s %v has been made since", kind, key)
+		if now[id] != nil {
+			return fmt.Errorf("%s %s has been made since", s.kind, id)
 		}
-		put[key] = before[key]
-		p.changes = append(p.changes, api.PlanChange{Action: api.PlanCreate, Kind: kind, ID: fmt.Sprint(key)})
+		put[id] = before[id]
+		p.changes = append(p.changes, api.PlanChange{Action: api.PlanCreate, Kind: s.kind, ID: id})
 	}
 	return nil
 }

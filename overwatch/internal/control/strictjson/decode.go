@@ -39,6 +39,16 @@ func DecodePart(body []byte, into any) error {
 	return DecodeChecked(body, into, fields)
 }
 
+// Members returns the members of a part of a body, which must be fields of the struct to which of points.
+func Members(body []byte, of any) (members map[string]json.RawMessage, err error) {
+	fields := FieldsOf(of)
+	if err := notEmpty(body, fields); err != nil {
+		return nil, err
+	}
+	err = DecodeChecked(body, &members, fields)
+	return members, err
+}
+
 func notEmpty(body []byte, fields Fields) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return fault.Invalidf("the body is empty: it must be a JSON object with %s", strings.Join(fields.names(), ", "))

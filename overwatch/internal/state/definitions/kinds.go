@@ -50,19 +50,47 @@ type Kind interface {
 	join(s *Set, j *joining)                  // adds the objects to a configuration
 }
 
+// Declared is a Kind with objects that only consist of declared fields. Documents and undo handle all of them.
+type Declared interface {
+	Kind
+	// Plural is the list of the objects in documents.
+	Plural() string
+	// Resource is the kind in the audit log.
+	Resource() string
+	// Max is the maximum number of objects of the API.
+	Max() int
+	// Objects returns the objects of a Set by key.
+	Objects(s *Set) map[string]model.Object
+	// Get returns an object of a Set, or nil.
+	Get(s *Set, key string) model.Object
+	// Decode returns the object of a stored form.
+	Decode(value []byte) (model.Object, error)
+	// NewPatch returns a pointer to an empty merge patch, into which the fields of a request are decoded.
+	NewPatch() any
+	// New returns an object with the fields of a patch of NewPatch. source is as in model.Patch.Apply. The error is a
+	// fault that depends neither on other objects nor on the file.
+	New(patch any, source string) (model.Object, error)
+	// Written returns the fields of an object for a document.
+	Written(model.Object) any
+	// Regions returns the regions that an object names.
+	Regions(model.Object) []string
+}
+
 // kinds has the kinds in the order in which they join a configuration. It is never changed.
 var kinds = []Kind{
-	&objects[model.Region]{name: store.KindRegion, in: func(s *Set) *map[string]*model.Region { return &s.Regions },
-		check: CheckRegion, changed: func(k *Kinds) { k.Regions, k.Answers = true, true }, ofFile: regionsOf,
-		joins: (*joining).regions},
-	&objects[model.Domain]{name: store.KindDomain, in: func(s *Set) *map[string]*model.Domain { return &s.Domains },
-		check: CheckDomain, changed: func(k *Kinds) { k.Domains, k.Answers = true, true }, ofFile: domainsOf,
-		joins: (*joining).domains, unused: unusedDomain},
-	&objects[model.Mapping]{name: store.KindMapping, in: func(s *Set) *map[string]*model.Mapping { return &s.Mappings },
-		check: CheckMapping, changed: func(k *Kinds) { k.Answers = true }, ofFile: mappingsOf,
-		joins: (*joining).mappings, unused: unusedMapping},
-	&objects[store.Node]{name: store.KindAgent, in: func(s *Set) *map[string]*store.Node { return &s.Nodes },
-		check: CheckNode, changed: func(*Kinds) {}},
+	&objects[model.Region]{kind: model.KindOf(model.KindRegion), most: MaxRegions, check: CheckRegion,
+		in:      func(s *Set) *map[string]*model.Region { return &s.Regions },
+		changed: func(k *Kinds) { k.Regions, k.Answers = true, true }, ofFile: regionsOf, joins: (*joining).regions},
+	&objects[model.Domain]{kind: model.KindOf(model.KindDomain), most: MaxDomains, check: CheckDomain,
+		in:      func(s *Set) *map[string]*model.Domain { return &s.Domains },
+		changed: func(k *Kinds) { k.Domains, k.Answers = true, true }, ofFile: domainsOf, joins: (*joining).domains,
+		unused: unusedDomain, regions: func(d *model.Domain) []string { return d.Regions }},
+	&objects[model.Mapping]{kind: model.KindOf(model.KindMapping), most: MaxMappings, check: CheckMapping,
+		in:      func(s *Set) *map[string]*model.Mapping { return &s.Mappings },
+		changed: func(k *Kinds) { k.Answers = true }, ofFile: mappingsOf, joins: (*joining).mappings,
+		unused: unusedMapping, regions: func(m *model.Mapping) []string { return []string{m.Region} }},
+	&objects[store.Node]{kind: model.Kind{Name: store.KindAgent, Plural: "agents", Resource: "agent"}, most: MaxNodes,
+		check: CheckNode, in: func(s *Set) *map[string]*store.Node { return &s.Nodes }, changed: func(*Kinds) {}},
 	settingKind{},
 }
 
@@ -77,4 +105,14 @@ func Find(name string) Kind {
 		}
 	}
 	return nil
+}
+
+// AllDeclared returns the kinds with objects that only consist of declared fields.
+func AllDeclared() (list []Declared) {
+	for _, k := range kinds {
+		if d, is := k.(Declared); is {
+			list = append(list, d)
+		}
+	}
+	return list
 }
