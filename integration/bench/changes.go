@@ -30,7 +30,8 @@ const (
 
 func changingName(i int) string { return fmt.Sprintf("c%02d.%s", i, zoneName) }
 
-// patients is an HTTP server for the health checks of all backends. The path of a check has the number of its backend.
+// patients is an HTTP server for the health checks of all backends. The path of a check contains the number of its
+// backend.
 type patients struct {
 	port    int
 	mode    atomic.Int32 // 0: constant; 1: one backend changes per second; 2: each backend changes at each check

@@ -84,7 +84,7 @@ func restartCold(ctx context.Context, o options, restarts int) error {
 	return nil
 }
 
-// coldRestart has the results of the probe for a restart.
+// coldRestart contains the results of the probe during a restart.
 type coldRestart struct {
 	closed     time.Duration // longest period of lost queries
 	unanswered time.Duration // longest period without an answer within probeAnswer

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// failoverResults has the times of all rounds, by contestant and fault, in seconds. A failover that did not end is
+// failoverResults contains the times of all rounds, by contestant and fault, in seconds. A failover that did not end is
 // +Inf.
 type failoverResults struct {
 	names []string

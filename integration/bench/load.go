@@ -28,15 +28,15 @@ const (
 	maxReply      = 4096
 )
 
-// shape is the client's concurrency: the number of sockets, and of queries in flight on each.
+// shape is the client's concurrency: the number of sockets, and of concurrent queries on each socket.
 type shape struct{ sockets, window int }
 
-// tally counts the responses that the client received, and has their times.
+// tally contains the numbers of the client's responses and their times.
 type tally struct {
 	All      uint64  // correct answers, including the warm-up
 	Answered uint64  // of these, after the warm-up
 	Wrong    uint64  // any other response
-	Lost     uint64  // not answered within lostAfter
+	Lost     uint64  // without an answer within lostAfter
 	Seconds  float64 // duration of the Answered responses
 
 	InTime                   uint64  // Answered responses within resolverWaits; only of a steady client

@@ -27,14 +27,14 @@ type options struct {
 	servers []string
 	base    string // base of the ratios
 	shape   shape
-	flat    bool    // instead of all else
+	flat    bool    // only this measurement
 	restart int     // queries per second, instead of all else
-	cold    int     // restarts without a service manager, instead of all else
-	places  string  // geolocation database of the restarted node
+	cold    int     // queries per second; only this measurement
+	places  string  // restarts without a service manager; only this measurement
 	changes bool    // instead of all else
-	failing bool    // instead of all else
-	share   float64 // fraction of a core, instead of all else
-	objects int     // number of objects to replicate, instead of all else
+	failing bool    // only this measurement
+	share   float64 // only this measurement
+	objects int     // fraction of a core; only this measurement
 	rate    float64
 	env     string
 }

@@ -24,7 +24,7 @@ type sample struct {
 	cpu    float64   // CPU time of the server per answered query at saturation, in microseconds
 	steady []float64 // the same at each steady rate
 	rate   float64   // answered queries per second
-	other  float64   // cores that other processes used meanwhile: noise
+	other  float64   // cores that other processes used in the meantime: noise
 	memory float64   // resident memory in MiB
 	ready  float64   // milliseconds from the start to the first answer
 	failed uint64    // wrong or lost responses

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// result has the samples of a server, by round, or the reason why it has none.
+// result contains the samples of a server by round, or the reason why there are none.
 type result struct {
 	samples []sample
 	skipped string

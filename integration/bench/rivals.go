@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// all has the compared servers, in the order of the table.
+// all contains the compared servers, in the order of the table.
 var all = []server{
 	{name: "gslb-weighted", prepare: gslb("weighted", unsigned)},
 	{name: "gslb-geolocation", prepare: gslb("geolocation", unsigned)},

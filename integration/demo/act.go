@@ -8,20 +8,19 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// fallen is something that an action ended, and how to bring it back.
+// fallen is a program that an action has stopped, with the function that restarts it.
 type fallen struct {
 	what string
 	back func(context.Context) (*incident, error)
 }
 
-// director ends and restarts programs of the scene. It stores the ended programs in the order of their ends. One
-// goroutine uses it.
+// director stops and restarts programs of the scene. It stores the stopped programs in order. One goroutine uses it.
 type director struct {
 	scene *scene
 	down  []fallen
 }
 
-// killBackend kills the first backend that runs, and reports nil if none does.
+// killBackend kills the first running backend, or returns nil if none is running.
 func (d *director) killBackend() (*incident, error) {
 	for _, r := range d.scene.replicas {
 		if !r.Running() {
@@ -46,8 +45,8 @@ func (d *director) killBackend() (*incident, error) {
 	return nil, nil
 }
 
-// killAgent kills the last agent that runs. Its backend continues: the loss of an agent changes no answer. killBackend
-// begins with the first backend, so that the two functions meet as late as possible.
+// killAgent kills the last running agent. Its backend continues, because the loss of an agent changes no answer.
+// killBackend starts with the first backend, so that the two functions rarely affect the same backend.
 func (d *director) killAgent() (*incident, error) {
 	for _, r := range slices.Backward(d.scene.replicas) {
 		if r.agent == nil || !r.agent.Running() {
@@ -92,7 +91,7 @@ func (d *director) stopNode() (*incident, error) {
 	return nil, nil
 }
 
-// bringBack restarts the last ended program. It returns nil if all programs run.
+// bringBack restarts the last stopped program. It returns nil if all programs are running.
 func (d *director) bringBack(ctx context.Context) (*incident, error) {
 	if len(d.down) == 0 {
 		return nil, nil

@@ -1,8 +1,8 @@
-// Package demo runs the demo of `make run`: a cluster of real gslb programs on loopback, two overwatch nodes, three
-// agents in two regions and four small backends, and a client's view of it while things are killed and brought back.
-// With a terminal it is a live view that obeys single keys; without one it is a transcript of one failover of each
-// kind, held against the promised times.
+// Package demo implements `make run`: a cluster of real gslb programs on loopback, with two overwatch nodes, three
+// agents in two regions and four small backends. It shows a client's view of the cluster while programs are killed and
+// restarted. On a terminal it is a live view with keys. Otherwise it is a transcript of one failover of each kind,
+// compared with the promised times.
 //
-// Every figure on the screen comes from a DNS answer, the nodes' API or the process table; nothing is made up. The
-// scene's processes are changed by one goroutine at a time, the one that runs the actions.
+// Every number on the screen is from a DNS answer, the nodes' API or the process table. One goroutine at a time, which
+// runs the actions, changes the processes of the scene.
 package demo

@@ -11,18 +11,17 @@ import (
 // keptIncidents is the number of latest incidents on the screen.
 const keptIncidents = 4
 
-// bar is the width of the longest bar of shares, in columns.
+// bar is the maximum width of a bar of shares, in columns.
 const bar = 10
 
-// Widths of the columns of answers, so that two names fit an ordinary terminal.
+// Widths of the columns of answers. Two names fit on a usual terminal.
 const (
 	labelWidth = 23
 	shareWidth = bar + 15
 )
 
-// frame draws a view as at most height lines of at most width columns. If there
-// are more lines, the blank ones are left out first, then the lowest but for the
-// keys.
+// frame draws a view as at most height lines of at most width columns. If there are more lines, it first omits blank
+// lines, and then the lowest lines except the keys.
 func frame(v view, width, height int) []string {
 	var lines, tight []string
 	for _, section := range [][]string{heading(v), backends(v), answers(v), incidents(v), hints(v)} {
@@ -93,8 +92,8 @@ func state(up bool, width int) string {
 	return pad("down", width, red)
 }
 
-// health returns the colour of a status: green and red for what DNS does with the backend, yellow for a claim that has
-// grown old.
+// health returns the color of a status: green if DNS answers with the backend, red if it does not, yellow for an
+// outdated report.
 func health(status string, serves bool) ansi.Style {
 	switch {
 	case strings.Contains(status, "stale"):
@@ -125,8 +124,8 @@ func answers(v view) []string {
 	return lines
 }
 
-// share draws a bar of the share that clients got, and the figures of the
-// shares got and due.
+// share draws a bar of the share of answers that clients received, and the numbers of the actual and the expected
+// share.
 func share(due, got float64) string {
 	text := fmt.Sprintf("%5.1f%% of %3.0f%%", 100*got, 100*due)
 	s := plain

@@ -24,7 +24,7 @@ func (s *scene) hints(b harness.Binaries) []string {
 	}
 }
 
-// quoted returns a path in quotes where a shell needs them to take it for one word.
+// quoted returns a path, with quotes if a shell would otherwise split it.
 func quoted(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool { return strings.ContainsRune(" \t\n'\"$`\\&;|<>()*?[]#~!{}", r) }) {
 		return path
@@ -32,7 +32,7 @@ func quoted(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// fromHere returns a path relative to the working directory if it is below it.
+// fromHere returns a path relative to the working directory if the path is below it.
 func fromHere(path string) string {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -14,26 +14,26 @@ import (
 // the rotation for the smallest weight.
 const quietAnswers = 40
 
-// hang is the time beyond a promise after which something is given up: only a program that hangs takes so long.
+// hang is the time after a promise at which a wait is aborted: only a hanging program takes so long.
 const hang = time.Minute
 
-// timed is set by make bench-times, on an idle machine: a time beyond a promise then breaks the promise.
+// timed is set by make bench-times, on an idle machine: a time beyond a promise is then a failure.
 var timed = os.Getenv("GSLB_TIMED") != ""
 
-// The promises that are not made by the intervals of the cluster.
+// Promises that do not depend on the intervals of the cluster.
 const (
 	dnsBackBound   = time.Second      // time until a restarted node answers
 	agentBackBound = 3 * time.Second  // time until nodes accept reports of a restarted agent
 	agentsBound    = 20 * time.Second // time until agents, which back off up to 15 s, find a restarted node
 )
 
-// incident is an action on the scene and its effects on clients and nodes, which are measured. One goroutine uses it.
+// incident is an action on the scene, with its measured effects on clients and nodes. One goroutine uses it.
 type incident struct {
 	what    string
-	measure func() finding // is called repeatedly until the finding is settled
+	measure func() finding // called repeatedly until the finding is complete
 }
 
-// finding is the result of an incident as far as it has been measured.
+// finding is the measured result of an incident.
 type finding struct {
 	text    string
 	settled bool
@@ -47,7 +47,8 @@ type perNode struct {
 	slowest time.Duration
 }
 
-// times measures nodes. It calls after for the time of each node. after returns false while the time is unknown.
+// times contains measurements of nodes. It calls after for the time of each node. after returns false while the time is
+// unknown.
 func times(nodes []*harness.Node, after func(*harness.Node) (time.Duration, bool)) (p perNode) {
 	for _, n := range nodes {
 		took, known := after(n)
@@ -61,8 +62,8 @@ func times(nodes []*harness.Node, after func(*harness.Node) (time.Duration, bool
 	return p
 }
 
-// finding compares the times with the promise for what happened at from. A later time is named in the text, and breaks
-// the promise where timed is set. A node without a time after bound and hang breaks it always.
+// finding compares the times with the promise for an event at from. The text contains a later time, which is a failure
+// if timed is set. A node without a time after bound and hang is always a failure.
 func (p *perNode) finding(label string, bound time.Duration, from time.Time) finding {
 	f := finding{text: fmt.Sprintf("%s: %s (promised %s)", label, strings.Join(p.parts, ", "), seconds(bound)),
 		settled: !p.open}
@@ -92,7 +93,7 @@ func (s *scene) departure(r replica, from time.Time) finding {
 			if quiet < quietAnswers {
 				return 0, false
 			}
-			after = max(after, last.Sub(from)) // far below zero where there was none
+			after = max(after, last.Sub(from)) // a negative value if there was no answer
 		}
 		return after, true
 	})
@@ -114,7 +115,7 @@ func (s *scene) arrival(r replica, from time.Time) finding {
 	return first.finding("first answer", s.cluster.Timing.Recovery(), from)
 }
 
-// noFailures checks that running nodes gave a good answer to every query since from.
+// noFailures checks that running nodes returned a good answer to every query since from.
 func (s *scene) noFailures(from time.Time) error {
 	var errs []error
 	for _, n := range s.running() {

@@ -8,8 +8,8 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// silence measures the crash of an agent: its claims grow old, and the nodes' own checks keep its backend in the
-// answers. called keeps the time after which each node called the backend stale.
+// silence measures the crash of an agent: its reports become stale, and the nodes' own checks keep its backend in the
+// answers. called contains the time after which each node reported the backend as stale.
 func (s *scene) silence(r replica, from time.Time, called map[*harness.Node]time.Duration) finding {
 	if r.agent.Running() {
 		return finding{text: "brought back too early for a measurement", settled: true}

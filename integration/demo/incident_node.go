@@ -9,10 +9,10 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// handoverTime is the time for which the remaining nodes are watched after one was stopped.
+// handoverTime is the time for which the demo observes the remaining nodes after the stop of a node.
 const handoverTime = 2 * time.Second
 
-// handover measures the orderly end of an overwatch node: resolvers continue with the other nodes.
+// handover measures the orderly stop of an overwatch node: resolvers continue with the other nodes.
 func (s *scene) handover(stopped *harness.Node, from time.Time) finding {
 	var parts []string
 	for _, n := range s.running() {
@@ -54,7 +54,7 @@ func (s *scene) comeback(n *harness.Node, from time.Time) finding {
 	return g
 }
 
-// firstGood returns the time until a node had given a good answer for each name, and whether it has.
+// firstGood returns the time until a node had returned a good answer for each name, and whether it has.
 func (s *scene) firstGood(n *harness.Node, from time.Time) (latest time.Duration, all bool) {
 	for _, name := range []string{appName, apiName} {
 		answers := s.watch.Since(n, name, from)

@@ -12,8 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// redrawInterval is the time between two drawings of the screen. Running
-// measurements are updated as often.
+// redrawInterval is the interval at which the screen is drawn and running measurements are updated.
 const redrawInterval = 200 * time.Millisecond
 
 // live is the view with keys, for Bubble Tea. Actions run in separate goroutines, one at a time, so that the screen
@@ -23,7 +22,7 @@ type live struct {
 	scene    *scene
 	hints    []string
 	director *director
-	send     func(tea.Msg)  // hands a message to Update; dropped once the view has ended
+	send     func(tea.Msg)  // passes a message to Update; drops it after the end of the view
 	running  sync.WaitGroup // of spawn
 
 	width, height int
@@ -41,8 +40,7 @@ type happened struct {
 	finding finding
 }
 
-// outcome is the result of an action. Without incidents and error there was
-// nothing to act on.
+// outcome is the result of an action. Without incidents and error, the action had no effect.
 type outcome struct {
 	incidents []*incident
 	err       error
@@ -172,7 +170,7 @@ func (l *live) finish(o outcome) {
 	}
 }
 
-// one turns an action with one incident at most into one with an outcome.
+// one converts an action with at most one incident to an action with an outcome.
 func one(act func() (*incident, error)) func() outcome {
 	return func() outcome {
 		i, err := act()

@@ -18,7 +18,7 @@ const observeEvery = 200 * time.Millisecond
 
 // opinion is the status of a backend on a node.
 type opinion struct {
-	status string // effective_status; both words with a slash where the two services differ
+	status string // effective_status; both words with a slash if the two services differ
 	serves bool   // for at least one of the two services
 	reason string
 	heard  time.Time // last report of the agent; zero if no agent has reported
@@ -101,7 +101,7 @@ func merge(o opinion, b api.Backend) opinion {
 	return o
 }
 
-// describe puts an answer into a few words.
+// describe returns a short text about an answer.
 func describe(a harness.Answer) string {
 	switch {
 	case a.Err != nil:

@@ -12,13 +12,13 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// startBound is the time limit until the cluster is complete, with room for a busy machine.
+// startBound is the time limit for the start of the cluster, with a margin for a busy machine.
 const startBound = 60 * time.Second
 
-// toldLines is the number of lines of each program that are shown when something went wrong.
+// toldLines is the number of lines of each program that are shown after a failure.
 const toldLines = 15
 
-// Options say how to show the demo.
+// Options selects the form of the demo.
 type Options struct {
 	Binaries string // directory with the programs; Run builds missing programs
 	Plain    bool   // a transcript, even on a terminal
@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return s.show(ctx, o, b, say)
 }
 
-// show starts the scene and hands it to the live view or to the transcript.
+// show starts the scene and passes it to the live view or to the transcript.
 func (s *scene) show(ctx context.Context, o Options, b harness.Binaries, say func(string, ...any)) error {
 	bound, cancel := context.WithTimeout(ctx, startBound)
 	defer cancel()

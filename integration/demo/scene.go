@@ -9,7 +9,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// The two names that the demo steers.
+// The two load-balanced names of the demo.
 const (
 	appName = "app.demo.gslb.test"
 	apiName = "api.demo.gslb.test"
@@ -27,7 +27,7 @@ const (
 	regionUS = "us"
 )
 
-// cast lists the backends. Their weights add up to 100, so a weight is the due share in percent.
+// cast lists the backends. The sum of their weights is 100, so a weight is the expected share in percent.
 var cast = [...]struct {
 	name, agent, region string
 	addr                netip.Addr
@@ -39,15 +39,15 @@ var cast = [...]struct {
 	{"us-2", "", regionUS, netip.AddrFrom4([4]byte{127, 0, 2, 2}), 10},
 }
 
-// replica is a backend and the state of the scene about it.
+// replica is a backend, with its state in the scene.
 type replica struct {
 	*harness.Backend
 	region string
 	weight int
-	agent  *harness.Agent // nil: no agent watches it, only the nodes do
+	agent  *harness.Agent // nil: no agent reports it, and only the nodes check it
 }
 
-// detection returns the promised time until no answer has the replica after its end.
+// detection returns the promised time until no answer contains the replica after its end.
 func (r replica) detection(t harness.Timing) time.Duration {
 	if r.agent == nil {
 		return t.OwnDetection()
@@ -66,7 +66,7 @@ type scene struct {
 	seen     *observer      // status of the backends on each node
 }
 
-// newScene prepares all files and ports and starts nothing.
+// newScene prepares all files and ports. It starts no program.
 func newScene(b harness.Binaries) (*scene, error) {
 	regions := []string{regionEU, regionUS}
 	cluster, err := harness.NewCluster(harness.Options{
@@ -132,7 +132,7 @@ func (s *scene) prepare() error {
 	return nil
 }
 
-// declare puts a backend that no agent watches into both domains.
+// declare adds a backend without an agent to both domains.
 func (s *scene) declare(b *harness.Backend, weight int) []harness.Server {
 	server := harness.Server{Address: b.At.Addr(), Port: b.At.Port(), Weight: weight,
 		HealthCheck: s.cluster.Timing.Check()}
@@ -141,7 +141,7 @@ func (s *scene) declare(b *harness.Backend, weight int) []harness.Server {
 	return []harness.Server{app, api}
 }
 
-// addAgent adds an agent that watches a backend for both domains.
+// addAgent adds an agent that reports a backend for both domains.
 func (s *scene) addAgent(name string, r replica) (*harness.Agent, error) {
 	b := harness.AgentBackend{Address: r.At.Addr(), Port: r.At.Port(), Weight: r.weight,
 		HealthCheck: s.cluster.Timing.Check()}
@@ -150,7 +150,7 @@ func (s *scene) addAgent(name string, r replica) (*harness.Agent, error) {
 	return s.cluster.AddAgent(name, r.region, s.nodes, []harness.AgentBackend{app, api})
 }
 
-// start starts everything and waits until both nodes answer with all backends, saying how far it is.
+// start starts all programs and waits until both nodes answer with all backends. It prints the progress.
 func (s *scene) start(ctx context.Context, say func(format string, args ...any)) error {
 	say("the console will be at http://%s/", s.nodes[0].API)
 	for _, r := range s.replicas {

@@ -12,14 +12,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// steadyTime is the time over which undisturbed answers are counted.
+// steadyTime is the time in which undisturbed answers are counted.
 const steadyTime = 3 * time.Second
 
-// countError is the number of answers by which a backend may be off its due count. The schedule is exact to one answer,
-// and the counting may start and end anywhere in it.
+// countError is the permitted difference between the actual and the expected number of answers of a backend. The
+// schedule is exact to one answer, and the count may start and end at any position of it.
 const countError = 2
 
-// transcript runs the demo without a terminal: it plays one failover of each kind, measures it, and returns an error
+// transcript runs the demo without a terminal: it performs and measures one failover of each kind, and returns an error
 // with every broken promise.
 func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints []string) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -58,7 +58,7 @@ func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints 
 	return errors.Join(broken...)
 }
 
-// settle measures an incident until the finding is settled, which it always is in bounded time.
+// settle measures an incident until the finding is complete. The time is bounded.
 func settle(ctx context.Context, i *incident) (finding, error) {
 	tick := time.NewTicker(redrawInterval)
 	defer tick.Stop()
@@ -76,7 +76,7 @@ func settle(ctx context.Context, i *incident) (finding, error) {
 // remove healthy backends from the answers.
 const steadyTries = 4
 
-// steady shows the shares of answers while all is well, and compares them with the weights.
+// steady prints the shares of undisturbed answers, and compares them with the weights.
 func (s *scene) steady(ctx context.Context, say func(string, ...any)) (err error) {
 	begin := time.Now()
 	for range steadyTries {
@@ -151,8 +151,7 @@ func pad(text string, width int, style ansi.Style) string {
 	return style.Styled(text + strings.Repeat(" ", width-ansi.StringWidth(text)+1))
 }
 
-// clean replaces control characters by blanks: text of other programs must not
-// steer the terminal.
+// clean replaces control characters by blanks: the text of other programs must not control the terminal.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {

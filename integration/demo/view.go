@@ -10,7 +10,7 @@ import (
 // window is the time over which answers are counted on the screen.
 const window = 5 * time.Second
 
-// view is the complete content of a frame. collect makes it, and frame draws it without further input.
+// view is the complete content of a frame. collect creates it, and frame draws it without other input.
 type view struct {
 	running   time.Duration
 	timing    harness.Timing
@@ -30,13 +30,13 @@ type replicaView struct {
 	heard      time.Duration // since the last report of the agent; negative without a report
 	status     []string      // per node
 	serves     []bool        // per node
-	reason     string        // of the first node that does not call it healthy
+	reason     string        // reason of the first node without a healthy status
 }
 
 type nameView struct {
 	name, policy string
-	now          []string  // latest answer per node
-	due, got     []float64 // share per replica, 0 to 1, as it should be now and as it was in the window
+	now          []string  // latest answer by node
+	due, got     []float64 // expected and actual share by replica, 0 to 1, in the window
 }
 
 func (s *scene) collect(now time.Time) view {
@@ -77,7 +77,7 @@ func (s *scene) viewReplica(r replica, now time.Time) replicaView {
 	return v
 }
 
-// viewName counts the answers that clients got for one name. due are the shares of the backends that the nodes may
+// viewName counts the answers that clients received for one name. due are the shares of the backends that the nodes may
 // answer with now.
 func (s *scene) viewName(name, policy string, now time.Time, weight func(replica) int) nameView {
 	v := nameView{name: name, policy: policy}

@@ -14,7 +14,7 @@ type Agent struct {
 	Prom netip.AddrPort // address of /metrics
 }
 
-// AddAgent prepares an agent that watches the backends and has the token of each of their services.
+// AddAgent prepares an agent for the backends. It has the token of each of their services.
 func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentBackend) (*Agent, error) {
 	dir, err := c.directory(name)
 	if err != nil {

@@ -26,7 +26,7 @@ type Cluster struct {
 	Story     *Story
 	Timing    Timing
 	GossipKey string            // fresh, base64
-	Tokens    map[string]string // service to token, fresh
+	Tokens    map[string]string // token by service
 
 	binaries Binaries
 	domains  []Domain

@@ -79,7 +79,7 @@ type Geolocation struct {
 	CustomMappings []Mapping `yaml:"custom_mappings,omitempty"`
 }
 
-// Mapping puts the clients of a network into a region.
+// Mapping maps the clients of a network to a region.
 type Mapping struct {
 	CIDR   netip.Prefix `yaml:"cidr"`
 	Region string       `yaml:"region"`
@@ -132,7 +132,7 @@ type Region struct {
 	Servers   []Server `yaml:"servers,omitempty"`
 }
 
-// Server is a backend without an agent: the nodes check it.
+// Server is a backend without an agent. The nodes check it.
 type Server struct {
 	Service     string      `yaml:"service"`
 	Address     netip.Addr  `yaml:"address"`
@@ -208,7 +208,7 @@ type BackendsFrom struct {
 	HealthCheck HealthCheck `yaml:"health_check"`
 }
 
-// AgentBackend is a backend that an agent watches and reports.
+// AgentBackend is a backend that an agent checks and reports.
 type AgentBackend struct {
 	Service     string      `yaml:"service"`
 	Address     netip.Addr  `yaml:"address"`
@@ -228,7 +228,7 @@ func (b AgentBackend) MarshalYAML() (any, error) {
 		"health_check": b.HealthCheck}, nil
 }
 
-// HealthCheck is the key `health_check` of a backend or a service, of agents and nodes alike.
+// HealthCheck is the key `health_check` of a backend or a service, for agents and nodes.
 type HealthCheck struct {
 	Enabled          *bool         `yaml:"enabled,omitempty"`
 	Type             string        `yaml:"type"`
@@ -246,7 +246,7 @@ type Logging struct {
 	Format string `yaml:"format"`
 }
 
-// Listener is the key `metrics` or `api` of either file.
+// Listener is the key `metrics` or `api` of either configuration file.
 type Listener struct {
 	Enabled bool   `yaml:"enabled"`
 	Address string `yaml:"address"`

@@ -1,11 +1,11 @@
-// Command nodes draws the plots of overwatch/docs/scale.md: the cost of nodes to each other by the number of nodes.
+// Command nodes draws the plots of overwatch/docs/scale.md: the cost of additional nodes for a node, by the number of
+// nodes.
 //
 //	nodes -out integration/bench/plots
 //
-// It simulates replication request by request, between sites in all parts of the world, with the rules of the program
-// and measured costs. Key exchange, checks and heartbeats have negligible queues: the results are their rates
-// multiplied by the measured costs. The same seed results in the same plots. The command prints the figures as
-// Markdown.
+// It simulates replication request by request, between sites around the world, with the rules of the program and
+// measured costs. Key exchange, checks and heartbeats have negligible queues: their results are their rates multiplied
+// by the measured costs. The same seed results in the same plots. The command prints the values as Markdown.
 package main
 
 import (

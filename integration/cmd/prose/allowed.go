@@ -16,7 +16,7 @@ const allowedHead = `# Files that were above the limits when the check began: pa
 # The list only shrinks: go run ./integration/cmd/prose -update
 `
 
-// allowance has the numbers of terms and phrases that a file above the limits can have.
+// allowance contains the permitted numbers of terms and phrases of a file above the limits.
 type allowance struct{ terms, phrases int }
 
 // readAllowed reads the list of allowed files. A missing list is empty.
@@ -46,7 +46,7 @@ func readAllowed(path string) (map[string]allowance, error) {
 	return list, nil
 }
 
-// shrink returns the list with the values of the reports where these are lower, without files below the limits.
+// shrink returns the list with lower values from the reports, without files below the limits.
 func shrink(list map[string]allowance, reports []report) map[string]allowance {
 	shrunk := map[string]allowance{}
 	for _, r := range reports {

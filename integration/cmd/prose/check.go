@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// limit is the number of phrases that 1000 words of a file can have.
+	// limit is the maximum number of phrases per 1000 words of a file.
 	limit = 10
-	// fewest is the number of phrases that a file can have at any length.
+	// fewest is the number of phrases that a file of any length may have.
 	fewest = 3
 )
 
@@ -26,7 +26,7 @@ type report struct {
 	terms, phrases []hit
 }
 
-// density returns the number of phrases for 1000 words, rounded up.
+// density returns the number of phrases per 1000 words, rounded up.
 func (r report) density() int {
 	if r.words == 0 {
 		return 0
@@ -34,7 +34,7 @@ func (r report) density() int {
 	return (len(r.phrases)*1000 + r.words - 1) / r.words
 }
 
-// exceeds reports whether the terms or phrases of the file are above the limits. allowed has the values of an earlier
+// exceeds reports whether the terms or phrases of the file exceed the limits. allowed contains the values of an earlier
 // version.
 func (r report) exceeds(allowed allowance) bool { return r.hasTerms(allowed) || r.hasPhrases(allowed) }
 

@@ -4,10 +4,10 @@
 //	prose overwatch/README.md     print each expression in some files, with advice
 //	prose -update                 lower the values in the list of allowed files
 //
-// terms.txt has terms that the project replaced: each occurrence is an error. phrases.txt has phrases that make a
-// sentence hard to read: a file can have 10 for 1000 words. allowed.txt has the files above these limits, with their
-// numbers. Tests, changelogs and generated files are not checked. Code in documents, in backquotes or in blocks, is not
-// prose.
+// terms.txt contains terms that the project has replaced: each occurrence is an error. phrases.txt contains phrases
+// that make a sentence hard to read: a file may have 10 per 1000 words. allowed.txt contains the files above these
+// limits, with their numbers. Tests, changelogs and generated files are not checked. Code in documents, in backquotes
+// or in blocks, is not prose.
 package main
 
 import (

@@ -144,10 +144,10 @@ func rest(o options) ([][]step, error) {
 	), nil
 }
 
-// working are the folders of integration with tests that compute rather than wait, and measure nothing.
+// working are the directories of integration with tests that use the CPU most of the time, and measure no times.
 var working = []string{".", "cmd", "cli", "console", "dnssec", "docs", "upgrade"}
 
-// split returns the packages of integration that have tests: waits has packages that mostly wait, works the packages of
+// split returns the packages of integration with tests: waits contains packages that mostly wait, works the packages of
 // working.
 func split() (waits, works []string, err error) {
 	all, err := packagesOf(integration, []string{"Test"})

@@ -148,8 +148,8 @@ func (r *results) ended(e event, at key) {
 	delete(r.output, at)
 }
 
-// unended moves the output of tests that have not ended to their package. A process that dies, by a panic or a
-// deadlock, prints the reason in the output of the test that ran, and there is no event for the end of that test.
+// unended moves the output of unfinished tests to their package. A process that dies, by a panic or a deadlock, prints
+// the reason in the output of the running test, and there is no event for the end of that test.
 func (r *results) unended(pkg key) {
 	var words strings.Builder
 	byName := func(a, b key) int { return strings.Compare(a.test, b.test) }
@@ -246,7 +246,7 @@ func (r *results) end(err error, words string) {
 	}
 }
 
-// progress describes the state of the step for a line of progress.
+// progress returns a text about the state of the step for a progress line.
 func (r *results) progress(now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// tick is the time between two lines of progress of a step.
+// tick is the time between two progress lines of a step.
 const tick = 15 * time.Second
 
-// grace is the time that an interrupted step has to end.
+// grace is the time limit for the end of an interrupted step.
 const grace = 20 * time.Second
 
 // runner runs the steps of a plan. One goroutine calls all methods. The steps of a stage run concurrently and share the
@@ -25,7 +25,7 @@ const grace = 20 * time.Second
 type runner struct {
 	out    io.Writer
 	began  time.Time
-	strict bool // a test that is skipped is a failure, unless it is left to the plan long
+	strict bool // a skipped test is a failure, except for tests of the plan long
 
 	mu     sync.Mutex // protects out and the counts
 	total  tally
@@ -80,7 +80,7 @@ func (r *runner) one(ctx context.Context, s step) {
 	r.add(s, seen, time.Since(began), cpu)
 }
 
-// report prints a line of progress for a step every tick, until stop is called.
+// report prints a progress line for a step every tick, until stop is called.
 func (r *runner) report(s step, seen *results) (stop func()) {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -74,7 +74,7 @@ func Noise(r *rand.Rand) []byte {
 	return p
 }
 
-// Framed returns noise with the begin of a gslb gossip frame.
+// Framed returns noise after the start of a gslb gossip frame.
 func Framed(r *rand.Rand) []byte {
 	return append([]byte("\xf4\x06gslb/1\x01"), Noise(r)...)
 }

@@ -74,9 +74,9 @@ func Between(from, to *Site, rest string) string {
 // Cut returns the rules that disconnect a site from all others.
 func Cut(s *Site) []string { return []string{Between(s, nil, "drop"), Between(nil, s, "drop")} }
 
-// Masquerade puts a site permanently behind a NAT: others see its hosts as the router's address on their own network,
-// and cannot open connections to them. It is a poor NAT: a mapping expires after a second without packets, and the next
-// packet has a new source port.
+// Masquerade puts a site permanently behind a NAT: other sites see its hosts as the router's address on their own
+// network, and cannot open connections to them. The NAT has a short lifetime: a mapping expires after a second without
+// packets, and the next packet has a new source port.
 func (n *Network) Masquerade(s *Site) error {
 	table := fmt.Sprintf(`table inet behind_%[1]s {
 	chain postrouting { type nat hook postrouting priority 100; iifname %[1]q masquerade fully-random; }

@@ -13,7 +13,7 @@ import (
 )
 
 // Asked queries a node over TCP, with retries for testbed.Patience, and returns the answer. It is for tests of the
-// contents of answers; tests of response times use UDP.
+// content of answers. Tests of response times use UDP.
 func Asked(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	const bound = 2 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)

@@ -1,5 +1,5 @@
-// Package signed has a site that signs its zones, validating resolvers with its DS record as their only trust anchor,
-// and checks of keys and signatures.
+// Package signed provides a site that signs its zones, validating resolvers with its DS record as their only trust
+// anchor, and checks of keys and signatures.
 package signed
 
 import (
@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// steeredNames are names for every shape of a zone: wildcards and empty non-terminals, in both zones.
+// steeredNames are load-balanced names for every shape of a zone: wildcards and empty non-terminals, in both zones.
 var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + testbed.ZoneName,
 	"a.b.ent." + testbed.ZoneName, "www." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone}
 

@@ -12,7 +12,7 @@ const (
 	StaleResolution = 200 * time.Millisecond // interval of API requests
 )
 
-// RefusalBound is the promised time until a refused agent logs the reason: "within seconds".
+// RefusalBound is the promised time until a rejected agent logs the reason: "within seconds".
 const RefusalBound = 15 * time.Second
 
 // CreatedName is a name that exists only in the API.

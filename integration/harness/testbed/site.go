@@ -109,7 +109,7 @@ func (s *Site) JoinBackends(t *testing.T, count int) {
 	}
 }
 
-// JoinAgent prepares one more agent, which watches one backend.
+// JoinAgent prepares another agent, which reports one backend.
 func (s *Site) JoinAgent(t *testing.T, name string, b *harness.Backend) *harness.Agent {
 	t.Helper()
 	a, err := s.AddAgent(name, "eu", s.Nodes, []harness.AgentBackend{{
@@ -251,8 +251,8 @@ func (s *Site) Status(t *testing.T, n *harness.Node, b *harness.Backend, bound t
 	return view
 }
 
-// WantSound returns nil for a backend that both its agent and the node's own check report as healthy. A node without a
-// completed own check reports failures earlier, so times measured in that state are not typical.
+// WantSound returns nil for a backend that both its agent and the node's own check report as healthy. Without a
+// completed own check, a node detects failures earlier, so times in that state are not typical.
 func WantSound(v api.Backend) error {
 	if v.ValidationHealthy == nil || !*v.ValidationHealthy {
 		return errors.New("the node itself has not found it healthy")
@@ -312,8 +312,8 @@ func (s *Site) Answered(t *testing.T, n *harness.Node, addr netip.Addr, from tim
 	return first
 }
 
-// Holds calls judge for a statement that is true while all healthy backends are in the answers. On a busy machine a
-// late check can remove a backend for a short time, so Holds calls judge up to three times.
+// Holds calls judge, which checks a condition that is true while all healthy backends are in the answers. On a busy
+// machine a late check can remove a backend for a short time, so Holds calls judge up to three times.
 func (s *Site) Holds(t *testing.T, what string, judge func() error) {
 	t.Helper()
 	for again := 2; ; again-- {
