@@ -301,7 +301,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		AdminStateBegan:   timed.Began,
 		AdminStateExpired: timed.Expired,
 		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
-		AgentLate: n.hints.Add, FailureSeen: n.peerHints.Hint,
+		AgentLate: n.hints.Add, FailureSeen: n.peerHints.Hint, FailureDisputed: n.peerHints.Ask,
 		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp, Damping: n.state.Damping,
 		Logger: n.part("registry"),
 	})
@@ -332,9 +332,12 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 func (n *node) openPeerHints(cfg *config.Config) (err error) {
 	n.peerHints, err = hints.New(hints.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: hints.SettingsOf(cfg),
-		Peers:      func() []replication.Reachable { return n.replication.Reachable() },
-		Backend:    func(id registry.ID) *registry.Backend { return n.registry.View().Get(id) },
-		Check:      n.hints.Add,
+		Peers:   func() []replication.Reachable { return n.replication.Reachable() },
+		Backend: func(id registry.ID) *registry.Backend { return n.registry.View().Get(id) },
+		Check:   n.hints.Add,
+		Votes: func(ctx context.Context, votes []registry.NodeVote) error {
+			return n.registry.ApplyVotes(ctx, votes)
+		},
 		Registerer: n.registerer, Logger: n.part("hints"),
 	})
 	return err
@@ -402,6 +405,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 		return n.api.Certificates()
 	}
 	o.NotReplicated, o.LostPeers, o.SharedIDs = n.replication.Trouble, n.replication.Lost, n.replication.SharedIDs
+	o.NoAgreement = n.peerHints.Trouble
 	o.ConfigFault, o.DatabaseFault = n.control.ConfigFault, n.state.DatabaseProblem
 	o.NotNotified = func() map[string]string {
 		if n.notifier == nil {

@@ -50,6 +50,8 @@ type OverwatchSection struct {
 		Enabled       bool          `yaml:"enabled"`
 		CheckInterval time.Duration `yaml:"check_interval"`
 		CheckTimeout  time.Duration `yaml:"check_timeout"`
+		Agree         int           `yaml:"agree,omitempty"`
+		AgreeWithin   time.Duration `yaml:"agree_within,omitempty"`
 	} `yaml:"validation"`
 	DNSSEC struct {
 		Denial    string   `yaml:"denial,omitempty"`

@@ -58,6 +58,7 @@ const (
 	RegionUnknown     ConditionKind = "region_unknown"
 	NodeUnheard       ConditionKind = "node_unheard"
 	NodeIDShared      ConditionKind = "node_id_shared"
+	NoAgreement       ConditionKind = "no_agreement"
 	TLSEnds           ConditionKind = "tls_ends"
 	KeyRollWaits      ConditionKind = "key_roll_waits"
 	NotificationsFail ConditionKind = "notifications_fail"
@@ -115,6 +116,7 @@ func ConditionTypes() []ConditionType {
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},
 		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
 		{NodeIDShared, SeverityAttention, "", "GslbNodeIDShared"},
+		{NoAgreement, SeverityAttention, "", "GslbNoAgreement"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},
 		{NotReplicated, SeverityAttention, "", "GslbNotReplicated"},
 		{ConfigInvalid, SeverityAttention, "", "GslbConfigInvalid"},

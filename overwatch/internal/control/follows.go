@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gslb.internal/overwatch/internal/cluster/hints"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -36,6 +37,7 @@ func Timing(cfg *config.Config) registry.Timing {
 		ValidationEnabled:  cfg.Overwatch.Validation.Enabled,
 		ValidationInterval: cfg.Overwatch.Validation.CheckInterval,
 		FlapWindow:         cfg.Overwatch.Flapping.Window,
+		Agreement:          hints.AgreementOf(cfg),
 	}
 }
 

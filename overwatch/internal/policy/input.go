@@ -63,6 +63,7 @@ type CandidateInfo struct {
 	Reason   string      // reason of the status
 	Problem  string      // error reported by a check or agent; text from outside
 	Check    string      // difference between the node's own check and the requested check; empty if missing
+	Votes    string      // agreement between nodes about a failure; empty if missing
 	Override *AdminState // active override; nil if missing
 	// DrainEndsAt is the end of a drain, in the past or future; DrainTo is the final share. Zero without a drain.
 	DrainEndsAt time.Time

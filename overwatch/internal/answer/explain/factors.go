@@ -206,6 +206,9 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 				fmt.Sprintf("instead of the declared %d", f.Declared)})
 		}
 	}
+	if f := b.Info; f != nil && f.Votes != "" {
+		factors = append(factors, Factor{name, Health, f.Votes, "agreement between nodes (validation.agree)"})
+	}
 	if b.Excluded != "" {
 		return factors
 	}

@@ -53,6 +53,9 @@ func State(c *policy.Candidate) string {
 	if !f.DrainEndsAt.IsZero() {
 		b.WriteString("; draining until " + moment(f.DrainEndsAt))
 	}
+	if f.Votes != "" {
+		b.WriteString("; " + f.Votes)
+	}
 	if f.Check != "" {
 		b.WriteString("; " + f.Check)
 	}

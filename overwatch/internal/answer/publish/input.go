@@ -77,7 +77,8 @@ func lastServed(b *registry.Backend) time.Time {
 
 // facts returns the explanation data of a backend. Backends in the same state share it.
 func (p *decider) facts(b *registry.Backend) *policy.CandidateInfo {
-	f := policy.CandidateInfo{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
+	f := policy.CandidateInfo{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote(),
+		Votes: b.Dispute.String()}
 	f.Override, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.AdminWeight), orderOf(b.AdminDrain)
 	if f.Weight != nil {
 		f.Declared = b.Weight
@@ -88,7 +89,7 @@ func (p *decider) facts(b *registry.Backend) *policy.CandidateInfo {
 	if !b.MayServe {
 		f.Problem = problem(b)
 	}
-	if f.Override != nil || f.Weight != nil || b.Draining || f.Problem != "" {
+	if f.Override != nil || f.Weight != nil || b.Draining || f.Problem != "" || f.Votes != "" {
 		own := f
 		return &own
 	}

@@ -1,6 +1,7 @@
 package hints
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,8 +18,8 @@ var errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set on thi
 func (e *Exchange) Challenge() string { return e.server.Challenge() }
 
 // Answer receives a hint of a peer that its Authorization authenticates, starts checks of the backends, and returns the
-// sealed answer. where is the path with the query of the request, and backends the parameter of the query. The error
-// contains no secret and may be in the response.
+// votes of this node, sealed. where is the path with the query of the request, and backends the parameter of the query.
+// The error contains no secret and may be in the response.
 func (e *Exchange) Answer(where, backends, authorization string) (sealed string, err error) {
 	settings := e.settings.Get()
 	if len(settings.Secret) == 0 {
@@ -35,7 +36,11 @@ func (e *Exchange) Answer(where, backends, authorization string) (sealed string,
 	for _, id := range e.accept(client.Node(), ids, time.Now()) {
 		e.o.Check(id)
 	}
-	return client.Seal([]byte("{}"))
+	plain, err := json.Marshal(e.answerTo(ids, settings.Checks, time.Now()))
+	if err != nil {
+		return "", err
+	}
+	return client.Seal(plain)
 }
 
 // parseBackends parses the backends of a request.
@@ -59,23 +64,24 @@ func parseBackends(text string) (ids []registry.ID, err error) {
 	return ids, nil
 }
 
-// accept counts received hints and returns the backends to check. It drops hints above the rate, hints of this node
-// itself, unknown backends, backends of which the own check fails already, and backends with an earlier hint within
-// hintGap.
+// accept counts received hints and returns the backends to check. It drops hints of this node itself, about unknown
+// backends, about backends of which the own check fails already, within hintGap after an earlier hint, and above the
+// rate.
 func (e *Exchange) accept(node string, ids []registry.ID, now time.Time) (accepted []registry.ID) {
 	e.metrics.received.Add(float64(len(ids)))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	bucket := e.received[node]
-	if bucket == nil && len(e.received) < maxPeers {
+	if bucket == nil && len(e.received) < maxPeers && node != e.o.NodeID {
 		bucket = new(newBucket())
 		e.received[node] = bucket
 	}
 	for _, id := range ids {
-		if node == e.o.NodeID || bucket == nil || !bucket.Take(now) || !e.needsCheck(id) || !e.noteRecent(id, now) {
+		if bucket == nil || !bucket.HasToken(now) || !e.needsCheck(id) || !e.noteRecent(id, now) {
 			e.metrics.dropped.Inc()
 			continue
 		}
+		bucket.Spend(now, 1)
 		accepted = append(accepted, id)
 	}
 	return accepted

@@ -1,6 +1,7 @@
 package hints
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/tokenbucket"
 )
@@ -38,16 +40,24 @@ const (
 
 // Settings is the part of the configuration that an Exchange uses. It must not be changed afterwards.
 type Settings struct {
-	Secret []byte // nil: not set, so no hints are exchanged
-	TLS    peerauth.TLSFiles
+	Secret    []byte // nil: not set, so no hints are exchanged
+	TLS       peerauth.TLSFiles
+	Agreement status.Agreement
+	Checks    bool // this node makes own checks, so that it can vote
 }
 
 // SettingsOf returns the settings of a configuration.
 func SettingsOf(c *config.Config) Settings {
-	return Settings{Secret: peerauth.SecretFor(c, "hints"), TLS: peerauth.TLSFilesOf(c)}
+	return Settings{Secret: peerauth.SecretFor(c, "hints"), TLS: peerauth.TLSFilesOf(c), Agreement: AgreementOf(c),
+		Checks: c.Overwatch.Validation.Enabled}
 }
 
-// Options configures an Exchange. Peers, Backend, Check and Registerer are required.
+// AgreementOf returns the settings of agreement of a configuration.
+func AgreementOf(c *config.Config) status.Agreement {
+	return status.Agreement{Nodes: c.Overwatch.Validation.Agree, Within: c.Overwatch.Validation.AgreeWithin}
+}
+
+// Options configures an Exchange. All functions and Registerer are required.
 type Options struct {
 	NodeID   string
 	Settings Settings
@@ -56,7 +66,9 @@ type Options struct {
 	// Backend returns a backend, nil for an unknown id. registry.View.Get implements it.
 	Backend func(registry.ID) *registry.Backend
 	// Check makes the own check of a backend urgent. It must not block. validation.Hints.Add implements it.
-	Check      func(registry.ID)
+	Check func(registry.ID)
+	// Votes receives the votes of a peer. registry.Registry.ApplyVotes implements it.
+	Votes      func(context.Context, []registry.NodeVote) error
 	Transport  http.RoundTripper // nil: over the network
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
@@ -75,16 +87,20 @@ type Exchange struct {
 	sent     tokenbucket.Bucket
 	received map[string]*tokenbucket.Bucket // by node id
 	recent   map[registry.ID]time.Time      // last accepted hint about a backend
+	asked    map[registry.ID]time.Time      // first request for votes about a backend
+	voters   map[string]time.Time           // last answer of a node that can vote
+	possible time.Time                      // when enough nodes could vote
 }
 
 // New returns an Exchange that answers peers. Run sends hints.
 func New(o Options) (*Exchange, error) {
-	if o.Peers == nil || o.Backend == nil || o.Check == nil || o.Registerer == nil {
-		return nil, errors.New("hints: Options.Peers, Backend, Check and Registerer are needed")
+	if o.Peers == nil || o.Backend == nil || o.Check == nil || o.Votes == nil || o.Registerer == nil {
+		return nil, errors.New("hints: Options.Peers, Backend, Check, Votes and Registerer are needed")
 	}
 	e := &Exchange{o: o, server: peerauth.NewServer(), settings: peerauth.NewLiveSettings(o.Settings),
 		metrics: newMetrics(), wake: make(chan struct{}, 1), queue: make(map[registry.ID]struct{}),
-		sent: newBucket(), received: make(map[string]*tokenbucket.Bucket), recent: make(map[registry.ID]time.Time)}
+		sent: newBucket(), received: make(map[string]*tokenbucket.Bucket), recent: make(map[registry.ID]time.Time),
+		asked: make(map[registry.ID]time.Time), voters: make(map[string]time.Time), possible: time.Now()}
 	return e, o.Registerer.Register(e.metrics.hints)
 }
 
@@ -94,6 +110,11 @@ func newBucket() tokenbucket.Bucket {
 
 // Reconfigure replaces the settings.
 func (e *Exchange) Reconfigure(settings Settings) {
+	if e.settings.Get().Agreement != settings.Agreement {
+		e.mu.Lock()
+		e.possible = time.Now() // peers have the time of a start to answer
+		e.mu.Unlock()
+	}
 	e.settings.Set(settings)
 	e.settings.Signal()
 }

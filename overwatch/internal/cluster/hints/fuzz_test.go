@@ -1,9 +1,12 @@
-package hints // inside: it uses parseBackends and formatBackends
+package hints // inside: it uses the parsers and votesOf
 
 import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
 )
 
 // FuzzParseBackends parses the backends of a peer with the secret. The result is bounded, and has the same text form.
@@ -34,4 +37,35 @@ func TestParseBackends_RejectsTooManyAndInvalidIDs(t *testing.T) {
 			t.Errorf("%.40q: %v", text, ids)
 		}
 	}
+}
+
+// FuzzParseAnswer parses votes of a peer with the secret. Each backend has one vote, whose time is in the past.
+func FuzzParseAnswer(f *testing.F) {
+	f.Add([]byte(`{"checks":true,"votes":[{"state":"unhealthy","age":1000},{"state":"x","age":-1}]}`), 2)
+	f.Add([]byte(`{}`), 0)
+	e := &Exchange{asked: map[registry.ID]time.Time{}}
+	f.Fuzz(func(t *testing.T, plain []byte, count int) {
+		if count < 0 || count > maxBackends {
+			return
+		}
+		answer, err := parseAnswer(plain, count)
+		if err != nil {
+			return
+		}
+		ids := make([]registry.ID, count)
+		for i := range ids {
+			ids[i].Port = uint16(i)
+			e.asked[ids[i]] = time.Time{}
+		}
+		now := time.Now()
+		votes := e.votesOf("b", ids, answer, now)
+		if len(votes) != count {
+			t.Fatalf("%d votes", len(votes))
+		}
+		for _, v := range votes {
+			if v.At.After(now) || now.Sub(v.At) > maxAge {
+				t.Errorf("%+v", v)
+			}
+		}
+	})
 }

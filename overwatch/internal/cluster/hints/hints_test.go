@@ -29,8 +29,31 @@ const secret = "a secret of the nodes, in more than 32 characters"
 // network carries requests to nodes by the host of their URL, as httpapi does. A node that is not in it is down.
 type network struct {
 	mu       sync.Mutex
-	nodes    map[string]*node
+	nodes    map[string]answerer
 	requests int
+	latency  time.Duration              // of a request and its answer, virtual
+	cut      func(from, to string) bool // nil: none
+}
+
+// answerer is an Exchange.
+type answerer interface {
+	Challenge() string
+	Answer(where, backends, authorization string) (sealed string, err error)
+}
+
+// via is the network of a node.
+type via struct {
+	*network
+	from string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (v via) RoundTrip(r *http.Request) (*http.Response, error) {
+	if v.cut != nil && v.cut(v.from, r.URL.Host) {
+		return nil, errors.New("no route")
+	}
+	time.Sleep(v.latency)
+	return v.network.RoundTrip(r)
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -123,6 +146,7 @@ func start(t *testing.T, w *network, id, secret string, hosts ...string) *node {
 			defer n.mu.Unlock()
 			n.checked[id]++
 		},
+		Votes:      func(context.Context, []registry.NodeVote) error { return nil },
 		Registerer: n.figures, Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +166,7 @@ func start(t *testing.T, w *network, id, secret string, hosts ...string) *node {
 	return n
 }
 
-func newNetwork() *network { return &network{nodes: map[string]*node{}} }
+func newNetwork() *network { return &network{nodes: map[string]answerer{}} }
 
 func backend(port int) registry.ID {
 	return registry.ID{Service: "app.example.org", Address: netip.MustParseAddr("2001:db8::1"), Port: uint16(port)}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"gslb.internal/overwatch/internal/cluster/peerauth"
 	"gslb.internal/overwatch/internal/cluster/replication"
@@ -22,10 +23,12 @@ const (
 // sender sends the hints to a peer, one request at a time. Hints that arrive during a request are sent together.
 type sender struct {
 	e      *Exchange
+	node   string
 	client *peerauth.Client
 
 	mu        sync.Mutex
 	queue     map[registry.ID]struct{}
+	isProbing bool // a request is due also without hints
 	isRunning bool
 }
 
@@ -51,6 +54,9 @@ func (e *Exchange) runSettings(ctx context.Context) {
 		defer client.CloseIdleConnections()
 	}
 	senders := make(map[string]*sender)
+	ask := time.NewTimer(0)
+	defer ask.Stop()
+	var probed time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,18 +64,29 @@ func (e *Exchange) runSettings(ctx context.Context) {
 		case <-e.settings.Changed():
 			return
 		case <-e.wake:
+		case <-ask.C:
 		}
+		now := time.Now()
 		queue := e.takeQueue()
+		if e.addOpen(queue, now) {
+			ask.Reset(askEvery)
+		} else if settings.Agreement.IsOn() {
+			ask.Reset(probeEvery)
+		}
 		if client == nil || len(settings.Secret) == 0 {
 			continue
 		}
+		mustProbe := settings.Agreement.IsOn() && now.Sub(probed) >= probeEvery
+		if mustProbe {
+			probed = now
+		}
 		for _, p := range e.o.Peers() {
 			s := senders[p.URL]
-			if s == nil {
+			if s == nil || s.node != p.Node {
 				s = e.newSender(p, settings, client)
 				senders[p.URL] = s
 			}
-			if s.add(queue) {
+			if s.add(queue, mustProbe) {
 				sending.Go(func() { s.run(ctx) })
 			}
 		}
@@ -88,12 +105,14 @@ func (e *Exchange) newHTTPClient(files peerauth.TLSFiles) (*http.Client, error) 
 }
 
 func (e *Exchange) newSender(p replication.Reachable, settings Settings, client *http.Client) *sender {
-	return &sender{e: e, queue: make(map[registry.ID]struct{}), client: &peerauth.Client{Node: e.o.NodeID, Peer: p.URL,
-		Secret: settings.Secret, HTTP: client, UserAgent: "gslb-overwatch/hints", MaxBody: maxAnswer}}
+	return &sender{e: e, node: p.Node, queue: make(map[registry.ID]struct{}), client: &peerauth.Client{
+		Node: e.o.NodeID, Peer: p.URL, Secret: settings.Secret, HTTP: client, UserAgent: "gslb-overwatch/hints",
+		MaxBody: maxAnswer}}
 }
 
-// add queues hints, at most hintBurst. It reports whether the caller must start run.
-func (s *sender) add(ids map[registry.ID]struct{}) (mustRun bool) {
+// add queues hints, at most hintBurst. With mustProbe, a request follows also without hints. It reports whether the
+// caller must start run.
+func (s *sender) add(ids map[registry.ID]struct{}, mustProbe bool) (mustRun bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range ids {
@@ -103,7 +122,8 @@ func (s *sender) add(ids map[registry.ID]struct{}) (mustRun bool) {
 		}
 		s.queue[id] = struct{}{}
 	}
-	mustRun = !s.isRunning && len(s.queue) > 0
+	s.isProbing = s.isProbing || mustProbe
+	mustRun = !s.isRunning && (len(s.queue) > 0 || s.isProbing)
 	s.isRunning = s.isRunning || mustRun
 	return mustRun
 }
@@ -111,8 +131,8 @@ func (s *sender) add(ids map[registry.ID]struct{}) (mustRun bool) {
 // run sends the queue. After a failure it drops the rest of the queue, since the peer is down or too slow.
 func (s *sender) run(ctx context.Context) {
 	for {
-		batch := s.next()
-		if len(batch) == 0 {
+		batch, isDue := s.next()
+		if !isDue {
 			return
 		}
 		err := s.send(ctx, batch)
@@ -120,14 +140,15 @@ func (s *sender) run(ctx context.Context) {
 			s.e.metrics.sent.Add(float64(len(batch)))
 			continue
 		}
+		s.e.noteVoter(s.node, false)
 		s.e.metrics.failed.Add(float64(len(batch) + s.clear()))
 		s.e.o.Logger.Debug().Str("peer", s.client.Peer).Str("reason", err.Error()).Int("backends", len(batch)).
 			Msg("a hint about failures did not reach a peer")
 	}
 }
 
-// next removes the backends of the next request from the queue. Without any, it ends run.
-func (s *sender) next() (batch []registry.ID) {
+// next removes the backends of the next request from the queue. If no request is due, it ends run.
+func (s *sender) next() (batch []registry.ID, isDue bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size := 0
@@ -138,8 +159,8 @@ func (s *sender) next() (batch []registry.ID) {
 		batch = append(batch, id)
 		delete(s.queue, id)
 	}
-	s.isRunning = len(batch) > 0
-	return batch
+	s.isRunning, s.isProbing = len(batch) > 0 || s.isProbing, false
+	return batch, s.isRunning
 }
 
 // clear empties the queue and returns the number of its backends.
@@ -151,12 +172,23 @@ func (s *sender) clear() int {
 	return count
 }
 
-// send sends a hint.
+// send sends a hint, and passes the votes of the peer to the registry.
 func (s *sender) send(ctx context.Context, batch []registry.ID) error {
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	asking, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	_, err := s.client.Get(ctx, Path+"?"+url.Values{"backends": {formatBackends(batch)}}.Encode())
-	return err
+	plain, err := s.client.Get(asking, Path+"?"+url.Values{"backends": {formatBackends(batch)}}.Encode())
+	if err != nil {
+		return err
+	}
+	answer, err := parseAnswer(plain, len(batch))
+	if err != nil {
+		return err
+	}
+	s.e.noteVoter(s.node, answer.Checks)
+	if votes := s.e.votesOf(s.node, batch, answer, time.Now()); len(votes) > 0 {
+		return s.e.o.Votes(ctx, votes)
+	}
+	return nil
 }
 
 // formatBackends returns the text of backends in a request.

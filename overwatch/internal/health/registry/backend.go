@@ -42,6 +42,9 @@ type Backend struct {
 	Reported *bool
 	// OwnCheck is the result of this node's own checks.
 	OwnCheck OwnCheck
+	// Dispute is a failure by own checks that waits for agreement between nodes, or was decided by it. It is nil without
+	// a failure, and while agreement is off.
+	Dispute *status.Dispute
 	// Override, AdminWeight and AdminDrain are the active admin states, nil if there are none.
 	Override, AdminWeight, AdminDrain *AdminState
 	// Draining is true from the start of a drain, by an operator or the agent. DrainEndsAt is the time of its last step,

@@ -25,6 +25,8 @@ type Timing struct {
 	// FlapWindow is the length of the window for flapping: a backend flaps if its last three stops are in the window. Zero
 	// means DefaultFlapWindow.
 	FlapWindow time.Duration
+	// Agreement has the settings of agreement between nodes.
+	Agreement status.Agreement
 }
 
 func (t *Timing) flapWindow() time.Duration { return cmp.Or(t.FlapWindow, DefaultFlapWindow) }
@@ -88,6 +90,8 @@ type Options struct {
 	// FailureSeen is called for a serving backend after the first failed own check, and when its agent begins to report
 	// unhealthy, so that other nodes check it. Optional.
 	FailureSeen func(ID)
+	// FailureDisputed is called for each backend with a failure that begins to wait for votes of other nodes. Optional.
+	FailureDisputed func(ID)
 	// Statuses stores the records that must survive a restart. Nil disables storage.
 	Statuses StatusStore
 	// DrainTime returns the default duration of a drain of a service's backends. Any goroutine may call it. Nil means
@@ -141,6 +145,9 @@ func (o *Options) complete() error {
 	}
 	if o.FailureSeen == nil {
 		o.FailureSeen = func(ID) {}
+	}
+	if o.FailureDisputed == nil {
+		o.FailureDisputed = func(ID) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

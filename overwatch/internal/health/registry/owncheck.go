@@ -49,9 +49,9 @@ func (w *writer) noteFailedCheck(r *record) {
 }
 
 // dropOldLastKnown replaces an old last known state of healthy by the first failed check. A recent state needs
-// failure_threshold failed checks.
+// failure_threshold failed checks. With agreement between nodes, an old state needs them too.
 func (w *writer) dropOldLastKnown(r *record) {
-	if r.isLastKnownOld && r.lastKnown == check.StateHealthy {
+	if !w.timing.Agreement.IsOn() && r.isLastKnownOld && r.lastKnown == check.StateHealthy {
 		r.lastKnown, r.isLastKnownOld = check.StateUnhealthy, false
 		w.markUnsaved(r)
 	}

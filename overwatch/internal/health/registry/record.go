@@ -69,7 +69,8 @@ type record struct {
 	isRemoved           bool
 	stops               status.Stops
 	damped              status.Damped
-	recovery            status.Ramp // rises after the backend was down
+	recovery            status.Ramp     // rises after the backend was down
+	dispute             *status.Dispute // nil if no own check fails, and while agreement is off
 }
 
 // declared has the settings of a backend by configuration or the API.

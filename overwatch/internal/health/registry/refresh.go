@@ -16,6 +16,7 @@ func (w *writer) refreshBackend(r *record, now time.Time) {
 	if r.isRemoved {
 		return
 	}
+	w.updateDispute(r, now)
 	if w.isAbandoned(r, now) {
 		w.removeRecord(r)
 		return
@@ -46,19 +47,15 @@ func (w *writer) statusInputs(r *record, now time.Time) status.Inputs {
 	if o := w.adminStateFor(api.OrderOverride, r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
-	if w.hasCurrentCheck(r, now) {
-		if in.Isolated = r.published.OwnCheck.IsIgnored; !in.Isolated {
-			in.Check = r.published.OwnCheck.State
-		}
+	in.Check, in.Isolated = w.ownCheckState(r, now)
+	if in.Disputed = r.dispute.IsOpen(); in.Disputed {
+		in.Check = check.StateUnknown
 	}
 	if r.report == nil {
 		in.Unmonitored = !w.isChecked(r)
 		return in
 	}
 	in.Stale, in.Unauthorized = w.isStale(r.report.agent, now), r.hasUnauthorizedReporter()
-	if in.Stale && in.Check == check.StateHealthy && r.published.OwnCheck.hasOnlyFailedSince(r.report.agent.lastSeen) {
-		in.Check = check.StateUnhealthy
-	}
 	in.Held = w.holdOf(r, status.ReportUnhealthy, now) != nil
 	switch r.report.statement.state {
 	case wire.ClaimHealthy:
@@ -110,7 +107,8 @@ func (w *writer) checkInterval(r *record) time.Duration {
 // updateLastKnown stores the current conclusion as last known if there is evidence. The last known state of an
 // unmonitored backend is healthy, so that it serves until the first failed check after its check is enabled.
 func (w *writer) updateLastKnown(r *record, evidence status.Inputs, unforced status.Conclusion) {
-	none := evidence.Report == check.StateUnknown && !evidence.Stale && evidence.Check == check.StateUnknown
+	none := evidence.Report == check.StateUnknown && !evidence.Stale && evidence.Check == check.StateUnknown &&
+		!evidence.Disputed
 	if none && !(evidence.CheckOff && evidence.Unmonitored) {
 		return
 	}
@@ -123,7 +121,7 @@ func (w *writer) updateLastKnown(r *record, evidence status.Inputs, unforced sta
 
 // isAbandoned reports whether only a lost agent reports r, and no own check finds it healthy.
 func (w *writer) isAbandoned(r *record, now time.Time) bool {
-	if r.source() != api.SourceAgent || r.report == nil || !w.isLost(r.report.agent, now) {
+	if r.source() != api.SourceAgent || r.report == nil || !w.isLost(r.report.agent, now) || r.dispute.IsOpen() {
 		return false
 	}
 	return !w.hasCurrentCheck(r, now) || r.published.OwnCheck.IsIgnored || r.published.OwnCheck.State != check.StateHealthy
@@ -135,7 +133,7 @@ func (w *writer) composeBackend(r *record, in status.Inputs, now time.Time) Back
 	b := Backend{
 		ID: r.id, Source: r.source(), OwnCheck: was.OwnCheck,
 		FlapReason: r.stops.FlapReason(now, w.timing.flapWindow()), LastHealthyAt: was.LastHealthyAt,
-		CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
+		CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt, Dispute: r.publishedDispute(),
 	}
 	b.Weight, b.Region, b.check = r.effectiveSettings()
 	b.Region = w.options.RegionName(b.Region)
@@ -298,6 +296,9 @@ func (w *writer) scheduleRefresh(r *record, now time.Time) {
 		if next, moving := d.NextStep(now); moving {
 			wakeBy(next)
 		}
+	}
+	if r.dispute.IsOpen() {
+		wakeBy(r.dispute.Since.Add(w.timing.Agreement.Within))
 	}
 	if r.damped.Until.After(now) {
 		wakeBy(r.damped.Until)

@@ -23,6 +23,8 @@ type Inputs struct {
 	Check check.State
 	// Isolated is true if a failed own check is ignored because of self-isolation.
 	Isolated bool
+	// Disputed is true if a failed own check waits for agreement. Check is then StateUnknown.
+	Disputed bool
 	// CheckOff is true if the node's own check of this backend is switched off.
 	CheckOff bool
 	// Unmonitored is true if own checks are disabled for the node or the backend, and no agent reports the backend.
@@ -40,15 +42,16 @@ type Conclusion struct {
 
 // Values of the columns of the truth table. A cell of a row contains the bits of all matching values.
 const (
-	none uint8 = 1 << iota // no override, no report, no own check, nothing known
+	none uint16 = 1 << iota // no override, no report, no own check, nothing known
 	healthy
 	unhealthy
 	stale        // report: the agent is silent
 	held         // report: unhealthy, and held
 	unauthorized // report: unhealthy, by an unauthorized reporter
 	ignored      // own check: none, because of self-isolation
+	disputed     // own check: unhealthy, waits for agreement
 	off          // own check: none, because the check is switched off; last known: nothing monitors the backend
-	any          = ^uint8(0)
+	any          = ^uint16(0)
 )
 
 const (
@@ -59,11 +62,14 @@ const (
 
 // row is a row of the truth table.
 type row struct {
-	override, report, check, lastKnown uint8
+	override, report, check, lastKnown uint16
 	Conclusion
 }
 
 // table is the truth table of the effective status. The first matching row applies.
+//
+// A failed own check that waits for agreement does not stop the backend. With an agent report of unhealthy, two
+// observers agree, and the report takes effect.
 //
 // An agent that reports a backend without a state makes no report, but still monitors the backend.
 var table = [...]row{
@@ -73,6 +79,7 @@ var table = [...]row{
 
 	{none, stale, healthy, any, Conclusion{isStale, true, ReasonStaleValidated}},
 	{none, stale, unhealthy, any, Conclusion{isStale, false, ReasonStaleFailing}},
+	{none, stale, disputed, any, Conclusion{isStale, true, ReasonStaleDisputed}},
 	{none, stale, off, any, Conclusion{isStale, false, ReasonStaleUnchecked}},
 	{none, stale, ignored, any, Conclusion{isStale, false, ReasonStaleIsolated}},
 	{none, stale, none, any, Conclusion{isStale, false, ReasonStale}},
@@ -83,12 +90,14 @@ var table = [...]row{
 
 	{none, healthy, unhealthy, any, Conclusion{isUnhealthy, false, ReasonValidationUnhealthy}},
 	{none, healthy, healthy, any, Conclusion{isHealthy, true, ReasonAgreed}},
+	{none, healthy, disputed, any, Conclusion{isHealthy, true, ReasonAgentDisputed}},
 	{none, healthy, off, any, Conclusion{isHealthy, true, ReasonAgentUnchecked}},
 	{none, healthy, ignored, any, Conclusion{isHealthy, true, ReasonAgentHealthyIsolated}},
 	{none, healthy, none, any, Conclusion{isHealthy, true, ReasonAgentHealthy}},
 
 	{none, none, healthy, any, Conclusion{isHealthy, true, ReasonValidated}},
 	{none, none, unhealthy, any, Conclusion{isUnhealthy, false, ReasonFailing}},
+	{none, none, disputed, any, Conclusion{isHealthy, true, ReasonDisputed}},
 	{none, none, off, off, Conclusion{isHealthy, true, ReasonUnchecked}},
 	{none, none, none, off, Conclusion{isHealthy, true, ReasonUnwatched}},
 	{none, none, none, healthy, Conclusion{isHealthy, true, ReasonRemembered}},
@@ -116,7 +125,7 @@ func matchedRow(in *Inputs) int {
 	return len(table) - 1
 }
 
-func bitOf(s check.State) uint8 {
+func bitOf(s check.State) uint16 {
 	switch s {
 	case check.StateHealthy:
 		return healthy
@@ -127,7 +136,7 @@ func bitOf(s check.State) uint8 {
 }
 
 // reportBits returns all values of the report column that apply.
-func (in *Inputs) reportBits() uint8 {
+func (in *Inputs) reportBits() uint16 {
 	if in.Stale {
 		return stale
 	}
@@ -145,10 +154,13 @@ func (in *Inputs) reportBits() uint8 {
 }
 
 // checkBits returns all values of the column of own checks that apply.
-func (in *Inputs) checkBits() uint8 {
+func (in *Inputs) checkBits() uint16 {
 	bits := bitOf(in.Check)
 	if bits != none {
 		return bits
+	}
+	if in.Disputed {
+		return disputed
 	}
 	if in.CheckOff {
 		bits |= off

@@ -14,13 +14,17 @@ import (
 func everyInput() iter.Seq[Inputs] {
 	states := []check.State{check.StateUnknown, check.StateHealthy, check.StateUnhealthy}
 	return func(yield func(Inputs) bool) {
-		for flags := range 1 << 6 {
+		for flags := range 1 << 7 {
 			has := func(bit int) bool { return flags>>bit&1 != 0 }
 			for at := range 3 * 3 * 3 * 3 {
 				in := Inputs{
 					Override: states[at%3], Report: states[at/3%3], Check: states[at/9%3], LastKnown: states[at/27],
 					Stale: has(0), Held: has(1), Unauthorized: has(2),
 					Isolated: has(3), CheckOff: has(4), Unmonitored: has(5),
+					Disputed: has(6),
+				}
+				if in.Disputed && in.Check != check.StateUnknown {
+					continue // the registry passes a disputed check as StateUnknown
 				}
 				if !yield(in) {
 					return
@@ -42,13 +46,16 @@ var manual = []struct {
 	{"none", "unhealthy held", "any", "healthy", true},
 	{"none", "unhealthy", "any", "unhealthy", false},
 	{"none", "healthy", "unhealthy", "unhealthy", false},
+	{"none", "healthy", "disputed", "healthy", true},
 	{"none", "healthy", "healthy", "healthy", true},
 	{"none", "healthy", "none", "healthy", true},
 	{"none", "stale", "healthy", "stale", true},
+	{"none", "stale", "disputed", "stale", true},
 	{"none", "stale", "unhealthy", "stale", false},
 	{"none", "stale", "none", "stale", false},
 	{"none", "none", "healthy", "healthy", true},
 	{"none", "none", "unhealthy", "unhealthy", false},
+	{"none", "none", "disputed", "healthy", true},
 	{"none", "none", "switched off", "healthy", true},
 	{"none", "none", "none, last known healthy", "healthy", true},
 	{"none", "none", "none", "unhealthy", false},
@@ -90,6 +97,8 @@ func matchesManual(override, report, own string, in Inputs) bool {
 	switch own {
 	case "any":
 		return true
+	case "disputed":
+		return in.Disputed
 	case "switched off":
 		return in.Check == check.StateUnknown && in.Unmonitored
 	case "none, last known healthy":
@@ -166,6 +175,11 @@ func TestEffective_TheReasonNamesTheEvidence(t *testing.T) {
 		{Inputs{Stale: true, CheckOff: true}, ReasonStaleUnchecked},
 		{Inputs{Check: yes}, ReasonValidated},
 		{Inputs{Check: no, LastKnown: yes}, ReasonFailing},
+		{Inputs{Disputed: true, LastKnown: yes}, ReasonDisputed},
+		{Inputs{Disputed: true, Report: yes}, ReasonAgentDisputed},
+		{Inputs{Disputed: true, Report: no}, ReasonAgentUnhealthy},
+		{Inputs{Disputed: true, Report: no, Unauthorized: true}, ReasonAgentUnhealthy},
+		{Inputs{Disputed: true, Stale: true}, ReasonStaleDisputed},
 		{Inputs{Unmonitored: true, LastKnown: no}, ReasonUnwatched},
 		{Inputs{Unmonitored: true, CheckOff: true}, ReasonUnchecked},
 		{Inputs{LastKnown: yes}, ReasonRemembered},

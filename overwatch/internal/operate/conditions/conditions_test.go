@@ -108,6 +108,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.NotReplicated: func(n *node) {
 			n.o.NotReplicated = func() []string { return []string{"decisions do not reach ow-2"} }
 		},
+		api.NoAgreement: func(n *node) {
+			n.o.NoAgreement = func() string { return "0 of 1 other nodes answer" }
+		},
 		api.ConfigInvalid: func(n *node) {
 			n.o.ConfigFault = func() (string, string) { return "/etc/gslb/overwatch.yaml", "dns.zones is missing" }
 		},

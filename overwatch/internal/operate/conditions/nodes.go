@@ -13,8 +13,8 @@ import (
 // unheardFor is the time without a message after which a node is reported. A restart takes less time.
 const unheardFor = 30 * time.Second
 
-// walkNodes reports peers that do not answer, nodes without gossip messages, and node IDs that two nodes use. Each node
-// has at most one condition.
+// walkNodes reports peers that do not answer, nodes without gossip messages, node IDs that two nodes use, and that
+// agreement between nodes is not possible. Each node has at most one condition.
 func (j *Judge) walkNodes(to report) {
 	lost := map[string]bool{}
 	for _, p := range listed(j.o.LostPeers) {
@@ -38,6 +38,11 @@ func (j *Judge) walkNodes(to report) {
 	}
 	for _, s := range listed(j.o.SharedIDs) {
 		to(api.NodeIDShared, s.Node, func() (string, string) { return describeShared(&s), "gslbctl status" })
+	}
+	if j.o.NoAgreement != nil {
+		if why := j.o.NoAgreement(); why != "" {
+			to(api.NoAgreement, "agreement", fixed(why, "gslbctl gossip nodes"))
+		}
 	}
 }
 

@@ -80,6 +80,9 @@ type Options struct {
 	// LostPeers lists the peers that do not answer. SharedIDs lists the node IDs that two running nodes use.
 	LostPeers func() []replication.LostPeer
 	SharedIDs func() []replication.SharedID
+	// NoAgreement returns the reason why other nodes cannot confirm a failure at present; "": they can, or it is not
+	// required. nil: not required.
+	NoAgreement func() string
 	// Certificates lists the certificates of the API and the authorities that it trusts.
 	Certificates func() []httpserve.Dated
 	// StoreFailing reports whether the node cannot store data. nil: the node stores no data.

@@ -57,6 +57,7 @@ func conditionTable() map[api.ConditionKind]row {
 		api.NodeIDShared:      {api.EventService, bad, "node_id_shared", "node_id_unique", false},
 		api.KeysNotExchanged:  {api.EventKey, warning, "not_exchanged", "exchanged", false},
 		api.KeyRollWaits:      {api.EventKey, warning, "roll_waits", "roll_goes_on", false},
+		api.NoAgreement:       {api.EventReplication, warning, "agreement_lost", "agreement_back", false},
 		api.NotReplicated:     {api.EventReplication, warning, "lost", "back", false},
 		api.NotificationsFail: {api.EventNotification, warning, "failing", "working", true},
 		api.ConfigInvalid:     {api.EventReload, info, "invalid", "valid", true}, // a failed reload is an error

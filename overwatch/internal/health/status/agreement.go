@@ -1,0 +1,128 @@
+package status
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/check"
+)
+
+// Agreement has the settings of overwatch.validation.agree. The zero value is off.
+type Agreement struct {
+	// Nodes is the number of nodes that must see a failure, including this node. Below 2, agreement is off.
+	Nodes int
+	// Within is the time after which this node decides alone.
+	Within time.Duration
+}
+
+// IsOn reports whether failures by own checks need agreement.
+func (a Agreement) IsOn() bool { return a.Nodes > 1 }
+
+// MaxVotes bounds the votes of a dispute. It is the maximum number of peers.
+const MaxVotes = 32
+
+// Vote is the result of another node's last own check of a backend.
+type Vote struct {
+	Node string
+	// State is StateUnhealthy after a failed check, StateHealthy after a successful check, and StateUnknown without a
+	// result: a silent node never counts as failed.
+	State check.State
+	At    time.Time // end of the check, by the clock of this node
+}
+
+// Decision is the outcome of a dispute.
+type Decision uint8
+
+// The decisions.
+const (
+	// DecisionOpen means that this node waits for votes: the backend still serves.
+	DecisionOpen Decision = iota
+	// DecisionAgreed means that enough other nodes see the failure.
+	DecisionAgreed
+	// DecisionAlone means that this node decided without agreement, after Agreement.Within.
+	DecisionAlone
+	// DecisionNone means that there was nothing to decide: the backend did not serve when its own check failed.
+	DecisionNone
+)
+
+// Dispute is a failure of a backend by the own checks of this node, with the votes of other nodes. A Dispute is
+// immutable; its methods return the changed Dispute.
+type Dispute struct {
+	Since    time.Time
+	Decision Decision
+	Votes    []Vote // by node
+}
+
+// IsOpen reports whether the failure waits for votes. d may be nil.
+func (d *Dispute) IsOpen() bool { return d != nil && d.Decision == DecisionOpen }
+
+// WithVote returns d with the vote, which replaces the previous vote of the node. It ignores votes of further nodes
+// than MaxVotes.
+func (d *Dispute) WithVote(v Vote) *Dispute {
+	next := *d
+	at, found := slices.BinarySearchFunc(d.Votes, v.Node, func(v Vote, node string) int {
+		return cmp.Compare(v.Node, node)
+	})
+	switch {
+	case found:
+		next.Votes = slices.Clone(d.Votes)
+		next.Votes[at] = v
+	case len(d.Votes) < MaxVotes:
+		next.Votes = slices.Insert(slices.Clone(d.Votes), at, v)
+	}
+	return &next
+}
+
+// Decide returns d with the decision at now. A decision is final: the dispute ends with the failure.
+func (d *Dispute) Decide(a Agreement, now time.Time) *Dispute {
+	if d.Decision != DecisionOpen {
+		return d
+	}
+	next := *d
+	switch {
+	case 1+d.failing(a) >= a.Nodes:
+		next.Decision = DecisionAgreed
+	case !now.Before(d.Since.Add(a.Within)):
+		next.Decision = DecisionAlone
+	default:
+		return d
+	}
+	return &next
+}
+
+// failing returns the number of other nodes that see the failure. It ignores failures that a node saw long before this
+// node.
+func (d *Dispute) failing(a Agreement) (count int) {
+	for _, v := range d.Votes {
+		if v.State == check.StateUnhealthy && !v.At.Before(d.Since.Add(-a.Within)) {
+			count++
+		}
+	}
+	return count
+}
+
+// String describes the dispute with all votes, "" for nil.
+func (d *Dispute) String() string {
+	if d == nil {
+		return ""
+	}
+	text := "own checks fail since " + d.Since.UTC().Format(time.RFC3339)
+	switch d.Decision {
+	case DecisionOpen:
+		text += ", and the backend serves until other nodes confirm it"
+	case DecisionAgreed:
+		text += ", confirmed by other nodes"
+	case DecisionAlone:
+		text += ", not confirmed by other nodes: decided alone after agree_within"
+	}
+	if len(d.Votes) == 0 {
+		return text + "; votes: none"
+	}
+	votes := make([]string, len(d.Votes))
+	for i, v := range d.Votes {
+		votes[i] = v.Node + " " + v.State.String()
+	}
+	return text + "; votes: " + strings.Join(votes, ", ")
+}
