@@ -150,6 +150,10 @@ func failover(ctx context.Context, o options) error {
 		if err := failoverRound(ctx, binaries, fmt.Sprintf("%s/%d", scratch, round), results); err != nil {
 			return err
 		}
+		// The next round has backends at the addresses of machineGone.
+		if out, err := exec.CommandContext(ctx, "nft", "flush", "ruleset").CombinedOutput(); err != nil {
+			return fmt.Errorf("nft flush ruleset: %w: %s", err, out)
+		}
 	}
 	results.print()
 	return nil
