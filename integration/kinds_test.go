@@ -18,6 +18,7 @@ import (
 // admin states, and a server by host name is a server.
 var kindNames = map[string]string{"domain": "domain", "region": "region", "server": "server", "target": "server",
 	"mapping": "mapping", "agent": "agent", "setting": "setting", "revocation": "revocation", "lock": "lock",
+	"failback": "failback",
 	"override": "admin state", "weight": "admin state", "drain": "admin state"}
 
 // kindConstant matches the constants of kinds: KindDomain of the store, OverDomain of overlays, OrderDrain of the API.

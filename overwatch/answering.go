@@ -11,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
 	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/control"
@@ -109,14 +110,22 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		return fmt.Errorf("loading how far SOA serials have come: %w", err)
 	}
 	n.state.KeepSerials(serial)
+	awaiting, err := n.store.LoadFailbacks()
+	if err != nil {
+		return fmt.Errorf("loading the regions that await failback: %w", err)
+	}
+	n.failbacks = failback.New(failback.Options{Store: n.store, Stored: awaiting, Changed: n.changes.Mark,
+		Logger: n.part("failback")})
 	n.publisher, err = publish.New(publish.Options{
-		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
+		Failbacks: n.failbacks,
+		Settings:  settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
 		Ready: n.declared.Wait, Changes: n.changes, Registerer: n.registerer, Logger: n.part("publish"),
 	})
 	if err != nil {
 		return err
 	}
 	n.core.run("publishing", n.publisher.Run)
+	n.core.run("failback", n.failbacks.Run)
 	keeper := control.LatencyKeeper{Store: n.store, Publisher: n.publisher, Logger: n.log, Kept: len(latencies) > 0}
 	n.core.run("latencies", keeper.Run)
 	return nil

@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/cluster/hints"
 	"gslb.internal/overwatch/internal/cluster/keysync"
@@ -111,6 +112,7 @@ type answer struct {
 	zones     *dnssec.Zones // nil when answers are not signed
 	keySync   *keysync.Sync // nil when answers are not signed
 	changes   *publish.Changes
+	failbacks *failback.Tracker
 	publisher *publish.Publisher
 	decisions *decisions.Recorder
 	dns       *dnsserver.Server
@@ -204,8 +206,9 @@ func (n *node) openState(file *config.Config, database *control.DatabaseReading)
 func (n *node) openControl(context.Context, *config.Config) (err error) {
 	n.control, err = control.New(control.Options{
 		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
-		Publisher: n.publisher, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync, Validator: n.validator,
-		Targets: n.targets, SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
+		Publisher: n.publisher, Failbacks: n.failbacks, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync,
+		Validator: n.validator,
+		Targets:   n.targets, SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
 		Identity: n.identity, Registerer: n.registerer, Servers: n.servers, Audit: n.audit,
 		Replication: func() *replication.Replication { return n.replication },
 		Reconfigured: func(cfg *config.Config) {
@@ -397,6 +400,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 		PeersServe: n.replication.PeersServe}
 	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.SilentNodes, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions
+	o.Failbacks = n.failbacks.List
 	o.FlapWindow = func() time.Duration { return n.state.Config().Overwatch.Flapping.Window }
 	o.Certificates = func() []httpserve.Dated {
 		if n.api == nil {
@@ -449,8 +453,9 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		ValidateConfig:  control.CheckText,
 		ConfigPath:      n.configPath, Reload: n.control.Reload,
 		Fitness: n.judge, View: n.registry.View(), Inventory: n.servers,
-		TargetProblem: n.targets.Problem, Changes: n.control.Changes, Applied: n.store, Replication: n.replication,
-		DiskTakes: n.store.Writing, Flush: n.publisher.Flush,
+		TargetProblem: n.targets.Problem, Changes: n.control.Changes, Failbacks: n.failbacks, Applied: n.store,
+		Replication: n.replication,
+		DiskTakes:   n.store.Writing, Flush: n.publisher.Flush,
 		Events: n.journal, Notifier: n.notifier,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.LastAddress, Self: n.self,

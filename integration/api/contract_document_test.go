@@ -8,7 +8,7 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation",
 		"max_answers":3,"on_all_down":"all","failover_threshold":2,
 		"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},
-		"recovery":{"ramp":"30s"},"flap":{"delay":"1m","max_delay":"2h"},
+		"recovery":{"ramp":"30s"},"flap":{"delay":"1m","max_delay":"2h"},"failback":"manual",
 		"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m"},"fallback_algorithm":"client-hash",
 		"min_healthy":"1","proximity_tolerance_km":10,"client_hash_ipv4_prefix":24,"client_hash_ipv6_prefix":56,
 		"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],"dnssec_enabled":true,
@@ -47,7 +47,7 @@ var (
 		"answer:s{address|cname} routing_algorithm:s max_answers:i on_all_down:s failover_threshold:i "+
 		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i "+
 		"latency_config.tolerance_ms:i brake.enabled:b brake.share:s brake.window:s brake.hold:s "+
-		"recovery.ramp:s flap.delay:s flap.max_delay:s "+
+		"recovery.ramp:s flap.delay:s flap.max_delay:s failback:x "+
 		"https.alpn:a https.port:i https.ech:s srv:a "+
 		"description:s regions:a tags:a owner:s") + " " +
 		each("servers[].", "service:s address:s target:s allowed_cidrs:a port:i weight:i region:s agent:s owner:s "+

@@ -6,14 +6,14 @@ func (f fixture) domainRows() []row {
 	const tuned = " fallback_algorithm:s{client-hash} min_healthy:s{1} proximity_tolerance_km:n " +
 		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i https.alpn:a https.port:i https.ech:s srv:a max_answers:i " +
 		"on_all_down:s{all} brake.enabled:b brake.share:s{40%} brake.window:s{30s} brake.hold:s{5m0s} " +
-		"recovery.ramp:s{30s} flap.delay:s{1m0s} flap.max_delay:s{2h0m0s}"
+		"recovery.ramp:s{30s} flap.delay:s{1m0s} flap.max_delay:s{2h0m0s} failback:s{manual}"
 	return []row{
 		{"POST /api/v1/domains", "",
 			`{"name":"new.test.gslb.test","ttl":20,"routing_policy":"proximity","fallback_algorithm":"client-hash",` +
 				`"min_healthy":"1","proximity_tolerance_km":50.5,"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
 				`"max_answers":3,"on_all_down":"all","failover_threshold":2,"latency_config":{"smoothing_factor":0.5,` +
 				`"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},"recovery":{"ramp":"30s"},` +
-				`"flap":{"delay":"1m","max_delay":"2h"},` +
+				`"flap":{"delay":"1m","max_delay":"2h"},"failback":"manual",` +
 				`"brake":{"enabled":false,"share":"40%",` +
 				`"window":"30s","hold":"5m"},"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],` +
 				`"dnssec_enabled":true,"enabled":true,"description":"x","answer":"address","regions":["eu"],"tags":["shop"]}`, 201,
@@ -35,7 +35,7 @@ func (f fixture) domainRows() []row {
 		{"PUT /api/v1/domains/{name}", made, `{"routing_algorithm":"latency","max_answers":4,"on_all_down":"last_healthy",` +
 			`"failover_threshold":1,"latency_config":{"smoothing_factor":1,"max_latency_ms":80,"min_samples":1,` +
 			`"tolerance_ms":0},"brake":{"enabled":true,"share":"50%","window":"1m","hold":"1h"},"recovery":{"ramp":"0s"},` +
-			`"flap":{"delay":"0s","max_delay":"0s"}}`, 200,
+			`"flap":{"delay":"0s","max_delay":"0s"},"failback":{"after":"5m"}}`, 200,
 			each("domain.", shapeDomain+shapeMore+" routing_policy:s{latency} routing_algorithm:s{latency} "+
 				"on_all_down:s{last_healthy} brake.hold:s{1h0m0s}")},
 		{"PUT /api/v1/domains/{name}", "/v1/domains/" + f.app, `{"ttl":31}`, 200,

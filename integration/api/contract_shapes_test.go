@@ -31,7 +31,11 @@ const (
 	shapeRouting = " routing_algorithm:s regions:a max_answers:i on_all_down:s- failover_threshold:i " +
 		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i " +
 		"latency_config.tolerance_ms:i brake.enabled:b- brake.share:s- brake.window:s- brake.hold:s- " +
-		"recovery.ramp:s- flap.delay:s- flap.max_delay:s-"
+		"recovery.ramp:s- flap.delay:s- flap.max_delay:s- failback:x- active_regions:a- " +
+		"pending_failbacks[].domain:s- pending_failbacks[].region:s- pending_failbacks[].failback:x- " +
+		"pending_failbacks[].since:t- pending_failbacks[].serving:i- pending_failbacks[].required:i- " +
+		"pending_failbacks[].can_serve_since:t?- pending_failbacks[].returns_at:t?-"
+	shapeFailback = "domain:s region:s failback:x since:t serving:i required:i can_serve_since:t? returns_at:t?"
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeMapping = "cidr:s region:s comment:s source:s{config|api} owner:s- created_at:t- updated_at:t-"

@@ -52,10 +52,11 @@ const (
 	// wrote AuditWeight and AuditOverride for removals, with null as After.
 	AuditClearWeight   = "clear_weight"
 	AuditClearOverride = "clear_override"
-	AuditBegin         = "begin"   // a planned override, weight or drain takes effect; the actor is the node
-	AuditExpire        = "expire"  // an override, weight or drain expires; the actor is the node
-	AuditHold          = "hold"    // mass-failure protection begins a hold of agent reports; the actor is the node
-	AuditRelease       = "release" // a hold ends
+	AuditBegin         = "begin"    // a planned override, weight or drain takes effect; the actor is the node
+	AuditExpire        = "expire"   // an override, weight or drain expires; the actor is the node
+	AuditHold          = "hold"     // mass-failure protection begins a hold of agent reports; the actor is the node
+	AuditRelease       = "release"  // a hold ends
+	AuditFailback      = "failback" // an operator returns the clients of regions that were down
 	AuditReload        = "reload"
 	AuditRoll          = "roll"    // a key rollover begins or enters the next stage
 	AuditCancel        = "cancel"  // a key rollover is canceled
@@ -81,8 +82,8 @@ const FirstReceived uint64 = 2_000_000_000_001
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditApply, AuditRevoke, AuditDrain, AuditUndrain,
 		AuditWeight, AuditClearWeight, AuditOverride, AuditClearOverride, AuditBegin, AuditExpire, AuditHold,
-		AuditRelease, AuditReload, AuditRoll, AuditCancel, AuditConfirm, AuditUnsign, AuditSign, AuditForce, AuditSync,
-		AuditValidate, AuditRefused, AuditReceive}
+		AuditRelease, AuditFailback, AuditReload, AuditRoll, AuditCancel, AuditConfirm, AuditUnsign, AuditSign,
+		AuditForce, AuditSync, AuditValidate, AuditRefused, AuditReceive}
 }
 
 // AuditResources lists the possible values of an entry's resource type.

@@ -56,6 +56,7 @@ const (
 	NotReplicated     ConditionKind = "not_replicated"
 	RegionEmpty       ConditionKind = "region_empty"
 	RegionUnknown     ConditionKind = "region_unknown"
+	FailbackPending   ConditionKind = "failback_pending"
 	NodeUnheard       ConditionKind = "node_unheard"
 	NodeIDShared      ConditionKind = "node_id_shared"
 	NoAgreement       ConditionKind = "no_agreement"
@@ -108,6 +109,7 @@ func ConditionTypes() []ConditionType {
 		{OverrideInForce, SeverityAttention, "", ""},
 		{WeightInForce, SeverityAttention, "", ""},
 		{DrainInForce, SeverityAttention, "", ""},
+		{FailbackPending, SeverityAttention, "", ""},
 		{RegionEmpty, SeverityAttention, "", ""},
 		{RegionUnknown, SeverityAttention, "", ""},
 		{NodeRejected, SeverityAttention, "", "GslbNodeRejected"},

@@ -16,11 +16,15 @@ type Domain struct {
 	// /servers/{id}/health-check. Empty: the node checks none.
 	HealthCheckID string `json:"health_check_id"`
 	// DNSSECEnabled reports whether answers are signed.
-	DNSSECEnabled   bool     `json:"dnssec_enabled"`
-	BackendCount    int      `json:"backend_count"`
-	HealthyBackends int      `json:"healthy_backends"`
-	Source          string   `json:"source"`            // config or api
-	Overlay         *Overlay `json:"overlay,omitempty"` // API values over a domain of the configuration
+	DNSSECEnabled bool `json:"dnssec_enabled"`
+	// ActiveRegions are the regions in the answers of a domain with a failback setting, on this node.
+	ActiveRegions []string `json:"active_regions,omitempty"`
+	// PendingFailbacks are the regions that were down and whose clients stay in other regions.
+	PendingFailbacks []PendingFailback `json:"pending_failbacks,omitempty"`
+	BackendCount     int               `json:"backend_count"`
+	HealthyBackends  int               `json:"healthy_backends"`
+	Source           string            `json:"source"`            // config or api
+	Overlay          *Overlay          `json:"overlay,omitempty"` // API values over a domain of the configuration
 	// Settings are set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }

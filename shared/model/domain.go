@@ -44,7 +44,11 @@ type Domain struct {
 	Brake             MassFailure `key:"brake" json:"brake,omitzero"`
 	Recovery          Recovery    `key:"recovery" json:"recovery,omitzero"`
 	Flap              Flap        `key:"flap" json:"flap,omitzero"`
-	HTTPS             HTTPS       `key:"https" json:"https,omitzero" merge:"replace"`
+	// failover, geolocation, proximity: when clients return to a region that was down. `automatic`: immediately;
+	// `{after: 10m}`: after the region could serve for this time; `manual`: after `gslbctl failback`. See
+	// [failback](routing.md#failback). Default: `automatic`.
+	Failback Failback `key:"failback" json:"failback,omitzero" merge:"replace" usage:"when clients return to a region that was down: automatic, manual, or a time such as 10m (default: automatic)"`
+	HTTPS    HTTPS    `key:"https" json:"https,omitzero" merge:"replace"`
 	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of a server as a CNAME.
 	// With `cname`, all servers of the domain have a `target`, the name has no other records, and it is not the apex of a
 	// zone. An answer has one CNAME, independent of `max_answers`. See
@@ -121,7 +125,7 @@ func (d *Domain) SameAnswers(other *Domain) bool {
 		d.OnAllDown == other.OnAllDown && d.MinHealthy == other.MinHealthy && d.Unsigned() == other.Unsigned() &&
 		d.FailoverThreshold == other.FailoverThreshold && d.FallbackAlgorithm == other.FallbackAlgorithm &&
 		d.LatencyConfig == other.LatencyConfig && d.Proximity == other.Proximity && d.ClientHash == other.ClientHash &&
-		d.Answer == other.Answer && d.Enabled == other.Enabled && slices.Equal(d.Regions, other.Regions) &&
+		d.Failback == other.Failback && d.Answer == other.Answer && d.Enabled == other.Enabled && slices.Equal(d.Regions, other.Regions) &&
 		slices.Equal(d.SRV, other.SRV) && d.HTTPS.Equal(&other.HTTPS)
 }
 

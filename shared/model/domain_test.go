@@ -110,6 +110,10 @@ func alter(t *testing.T, v reflect.Value) {
 			v.Set(reflect.ValueOf(netip.MustParsePrefix("192.0.2.0/24")))
 			return
 		}
+		if v.Type() == reflect.TypeFor[model.Failback]() {
+			v.Set(reflect.ValueOf(model.Failback{Manual: true}))
+			return
+		}
 		v.Set(reflect.ValueOf(time.Unix(1, 0).UTC()))
 	default:
 		t.Fatalf("no other value for %s", v.Type())

@@ -36,6 +36,7 @@ var reads = []struct {
 	{"overrides list", 0},
 	{"orders", 0},
 	{"brakes list", 0},
+	{"failback", 0},
 	{"notifications list", 0},
 	{"agents list", 0},
 	{"agents show eu-1", 0},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
@@ -53,6 +54,9 @@ func domainThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
 		said := fmt.Sprintf("%s, TTL %ds", d.RoutingPolicy, d.TTL)
 		if !d.Enabled {
 			said += ", disabled"
+		}
+		if len(d.ActiveRegions) > 0 {
+			said += ", active region " + strings.Join(d.ActiveRegions, " and ")
 		}
 		found[fact{"domain", d.Name}] = said
 	}

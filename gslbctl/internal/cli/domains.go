@@ -103,6 +103,9 @@ func (a *app) domainText(r domainReport) string {
 	if d.MinHealthy != "" {
 		lines = append(lines, "with fewer than "+d.MinHealthy+" able to serve, the fallback answer is used", "")
 	}
+	if waits := a.failbackLines(d); len(waits) > 0 {
+		lines = append(append(lines, waits...), "")
+	}
 	if records := recordLines(d); len(records) > 0 {
 		lines = append(append(lines, records...), "")
 	}

@@ -31,6 +31,8 @@ func wellAnswers() map[string]any {
 	agents := fakeAgents()
 	domains := []api.Domain{fakeDomain("app.example.com", "weighted", 30, 3, 2),
 		fakeDomain("www.example.com", "failover", 60, 1, 1)}
+	shop := api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com"}}}
+	over := api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "over.example.com"}, Overlay: &api.Overlay{}}}
 	shown := domains[0]
 	shown.HTTPS = model.HTTPS{ALPN: []string{"h2", "h3"}, Port: 8443, ECH: "AEX+"}
 	shown.SRV = []string{"_sip._tcp"}
@@ -111,11 +113,11 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/ready": api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
 		"GET /api/v1/version": api.Version{Version: "1.2.3", GoVersion: "go1.26",
 			GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
-		"POST /api/v1/domains":                                          api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com"}}},
-		"GET /api/v1/domains/shop.example.com":                          api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com"}}},
-		"PATCH /api/v1/domains/shop.example.com":                        api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com"}}},
+		"POST /api/v1/domains":                                          shop,
+		"GET /api/v1/domains/shop.example.com":                          shop,
+		"PATCH /api/v1/domains/shop.example.com":                        shop,
 		"DELETE /api/v1/domains/shop.example.com":                       nil,
-		"PATCH /api/v1/domains/over.example.com":                        api.DomainDetail{Domain: api.Domain{Overlay: &api.Overlay{}, Domain: model.Domain{Name: "over.example.com"}}},
+		"PATCH /api/v1/domains/over.example.com":                        over,
 		"DELETE /api/v1/domains/over.example.com/overlay":               nil,
 		"DELETE /api/v1/regions/ap/overlay":                             nil,
 		"DELETE /api/v1/servers/app.example.com:192.0.2.13:443/overlay": nil,
@@ -205,6 +207,14 @@ func wellAnswers() map[string]any {
 			{Service: "www.example.com", AgentID: "eu-9", Reason: "laptop lost", LockedAt: now.Add(-2 * time.Hour),
 				AdmitsNew: true},
 		}},
+		"GET /api/v1/overwatch/failbacks": api.FailbackList{Total: 2, GeneratedAt: now, Failbacks: []api.PendingFailback{
+			{Domain: "app.example.com", Region: "eu", Failback: model.Failback{Manual: true}, Since: now.Add(-time.Hour),
+				Serving: 2, Required: 1, CanServeSince: ago(10 * time.Minute)},
+			{Domain: "www.example.com", Region: "us", Failback: model.Failback{After: settings.Duration(time.Hour)},
+				Since: now.Add(-2 * time.Hour), Required: 2}}},
+		"POST /api/v1/domains/app.example.com/failback": api.FailbackDone{Success: true,
+			Message: "the clients of eu return in the answers for app.example.com", Returned: []string{"eu"},
+			Pending: []api.PendingFailback{}},
 		"GET /api/v1/overwatch/brakes": api.BrakeList{Total: 2, GeneratedAt: now, Brakes: []api.Brake{{
 			Service: "app.example.com", Concern: api.BrakeUnhealthy, Since: now.Add(-2 * time.Minute),
 			Until: now.Add(8 * time.Minute), Backends: []string{"app.example.com:192.0.2.10:443"}},

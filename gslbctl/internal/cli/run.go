@@ -95,6 +95,7 @@ func (a *app) rootCommand() *cobra.Command {
 		cmdline.Changing(a.weightCommand()),
 		a.ordersCommand(),
 		cmdline.Changing(a.undoCommand()),
+		cmdline.Changing(a.failbackCommand()),
 		a.brakesCommand(),
 		a.regionsCommand(),
 		a.agentsCommand(),

@@ -20,10 +20,10 @@ func (a *app) undoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [<audit id>]",
 		Short: "Undo a change",
-		Long: "undo reverts your last change in the cluster. It restores the previous override, weight or drain. It\n" +
-			"also reverts the creation, change and removal of domains, servers, regions and mappings, and all\n" +
-			"changes of apply, with pruned objects. A command is one change: undo reverts the whole change or\n" +
-			"nothing.\n\n" +
+		Long: "undo reverts your last change in the cluster. It restores the previous override, weight or drain, and\n" +
+			"the standby after a failback. It also reverts the creation, change and removal of domains, servers,\n" +
+			"regions and mappings, and all changes of apply, with pruned objects. A command is one change: undo\n" +
+			"reverts the whole change or nothing.\n\n" +
 			"Without an id, undo finds your last change on all nodes. Each node numbers its own audit entries, so\n" +
 			"an id requires exactly one node. undo fails if a later change affects the same object. An undo can\n" +
 			"be undone. If undo does not cover your last change, such as config set, it fails and changes nothing.",

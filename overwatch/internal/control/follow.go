@@ -142,6 +142,20 @@ func (p *Plane) followLock(_ context.Context, key replica.Key) error {
 	return p.o.Trust.ApplyPeerLock(key.Name)
 }
 
+func (p *Plane) followFailback(_ context.Context, key replica.Key) error {
+	return p.Changes.FollowFailback(func() (f store.Failback, there bool, err error) {
+		value, err := p.object(key)
+		if err != nil || value == nil {
+			f.Domain, f.Region = store.FailbackOf(key)
+			return f, false, err
+		}
+		if err := json.Unmarshal(value, &f); err != nil {
+			return f, false, fmt.Errorf("it cannot be read: %w", err)
+		}
+		return f, true, nil
+	})
+}
+
 func (p *Plane) followAdminState(ctx context.Context, key replica.Key) error {
 	return p.Changes.FollowAdminState(ctx, func() (o store.Order, there bool, err error) {
 		value, err := p.object(key)

@@ -38,6 +38,8 @@ var peerKinds = map[string]peerKind{
 		check:  checkAs(func(p *store.Pin) error { return checkAgentID(p.AgentID) }),
 		follow: (*Plane).followRevocation},
 	store.KindLock: {check: checkAs(checkPeerLock), follow: (*Plane).followLock},
+	store.KindFailback: {check: checkAs(checkPeerFailback), follow: (*Plane).followFailback,
+		service: failbackService},
 }
 
 // CheckObject checks an object of another node by the rules of an API change. Follow reports faults that depend on
@@ -112,7 +114,22 @@ func serverService(key replica.Key) string {
 	return service
 }
 
+func checkPeerFailback(f *store.Failback) error {
+	if canonical, remedy := settings.ParseService(f.Domain); remedy != "" || canonical != f.Domain {
+		return fmt.Errorf("domain is %.260q: it must be the name of a domain", f.Domain)
+	}
+	if remedy := settings.LabelRemedy(f.Region, wire.MaxRegion); remedy != "" {
+		return fmt.Errorf("region is %.130q: %s", f.Region, remedy)
+	}
+	return nil
+}
+
 func adminStateService(key replica.Key) string {
 	service, _ := store.OrderOf(key)
 	return service
+}
+
+func failbackService(key replica.Key) string {
+	domain, _ := store.FailbackOf(key)
+	return domain
 }

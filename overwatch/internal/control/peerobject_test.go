@@ -49,6 +49,7 @@ func TestCheckObject_AcceptsWhatTheAPIMakes(t *testing.T) {
 		peerObject(store.KindSetting, "server app.example:192.0.2.1:80", `{"fields":{"weight":7}}`),
 		peerObject(store.KindRevocation, "agent-1", `{"agent_id":"agent-1","revoked":true}`),
 		peerObject(store.KindLock, "app.example", `{"service":"app.example","tokens":[]}`),
+		peerObject(store.KindFailback, "app.example main", `{"domain":"app.example","region":"main"}`),
 	} {
 		if err := control.CheckObject(o); err != nil {
 			t.Errorf("%s %s: %v", o.Kind, o.Name, err)
@@ -89,6 +90,8 @@ func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
 		{store.KindSetting, `{"fields":{"ttl":-5}}`, "ttl is -5"},
 		{store.KindRevocation, `{"agent_id":"a\u0000b","revoked":true}`, "agent_id is"},
 		{store.KindLock, `{"service":""}`, "service is"},
+		{store.KindFailback, `{"domain":"App.example.","region":"main"}`, "domain is"},
+		{store.KindFailback, `{"domain":"app.example","region":"m ain"}`, "region is"},
 	} {
 		if err := control.CheckObject(peerObject(c.kind, "domain app.example", c.value)); err == nil ||
 			!strings.Contains(err.Error(), c.want) {

@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/cluster/replication"
@@ -49,6 +50,8 @@ type Options struct {
 	Trust     *trust.Trust
 	Publisher *publish.Publisher
 	Decisions *decisions.Recorder
+	// Failbacks has the regions that await failback.
+	Failbacks *failback.Tracker
 	Zones     *dnssec.Zones // nil when answers are not signed
 	KeySync   *keysync.Sync // nil when answers are not signed
 	Validator *validation.Validator
@@ -84,7 +87,7 @@ func New(o Options) (*Plane, error) {
 	}
 	p.Changes = changes.New(changes.Options{
 		View: o.Registry.View(), Registry: o.Registry, Store: p.store, Servers: o.Servers,
-		Agents: o.Trust, Definitions: p, Audit: o.Audit, Flush: o.Publisher.Flush,
+		Agents: o.Trust, Definitions: p, Failbacks: o.Failbacks, Audit: o.Audit, Flush: o.Publisher.Flush,
 		Impact: impact.New(impact.Options{View: o.Registry.View(), DNSView: o.Publisher.View, Flush: o.Publisher.Flush,
 			Decisions: o.Decisions, Now: time.Now}),
 		Logger: p.log.With().Str("component", "api").Logger(),

@@ -102,6 +102,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 	next.Defined = slices.DeleteFunc(slices.Clone(next.Defined), unwanted)
 	side, err := publish.New(publish.Options{
 		Settings: next, Backends: backends, Latencies: p.o.Publisher.Latencies(),
+		Failbacks:  publish.ForPreview(p.o.Failbacks),
 		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
 	})
 	if err != nil {

@@ -99,4 +99,6 @@ const (
 	withinText   = "how backends inside the region are chosen: weighted, round-robin, latency or client-hash"
 	fallbackKey  = "fallback_algorithm"
 	fallbackText = "algorithm for clients or backends without the required data"
+	failbackKey  = "failback"
+	failbackText = "when clients return to a region that was down: automatic, manual or after a time"
 )

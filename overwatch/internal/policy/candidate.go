@@ -23,6 +23,7 @@ type Candidate struct {
 	AddressCount int       // number of addresses of one host name that share the weight equally; 0 and 1: not shared
 	MayServe     bool      // the effective status permits serving
 	Forbidden    bool      // removed by an operator, also from fallback answers
+	Withdrawn    bool      // an override or a drain of an operator removes it
 	Unknown      bool      // the health is unknown: a MinHealthy in percent ignores the backend
 	LastHealthy  time.Time // zero if it was never healthy
 	Latency      LatencyMeasurement
@@ -53,6 +54,10 @@ type Rules struct {
 	// candidate has a Target, and addresses of both families are equivalent.
 	AnswerNames bool
 	WithPorts   bool // decisions contain Ports
+
+	// AwaitingFailback has the regions that were down and must not serve before their failback, unless no other region
+	// can serve.
+	AwaitingFailback []string
 
 	Client      string                 // geolocation: region of the client; empty if it has none
 	Coordinates map[string]Coordinates // known positions of regions

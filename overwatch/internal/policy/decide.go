@@ -9,7 +9,8 @@ import (
 //
 // Each step reduces the candidates of the previous step: candidates that may serve, or the fallback candidates if fewer
 // than the minimum (of both families) may serve; candidates of the family; candidates with a weight and a share above
-// 0, unless none has; candidates of the selected region; candidates that the algorithm within the region selects.
+// 0, unless none has; candidates of regions that await no failback, if such a region can serve; candidates of the
+// selected region; candidates that the algorithm within the region selects.
 // Fallback answers have a TTL of at most MaxFallbackTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	s := selection{candidates: candidates, rules: &rules, family: family, reasons: make([]Reason, len(candidates))}
@@ -81,6 +82,7 @@ func (s *selection) selectServing(in []int) (decision Decision) {
 	}
 	s.filterIfAny(ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
 	s.filterIfAny(Drained, func(c *Candidate) bool { return c.Share > 0 })
+	s.filterAwaitingFailback()
 	return decision
 }
 
@@ -88,7 +90,8 @@ func (s *selection) selectServing(in []int) (decision Decision) {
 // decision.
 func (s *selection) selectRegion(algorithm *Algorithm, decision *Decision) {
 	choice := algorithm.chooseRegion(s)
-	decision.Region, decision.Group = choice.region, groupName(algorithm, choice.region, choice.shared)
+	decision.Region, decision.Shared = choice.region, choice.shared
+	decision.Group = groupName(algorithm, choice.region, choice.shared)
 	if choice.failover && decision.Outcome == Success {
 		decision.Outcome = FailedOver
 	}

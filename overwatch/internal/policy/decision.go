@@ -26,6 +26,7 @@ type Decision struct {
 	FullTTL   uint32     // TTL of a regular answer in seconds, the original TTL of signatures
 	Algorithm *Algorithm // algorithm that decided: the fallback algorithm if the first lacks data; nil if none was needed
 	Region    string     // failover, geolocation, proximity: serving region; the nearest if several share
+	Shared    []string   // regions that share the answers, including Region; nil if Region is the only one
 	// Group identifies the backends of this decision among the groups of the name.
 	Group   string
 	Members []Member // selected addresses or targets, sorted
@@ -132,6 +133,7 @@ const (
 	MayNotServe    Reason = "its effective status does not allow it to serve"
 	ZeroWeight     Reason = "its weight is 0 and other backends may serve"
 	Drained        Reason = "its share has been drained to 0 and other backends may serve"
+	AwaitsFailback Reason = "its region awaits failback"
 	OtherRegion    Reason = "another region has priority and enough serving backends"
 	FewSamples     Reason = "this node has too few latency samples of it"
 	TooSlow        Reason = "its latency exceeds the limit"

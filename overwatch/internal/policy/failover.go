@@ -8,7 +8,7 @@ var Failover = &Algorithm{
 	Description: "the first region with enough serving backends answers, weighted within the region",
 	Parameters: map[string]string{
 		weightKey: weightText, regionsKey: regionsText, withinKey: withinText,
-		"failover_threshold": "number of serving backends that a region needs",
+		"failover_threshold": "number of serving backends that a region needs", failbackKey: failbackText,
 	},
 	RegionExplanation: "not used by failover: %s is the first region with enough serving backends",
 	chooseRegion:      failoverRegion,

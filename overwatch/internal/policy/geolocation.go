@@ -12,6 +12,7 @@ var Geolocation = &Algorithm{
 		"serving backends",
 	Parameters: map[string]string{
 		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, fallbackKey: fallbackText,
+		failbackKey: failbackText,
 	},
 	NeedsRegion:  true,
 	hasData:      func(s *selection) bool { return s.rules.Client != "" },

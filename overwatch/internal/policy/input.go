@@ -5,16 +5,18 @@ import "time"
 // DecisionInput is the complete input of the decisions for a name at one time. Decide reproduces the published
 // decision, which explains an answer. It is immutable.
 type DecisionInput struct {
-	Name        string           // name of the domain, with the final dot
-	Rules       *Rules           // shared; without client data
-	Clients     []string         // region of the name's clients by geo.RegionID; the first is empty
-	UsesRegion  bool             // the answers depend on the client's region
-	Locations   []ClientLocation // positions by geo.LocationID if answers depend on positions; otherwise nil
-	Answers     int              // number of distinct addresses per answer, at least 1
-	Candidates  []Candidate
-	Number      uint32    // unique within this process
-	Generation  uint64    // number of the publication of the answers
-	PublishedAt time.Time // time of the publication
+	Name       string           // name of the domain, with the final dot
+	Rules      *Rules           // shared; without client data
+	Clients    []string         // region of the name's clients by geo.RegionID; the first is empty
+	UsesRegion bool             // the answers depend on the client's region
+	Locations  []ClientLocation // positions by geo.LocationID if answers depend on positions; otherwise nil
+	Answers    int              // number of distinct addresses per answer, at least 1
+	// AwaitingFailback is Rules.AwaitingFailback of this domain, sorted.
+	AwaitingFailback []string
+	Candidates       []Candidate
+	Number           uint32    // unique within this process
+	Generation       uint64    // number of the publication of the answers
+	PublishedAt      time.Time // time of the publication
 }
 
 // Decide returns the decision for a client location and address family.
@@ -36,9 +38,16 @@ func (b *DecisionInput) DecideWith(candidates []Candidate, family Family, client
 	return d
 }
 
+// DomainRules returns the rules with the data of the domain, without client data.
+func (b *DecisionInput) DomainRules() Rules {
+	rules := *b.Rules
+	rules.AwaitingFailback = b.AwaitingFailback
+	return rules
+}
+
 // rulesFor returns the rules with the client data.
 func (b *DecisionInput) rulesFor(client ClientLocation) Rules {
-	rules := *b.Rules
+	rules := b.DomainRules()
 	if b.UsesRegion {
 		rules.Client, rules.Position = client.Region, client.Position
 	}

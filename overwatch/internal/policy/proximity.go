@@ -13,6 +13,7 @@ var Proximity = &Algorithm{
 		"the tolerance share the answers",
 	Parameters: map[string]string{
 		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, fallbackKey: fallbackText,
+		failbackKey:                failbackText,
 		"proximity.tolerance_km":   "kilometers by which a region may be farther than the nearest region and share",
 		"regions[].proximity_bias": "percent by which a region appears nearer (positive) or farther (negative)",
 	},

@@ -1,6 +1,7 @@
 package settingstest
 
 import (
+	"encoding"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -75,6 +76,9 @@ func (w *walker) walk(prefix, effect string, of reflect.Type) {
 			counts = own
 		}
 		if f.Type.Kind() == reflect.Struct && !isScalar(f.Type) {
+			if isTextual(f.Type) {
+				w.add(key, option, counts, of, f)
+			}
 			w.walk(key+".", counts, f.Type)
 			continue
 		}
@@ -138,6 +142,11 @@ func isScalar(t reflect.Type) bool {
 	return slices.Contains([]reflect.Type{reflect.TypeFor[netip.Addr](), reflect.TypeFor[netip.Prefix]()}, t)
 }
 
+// isTextual reports whether a file may have a text instead of the keys of a struct.
+func isTextual(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
 func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[settings.Secret]():
@@ -157,6 +166,9 @@ func typeName(t reflect.Type) string {
 	case reflect.Map:
 		return "map to " + typeName(t.Elem())
 	case reflect.Struct:
+		if isTextual(t) {
+			return "string or keys"
+		}
 		return "keys"
 	case reflect.Uint16:
 		return "port"

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gslb.internal/overwatch/internal/answer/geo"
@@ -45,6 +46,9 @@ func (e *Explanation) Factors() []Factor {
 		factors = append(factors, Factor{"region_order", Priority, strings.Join(rules.Regions, ", "),
 			e.Decision.Region + " answers"})
 	}
+	if f, waits := e.failback(); waits {
+		factors = append(factors, f)
+	}
 	if rules.MinHealthy != (policy.Minimum{}) {
 		factors = append(factors, Factor{"min_healthy", Health, minimum(rules.MinHealthy),
 			"with fewer backends that may serve, on_all_down decides"})
@@ -56,6 +60,20 @@ func (e *Explanation) Factors() []Factor {
 		factors = append(factors, e.of(&e.Backends[i])...)
 	}
 	return factors
+}
+
+// failback returns the factor of regions that await failback; waits is false without such regions.
+func (e *Explanation) failback() (f Factor, waits bool) {
+	awaits := e.Basis.AwaitingFailback
+	if len(awaits) == 0 {
+		return f, false
+	}
+	f = Factor{"failback", Priority, e.Basis.Rules.Parameters().Failback.String(),
+		strings.Join(awaits, ", ") + " was down and does not answer before its failback"}
+	if slices.Contains(awaits, e.Decision.Region) {
+		f.Impact = strings.Join(awaits, ", ") + " was down, and answers because no other region can serve"
+	}
+	return f, true
 }
 
 // reducedShares returns the factor of chosen backends that serve with a reduced share, because of a drain or an early
@@ -145,6 +163,8 @@ func (e *Explanation) whichRegion() string {
 		return "the client's own region answers"
 	case e.Region == "":
 		return "it is in no region: " + answers + " is the first that can answer"
+	case slices.Contains(e.Basis.AwaitingFailback, e.Region):
+		return "its own region awaits failback: " + answers + " is next"
 	}
 	return "its own region has nothing to answer with: " + answers + " is next"
 }

@@ -22,6 +22,8 @@ func (e *Explanation) exclusion(c *policy.Candidate, reason policy.Reason) strin
 		return fmt.Sprintf("%s: it is in %s, and %s answers", reason, named(c.Region), named(e.Decision.Region))
 	case policy.Farther:
 		return fmt.Sprintf("%s: it is in %s, and %s is nearer", reason, named(c.Region), named(e.Decision.Region))
+	case policy.AwaitsFailback:
+		return fmt.Sprintf("%s: it is in %s, and %s answers until then", reason, named(c.Region), named(e.Decision.Region))
 	case policy.FewSamples:
 		return fmt.Sprintf("%s: %d times", reason, c.Latency.Samples)
 	case policy.TooSlow, policy.Slower:

@@ -22,6 +22,7 @@ type decider struct {
 	positions    *positions
 	writer       *zone.Writer
 	bases        *atomic.Uint32 // number of created decision inputs
+	failbacks    Failbacks      // nil: no region awaits failback
 	generation   uint64         // generation of the current or the last publication
 
 	states    map[policy.CandidateInfo]*policy.CandidateInfo
@@ -33,7 +34,7 @@ type decider struct {
 func newDecider(o Options) decider {
 	return decider{
 		backends: o.Backends, now: o.Now, log: o.Logger, measurements: new(measurements), writer: zone.NewWriter(),
-		bases: new(atomic.Uint32), states: make(map[policy.CandidateInfo]*policy.CandidateInfo),
+		bases: new(atomic.Uint32), failbacks: o.Failbacks, states: make(map[policy.CandidateInfo]*policy.CandidateInfo),
 	}
 }
 
@@ -82,6 +83,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
 	}
 	p.measurements.recordGroups(d, basis.Candidates, decisions)
+	p.observeFailback(d, basis, decisions)
 	p.decisions = decisions
 	return worst(decisions...)
 }
@@ -118,7 +120,8 @@ func atEachSpot(
 	for f := range choices {
 		c := &choices[f]
 		family := policy.Family(f)
-		c.Decisions, c.ByLocation = atlas.Decide(*basis.Rules, basis.Candidates, family, clients.names, clients.regions)
+		c.Decisions, c.ByLocation = atlas.Decide(basis.DomainRules(), basis.Candidates, family, clients.names,
+			clients.regions)
 		for i := range c.Decisions {
 			c.Decisions[i].Input = basis
 			if i == len(decisions) {

@@ -14,8 +14,9 @@ import (
 func (p *decider) decisionInput(d *domain) *policy.DecisionInput {
 	b := &policy.DecisionInput{
 		Name: d.name, Rules: d.rules, UsesRegion: d.placed, Answers: d.answers,
-		Candidates: p.candidates(d.servers(p.backends.Service(d.service)), p.measurements.smoothed[d.service]),
-		Number:     p.bases.Add(1), Generation: p.generation, PublishedAt: p.now(),
+		Candidates:       p.candidates(d.servers(p.backends.Service(d.service)), p.measurements.smoothed[d.service]),
+		AwaitingFailback: p.awaitingFailback(d),
+		Number:           p.bases.Add(1), Generation: p.generation, PublishedAt: p.now(),
 	}
 	if d.rules.NeedsPosition() && p.positions.atlas != nil {
 		b.Locations = p.positions.atlas.Locations()
@@ -54,6 +55,7 @@ func (p *decider) candidates(
 			Share:        b.Share,
 			MayServe:     b.MayServe,
 			Forbidden:    b.Override != nil && !b.Override.Healthy,
+			Withdrawn:    b.Override != nil && !b.Override.Healthy || b.AdminDrain != nil,
 			Unknown:      b.Reason == status.ReasonUnknown,
 			LastHealthy:  lastServed(b),
 			Latency:      latencies[b.ID],

@@ -153,6 +153,7 @@ func (p *Publisher) replaceDomains(next *plan) {
 	for _, d := range next.gone {
 		if p.domains[d.service] == d {
 			delete(p.domains, d.service)
+			p.releaseFailbacks(d, nil)
 			p.measurements.removeService(d.service)
 		}
 	}
@@ -160,6 +161,9 @@ func (p *Publisher) replaceDomains(next *plan) {
 		was := p.domains[service]
 		p.domains[service] = d
 		p.measurements.change(d)
+		if was != nil {
+			p.releaseFailbacks(was, d)
+		}
 		if outcome := d.outcome; was != nil {
 			d.outcome, d.lost = was.outcome, was.lost
 			p.report(d, outcome)

@@ -60,6 +60,7 @@ type Options struct {
 	// wait.
 	Ready     func() error
 	Changes   *Changes                                  // changes of the backends; nil: the Publisher creates them
+	Failbacks Failbacks                                 // nil: no region awaits failback
 	Signing   *dnssec.Zones                             // nil: answers are not signed
 	Latencies map[registry.ID]policy.LatencyMeasurement // measurements from before a restart
 	// Serial is the serial above which zones start (RFC 1982), so that serials do not decrease after a restart; 0 means

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
@@ -53,6 +54,8 @@ type Options struct {
 	Servers Servers
 	// Agents holds the pinned agents and the locked tokens.
 	Agents Agents
+	// Failbacks has the regions that await failback.
+	Failbacks *failback.Tracker
 	// Definitions holds the other objects of the API.
 	Definitions Definitions
 	Audit       *audit.Log

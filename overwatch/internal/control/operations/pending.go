@@ -65,6 +65,8 @@ func orderKindOf(action string) string {
 		return string(api.OrderWeight)
 	case api.AuditDrain, api.AuditUndrain:
 		return string(api.OrderDrain)
+	case api.AuditFailback: // of a domain, which has changes of its settings too
+		return failbackKind
 	}
 	return ""
 }

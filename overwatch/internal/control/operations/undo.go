@@ -117,7 +117,7 @@ func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undon
 		switch {
 		case !found:
 			return nil, changes.CannotUndo(&entries[i], "an undo requires a change of an override, weight, "+
-				"drain, domain, server, region, mapping or overlay, or an apply of a document")
+				"drain, domain, server, region, mapping or overlay, a failback, or an apply of a document")
 		case r.Role != "" && slices.Index(api.Roles(), r.Role) < slices.Index(api.Roles(), kind.role):
 			return nil, fault.New(fault.Forbidden, "undoing entry %d needs a token of role %s", entries[i].ID, kind.role)
 		}

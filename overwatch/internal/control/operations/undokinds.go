@@ -28,6 +28,7 @@ type undoKind struct {
 const (
 	adminStateKind = "admin state"
 	targetKind     = "target"
+	failbackKind   = "failback"
 )
 
 // newUndoKinds returns the kinds of objects with changes that can be undone, by the resource in the audit log.
@@ -35,6 +36,7 @@ func (op *Operations) newUndoKinds() map[string]undoKind {
 	server := undoKind{api.RoleAdmin, op.undoServer, op.presentServer, decodeAs[model.Server], nil}
 	return map[string]undoKind{
 		adminStateKind: {api.RoleOperate, op.undoAdminState, op.o.Changes.PresentAdminState, nil, nil},
+		failbackKind:   {api.RoleOperate, op.undoFailback, op.o.Changes.PresentFailback, nil, nil},
 		"document": {role: api.RoleAdmin, undo: op.undoApply, check: func(e *api.AuditEntry) error {
 			_, _, err := op.planUndoApply(e)
 			return err
@@ -68,6 +70,8 @@ func (op *Operations) undoKindOf(e *api.AuditEntry) (kind undoKind, found bool) 
 	case api.AuditOverride, api.AuditClearOverride, api.AuditWeight, api.AuditClearWeight, api.AuditDrain,
 		api.AuditUndrain:
 		name = adminStateKind
+	case api.AuditFailback:
+		name = failbackKind
 	case api.AuditApply, api.AuditCreate, api.AuditUpdate, api.AuditDelete:
 		if _, err := definitions.ParseTargetID(e.ResourceID); err == nil &&
 			(name == serverResource || name == backendResource) {

@@ -188,6 +188,11 @@ func (s *schemas) value(t reflect.Type, request bool) object {
 		return object{}
 	case reflect.TypeFor[settings.Duration](), reflect.TypeFor[netip.Addr](), reflect.TypeFor[netip.Prefix]():
 		return object{"type": "string"}
+	case reflect.TypeFor[model.Failback]():
+		return object{"oneOf": []any{
+			object{"type": "string", "description": "automatic, manual, or a duration such as 10m0s"},
+			object{"type": "object", "description": "after: a duration such as 10m0s", "maxProperties": 1,
+				"additionalProperties": object{"type": "string"}}}}
 	}
 	if _, isPatch := reflect.Zero(t).Interface().(interface{ Declared() *model.Fields }); isPatch {
 		return s.ref(t, request, nil)

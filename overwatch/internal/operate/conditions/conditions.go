@@ -121,6 +121,7 @@ func (j *Judge) walkOthers(l *losses, to report) {
 	j.walkOrders(to)
 	j.walkAgents(l, to)
 	j.walkRefused(to)
+	j.walkFailbacks(to)
 	j.walkRegions(to)
 	j.walkNodes(to)
 	j.walkKeys(to)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -17,6 +18,7 @@ import (
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
@@ -113,6 +115,12 @@ func provoked() map[api.ConditionKind]func(*node) {
 		},
 		api.ConfigInvalid: func(n *node) {
 			n.o.ConfigFault = func() (string, string) { return "/etc/gslb/overwatch.yaml", "dns.zones is missing" }
+		},
+		api.FailbackPending: func(n *node) {
+			n.o.Failbacks = func() []failback.Pending {
+				return []failback.Pending{{Domain: "a.example", Region: "main", Setting: model.Failback{Manual: true},
+					CanServeSince: time.Now()}, {Domain: "b.example", Region: "main", Setting: model.Failback{Manual: true}}}
+			}
 		},
 		api.DatabaseUnusable: func(n *node) {
 			n.o.DatabaseFault = func() (string, string) { return "/var/lib/GeoIP/a.mmdb", "it is cut short" }
@@ -295,5 +303,36 @@ func TestConditions_OfWhatIsOver(t *testing.T) {
 			!strings.Contains(all, "CN=x in  has ended") {
 			t.Error(all)
 		}
+	})
+}
+
+// Many domains that wait for a region have one condition. Regions that cannot serve or return automatically have none.
+func TestConditions_FailbacksOfARegionAreFolded(t *testing.T) {
+	inNode(t, func(n *node) {
+		pending := func(domain, region string) failback.Pending {
+			return failback.Pending{Domain: domain, Region: region, Setting: model.Failback{Manual: true},
+				CanServeSince: time.Now()}
+		}
+		down, automatic := pending("x.example", "eu"), pending("y.example", "eu")
+		down.CanServeSince, automatic.Setting = time.Time{}, model.Failback{After: 1}
+		list := []failback.Pending{down, automatic, pending("a.example", "us")}
+		n.o.Failbacks = func() []failback.Pending { return list }
+		want := func(subjects ...string) {
+			t.Helper()
+			var got []string
+			for _, c := range n.Conditions() {
+				if c.Kind == api.FailbackPending {
+					got = append(got, c.Subject)
+				}
+			}
+			if !slices.Equal(got, subjects) {
+				t.Errorf("the subjects are %v, want %v", got, subjects)
+			}
+		}
+		want("a.example us")
+		for i := range 5 {
+			list = append(list, pending(fmt.Sprintf("b%d.example", i), "eu"))
+		}
+		want("region eu", "a.example us")
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -35,6 +36,8 @@ type Options struct {
 	// Domains lists the load-balanced names of the node.
 	Domains func() []Domain
 	View    *registry.View
+	// Failbacks lists the regions that await failback; nil: none.
+	Failbacks func() []failback.Pending
 	// FlapWindow returns overwatch.flapping.window; nil: the default.
 	FlapWindow func() time.Duration
 	// KeysLost reports whether the signing keys of a zone were lost, so that no key matches the DS record at the parent.

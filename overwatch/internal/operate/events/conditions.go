@@ -46,6 +46,7 @@ func conditionTable() map[api.ConditionKind]row {
 		api.RegionLost:        {api.EventRegion, bad, conditions.StateLost, "back", false},
 		api.AgentLost:         {api.EventAgent, warning, conditions.StateSilent, "back", false},
 		api.DegradedShare:     {api.EventShare, warning, "reduced", "full", false},
+		api.FailbackPending:   {api.EventRegion, warning, "failback_pending", "failback_done", false},
 		api.RegionEmpty:       {api.EventRegion, warning, "empty", "filled", false},
 		api.RegionUnknown:     {api.EventRegion, warning, "unknown", "known", false},
 		api.AgentDuplicate:    {api.EventAgent, bad, "duplicate", "unique", false},

@@ -183,6 +183,8 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *model.
 			view.UpdatedAt = view.Overlay.UpdatedAt
 		}
 	}
+	service := wire.CanonicalService(d.Name)
+	view.ActiveRegions, view.PendingFailbacks = s.o.Failbacks.InUse(service), failbackRecords(s.o.Failbacks.Of(service))
 	checks := cfg.Overwatch.Validation.Enabled
 	for _, b := range s.o.View.Service(d.Name) {
 		if checks && !b.Check().Off && view.HealthCheckID == "" {

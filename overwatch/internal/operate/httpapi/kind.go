@@ -18,6 +18,7 @@ const (
 	KindSetting    Kind = store.KindSetting // a section that all nodes share, or an overlay
 	KindRevocation Kind = store.KindRevocation
 	KindLock       Kind = store.KindLock
+	KindFailback   Kind = store.KindFailback
 
 	KindSeveral Kind = "several" // objects of several replicated kinds: a document, or an undo
 	KindNode    Kind = "node"    // state that is not replicated, such as log settings, pins and keys

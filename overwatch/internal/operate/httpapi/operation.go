@@ -53,7 +53,8 @@ type Parameter struct {
 
 // Operations returns the table of all operations. A GET operation also answers HEAD.
 func Operations() []Operation {
-	return withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
+	return withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), failbackOperations(),
+		overwatchOperations(),
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
 		rolloverOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations(),

@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -59,6 +60,8 @@ type Options struct {
 	View *registry.View
 	// Changes applies changes of admin states, servers, agents and holds.
 	Changes *changes.Changes
+	// Failbacks has the regions that await failback.
+	Failbacks Failbacks
 	// Definitions stores domains, regions, mappings and settings of the API.
 	Definitions Definitions
 	// RestartRequired returns the keys whose new value takes effect after a restart.
@@ -131,6 +134,15 @@ type Fitness interface {
 	Judgement() (status api.ServiceStatus, message string)
 }
 
+// Failbacks has the regions that await failback; failback.Tracker implements it. Domains are named as services of the
+// registry.
+type Failbacks interface {
+	Of(domain string) []failback.Pending
+	List() []failback.Pending
+	// InUse returns the regions in the answers of a domain with a failback setting, sorted; nil for other domains.
+	InUse(domain string) []string
+}
+
 // Definitions stores the objects of the API, except servers with an address.
 type Definitions interface {
 	operations.Definitions
@@ -176,7 +188,7 @@ func (o *Options) complete() error {
 		"ValidateConfig": o.ValidateConfig == nil, "Reload": o.Reload == nil, "Inventory": o.Inventory == nil,
 		"Changes": o.Changes == nil, "Applied": o.Applied == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Events": o.Events == nil, "Refused": o.Refused == nil, "History": o.History == nil,
-		"Notifier": o.Notifier == nil, "Drains": o.Drains == nil,
+		"Failbacks": o.Failbacks == nil, "Notifier": o.Notifier == nil, "Drains": o.Drains == nil,
 		"Members": o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
 		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {

@@ -14,7 +14,7 @@ const everySetting = `"routing_algorithm":"latency","regions":["us"],"ttl":7,"ma
 	`"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9},"proximity_tolerance_km":5,` +
 	`"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
 	`"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m0s"},"https":{"alpn":["h2"],"port":8443},` +
-	`"recovery":{"ramp":"10m0s"},"flap":{"delay":"1m0s","max_delay":"10m0s"},` +
+	`"recovery":{"ramp":"10m0s"},"flap":{"delay":"1m0s","max_delay":"10m0s"},"failback":"manual",` +
 	`"srv":["_sip._tcp"],"description":"the shop","tags":["shop"]`
 
 // without are the settings that everySetting cannot have: they need another node or exclude the others.
@@ -115,7 +115,8 @@ func TestOverlay_OfARegionIsStoredForVersion090(t *testing.T) {
 	w.want("PATCH", w.send("PATCH", "/api/v1/regions/eu", `{"continent":"EU,AS","name":"eu"}`), 200,
 		`"fields":{"continents":["EU","AS"]}`, `"configured":{"continents":[]}`)
 	set, _ := w.defined.Defined()
-	if stored := string(set.Settings["region eu"]); !strings.Contains(stored, `"continent":"EU","continents":["EU","AS"]`) {
+	stored := string(set.Settings["region eu"])
+	if !strings.Contains(stored, `"continent":"EU","continents":["EU","AS"]`) {
 		t.Error(stored)
 	}
 	w.want("one", w.send("PATCH", "/api/v1/regions/eu", `{"continents":["NA"]}`), 200, `"fields":{"continents":["NA"]}`)
@@ -133,8 +134,8 @@ func TestDomain_NullResetsAFieldAndObjectsMerge(t *testing.T) {
 	for _, name := range []string{"shop.example", "www.example"} {
 		path := "/api/v1/domains/" + name
 		w.want("merge", w.send("PATCH", path, `{"latency_config":{"max_latency_ms":80},"max_answers":4}`), 200)
-		w.want("merge", w.send("PATCH", path, `{"latency_config":{"min_samples":8}}`), 200, `"max_latency_ms":80,"min_samples":8`,
-			`"max_answers":4`)
+		w.want("merge", w.send("PATCH", path, `{"latency_config":{"min_samples":8}}`), 200,
+			`"max_latency_ms":80,"min_samples":8`, `"max_answers":4`)
 		w.want("null", w.send("PATCH", path, `{"max_answers":null,"latency_config":null,"routing_policy":"failover",`+
 			`"fallback_algorithm":null}`), 200, `"max_answers":1`, `"max_latency_ms":500`, `"routing_policy":"failover"`)
 	}

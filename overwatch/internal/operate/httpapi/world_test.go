@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -69,6 +70,7 @@ type world struct {
 	registry *registry.Registry
 	share    atomic.Int32 // of mass-failure protection, in percent
 	servers  *inventory.Inventory
+	failback *failback.Tracker
 	full     atomic.Bool // nothing can be stored by Changes
 	audit    *audit.Log
 	journal  *journal.Journal
@@ -303,11 +305,13 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		}, Places: nowhere,
 		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
+	w.failback = failback.New(failback.Options{Store: w.store, Changed: func(string) {}, Logger: zerolog.Nop()})
+	o.Failbacks = w.failback
 	for _, f := range adjust {
 		f(&o)
 	}
 	o.Changes = changes.New(changes.Options{View: o.View, Registry: w.registry, Store: disk{w.store, &w.full},
-		Servers: w.servers, Agents: agents{w.trust, &w.full}, Definitions: &w.defined, Audit: o.Audit,
+		Servers: w.servers, Agents: agents{w.trust, &w.full}, Definitions: &w.defined, Failbacks: w.failback, Audit: o.Audit,
 		Flush: o.Flush, Logger: o.Logger,
 		Impact: impact.New(impact.Options{View: o.View, DNSView: o.DNSView, Flush: o.Flush, Decisions: o.Decisions,
 			Now: time.Now})})

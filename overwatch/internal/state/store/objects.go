@@ -27,6 +27,8 @@ const (
 	// this node may delete the records of pins and locks locally.
 	KindRevocation = "revocation"
 	KindLock       = "lock"
+	// An object of KindFailback has a domain and a region as its name.
+	KindFailback = "failback"
 )
 
 // kind describes how the store holds the objects of a kind.
@@ -69,7 +71,8 @@ func newKinds() []kind {
 		kind{name: KindServer, bucket: bucketServers, resource: "server", nameIn: serverIn, nameOf: serverName,
 			keyOf: serverKey},
 		kind{name: KindRevocation, resource: "agent", nameIn: decoded(refusedAgent)},
-		kind{name: KindLock, resource: "agent", nameIn: decoded(func(l *TokenLock) string { return l.Service })})
+		kind{name: KindLock, resource: "agent", nameIn: decoded(func(l *TokenLock) string { return l.Service })},
+		kind{name: KindFailback, resource: "domain", nameIn: decoded(func(f *Failback) string { return f.key().Name })})
 }
 
 // findKind returns a known kind, or nil.

@@ -41,7 +41,7 @@ export function bytes(n) {
   return `${(n / 1024 ** i).toFixed(i ? 1 : 0)} ${units[i]}`;
 }
 
-const aboutName = /^(name|backend|agents_held|brake|override|weight|drain|region_empty)/;
+const aboutName = /^(name|backend|agents_held|brake|override|weight|drain|region_empty|failback)/;
 const views = [
   [/^(agent|certificate|token|region_unknown|refused)/, 'agents'],
   [/^(sign|key)/, 'signing'],

@@ -1,0 +1,138 @@
+package failback
+
+import (
+	"context"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+const (
+	// maxBatch is the maximum number of regions in a transaction.
+	maxBatch = 1000
+	// retryPause is the pause after a failed transaction.
+	retryPause = 5 * time.Second
+)
+
+// Run stores the changes of the Tracker, and makes automatic failbacks, until ctx ends. It returns nil.
+func (t *Tracker) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			t.save()
+			return nil
+		case <-t.wake:
+		case <-timer.C:
+		}
+		t.returnDue()
+		saved := t.save()
+		wait := t.untilNext()
+		if !saved {
+			wait = min(wait, retryPause)
+		}
+		timer.Reset(wait)
+	}
+}
+
+// untilNext returns the time until the next automatic failback, at most an hour.
+func (t *Tracker) untilNext() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.next.IsZero() {
+		return time.Hour
+	}
+	return min(max(t.next.Sub(t.o.Now()), 0), time.Hour)
+}
+
+// returnDue makes the automatic failbacks that are due.
+func (t *Tracker) returnDue() {
+	now := t.o.Now()
+	var changed []string
+	t.mu.Lock()
+	if !t.next.IsZero() && !now.Before(t.next) {
+		t.next = time.Time{}
+		for name, d := range t.domains {
+			before := len(d.awaiting)
+			for region, a := range d.awaiting {
+				at := a.returnsAt(d.setting)
+				switch {
+				case at.IsZero():
+				case now.Before(at):
+					if t.next.IsZero() || at.Before(t.next) {
+						t.next = at
+					}
+				default:
+					delete(d.awaiting, region)
+					t.markUnsaved(name, region)
+				}
+			}
+			if len(d.awaiting) < before {
+				changed = append(changed, name)
+			}
+		}
+	}
+	t.mu.Unlock()
+	for _, name := range changed {
+		t.o.Changed(name)
+	}
+}
+
+// save stores the unsaved changes. It returns false after a failure; the changes then stay unsaved.
+func (t *Tracker) save() bool {
+	for {
+		written := t.take()
+		if len(written) == 0 {
+			return true
+		}
+		var batch store.Batch
+		for at, a := range written {
+			if a == nil {
+				batch.DeleteFailback(at.domain, at.region)
+			} else {
+				batch.PutFailback(store.Failback{Domain: at.domain, Region: at.region, Since: a.since})
+			}
+		}
+		err := t.o.Store.Write(&batch)
+		t.mu.Lock()
+		for at, a := range written {
+			if now := t.find(at); err != nil || (now == nil) != (a == nil) {
+				t.unsaved[at] = struct{}{} // also after a change during the transaction
+			}
+		}
+		t.mu.Unlock()
+		if err != nil {
+			t.o.Logger.Error().Err(err).Int("regions", len(written)).
+				Msg("storing which regions await failback failed and will be retried: a restart would return their clients")
+			return false
+		}
+	}
+}
+
+// take removes up to maxBatch unsaved regions, and returns their states, nil for a region that does not await failback.
+func (t *Tracker) take() map[place]*awaiting {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	taken := map[place]*awaiting{}
+	for at := range t.unsaved {
+		if len(taken) == maxBatch {
+			break
+		}
+		taken[at] = nil
+		if a := t.find(at); a != nil {
+			same := *a
+			taken[at] = &same
+		}
+		delete(t.unsaved, at)
+	}
+	return taken
+}
+
+// find returns the state of a region, nil if it does not await failback. The caller holds mu.
+func (t *Tracker) find(at place) *awaiting {
+	if d := t.domains[at.domain]; d != nil {
+		return d.awaiting[at.region]
+	}
+	return nil
+}

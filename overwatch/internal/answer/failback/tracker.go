@@ -1,0 +1,174 @@
+package failback
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
+)
+
+// Options configures a Tracker. Store and Changed are required.
+type Options struct {
+	Store Store
+	// Stored are the regions that await failback from before the start.
+	Stored []store.Failback
+	// Changed is called after a change of a domain, so that its answers are decided again. It must not block or call the
+	// Tracker.
+	Changed func(domain string)
+	Now     func() time.Time // nil: time.Now
+	Logger  zerolog.Logger
+}
+
+// Store stores changes. A call returns when they are on disk.
+type Store interface {
+	Write(*store.Batch, ...store.Entry) error
+}
+
+// Tracker keeps the regions that await failback. Its methods are safe for concurrent use, and never wait for the disk,
+// except Run. Domains are named as services of the registry.
+type Tracker struct {
+	o    Options
+	wake chan struct{} // has an element after a change
+
+	mu      sync.Mutex
+	domains map[string]*domain
+	unsaved map[place]struct{}
+	next    time.Time // earliest automatic failback; zero: none
+}
+
+// place is a region of a domain.
+type place struct{ domain, region string }
+
+// domain is the state of a domain. It exists while the domain has the setting or a region awaits failback.
+type domain struct {
+	setting  model.Failback       // of the last observation; zero: not observed since the start
+	inUse    []string             // regions in the answers at the last observation with an answer; sorted
+	awaiting map[string]*awaiting // by region
+	decided  []string             // regions that awaited failback at the last observation; sorted
+}
+
+// awaiting is a region that awaits failback.
+type awaiting struct {
+	since         time.Time // when its clients moved to other regions
+	health        policy.RegionHealth
+	canServeSince time.Time // zero: it cannot serve
+}
+
+// New returns a Tracker with the stored regions.
+func New(o Options) *Tracker {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	t := &Tracker{o: o, wake: make(chan struct{}, 1), domains: map[string]*domain{}, unsaved: map[place]struct{}{}}
+	for _, f := range o.Stored {
+		t.getOrCreate(f.Domain).awaiting[f.Region] = &awaiting{since: f.Since}
+	}
+	return t
+}
+
+// getOrCreate returns the state of a domain. The caller holds mu, or is New.
+func (t *Tracker) getOrCreate(name string) *domain {
+	d := t.domains[name]
+	if d == nil {
+		d = &domain{awaiting: map[string]*awaiting{}}
+		t.domains[name] = d
+	}
+	return d
+}
+
+// Awaiting returns the regions of a domain that await failback, sorted. The caller must not change the result.
+func (t *Tracker) Awaiting(name string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d := t.domains[name]; d != nil {
+		return d.regions()
+	}
+	return nil
+}
+
+// regions returns the regions that await failback, sorted.
+func (d *domain) regions() (list []string) {
+	for region := range d.awaiting {
+		list = append(list, region)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// InUse returns the regions in the current answers of a domain, sorted. It returns nil if they are unknown, or if the
+// domain has no failback setting.
+func (t *Tracker) InUse(name string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d := t.domains[name]; d != nil && d.setting.Waits() {
+		return slices.Clone(d.inUse)
+	}
+	return nil
+}
+
+// Waits reports whether regions of a domain can await failback.
+func (t *Tracker) Waits(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := t.domains[name]
+	return d != nil && d.setting.Waits()
+}
+
+// Put makes a region await failback, as an operator or another node has stored.
+func (t *Tracker) Put(f store.Failback) {
+	t.mu.Lock()
+	d := t.getOrCreate(f.Domain)
+	if a := d.awaiting[f.Region]; a != nil {
+		a.since = f.Since
+	} else {
+		d.awaiting[f.Region] = &awaiting{since: f.Since}
+	}
+	t.mu.Unlock()
+	t.o.Changed(f.Domain)
+}
+
+// Remove ends the wait of a region, as an operator or another node has stored.
+func (t *Tracker) Remove(name, region string) {
+	t.mu.Lock()
+	d := t.domains[name]
+	there := d != nil && d.awaiting[region] != nil
+	if there {
+		delete(d.awaiting, region)
+	}
+	t.mu.Unlock()
+	if there {
+		t.o.Changed(name)
+	}
+}
+
+// Release ends the wait of all regions of a domain, and stores it: the domain or its setting was removed.
+func (t *Tracker) Release(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := t.domains[name]
+	if d == nil {
+		return
+	}
+	delete(t.domains, name)
+	for region := range d.awaiting {
+		t.markUnsaved(name, region)
+	}
+}
+
+// markUnsaved queues the state of a region for the store. The caller holds mu.
+func (t *Tracker) markUnsaved(name, region string) {
+	t.unsaved[place{name, region}] = struct{}{}
+	t.wakeRun()
+}
+
+func (t *Tracker) wakeRun() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
