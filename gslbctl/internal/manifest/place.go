@@ -42,36 +42,36 @@ func (m *Manifest) remember(key string, index int, file string, n *yaml.Node) {
 	at := place{file, n}
 	m.places[fmt.Sprintf("%s[%d]", key, index)] = at
 	kind := strings.TrimSuffix(key, "s")
-	for _, name := range namesOf(kind, n) {
+	for _, name := range namesOf(n) {
 		m.places[kind+" "+strings.ToLower(name)] = at
 	}
 }
 
-// namesOf returns the names that nodes give an object in problems.
-func namesOf(kind string, n *yaml.Node) []string {
+// namesOf returns the names that nodes can give an object in problems: its name, code, id, network, or the id of
+// a server.
+func namesOf(n *yaml.Node) (names []string) {
 	text := func(key string) string {
 		if v := valueOf(n, key); v != n && v.Kind == yaml.ScalarNode {
 			return v.Value
 		}
 		return ""
 	}
-	switch kind {
-	case "server":
-		address := text("address")
+	for _, key := range []string{"name", "code", "id"} {
+		if name := strings.TrimSuffix(text(key), "."); name != "" {
+			names = append(names, name)
+		}
+	}
+	if network, err := netip.ParsePrefix(text("cidr")); err == nil {
+		names = append(names, network.Masked().String())
+	}
+	if service := strings.TrimSuffix(text("service"), "."); service != "" {
+		address := text("address") + text("target")
 		if ip, err := netip.ParseAddr(address); err == nil {
 			address = ip.String()
 		}
-		return []string{strings.TrimSuffix(text("service"), ".") + ":" + address + text("target") + ":" + text("port")}
-	case "mapping":
-		network, err := netip.ParsePrefix(text("cidr"))
-		if err != nil {
-			return nil
-		}
-		return []string{network.Masked().String()}
-	case "region":
-		return []string{text("name"), text("code"), text("id")}
+		names = append(names, service+":"+address+":"+text("port"))
 	}
-	return []string{strings.TrimSuffix(text("name"), ".")}
+	return names
 }
 
 // valueOf returns the value at a path of keys, such as health_check.type. If there is no such value, it returns the
