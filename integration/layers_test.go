@@ -38,7 +38,7 @@ var homes = map[string][]string{
 		"gslb.internal/gslbctl/internal/screen", "gslb.internal/gslbctl/internal/render", "gslb.internal/integration/demo",
 	},
 	"github.com/spf13/cobra":        {"gslb.internal/gslbctl/internal/cli", "gslb.internal/gslbctl/internal/cmdline"},
-	"github.com/charmbracelet/x/vt": {"gslb.internal/integration"},
+	"github.com/charmbracelet/x/vt": {"gslb.internal/integration", "gslb.internal/gslbctl/internal/cli"},
 	"github.com/standard-webhooks":  {"gslb.internal/integration/replication"},
 	"github.com/emersion":           {"gslb.internal/integration/observability"},
 	"github.com/miekg/dns": {

@@ -91,7 +91,7 @@ func examples() map[string]string {
 		"status":             "gslbctl status\ngslbctl status --watch --interval 5s",
 		"undrain":            "gslbctl undrain app.example.com:192.0.2.10:443",
 		"version":            "gslbctl version --nodes",
-		"watch":              "gslbctl watch --domain app.example.com",
+		"top":                "gslbctl top\ngslbctl top --domain app.example.com",
 	}
 }
 

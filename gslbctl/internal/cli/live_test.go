@@ -68,21 +68,21 @@ func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 	}
 }
 
-func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
+func TestTop_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
 	healthy, _ := fakeBackends()
 	healthy[0].EffectiveStatus, healthy[0].Reason = api.EffectiveUnhealthy, "own checks fail"
 	nodes[1].answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: healthy, Total: len(healthy)}
 	first := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 10}}, "www.example.com": nil})
 	second := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 11}}, "www.example.com": nil})
-	args := []string{"watch", "--count", "1", "--api", documented(0), "--api", documented(1), "--dns", first.at,
+	args := []string{"top", "--count", "1", "--api", documented(0), "--api", documented(1), "--dns", first.at,
 		"--dns",
 		second.at}
 	r := call(t, cmdline.System{}, nodes, args...)
 	if r.code != 0 || r.errors != "" {
 		t.Errorf("%+v", r)
 	}
-	golden(t, "watch", r.out)
+	golden(t, "top", r.out)
 	r = call(t, cmdline.System{}, nodes, append(args, "-o", "json")...)
 	if r.code != 0 || !strings.Contains(r.out, `"192.0.2.11"`) {
 		t.Errorf("%+v", r)
@@ -93,7 +93,7 @@ func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 	}
 }
 
-func TestWatch_ListsBackendsAsNodesDo(t *testing.T) {
+func TestTop_ListsBackendsAsNodesDo(t *testing.T) {
 	n := nodeOverview{}
 	for _, address := range []string{"10.0.0.100", "10.0.0.9", "2001:db8::1"} {
 		n.Backends = append(n.Backends, api.Backend{ID: "a:" + address + ":80", Service: "a", Address: address,

@@ -17,5 +17,6 @@ func oldNames() cmdline.OldNames {
 		"nodes revoke":            "agents revoke",
 		"servers drain":           "drain",
 		"servers undrain":         "undrain",
+		"watch":                   "top",
 	}
 }

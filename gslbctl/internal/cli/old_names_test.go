@@ -37,6 +37,7 @@ func TestOldNames_RunAndWarn(t *testing.T) {
 		"servers undrain": {"app.example.com:192.0.2.12:443",
 			"DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
 			"server app.example.com:192.0.2.12:443 receives traffic again"},
+		"watch": {"--count 1", "GET /api/v1/overwatch/agents", "192.0.2.10:443"},
 	}
 	for name, replacement := range oldNames() {
 		line, known := lines[name]
@@ -114,7 +115,8 @@ var sends = map[string]string{
 }
 
 // sendsNothing are the commands that change only this machine, or that run until they are stopped.
-var sendsNothing = []string{"context delete", "context set", "context use", "dnssec restore", "external-dns", "init"}
+var sendsNothing = []string{"context delete", "context set", "context use", "dnssec restore", "external-dns", "init",
+	"top"}
 
 // No two visible commands send the same requests: of several spellings one is visible.
 func TestCommands_SendDifferentRequests(t *testing.T) {

@@ -80,7 +80,7 @@ func (a *app) rootCommand() *cobra.Command {
 	_ = root.RegisterFlagCompletionFunc("context", a.CompleteContext)
 	root.AddCommand(
 		a.statusCommand(),
-		cmdline.Reading(a.watchCommand()),
+		cmdline.Changing(a.topCommand("top")),
 		a.diffCommand(),
 		cmdline.Reading(a.exportCommand()),
 		cmdline.Reading(a.planCommand()),
@@ -118,6 +118,7 @@ func (a *app) rootCommand() *cobra.Command {
 		cmdline.Reading(a.whyCommand()),
 		cmdline.Reading(a.manCommand()),
 		a.versionCommand(),
+		cmdline.Changing(a.topCommand("watch")),
 	)
 	oldNames().Hide(root)
 	addExamples(root, examples())

@@ -35,7 +35,7 @@ var once = map[string]string{
 	"config validate": "a file", "context show": "a file",
 	"events": "has -f", "export": "a file", "plan": "has an exit code of its own",
 	"keygen gossip": "a new one each time",
-	"keygen token":  "a new one each time", "routing why": "the past", "watch": "is that", "man": "files",
+	"keygen token":  "a new one each time", "routing why": "the past", "man": "files",
 	"why":         "the past",
 	"import bind": "files", "import gdnsd": "files", "import route53": "files",
 	"dnssec backup": "a file",

@@ -15,13 +15,13 @@ import (
 	"gslb.internal/gslbctl/internal/screen"
 )
 
-// The time between two refreshes of --watch and watch.
+// The time between two refreshes of --watch and top.
 const (
 	defaultInterval = 2 * time.Second
 	minInterval     = 100 * time.Millisecond
 )
 
-// WatchFlags are the flags of watch and of --watch.
+// WatchFlags are the flags of top and of --watch.
 type WatchFlags struct {
 	Interval time.Duration
 	Count    int

@@ -75,6 +75,9 @@ func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 // Name adds the object name of the following rows.
 func (t *Table) Name(name string) { t.names = append(t.names, name) }
 
+// IDs returns the object names.
+func (t *Table) IDs() []string { return t.names }
+
 // AddNamed adds a row with an object name.
 func (t *Table) AddNamed(name string, cells ...Cell) {
 	t.Name(name)

@@ -21,6 +21,10 @@ type Live struct {
 	// Trouble returns the printable message for an error of Gather. ends means that the failure ends the view. first is
 	// true at the first refresh.
 	Trouble func(err error, first bool) (sentence string, ends bool)
+	// Actions are keys that change something, for a picture that is Rows.
+	Actions []Action
+	// Open returns the tab and its filter for what belongs to an object, after Enter. It can be nil.
+	Open func(tab int, id string) (to int, filter string, ok bool)
 }
 
 // Picture is the result of a refresh.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,6 +33,16 @@ type model struct {
 	row           int // first visible line of the tab
 	column        int // first visible column of the tab
 
+	cache    content
+	filters  map[int]string   // by tab
+	selected map[int]selected // by tab
+	back     []int            // tabs to which Esc returns
+	prompt   *prompt          // nil without a prompt
+	message  string           // result of the last action, or ""
+	help     bool             // the keys are shown
+	acting   bool             // an action runs, or waits for a refresh
+	queued   tea.Cmd          // a function of an action that waits for a refresh
+
 	gathering bool
 	overdue   bool // the interval ended before Gather returned
 	refreshes int
@@ -54,7 +65,8 @@ type gathered struct {
 type due struct{}
 
 func newModel(ctx context.Context, live Live) *model {
-	return &model{ctx: ctx, live: live, width: usualWidth, height: usualHeight}
+	return &model{ctx: ctx, live: live, width: usualWidth, height: usualHeight, filters: map[int]string{},
+		selected: map[int]selected{}}
 }
 
 // Init starts the first refresh and the first interval.
@@ -91,11 +103,25 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.width, m.height = msg.Width, msg.Height
 		}
 	case tea.KeyPressMsg:
+		if m.prompt != nil {
+			return m, m.pressPrompt(msg)
+		}
 		return m, m.press(msg.String())
+	case tea.PasteMsg:
+		if m.prompt != nil {
+			m.prompt.add(strings.Join(strings.Fields(msg.Content), " "))
+		}
 	case gathered:
 		return m, m.take(msg)
+	case prepared:
+		return m, m.ask(msg)
+	case changed:
+		return m, m.report(msg)
+	case crashed:
+		m.panicked = string(msg)
+		return m, end()
 	case due:
-		if m.gathering {
+		if m.gathering || m.acting {
 			m.overdue = true
 			return m, m.wait()
 		}
@@ -123,6 +149,8 @@ func (m *model) take(result gathered) tea.Cmd {
 	switch {
 	case m.refreshes == m.live.Count:
 		return end()
+	case m.queued != nil:
+		return m.takeQueued()
 	case m.overdue:
 		return m.gather()
 	}
@@ -135,7 +163,7 @@ func (m *model) press(key string) tea.Cmd {
 	case "q", "Q", "ctrl+c", "ctrl+d":
 		return tea.Quit
 	case "r", "R", "ctrl+l":
-		if !m.gathering {
+		if !m.gathering && !m.acting {
 			return m.gather()
 		}
 	case "tab":
@@ -143,30 +171,67 @@ func (m *model) press(key string) tea.Cmd {
 	case "1", "2", "3", "4":
 		m.choose(int(key[0] - '1'))
 	default:
+		if _, rows := m.picture.(Rows); rows {
+			return m.pressRows(key)
+		}
 		m.scroll(key)
 	}
 	return nil
 }
 
+// pressRows handles a key of a picture with objects.
+func (m *model) pressRows(key string) tea.Cmd {
+	m.help = key == "?" && !m.help
+	switch key {
+	case "?":
+	case "/":
+		m.openFilter()
+	case "enter":
+		m.open()
+	case "esc":
+		m.goBack()
+	default:
+		for i := range m.live.Actions {
+			if a := &m.live.Actions[i]; a.Key == key && (a.Tab == AnyTab || a.Tab == m.tab) {
+				if m.acting {
+					return nil
+				}
+				return m.begin(a)
+			}
+		}
+		m.scroll(key)
+	}
+	return nil
+}
+
+// scroll moves the selection, or the visible part of a tab without objects.
 func (m *model) scroll(key string) {
 	page := max(1, m.height-3)
+	const far = 1 << 30 // more lines than a tab has; View and move limit it
 	switch key {
 	case "up", "k":
-		m.row--
+		m.scrollBy(-1)
 	case "down", "j":
-		m.row++
+		m.scrollBy(1)
 	case "pgup", "b":
-		m.row -= page
+		m.scrollBy(-page)
 	case "pgdown", "space":
-		m.row += page
+		m.scrollBy(page)
 	case "home", "g":
-		m.row, m.column = 0, 0
+		m.column = 0
+		m.scrollBy(-far)
 	case "end", "G":
-		m.row = 1 << 30 // View limits it to the last page
+		m.scrollBy(far)
 	case "left", "h":
 		m.column = max(0, m.column-sideStep)
 	case "right", "l":
 		m.column += sideStep
+	}
+}
+
+func (m *model) scrollBy(lines int) {
+	if !m.move(lines) {
+		m.row = max(0, m.row+lines)
 	}
 }
 

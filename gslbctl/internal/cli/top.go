@@ -15,26 +15,37 @@ import (
 	"gslb.internal/shared/api"
 )
 
-func (a *app) watchCommand() *cobra.Command {
+// The tabs of top.
+const (
+	namesTab = iota
+	backendsTab
+	eventsTab
+	agentsTab
+)
+
+func topTabs() []string { return []string{"names", "backends", "events", "agents"} }
+
+// topCommand returns the command top, also under its old name watch.
+func (a *app) topCommand(name string) *cobra.Command {
 	var f cmdline.WatchFlags
 	var domains []string
 	cmd := &cobra.Command{
-		Use:   "watch",
-		Short: "Watch nodes, backends, answers and agents live",
-		Long: "watch shows all nodes, the problems that need attention, and the backends, the answers or the " +
-			"agents.\n" +
-			"1, 2, 3 and Tab select them, q ends the view. Without a terminal, watch prints one refresh after " +
-			"another.\n" +
-			fmt.Sprintf("The answers are from the DNS servers of the nodes, over TCP, for up to %d domains; "+
-				"--domain selects domains.",
-				maxAsked),
+		Use:   name,
+		Short: "Watch and change names and backends live",
+		Long: "top shows all nodes, the problems that need attention, and the names, the backends, the events or the\n" +
+			"agents. Enter on a name shows its backends. On a backend, d drains it or ends its drain, and o overrides\n" +
+			"its health or clears the override. u reverts your last change. Each change asks for a confirmation and\n" +
+			"requires that no name loses too many backends. ? lists all keys.\n\n" +
+			"Without a terminal, top prints one refresh after another. The answers are from the DNS servers of the\n" +
+			fmt.Sprintf("nodes, over TCP, for up to %d domains; --domain selects domains.", maxAsked),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			nodes, err := a.Nodes()
 			if err != nil {
 				return err
 			}
+			cluster := a.ClusterName()
 			return a.Watch(cmd.Context(), screen.Live{
-				Title: "gslb", Tabs: []string{"backends", "answers", "agents"},
+				Title: "gslb  " + render.Printable(cluster), Tabs: topTabs(), Actions: a.topActions(cluster), Open: openName,
 				Gather: func(ctx context.Context) (screen.Picture, error) {
 					p, err := a.gatherOverview(ctx, nodes, domains)
 					if err != nil || a.ForPeople() {
@@ -51,12 +62,22 @@ func (a *app) watchCommand() *cobra.Command {
 	return cmd
 }
 
-// overview holds everything that one look of watch shows.
+// openName returns the backends tab with the filter for the backends of a name.
+func openName(tab int, id string) (to int, filter string, ok bool) {
+	return backendsTab, id, tab == namesTab
+}
+
+// overview is the picture of a refresh of top.
 type overview struct {
 	app     *app
-	Report  statusReport   `json:"status"`
-	Nodes   []nodeOverview `json:"nodes"`
-	Answers []askedDomain  `json:"answers"`
+	tables  [agentsTab + 1]*render.Table // of each tab; nil before its first use
+	Report  statusReport                 `json:"status"`
+	Nodes   []nodeOverview               `json:"nodes"`
+	Answers []askedDomain                `json:"answers"`
+	Events  []nodeEvent                  `json:"events"` // latest first
+
+	selected []string // the domains of --domain
+	missing  string   // why events are missing, or ""
 }
 
 // nodeOverview holds one node's backends and agents.
@@ -72,7 +93,7 @@ func (a *app) gatherOverview(ctx context.Context, nodes []fleet.Node, domains []
 	if err != nil {
 		return nil, err
 	}
-	p := &overview{app: a, Report: report, Answers: []askedDomain{}}
+	p := &overview{app: a, Report: report, Answers: []askedDomain{}, Events: []nodeEvent{}, selected: domains}
 	for _, r := range fleet.AskClients(ctx, clients, readAround) {
 		r.Value.Node = r.Node
 		p.Nodes = append(p.Nodes, r.Value) // the status contains the failure
@@ -81,6 +102,7 @@ func (a *app) gatherOverview(ctx context.Context, nodes []fleet.Node, domains []
 		domains = p.domains()
 	}
 	p.Answers = append(p.Answers, askAll(ctx, nodes, domains, a.Timeout)...)
+	p.addEvents(ctx, clients)
 	return p, nil
 }
 
@@ -118,15 +140,26 @@ func (p *overview) Lines(tab int) (top, body []string) {
 	}
 	problems := p.app.problemsText(p.Report, maxTop, "gslbctl status")
 	top = append(top, strings.Split(p.app.Text(p.nodes())+"\n"+problems, "\n")...)
-	tables := []*render.Table{p.backends(), p.answers(), p.agents()}
-	if tab != cmdline.AllTabs {
-		tables = tables[tab : tab+1]
+	first, last := tab, tab
+	if tab == cmdline.AllTabs {
+		first, last = namesTab, agentsTab
 	}
-	texts := make([]string, len(tables))
-	for i, t := range tables {
-		texts[i] = p.app.Text(t)
+	var texts []string
+	for tab := first; tab <= last; tab++ {
+		texts = append(texts, p.app.Text(p.table(tab)))
 	}
 	return top, strings.Split(strings.TrimSuffix(strings.Join(texts, "\n"), "\n"), "\n")
+}
+
+// IDs returns the ids of the objects of a tab.
+func (p *overview) IDs(tab int) []string { return p.table(tab).IDs() }
+
+// table returns the table of a tab.
+func (p *overview) table(tab int) *render.Table {
+	if p.tables[tab] == nil {
+		p.tables[tab] = []func() *render.Table{p.names, p.backends, p.events, p.agents}[tab]()
+	}
+	return p.tables[tab]
 }
 
 // cluster returns the name of the cluster: several names if the nodes disagree, or "" if there is no name.

@@ -99,17 +99,3 @@ func (p *overview) agents() *render.Table {
 	slices.SortFunc(joined, func(x, y api.Agent) int { return strings.Compare(x.AgentID, y.AgentID) })
 	return p.app.agentTable(joined, "No agent is pinned.")
 }
-
-// answers returns a table with a row for each domain and address family.
-func (p *overview) answers() *render.Table {
-	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "TYPE"}, {Name: "ANSWER"},
-		{Name: "TTL", Right: true}}, Empty: "No domain is configured."}
-	for _, asked := range p.Answers {
-		var said, ttl []render.Cell
-		for _, r := range asked.Replies {
-			said, ttl = append(said, r.cell()), append(ttl, r.ttl())
-		}
-		t.AddNamed(asked.Name, render.C(asked.Name), render.C(asked.Type), differing(said), differing(ttl))
-	}
-	return t
-}
