@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// site holds the surroundings of one agent under test: its backend, data directory, metrics address and configuration
+// site contains the environment of one agent under test: its backend, data directory, metrics address and configuration
 // file.
 type site struct {
 	backend *httptest.Server
@@ -39,7 +39,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// write writes the configuration, with more lines at its end.
+// write writes the configuration, with additional lines at its end.
 func (s *site) write(t *testing.T, more string) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(s.backend.Listener.Addr().String())
@@ -64,8 +64,8 @@ metrics: {enabled: true, address: %q}
 	}
 }
 
-// freeAddress returns an address of this host that nobody listens on, with a port that Linux gives nobody who wants
-// just any, since the agent takes it some time later, and again after a restart.
+// freeAddress returns an unused address of this host. Linux assigns its port to no other process automatically, because
+// the agent binds the port later, and again after a restart.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -113,7 +113,7 @@ func (r *running) wait(t *testing.T) error {
 	}
 }
 
-// scrape returns the metrics as soon as they contain want.
+// scrape returns the metrics when they contain want.
 func (s *site) scrape(t *testing.T, want string) string {
 	t.Helper()
 	text := ""

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/resolve"
 )
 
-// A target's addresses are backends that come, share its weight, and drain when the name has them no longer. While the
-// name has none, or too many for the agent, those of before count, and the log says so once.
+// The addresses of a target are backends. They share its weight, and drain when the name no longer has them. If the
+// name has no address, or too many addresses, the previous addresses remain, and the agent logs this once.
 func TestDiscovery_TheAddressesOfATargetAreBackends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var records atomic.Pointer[[]string]

@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// finder is a discovery over the files of one directory.
+// finder is a discovery of the files in one directory.
 type finder struct {
 	*discovery
 	t   *testing.T
@@ -43,7 +43,7 @@ func newFinder(t *testing.T, dir string) *finder {
 	return f
 }
 
-// write replaces a file as tools do.
+// write replaces a file atomically, as tools do.
 func (f *finder) write(name, text string) {
 	f.t.Helper()
 	path := filepath.Join(f.dir, name)
@@ -55,10 +55,10 @@ func (f *finder) write(name, text string) {
 	}
 }
 
-// twice looks as often as a file needs to be read, or to be gone.
+// twice reads the directory twice, which is required to accept or remove a file.
 func (f *finder) twice() { f.readChanged(false); f.readChanged(false) }
 
-// want checks the last octets of the addresses, and how many of them drain.
+// want checks the last octets of the addresses, and the number of draining addresses.
 func (f *finder) want(octets string, draining int) {
 	f.t.Helper()
 	all, drained := f.all()
@@ -106,7 +106,7 @@ func TestDiscovery_AFileCountsAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// A reload finds a file half written that was whole before.
+// A reload during a write of a file keeps the previous content of the file.
 func TestDiscovery_AReloadTakesNoFileThatIsBeingWritten(t *testing.T) {
 	f := newFinder(t, t.TempDir())
 	f.write("a.yaml", targets(1, 2))
@@ -119,7 +119,7 @@ func TestDiscovery_AReloadTakesNoFileThatIsBeingWritten(t *testing.T) {
 	f.want("1 2 3", 0)
 }
 
-// Files that come, go and change all the time are told of for a while.
+// The log lines about files that appear, disappear and change continuously are limited.
 func TestDiscovery_WhatFlapsIsToldSomeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFinder(t, t.TempDir())
@@ -254,7 +254,7 @@ func TestDiscovery_NamesThatFlapAreForgotten(t *testing.T) {
 	}
 }
 
-// Files that are known are read on, although there is one more than are read, which comes first by its name.
+// The known files are still read if there is one file too many, even if this file is first in the order of names.
 func TestDiscovery_OneFileTooManyKeepsNoneFromBeingRead(t *testing.T) {
 	f := newFinder(t, t.TempDir())
 	for i := range maxFiles {
@@ -270,7 +270,7 @@ func TestDiscovery_OneFileTooManyKeepsNoneFromBeingRead(t *testing.T) {
 	}
 }
 
-// A wrong file keeps no agent from starting: it is a caution, with a line for each fault.
+// An invalid file does not prevent the start of the agent: it causes a warning with a line for each fault.
 func TestDiscovery_CautionsTellEveryFault(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agent.yaml")

@@ -48,7 +48,7 @@ func TestExpiry_IsToldInTimeOnceADay(t *testing.T) {
 	})
 }
 
-// The agent warns as early as the nodes do, by their API, their metrics and the runbook.
+// The agent warns as early as the nodes warn in their API, metrics and runbook.
 //
 // Fault 22.
 func TestExpiry_AgentAndNodesWarnAlike(t *testing.T) {

@@ -18,7 +18,7 @@ func notice(n notification, configPath string) (string, error) {
 	return out.String(), err
 }
 
-// --notify changes the set of draining backends: all, one, and back. The set is read as it was written.
+// --notify changes the set of draining backends: all, one, and none. The agent reads the same set from the file.
 func TestNotify_ChangesWhatDrains(t *testing.T) {
 	s := newSite(t)
 	if err := os.Mkdir(s.dataDir, 0o700); err != nil {
@@ -62,7 +62,7 @@ func TestNotify_ChangesWhatDrains(t *testing.T) {
 	}
 }
 
-// A damaged file is an error with a remedy, and leaves the present drains.
+// A damaged file causes an error with a remedy, and the current drains continue.
 func TestNotices_ADamagedFileChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), noticesName)
 	for name, content := range map[string]string{"no JSON": "draining", "too large": strings.Repeat(" ", maxNotices+1)} {

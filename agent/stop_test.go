@@ -75,7 +75,7 @@ func TestRun_StopsForARestartWithoutADrain(t *testing.T) {
 	}
 }
 
-// waitFor returns as soon as the log contains a text.
+// waitFor returns when the log contains a text.
 func waitFor(t *testing.T, log *logtest.Buffer, text string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(log.String(), text); {

@@ -13,7 +13,7 @@ import (
 // named is a function of an overwatch node in ARCHITECTURE.md: `layer/package` `Type.Function` or `Function`.
 var named = regexp.MustCompile("`([a-z]+(?:/[a-z]+)?)` `(?:([A-Za-z]+)\\.)?([A-Za-z]+)`")
 
-// The flows of ARCHITECTURE.md name functions. A reader looks for them, so they must be there.
+// The flows of ARCHITECTURE.md name existing functions, so that a reader can find them.
 func TestArchitecture_ItsFunctionsExist(t *testing.T) {
 	top, err := harness.Workspace()
 	if err != nil {
@@ -43,7 +43,7 @@ func TestArchitecture_ItsFunctionsExist(t *testing.T) {
 	}
 }
 
-// declared reports whether a file of a folder has what the pattern matches.
+// declared reports whether a file of a directory contains a match of the pattern.
 func declared(t *testing.T, folder string, pattern *regexp.Regexp) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -32,7 +32,7 @@ var kindSwitches = map[string]int{
 	"overwatch/internal/state/definitions/overlay.go":     5,
 }
 
-// kindCopies are the types with fields of a kind that are another thing, with the reason.
+// kindCopies are the types with the fields of a kind and another meaning, with the reason.
 var kindCopies = map[string]string{
 	"shared/api.Backend":              "a running backend: also of agents and of addresses of host names",
 	"shared/api.Server":               "a running backend: also of agents and of addresses of host names",
@@ -60,7 +60,7 @@ func sourceFiles(t *testing.T, visit func(path string, file *ast.File)) {
 	}
 }
 
-// A switch over kinds must be changed for each new kind. What differs between kinds is in their declarations.
+// A switch over kinds requires a change for each new kind. The declarations of the kinds contain their differences.
 func TestKinds_NoSwitchOverKinds(t *testing.T) {
 	found := map[string]int{}
 	sourceFiles(t, func(path string, file *ast.File) {

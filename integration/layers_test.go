@@ -14,7 +14,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// pkg has the fields of a package in `go list -json` that the tests use.
+// pkg contains the fields of a package in `go list -json` that the tests use.
 type pkg struct {
 	ImportPath string
 	Name       string
@@ -91,7 +91,7 @@ func TestLayers_EveryImportIsAllowed(t *testing.T) {
 	}
 }
 
-// forbidden returns the reason why a package may not import another package, "" if it may.
+// forbidden returns the reason why a package may not import another package, or "".
 func forbidden(from, to string) string {
 	if strings.HasPrefix(to, ownModules) {
 		return forbiddenOwn(from, to)
@@ -112,7 +112,7 @@ func forbidden(from, to string) string {
 	return ""
 }
 
-// forbiddenOwn returns the reason why a package may not import another package of the workspace, "" if it may.
+// forbiddenOwn returns the reason why a package may not import another package of the workspace, or "".
 func forbiddenOwn(from, to string) string {
 	fromModule, toModule := moduleOf(from), moduleOf(to)
 	if fromModule != toModule {

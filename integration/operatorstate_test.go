@@ -14,8 +14,8 @@ import (
 var writers = []string{"store.Store", "store.Batch", "registry.Registry", "trust.Trust", "inventory.Inventory",
 	"sync.Mutex", "sync.RWMutex"}
 
-// The API decodes, calls package control, and encodes: it holds no lock of operator state and knows no writer of it.
-// Its only functions that take an audit entry for a transaction are those of definitions, which package control
+// The API decodes, calls package control, and encodes: it has no lock of operator state and uses no writer of it. Its
+// only functions that accept an audit entry for a transaction are the functions of definitions, which package control
 // implements.
 func TestWalls_TheAPIWritesNoOperatorState(t *testing.T) {
 	files, err := filepath.Glob("../overwatch/internal/operate/httpapi/*.go")
@@ -83,8 +83,8 @@ func selected(s *ast.SelectorExpr) string {
 	return s.Sel.Name
 }
 
-// storeUsers are the files of the API that use types of package state/store. They become fewer as shared/model declares
-// more kinds: no file is added.
+// storeUsers are the files of the API that use types of package state/store. Their number decreases as shared/model
+// declares more kinds: no file is added.
 var storeUsers = []string{"healthcheck.go", "kind.go", "mappings.go", "regionchange.go", "regions.go",
 	"serverchange.go"}
 

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// widest is the greatest number of columns of a line of a document. Blocks of code may be wider: they are copied, not
-// read.
+// widest is the maximum number of columns of a line of a document. Blocks of code may be wider, because readers copy
+// them.
 const widest = 120
 
 // documents returns the texts of all documents of the repository, by path from its top.

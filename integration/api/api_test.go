@@ -22,14 +22,14 @@ import (
 // apiBound is the time limit of one request of these tests.
 const apiBound = 20 * time.Second
 
-// spoken is an answer as it came over the wire.
+// spoken is a raw answer.
 type spoken struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// speak sends bytes on a connection of its own and reads the answer.
+// speak sends bytes on a separate connection and reads the answer.
 func speak(t *testing.T, at, request string) (spoken, error) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", at, apiBound)
@@ -50,7 +50,7 @@ func speak(t *testing.T, at, request string) (spoken, error) {
 	return spoken{resp.StatusCode, resp.Header, string(body)}, err
 }
 
-// lines returns an HTTP request without a body, or with one.
+// lines returns an HTTP request with an optional body.
 func lines(method, target, body string, headers ...string) string {
 	text := method + " " + target + " HTTP/1.1\r\nConnection: close\r\n"
 	if !strings.Contains(strings.Join(headers, "\n"), "Host:") {
@@ -65,7 +65,7 @@ func lines(method, target, body string, headers ...string) string {
 	return text + "\r\n" + body
 }
 
-// apiNode starts a node without backends whose API has further keys.
+// apiNode starts a node without backends and with additional keys of the API.
 func apiNode(t *testing.T, address string, more map[string]any) *harness.Node {
 	t.Helper()
 	s := testbed.NewSite(t, 1, 0)
@@ -91,7 +91,7 @@ func startAPI(t *testing.T, n *harness.Node) {
 	})
 }
 
-// Who may use the API is decided by the connection's address, each family by its own networks.
+// The connection's address determines who may use the API. Each family has its own networks.
 func TestAPI_NetworksDecideByTheAddressOfTheConnection(t *testing.T) {
 	const spoofed, mapped = "X-Forwarded-For: 127.0.0.1", "X-Forwarded-For: ::ffff:127.0.0.1"
 	for name, test := range map[string]struct {
@@ -147,8 +147,8 @@ func TestAPI_NetworksDecideByTheAddressOfTheConnection(t *testing.T) {
 	}
 }
 
-// What a browser can be lured into, what cannot be read, and what is too much is refused in words; and the node goes
-// on.
+// The API rejects requests that a web page can cause, malformed requests and oversized requests with an error text, and
+// the node continues.
 func TestAPI_WhatIsHostileIsRefusedAndHarmsNothing(t *testing.T) {
 	n := apiNode(t, "", nil)
 	at := n.API.String()
@@ -224,7 +224,8 @@ func TestAPI_WhatIsHostileIsRefusedAndHarmsNothing(t *testing.T) {
 	}
 }
 
-// Half requests on more connections than there are places keep nobody out, and a body that does not come is given up.
+// Incomplete requests on more connections than the limit do not exclude other clients. A body that does not arrive
+// causes a timeout.
 func TestAPI_AThousandConnectionsKeepNobodyOut(t *testing.T) {
 	n := apiNode(t, "", map[string]any{"max_connections": 64})
 	half := []string{"", "GET /api/v1/ser",
@@ -246,7 +247,8 @@ func TestAPI_AThousandConnectionsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// With api.tls and api.tokens the typed client gets in with what it needs, and nobody else does.
+// With api.tls and api.tokens, the typed client has access with the required credentials, and no other client has
+// access.
 func TestAPI_TLSAndTokens(t *testing.T) {
 	dir := t.TempDir()
 	authority, files := testbed.SelfSigned(t, dir)

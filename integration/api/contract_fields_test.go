@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// schemaFields lists the fields of a schema of a document in the words of row.shape, without their types:
-// "list[].field" is a field of every element. What has fields of its own is listed by them alone.
+// schemaFields lists the fields of a schema of the OpenAPI document in the format of row.shape, without their types.
+// "list[].field" is a field of every element. A field with nested fields is represented only by the nested fields.
 func schemaFields(document any, schema map[string]any, prefix string, into map[string]bool) {
 	if ref, ok := schema["$ref"].(string); ok {
 		schema = object(document, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
@@ -37,17 +37,17 @@ func schemaFields(document any, schema map[string]any, prefix string, into map[s
 	}
 }
 
-// promised holds the fields that the contract's rows name for an operation: those of good answers and of request
-// bodies.
+// promised contains the fields that the rows of the contract name for an operation: fields of successful answers and of
+// request bodies.
 type promised struct {
 	answer, body map[string]bool
 }
 
-// sharesWith returns the operation under which the rows of one are gathered: PUT and PATCH of a path take and answer
-// the same.
+// sharesWith returns the operation whose rows an operation shares: PUT and PATCH of a path have equal bodies and
+// answers.
 func sharesWith(operation string) string { return strings.Replace(operation, "PATCH ", "PUT ", 1) }
 
-// promises gathers the rows by operation.
+// promises collects the rows by operation.
 func promises(t *testing.T, rows []row) map[string]promised {
 	t.Helper()
 	all := map[string]promised{}
@@ -75,7 +75,7 @@ func promises(t *testing.T, rows []row) map[string]promised {
 	return all
 }
 
-// bodyFields lists the fields of a body in the words of schemaFields, and what has fields of its own too.
+// bodyFields lists the fields of a body in the format of schemaFields, including fields with nested fields.
 func bodyFields(body map[string]any, prefix string, into map[string]bool) {
 	for name, value := range body {
 		into[prefix+name] = true
@@ -92,7 +92,8 @@ func bodyFields(body map[string]any, prefix string, into map[string]bool) {
 	}
 }
 
-// checkFields compares the fields of every answer and body of the node's document with those that the rows promise.
+// checkFields compares the fields of every answer and body in the OpenAPI document of the node with the fields in the
+// rows.
 func checkFields(t *testing.T, document any, rows []row) {
 	t.Helper()
 	all := promises(t, rows)
@@ -114,7 +115,7 @@ func checkFields(t *testing.T, document any, rows []row) {
 			for what, fields := range map[string][2]map[string]bool{"answer": {answer, rows.answer}, "body": {body, rows.body}} {
 				var missing []string
 				for _, field := range slices.Sorted(maps.Keys(fields[0])) {
-					// "replication" is of nodes with peers: see the tests in ../replication.
+					// Only nodes with peers have "replication": see the tests in ../replication.
 					top, _, _ := strings.Cut(field, ".")
 					if !fields[1][field] && top != "replication" {
 						missing = append(missing, field)

@@ -1,6 +1,6 @@
 package api_test
 
-// Shapes of answers that several rows have; see row.
+// Common shapes of answers of several rows; see row.
 const (
 	shapeProblem = "error:s"
 	shapeNamed   = "message:s id:s"
@@ -27,7 +27,7 @@ const (
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- " +
 		"client_hash_ipv6_prefix:i- answer:s{address|cname} https.alpn:a- https.port:i- https.ech:s- srv:a- " +
 		"owner:s-" + shapeRouting + shapeLaid
-	// shapeRouting has the settings of a domain that routing_policy left to the configuration file in version 0.9.0.
+	// shapeRouting contains the settings of a domain that routing_policy left to the configuration file in version 0.9.0.
 	shapeRouting = " routing_algorithm:s regions:a max_answers:i on_all_down:s- failover_threshold:i " +
 		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i " +
 		"latency_config.tolerance_ms:i brake.enabled:b- brake.share:s- brake.window:s- brake.hold:s- " +
@@ -49,7 +49,7 @@ const (
 		"uptime_seconds:i- last_seen:t- queries_total:i- queries_per_sec:n dnssec_enabled:b self:b"
 	shapeGossiper = "id:s name:s address:s- port:i- status:s{alive|suspect|dead} state:s{self|member} region:s- " +
 		"version:s- rtt_ms:i last_seen:t- joined_at:t-"
-	// shapeHealthCheck has the settings of a health check that an answer may omit.
+	// shapeHealthCheck contains the settings of a health check that an answer may omit.
 	shapeHealthCheck = "health_check.host:s- health_check.address:s- health_check.fast_interval:s- " +
 		"health_check.server_name:s- health_check.insecure_skip_verify:b- health_check.method:s- " +
 		"health_check.headers:o- " +

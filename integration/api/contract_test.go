@@ -20,20 +20,20 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// row is one request and what the specification and the API's own page promise of its answer.
+// row is a request and the expected properties of its answer, according to the specification and the API page.
 type row struct {
 	operation string // method and path as the node's OpenAPI document writes it
 	path      string // below /api, in the words of the fixture; empty: that of the operation
 	body      string // JSON, but for config/validate
 	status    int
-	// shape is the fields that the body must have, each with its type: s(tring), i(nteger), n(umber), b(ool), t(ime),
-	// o(bject), a(rray), x for any JSON; a ? behind it: or null; a - behind it: or not there; {x|y}: one of these words;
-	// ~x: with x in it. "list[].field" is a field of every element, of which there must be one at least but for -. Without
-	// a shape there must be no body.
+	// shape contains the required fields of the body with their types: s(tring), i(nteger), n(umber), b(ool), t(ime),
+	// o(bject), a(rray), x for any JSON. A suffix ? means that null is allowed, a suffix - that the field is optional.
+	// {x|y} means one of these words, ~x a text that contains x. "list[].field" is a field of every element; the list
+	// needs at least one element unless the suffix is -. Without a shape, the answer has no body.
 	shape string
 }
 
-// each puts a prefix before the fields of a shape.
+// each adds a prefix to the fields of a shape.
 func each(prefix, shape string) string {
 	words := strings.Fields(shape)
 	for i := range words {
@@ -42,18 +42,18 @@ func each(prefix, shape string) string {
 	return strings.Join(words, " ")
 }
 
-// optional returns a shape whose fields need not be there.
+// optional returns a shape with optional fields.
 func optional(shape string) string {
 	return " " + strings.ReplaceAll(strings.Join(strings.Fields(shape), "- ")+"-", "--", "-")
 }
 
-// fixture names the objects of the cluster that the rows use.
+// fixture contains the names of the cluster's objects that the rows use.
 type fixture struct {
 	app, backendAt, agentID, otherID string
 	decision                         string // id of a sampled decision
 }
 
-// contract returns one row at least for each method of each path, in an order in which every row finds what it needs.
+// contract returns at least one row for each method of each path. In the order of the rows, the required objects exist.
 func (f fixture) contract() []row {
 	return slices.Concat(f.healthRows(), f.domainRows(), f.serverRows(), f.regionRows(), f.nodeRows(), f.dnssecRows(),
 		f.backendRows(), f.configRows(), f.eventRows(), f.metricRows(), f.routingRows(), f.agentRows())
@@ -64,7 +64,7 @@ func plannedStart() string {
 	return `"starts_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`
 }
 
-// Every method of every path that the running program answers, against what is promised of it.
+// This test compares every method of every path of the running program with the contract.
 func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)
@@ -135,7 +135,7 @@ func request(t *testing.T, n *harness.Node, method, path, body string) (int, []b
 	return answer.StatusCode, content
 }
 
-// try makes the request and checks the answer, against the shape of the row and against the document.
+// try sends the request and compares the answer with the shape of the row and with the OpenAPI document.
 func (r row) try(t *testing.T, n *harness.Node, d *apiDocument) {
 	t.Helper()
 	method, described, _ := strings.Cut(r.operation, " ")
@@ -171,7 +171,7 @@ func (r row) try(t *testing.T, n *harness.Node, d *apiDocument) {
 	}
 }
 
-// fits describes the mismatch of the field at a path with its kind, "" for none.
+// fits returns the mismatch between the kind and the value of the field at a path, or "".
 func fits(value any, path []string, kind string) string {
 	if len(path) == 0 {
 		return fitsKind(value, kind)

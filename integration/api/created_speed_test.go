@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// creators is the number of clients that create at the same time.
+	// creators is the number of concurrent clients.
 	creators = 64
-	// creations is the number of servers that they create together, after a fifth as many domains.
+	// creations is the number of servers that all clients create, after a fifth as many domains.
 	creations = 2500
-	// slowCreations is the lowest rate a second that is accepted on a machine that others use too; 500 are promised.
+	// slowCreations is the minimum rate per second on a shared machine; the promise is 500.
 	slowCreations = 100
 )
 
-// syncTime returns the median time in which the disk of a directory writes and syncs 4 KiB.
+// syncTime returns the median time for writing and syncing 4 KiB in a directory.
 func syncTime(t *testing.T, dir string) time.Duration {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "sync")
@@ -50,7 +50,7 @@ func syncTime(t *testing.T, dir string) time.Duration {
 	return times[len(times)/2]
 }
 
-// signedThere asks for a type that a created name does not have: the proof of that is signed where the name is.
+// signedThere queries a type that a created name lacks. The proof is signed if the name is signed.
 func signedThere(n *harness.Node, name string) error {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeTXT)
 	q.SetEdns0(1232, true)
@@ -92,7 +92,7 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 		all.Wait()
 		ended := time.Now()
 		rate := float64(count) / ended.Sub(began).Seconds()
-		// What clients do at once goes to the disk together, with some writes that are waited for.
+		// Concurrent changes share disk writes, with some separate writes.
 		disk := syncTime(t, n.File.DataDir)
 		least := min(slowCreations, creators/(10*disk.Seconds()))
 		each := (testbed.Cpu(t, n.PID()) - before) / time.Duration(count)

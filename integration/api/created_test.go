@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// What the API acknowledged is in the answers at once, and is there after the node was killed and started again.
+// An acknowledged API change is in the answers immediately, and survives SIGKILL and a restart of the node.
 //
 // Fault 14.
 func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {

@@ -18,8 +18,8 @@ const geoName = "geo.test.gslb.test"
 
 func ptr[T any](v T) *T { return &v }
 
-// What the API defines is answered when the call returns, is there after the node was killed and started again, and a
-// reload of the file leaves it as it is.
+// An API definition is in the answers when the call returns. It survives SIGKILL and a restart of the node, and a
+// reload of the file does not change it.
 func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 1)

@@ -34,7 +34,8 @@ settings:
   - {section: health-check, values: {unhealthy_threshold: 7}}
 `
 
-// What export prints is what the node holds, of every kind: its apply changes nothing, on a new node it makes the same.
+// export prints all objects of the node. Applying the output changes nothing on this node, and creates the same objects
+// on a new node.
 func TestDocument_ExportAppliesEmptyWithEveryKind(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -79,7 +80,7 @@ func control(t *testing.T, n *harness.Node, args ...string) testbed.Result {
 	return testbed.Command(t, append([]string{testbed.Binaries(t).Control, "--api", n.API.String()}, args...)...)
 }
 
-// The README describes a second service.
+// This test executes the section of the README about a second service.
 func TestDocument_TheSecondServiceOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text := testbed.Read(t, "../../README.md")
@@ -110,7 +111,7 @@ func TestDocument_TheSecondServiceOfTheReadme(t *testing.T) {
 	}
 }
 
-// What is wrong in a file is told with its line and what would be right, and changes nothing.
+// An error in a file is reported with its line and the remedy. The file changes nothing.
 func TestDocument_WrongFilesChangeNothing(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)

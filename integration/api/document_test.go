@@ -27,7 +27,7 @@ import (
 
 const documentName = "shop.test.gslb.test"
 
-// documentNode starts a node with the regions eu and us that checks nothing itself, so that a server serves at once.
+// documentNode starts a node with the regions eu and us and without health checks, so that servers serve immediately.
 func documentNode(t *testing.T) *harness.Node {
 	t.Helper()
 	c := testbed.NewCluster(t, harness.Fast())
@@ -48,7 +48,7 @@ func ready(t *testing.T, n *harness.Node) {
 	}
 }
 
-// document has one name with servers in both regions, by the last octet of their addresses.
+// document returns one name with servers in both regions, given by the last octet of their addresses.
 func document(algorithm string, weights map[byte]int, ttl int) api.Document {
 	regions := []string{"eu", "us"}
 	doc := api.Document{Domains: []api.DocumentDomain{{"name": documentName,
@@ -61,7 +61,7 @@ func document(algorithm string, weights map[byte]int, ttl int) api.Document {
 	return doc
 }
 
-// What a plan says of the answers is what they are after its apply, for changes at random.
+// For random changes, the answers after an apply equal the answers that the plan has predicted.
 func TestDocument_APlanSaysWhatAnswersBecome(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -113,7 +113,7 @@ func sharesOf(list []api.RoutingShare) map[string]float64 {
 	return all
 }
 
-// sharesNow returns the shares of the clients in no region.
+// sharesNow returns the shares for clients without a region.
 func sharesNow(t *testing.T, n *harness.Node) map[string]float64 {
 	t.Helper()
 	list, err := n.Client.RoutingAnswers(t.Context(), documentName, "A")
@@ -131,8 +131,8 @@ func sharesNow(t *testing.T, n *harness.Node) map[string]float64 {
 	return map[string]float64{}
 }
 
-// The part of the recorded answers that a plan says goes elsewhere does, for each name and in all, for changes at
-// random: 1 000 with GSLB_FULL=1.
+// For random changes, the share of the recorded answers that a plan predicts to move does move, by name and in total: 1
+// 000 changes with GSLB_FULL=1.
 func TestDocument_ThePartThatGoesElsewhereDoes(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -158,7 +158,7 @@ func TestDocument_ThePartThatGoesElsewhereDoes(t *testing.T) {
 	}
 }
 
-// threeNames has names with servers in two regions at random.
+// threeNames returns names with servers in two random regions.
 func threeNames(random *rand.Rand, names map[string]int) (all api.Document) {
 	algorithms := []string{"weighted", "weighted", "round-robin", "failover"}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -178,7 +178,7 @@ func threeNames(random *rand.Rand, names map[string]int) (all api.Document) {
 	return all
 }
 
-// countAnswers asks for each name so many times, and counts the addresses.
+// countAnswers sends the given number of queries for each name, and counts the addresses.
 func countAnswers(t *testing.T, n *harness.Node, asked map[string]int) map[string]map[string]int {
 	t.Helper()
 	counts := map[string]map[string]int{}
@@ -195,7 +195,7 @@ func countAnswers(t *testing.T, n *harness.Node, asked map[string]int) map[strin
 	return counts
 }
 
-// awaitFlows waits until so many answers are recorded.
+// awaitFlows waits until the node has recorded the given number of answers.
 func awaitFlows(t *testing.T, n *harness.Node, asked uint64) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, "the answers are counted", func(ctx context.Context) error {
@@ -211,7 +211,8 @@ func awaitFlows(t *testing.T, n *harness.Node, asked uint64) {
 	})
 }
 
-// checkMoved compares what a plan says with what went elsewhere. Turns are exact, but for where they begin.
+// checkMoved compares the prediction of a plan with the answers that moved. The rotation is exact except for its start
+// position.
 func checkMoved(t *testing.T, round int, said api.PlanAnswers, asked map[string]int,
 	before, after map[string]map[string]int) {
 	t.Helper()
@@ -252,7 +253,7 @@ func checkMoved(t *testing.T, round int, said api.PlanAnswers, asked map[string]
 	}
 }
 
-// inUS counts the answers with a server of the region us, whose last octets are odd.
+// inUS counts the answers with a server of the region us. The last octet of these servers is odd.
 func inUS(counts map[string]int) (n int) {
 	for address, count := range counts {
 		if (address[len(address)-1]-'0')%2 == 1 {
@@ -262,8 +263,8 @@ func inUS(counts map[string]int) (n int) {
 	return n
 }
 
-// Two pipelines apply in a loop while the node is killed: neither takes the other's. GSLB_FULL=1
-// makes it 100 kills.
+// Two pipelines apply documents in a loop while the node is killed. Neither changes the objects of the other.
+// GSLB_FULL=1 makes it 100 kills.
 func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -332,10 +333,10 @@ func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 	}
 }
 
-// applyPromise is the promised time of an apply of 10 000 objects, on a machine at rest.
+// applyPromise is the promised time of an apply of 10 000 objects on an idle machine.
 const applyPromise = 5 * time.Second
 
-// 10 000 objects are one apply.
+// A single apply can contain 10 000 objects.
 func TestDocument_TenThousandObjectsAreOneApply(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -367,7 +368,7 @@ func TestDocument_TenThousandObjectsAreOneApply(t *testing.T) {
 	}
 }
 
-// eventually applies a document as soon as the node is there and takes it.
+// eventually applies a document when the node is running and accepts it.
 func eventually(t *testing.T, n *harness.Node, request api.ApplyRequest) error {
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound)
 	defer cancel()
@@ -403,7 +404,7 @@ func TestDocument_IsAppliedWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// What a plan says of another configuration file is what its reload makes of the answers.
+// The answers after a reload of another configuration file equal the answers that the plan has predicted.
 func TestConfigPlan_SaysWhatAReloadMakesOfAnswers(t *testing.T) {
 	t.Parallel()
 	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: documentName, RoutingAlgorithm: "weighted",

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// gobEndpoint has the fields of ExternalDNS' endpoint.Endpoint, as its source "connector" decodes them.
+// gobEndpoint contains the fields of ExternalDNS' endpoint.Endpoint, in the format of its source "connector".
 type gobEndpoint struct {
 	DNSName, RecordType, SetIdentifier string
 	Targets                            []string
@@ -30,7 +30,7 @@ type gobEndpoint struct {
 
 type gobProperty struct{ Name, Value string }
 
-// realCluster is a cluster without Kubernetes: an ExternalDNS, what it finds, and the provider beside it.
+// realCluster is a cluster without Kubernetes: an ExternalDNS, its endpoints, and the provider.
 type realCluster struct {
 	owner    string
 	registry []string
@@ -51,8 +51,8 @@ var (
 	update      = flag.Bool("update", false, "record the exchange with the real ExternalDNS")
 )
 
-// The real ExternalDNS of two clusters at once, with servers of one name: -external-dns is its version. It is built
-// first. With -update its exchange becomes the recording, else it is compared with it.
+// The real ExternalDNS runs for two clusters concurrently, with servers of one name. -external-dns is its version,
+// which is built first. With -update its requests become the recording; otherwise they are compared with the recording.
 func TestExternalDNS_RealProgramOfTwoClusters(t *testing.T) {
 	version := *externalDNS
 	if version == "" {
@@ -108,8 +108,8 @@ func TestExternalDNS_RealProgramOfTwoClusters(t *testing.T) {
 	}
 }
 
-// outline lists the requests of all steps: owner, request, content type and status. It leaves out the bodies, whose
-// order is up to ExternalDNS.
+// outline lists the requests of all steps: owner, request, content type and status. It omits the bodies, because
+// ExternalDNS determines their order.
 func outline(steps [][]exchanged) (list []string) {
 	for _, step := range steps {
 		for _, e := range step {
@@ -149,7 +149,7 @@ func (c *realCluster) once(t *testing.T, program string, found []gobEndpoint) {
 	}
 }
 
-// pass hands a request on to the provider and notes what becomes of it.
+// pass forwards a request to the provider and records the result.
 func (c *realCluster) pass(t *testing.T, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

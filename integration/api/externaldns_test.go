@@ -34,7 +34,7 @@ type exchanged struct {
 	Answer      json.RawMessage `json:"answer,omitempty"`
 }
 
-// recording is the file that externaldns_real_test.go writes: the exchanges of each of its steps.
+// recording is the content of the file that externaldns_real_test.go writes: the exchanges of each step.
 const recording = "testdata/external-dns.json"
 
 const (
@@ -43,7 +43,7 @@ const (
 	usOwner      = "us-1"
 )
 
-// afterSteps are the servers of the name after each step of the recording, with their owners.
+// afterSteps contains the servers of the name after each step of the recording, with their owners.
 var afterSteps = [][]string{
 	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "eu-1 lb.cloud.example eu",
 		"us-1 198.51.100.1 us"},
@@ -54,8 +54,8 @@ var afterSteps = [][]string{
 	nil,
 }
 
-// What a real ExternalDNS asked of two clusters is asked again: each gets the answers that it got, and has its own
-// servers of the name alone.
+// The recorded requests of a real ExternalDNS for two clusters are repeated: each cluster receives the recorded
+// answers, and has only its own servers of the name.
 func TestExternalDNS_TwoClustersShareANameAndOneGoes(t *testing.T) {
 	t.Parallel()
 	text := testbed.Read(t, recording)
@@ -109,7 +109,7 @@ func startProvider(t *testing.T, n *harness.Node, owner, region string) string {
 	return "http://" + told.Listen
 }
 
-// repeat asks what was asked, and returns the same with the answer of now.
+// repeat sends a recorded request, and returns the exchange with the current answer.
 func repeat(t *testing.T, at string, e exchanged) exchanged {
 	t.Helper()
 	method, path, _ := strings.Cut(e.Request, " ")
@@ -145,8 +145,8 @@ func plain(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// haveServers holds the servers of the name against what must be, and waits until those addresses are answered. Without
-// any, the name is gone.
+// haveServers compares the servers of the name with the expected servers, and waits until DNS answers with their
+// addresses. Without servers, the name must not exist.
 func haveServers(t *testing.T, n *harness.Node, want []string) {
 	t.Helper()
 	doc, err := n.Client.Document(t.Context())

@@ -1,4 +1,4 @@
-// Package api_test shows the HTTP API from outside, and that what it acknowledged holds.
+// Package api_test tests the HTTP API from outside, and the persistence of acknowledged changes.
 package api_test
 
 import (

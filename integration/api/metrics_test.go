@@ -7,7 +7,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Metrics and API may share one address, where both are answered.
+// Metrics and API may share one address.
 func TestMetrics_ShareTheAddressOfTheAPI(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 0)

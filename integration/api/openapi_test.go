@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// officialSchema is the module from which the JSON schema of OpenAPI 3.1 that the OpenAPI Initiative publishes can be
-// had through the Go module proxy alone: a library has it among its files.
+// officialSchema is a module that contains the official JSON schema of OpenAPI 3.1, so that the schema is available
+// through the Go module proxy.
 const officialSchema = "github.com/pb33f/libopenapi@v0.42.3"
 
 // apiDocument is the document that a node serves.
@@ -28,8 +28,8 @@ type apiDocument struct {
 
 const documentURL = "https://gslb.example/openapi.json"
 
-// documentOf reads the document of a node. So that a field that is not described shows, objects of answers may have no
-// others than the described ones here.
+// documentOf reads the document of a node. It forbids additional fields in the objects of answers, so that undescribed
+// fields are detected.
 func documentOf(t *testing.T, n *harness.Node) *apiDocument {
 	t.Helper()
 	status, body := request(t, n, http.MethodGet, "/api/v1/openapi.json", "")
@@ -59,7 +59,7 @@ func documentOf(t *testing.T, n *harness.Node) *apiDocument {
 	return d
 }
 
-// object walks down the objects of a JSON value.
+// object returns the object at a path of keys in a JSON value.
 func object(v any, path ...string) map[string]any {
 	o, _ := v.(map[string]any)
 	for _, key := range path {
@@ -68,7 +68,7 @@ func object(v any, path ...string) map[string]any {
 	return o
 }
 
-// check holds an answer against what the document says of it. path is one of the document.
+// check compares an answer with its description in the document. path is a path of the document.
 func (d *apiDocument) check(method, path string, status int, body []byte) error {
 	pointer := "/paths/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path) + "/" +
 		strings.ToLower(method) + "/responses/" + fmt.Sprint(status)
@@ -100,7 +100,7 @@ func (d *apiDocument) check(method, path string, status int, body []byte) error 
 	return nil
 }
 
-// The document is what the OpenAPI Initiative calls one, and its examples are what its schemas say.
+// The document is valid for the official schema, and its examples are valid for its own schemas.
 func TestOpenAPI_TheServedDocumentIsValid(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	d := documentOf(t, s.Nodes[0])

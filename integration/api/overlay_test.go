@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// What the API laid over a domain, a region, a server and its check of the file is in the answers when the call
-// returns, survives a kill and a reload of another file, and is gone when its overlay is dropped.
+// API values over a domain, a region, a server and its check in the file are in the answers when the call returns. They
+// survive SIGKILL and a reload of another file, and end when the overlay is deleted.
 func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)
@@ -83,7 +83,7 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	}
 }
 
-// awaitHealthy waits until as many servers are healthy.
+// awaitHealthy waits until the given number of servers is healthy.
 func awaitHealthy(t *testing.T, n *harness.Node, want int) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, fmt.Sprintf("%d healthy servers", want), func(context.Context) error {
@@ -95,8 +95,8 @@ func awaitHealthy(t *testing.T, n *harness.Node, want int) {
 	})
 }
 
-// wantAnswers asks often enough that each of two servers had its turns, and wants a TTL, and a share of the first
-// server in percent.
+// wantAnswers sends several queries, so that the rotation includes both servers. It checks the TTL, and the share of
+// the first server in percent.
 func wantAnswers(t *testing.T, n *harness.Node, first string, ttl uint32, percent int) {
 	t.Helper()
 	const questions = 200

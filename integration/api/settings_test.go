@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The settings of checks count at once, also whether checks are made at all, and after a kill.
+// The settings of checks, including whether checks are enabled, take effect immediately and survive SIGKILL.
 func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 1)
@@ -34,7 +34,7 @@ func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 	}
 	set(api.HealthCheckConfigChange{UnhealthyThreshold: ptr(1000), HealthyThreshold: ptr(7),
 		MaxConcurrentChecks: ptr(9)})
-	// nothing listens at this port
+	// no process listens at this port
 	dead, err := n.Client.CreateServer(t.Context(),
 		api.ServerChange{"service": testbed.AppName, "address": "127.0.3.77", "port": 9, "region": "eu"})
 	must(err)
@@ -66,7 +66,7 @@ func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 	}
 }
 
-// The settings of DNS answers count at once and after a kill.
+// The settings of DNS answers take effect immediately and survive SIGKILL.
 func TestSettings_OfDNSCountAtOnceAndAfterAKill(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 1)
@@ -111,7 +111,7 @@ func TestSettings_OfDNSCountAtOnceAndAfterAKill(t *testing.T) {
 	must(answerTTLs(t, n, 5, 30))
 }
 
-// answerTTLs checks how long an answer of a name, which the API shows too, and one of no such name may be kept.
+// answerTTLs checks the TTL of the answer for a name, which the API also shows, and the TTL of a negative answer.
 func answerTTLs(t *testing.T, n *harness.Node, ttl, negative uint32) error {
 	good := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 	none := testbed.Exchange(t, "udp", n, "none."+testbed.AppName, dns.TypeA)
@@ -125,7 +125,7 @@ func answerTTLs(t *testing.T, n *harness.Node, ttl, negative uint32) error {
 	return nil
 }
 
-// reason checks why a backend may serve or may not.
+// reason checks the reason for the serving state of a backend.
 func reason(n *harness.Node, id, want string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		list, err := n.Client.Backends(ctx, api.BackendFilter{})

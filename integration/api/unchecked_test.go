@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A server whose check is switched off serves whatever a check would find, by file and API, after a kill and a reload;
-// switched on again, it serves until a check has failed.
+// A server with a disabled check serves regardless of its health, in the file and in the API, after SIGKILL and after a
+// reload. When the check is enabled, it serves until a check has failed.
 func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 1)
@@ -20,7 +20,7 @@ func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
 	no := false
 	check := s.Timing.Check()
 	check.Enabled = &no
-	// nothing listens at these ports
+	// no process listens at these ports
 	filed := harness.Server{Service: testbed.OtherName, Address: s.Backends[0].At.Addr(), Port: 9, Weight: 100,
 		HealthCheck: check}
 	for i := range n.File.Regions {
@@ -68,7 +68,7 @@ func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
 	becomes(made.ID, fails)
 }
 
-// unwatched says that a backend is one that serves without a check, and that its domain names no check.
+// unwatched checks that a backend serves without a check, and that its domain has no check.
 func unwatched(ctx context.Context, n *harness.Node, domain, id string) error {
 	list, err := n.Client.Backends(ctx, api.BackendFilter{Service: domain})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 
 const windowName = "window.test.gslb.test"
 
-// A node begins and ends maintenance windows by itself, although it is killed between their start and their end, and
-// each beginning and end is in its audit log once.
+// A node starts and ends maintenance windows automatically, even if it is killed between their start and their end. Its
+// audit log contains each start and end once.
 func TestWindow_BeginsAndEndsAcrossAKill(t *testing.T) {
 	t.Parallel()
 	n := testbed.StartSite(t, 1, 1).Nodes[0]
@@ -84,7 +84,7 @@ func TestWindow_BeginsAndEndsAcrossAKill(t *testing.T) {
 	must(answersWith(t, n, "192.0.2.1", true))
 }
 
-// answersWith returns an error if a node's answers have an address and should not, or lack it and should have it.
+// answersWith returns an error if the presence of an address in a node's answers is not as expected.
 func answersWith(t *testing.T, n *harness.Node, address string, want bool) error {
 	t.Helper()
 	found := false

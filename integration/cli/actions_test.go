@@ -12,7 +12,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// What a role's program does besides running is the same by the launcher's name; what the other role does is refused by
+// The actions of a role's program are the same with the launcher. The launcher rejects the actions of the other role by
 // name.
 func TestLauncher_DoesWhatTheRolesProgramsDo(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// inTurn has scripts run one after another: they share a cluster.
+// inTurn makes scripts run sequentially, because they share a cluster.
 type inTurn struct{ *testing.T }
 
 func (t inTurn) Parallel()     {}
@@ -27,8 +27,8 @@ func (t inTurn) Run(name string, f func(testscript.T)) {
 
 var update = flag.Bool("update", false, "write the expected output of the scripts")
 
-// The scripts in testdata/gslbctl, each against two nodes with two backends and their agents. -update
-// writes what they compare with.
+// This test runs the scripts in testdata/gslbctl, each with two nodes, two backends and their agents. -update writes
+// the expected output.
 func TestControl_Scripts(t *testing.T) {
 	t.Parallel()
 	scripts, err := filepath.Glob("testdata/gslbctl/*.txtar")
@@ -77,7 +77,7 @@ func TestControl_Scripts(t *testing.T) {
 	})
 }
 
-// What differs from run to run.
+// Parts of the output that differ between runs.
 var (
 	ages      = regexp.MustCompile(`\b(\d+[smhd])+( ago)?\b`)
 	latencies = regexp.MustCompile(`\b\d+\.\d ms`)
@@ -86,7 +86,7 @@ var (
 	blanks    = regexp.MustCompile(`  +`)
 )
 
-// plain FILE: writes standard output of the last command to a file without what differs from run to run.
+// plain FILE: writes standard output of the last command to a file without the parts that differ between runs.
 func (s *site) plain(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: plain file")
@@ -107,7 +107,7 @@ func (s *site) plain(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// keep NAME: puts standard output of the last command into an environment variable.
+// keep NAME: stores standard output of the last command in an environment variable.
 func keep(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: keep name")
@@ -115,8 +115,8 @@ func keep(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// eventually CODE COMMAND: runs a command until it ends with that exit code, which nodes that agree on keys take
-// longest for.
+// eventually CODE COMMAND: repeats a command until it ends with the exit code. Agreement of nodes on keys takes
+// longest.
 func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually code command args...")
@@ -138,8 +138,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], testbed.Hang, said)
 }
 
-// valid FILE: wants a configuration in which nothing is wrong. That somebody else has its ports, or that this user may
-// not use them, is this machine's.
+// valid FILE: requires a valid configuration. It ignores used or privileged ports, which depend on this machine.
 func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: valid file")
@@ -154,7 +153,7 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// machines matches the lines of a validation that are about this machine and not about the file, and the count of
+// machines matches the lines of a validation that depend on this machine instead of the file, and the number of
 // problems.
 var machines = regexp.MustCompile(
 	`: another process has (tcp|udp) port |: this user may not listen on port |: \d+ problems? in the configuration`)

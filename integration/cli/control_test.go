@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// gslbctl against a real node: each command shows what is there, in every format, and a change changes DNS.
+// gslbctl with a real node: each command prints the state of the node in every format, and a change affects DNS.
 func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
@@ -19,7 +19,7 @@ func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 	control := func(args ...string) testbed.Result {
 		return testbed.Command(t, append([]string{testbed.Binaries(t).Control, "--api", n.API.String()}, args...)...)
 	}
-	// The second service has no backend, which is worth attention and an exit code.
+	// The second service has no backend, which causes the status attention and its exit code.
 	control("status").Want(t, testbed.ExitFailure, n.API.String(), "degraded", testbed.OtherName)
 	control("servers", "list").Want(t, testbed.ExitOK, testbed.AppName, b.At.Addr().String(), "agent")
 	control("backends").Want(t, testbed.ExitOK, testbed.AppName, b.At.Addr().String(), "healthy")
@@ -54,8 +54,8 @@ func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
 		"127.0.0.1:1")
 }
 
-// startPromise is the processor time that a start of gslbctl may take, on a machine at rest (GSLB_TIMED). startHang is
-// a time by the clock that only waiting explains.
+// startPromise is the maximum processor time of a start of gslbctl, on an idle machine (GSLB_TIMED). startHang is a
+// wall-clock time that only a wait can exceed.
 const (
 	startPromise = 30 * time.Millisecond
 	startHang    = 300 * time.Millisecond

@@ -28,7 +28,7 @@ import (
 // demoBound is the time limit of the transcript, from start to exit.
 const demoBound = 60 * time.Second
 
-// demoRun is the demo as a process of its own, as `make run` starts it.
+// demoRun is the demo in a separate process, as `make run` starts it.
 type demoRun struct {
 	cmd  *exec.Cmd
 	temp string // its TMPDIR
@@ -43,7 +43,7 @@ type output interface {
 	fmt.Stringer
 }
 
-// screen collects what a program prints, for a test that looks at it meanwhile.
+// screen collects the output of a program for concurrent inspection by a test.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -61,7 +61,7 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-// runDemo starts the demo; prepare may change its streams and attributes first.
+// runDemo starts the demo. prepare may first change its streams and attributes.
 func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 	t.Helper()
 	b := testbed.Binaries(t)
@@ -71,7 +71,7 @@ func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 		"gslb.internal/integration/cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("building the demo: %v\n%s", err, out)
 	}
-	// One directory with all the programs, wherever they come from.
+	// One directory contains all programs, regardless of their origin.
 	bin := t.TempDir()
 	for _, path := range []string{b.Overwatch, b.Agent, b.Control, b.Launcher, b.Backend} {
 		if err := os.Symlink(path, filepath.Join(bin, filepath.Base(path))); err != nil {
@@ -108,7 +108,7 @@ func (d *demoRun) shows(t *testing.T, bound time.Duration, text string) {
 	})
 }
 
-// ends waits for the exit, and checks its code and that nothing is left: no process, no file.
+// ends waits for the exit, and checks the exit code and that no process or file is left.
 func (d *demoRun) ends(t *testing.T, bound time.Duration, code int) {
 	t.Helper()
 	select {
@@ -141,14 +141,14 @@ func TestDemo_TranscriptKeepsItsPromisesAndLeavesNothingBehind(t *testing.T) {
 	t.Logf("the transcript:\n%s", d.out)
 }
 
-// The lines that the demo offers to paste, as it prints them.
+// The command lines that the demo prints for the operator.
 var (
 	digHint     = regexp.MustCompile(`try: dig @(\S+) -p (\d+) (?:\+tcp )?(\S+)`)
 	curlHint    = regexp.MustCompile(`try: curl (http://\S+)`)
 	controlHint = regexp.MustCompile(`try: (.*gslbctl'? .*)`)
 )
 
-// tryHints does what the lines say.
+// tryHints executes the command lines.
 func tryHints(t *testing.T, transcript string) {
 	t.Helper()
 	digs, curls, controls := digHint.FindAllStringSubmatch(transcript, -1), curlHint.FindAllStringSubmatch(transcript, -1),
@@ -179,7 +179,7 @@ func tryHints(t *testing.T, transcript string) {
 	}
 }
 
-// Ctrl-C ends everything, whenever it comes, also twice.
+// Ctrl-C ends all processes at any time, also if it is pressed twice.
 func TestDemo_InterruptLeavesNothingBehind(t *testing.T) {
 	for _, moment := range []string{"looking for the programs", "processes started", "kill -9 eu-1"} {
 		t.Run(moment, func(t *testing.T) {

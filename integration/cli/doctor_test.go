@@ -11,9 +11,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The doctor looks at a node that runs without disturbing it, says what is well and what is not, with what to do, and
-// its exit code tells scripts the same: 1 if and only if something is in trouble. What it finds of the machine (clock,
-// limits) is the machine's.
+// The doctor examines a running node without disturbing it. It prints findings with remedies, and its exit code is 1
+// exactly if a finding is a trouble. The findings about the machine (clock, limits) depend on the machine.
 func TestDoctor_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
@@ -67,7 +66,7 @@ func TestDoctor_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 	}
 }
 
-// The doctor is for nodes: the launcher says so by name.
+// The doctor is only for nodes. The error of the launcher contains this.
 func TestDoctor_OfAnAgentIsRefusedByName(t *testing.T) {
 	a := newSite(t, 1, 1).Agents[0]
 	testbed.Start(t, a)

@@ -1,4 +1,4 @@
-// Package cli_test shows what gslbctl, the options of the programs and the demo do, at a terminal and without one.
+// Package cli_test tests gslbctl, the options of the programs and the demo, with and without a terminal.
 package cli_test
 
 import (
@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// site is a test bed's site, with what only these tests ask of one.
+// site is a site of the test bed with the methods of these tests.
 type site struct{ *testbed.Site }
 
 func newSite(t *testing.T, nodes, backends int) *site {

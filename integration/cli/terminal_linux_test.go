@@ -19,14 +19,14 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// display is a terminal that shows what a program draws, as a person would see it.
+// display is a terminal that renders the output of a program, as a person would see it.
 type display struct {
 	*vt.SafeEmulator
 	alternate, cursorHidden atomic.Bool
 }
 
-// newDisplay returns the display of the terminal whose keyboard is given. It answers the questions that programs ask
-// the terminal.
+// newDisplay returns the display of a terminal, given its keyboard end. It answers the queries of programs to the
+// terminal.
 func newDisplay(keyboard *os.File, columns, rows int) *display {
 	d := &display{SafeEmulator: vt.NewSafeEmulator(columns, rows)}
 	d.SetCallbacks(vt.Callbacks{
@@ -38,7 +38,7 @@ func newDisplay(keyboard *os.File, columns, rows int) *display {
 	return d
 }
 
-// taken waits until a program has the whole screen.
+// taken waits until a program uses the whole screen.
 func (d *display) taken(t *testing.T, bound time.Duration) {
 	t.Helper()
 	testbed.Until(t, bound, "the program to take the screen", func(context.Context) error {
@@ -49,7 +49,7 @@ func (d *display) taken(t *testing.T, bound time.Duration) {
 	})
 }
 
-// openTerminal makes a pseudo-terminal: what is written to the first end is typed at the second.
+// openTerminal creates a pseudo-terminal: text that is written to the first end is typed at the second end.
 func openTerminal(t *testing.T, columns, rows uint16) (keyboard, terminal *os.File) {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -76,7 +76,7 @@ func openTerminal(t *testing.T, columns, rows uint16) (keyboard, terminal *os.Fi
 	return keyboard, terminal
 }
 
-// liveRun is a program on a terminal of its own.
+// liveRun is a program on a separate terminal.
 type liveRun struct {
 	*demoRun
 	display            *display
@@ -84,8 +84,7 @@ type liveRun struct {
 	before             *unix.Termios // settings of the terminal
 }
 
-// newLiveRun makes the terminal. The caller starts the program with its streams
-// on it.
+// newLiveRun creates the terminal. The caller starts the program with the terminal as its streams.
 func newLiveRun(t *testing.T, columns, rows uint16) *liveRun {
 	t.Helper()
 	r := &liveRun{}
@@ -98,13 +97,13 @@ func newLiveRun(t *testing.T, columns, rows uint16) *liveRun {
 	return r
 }
 
-// attach puts a program on the terminal.
+// attach connects a program to the terminal.
 func (r *liveRun) attach(cmd *exec.Cmd) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.terminal, r.terminal, r.terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 }
 
-// runDemoLive starts the demo on a terminal of its own.
+// runDemoLive starts the demo on a separate terminal.
 func runDemoLive(t *testing.T) *liveRun {
 	t.Helper()
 	r := newLiveRun(t, 100, 40)
@@ -134,8 +133,7 @@ func byKey(key string) func(*testing.T, *liveRun) {
 	return func(t *testing.T, r *liveRun) { r.press(t, key) }
 }
 
-// restored checks that the terminal is as it was: its settings, its screen and
-// its cursor.
+// restored checks that the settings, the screen and the cursor of the terminal are restored.
 func (r *liveRun) restored(t *testing.T) {
 	t.Helper()
 	after, err := unix.IoctlGetTermios(int(r.terminal.Fd()), unix.TCGETS)
@@ -153,7 +151,7 @@ func (r *liveRun) restored(t *testing.T) {
 	})
 }
 
-// The keys do what the last line of the screen says, with times measured, and q gives the terminal back.
+// The keys have the effects in the last line of the screen, with measured times. q restores the terminal.
 func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 	r := runDemoLive(t)
 	r.display.taken(t, demoBound)
@@ -178,7 +176,7 @@ func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 	r.restored(t)
 }
 
-// Ctrl-C and SIGTERM are ways to quit the live view too.
+// Ctrl-C and SIGTERM also quit the live view.
 func TestDemo_CtrlCAndSIGTERMRestoreTheTerminal(t *testing.T) {
 	for name, quit := range map[string]func(*testing.T, *liveRun){"Ctrl-C": byKey("\x03"),
 		"SIGTERM": bySignal(syscall.SIGTERM)} {

@@ -28,7 +28,7 @@ domains:
   - {name: app.gslb.test, routing_algorithm: fastest, regions: [eu, mars]}
 `
 
-// Each mistake is told at once, with its key, the value that was found and the line or remedy.
+// All mistakes are reported together, each with its key, the value, and the line or remedy.
 //
 // Fault 35.
 func TestValidate_TellsEveryMistakeOfAnOverwatchFileAtOnce(t *testing.T) {
@@ -72,7 +72,7 @@ func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
 	}
 }
 
-// Starting with a bad file says what validating it says, and starts nothing.
+// A start with an invalid file prints the same errors as the validation, and starts no part.
 //
 // Fault 35.
 func TestValidate_BadFileStopsTheStartInTheSameWords(t *testing.T) {
@@ -81,7 +81,7 @@ func TestValidate_BadFileStopsTheStartInTheSameWords(t *testing.T) {
 		"default_tll", "mars")
 }
 
-// A good file is called good and nothing is left in the directory that it names.
+// A valid file is reported as valid, and the validation leaves no file in the data directory.
 //
 // Fault 35.
 func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
@@ -89,7 +89,7 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 	testbed.Start(t, s.Nodes[0])
 	s.Ready(t, s.Nodes[0])
 	testbed.Start(t, s.Agents[0])
-	// What runs has its ports, and a port in use is a mistake too.
+	// The running programs use their ports, and a used port is also a mistake.
 	for _, stop := range []func() error{s.Agents[0].Stop, s.Nodes[0].Stop} {
 		if err := stop(); err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 		{testbed.Binaries(t).Launcher, agent.Path, agent.File.DataDir},
 	} {
 		t.Run(filepath.Base(u.program)+" "+filepath.Base(u.path), func(t *testing.T) {
-			// A copy, so that it is the file that is judged and not what runs with it.
+			// This is a copy of the file, so that the validation ignores the running program.
 			text := testbed.Read(t, u.path)
 			dir := filepath.Join(t.TempDir(), "data")
 			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(text, u.dataDir, dir))
@@ -128,7 +128,7 @@ func TestValidate_FileThatOthersCanReadIsRefusedByName(t *testing.T) {
 	}
 }
 
-// A file that only includes a secret is refused for the included file, by that file's name.
+// A file with an included secret is rejected because of the included file, and the error names the included file.
 //
 // Fault 35.
 func TestValidate_IncludedFileThatOthersCanReadIsRefusedByName(t *testing.T) {
@@ -181,7 +181,7 @@ func TestLauncher_MissingAndUnknownModeAreToldWithWhatWorks(t *testing.T) {
 	}
 }
 
-// The program of one role does not take the other role's file.
+// The program of one role rejects the file of the other role.
 func TestCommand_FileOfTheOtherRoleIsRefused(t *testing.T) {
 	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", testbed.File(t, "a.yaml", brokenAgent),
 		"--validate").Want(t, testbed.ExitBadInput, "mode", "agent", "overwatch")
@@ -191,7 +191,7 @@ func TestCommand_FileOfTheOtherRoleIsRefused(t *testing.T) {
 
 type configured struct{ program, path string }
 
-// secretFiles writes a good file with secrets for each program.
+// secretFiles writes a valid file with secrets for each program.
 func secretFiles(t *testing.T) []configured {
 	t.Helper()
 	b := testbed.Binaries(t)

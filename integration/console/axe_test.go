@@ -21,12 +21,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// shots is the directory for pictures of the views. The manual's are in overwatch/docs/console; from integration:
+// shots is the directory for screenshots of the views. The screenshots of the manual are in overwatch/docs/console.
+// From integration:
 //
 //	go test ./console -run Axe -shots $PWD/../overwatch/docs/console
 var shots = flag.String("shots", "", "write pictures of the console into this directory")
 
-// view is an address, and words that it shows once it is there.
+// view is a URL, and text that the loaded view contains.
 type view struct{ name, address, words string }
 
 func views() []view {
@@ -39,8 +40,8 @@ func views() []view {
 	}
 }
 
-// Every view can be used with a screen reader and read in both themes, as far as axe-core can tell, and is as wide as a
-// phone where that is all there is.
+// axe-core finds no problem for screen readers and contrast in any view and theme, and each view fits the width of a
+// phone.
 func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)
@@ -92,7 +93,7 @@ func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 	}
 }
 
-// show opens a view and waits until it is there.
+// show opens a view and waits until it is loaded.
 func (p *page) show(node *harness.Node, v view) {
 	p.t.Helper()
 	p.open(node.Client.Node(), v.address)
@@ -132,7 +133,7 @@ func (p *page) axe(what string) {
 	}
 }
 
-// shoot writes a picture of what the page shows, if pictures are asked for.
+// shoot writes a screenshot of the page, if screenshots are requested.
 func (p *page) shoot(name string) {
 	p.t.Helper()
 	if *shots == "" {

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// page is one tab of a browser, and what it has asked for and complained of.
+// page is one tab of a browser, with its requests and its error messages.
 type page struct {
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // chromedp keeps the tab in its context
@@ -27,7 +27,7 @@ type page struct {
 	said  []string // errors in its console
 }
 
-// newPage starts a browser of its own, which ends with the test, and opens an empty tab.
+// newPage starts a separate browser, which ends with the test, and opens an empty tab.
 func newPage(t *testing.T) *page {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(testbed.Judge(t, "chromium")),
@@ -48,7 +48,7 @@ func newPage(t *testing.T) *page {
 	return p
 }
 
-// hear notes what the tab asks for and what it complains of.
+// hear records the requests and errors of the tab.
 func (p *page) hear(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *page) hear(event any) {
 	}
 }
 
-// complaints returns the errors that the tab has logged, but for those that have one of the expected words.
+// complaints returns the errors of the tab that contain none of the expected texts.
 func (p *page) complaints(expected ...string) (list []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *page) complaints(expected ...string) (list []string) {
 	return list
 }
 
-// do runs actions, which a hang alone makes fail.
+// do runs actions. It fails only if they hang.
 func (p *page) do(actions ...chromedp.Action) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, hang)
@@ -88,8 +88,8 @@ func (p *page) do(actions ...chromedp.Action) {
 	}
 }
 
-// bounded returns ctx, but the page's own context where the tab does not exist yet: the browser lives as long as the
-// context of its first use.
+// bounded returns ctx. Before the tab exists, it returns the page's own context, because the browser lives as long as
+// the context of its first use.
 func (p *page) bounded(ctx context.Context) context.Context {
 	if chromedp.FromContext(p.ctx).Target == nil {
 		return p.ctx
@@ -97,7 +97,7 @@ func (p *page) bounded(ctx context.Context) context.Context {
 	return ctx
 }
 
-// beforeEach has each page that is loaded from now on run a script first.
+// beforeEach makes each subsequently loaded page first run a script.
 func (p *page) beforeEach(script string) {
 	p.t.Helper()
 	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -135,7 +135,7 @@ func (p *page) wait(what, expression string) {
 	})
 }
 
-// reads waits until an element has all the words.
+// reads waits until an element contains all the texts.
 func (p *page) reads(selector string, words ...string) {
 	p.t.Helper()
 	for _, w := range words {
@@ -144,7 +144,7 @@ func (p *page) reads(selector string, words ...string) {
 	}
 }
 
-// click clicks an element once it is there. The page may move it at any time, so no place is clicked.
+// click clicks an element when it exists. It clicks no fixed position, because the page may move the element.
 func (p *page) click(selector string) {
 	p.t.Helper()
 	p.wait("a click on "+selector, fmt.Sprintf(

@@ -16,8 +16,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The overview says that all is well, shows a backend that is killed and one that comes back, and goes on after a
-// restart of the node. The browser asks nobody but the node and finds nothing to complain of.
+// The overview shows a healthy service, a killed backend and a restarted backend, and continues after a restart of the
+// node. The browser sends requests only to the node and logs no error.
 func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)
@@ -55,7 +55,7 @@ func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 	p.asksOnly(node)
 }
 
-// asksOnly checks that the page has asked nobody but a node.
+// asksOnly checks that the page has sent requests only to a node.
 func (p *page) asksOnly(node *harness.Node) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -67,8 +67,8 @@ func (p *page) asksOnly(node *harness.Node) {
 	}
 }
 
-// The explanation of a client's answer has the addresses that DNS gives that client, and says of each other backend why
-// it was left out.
+// The explanation for a client contains the addresses of the DNS answer for this client, and the reason for the
+// exclusion of each other backend.
 func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	t.Parallel()
 	s, p := newScene(t), newPage(t)
@@ -103,7 +103,7 @@ func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	p.reads(".explained", "IN HTTPS 1 . alpn", s.backends[0].At.String())
 	asDug("HTTPS")
 	p.wait("addresses to be chosen", "(document.querySelector('select[name=kind]').value = 'A') === 'A'")
-	// A place is as good as an address, written or clicked. The middle of the map is in the gulf of Guinea.
+	// A position, typed or clicked, is as valid as an address. The middle of the map is in the Gulf of Guinea.
 	p.fill("input[name=subnet]", "")
 	p.fill("input[name=client]", "51.5, -0.1")
 	p.click("[aria-labelledby=ask] button.main")
@@ -118,8 +118,8 @@ func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	p.reads(".explained", "km from there", "success")
 }
 
-// Where there are tokens the console asks for one, refuses a wrong one in the node's words, keeps it in the tab alone
-// and shows somebody who may read that nothing can be changed.
+// If the node has tokens, the console requests a token, shows the node's error for a wrong token, and stores the token
+// only in the tab. For a read token it disables changes.
 func TestConsole_AsksForAToken(t *testing.T) {
 	t.Parallel()
 	s, p := newScene(t), newPage(t)
@@ -155,8 +155,8 @@ func TestConsole_AsksForAToken(t *testing.T) {
 	}
 }
 
-// A drain that is ordered in the console is followed to the moment at which the backend may be stopped, when DNS does
-// not answer with it any more, and is undone where the changes are listed.
+// The console shows a drain until the backend is safe to stop, when DNS no longer answers with it. The list of changes
+// can undo the drain.
 func TestConsole_FollowsADrainToSafeToStop(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)
@@ -194,7 +194,7 @@ func TestConsole_FollowsADrainToSafeToStop(t *testing.T) {
 	}
 }
 
-// What would leave a name to nobody is told first, and happens only if its name is typed.
+// A change that would leave a name without an answer shows a warning, and requires the operator to type the name.
 func TestConsole_NobodyIsLeftOnlyByName(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)

@@ -20,10 +20,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// apiPath is the beginning of the paths of a node's API; a front that answers it leaves the files of the console alone.
+// apiPath is the prefix of the API paths of a node. A front for it passes the console files through.
 const apiPath = "/api/"
 
-// front stands between a browser and a node, as a proxy does, and answers in the node's place what a test tells it to.
+// front is a proxy between a browser and a node. It can replace answers of the node.
 type front struct {
 	*httptest.Server
 
@@ -33,7 +33,7 @@ type front struct {
 	streams atomic.Int32 // open streams of events
 }
 
-// newFront starts a front. The browser must be started after it, so that its streams have ended when the front ends.
+// newFront starts a front. Start the browser after the front, so that the browser's streams end first.
 func newFront(t *testing.T, n *harness.Node) *front {
 	t.Helper()
 	node, err := url.Parse(n.Client.Node())
@@ -67,7 +67,7 @@ func (f *front) answerTo(path string) func(url.Values) (int, any) {
 	return f.instead[path]
 }
 
-// say writes an answer: a text as it is, anything else as JSON.
+// say writes an answer: a text unchanged, other values as JSON.
 func say(w http.ResponseWriter, status int, body any) {
 	w.WriteHeader(status)
 	if text, plain := body.(string); plain {
@@ -77,7 +77,7 @@ func say(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// answers has the front answer a path from now on; apiPath stands for all of the API.
+// answers makes the front answer a path. apiPath represents the whole API.
 func (f *front) answers(path string, answer func() (status int, body any)) {
 	f.answersQuery(path, func(url.Values) (int, any) { return answer() })
 }
@@ -110,7 +110,7 @@ func startAlone(t *testing.T, n *harness.Node) {
 	}
 }
 
-// fronted starts a node with nothing but itself, and returns it, the front before it and a page.
+// fronted starts a single node, and returns the node, its front and a page.
 func fronted(t *testing.T) (*harness.Node, *front, *page) {
 	t.Helper()
 	node := newScene(t).nodes[0]
@@ -119,8 +119,8 @@ func fronted(t *testing.T) (*harness.Node, *front, *page) {
 	return node, f, p
 }
 
-// What is old is never shown as new: an error of the node stands beside it, and what a proxy says in the node's place
-// counts as no answer. What the node does not know any more is gone.
+// Outdated data is never shown as current: the page shows an error of the node next to it, and treats a proxy's
+// response as no answer. Objects that the node no longer has are removed.
 func TestConsole_SaysWhatIsOld(t *testing.T) {
 	t.Parallel()
 	_, f, p := fronted(t)
@@ -147,8 +147,8 @@ func TestConsole_SaysWhatIsOld(t *testing.T) {
 	p.wait("the page to be live again", "document.querySelector('.pulse.good') && !document.querySelector('[role=alert]')")
 }
 
-// The parent of a zone that goes unsigned is to have no DS record. The page says so in place of a key, also where a key
-// is being changed.
+// The parent of a zone that becomes unsigned must have no DS record. The page shows this instead of a key, also during
+// a rollover.
 func TestConsole_ShowsAZoneThatGoesUnsigned(t *testing.T) {
 	t.Parallel()
 	const zone = "test.gslb.test."
@@ -175,7 +175,7 @@ func TestConsole_ShowsAZoneThatGoesUnsigned(t *testing.T) {
 	p.reads("main", "This node does not sign")
 }
 
-// Signing out ends the stream of events too. An address that was never encoded blanks no page.
+// Signing out also ends the event stream. A URL with invalid encoding does not cause an empty page.
 func TestConsole_SignsOutOfTheStream(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

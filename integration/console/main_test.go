@@ -1,4 +1,4 @@
-// Package console_test drives the console of real nodes in a real browser.
+// Package console_test tests the console of real nodes in a real browser.
 package console_test
 
 import (
@@ -12,14 +12,15 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// The names of the scene: one answers by the client's place, one by weight, one has its second region in reserve.
+// The names of the scene: the first uses the client location, the second weights, and the third failover to a second
+// region.
 const (
 	shopName = "shop.test.gslb.test"
 	apiName  = "api.test.gslb.test"
 	webName  = "web.test.gslb.test"
 )
 
-// scene is two nodes, and five backends in three regions that have an agent each.
+// scene contains two nodes, and five backends with agents in three regions.
 type scene struct {
 	*harness.Cluster
 	nodes    []*harness.Node
@@ -27,7 +28,7 @@ type scene struct {
 	agents   []*harness.Agent
 }
 
-// newScene prepares a scene and starts nothing.
+// newScene prepares a scene. It starts no program.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	regions := []string{"eu", "us", "asia"}

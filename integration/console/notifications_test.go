@@ -10,7 +10,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The settings list who is told of events. A test is sent from there, and what the receiver makes of it is shown.
+// The settings list the receivers of notifications, send a test message, and show the response of the receiver.
 func TestConsole_SendsATestToATarget(t *testing.T) {
 	t.Parallel()
 	s, p := newScene(t), newPage(t)

@@ -19,7 +19,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// What is marked unhealthy, or loses its agent, is no last resort either. That is said before, in gslbctl's words.
+// A backend with an unhealthy override or without an agent is not in the fallback answer. The console shows this before
+// the change, with the same text as gslbctl.
 func TestConsole_KnowsWhatIsNoLastResort(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)
@@ -44,7 +45,7 @@ func TestConsole_KnowsWhatIsNoLastResort(t *testing.T) {
 	p.reads("dialog", nobody)
 }
 
-// An override of all ports of an address is ended only after it was said that it is one.
+// The console ends an override of all ports of an address only after a warning.
 func TestConsole_ClearsAnOverrideOfAllPorts(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)
@@ -75,7 +76,7 @@ func TestConsole_ClearsAnOverrideOfAllPorts(t *testing.T) {
 	p.reads("main", "4 of 4 serve")
 }
 
-// The page of a name shows the stage of a drain and the time as the node reports them.
+// The page of a name shows the stage and the time of a drain as the node reports them.
 func TestConsole_ShowsTheStageOfADrain(t *testing.T) {
 	t.Parallel()
 	_, f, p := fronted(t)
@@ -103,7 +104,7 @@ func TestConsole_ShowsTheStageOfADrain(t *testing.T) {
 	p.reads(".drains .status.good", "safe to stop")
 }
 
-// A name that is switched off is not shown as well, however well its backends are, and counts nowhere.
+// A disabled name is not shown as healthy, regardless of its backends, and is not counted.
 func TestConsole_ShowsANameThatIsOff(t *testing.T) {
 	t.Parallel()
 	s, p := newScene(t), newPage(t)
@@ -124,7 +125,7 @@ func TestConsole_ShowsANameThatIsOff(t *testing.T) {
 	p.reads("[aria-labelledby=facts]", "0/2")
 }
 
-// ahead lets a test set the clock of a page ahead, and notes the beginning of the flows that the page asks for.
+// ahead lets a test set the clock of a page forward, and records the start time of the flows that the page requests.
 const ahead = `{
 	const now = Date.now, ask = fetch;
 	window.ahead = 0;
@@ -135,7 +136,7 @@ const ahead = `{
 	};
 }`
 
-// The last day of a name and the last hour of the map go on with the clock, and what was there stays meanwhile.
+// The last day of a name and the last hour of the map advance with the clock. Existing data stays until the update.
 func TestConsole_TheLastDayGoesOn(t *testing.T) {
 	t.Parallel()
 	_, f, p := fronted(t)
@@ -156,13 +157,13 @@ func TestConsole_TheLastDayGoesOn(t *testing.T) {
 	}
 }
 
-// lasting is the event of a name that has been unanswered since a moment.
+// lasting is the event of a name that has been unanswered since a time.
 func lasting(name string, since time.Time) api.Event {
 	return api.Event{Sequence: 1, Time: since, Kind: api.EventName, State: "unanswered", Severity: api.EventCritical,
 		Phase: api.PhaseBegins, Subject: name, Name: name}
 }
 
-// eventsOf answers with those of the events that are not older than the query's since, as a node does.
+// eventsOf answers with the events since the start time of the query, as a node does.
 func eventsOf(all ...api.Event) func(url.Values) (status int, body any) {
 	return func(query url.Values) (int, any) {
 		since, _ := time.Parse(time.RFC3339, query.Get("since"))
@@ -177,8 +178,8 @@ func eventsOf(all ...api.Event) func(url.Values) (status int, body any) {
 	}
 }
 
-// A name that has been unanswered for more than the day that is shown is so all the day, and what ended before that day
-// is not shown. A chart has no line across a time without points.
+// A name that has been unanswered for more than the displayed day is shown as unanswered for the whole day. Events
+// before the day are not shown. A chart has no line across a time without points.
 func TestConsole_ShowsTheDayAsItWas(t *testing.T) {
 	t.Parallel()
 	_, f, p := fronted(t)
@@ -203,7 +204,7 @@ func TestConsole_ShowsTheDayAsItWas(t *testing.T) {
 	}
 }
 
-// A list of which the page has a part alone says so, and the node's other pages are asked for.
+// A partial list is marked as partial, and the page can request the other pages.
 func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	t.Parallel()
 	_, f, p := fronted(t)
@@ -222,7 +223,7 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	p.open(f.URL, "map/eu")
 	p.reads("[aria-labelledby=chosen]", shopName, "1000 of 1000 serve", webName, "1 of 1 serve")
 
-	// The node has three, and gives one.
+	// The node has three entries and returns one.
 	f.answersQuery("/api/v1/domains", func(query url.Values) (int, any) {
 		list := api.DomainList{Domains: []api.Domain{}, Total: 3, GeneratedAt: time.Now()}
 		if query.Get("offset") == "0" {
@@ -249,8 +250,7 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	p.reads("td .status.warn", "in 45d") // the conditions begin at 60
 }
 
-// What an undoing would do is asked for once, however long the node takes and however often the page is drawn
-// meanwhile.
+// The preview of an undo is requested once, independent of the duration of the request and the number of redraws.
 func TestConsole_AsksOnceWhatAnUndoingWouldDo(t *testing.T) {
 	t.Parallel()
 	_, f, p := fronted(t)

@@ -17,8 +17,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// A browser that looks up HTTPS records itself goes to TLS at once where a name has one, though it is told http://, and
-// not where there is none. The node is its resolver, in a namespace where all addresses and ports are free.
+// A browser that queries HTTPS records uses TLS immediately for a name with such a record, even for an http:// URL, and
+// not for other names. The node is the resolver of the browser, in a namespace with free addresses and ports.
 func TestHTTPS_ChromiumGoesByTheRecord(t *testing.T) {
 	const inside = "GSLB_CHROMIUM_INSIDE"
 	testbed.OnlyInFull(t)
@@ -90,7 +90,7 @@ func goesByTheRecord(t *testing.T) {
 		t.Cleanup(server.Close)
 	}
 	for name, want := range map[string]string{"without.gslb.test": "TLS: false", "with.gslb.test": "TLS: true"} {
-		// A busy browser goes on without the record where that comes later than the address.
+		// A busy browser continues without the record if the record arrives after the address.
 		testbed.Until(t, testbed.Hang, name+": "+want, func(ctx context.Context) error {
 			page := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu",
 				"--ignore-certificate-errors", "--user-data-dir=/mnt/"+name, "--dump-dom", "http://"+name+"/")

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// timing notes when the first row of the table is drawn, in milliseconds from the beginning of the navigation, and how
-// long the longest task without a break took.
+// timing records the time of the first table row, in milliseconds since the start of the navigation, and the duration
+// of the longest task.
 const timing = `window.drawn = 0; window.longest = 0;
 	new PerformanceObserver((list) => list.getEntries().forEach((e) => {
 		window.longest = Math.max(window.longest, e.duration);
@@ -27,7 +27,7 @@ const timing = `window.drawn = 0; window.longest = 0;
 		observer.disconnect();
 	}).observe(document, { childList: true, subtree: true });`
 
-// scrolling goes through the whole table in a hundred frames, and resolves with the longest time between two of them.
+// scrolling scrolls the whole table in a hundred frames, and resolves to the longest time between two frames.
 const scrolling = `new Promise((done) => {
 	const frame = document.querySelector('[aria-labelledby=backends] .frame');
 	let last = performance.now(), longest = 0, at = 0;
@@ -41,10 +41,10 @@ const scrolling = `new Promise((done) => {
 	requestAnimationFrame(step);
 })`
 
-// interactive is the promised time until the table of ten thousand backends is drawn, in milliseconds.
+// interactive is the promised time until the table of ten thousand backends is visible, in milliseconds.
 const interactive = 1000
 
-// paced logs how soon the page was there and how evenly it scrolls. Only a machine at rest is judged.
+// paced logs the load time of the page and the smoothness of scrolling. The limits apply only on an idle machine.
 func (p *page) paced(t *testing.T) {
 	t.Helper()
 	var drawn, longest, frame float64
@@ -58,8 +58,8 @@ func (p *page) paced(t *testing.T) {
 	}
 }
 
-// Of ten thousand backends the page draws those that can be seen; the keyboard reaches the last of them, and the copy
-// has them all.
+// The page draws only the visible rows of ten thousand backends. The keyboard reaches the last row, and the copy
+// contains all rows.
 func TestConsole_TenThousandBackends(t *testing.T) {
 	t.Parallel()
 	const count = 10_000
@@ -81,8 +81,8 @@ func TestConsole_TenThousandBackends(t *testing.T) {
 	const drawn = "document.querySelectorAll('[aria-labelledby=backends] tbody tr[aria-rowindex]').length"
 	p.wait("a part of the table", drawn+" > 5 && "+drawn+" < 200")
 	p.paced(t)
-	// The key begins a smooth scroll, which Chromium gives up where the page draws rows at that moment. People press
-	// again.
+	// The key starts a smooth scroll. Chromium aborts the scroll if the page draws rows at that time; the test then
+	// presses the key again.
 	testbed.Until(t, hang, "its last row at the key End", func(ctx context.Context) error {
 		p.do(chromedp.Focus("[aria-labelledby=backends] .frame"), chromedp.KeyEvent(kb.End))
 		var there bool

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// hang bounds each wait: nothing but a hang reaches it.
+// hang is the time limit of each wait. Only a hang exceeds it.
 const hang = 60 * time.Second
 
 // backendsOfNames counts the backends of the three names.

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// sample returns a view with everything in it, after some failures.
+// sample returns a complete view after some failures.
 func sample() view {
 	v := view{
 		running: 62 * time.Second, timing: harness.Fast(),
@@ -100,7 +100,7 @@ func drawn(v view, width, height int) string {
 	return ansi.Strip(strings.Join(frame(v, width, height), "\n"))
 }
 
-// A panic beside the view ends it as an error, after the terminal is given back.
+// A panic in another goroutine ends the view with an error, after the terminal is restored.
 func TestLive_PanicBesideTheViewEndsIt(t *testing.T) {
 	l := newLive(t.Context(), &scene{}, nil)
 	var sent tea.Msg

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// What is measured is held against the promise: kept, late, broken, or not yet to be said.
+// A measurement is compared with the promise. The result is: kept, late, broken, or unknown.
 func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
 	const bound = time.Second
 	node := &harness.Node{Unit: &harness.Unit{Name: "ow-eu"}}

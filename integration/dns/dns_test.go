@@ -13,8 +13,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// What a resolver may ask of a node and what it must get, over both transports. The finer points are package
-// dnsserver's own tests; this is that the shipped program is wired to it.
+// This test sends the queries of a resolver over both transports, and checks the answers. The tests of package
+// dnsserver cover the details; this test covers the shipped program.
 func TestDNS_NodeAnswersAsAnAuthority(t *testing.T) {
 	s := startSite(t, 1, 2)
 	cases := []struct {
@@ -57,8 +57,8 @@ func TestDNS_NodeAnswersAsAnAuthority(t *testing.T) {
 	}
 }
 
-// Weights are kept exactly, not only in the long run: after any number of answers each backend is within one answer of
-// its due share, so between any two moments within two.
+// Weights are exact at any time: after any number of answers, each backend differs from its expected number of answers
+// by at most one, and between any two times by at most two.
 func TestDNS_WeightsAreExact(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
@@ -88,7 +88,7 @@ func TestDNS_WeightsAreExact(t *testing.T) {
 	})
 }
 
-// sections puts the types of some records into words, as "A 2".
+// sections returns the types of records as text, such as "A 2".
 func sections(records []dns.RR) string {
 	if len(records) == 0 {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Without a database, and with files that are none or mean ill, clients are placed by what was known before,
-// and nobody goes without an answer, also while the file is replaced again and again.
+// Without a database, and with invalid or malicious files, the node uses the previous client locations, and every query
+// has an answer. This is also true while the file is replaced repeatedly.
 //
 // Fault 33: The geolocation database is missing, truncated, malicious, or replaced during reads. Lookups continue
 // with the previous database.
@@ -74,7 +74,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	asking.Wait()
 	t.Logf("%d answers meanwhile, all good", answers.Load())
 
-	// Missing at the start: the first region, and said so.
+	// If the file is missing at the start, the node uses the first region and logs this.
 	if err := errors.Join(r.node.Stop(), os.Remove(r.database)); err != nil {
 		t.Fatal(err)
 	}

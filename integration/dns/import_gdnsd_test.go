@@ -24,7 +24,7 @@ import (
 
 const gdnsdZone = "d.test."
 
-// gdnsdConfig has every plug-in that import takes, over backends of which the third is down.
+// gdnsdConfig uses every supported plug-in, over backends of which the third is down.
 const gdnsdConfig = `
 options => { listen => { %[1]s => { udp_threads = 1, tcp_threads = 1 } }, run_dir = %[2]s/run, state_dir = %[2]s/state }
 service_types => {
@@ -105,7 +105,7 @@ www A 192.0.2.51
 $INCLUDE includes/more.inc inc
 `
 
-// loopbacks serve the checks of both, on one port of two addresses.
+// loopbacks serve the checks of both programs, on one port of two addresses.
 func loopbacks(t *testing.T) uint16 {
 	t.Helper()
 	for range signed.Tries {
@@ -200,8 +200,8 @@ func answerTo(ctx context.Context, at netip.AddrPort, q question) (*dns.Msg, err
 	return reply, err
 }
 
-// answered returns an answer as it is compared: its order and the addresses of w, which take turns, do not count, nor
-// does what gdnsd leaves to the client behind an alias. The TTL does not where a backend is down: gdnsd halves it.
+// answered returns an answer in comparable form: it ignores the order, the addresses of w, which rotate, and records
+// behind an alias, which gdnsd omits. It ignores the TTL if a backend is down, because gdnsd halves it.
 func answered(m *dns.Msg) string {
 	lines := []string{dns.RcodeToString[m.Rcode]}
 	for _, rr := range m.Answer {
@@ -224,8 +224,8 @@ func answered(m *dns.Msg) string {
 	return strings.Join(lines, "\n")
 }
 
-// What `gslbctl import gdnsd` writes is answered as the real gdnsd answers the original: 5 000 questions by clients of
-// many places, over every plug-in, with backends that are down.
+// The configuration that `gslbctl import gdnsd` writes results in the same answers as the real gdnsd: 5 000 queries by
+// clients at many locations, over every plug-in, with backends that are down.
 func TestImport_AnswersAsGdnsdDoes(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 0)
@@ -279,7 +279,7 @@ func TestImport_AnswersAsGdnsdDoes(t *testing.T) {
 	turns(t, n, theirs)
 }
 
-// turns compares how often each address of the weighted name comes.
+// turns compares the frequency of each address of the weighted name.
 func turns(t *testing.T, n *harness.Node, theirs netip.AddrPort) {
 	t.Helper()
 	const asked = 1200

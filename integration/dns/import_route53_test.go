@@ -15,7 +15,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// route53Sets is a zone with each kind of routing, over backends of which 127.0.7.9 is down.
+// route53Sets is a zone with each routing policy, over backends of which 127.0.7.9 is down.
 const route53Sets = `{"ResourceRecordSets":[
 {"Name":"r.test.","Type":"SOA","TTL":900,"ResourceRecords":[{"Value":"ns.r.test. a.r.test. 1 2 3 4 60"}]},
 {"Name":"r.test.","Type":"NS","TTL":7200,"ResourceRecords":[{"Value":"ns.example.net"}]},
@@ -55,8 +55,8 @@ const route53Checks = `{"HealthChecks":[{"Id":"h","HealthCheckConfig":{"Type":"T
 "FailureThreshold":1}},
 {"Id":"at","HealthCheckConfig":{"Type":"TCP","Port":9,"IPAddress":"192.0.2.14"}}]}`
 
-// What `gslbctl import route53` writes is answered as Amazon documents the original: failed over, by place and by
-// distance.
+// The configuration that `gslbctl import route53` writes results in the answers that Amazon documents for failover,
+// geolocation and geoproximity.
 func TestImport_Route53IsServed(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 0)

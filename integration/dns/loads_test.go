@@ -14,14 +14,14 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// What the load generators ask for, and how often the whole list is asked through: kinds of answers by their code.
+// Queries of the load generators: kinds of answers by their response code, and the number of repetitions of the list.
 const (
 	loadList  = 600
 	loadTimes = 5
 )
 
-// loadFile writes a list of questions of each kind, a third each, and returns it with how many of each code it leads
-// to.
+// loadFile writes a list of queries, a third of each kind, and returns it with the expected number of each response
+// code.
 func loadFile(t *testing.T) (path string, codes map[string]int) {
 	t.Helper()
 	var b strings.Builder
@@ -41,7 +41,7 @@ func loadFile(t *testing.T) (path string, codes map[string]int) {
 	return path, codes
 }
 
-// figure returns a number that a load generator prints behind a label, 0 where it prints no such label.
+// figure returns the number after a label in the output of a load generator, or 0 without the label.
 func figure(said, label string) int {
 	found := regexp.MustCompile(regexp.QuoteMeta(label) + `\s+(\d+)`).FindStringSubmatch(said)
 	if found == nil {
@@ -62,15 +62,15 @@ func generate(t *testing.T, program string, at netip.AddrPort, args ...string) s
 	return string(out)
 }
 
-// dnsperf loses no query, over UDP and TCP, with and without EDNS and DO, and gets exactly the response codes that its
-// questions lead to.
+// dnsperf loses no query, over UDP and TCP, with and without EDNS and DO, and receives exactly the expected response
+// codes.
 func TestLoad_DnsperfLosesNothingAndEveryCodeIsRight(t *testing.T) {
 	_, n := signed.Site(t, "nsec")
 	path, codes := loadFile(t)
 	for name, args := range map[string][]string{"UDP": nil, "UDP with DO": {"-e", "-D"}, "TCP": {"-m", "tcp", "-c", "4"}} {
 		t.Run(name, func(t *testing.T) {
-			// No more under way at once than the kernel's smallest buffers hold, and as much time for an answer as a busy
-			// machine takes.
+			// The number of concurrent queries fits into the kernel's smallest buffers, and the timeout is long enough for a
+			// busy machine.
 			said := generate(t, "dnsperf", n.DNS, append([]string{"-d", path, "-n", fmt.Sprint(loadTimes), "-q", "50", "-t",
 				"10"}, args...)...)
 			if sent := figure(said, "Queries sent:"); sent != loadList*loadTimes || figure(said, "Queries completed:") != sent ||
@@ -86,13 +86,13 @@ func TestLoad_DnsperfLosesNothingAndEveryCodeIsRight(t *testing.T) {
 	}
 }
 
-// resperf, which raises its rate and does not wait for answers, loses nothing up to a rate that any machine has, and
-// gets no code but those that its questions lead to.
+// resperf, which increases its rate without waiting for answers, loses no query up to a rate that any machine supports,
+// and receives only the expected response codes.
 func TestLoad_ResperfLosesNothing(t *testing.T) {
 	_, n := signed.Site(t, "nsec")
 	path, codes := loadFile(t)
-	// After a moment in which the machine stood still it sends what was due meanwhile at once: its buffer of 32 KiB would
-	// be too small for the answers.
+	// After a pause of the machine, resperf sends all delayed queries in a burst. Its buffer of 32 KiB would be too small
+	// for the answers.
 	said := generate(t, "resperf", n.DNS, "-d", path, "-m", "150", "-r", "2", "-c", "1", "-i", "0.5", "-b", "1024", "-P",
 		filepath.Join(t.TempDir(), "plot"))
 	sent := figure(said, "Queries sent:")
@@ -108,8 +108,8 @@ func TestLoad_ResperfLosesNothing(t *testing.T) {
 	}
 }
 
-// curl gets from the API what any program may ask for: JSON of its own accord or compressed, an ETag that spares it the
-// second answer, HEAD, OPTIONS, ranges it may not have, over HTTP/1.0 and 1.1, and errors as JSON with their code.
+// curl receives the standard features of the API: JSON by default or compressed, an ETag that avoids a second answer,
+// HEAD, OPTIONS, rejected ranges, HTTP/1.0 and 1.1, and errors as JSON with their code.
 func TestAPI_ServesCurl(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	base := "http://" + s.Nodes[0].API.String()

@@ -1,4 +1,4 @@
-// Package dns_test shows what DNS answers: to whom, by which policy, and why.
+// Package dns_test tests DNS answers: by client, by policy, and their explanations.
 package dns_test
 
 import (
@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// site is a test bed's site, with what only these tests ask of one.
+// site is a site of the test bed with the methods of these tests.
 type site struct{ *testbed.Site }
 
 func newSite(t *testing.T, nodes, backends int) *site {

@@ -22,8 +22,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Addresses of the network namespace of the test, all on its loopback interface: the node is asked over no other, but
-// for it these are not loopback.
+// Addresses of the test's network namespace, on its loopback interface. The node treats them as non-loopback addresses.
 const (
 	limitedNode    = "203.0.113.1"
 	limitedClient  = "198.51.100.77" // in the same /24 as limitedSecond
@@ -48,14 +47,14 @@ regions: [{name: eu, servers: [{address: 127.0.0.2, port: 80, service: app.gslb.
 domains: [{name: app.gslb.test, regions: [eu]}]
 `
 
-// From addresses that are not loopback, a network gets as many identical answers in a second as the configuration says,
-// from the whole node and over all of its sockets; of those above, every second comes back empty and asks for TCP,
-// where there is no limit. Neither another network nor an exempt one notices.
+// For non-loopback addresses, a network receives the configured number of identical answers per second, from the whole
+// node and over all of its sockets. Every second answer above the limit is empty and requests TCP, which has no limit.
+// Another network and an exempt network are not affected.
 func TestRateLimit_HoldsForStrangers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "this test makes a network namespace: run it as root")
 	}
-	// The namespace is this thread's, and that of what it starts; the thread ends with the test's goroutine.
+	// The namespace belongs to this thread and the programs that it starts. The thread ends with the test's goroutine.
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		testbed.Missing(t, "making a network namespace: "+err.Error())
@@ -87,8 +86,7 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 		{"names that a wildcard answers for", []string{limitedClient}, wild, true},
 		{"an exempt network", []string{exemptClient}, same, false},
 	} {
-		// No t.Run: it would go on in another thread. Each case has a second of its own, as what was counted before is then
-		// forgotten.
+		// t.Run would run in another thread. Each case uses a separate second, because the counts are then reset.
 		next := time.Now().Truncate(time.Second).Add(time.Second + 50*time.Millisecond)
 		testbed.Pause(t.Context(), time.Until(next)) // the node counts by the second
 		began := time.Now()
@@ -102,7 +100,7 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 			}
 			continue
 		}
-		// a client that gets no time may miss some of them
+		// a client without CPU time may miss some answers
 		if whole < limit*9/10 || whole > seconds*limit {
 			t.Errorf("%s: %d whole answers, want %d to %d", c.promise, whole, limit*9/10, seconds*limit)
 		}
@@ -149,9 +147,9 @@ func startLimited(t *testing.T) {
 	})
 }
 
-// ask sends queries, each from a port of its own so that they spread over the node's sockets, and returns how many came
-// back whole and how many empty with the TC flag. Where all are expected each is waited for; else, only until none
-// comes for a while.
+// ask sends queries, each from a separate port, so that they spread over the node's sockets. It returns the number of
+// complete answers and of empty answers with the TC flag. If all answers are expected, it waits for each answer, or
+// else until no answer arrives for a while.
 func ask(t *testing.T, from []string, names func(int) string, queries int, all bool) (whole, empty int) {
 	t.Helper()
 	var sockets []*net.UDPConn
@@ -207,7 +205,7 @@ func ask(t *testing.T, from []string, names func(int) string, queries int, all b
 // limitedMetric reads one metric inside the namespace.
 func limitedMetric(t *testing.T, name string) string {
 	t.Helper()
-	// The default transport dials on other threads, which are in another namespace.
+	// The default transport dials in other threads, which are in another namespace.
 	conn, err := net.DialTCP("tcp4", nil, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9153})
 	if err != nil {
 		t.Fatal(err)

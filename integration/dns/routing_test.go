@@ -19,7 +19,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// routedSite is a node that checks three backends itself: b1 in eu, b2 and b3 in us, each of all five names; and a
+// routedSite is a node that checks three backends: b1 in eu, b2 and b3 in us, each for all five names. It has a
 // database of cities.
 type routedSite struct {
 	*site
@@ -73,7 +73,7 @@ func startRouted(t *testing.T) *routedSite {
 	return r
 }
 
-// replace puts another database file in the place of the one before, as an update does.
+// replace replaces the database file, as an update does.
 func (r *routedSite) replace(t *testing.T, file string) {
 	t.Helper()
 	content := testbed.Read(t, testbed.Databases+file)
@@ -83,7 +83,7 @@ func (r *routedSite) replace(t *testing.T, file string) {
 	}
 }
 
-// ask asks for a name as a resolver that serves a client network, and returns who is answered and the scope.
+// ask queries a name as a resolver for a client network, and returns the address and the scope.
 func (r *routedSite) ask(name, client string) (backend string, scope uint8, err error) {
 	network := netip.MustParsePrefix(client)
 	m := new(dns.Msg).SetQuestion(routedName(name)+".", dns.TypeA)
@@ -116,8 +116,8 @@ func (r *routedSite) ask(name, client string) (backend string, scope uint8, err 
 	return r.Backends[i].Name, scope, nil
 }
 
-// answers waits until 20 answers in a row have just the wanted backends, or any if none is named, and returns them by
-// client and the scope.
+// answers waits until 20 consecutive answers contain exactly the expected backends, or any backends if none are given.
+// It returns them by client, and the scope.
 func (r *routedSite) answers(t *testing.T, name, client, want string, bound time.Duration) (scope uint8) {
 	t.Helper()
 	testbed.Until(t, max(bound, testbed.StartBound), fmt.Sprintf("%s to be answered %q for %s", name, want, client),
@@ -143,8 +143,8 @@ func (r *routedSite) answers(t *testing.T, name, client, want string, bound time
 	return scope
 }
 
-// Where a client is decides who answers it, the scope says for whom that holds, and a database that is replaced is
-// followed; a broken one is not.
+// The client location determines the answer, and the scope is the range of clients with this answer. The node uses a
+// replaced database, and ignores an invalid database.
 //
 // Fault 33.
 func TestRouting_GeolocationByARealDatabase(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// An agent's backend that is a host name is, on a node, each of the addresses that a real Knot has for it.
+// If an agent's backend is a host name, a node has one backend for each address that a real Knot returns for the name.
 func TestTarget_AnAgentReportsTheAddressesOfAHostName(t *testing.T) {
 	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: testbed.AppName, RoutingAlgorithm: "weighted",
 		Regions: []string{"eu"}, TTL: 1})

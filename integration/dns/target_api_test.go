@@ -15,21 +15,21 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// override declares an address healthy, so that it serves though no check reaches it.
+// override sets an override of healthy for an address, so that it serves although no check reaches it.
 func override(t *testing.T, n *harness.Node, address string) error {
 	_, err := n.Client.SetOverride(t.Context(), testbed.AppName, address, api.OverrideRequest{Healthy: new(true),
 		Reason: "test"})
 	return err
 }
 
-// named changes the domain to answer with the host names of its servers.
+// named changes the domain so that it answers with the host names of its servers.
 func named(t *testing.T, n *harness.Node) error {
 	_, err := n.Client.ChangeDomain(t.Context(), testbed.AppName, api.DomainChange{"answer": "cname"})
 	return err
 }
 
-// A server by host name that one node's API is told of is resolved by both, also after a restart, follows the addresses
-// that a real Knot has for it, and goes from both.
+// Both nodes resolve a server with a host name that one node's API has created, also after a restart. They follow the
+// addresses that a real Knot returns, and both delete the server.
 func TestTarget_OfTheAPIReachesTheOtherNode(t *testing.T) {
 	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: testbed.AppName, RoutingAlgorithm: "weighted",
 		Regions: []string{"eu"}, TTL: 1})

@@ -17,10 +17,10 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// targetBound is the promised time until a node follows a change that its resolver has.
+// targetBound is the promised time until a node uses a change of its resolver's data.
 const targetBound = time.Minute
 
-// knot is a real Knot that serves one zone, whose records change.
+// knot is a real Knot that serves one zone with changing records.
 type knot struct {
 	at         netip.AddrPort
 	conf, zone string
@@ -63,7 +63,7 @@ zone:
 	return nil
 }
 
-// write writes the zone with records of the one name in it.
+// write writes the zone with records of a single name.
 func (k *knot) write(t *testing.T, records ...string) {
 	t.Helper()
 	k.serial++
@@ -75,7 +75,7 @@ func (k *knot) write(t *testing.T, records ...string) {
 	testbed.Write(t, k.zone, 0o600, text)
 }
 
-// change has Knot serve other records, and returns when it does.
+// change makes Knot serve other records, and returns when Knot serves them.
 func (k *knot) change(t *testing.T, records ...string) {
 	t.Helper()
 	k.write(t, records...)
@@ -105,8 +105,8 @@ func (k *knot) serves(t *testing.T) (alive bool) {
 	return alive
 }
 
-// A server that is a host name has the addresses that a real Knot has for it: those that come and go, 1 000 of them,
-// none while it is dead, and none where no backend may be.
+// A server with a host name has the addresses that a real Knot returns: added and removed addresses, 1 000 addresses,
+// no new address while Knot is down, and no address that is forbidden for a backend.
 func TestTarget_FollowsTheAddressesOfAHostName(t *testing.T) {
 	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: testbed.AppName, RoutingAlgorithm: "weighted",
 		Regions: []string{"eu"}, TTL: 1})

@@ -18,10 +18,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// While backends die and come back, what the API explains is what DNS answers: whoever it gives a share is answered,
-// and nobody else, whenever nothing has changed between the two looks; and a backend that is down is excluded by its
-// reason, with what would be if it were up. The same is told by gslbctl and by DNS itself, and of real answers
-// afterwards.
+// While backends fail and recover, the explanation of the API agrees with DNS: exactly the backends with a share are in
+// the answers, provided that no change occurs between the two requests. A backend that is down is excluded with its
+// reason, and with the answer if it were up. gslbctl and the explanation over DNS agree, and so do the explanations of
+// previous answers.
 func TestWhy_TheExplanationIsWhatIsAnsweredWhileHealthChanges(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
@@ -51,7 +51,7 @@ func TestWhy_TheExplanationIsWhatIsAnsweredWhileHealthChanges(t *testing.T) {
 	s.decisionsTellTheStory(t, n, began)
 }
 
-// explainedAlike compares answers with explanations for a while, and returns how many.
+// explainedAlike compares answers with explanations for a while, and returns their number.
 func (s *site) explainedAlike(t *testing.T, n *harness.Node, span time.Duration) (compared int) {
 	t.Helper()
 	for end := time.Now().Add(span); time.Now().Before(end); {
@@ -101,8 +101,8 @@ func (s *site) explainsTheLossOf(t *testing.T, n *harness.Node, b *harness.Backe
 	return nil
 }
 
-// whySays wants the explanation by DNS to tell of a backend, of both transports; and nobody who would validate it gets
-// one.
+// whySays checks that the explanation over DNS contains a backend, for both transports. A validating client receives no
+// explanation.
 func whySays(t *testing.T, n *harness.Node, backend string) {
 	t.Helper()
 	for _, network := range []string{"udp", "tcp"} {
@@ -122,7 +122,8 @@ func whySays(t *testing.T, n *harness.Node, backend string) {
 	}
 }
 
-// gslbctlSays wants gslbctl to tell of a backend, and its exit codes to tell whether there is an answer.
+// gslbctlSays checks that gslbctl's output contains a backend, and that its exit code reports whether there is an
+// answer.
 func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
 	t.Helper()
 	b := testbed.Binaries(t)
@@ -136,8 +137,8 @@ func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
 	}
 }
 
-// decisionsTellTheStory: of the real answers since, the sample has every backend, flows count all, and a reload ends
-// the sampling.
+// decisionsTellTheStory checks the record of the answers since a time: the sample contains every backend, the flows
+// count all answers, and a reload ends the sampling.
 func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.Time) {
 	t.Helper()
 	var list api.RoutingDecisionList

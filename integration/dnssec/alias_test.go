@@ -15,7 +15,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// elsewhere serves addresses of host names that are no business of the node, by UDP.
+// elsewhere serves addresses of host names outside the node, over UDP.
 func elsewhere(t *testing.T, addresses map[string]string) net.Addr {
 	t.Helper()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -41,8 +41,8 @@ func elsewhere(t *testing.T, addresses map[string]string) net.Addr {
 	return socket.LocalAddr()
 }
 
-// Names whose answers are names of targets: those follow the health of the targets' addresses, and validators find them
-// secure, followed inside the zone and outside.
+// Answers with target names follow the health of the targets' addresses. Validators find them secure, for targets
+// inside and outside the zone.
 func TestDNSSEC_AnswersThatAreNamesAreSecure(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestDNSSEC_AnswersThatAreNamesAreSecure(t *testing.T) {
 	}
 }
 
-// refusesBeside adds a record beside an alias to the configuration, and wants it told by --validate.
+// refusesBeside adds a record at the name of an alias to the configuration, and checks that --validate reports it.
 func refusesBeside(t *testing.T, n *harness.Node) {
 	t.Helper()
 	testbed.Write(t, n.Path+".zone", 0o600, "app TXT beside\n")
@@ -122,8 +122,8 @@ func refusesBeside(t *testing.T, n *harness.Node) {
 		"dns.zones[0].file", "overwatch.yaml.zone:1", "is a domain with answer: cname", "remove the record")
 }
 
-// aliasSite returns a node whose names are answered with names of hosts elsewhere, and with that of the node itself,
-// and a validator.
+// aliasSite returns a node with names that answer with host names outside the node and with the name of the node, and a
+// validator.
 func aliasSite(t *testing.T, denial string) (*testbed.Site, *signed.Resolver) {
 	t.Helper()
 	s := testbed.NewSite(t, 1, 2)

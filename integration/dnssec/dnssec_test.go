@@ -20,7 +20,7 @@ import (
 
 var bothDenials = []string{"nsec", "nsec3"}
 
-// I4: what the node answers, a stranger's validator believes, knowing nothing but the DS record.
+// I4: an independent validator with only the DS record accepts the answers of the node.
 func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 	}
 }
 
-// hasRecord waits until a resolver finds a name's one record of a type, with this data.
+// hasRecord waits until a resolver returns exactly one record of a type for a name, with the given data.
 func hasRecord(t *testing.T, r *signed.Resolver, name string, rtype uint16, data string) {
 	t.Helper()
 	testbed.Until(t, time.Minute, data, func(context.Context) error {
@@ -58,9 +58,9 @@ func hasRecord(t *testing.T, r *signed.Resolver, name string, rtype uint16, data
 	})
 }
 
-// Validators whose clocks are off by hours either way, or the node's clock jumped before it signed, which is the same,
-// believe every answer: unbound is told another time and to allow for no skew. By clocks that are off by days, nothing
-// is believed.
+// Validators with clocks that are wrong by hours in either direction accept every answer. This is equivalent to a jump
+// of the node's clock before signing. unbound gets another time and no tolerance. With clocks that are wrong by days,
+// no answer is accepted.
 func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 	t.Parallel()
 	_, n := signed.Site(t, "nsec")
@@ -83,7 +83,7 @@ func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 	}
 }
 
-// delvAll has delv look at one name of each kind.
+// delvAll makes delv validate one name of each kind.
 func delvAll(t *testing.T, n *harness.Node) {
 	t.Helper()
 	delv(t, n, "_sip._tcp."+testbed.OtherName+" SRV", testbed.OtherName+" HTTPS", testbed.AppName+" A", testbed.AppName+" TXT", "q.wild."+testbed.ZoneName+" A",
@@ -92,7 +92,7 @@ func delvAll(t *testing.T, n *harness.Node) {
 		"nx."+testbed.ChildZone+" A")
 }
 
-// delv, which shares no code with unbound, asks the questions, each a name and a type.
+// delv, which shares no code with unbound, queries the given names and types.
 func delv(t *testing.T, n *harness.Node, questions ...string) {
 	t.Helper()
 	program, ds := testbed.Judge(t, "delv"), signed.DS(t, n)
@@ -110,7 +110,7 @@ func delv(t *testing.T, n *harness.Node, questions ...string) {
 	}
 }
 
-// drillChases has ldns follow the signatures of an answer up to the zone's key.
+// drillChases makes ldns follow the signatures of an answer to the zone's key.
 func drillChases(t *testing.T, n *harness.Node) {
 	t.Helper()
 	program, ds := testbed.Judge(t, "drill"), signed.DS(t, n)
@@ -124,7 +124,7 @@ func drillChases(t *testing.T, n *harness.Node) {
 	}
 }
 
-// Answers stay secure while backends come and go, and while the node is killed and started again.
+// Answers stay secure while backends fail and recover, and while the node is killed and restarted.
 func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 	t.Parallel()
 	for _, denial := range bothDenials {
@@ -169,9 +169,9 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 	}
 }
 
-// The specification's way to a new key: delete the files, restart, publish the new DS. With the old DS, answers are
-// bogus; with the new one, secure. A backup of the old key, restored beside the running node, makes them secure with
-// either.
+// The procedure of the specification for a new key: delete the files, restart, publish the new DS. With the old DS,
+// answers are bogus; with the new DS, they are secure. A backup of the old key, restored while the node runs, makes
+// them secure with either DS.
 func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 	t.Parallel()
 	_, n := signed.Site(t, "nsec")

@@ -23,7 +23,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// unsigned names an RRset of a section that no signature of one of the keys covers, "" if there is none.
+// unsigned returns the name of an RRset of a section without a valid signature by one of the keys, or "".
 func unsigned(section []dns.RR, keys []*dns.DNSKEY) string {
 	for _, rr := range section {
 		h := rr.Header()
@@ -45,8 +45,8 @@ func unsigned(section []dns.RR, keys []*dns.DNSKEY) string {
 	return ""
 }
 
-// Every RRset of every answer to a query with DO is signed, the truncated ones over TCP; without DO none is; AD is
-// never set.
+// Every RRset of every answer to a query with DO is signed; truncated answers are repeated over TCP. Without DO no
+// RRset is signed. AD is never set.
 func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
@@ -96,10 +96,10 @@ func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 	}
 }
 
-// faultOf are the marks that dnsviz print puts to what is wrong, or doubtful.
+// faultOf are the marks of dnsviz print for errors and warnings.
 var faultOf = regexp.MustCompile(`(?m)^\s*([EW]:.*|.*\[[^]]*[!?-][^]]*\].*)$`)
 
-// dnsviz looks at the names, from a zone's key as trust anchor, and lists what is wrong.
+// dnsviz validates the names with a zone's key as trust anchor, and lists the errors.
 func dnsviz(t *testing.T, n *harness.Node, key string, names ...string) (faults []string, said string) {
 	t.Helper()
 	program, dir := testbed.Judge(t, "dnsviz"), t.TempDir()
@@ -138,7 +138,7 @@ func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
 	}
 }
 
-// walkZone lists a zone as anybody can with NSEC: from name to name, and of each the types that its record has.
+// walkZone lists the names of a zone by walking the NSEC chain, and the types of each name's record.
 func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 	t.Helper()
 	of := func(section []dns.RR, owner string, rtype uint16) (set []dns.RR) {
@@ -178,8 +178,7 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 	return nil
 }
 
-// ldns-verify-zone wants the whole zone, which is what walking it gives: each name with one of the answers that it may
-// have.
+// ldns-verify-zone requires the whole zone, which zone walking returns: each name with one of its possible answers.
 func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 	program := testbed.Judge(t, "ldns-verify-zone")
 	_, n := signed.Site(t, "nsec")
@@ -210,8 +209,8 @@ func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 // churnPause is the time between two changes of the random walk.
 const churnPause = 30 * time.Millisecond
 
-// churn changes a site at random until ctx ends, and counts: backends die and return, orders are given and lifted,
-// names come and go.
+// churn changes a site at random until ctx ends, and counts the changes: backends fail and recover, admin states are
+// set and cleared, names are added and removed.
 func churn(ctx context.Context, t *testing.T, s *testbed.Site, n *harness.Node, changes *atomic.Int64) {
 	down, names := make([]bool, len(s.Backends)), map[string]bool{}
 	no := false
@@ -257,8 +256,8 @@ func notThere(err error) bool {
 	return ok && answer.Status == 404
 }
 
-// walk asks random questions of resolvers until meanwhile has returned, and until so many answers were proven. It fails
-// for each answer that is bogus.
+// walk sends random queries to resolvers until meanwhile has returned and the given number of answers were validated.
+// It fails for each bogus answer.
 func walk(t *testing.T, what string, names []string, resolvers []*signed.Resolver, proofs int64, meanwhile func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), walkBound)
@@ -304,9 +303,9 @@ func walk(t *testing.T, what string, names []string, resolvers []*signed.Resolve
 // walkBound is the time limit of a walk, on any machine.
 const walkBound = 2 * time.Minute
 
-// Thousands of random questions while health, orders and names change at random; then the same while a peer starts that
-// has keys of its own, which are imported, and while the node is killed and comes back. Each answer is one that a
-// validator believes, be it one that remembers keys as long as it may or one that remembers nothing.
+// Thousands of random queries while health, admin states and names change at random. Then the same while a peer with
+// its own keys starts, so that the keys are imported, and while the node is killed and restarted. Validators accept
+// each answer: a validator that caches keys for their TTL, and a validator without a cache.
 func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 	t.Parallel()
 	const proofs = 1000

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// With one service its agent has all that the nodes' secret would be derived from. It gets no key, the node says so,
-// and serves.
+// With a single service, its agent knows all input of the derived secret. The agent receives no key. The node reports
+// this and continues to serve.
 func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 1)
@@ -43,8 +43,8 @@ func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 	}
 }
 
-// With two services what is derived is a secret until an agent has proved both, and then no more, even when its pin is
-// deleted.
+// With two services, the derived secret is used until an agent has proved both services, and never again, even after
+// its pin is deleted.
 func TestKeySync_AnAgentThatProvesAllServicesEndsTheExchange(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 1)

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Nodes that only have peers list one another as gossip does, with status and round-trip time, also when one has come
-// later and when it is started again.
+// Nodes with peers and without seeds list each other as with gossip, with status and round-trip time. This includes
+// nodes that start later or restart.
 func TestKeySync_PeersGossipWithoutSeeds(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 2, 0)

@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// recorder is a proxy between a node and a peer: it passes everything on, and keeps it.
+// recorder is a proxy between a node and a peer that forwards and records all data.
 type recorder struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -54,7 +54,7 @@ func record(t *testing.T, to *harness.Node) *recorder {
 	return r
 }
 
-// startLiar answers as one who means ill, in another way each time.
+// startLiar answers like a malicious node, in a different way for each request.
 func startLiar(t *testing.T) string {
 	var turn atomic.Int64
 	ways := []http.HandlerFunc{
@@ -92,7 +92,7 @@ func startLiar(t *testing.T) string {
 	return s.URL
 }
 
-// nothingLeaks looks for private keys in what crossed the network and in all that the API tells, and repeats requests.
+// nothingLeaks searches for private keys in the recorded data and in all answers of the API, and repeats requests.
 func nothingLeaks(t *testing.T, s *testbed.Site, tap *recorder) {
 	t.Helper()
 	var secrets [][]byte

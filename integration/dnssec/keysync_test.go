@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// keySite returns three nodes that exchange keys, none of which is started.
+// keySite returns three stopped nodes that exchange keys.
 func keySite(t *testing.T) (*testbed.Site, *recorder) {
 	t.Helper()
 	s := testbed.NewSite(t, 3, 0)
@@ -40,8 +40,8 @@ func keySite(t *testing.T) (*testbed.Site, *recorder) {
 	return s, tap
 }
 
-// Three nodes, from nothing through all that may become of one of them.
-// Validators that know the first DS, and remember keys, believe every answer all along.
+// Three nodes start without keys and pass through all failures of a node. Validators that know the first DS, and cache
+// keys, accept every answer.
 //
 // Fault 16.
 // Fault 31.
@@ -75,7 +75,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 			return nil
 		})
 
-	// One is wiped.
+	// A node loses its data.
 	testbed.Stop(t, c)
 	backup := filepath.Join(c.File.DataDir, "..", "backup")
 	if err := os.Rename(c.File.DataDir, backup); err != nil {
@@ -86,7 +86,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Errorf("keys %v after one was wiped, before %v", got, first)
 	}
 
-	// A second key in the directory of one is published and signs everywhere. The API orders the exchange.
+	// A second key in the directory of one node is published and signs on all nodes. The API starts the exchange.
 	testbed.Stop(t, a)
 	keygen(t, a)
 	s.StartNodes(t, a)
@@ -98,7 +98,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	}
 	signed.SameKeys(t, 2, s.Nodes...)
 
-	// One is restored from a backup without that key, after it was killed.
+	// A killed node is restored from a backup without that key.
 	testbed.Kill(t, c)
 	if err := errors.Join(os.RemoveAll(c.File.DataDir), os.Rename(backup, c.File.DataDir)); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	s.StartNodes(t, c)
 	signed.SameKeys(t, 2, s.Nodes...)
 
-	// One has a damaged key file (row 16): a peer's copy mends it.
+	// A node has a damaged key file (row 16). The copy of a peer repairs it.
 	testbed.Stop(t, b)
 	private := testbed.KeyFilesOf(t, b)[0]
 	if err := os.Truncate(private, 30); err != nil {
@@ -127,7 +127,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	nothingLeaks(t, s, tap)
 }
 
-// syncNow makes a node exchange keys at once. A peer may be too late for it where the machine stands still.
+// syncNow makes a node exchange keys immediately. On a stalled machine a peer may answer too late.
 func syncNow(t *testing.T, n *harness.Node) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, n.Name+" to exchange keys when it is told to", func(ctx context.Context) error {
@@ -139,7 +139,7 @@ func syncNow(t *testing.T, n *harness.Node) {
 	})
 }
 
-// keygen makes a key with BIND's tool.
+// keygen creates a key with BIND's tool.
 func keygen(t *testing.T, n *harness.Node) { keygenFor(t, n, testbed.ZoneName) }
 
 // keygenFor is keygen for several zones.
@@ -158,7 +158,7 @@ func keygenFor(t *testing.T, n *harness.Node, zones ...string) {
 	}
 }
 
-// delvSOA has delv look at one answer of a node.
+// delvSOA makes delv validate one answer of a node.
 func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 	t.Helper()
 	anchors := filepath.Join(t.TempDir(), "anchors")
@@ -172,7 +172,8 @@ func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 	}
 }
 
-// checkChain has gslbctl say the same: with the right DS secure, with another bogus, and without a server nothing.
+// checkChain checks that gslbctl agrees: secure with the correct DS, bogus with another DS, and an error without a
+// server.
 func checkChain(t *testing.T, s *testbed.Site, ds api.DSRecord) {
 	t.Helper()
 	b := testbed.Binaries(t)

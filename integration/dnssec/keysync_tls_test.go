@@ -15,8 +15,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Nodes whose API is https of a private authority, and wants a certificate of its clients, exchange keys. One that does
-// not know the authority, or shows no certificate, gets none and says why; a file that cannot be used stops the start.
+// Nodes exchange keys over https with a private certificate authority and client certificates. A node that does not
+// trust the authority, or has no client certificate, receives no keys and reports the reason. An unusable file prevents
+// the start.
 func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 3, 0)

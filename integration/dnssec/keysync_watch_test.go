@@ -16,14 +16,14 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// watcher asks validating resolvers all along, one for each node, which remember keys as long as they may.
+// watcher continuously queries validating resolvers, one for each node. They cache keys for their TTL.
 type watcher struct {
 	t      *testing.T
 	secure atomic.Int64
 	bogus  atomic.Int64
 }
 
-// watchKeys begins to watch; the returned function ends it and fails the test for each answer that was bogus.
+// watchKeys starts to watch. The returned function ends the watch and fails the test for each bogus answer.
 func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func()) {
 	t.Helper()
 	w := &watcher{t: t}

@@ -1,5 +1,5 @@
-// Package dnssec_test holds what a node signs against validators that know its DS record alone, and the exchange of
-// keys between nodes.
+// Package dnssec_test tests the signatures of a node with validators that know only its DS record, and the key exchange
+// between nodes.
 package dnssec_test
 
 import (

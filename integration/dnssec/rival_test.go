@@ -20,7 +20,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// rivalZone has every shape that a zone of ours can have, and types that nobody thought of.
+// rivalZone has every possible shape of our zones, and unusual types.
 const rivalZone = "d.test."
 
 var rivalRecords = append([]string{
@@ -62,17 +62,17 @@ var rivalTypes = []uint16{
 	dns.TypeCDNSKEY, dns.TypeDS, dns.TypeNSEC3PARAM, 65400, 731, 1234,
 }
 
-// startKnot serves a zone file with Knot, which signs it as we do: one key, and the same way to deny.
+// startKnot serves a zone file with Knot, which signs like gslb: one key, and the same method of denial.
 func startKnot(t *testing.T, zoneFile, denial string) netip.AddrPort {
 	t.Helper()
 	at, _ := startKnotOf(t, rivalZone, zoneFile, denial)
 	return at
 }
 
-// startKnotOf is startKnot for any zone. It returns Knot's configuration too, by which knotc finds it.
+// startKnotOf is startKnot for any zone. It also returns the path of Knot's configuration for knotc.
 func startKnotOf(t *testing.T, zone, zoneFile, denial string) (at netip.AddrPort, config string) {
 	t.Helper()
-	// which is short, as the path of a socket has to be
+	// short, because the path of a socket is limited
 	program, dir := testbed.Judge(t, "knotd"), testbed.NewCluster(t, harness.Fast()).Dir
 	file := filepath.Join(dir, "zone")
 	testbed.Write(t, file, 0o600, zoneFile)
@@ -121,7 +121,7 @@ zone:
 	return at, ""
 }
 
-// knotServes waits until Knot answers, signed. It says false if the program has ended.
+// knotServes waits until Knot returns signed answers. It returns false if the program has ended.
 func knotServes(t *testing.T, at netip.AddrPort, zone string, ended <-chan struct{}) (alive bool) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, "knotd", func(ctx context.Context) error {
@@ -145,8 +145,8 @@ func knotServes(t *testing.T, at netip.AddrPort, zone string, ended <-chan struc
 	return alive
 }
 
-// comparable returns a response as far as two servers with keys of their own agree: the code, AA, and the records of
-// answer and authority section, without the NS records that one may add to a positive answer.
+// comparable returns the parts of a response in which two servers with different keys agree: the code, AA, and the
+// records of the answer and authority sections, without NS records, which a server may add to a positive answer.
 func comparable(m *dns.Msg) string {
 	lines := []string{fmt.Sprintf("%s aa=%t tc=%t", dns.RcodeToString[m.Rcode], m.Authoritative, m.Truncated)}
 	for prefix, section := range map[string][]dns.RR{"": m.Answer, "| ": m.Ns} {
@@ -174,7 +174,7 @@ func comparable(m *dns.Msg) string {
 	return strings.Join(lines, "\n")
 }
 
-// rivalNames returns the names of the zone, all above them, and such as are not there.
+// rivalNames returns the names of the zone, all names above them, and missing names.
 func rivalNames(random *rand.Rand) (names []string) {
 	there := map[string]bool{}
 	for _, line := range rivalRecords {
@@ -200,9 +200,9 @@ func rivalNames(random *rand.Rand) (names []string) {
 
 var manyQuestions = flag.Int("questions", 1500, "number of questions to both servers")
 
-// A server that another team wrote answers the same, over the same zone: every kind of name and type, wildcards, empty
-// non-terminals, aliases, with and without DO, by NSEC, and by NSEC3 after `gslbctl import bind` of the same zone
-// file. What they may do differently is left out by comparable. -questions asks more.
+// An independent DNS server returns the same answers for the same zone: every kind of name and type, wildcards, empty
+// non-terminals, aliases, with and without DO, with NSEC, and with NSEC3 after `gslbctl import bind` of the same zone
+// file. comparable omits permitted differences. -questions increases the number of queries.
 func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 	t.Parallel()
 	questions := *manyQuestions

@@ -21,14 +21,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// chainParent is the parent of the zones whose keys are changed.
+// chainParent is the parent of the zones with key rollovers.
 const chainParent = "gslb.test."
 
-// chainTTL is the TTL, in seconds, of what validators keep in this test.
+// chainTTL is the TTL, in seconds, of the data that validators cache in this test.
 const chainTTL = 1
 
-// knotParent is a signed parent zone that Knot serves. It follows the CDS records of its children as a registry does:
-// Knot itself asks for none.
+// knotParent is a signed parent zone that Knot serves. It follows the CDS records of its children as a registry does,
+// because Knot does not query them.
 type knotParent struct {
 	at      netip.AddrPort
 	control func(ctx context.Context, args ...string) error
@@ -60,7 +60,7 @@ func startKnotParent(t *testing.T, children []string) *knotParent {
 	return p
 }
 
-// put replaces the DS records of a child in one transaction; none take the place of those that it has.
+// put replaces the DS records of a child in one transaction. Without records it deletes them.
 func (p *knotParent) put(ctx context.Context, child string, records ...string) error {
 	if p.has[child] == strings.Join(records, "; ") {
 		return nil
@@ -82,7 +82,7 @@ func (p *knotParent) put(ctx context.Context, child string, records ...string) e
 	return nil
 }
 
-// follow puts what a node offers by CDS records into the parent zone.
+// follow copies the CDS records of a node to the parent zone as DS records.
 func (p *knotParent) follow(ctx context.Context, n *harness.Node, child string) error {
 	reply, err := askTCP(ctx, n.DNS.String(), child+".", dns.TypeCDS)
 	if err != nil {
@@ -103,8 +103,8 @@ func (p *knotParent) follow(ctx context.Context, n *harness.Node, child string) 
 	return p.put(ctx, child, records...)
 }
 
-// chainJudges are validators that trust the parent's key: unbound and BIND's named, which keep what they hear, and
-// BIND's delv, which takes from unbound's cache what that holds, unchecked.
+// chainJudges are validators that trust the parent's key: unbound and BIND's named, which cache answers, and BIND's
+// delv, which uses unbound's cache without validation by unbound.
 type chainJudges struct {
 	unbound       *signed.Resolver
 	named         *signed.Resolver
@@ -134,8 +134,8 @@ func startChainJudges(t *testing.T, p *knotParent, zones []string, nodes []*harn
 	return j
 }
 
-// look lets every validator ask for names that are there, and for names that are not. It returns an error if one
-// believes an answer bogus. A machine that is too busy to answer breaks nothing.
+// look makes every validator query existing and missing names. It returns an error if a validator finds an answer
+// bogus. A timeout of a busy machine is no error.
 func (j *chainJudges) look(ctx context.Context, zone string) error {
 	j.asked++
 	for name, kind := range map[string]uint16{zone: dns.TypeSOA, "ow-1." + zone: dns.TypeA, "nx." + zone: dns.TypeA,
@@ -166,7 +166,7 @@ func (j *chainJudges) look(ctx context.Context, zone string) error {
 	return nil
 }
 
-// rollOf returns the roll of a zone as a node reports it.
+// rollOf returns the rollover of a zone as a node reports it.
 func rollOf(ctx context.Context, n *harness.Node, zone string) (api.Roll, error) {
 	list, err := n.Client.Rolls(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func rollOf(ctx context.Context, n *harness.Node, zone string) (api.Roll, error)
 	return list.Rolls[at], nil
 }
 
-// startBelowKnot starts three nodes that have one key of each zone, and their parent, which knows these keys.
+// startBelowKnot starts three nodes with one key for each zone, and their parent with the DS records of these keys.
 func startBelowKnot(t *testing.T, zones []string) (parent *knotParent, s *testbed.Site) {
 	t.Helper()
 	for _, tool := range []string{"knotd", "knotc", "unbound", "named", "delv"} {
@@ -220,16 +220,16 @@ func startBelowKnot(t *testing.T, zones []string) (parent *knotParent, s *testbe
 	return parent, s
 }
 
-// Three nodes change the keys of four zones at a time: as usual, to another algorithm, urgently, and one is taken back.
-// Knot serves the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, unbound
-// and BIND, with the parent's key as their only anchor, find each answer secure all along; at the end, with the DS
-// record of a key that nobody has, none.
+// Three nodes roll the keys of four zones concurrently: a usual rollover, a change of the algorithm, an emergency
+// rollover, and a cancelled rollover. Knot serves the signed parent zone, and a registry follows the CDS records. Two
+// independent validators, unbound and BIND, with the parent's key as their only anchor, find each answer secure
+// throughout. At the end, with the DS record of an unknown key, they find no answer secure.
 func TestRoll_StaysSecureBelowKnotForUnboundAndDelv(t *testing.T) {
 	t.Parallel()
 	const plain, algorithm, urgent, back = testbed.ZoneName, "algorithm.gslb.test", "urgent.gslb.test", "back.gslb.test"
 	zones := []string{plain, algorithm, urgent, back}
 	parent, s := startBelowKnot(t, zones)
-	// Where the nodes' configurations name different algorithms, none changes one by itself.
+	// If the nodes' configurations name different algorithms, no node changes its algorithm automatically.
 	s.Nodes[2].File.Overwatch.DNSSEC.Algorithm = "ED25519"
 	if err := s.Nodes[2].WriteFile(); err != nil {
 		t.Fatal(err)

@@ -18,14 +18,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The times of these tests, instead of hours.
+// Times of these tests, which replace times of hours.
 const (
 	rollTTL    = 2 // of what the nodes make at an apex, of denials, and of the parent's DS records
 	rollMargin = 3 * time.Second
 	rollBound  = 2 * time.Minute // that only a hang reaches
 )
 
-// registry is the parent of a zone: two servers, the second of which is late, that follow the CDS records of a node.
+// registry is the parent of a zone: two servers that follow the CDS records of a node. The second server is late.
 type registry struct {
 	zone string
 	mu   sync.Mutex
@@ -60,7 +60,8 @@ func startRegistry(t *testing.T, zone string) *registry {
 	return p
 }
 
-// follow copies the DS records of a node's CDS records to the first server, and those that it had to the second.
+// follow copies the CDS records of a node to the first server as DS records, and the previous DS records to the second
+// server.
 func (p *registry) follow(t *testing.T, n *harness.Node) {
 	reply, err := askTCP(t.Context(), n.DNS.String(), p.zone, dns.TypeCDS)
 	if err != nil {
@@ -103,7 +104,7 @@ func askTCP(ctx context.Context, server, name string, kind uint16) (*dns.Msg, er
 	return reply, err
 }
 
-// remembered is an RRset with its signatures as a validator keeps it for its TTL, which begins before it was asked for.
+// remembered is an RRset with its signatures in the cache of a validator. Its TTL starts before the query.
 type remembered struct {
 	set   []dns.RR
 	sigs  []*dns.RRSIG
@@ -139,7 +140,8 @@ func (r *remembered) by(keys []*dns.DNSKEY) bool {
 	})
 }
 
-// validator keeps what the parent and all nodes answer for its whole TTL, and holds each against each.
+// validator caches all answers of the parent and the nodes for their TTL, and validates each answer with all cached
+// data.
 type validator struct {
 	parent            *registry
 	ds, keys, answers []remembered
@@ -196,9 +198,9 @@ func (v *validator) look(ctx context.Context, nodes []*harness.Node) error {
 	return nil
 }
 
-// Three nodes change their key, take it back halfway, and go to another algorithm while one of them is killed and
-// comes back. The parent's second server is late. A validator that keeps all it hears for its whole TTL believes every
-// answer of every node at every moment.
+// Three nodes roll their key, cancel the rollover halfway, and change the algorithm while one of them is killed and
+// restarted. The parent's second server is late. A validator that caches all data for its TTL accepts every answer of
+// every node at any time.
 func TestRoll_ThreeNodesChangeTheirKeyWithoutAGap(t *testing.T) {
 	t.Parallel()
 	s, _ := keySite(t)

@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// wayJudges are the validators of chainJudges, who find a zone secure or provably insecure, and count which.
+// wayJudges are the validators of chainJudges. They count secure and provably insecure zones.
 type wayJudges struct {
 	*chainJudges
 	mu   sync.Mutex
@@ -39,14 +39,15 @@ func (j *wayJudges) forget() {
 	clear(j.seen)
 }
 
-// least returns how often the judges came to a verdict: the number of the judge that did so least often.
+// least returns the lowest number of verdicts of any judge.
 func (j *wayJudges) least(verdict string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return min(j.seen["unbound "+verdict], j.seen["named "+verdict], j.seen["delv "+verdict])
 }
 
-// judge lets a validator ask, and notes its verdict. bogus tells a failure to answer from an answer that is refused.
+// judge makes a validator send a query, and records its verdict. bogus distinguishes a rejected answer from a missing
+// answer.
 func (j *wayJudges) judge(who string, r *signed.Resolver, bogus func(string, uint16) (bool, error), name string,
 	kind uint16) error {
 	reply, err := r.Ask(name, kind)
@@ -64,8 +65,8 @@ func (j *wayJudges) judge(who string, r *signed.Resolver, bogus func(string, uin
 	return nil
 }
 
-// look lets every validator ask for names that are there, and for names that are not. The error names those that
-// believe an answer bogus.
+// look makes every validator query existing and missing names. The error names the validators that find an answer
+// bogus.
 func (j *wayJudges) look(ctx context.Context, zone string) error {
 	j.asked++
 	for name, kind := range map[string]uint16{zone: dns.TypeSOA, "ow-1." + zone: dns.TypeA, "nx." + zone: dns.TypeA,
@@ -90,10 +91,10 @@ func (j *wayJudges) look(ctx context.Context, zone string) error {
 	return nil
 }
 
-// A zone of three nodes goes unsigned and is signed again, is told to go unsigned and told otherwise, while Knot
-// serves the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, unbound and
-// BIND, with the parent's key as their only anchor, find it secure, then insecure, then secure, and bogus never. A
-// node that is killed while the zone is unsigned comes back without signatures.
+// A zone of three nodes becomes unsigned and is signed again. A further transition to unsigned is cancelled. Knot
+// serves the signed parent zone, and a registry follows the CDS records. Two independent validators, unbound and BIND,
+// with the parent's key as their only anchor, find the zone secure, then insecure, then secure, and never bogus. A node
+// that is killed while the zone is unsigned restarts without signatures.
 func TestWay_SecureThenInsecureThenSecureBelowKnotForUnboundAndDelv(t *testing.T) {
 	t.Parallel()
 	const zone = testbed.ZoneName
@@ -186,7 +187,7 @@ func TestWay_SecureThenInsecureThenSecureBelowKnotForUnboundAndDelv(t *testing.T
 	at(api.RollToSigned, api.RollDone)
 	found("secure")
 
-	// A node dies. Where an operator says so at each stage, the others go unsigned without it.
+	// A node fails. If an operator forces each stage, the other nodes become unsigned without it.
 	dead, alive := s.Nodes[2], s.Nodes[:2]
 	testbed.Kill(t, dead)
 	turn(alive[0], alive[0].Client.UnsignZone, api.RollToUnsigned)

@@ -13,8 +13,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A domain whose zone holds nothing else can be unsigned and signed again through the API; a validating resolver
-// believes it each time, since the zone above proves whether the zone is signed. A name in a zone with others cannot.
+// A domain that is the only content of its zone can become unsigned and signed through the API. A validating resolver
+// accepts it in both states, because the parent zone proves whether the zone is signed. A name in a zone with other
+// names cannot become unsigned.
 func TestUnsigned_ADomainAloneInItsZone(t *testing.T) {
 	s, n := signed.Prepared(t, "nsec")
 	const name = "www." + testbed.ChildZone
@@ -88,7 +89,7 @@ func TestUnsigned_ADomainAloneInItsZone(t *testing.T) {
 			t.Errorf("%s: %v", refused.Text("name"), err)
 		}
 	}
-	// A file that puts a signed domain beside it takes no name away: the zone is signed.
+	// A file that adds a signed domain to the zone removes no name: the zone is signed.
 	beside := n.File.Domains[0]
 	beside.Name = "other." + testbed.ChildZone
 	n.File.Domains = append(n.File.Domains, beside)

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// A signed answer is validated as a resolver does it: from the published DS to the zone's key, and from that to each
-// RRset. This needs no other program, so that everybody can run it; those of others judge in the tests beside it.
+// A signed answer is validated as a resolver does it: from the published DS to the zone's key, and from the key to each
+// RRset. The test needs no other program, so every developer can run it. The other tests use independent validators.
 func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 	s, n := signed.Site(t, "nsec")
 	published := signed.DS(t, n)

@@ -16,8 +16,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// A zone file is served beside the steered names, signed as they are; one that does not go with them is refused with
-// every line that is wrong, and what was answered stays.
+// The node serves a zone file with signatures, in addition to the load-balanced names. It rejects a conflicting zone
+// file with all invalid lines, and keeps its previous answers.
 func TestDNSSEC_AZoneFileIsServedSigned(t *testing.T) {
 	s, n := signed.Site(t, "nsec")
 	folder := filepath.Dir(n.Path)
@@ -76,7 +76,7 @@ $INCLUDE more.zone
 	s.NoFailures(t, n, s.Began)
 }
 
-// nameFile gives the zone of a node's configuration a zone file.
+// nameFile sets the zone file of the zone in a node's configuration.
 func nameFile(t *testing.T, n *harness.Node, name string) {
 	t.Helper()
 	text, err := os.ReadFile(n.Path)

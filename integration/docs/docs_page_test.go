@@ -16,8 +16,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// TestDocsPage_InABrowser opens the page as a person does: it lists every operation of the document, opens the one that
-// the address names, and the browser asks nobody but the node and finds nothing to complain of.
+// TestDocsPage_InABrowser opens the page in a browser: it lists every operation of the document and opens the operation
+// in the URL. The browser sends requests only to the node and logs no error.
 func TestDocsPage_InABrowser(t *testing.T) {
 	t.Parallel()
 	browser := testbed.Judge(t, "chromium")
@@ -77,8 +77,8 @@ func TestDocsPage_InABrowser(t *testing.T) {
 	}
 }
 
-// open loads a page in a browser and returns it as its script has made it, what the browser logged, and which addresses
-// the page asked for.
+// open loads a page in a browser. It returns the page after its script has run, the log of the browser, and the
+// requested URLs.
 func open(t *testing.T, browser, url, origin string) (page, said string, asked []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)

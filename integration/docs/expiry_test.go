@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Every page and alert names the same number of days before the end of a certificate as the programs go by.
+// Pages, alerts and programs use the same number of days before the end of a certificate.
 func TestDocs_CertificatesAreWarnedOfAlike(t *testing.T) {
 	said := regexp.MustCompile(`(?i)(?:from|certificates? (?:that )?ends? within) (\w+) days(?: before its\s+end)?`)
 	for _, page := range []string{"overwatch/docs/runbooks.md", "overwatch/docs/metrics.md", "overwatch/docs/api.md",

@@ -1,4 +1,4 @@
-// Package docs_test runs what the manuals and runbooks say.
+// Package docs_test executes the manuals and runbooks.
 package docs_test
 
 import (

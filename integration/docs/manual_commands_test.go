@@ -12,7 +12,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Each gslbctl line of a manual, in its text or as an example, is a command that there is, with flags that it has.
+// Each gslbctl line of a manual, in its text or as an example, is an existing command with existing flags.
 func TestManuals_CommandsExist(t *testing.T) {
 	lines := regexp.MustCompile("(?:`|(?m:^ {4}))gslbctl ([a-z][^`#\n]*)")
 	control, tried := testbed.Binaries(t).Control, map[string]string{}
@@ -35,7 +35,8 @@ func TestManuals_CommandsExist(t *testing.T) {
 				r := testbed.Command(t, append(append([]string{control}, words...), "--help")...)
 				usage, tried[line] = r.Output, r.Output
 			}
-			// What is no command of gslbctl is taken for an argument of the one before, whose own usage line is then shown.
+			// An unknown command is treated as an argument of the parent command. The usage line of the parent command is then
+			// shown.
 			before := strings.Join(words[:len(words)-1], " ")
 			if !strings.Contains(usage, "gslbctl "+line) && !strings.Contains(usage, "gslbctl "+before+" <") {
 				t.Errorf("%s: there is no gslbctl %s", path, line)

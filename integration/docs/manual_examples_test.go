@@ -14,8 +14,8 @@ import (
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
-// The examples of each role's manual, laid over each other in their order, are a configuration that its program takes.
-// Those of its other pages have nothing that no program replaces.
+// The examples of each role's manual, merged in their order, are a valid configuration. The examples of its other pages
+// contain no deprecated key.
 func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 	t.Parallel()
 	b := testbed.Binaries(t)
@@ -56,7 +56,7 @@ func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 	}
 }
 
-// The whole files of agents in the manuals keep their state where the package's service may write.
+// The complete configuration files of agents in the manuals use a data directory that the package's service can write.
 func TestManuals_AgentsWriteWhereTheirServiceMay(t *testing.T) {
 	t.Parallel()
 	state := regexp.MustCompile(`(?m)^StateDirectory=(.+)$`).FindStringSubmatch(
@@ -88,7 +88,7 @@ func TestManuals_AgentsWriteWhereTheirServiceMay(t *testing.T) {
 	}
 }
 
-// fillSecrets puts secrets where a manual says so.
+// fillSecrets inserts secrets at the placeholders of a manual.
 func fillSecrets(text string) string {
 	key := strings.NewReplacer("put the gossip key here", harness.NewGossipKey(),
 		"32 octets in base64, the same on all nodes", harness.NewGossipKey())

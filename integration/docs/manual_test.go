@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Each role's manual has every metric that the role serves, and the node's has no other.
+// Each role's manual contains every metric of the role, and the node's manual contains no other metric.
 func TestManuals_HaveEveryMetric(t *testing.T) {
 	s := testbed.NotifiedSite(t, 1, 1)
 	for path, at := range map[string]netip.AddrPort{"../../overwatch/docs/metrics.md": s.Nodes[0].Prom,
@@ -28,8 +28,8 @@ func TestManuals_HaveEveryMetric(t *testing.T) {
 			}
 		}
 		for name := range documented {
-			// Some metrics of an agent appear with the first event, since their labels are only known then; those of peers and
-			// of the cluster's name where there are any.
+			// Some metrics of an agent appear with the first event, because their labels are unknown before it. Metrics of peers
+			// and of the cluster's name appear only if there are any.
 			if !served[name] && at == s.Nodes[0].Prom && !strings.HasPrefix(name, "gslb_replication_peer_") &&
 				name != "gslb_overwatch_cluster_info" {
 				t.Errorf("%s has %s, which is not served", path, name)
@@ -38,7 +38,7 @@ func TestManuals_HaveEveryMetric(t *testing.T) {
 	}
 }
 
-// families returns the names of the metrics of ours that are served at an address.
+// families returns the names of our metrics at an address.
 func families(t *testing.T, at netip.AddrPort) map[string]bool {
 	t.Helper()
 	resp, err := http.Get("http://" + at.String() + "/metrics")

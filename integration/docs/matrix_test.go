@@ -72,7 +72,7 @@ func readFaults(t *testing.T, file string, faults map[int]*fault) {
 		if !is || !strings.HasPrefix(f.Name.Name, "Test") {
 			continue
 		}
-		// The end of a text can be the begin of the next fault.
+		// The end of a text can be the start of the next fault.
 		for text := f.Doc.Text(); ; {
 			m := line.FindStringSubmatchIndex(text)
 			if m == nil {

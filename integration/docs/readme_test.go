@@ -16,7 +16,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The configurations that the README shows are valid with secrets: a node, an agent, and the node with the added block.
+// The configurations in the README are valid after the insertion of secrets: a node, an agent, and the node with the
+// additional block.
 func TestReadme_ConfigurationsValidate(t *testing.T) {
 	b := testbed.Binaries(t)
 	text := testbed.Read(t, "../../README.md")
@@ -30,7 +31,7 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 	dir := t.TempDir()
 	fill := strings.NewReplacer(
 		"put the token here", harness.NewToken(), "put the gossip key here", harness.NewGossipKey(),
-		// A test may use neither these ports nor these directories.
+		// A test must not use these ports and directories.
 		":53\"", "127.0.0.1:0\"", "0.0.0.0:7946", "127.0.0.1:0", "0.0.0.0:8080", "127.0.0.1:0",
 		"put another secret here", harness.NewToken(), "/var/lib/", dir+"/",
 		"{enabled: true}        # on", "{enabled: true, address: 127.0.0.1:0} # on", "{enabled: true}    # on",
@@ -58,7 +59,7 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 	}
 }
 
-// Every test that the pages of this module name exists in this module or in another. "..." or "*" can end a name.
+// Every test that the pages of this module name exists. "..." or "*" can end a name.
 func TestReadme_NamedTestsAreThere(t *testing.T) {
 	pages := testbed.Read(t, "../README.md") + testbed.Read(t, "../coverage.md")
 	var tests []string

@@ -63,8 +63,8 @@ var (
 	tag        = regexp.MustCompile(`/v[0-9X][.0-9XYZ]*$`)
 )
 
-// faults returns what a code span refers to and does not exist. beside is the text around the span, which may name the
-// folder of a command. Angle brackets mark a hypothetical part of a path: only what precedes them is checked.
+// faults returns the missing objects that a code span refers to. beside is the text around the span, which may name the
+// directory of a command. Angle brackets mark a hypothetical part of a path: only the text before them is checked.
 func (r *repository) faults(code, beside string) (list []string) {
 	for word := range strings.FieldsSeq(strings.Trim(code, "`")) {
 		word = strings.Trim(word, "`\"'(),;:")
@@ -103,7 +103,7 @@ func (r *repository) hasPath(name string) bool {
 	})
 }
 
-// hasFile reports whether a file has this name, or a path that ends with it. It may have wildcards.
+// hasFile reports whether a file with this name, or a path with this suffix, exists. It may have wildcards.
 func (r *repository) hasFile(name string) bool {
 	name = path.Clean(strings.TrimLeft(name, "./"))
 	parts := strings.Count(name, "/") + 1
@@ -114,7 +114,7 @@ func (r *repository) hasFile(name string) bool {
 	})
 }
 
-// testFault returns what is wrong with the arguments of go test: no package of that name, or no test that -run selects.
+// testFault returns the fault in the arguments of go test: a missing package, or no test that -run selects.
 func (r *repository) testFault(args []string, beside string) string {
 	var pattern string
 	packages := []string{}
@@ -150,8 +150,9 @@ func (r *repository) testFault(args []string, beside string) string {
 	return fmt.Sprintf("a test that -run %s selects in %v", pattern, packages)
 }
 
-// selectsFolder reports whether a package of the command line may be in a folder. The command may run in any folder
-// above. For the package "." the text around it must name the folder: "cd integration/docs" or "in `integration/docs`".
+// selectsFolder reports whether a package of the command line may be in a directory. The command may run in any parent
+// directory. For the package "." the surrounding text must name the directory: "cd integration/docs" or "in
+// `integration/docs`".
 func selectsFolder(p, dir, beside string) bool {
 	p, recursive := strings.CutSuffix(p, "...")
 	p = strings.Trim(p, "./")
@@ -164,8 +165,8 @@ func selectsFolder(p, dir, beside string) bool {
 	return strings.HasSuffix("/"+dir, "/"+p)
 }
 
-// Paths, make targets and tests that documents name exist. TestManuals_CommandsExist does so for gslbctl. Changelogs
-// are history and may name what has gone.
+// Paths, make targets and tests that documents name exist. TestManuals_CommandsExist checks gslbctl commands.
+// Changelogs may name removed objects.
 func TestDocs_NamedPathsTargetsAndTestsExist(t *testing.T) {
 	r := readRepository(t)
 	for _, file := range r.files {

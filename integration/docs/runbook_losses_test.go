@@ -29,7 +29,7 @@ func preparedRunbook(t *testing.T, nodes, backends int) *runbook {
 	return r
 }
 
-// condition waits until a node lists a condition, or lists it no more.
+// condition waits until a node lists a condition, or no longer lists it.
 func condition(t *testing.T, n *harness.Node, kind api.ConditionKind, want bool) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, fmt.Sprintf("%s of %s: %t", kind, n.Name, want), func(ctx context.Context) error {
@@ -44,7 +44,7 @@ func condition(t *testing.T, n *harness.Node, kind api.ConditionKind, want bool)
 	})
 }
 
-// A region dies. Its backends return, and take no clients while the runbook has drained the region.
+// A region fails. Its backends return, and receive no clients while the runbook has drained the region.
 func TestRunbook_ALostRegion(t *testing.T) {
 	t.Parallel()
 	r := preparedRunbook(t, 2, 2)
@@ -121,7 +121,7 @@ func TestRunbook_AWipedNode(t *testing.T) {
 	condition(t, n, api.NodeRejected, false)
 }
 
-// A geolocation database is cut short. The runbook replaces it.
+// A geolocation database is truncated. The runbook replaces it.
 func TestRunbook_ADamagedDatabase(t *testing.T) {
 	t.Parallel()
 	database := testbed.Read(t, testbed.Databases+"GeoLite2-Country-Test.mmdb")

@@ -29,7 +29,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^## (.*)$`)
 )
 
-// steps returns the blocks below a heading; all of the document if it is empty.
+// steps returns the blocks below a heading, or all blocks of the document for an empty heading.
 func steps(t *testing.T, path, under string) (list []step) {
 	t.Helper()
 	text := testbed.Read(t, path)
@@ -119,7 +119,7 @@ func fill(text string, words map[string]string) string {
 	return text
 }
 
-// othersServe waits until every backend serves on every node, so that one of them may go.
+// othersServe waits until every backend serves on every node, so that one of the nodes may stop.
 func (r *runbook) othersServe(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, "every backend to serve", func(ctx context.Context) error {
@@ -187,7 +187,7 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 	}
 }
 
-// systemctl does to a unit what the service manager would.
+// systemctl performs the action of the service manager on a unit.
 func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harness.Node) {
 	t.Helper()
 	if u == nil {
@@ -231,7 +231,7 @@ func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harne
 	}
 }
 
-// shell runs commands as an operator on a machine, and returns what they print on standard output.
+// shell runs commands as an operator on a machine, and returns their standard output.
 func (r *runbook) shell(t *testing.T, text string, at *harness.Node) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound)
@@ -254,7 +254,7 @@ func (r *runbook) shell(t *testing.T, text string, at *harness.Node) string {
 	return string(out)
 }
 
-// lay puts a block of the document over a configuration file, as whoever edits it would.
+// lay merges a block of the document into a configuration file, as an operator would edit it.
 func (r *runbook) lay(t *testing.T, path, text string) {
 	t.Helper()
 	text = fill(text, r.words)
@@ -274,7 +274,7 @@ func (r *runbook) lay(t *testing.T, path, text string) {
 	testbed.Write(t, path, 0o600, string(after))
 }
 
-// merge lays keys over others; null takes one away.
+// merge merges keys into other keys; null deletes a key.
 func merge(into, over map[string]any) {
 	for key, value := range over {
 		below, isMap := value.(map[string]any)

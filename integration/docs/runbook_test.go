@@ -37,10 +37,10 @@ type runbook struct {
 	joiningAgent, leavingAgent *harness.Agent
 }
 
-// span is a time in which a node was told to be away.
+// span is a time in which the runbook stopped a node.
 type span struct{ from, to time.Time }
 
-// sound waits until each node finds each backend well, as a runbook says to do before the next agent.
+// sound waits until each node reports each backend as healthy, which a runbook requires before the next agent.
 func (r *runbook) sound(t *testing.T) {
 	t.Helper()
 	for _, n := range r.Nodes {
@@ -55,15 +55,15 @@ func (r *runbook) sound(t *testing.T) {
 	}
 }
 
-// servedThroughout checks that every lookup was answered well but those of a node in the time in which the runbook had
-// it away, and that at no time two nodes were away.
+// servedThroughout checks that every lookup had a good answer, except lookups at a node that the runbook had stopped,
+// and that two nodes were never stopped at the same time.
 func (r *runbook) servedThroughout(t *testing.T) {
 	t.Helper()
 	var all []span
 	for _, n := range r.Nodes {
 		all = append(all, r.away[n]...)
 		for _, a := range r.Watch.Since(n, testbed.AppName, r.Began) {
-			// An answer's time is when it came; a question of a node that is away waits for as long as a client does.
+			// The time of an answer is its arrival. A query to a stopped node waits for the client's timeout.
 			excused := slices.ContainsFunc(r.away[n], func(s span) bool {
 				return a.At.After(s.from.Add(-harness.AnswerBound)) && a.At.Before(s.to.Add(harness.AnswerBound))
 			})
@@ -201,8 +201,8 @@ func TestRunbook_Rotation(t *testing.T) {
 	}
 }
 
-// Both nodes are lost with their disks and come back from their backups: the same keys, pins and overrides, and agents
-// that notice nothing but a pause.
+// Both nodes are lost with their disks and restored from their backups, with the same keys, pins and overrides. The
+// agents only notice a pause.
 func TestRunbook_AllNodesLost(t *testing.T) {
 	t.Parallel()
 	const path = "../../overwatch/docs/backup.md"
@@ -244,7 +244,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 			return err
 		})
 		known[n] = facts(n)
-		// The secrets move into files beside the configuration, as the packages' example has them.
+		// The secrets move into separate files next to the configuration, as in the example of the packages.
 		etc := filepath.Dir(n.Path)
 		testbed.Write(t, filepath.Join(etc, "gossip.key"), 0o600, r.GossipKey)
 		testbed.Write(t, filepath.Join(etc, "agent-tokens.yaml"), 0o600, string(tokens))

@@ -166,7 +166,7 @@ func (r *runbook) prepareMove(t *testing.T, region string) {
 	}
 }
 
-// wantMoved checks that each node answers with the new address, without the old one, and forgot the old agent.
+// wantMoved checks that each node answers with the new address, without the old address, and has no old agent.
 func (r *runbook) wantMoved(t *testing.T) {
 	t.Helper()
 	from, to := netip.MustParseAddr(r.words["OLD_ADDRESS"]), netip.MustParseAddr(r.words["NEW_ADDRESS"])

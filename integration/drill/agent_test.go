@@ -25,8 +25,9 @@ import (
 const flapWindow = 30 * time.Second
 
 // flaps is a backend that stops three times. It flaps until flapWindow has passed since the first stop. All backends
-// must serve at the begin: mass-failure protection holds a backend whose failure would be the last of its region. A
-// hold of a previous situation must have ended: it holds further backends for a window after its last held backend.
+// must serve at the start: mass-failure protection holds a backend whose failure would be the last of its region. A
+// hold of a previous situation must have ended, because it covers further backends for a window after its last held
+// backend.
 func (w *week) flaps(b *harness.Backend) situation {
 	s := situation{
 		name: "a backend flaps", condition: api.Flapping, subjects: []string{testbed.AppName + ":" + b.At.String()},
@@ -89,8 +90,8 @@ func (w *week) noHolds(t *testing.T) {
 // shortLife is the time until the certificate of an agent expires.
 const shortLife = 10 * time.Second
 
-// expiredCertificate is an agent of one further backend whose certificate expires, and the documented way to a new
-// certificate.
+// expiredCertificate is an agent of an additional backend with an expired certificate, and the documented procedure for
+// a new certificate.
 func (w *week) expiredCertificate(t *testing.T) situation {
 	t.Helper()
 	const name = "short"

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// undo is a weight by one node and a document by another one. Undo takes back the document, which is the latest change,
+// undo is a weight by one node and a document by another node. Undo reverts the document, which is the latest change,
 // and the weight stays until an operator clears it.
 func (w *week) undo(t *testing.T) situation {
 	t.Helper()
@@ -74,8 +74,8 @@ func (w *week) wipe(n *harness.Node) situation {
 	}
 }
 
-// roll is a change of the zone's key. All nodes restart with a lower TTL while resolvers may have the old DNSKEY
-// records for the first TTL. The change waits for the first TTL. An operator cancels it while the parent zone has no
+// roll is a rollover of the zone's key. All nodes restart with a lower TTL while resolvers may have the old DNSKEY
+// records for the first TTL. The rollover waits for the first TTL. An operator cancels it while the parent zone has no
 // new DS record.
 func (w *week) roll() situation {
 	return situation{
@@ -106,7 +106,7 @@ func (w *week) roll() situation {
 	}
 }
 
-// rollIs waits until the roll of the zone is at a stage on nodes.
+// rollIs waits until the rollover of the zone is in a stage on nodes.
 func (w *week) rollIs(t *testing.T, nodes []*harness.Node, what string, stage api.RollStage) {
 	t.Helper()
 	testbed.Until(t, rollBound, "the key rollover to be "+what, func(ctx context.Context) (err error) {

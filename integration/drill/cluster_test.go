@@ -18,7 +18,8 @@ import (
 // and lowTTL later. Addresses have nameTTL.
 const firstTTL, lowTTL, nameTTL = 15, 1, 4
 
-// Paths of the receiver. Those on call get warnings and worse; orders gets drains and reloads of all severities.
+// Paths of the receiver. onCall receives warnings and higher severities; orders receives drains and reloads of all
+// severities.
 const onCall, orders = "/on-call", "/orders"
 
 // week is a cluster of three nodes and three regions. Each region has one agent with two backends.
@@ -32,7 +33,7 @@ type week struct {
 	in    map[string][]*harness.Backend // by region
 }
 
-// timing is slower than harness.Fast: a check may take a second, so a busy machine fails none.
+// timing is slower than harness.Fast: a check may take a second, so that no check fails on a busy machine.
 func timing() harness.Timing {
 	f := harness.Fast()
 	f.CheckInterval, f.CheckTimeout = time.Second, time.Second
@@ -60,8 +61,8 @@ func startWeek(t *testing.T) *week {
 		w.agent[r] = w.prepareAgent(t, r, r)
 		w.Agents = append(w.Agents, w.agent[r])
 	}
-	// A second of failing checks reduces the share of a backend. In one region only: agents of the others report ill. The
-	// warning ends one window and two checks after the last failing check.
+	// A second of failing checks reduces the share of a backend. This applies to one region only, because agents of the
+	// other regions report failures. The warning ends one window and two checks after the last failing check.
 	never := map[string]any{"threshold": 100} // of a machine that is busy with other tests
 	w.agent["us"].File.Agent.Predictive = map[string]any{"enabled": true, "check_interval": "1s", "cpu": never,
 		"memory":     never,
@@ -120,7 +121,7 @@ func database(t *testing.T) string {
 	return testbed.Read(t, testbed.Databases+"GeoLite2-Country-Test.mmdb")
 }
 
-// connect makes each node a peer of the others. The third node and the others reach one another by gates.
+// connect makes each node a peer of the others. The third node and the others communicate through gates.
 func (w *week) connect(t *testing.T) {
 	t.Helper()
 	cut := len(w.Nodes) - 1
@@ -193,7 +194,7 @@ func (w *week) quiet(t *testing.T) {
 	})
 }
 
-// replace replaces a file in one step.
+// replace replaces a file atomically.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	next := filepath.Join(filepath.Dir(path), "next")

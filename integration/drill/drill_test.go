@@ -24,7 +24,7 @@ func TestDrill_AnOnCallWeek(t *testing.T) {
 	}
 }
 
-// kinds returns a selection of all events of some kinds.
+// kinds returns a function that selects all events of some kinds.
 func kinds(list ...api.EventKind) func(api.EventKind, string) bool {
 	return func(kind api.EventKind, _ string) bool {
 		for _, k := range list {
@@ -96,7 +96,7 @@ func (w *week) situations(t *testing.T) []situation {
 	}
 }
 
-// badReload is a configuration file that the node refuses, and its repair.
+// badReload is a configuration file that the node rejects, and its repair.
 func (w *week) badReload(n *harness.Node) situation {
 	return situation{
 		name: "a bad reload",
@@ -110,7 +110,7 @@ func (w *week) badReload(n *harness.Node) situation {
 	}
 }
 
-// damagedDatabase is a geolocation database that is cut short, and its repair.
+// damagedDatabase is a truncated geolocation database, and its repair.
 func (w *week) damagedDatabase(n *harness.Node) situation {
 	path := n.File.Overwatch.Geolocation.DatabasePath
 	return situation{
@@ -142,7 +142,7 @@ func (w *week) plannedDrain(region string) situation {
 	return s
 }
 
-// plannedAhead is the time between the command and the beginning of a planned drain.
+// plannedAhead is the time between the command and the start of a planned drain.
 const plannedAhead = 4 * time.Second
 
 // copiedIdentity is a second machine with the data_dir of an agent.
@@ -164,8 +164,7 @@ func (w *week) copiedIdentity(t *testing.T, region string) situation {
 	}
 }
 
-// cutOff is a cut of all ways between the APIs of the third node and the others. Each side names the nodes that it has
-// lost.
+// cutOff is a network partition between the APIs of the third node and the others. Each side reports the lost nodes.
 func (w *week) cutOff() situation {
 	last := w.Nodes[len(w.Nodes)-1]
 	set := func(shut bool) func(*testing.T) {
@@ -184,7 +183,7 @@ func (w *week) cutOff() situation {
 	}
 }
 
-// sent waits until no node has notifications that wait.
+// sent waits until no node has queued notifications.
 func (w *week) sent(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, sentBound, "all notifications to be sent", func(ctx context.Context) (err error) {

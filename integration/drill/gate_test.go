@@ -10,7 +10,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// gate is the way from one node to the API of another. While it is shut, it closes all connections.
+// gate is a proxy from one node to the API of another. While it is shut, it closes all connections.
 type gate struct {
 	net.Listener
 

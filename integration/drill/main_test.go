@@ -1,5 +1,4 @@
-// Package drill_test plays the situations of an on-call week, one after the other, against one cluster of real
-// processes.
+// Package drill_test runs the situations of an on-call week, one after the other, on one cluster of real processes.
 package drill_test
 
 import (

@@ -37,7 +37,7 @@ func startParent(t *testing.T) *parent {
 	return p
 }
 
-// has sets the DS record of the parent zone. Its TTL is a second.
+// has sets the DS record of the parent zone, with a TTL of one second.
 func (p *parent) has(t *testing.T, record string) {
 	t.Helper()
 	rr, err := dns.NewRR(record)

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// probe queries two validating resolvers all the time. One caches no record, so each of its answers is a node's answer.
-// The other one caches records for their TTLs.
+// probe queries two validating resolvers continuously. One caches no record, so each of its answers is a node's answer.
+// The other caches records for their TTLs.
 type probe struct {
 	direct, caching *signed.Resolver
 	known           map[netip.Addr]bool
@@ -27,7 +27,7 @@ type probe struct {
 	wrong []string
 }
 
-// deadBound is the time after which no answer has the address of a dead backend.
+// deadBound is the time after which no answer contains the address of a stopped backend.
 const deadBound = 10 * time.Second
 
 func startProbe(t *testing.T, s *testbed.Site) *probe {
@@ -64,7 +64,7 @@ func startProbe(t *testing.T, s *testbed.Site) *probe {
 }
 
 // look queries one resolver for the name. An answer is wrong if it is not secure, has no address, has an unknown
-// address, or has the address of a backend that is dead for deadBound.
+// address, or has the address of a backend that has been stopped for deadBound.
 func (p *probe) look(r *signed.Resolver) {
 	asked := time.Now()
 	reply, err := r.Ask(testbed.AppName, dns.TypeA)
@@ -103,7 +103,7 @@ func (p *probe) add(b *harness.Backend) {
 	p.known[b.At.Addr()] = true
 }
 
-// died and returned tell the probe what becomes of a backend.
+// died and returned report the state of a backend to the probe.
 func (p *probe) died(b *harness.Backend)     { p.set(b, time.Now()) }
 func (p *probe) returned(b *harness.Backend) { p.set(b, time.Time{}) }
 

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// receiver is the webhook of those on call. It verifies each message by the library of Standard Webhooks.
+// receiver is the webhook of the on-call operators. It verifies each message with the library of Standard Webhooks.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex

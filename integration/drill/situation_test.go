@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// situation is a row of the drill: how it begins and ends, and how the nodes name it.
+// situation is a row of the drill: its start, its end, and the conditions, events and messages of the nodes.
 type situation struct {
 	name       string
 	prepare    func(t *testing.T) // before the messages and events count; nil: nothing
@@ -29,11 +29,12 @@ type situation struct {
 	bound      time.Duration     // until status, events and notifications name it; 0: namedBound
 	early      api.ConditionKind // further condition, which may begin before
 	lasts      time.Duration     // documented time for which it lasts after end
-	// beside selects the further events, conditions and notifications that belong to the situation; nil: none.
+	// beside selects the additional events, conditions and notifications of the situation; nil: none.
 	beside func(kind api.EventKind, subject string) bool
 }
 
-// namedBound is the promised time until status, events and notifications name a situation, and until they end it.
+// namedBound is the promised time until status, events and notifications report a situation, and until they report its
+// end.
 const namedBound = 10 * time.Second
 
 // about reports whether an event names the situation.
@@ -45,7 +46,7 @@ func (s *situation) mayHave(e *api.Event) bool {
 	return s.about(e) || s.beside != nil && s.beside(e.Kind, e.Subject)
 }
 
-// mark is the latest event of each node and the time when a situation begins.
+// mark is the latest event of each node and the time at the start of a situation.
 type mark struct {
 	at     time.Time
 	newest map[*harness.Node]uint64
@@ -64,8 +65,8 @@ func (w *week) mark(t *testing.T) mark {
 	return m
 }
 
-// play begins and ends a situation. It checks that each node names it by one condition and one event, that those on
-// call get one message of its beginning and one of its end, and that there are no other names.
+// play starts and ends a situation. It checks that each node reports it with one condition and one event, that the
+// on-call operators receive one message about its start and one about its end, and that there are no other reports.
 func (w *week) play(t *testing.T, s situation) {
 	if s.nodes == nil {
 		s.nodes = w.Nodes
@@ -93,7 +94,7 @@ func (w *week) play(t *testing.T, s situation) {
 	w.judge(t, m, &s)
 }
 
-// lateBound is added to the bound of a situation before the wait is given up: a busy machine is late by less.
+// lateBound is the additional time before a wait is aborted. A busy machine is late by less.
 const lateBound = 20 * time.Second
 
 // await is testbed.Until with lateBound. It logs the messages and events since a mark before it fails.
@@ -191,7 +192,7 @@ func (w *week) eventsAre(ctx context.Context, m mark, s *situation, state string
 	return err
 }
 
-// The types of messages. A message of an end may also list the beginning.
+// The types of messages. A message about an end may also list the start.
 const begins, ends = "gslb.event", "gslb.resolved"
 
 // messagesAre returns nil if each subject has had one message of a type with the state.
@@ -213,8 +214,8 @@ func (w *week) messagesAre(m mark, s *situation, messages, state string) (err er
 	return err
 }
 
-// judge checks the messages, events and answers since a mark: no message came twice, each message and event belongs to
-// the situation, and all answers were good.
+// judge checks the messages, events and answers since a mark: no message arrived twice, each message and event belongs
+// to the situation, and all answers were good.
 func (w *week) judge(t *testing.T, m mark, s *situation) {
 	t.Helper()
 	ids := map[string]bool{}

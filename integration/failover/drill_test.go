@@ -17,11 +17,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// drillBound is the promised time until the nodes report an event. They report a node that they do not hear after 30 s.
+// drillBound is the promised time until the nodes report an event. They report a silent node after 30 s.
 const drillBound = time.Minute
 
-// drill is three nodes and a name with three backends in eu and two in us, each with an agent. The nodes check the
-// name's backends by a check of the operator's.
+// drill is three nodes and a name with three backends in eu and two in us, each with an agent. The nodes use a check
+// that the operator has configured.
 type drill struct {
 	*testbed.Site
 	eu, us []*harness.Agent
@@ -67,7 +67,8 @@ func newDrill(t *testing.T) *drill {
 	return d
 }
 
-// conditions waits until nodes list conditions of all kinds, and of none beside these and others that may follow.
+// conditions waits until nodes list conditions of all given kinds, and no conditions other than these and the optional
+// ones.
 func (d *drill) conditions(t *testing.T, nodes []*harness.Node, want []api.ConditionKind, others ...api.ConditionKind) {
 	t.Helper()
 	for _, n := range nodes {
@@ -96,7 +97,7 @@ func (d *drill) conditions(t *testing.T, nodes []*harness.Node, want []api.Condi
 	}
 }
 
-// watch asks nodes for the name until stop is called, which returns every answer without an address.
+// watch queries nodes for the name until stop is called, which returns every answer without an address.
 func watch(t *testing.T, nodes []*harness.Node) (stop func() []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,9 +132,9 @@ func watch(t *testing.T, nodes []*harness.Node) (stop func() []string) {
 	}
 }
 
-// A region dies, an agent release calls everything ill, an operator drains the wrong address, and a node is cut off,
-// all at once. The nodes tell all four with what mends each, no answer is without an address, and all is well again in
-// the end.
+// Four faults occur at the same time: a region fails, an agent release reports all backends unhealthy, an operator
+// drains the wrong address, and a node is disconnected. The nodes report all four with their remedies, every answer has
+// an address, and the cluster is healthy at the end.
 func TestDrill_FourThingsAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newDrill(t)
@@ -173,7 +174,7 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 	gslbctl("status").Want(t, 1, "degraded", "agents", "gslbctl brakes release", "gslbctl undrain "+wrong,
 		"the wrong address", "ow-3", "us-4")
 
-	// The mending: another release, undrain, the region and the node come back.
+	// The remedies: another release, undrain, and the return of the region and the node.
 	d.release(t, "")
 	for i, a := range d.us {
 		testbed.Start(t, d.Backends[3+i])
@@ -201,7 +202,7 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 	}
 }
 
-// hears returns an error unless a node hears another by its name.
+// hears returns an error unless a node receives messages from another node.
 func hears(ctx context.Context, n, other *harness.Node) error {
 	list, err := n.Client.GossipNodes(ctx)
 	if err != nil {
@@ -215,8 +216,8 @@ func hears(ctx context.Context, n, other *harness.Node) error {
 	return fmt.Errorf("it hears %d others", len(list.Nodes)-1)
 }
 
-// release starts the agents of eu again, with a check that goes to an address, or to the backend itself. They are
-// killed before, so that none takes its leave, which would take its backend out.
+// release restarts the agents of eu with a check of an address, or of the backend itself. The agents are killed first,
+// because a leave message would remove their backends.
 func (d *drill) release(t *testing.T, address string) {
 	t.Helper()
 	for _, a := range d.eu {
@@ -228,7 +229,7 @@ func (d *drill) release(t *testing.T, address string) {
 	}
 }
 
-// agree checks that /api/health and the metric that alerts follow say what the conditions say.
+// agree checks that /api/health and the metric for alerts agree with the conditions.
 func (d *drill) agree(t *testing.T, n *harness.Node, kinds []api.ConditionKind) {
 	t.Helper()
 	health, err := n.Client.Health(t.Context())
@@ -259,7 +260,7 @@ func (d *drill) allClaimHealthy(ctx context.Context, nodes []*harness.Node) erro
 	return nil
 }
 
-// audited checks that each step that somebody decided is in a node's audit log.
+// audited checks that a node's audit log contains each operator action.
 func (d *drill) audited(t *testing.T, n *harness.Node) {
 	t.Helper()
 	list, err := n.Client.AuditLog(t.Context(), nil)

@@ -22,7 +22,7 @@ type told struct {
 	id    string
 }
 
-// follow opens a stream behind an event; an empty id: with what comes.
+// follow opens a stream after an event. An empty id means that the stream starts with the next event.
 func follow(t *testing.T, n *harness.Node, id string) *told {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -46,7 +46,7 @@ func follow(t *testing.T, n *harness.Node, id string) *told {
 	return &told{t, lines, id}
 }
 
-// until reads events until one is of a kind, a subject and a state, and returns it.
+// until reads events until an event has the kind, subject and state, and returns this event.
 func (s *told) until(kind api.EventKind, subject, state string) api.Event {
 	s.t.Helper()
 	for s.lines.Scan() {
@@ -73,8 +73,9 @@ func (s *told) until(kind api.EventKind, subject, state string) api.Event {
 	return api.Event{}
 }
 
-// A stream tells that a backend was killed, with both witnesses, and what became of its name. Who was cut off by the
-// kill of the node itself goes on behind what it has, and misses nothing; what began before has its end after.
+// A stream reports that a backend was killed, with the agent report and the own check, and the effect on its name. A
+// client that loses its connection because the node is killed continues after its last event and misses no event. A
+// state that started before the kill has its end after the kill.
 func TestEvents_AStreamTellsAKillAndGoesOnOverARestart(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	n, victim := s.Nodes[0], s.Backends[0]
@@ -89,7 +90,7 @@ func TestEvents_AStreamTellsAKillAndGoesOnOverARestart(t *testing.T) {
 	if e = stream.until(api.EventName, testbed.AppName, "unanswered"); e.Severity != api.EventCritical {
 		t.Errorf("%+v", e)
 	}
-	// A kill loses events that the disk has not taken yet. Then their end would be no event.
+	// A kill loses events that are not on disk yet. Their end would then not be an event.
 	testbed.Until(t, testbed.StartBound, "all events to be stored", func(context.Context) error {
 		if unstored := testbed.Metric(t, n, "gslb_events_unstored"); unstored > 0 {
 			return fmt.Errorf("%v are not", unstored)

@@ -9,7 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The whole way with real processes: an agent's probe, gossip, registry, published view, DNS answer, and back.
+// The complete path with real processes: the agent's check, gossip, registry, published view, DNS answer, and the
+// recovery.
 func TestFailover_AgentProbeToDNSAnswerAndBack(t *testing.T) {
 	s := testbed.StartSite(t, 2, 3)
 	victim := s.Backends[0]
@@ -65,7 +66,7 @@ func TestFailover_AClosedSocketIsDetectedBetweenChecks(t *testing.T) {
 	}
 }
 
-// A backend that lives but says that it is not well leaves the answers like a dead one, and its error is shown.
+// A running backend that reports itself unhealthy leaves the answers like a stopped backend, and its error is shown.
 func TestFailover_BackendThatCallsItselfUnwellLeavesAndReturns(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n, victim := s.Nodes[0], s.Backends[0]
@@ -84,7 +85,7 @@ func TestFailover_BackendThatCallsItselfUnwellLeavesAndReturns(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// A backend that no agent watches is found by the node's own checks.
+// The node's own checks detect the failure of a backend without an agent.
 func TestFailover_StaticBackendIsCheckedByTheNodeItself(t *testing.T) {
 	s := testbed.NewSite(t, 1, 2)
 	n, victim := s.Nodes[0], s.Backends[0]

@@ -1,4 +1,4 @@
-// Package failover_test shows the way from a failure to the answers.
+// Package failover_test tests the path from a failure to the answers.
 package failover_test
 
 import (

@@ -23,9 +23,8 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// An agent whose clock is a day ahead or behind, when it makes its certificate and in all that it says, is
-// taken like any other, and the node tells of it once, and by how much. So it is with one whose clock is set while it
-// runs.
+// A node accepts an agent with a clock that is a day ahead or behind when it creates its certificate and sends
+// messages. The node logs the difference once. The same is true for an agent whose clock is set while it runs.
 //
 // Fault 12: The clock of an agent is wrong by a day, or is set while the agent runs. Nodes accept its reports; the
 // log has the difference.
@@ -95,13 +94,13 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// clockLook is the interval at which a node looks whether its wall clock was set.
+// clockLook is the interval at which a node checks whether its wall clock was set.
 const clockLook = 5 * time.Second
 
-// The wall clocks of four nodes are set, each by another time, and back again. No message is refused, not even
-// the first one of an agent that comes meanwhile; a backend that dies or returns is noticed as soon as ever, nobody is
-// silent, an order with an end goes on, and each node says what happened. Answers never fail, and soon all signatures
-// hold by the node's own clock.
+// The wall clocks of four nodes are set, each by another time, and back again. The nodes reject no message, including
+// the first message of a new agent. They detect failures and recoveries of backends without delay, report no agent as
+// silent, keep an admin state with an end, and log the clock change. Answers never fail, and all signatures soon are
+// valid by the node's own clock.
 //
 // Fault 11: The clock of a node jumps by +1 h, -1 h, +400 days or -10 years. No message is rejected, no agent is
 // stale, and signatures stay valid.
@@ -180,8 +179,8 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	}
 }
 
-// untimely returns the number of messages that a node has refused for the time of something in them. A message that
-// came twice on a busy machine is refused too, and that is another matter.
+// untimely returns the number of messages that a node has rejected because of a time in the message. It ignores
+// duplicates on a busy machine.
 func untimely(t *testing.T, n *harness.Node) float64 {
 	t.Helper()
 	return counted(t, n, `gslb_gossip_refused_total{code="expired"}`) + counted(t, n,

@@ -24,7 +24,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// damages are ways to damage the content of a file, by name.
+// damages are the ways to damage the content of a file, by name.
 var damages = map[string]func(content []byte) []byte{
 	"truncated":   func(content []byte) []byte { return content[:len(content)/3] },
 	"empty":       func([]byte) []byte { return nil },
@@ -39,7 +39,7 @@ func flip(content []byte) {
 	}
 }
 
-// spoil puts another content in the place of a file's.
+// spoil replaces the content of a file.
 func spoil(t *testing.T, path string, damage func([]byte) []byte) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -51,9 +51,9 @@ func spoil(t *testing.T, path string, damage func([]byte) []byte) {
 	}
 }
 
-// Whatever became of its store, a node that was killed answers within a second of its start as before, from the
-// copy that was verified: pins, names of the API and what agents said. It sets the file aside, says so in log and
-// metric, and the start after that is like any other. Without a copy it begins anew, and says that.
+// After any damage of its store, a killed node answers within a second of its start as before. It uses the verified
+// copy: pins, names of the API and agent reports. It renames the damaged file and reports this in log and metric. The
+// following start is normal. Without a copy it starts with an empty store, and reports this.
 //
 // Fault 15: The store is truncated, damaged, empty, locked or read-only. The node starts with the verified copy, or
 // reports the path.
@@ -130,7 +130,7 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	}
 }
 
-// A node that cannot write its store says so by the path and ends; what is there stays as it was.
+// A node that cannot write its store exits with an error that contains the path, and does not change existing data.
 //
 // Fault 15.
 func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
@@ -172,9 +172,9 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Without a peer: whatever becomes of a key's files, the node that runs goes on with the key that it has, over a
-// reload too, and what it signs is believed. The next start ends with the name of the file that is wrong; no key is
-// made and nothing is changed, and with the files as they were all is as before.
+// Without a peer: after any damage of a key's files, a running node continues with its current key, also after a
+// reload, and its signatures are valid. The next start fails with the name of the damaged file. It creates no key and
+// changes no file. With the restored files, the node works as before.
 //
 // Fault 16: A file of a signing key is damaged or missing. A node never creates a new key without a report.
 func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {

@@ -17,11 +17,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// hangAtMost is the time after which a disk that hangs goes on by itself, whatever becomes of the test. Until then, a
+// hangAtMost is the time after which a hanging disk automatically continues, even if the test has failed. Until then, a
 // process that waits for the disk cannot be killed.
 const hangAtMost = 60 * time.Second
 
-// hangingDisk mounts a disk that can be made to hang: then every write to it waits. It needs root.
+// hangingDisk mounts a disk that can hang, which makes every write wait. It requires root.
 func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 	t.Helper()
 	image, disk := filepath.Join(t.TempDir(), "image"), t.TempDir()
@@ -56,9 +56,8 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 	}
 }
 
-// A disk that hangs, full or not, is waited for by nothing but what must be durable: DNS, health, agents and what the
-// API tells go on, and a change through the API is answered in words within a bounded time. When the disk goes on, so
-// does everything.
+// While a disk hangs, full or not, only durable writes wait: DNS, health, agents and API reads continue, and an API
+// change receives an error within a bounded time. When the disk continues, all functions recover.
 //
 // Fault 13.
 func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
@@ -120,8 +119,8 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	})
 	s.NoFailures(t, n, s.Began)
 
-	// SIGTERM while it hangs: DNS goes on for as long as the node has patience, then it says what it does not wait for,
-	// and ends.
+	// SIGTERM while the disk hangs: DNS continues until the timeout of the shutdown. The node then logs the unfinished
+	// parts and exits.
 	goOn = hang()
 	defer goOn()
 	go func() { _, _ = patient.CreateDomain(t.Context(), newDomain(3)) }()

@@ -26,7 +26,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// relayed returns a site of one node whose agents all come by relays.
+// relayed returns a site with one node, whose agents all connect through relays.
 func relayed(t *testing.T, backends int) (*testbed.Site, []*relay.Relay) {
 	t.Helper()
 	s := testbed.NewSite(t, 1, backends)
@@ -40,7 +40,7 @@ func relayed(t *testing.T, backends int) (*testbed.Site, []*relay.Relay) {
 	return s, relays
 }
 
-// UDP only: agents that cannot send a packet say what they have to say over TCP, and nobody is taken for silent.
+// UDP only: agents that cannot send packets send their messages over TCP, and no agent is reported as silent.
 //
 // Fault 6.
 func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
@@ -50,15 +50,15 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	for _, r := range relays {
 		r.CutPackets.Store(true)
 	}
-	// What was true at the cut is true for a while anyhow.
+	// The state at the start of the cut remains for a while in any case.
 	s.HeardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
 	killed := testbed.Kill(t, s.Backends[1])
 	s.Gone(t, n, s.Backends[1].At.Addr(), killed, s.Timing.Detection())
 	s.NoFailures(t, n, s.Began)
 }
 
-// Without any agent the answers stay, by the node's own checks; without any backend the answer is the declared
-// last resort and never that the name does not exist.
+// Without any agent, the node's own checks preserve the answers. Without any backend, the answer is the configured
+// fallback answer and never NXDOMAIN.
 //
 // Fault 9: All agents fail, then all backends. Answers stay while backends live. Then the answer is SERVFAIL, never
 // NXDOMAIN.
@@ -99,8 +99,8 @@ func TestAllAgentsGone_AnswersStay(t *testing.T) {
 	}
 }
 
-// On a full disk DNS and health go on, what must be durable is refused and in words, a new agent is not
-// acknowledged; with room again everything recovers by itself.
+// With a full disk, DNS and health continue, durable changes are rejected with an error, and a new agent is not
+// acknowledged. After space is freed, all functions recover automatically.
 //
 // Fault 13: The disk is full, or does not respond. DNS and health continue, and changes are rejected with 507 or
 // 503.
@@ -117,7 +117,7 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 
 	ballast := filepath.Join(disk, "ballast")
 	fill(t, ballast)
-	// The first ones still fit into what the store has of the disk.
+	// The first changes still fit into the space that the store has allocated.
 	created, err := 0, error(nil)
 	for ; err == nil && created < 5000; created++ {
 		_, err = n.Client.CreateDomain(t.Context(), newDomain(created))
@@ -182,7 +182,8 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// A node that can open nothing more answers over UDP and holds it against no backend; then it recovers.
+// A node without free file descriptors answers over UDP and does not report backends as unhealthy for this reason. Then
+// it recovers.
 //
 // Fault 27: The process has no free file descriptors. DNS over UDP continues, and no backend is reported as
 // unhealthy for this reason.
@@ -221,8 +222,8 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 }
 
-// Whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the
-// checkers' memory stays.
+// A backend with hostile responses to checks becomes unhealthy with the reason, the other backends are answered, and
+// the memory of agent and node stays bounded.
 //
 // Fault 34: Backends send hostile responses to checks. Each backend is unhealthy with its reason.
 func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
@@ -297,7 +298,7 @@ func serveBadly(l net.Listener, behave func(net.Conn)) {
 	}
 }
 
-// drip says the first thing and then the other, a little at a time.
+// drip sends the first text once, and then the second text repeatedly and slowly.
 func drip(c net.Conn, first, then string) {
 	_, err := io.WriteString(c, first)
 	for tick := time.NewTicker(50 * time.Millisecond); err == nil; _, err = io.WriteString(c, then) {
@@ -305,7 +306,7 @@ func drip(c net.Conn, first, then string) {
 	}
 }
 
-// endless says the first thing and then the other, as fast as it is taken.
+// endless sends the first text once, and then the second text repeatedly at full speed.
 func endless(c net.Conn, first, then string) {
 	_, err := io.WriteString(c, first)
 	for err == nil {
@@ -313,7 +314,7 @@ func endless(c net.Conn, first, then string) {
 	}
 }
 
-// Garbage on the way back from the node does not end an agent, and it is counted.
+// Malformed packets from the node do not stop an agent, and the agent counts them.
 //
 // Fault 20: Malformed messages are encrypted with the correct gossip key. Each message is counted with its reason;
 // agents and nodes continue.
@@ -321,7 +322,7 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 1)
 	garbage := make([]byte, 1200)
-	// it may have come this far by streams alone
+	// the previous messages may have been streams only
 	testbed.Until(t, testbed.StartBound, "a packet of the agent's", func(context.Context) error {
 		if !relays[0].Inject(garbage) {
 			return errors.New("there is none")

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// What is thrown at the gossip port, over TCP and UDP each, and what it may do.
+// The volume of the flood on the gossip port, over TCP and UDP each, and the permitted effects.
 const (
 	floodSize    = 24 << 20        // bytes
 	floodTime    = 3 * time.Second // over which they are spread, so that there is something to measure
@@ -25,7 +25,8 @@ const (
 	floodP99     = 100 * time.Millisecond // of DNS answers meanwhile; the client shares the machine with flood and node
 )
 
-// Garbage on the gossip port, over TCP and UDP, is dropped and counted: DNS, agents and memory do not notice.
+// Random data on the gossip port, over TCP and UDP, is dropped and counted, without an effect on DNS, agents and
+// memory.
 //
 // Fault 18: Packets without the gossip key flood the gossip port. No lookup fails, memory is bounded, and the drops
 // are counted.
@@ -64,8 +65,8 @@ func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	testbed.Counts(t, n, "what it drops", reasons...)
 }
 
-// flood sends random bytes until floodSize of them left, in connections or packets of random length, half of which
-// begin like a frame of ours. It returns how many bytes and how many connections or packets it was.
+// flood sends random bytes until it has sent floodSize, in connections or packets of random length. Half of them start
+// like a gslb frame. It returns the number of bytes and the number of connections or packets.
 func flood(t *testing.T, network string, to netip.AddrPort) (sent int64, conns int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), floodBound)
@@ -111,7 +112,8 @@ func flood(t *testing.T, network string, to netip.AddrPort) (sent int64, conns i
 	return sent, conns
 }
 
-// idleStreams opens connections that say nothing and leaves them to the test's end. It returns how many were accepted.
+// idleStreams opens connections without data, which stay open until the end of the test. It returns the number of
+// accepted connections.
 func idleStreams(t *testing.T, to netip.AddrPort, count int) int {
 	t.Helper()
 	var open atomic.Int32

@@ -16,9 +16,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// However often a node is killed, at whatever moment of its start or later, it answers within a second of the
-// next start as before, is ready only after it has checked every backend, and its agents come back to it with the pins
-// that they had. GSLB_FULL=1 makes it a hundred times.
+// A node that is killed repeatedly, at any time during or after its start, answers as before within a second of the
+// next start. It is ready only after it has checked every backend, and its agents reconnect with their pins.
+// GSLB_FULL=1 repeats this a hundred times.
 //
 // Fault 10: A node is killed with SIGKILL at any time and restarted. It answers as before within a second.
 func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
@@ -76,15 +76,15 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	}
 }
 
-// anyMoment waits for any time up to one, to kill then.
+// anyMoment waits for a random time up to the given maximum, before a kill.
 func anyMoment(t *testing.T, most time.Duration) {
 	t.Helper()
 	testbed.Pause(t.Context(), rand.N(most)) // no state says when: any
 }
 
-// A node that is killed while the API creates and changes domains has, when it is back, every domain that was
-// acknowledged, in the API and in the answers, and its store is whole. GSLB_FULL=1 makes it a hundred kills; those
-// of the store alone are in overwatch/internal/state/store.
+// A node is killed while the API creates and changes domains. After the restart, it has every acknowledged domain in
+// the API and in the answers, and its store is valid. GSLB_FULL=1 makes it a hundred kills.
+// overwatch/internal/state/store has kill tests of the store itself.
 //
 // Fault 14.
 func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {

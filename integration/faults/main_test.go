@@ -1,5 +1,5 @@
-// Package faults_test shows what a node does when something is wrong around it: floods, crowds, damaged files, full and
-// hanging disks, cut ways, wrong clocks, kills. Most of its tests are rows of the fault matrix.
+// Package faults_test tests a node during faults of its environment: floods, many connections, damaged files, full and
+// hanging disks, network partitions, wrong clocks, kills. Most of its tests are rows of the fault matrix.
 package faults_test
 
 import (

@@ -17,16 +17,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// tightMemory is the limit under which the Go runtime of a node is to stay while it is attacked (fault 28), and
-// tightBound what the process may have then: the limit is not held to the byte, and what the kernel holds for it
-// counts.
+// tightMemory is the memory limit of the Go runtime of a node during an attack (fault 28). tightBound is the maximum
+// memory of the process, which is higher because the limit is approximate and excludes memory of the kernel.
 const (
 	tightMemory = "GOMEMLIMIT=64MiB"
 	tightBound  = 128 << 20
 )
 
-// Malformed messages, names that nobody ever asked for and questions for all types, at once: a steady client
-// gets every answer, in time.
+// Malformed messages, random names and queries for all types arrive at the same time. A steady client receives every
+// answer in time.
 //
 // Fault 24: Malformed queries, random names and queries for ANY flood the DNS port. Other clients receive all
 // answers.
@@ -44,8 +43,8 @@ func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 	s.Status(t, n, s.Backends[0], time.Second, testbed.WantSound)
 }
 
-// TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an
-// answer, over UDP or over a new connection.
+// TCP clients that send nothing, send single octets, or never read their answers do not prevent answers over UDP or
+// over a new connection.
 //
 // Fault 25: 3 000 TCP clients on the DNS port are idle, slow, or read no answer. Other clients receive all answers.
 func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
@@ -72,12 +71,12 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	}
 }
 
-// manyConnections is the number of TCP connections that one test opens. Each needs a file descriptor. It is more than a
-// node keeps: 4096.
+// manyConnections is the number of TCP connections that one test opens. Each needs a file descriptor. It exceeds the
+// maximum of a node, 4096.
 const manyConnections = 10_000
 
-// With 10 000 connections: those that a node has no room for take the place of those that have waited longest, so that
-// a client that asks is served, and the room that the crowd takes is bounded.
+// With 10 000 connections, new connections replace the connections that have waited longest. A client with queries is
+// served, and the memory for the connections is bounded.
 func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < manyConnections+200 {
@@ -104,7 +103,8 @@ func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	}
 }
 
-// tcpCrowd opens connections to a node's DNS: half of them say nothing, most of the others drip, some are deaf.
+// tcpCrowd opens connections to a node's DNS port: half of them send nothing, most of the others send slowly, some
+// never read.
 func tcpCrowd(t *testing.T, n *harness.Node, count int) {
 	t.Helper()
 	mute, deafs := count/2, count/15
@@ -113,8 +113,8 @@ func tcpCrowd(t *testing.T, n *harness.Node, count int) {
 	attack.Crowd(t, n.DNS, deafs, attack.Deaf)
 }
 
-// Connections to the API that stop in mid-request or drip keep neither others from their answers within a
-// second nor DNS.
+// Connections to the API with incomplete or slow requests do not affect DNS, and other clients receive answers within a
+// second.
 //
 // Fault 26: 600 connections to the API send slow or incomplete requests. Other clients receive all answers.
 func TestCrowd_OnTheAPIKeepsNobodyOut(t *testing.T) {
@@ -127,7 +127,8 @@ func TestCrowd_OnTheAPIKeepsNobodyOut(t *testing.T) {
 	steady(t, s, n, began, slowest)
 }
 
-// apiAnswers asks a node's API over a new connection each time and fails the test for each answer that takes a second.
+// apiAnswers queries a node's API over a new connection each time, and fails the test for each answer that takes a
+// second.
 func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -147,9 +148,9 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 	return longest
 }
 
-// Garbage arrives on every port at once: under a tight memory limit a node that has faults 18, 19, 24, 25 and 26 all
-// together answers every lookup, hears its agents, follows the death of a backend, and stays within its memory.
-// GSLB_FULL has as much of each as its own row.
+// Random data arrives on every port at the same time. Under a tight memory limit, a node with faults 18, 19, 24, 25 and
+// 26 together answers every lookup, receives reports of its agents, detects the failure of a backend, and stays within
+// its memory limit. GSLB_FULL uses the volume of each separate fault.
 //
 // Fault 28: All ports are flooded at the same time, with `GOMEMLIMIT=64MiB`. No lookup fails.
 func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
@@ -189,8 +190,8 @@ func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	}
 }
 
-// garbageStreams sends noise to some TCP ports, one connection after the other, until ctx ends. The returned function
-// waits for the end and says how many connections it was.
+// garbageStreams sends random data to some TCP ports, one connection after the other, until ctx ends. The returned
+// function waits for the end and returns the number of connections.
 func garbageStreams(ctx context.Context, t *testing.T, to ...netip.AddrPort) func() int {
 	t.Helper()
 	count := make(chan int, len(to))

@@ -16,8 +16,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A node that its agents cannot reach goes on with its own checks: what lives is answered, what dies is not, and when
-// the way is open again everything is as before without anybody's doing. The other node notices nothing.
+// A node without a connection to its agents continues with its own checks: it answers with running backends, and not
+// with stopped ones. After the connection is restored, all functions recover automatically. The other node is not
+// affected.
 //
 // Fault 6: The network between an agent and a node is cut in both directions, in one direction, or for UDP only.
 // Answers stay correct, and reports continue after the cut.
@@ -66,8 +67,7 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	}
 }
 
-// frontDoor passes connections on to a backend: the way on which nodes and clients come. The agent beside the backend
-// goes none.
+// frontDoor forwards connections to a backend. Nodes and clients use it. The agent connects to the backend directly.
 type frontDoor struct {
 	to netip.AddrPort
 
@@ -104,7 +104,7 @@ func (f *frontDoor) open(t *testing.T) {
 	}()
 }
 
-// shut refuses whoever comes from now on.
+// shut rejects all new connections.
 func (f *frontDoor) shut() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,8 +125,8 @@ func (f *frontDoor) pass(in net.Conn) {
 	io.Copy(in, out)
 }
 
-// behindDoors gives each backend a front door at another address. The agents advertise that address and probe behind
-// it. It returns the backends as clients see them.
+// behindDoors gives each backend a front door at another address. The agents report this address and check the backend
+// behind it. It returns the backends as clients see them.
 func behindDoors(t *testing.T, s *testbed.Site) (seen []*harness.Backend, doors []*frontDoor) {
 	t.Helper()
 	for i, b := range s.Backends {
@@ -139,8 +139,8 @@ func behindDoors(t *testing.T, s *testbed.Site) (seen []*harness.Backend, doors 
 	return seen, doors
 }
 
-// A node whose own checks fail all at once, while the agents see no trouble, is the one that is cut off: it sets its
-// verdicts aside and believes the agents, the death of a backend included, until its checks come through again.
+// A node whose own checks all fail, while the agents report no failure, is disconnected itself: it ignores its own
+// failed checks and uses the agent reports, including the failure of a backend, until its checks succeed.
 //
 // Fault 6.
 func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
@@ -201,8 +201,8 @@ func startSeen(t *testing.T, s *testbed.Site, seen []*harness.Backend) {
 	s.WatchAnswers(t)
 }
 
-// An agent that says healthy whatever happens keeps its dead backend in the answers no longer than the node's own
-// checks take, which the node shows; nobody else's backend is touched by it.
+// An agent that always reports healthy keeps its stopped backend in the answers only until the node's own checks fail.
+// The node shows the difference. Other backends are not affected.
 //
 // Fault 3: An agent reports a dead backend as healthy. The own check removes the backend within the detection time
 // of the node.
@@ -226,8 +226,8 @@ func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// All of a region dies at once, agents and backends. Its clients are answered with the other region within the bound,
-// and it is answered again when it is back.
+// All agents and backends of a region fail at the same time. Its clients receive answers with the other region within
+// the bound, and with their own region after its recovery.
 func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 4)
@@ -268,8 +268,8 @@ func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// A backend that goes up and down once a second costs a bounded number of publications and a few lines in the log, and
-// no client an answer.
+// A backend that fails and recovers once a second causes a bounded number of publications and log lines, and no failed
+// lookup.
 //
 // Fault 4: The reports of an agent flap. Publications, log lines and CPU time are bounded, and only the backends of
 // the agent change.
@@ -295,7 +295,7 @@ func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	if published == 0 {
 		t.Error("nothing was published: the backend did not flap at all")
 	}
-	// Agent and node each see at most two changes per second.
+	// Agent and node each detect at most two changes per second.
 	if most := 4 * took.Seconds(); published > most {
 		t.Errorf("%v publications, want %v at most", published, most)
 	}

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A node that decides alone, and is restarted with a wrong wall clock for a moment, loses none of its decisions when
-// its peer returns, whichever way the clock was wrong.
+// A node whose peers are down, and that restarts with a wrong wall clock, loses none of its changes when its peer
+// returns, regardless of the direction of the error.
 //
 // Fault 11.
 func TestClock_ARestartByAWrongClockUndoesNoDecision(t *testing.T) {
@@ -56,8 +56,8 @@ func TestClock_ARestartByAWrongClockUndoesNoDecision(t *testing.T) {
 	}
 }
 
-// decisions are what a node is told before its peer goes away: a domain that is to be deleted, one that is to be
-// changed, and an override that is to be cleared.
+// decisions are the objects that a node receives before its peer stops: a domain to delete, a domain to change, and an
+// override to clear.
 type decisions struct{ gone, changed, server string }
 
 const decidedAddress = "192.0.2.7"
@@ -93,7 +93,7 @@ func (d decisions) undoOn(t *testing.T, n *harness.Node) {
 	}
 }
 
-// undone returns what a node has of the time before.
+// undone returns the objects of a node that the changes should have removed.
 func (d decisions) undone(ctx context.Context, n *harness.Node) error {
 	domains, err := n.Client.Domains(ctx)
 	overrides, err2 := n.Client.Overrides(ctx)
@@ -113,7 +113,7 @@ func (d decisions) undone(ctx context.Context, n *harness.Node) error {
 	return errors.Join(err, err2)
 }
 
-// sameDigest waits until two nodes hold the same.
+// sameDigest waits until two nodes have equal objects.
 func sameDigest(t *testing.T, a, b *harness.Node) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, "both nodes to hold the same", func(ctx context.Context) error {

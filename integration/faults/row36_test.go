@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// While the API creates and deletes names and a flood asks for others, every answer is
-// secure, and so is every proof that a name is not there.
+// While the API creates and deletes names during a flood of queries for other names, every answer and every proof of
+// non-existence is secure.
 //
 // Fault 36: 1 000 API changes run during a flood of DNS queries. All answers validate.
 func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) {
@@ -46,7 +46,7 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 		group.Wait()
 	}()
 	end := attack.Storms(t, n.DNS, attack.Malformed, attack.RandomName)
-	// Where a write is quicker than a resolver the last answers come after the last write.
+	// If writes are faster than a resolver, the last answers arrive after the last write.
 	const proofs = 100
 	secure, bound := 0, time.Now().Add(testbed.Hang)
 	for running := true; running || secure < proofs && time.Now().Before(bound); {
@@ -63,7 +63,7 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 		if !signed.Askable(name, rtype) {
 			continue
 		}
-		// A created name has no backend: SERVFAIL for its addresses is what it should be answered, and is not bogus.
+		// A created name has no backend: SERVFAIL is the expected answer for its addresses, and is not bogus.
 		proven, err := r.Bogus(name, rtype)
 		if err != nil {
 			t.Error(err)

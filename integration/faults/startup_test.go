@@ -16,7 +16,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// ends starts a node that cannot run and checks that it ends soon, with a message that has all the words.
+// ends starts a node that cannot run, and checks that it exits soon with a message that contains all the words.
 func ends(t *testing.T, s *testbed.Site, p interface{ Start() error }, u *harness.Unit, words ...string) {
 	t.Helper()
 	testbed.Start(t, p)
@@ -29,7 +29,7 @@ func ends(t *testing.T, s *testbed.Site, p interface{ Start() error }, u *harnes
 	}
 }
 
-// Each listener of a node whose port somebody else has ends the start with a message that names the address.
+// If another process uses the port of any listener, the start of a node fails with the address.
 //
 // Fault 35: A port is in use, the process may not bind port 53, or the machine has no IPv6. The start fails with
 // exit code 1 or 2 and the address.
@@ -49,7 +49,7 @@ func TestStartup_PortInUseIsToldByItsAddress(t *testing.T) {
 	}
 }
 
-// occupy takes a port until the test ends.
+// occupy uses a port until the test ends.
 func occupy(t *testing.T, network string) string {
 	t.Helper()
 	if network == "tcp" {
@@ -68,11 +68,11 @@ func occupy(t *testing.T, network string) string {
 	return c.LocalAddr().String()
 }
 
-// A data_dir that cannot be made or written is told by its path, for both roles.
+// A data_dir that cannot be created or written is reported with its path, for both roles.
 //
 // Fault 15.
 func TestStartup_UnwritableDataDirIsToldByItsPath(t *testing.T) {
-	// Below a file no directory can be made, not even by root.
+	// No directory can be created below a file, not even by root.
 	dir := filepath.Join(testbed.File(t, "file", ""), "data")
 	t.Run("overwatch", func(t *testing.T) {
 		s := testbed.NewSite(t, 1, 0)
@@ -86,7 +86,7 @@ func TestStartup_UnwritableDataDirIsToldByItsPath(t *testing.T) {
 	})
 }
 
-// A second process on the data_dir of a running one ends with a clear message, and the first goes on.
+// A second process on the data_dir of a running process exits with a clear message, and the first process continues.
 //
 // Fault 15.
 func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
@@ -100,8 +100,8 @@ func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 	s.Ready(t, first)
 }
 
-// An agent whose key or certificate is missing, damaged, another's or open to others says so by the file and
-// ends. It makes no new identity and leaves the files as they are; with those of before it is who it was.
+// An agent with a key or certificate that is missing, damaged, foreign or open to others reports the file and exits. It
+// creates no new identity and leaves the files unchanged. With the restored files, it has its previous identity.
 //
 // Fault 17: The key or certificate of an agent is damaged, missing or foreign. The agent reports the file and
 // creates no new identity.
@@ -174,8 +174,8 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	}
 }
 
-// A node that is started by hand says at once what it waits for: the signing keys of a node that is not there, and
-// backends of its domains. It answers DNS then, without either.
+// A node that is started by hand immediately logs the reason for a wait: the signing keys of an unreachable node, or
+// the backends of its domains. It answers DNS without them.
 func TestStartup_SaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 0)

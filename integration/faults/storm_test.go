@@ -11,11 +11,10 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// slowest bounds the time of 99 of 100 answers while a node is attacked, on a machine at rest.
+// slowest is the maximum 99th percentile of the answer time during an attack, on an idle machine.
 const slowest = 20 * time.Millisecond
 
-// tcpAnswers asks over a new TCP connection every 100 ms for a while and fails the test for each answer that is
-// missing.
+// tcpAnswers queries over a new TCP connection every 100 ms for a while, and fails the test for each missing answer.
 func tcpAnswers(t *testing.T, n *harness.Node, over time.Duration) {
 	t.Helper()
 	client := &dns.Client{Net: "tcp", Timeout: testbed.Patience}
@@ -37,8 +36,8 @@ func tcpAnswers(t *testing.T, n *harness.Node, over time.Duration) {
 	t.Logf("%d answers over TCP, slowest %s", len(times), times[len(times)-1].Round(time.Microsecond))
 }
 
-// steady checks that each lookup since the beginning of all had a good answer (I1). That 99 of 100 since a time took no
-// longer than promised is judged on a machine at rest.
+// steady checks that every lookup since the start of the test had a good answer (I1). On an idle machine it also checks
+// the 99th percentile of the answer time since a time.
 func steady(t *testing.T, s *testbed.Site, n *harness.Node, since time.Time, promise time.Duration) {
 	t.Helper()
 	s.NoFailures(t, n, s.Began)

@@ -26,15 +26,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// An agent whose word about its own backend changes ten times a second costs a bounded number of publications, a
-// few lines of log and little processor time, and nobody else's backend notices.
+// An agent that changes its report about its own backend ten times a second causes a bounded number of publications,
+// few log lines and little CPU use. Other backends are not affected.
 //
 // Fault 4.
 func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	const over = 6 * time.Second
 	s := testbed.NewSite(t, 1, 2)
 	n := s.Nodes[0]
-	// What the agent looks at changes with every look; what the node looks at is well.
+	// The check of the agent changes with every attempt. The check of the node succeeds.
 	var flapping atomic.Bool
 	var looks atomic.Int64
 	looked := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 3, 50}), s.Backends[0].At.Port())
@@ -93,8 +93,8 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// linesAbout counts the newest lines of some programs that name a backend. On a busy machine there may be lines about
-// others too.
+// linesAbout counts the latest log lines of some programs about a backend. On a busy machine there may also be lines
+// about other backends.
 func linesAbout(b *harness.Backend, units ...*harness.Unit) (count int) {
 	for _, u := range units {
 		for _, l := range u.Output() {
@@ -106,12 +106,11 @@ func linesAbout(b *harness.Backend, units ...*harness.Unit) (count int) {
 	return count
 }
 
-// verification is the time for one Ed25519 verification on a core of the small server that these figures are promised
-// for.
+// verification is the time for one Ed25519 verification on a core of the small reference server for the promises.
 const verification = 60 * time.Microsecond
 
-// likeOurs scales a promised processor time by the time that this machine needs to verify a signature. It never returns
-// less than the promise.
+// likeOurs scales a promised processor time by the time that this machine needs to verify a signature. The result is at
+// least the promise.
 func likeOurs(promise time.Duration) time.Duration {
 	public, private, _ := ed25519.GenerateKey(nil)
 	message := make([]byte, 100)
@@ -125,14 +124,13 @@ func likeOurs(promise time.Duration) time.Duration {
 	return max(promise, time.Duration(float64(promise)*float64(best)/float64(verification)))
 }
 
-// What a node takes of the messages of one agent: so many at once, and so many a second over time.
+// The rate limit of a node for the messages of one agent: the burst, and the rate per second.
 const (
 	agentBurst = 200
 	agentRate  = 50
 )
 
-// An agent with the right token that calls its own backend well and
-// unwell as fast as the node takes it.
+// An agent with a valid token reports its own backend healthy and unhealthy at the maximum rate that the node accepts.
 //
 // Fault 4.
 func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
@@ -157,7 +155,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	lines := func() int { return linesAbout(own, n.Unit) }
 	before, used, told := testbed.Metric(t, n, publications), testbed.Cpu(t, n.PID()), lines()
 	began, sent := time.Now(), 0
-	// On a machine that is late it may take longer until it is too much.
+	// A slow machine may need longer to exceed the limit.
 	tooMuch := func() bool {
 		return testbed.Metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) > 0 ||
 			time.Since(began) > over+testbed.Patience
@@ -188,8 +186,8 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Nodes that cannot reach one another answer as before with the keys that they have, and say so in status and
-// metric; with the way back they agree again.
+// Disconnected nodes answer as before with their keys, and report the partition in status and metric. After the
+// partition, they agree again.
 //
 // Fault 8: The network between nodes is cut. Keys and answers stay, and the nodes report the cut.
 func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
@@ -249,9 +247,9 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	}
 }
 
-// The documented ways back: after --reset-identity an agent whose certificate was reissued on the node comes
-// back by itself, and one that was revoked when its entry is deleted. Its backend is answered again each time, the
-// other's all along.
+// The documented recovery: after --reset-identity, an agent with a reissued certificate reconnects automatically, and a
+// revoked agent reconnects after its entry is deleted. Its backend returns to the answers each time. The other backend
+// is not affected.
 //
 // Fault 22.
 func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
@@ -298,15 +296,15 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Without the right to bind port 53, and without IPv6, the message names the address and what is missing, the
-// exit code is 1, and --validate finds it.
+// Without the right to bind port 53, and without IPv6, the message contains the address and the missing requirement,
+// the exit code is 1, and --validate reports the fault.
 //
 // Fault 35.
 func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "this test makes a network namespace: run it as root")
 	}
-	// What is given up is this thread's, and of what it starts; the thread ends with the test's goroutine.
+	// The thread, and programs that it starts, give up the right. The thread ends with the test's goroutine.
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 		testbed.Missing(t, "making a network namespace: "+err.Error())
@@ -324,7 +322,7 @@ func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 		{"[::1]:5353", "`ip address`"}} {
 		s := testbed.NewSite(t, 1, 0)
 		n := s.Nodes[0]
-		// nobody else is in this namespace
+		// no other process is in this namespace
 		n.File.DNS.ListenAddress, n.File.Overwatch.Gossip.BindAddress = at.address, "127.0.0.1:7946"
 		n.File.API.Enabled, n.File.Metrics.Enabled = false, false
 		testbed.Rewrite(t, n)

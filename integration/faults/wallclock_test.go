@@ -19,17 +19,16 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// wallClock is the wall clock of one running program. It can be set without another program's noticing. Programs ask
-// the kernel for the time by a function that the kernel puts into their memory (vdso(7)). In this program it is
-// replaced: it asks with a system call and adds a number of seconds to the wall clock, and nothing to the monotonic
-// clock, as after a change of the system's clock.
+// wallClock is the wall clock of one running program. It can be set without an effect on other programs. Programs read
+// the time with a function that the kernel maps into their memory (vdso(7)). The test replaces this function: it makes
+// a system call and adds a number of seconds to the wall clock, and nothing to the monotonic clock, as after a change
+// of the system clock.
 type wallClock struct {
 	memory *os.File // of the program
 	offset int64    // where in it the seconds are that are added
 }
 
-// clockCode is the function that takes the place of clock_gettime(clock, *timespec), and after it the seconds. It ends
-// where those begin.
+// clockCode is the machine code that replaces clock_gettime(clock, *timespec), followed by the number of seconds.
 var clockCode = []byte{
 	0xb8, 0xe4, 0x00, 0x00, 0x00, // mov eax, 228: clock_gettime
 	0x0f, 0x05, // syscall
@@ -41,8 +40,8 @@ var clockCode = []byte{
 	0x90, 0x90, // the seconds are aligned
 }
 
-// ownClock gives a program that runs a wall clock of its own, until it ends. It skips the test where the machine does
-// not allow that.
+// ownClock gives a running program a separate wall clock until it ends. It skips the test on a machine that does not
+// permit this.
 func ownClock(t *testing.T, u *harness.Unit) *wallClock {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
@@ -56,8 +55,7 @@ func ownClock(t *testing.T, u *harness.Unit) *wallClock {
 	return c
 }
 
-// replaceClock puts clockCode behind the kernel's functions, where their pages have room, and a jump to it at the
-// beginning of clock_gettime.
+// replaceClock writes clockCode into free space of the kernel's pages, and a jump to it at the start of clock_gettime.
 func replaceClock(pid int) (_ *wallClock, err error) {
 	memory, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
 	if err != nil {
@@ -105,7 +103,7 @@ func replaceClock(pid int) (_ *wallClock, err error) {
 	return &wallClock{memory, base + used + int64(len(clockCode))}, nil
 }
 
-// kernelFunctions finds the pages with the kernel's functions in a program's memory.
+// kernelFunctions returns the pages with the kernel's functions in a program's memory.
 func kernelFunctions(pid int, memory *os.File) (base int64, pages []byte, err error) {
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
@@ -122,8 +120,8 @@ func kernelFunctions(pid int, memory *os.File) (base int64, pages []byte, err er
 	return 0, nil, fmt.Errorf("process %d has no functions of the kernel", pid)
 }
 
-// stopped does something while all of a program's threads stand still and none is in the middle of the first five bytes
-// of a function.
+// stopped calls a function while all threads of a program are stopped and none is within the first five bytes of
+// clock_gettime.
 func stopped(pid int, function int64, do func() error) error {
 	for range 100 {
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -142,8 +140,7 @@ func stopped(pid int, function int64, do func() error) error {
 	return fmt.Errorf("the threads of process %d do not stand still", pid)
 }
 
-// standing waits a little until all threads have stopped, and says whether they have, each outside of what is to be
-// changed.
+// standing waits until all threads have stopped outside the code to change, and reports whether they have.
 func standing(pid int, function int64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -177,7 +174,7 @@ func standing(pid int, function int64) bool {
 	return false
 }
 
-// set puts the program's wall clock ahead of everybody's by so much, or behind.
+// set sets the difference between the program's wall clock and the system clock.
 func (c *wallClock) set(t *testing.T, ahead time.Duration) {
 	t.Helper()
 	if _, err := c.memory.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(ahead/time.Second))),

@@ -49,7 +49,7 @@ func TestRelease_WaitsForAChildThatStillHasThePort(t *testing.T) {
 	<-ended
 }
 
-// A port belongs to a run as long as the run's cluster may start a program on it, also while no program listens on it.
+// A port belongs to a run as long as the run's cluster may start a program on it, even if no program listens on it.
 func TestReserve_APortIsNobodyElsesUntilTheClusterIsOver(t *testing.T) {
 	r, err := Reserve([]netip.Addr{localhost}, "tcp")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// newTestCluster has no gslb programs; tests run ordinary commands in it.
+// newTestCluster returns a cluster without gslb programs; tests run ordinary commands in it.
 func newTestCluster(t *testing.T) *Cluster {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())

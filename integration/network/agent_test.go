@@ -14,8 +14,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// branch is agents in a site of their own, which watch backends elsewhere for two nodes: the first is reached over
-// IPv4, the other over IPv6.
+// branch is a set of agents in a separate site, for backends in other sites and two nodes: the first node is reached
+// over IPv4, the other over IPv6.
 type branch struct {
 	*site
 	place, apps *network.Site
@@ -50,8 +50,8 @@ func newBranch(t *testing.T, n *network.Network, backends int, others ...string)
 	return s
 }
 
-// Agents behind a NAT that hardly remembers them, to whom nobody opens a way, are heard by both nodes all along, over
-// IPv4 and IPv6, follow a failure in time, and get what the nodes have to tell them.
+// Both nodes receive the reports of agents behind a NAT with a short lifetime and no port forwarding, over IPv4 and
+// IPv6. They detect a failure in time, and the agents receive the answers of the nodes.
 func TestNetwork_AgentsBehindANAT(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newBranch(t, n, 3)
@@ -81,8 +81,8 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 	})
 }
 
-// On a way that carries 1280 octets and no fragment, an agent with much to say, which is told as much, is heard and
-// answered all along.
+// On a path for 1280 octets without fragmentation, an agent with large messages, which also receives large messages,
+// stays connected.
 func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		names := longNames(6) // what names them all just fits the packets of a wider way
@@ -97,7 +97,7 @@ func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 	})
 }
 
-// longNames returns count names of services that are nearly as long as names can be.
+// longNames returns count names of services with nearly the maximum length.
 func longNames(count int) (names []string) {
 	for i := range count {
 		names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63),
@@ -106,7 +106,7 @@ func longNames(count int) (names []string) {
 	return names
 }
 
-// speakFor makes an agent's backend serve these names too.
+// speakFor makes an agent's backend also serve these names.
 func (s *branch) speakFor(agent *harness.Agent, names []string) {
 	for _, name := range names {
 		own := agent.File.Agent.Backends[0]
@@ -116,7 +116,7 @@ func (s *branch) speakFor(agent *harness.Agent, names []string) {
 	}
 }
 
-// answeredAlways checks that both nodes hear an agent for a while and answer it.
+// answeredAlways checks for a while that both nodes receive the reports of an agent and answer it.
 func (s *branch) answeredAlways(t *testing.T, agent *harness.Agent, b *harness.Backend) {
 	t.Helper()
 	inside := browser(s.place, netip.Addr{})
@@ -135,7 +135,7 @@ func (s *branch) answeredAlways(t *testing.T, agent *harness.Agent, b *harness.B
 	s.AllHeard(t, 2*s.Timing.StaleThreshold, &testbed.Heard{Node: s.Nodes[0], Backend: b},
 		&testbed.Heard{Node: s.Nodes[1], Backend: b})
 	for i, node := range s.Nodes {
-		// a machine that stands still for a moment answers late
+		// a stalled machine answers late
 		if failed, sent := of("gslb_agent_heartbeat_failures_total", i),
 			of("gslb_agent_heartbeats_sent_total", i); 4*failed > sent {
 			t.Errorf("%v of %v heartbeats were not answered by %s", failed, sent, node.Name)

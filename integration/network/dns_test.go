@@ -15,8 +15,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// exchangeFrom asks a question on a connection that dial makes; a UDP one takes only answers that come from where the
-// question went.
+// exchangeFrom sends a query on a connection of dial. A UDP connection accepts only answers from the queried address.
 func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, error), q *dns.Msg, protocol string,
 	to netip.AddrPort) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
@@ -31,11 +30,10 @@ func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, 
 	return r, err
 }
 
-// question asks for a type of appName.
+// question returns a query for a type of appName.
 func question(kind uint16) *dns.Msg { return new(dns.Msg).SetQuestion(dns.Fqdn(testbed.AppName), kind) }
 
-// unwatched returns a node at the first host of a site that checks nothing and has servers of appName at these
-// addresses.
+// unwatched returns a node without checks at the first host of a site, with servers of appName at these addresses.
 func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name string,
 	servers ...netip.Addr) *harness.Node {
 	t.Helper()
@@ -49,9 +47,9 @@ func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name st
 	return n
 }
 
-// On a machine with many addresses a node with the default configuration answers from the address that was asked: of
-// both families, link-local ones, and one that the machine got while the node ran; also where a client asks several of
-// them from one port, at once.
+// On a machine with many addresses, a node with the default configuration answers from the queried address: of both
+// families, link-local addresses, and an address that the machine received while the node was running. A client may
+// query several addresses from one port at the same time.
 func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newNetworkSite(t, []string{"eu"})
@@ -77,7 +75,7 @@ func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 					good(fmt.Sprintf("%s over %s", at, protocol), r, err)
 				}
 			}
-			// A neighbour on the same link, by an address that means something there only.
+			// A neighbor on the same link, by a link-local address.
 			at := netip.AddrPortFrom(h.Link.WithZone(home.Name), testbed.DNSPort)
 			for _, protocol := range []string{"udp", "tcp"} {
 				r, err := exchangeFrom(n.Dial, question(dns.TypeA), protocol, at)
@@ -93,8 +91,8 @@ func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 	})
 }
 
-// askAtOnce asks all servers of a family from one port again and again without waiting, and wants each answer from
-// where its question went.
+// askAtOnce repeatedly queries all servers of a family from one port without waiting, and requires each answer to come
+// from the queried address.
 func askAtOnce(t *testing.T, at *network.Site, from netip.Addr, servers []netip.AddrPort) {
 	t.Helper()
 	var conn *net.UDPConn
@@ -143,8 +141,8 @@ func askAtOnce(t *testing.T, at *network.Site, from netip.Addr, servers []netip.
 	}
 }
 
-// On a way that carries 1280 octets and no fragment, every answer arrives: over UDP whole or truncated, in 1232 octets
-// at most whatever the client allows, and whole over TCP.
+// On a path for 1280 octets without fragmentation, every answer arrives: over UDP complete or truncated, with at most
+// 1232 octets regardless of the client's limit, and complete over TCP.
 func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newNetworkSite(t, []string{"eu"})
@@ -202,7 +200,7 @@ func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
 	})
 }
 
-// compressed returns the message with its names compressed, as it was on the wire.
+// compressed returns the message with compressed names, as on the wire.
 func compressed(m *dns.Msg) *dns.Msg {
 	m.Compress = true
 	return m

@@ -12,13 +12,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Ways become longer and shorter under a name that chooses by latency. Answers follow as the manual of routing says:
-// the slower backend leaves once it is a quarter slower on average, and comes back within a tenth; one that is in
-// between and has clients keeps them.
+// The delays of two sites increase and decrease for a name with latency routing. Answers follow the routing manual: a
+// backend leaves when it is a quarter slower on average, and returns within a tenth. A backend between both bounds
+// keeps its clients.
 func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		const interval = 400 * time.Millisecond
-		// three measurements and the one that was under way; a name is decided once a second
+		// three measurements and the measurement in progress; a name is decided once a second
 		const bound = 4*interval + 2*time.Second
 		s := newNetworkSite(t, []string{"eu"})
 		home := testbed.AddSite(t, n, "home", 0)
@@ -43,7 +43,7 @@ func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 			of.Delay(each)
 			return time.Now()
 		}
-		// A check goes there and back twice.
+		// A check needs two round trips.
 		s.Gone(t, node, atB, s.Began, bound) // 20 ms and 60
 		s.Answered(t, node, atA, s.Began, bound)
 
@@ -71,7 +71,8 @@ func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 	})
 }
 
-// measured is, up to a time, the least milliseconds that a check of the first backend took, and the most of the second.
+// measured returns, until a time, the minimum check duration of the first backend and the maximum of the second, in
+// milliseconds.
 func (s *site) measured(t *testing.T, n *harness.Node, end time.Time) (least, most float64) {
 	t.Helper()
 	testbed.During(t, time.Until(end), testbed.Pace, func() {

@@ -1,4 +1,4 @@
-// Package network_test shows nodes, agents and clients on networks of their own.
+// Package network_test tests nodes, agents and clients on separate networks.
 package network_test
 
 import (

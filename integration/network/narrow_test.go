@@ -14,9 +14,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// On a way that carries 1280 octets while nobody is told so, as where "too big" is filtered, nothing that goes by TCP
-// gets stuck: what an agent with much to say sends, and is told, over IPv4 and IPv6, large answers of the API, and many
-// of DNS on one connection.
+// On a path for 1280 octets, where "packet too big" messages are filtered, no TCP connection hangs: large messages of
+// and to an agent over IPv4 and IPv6, large answers of the API, and many DNS answers on one connection.
 func TestNetwork_WhatIsTooBigVanishes(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		names := longNames(12) // no packet has room for them
@@ -53,8 +52,8 @@ func TestNetwork_WhatIsTooBigVanishes(t *testing.T) {
 	})
 }
 
-// pipelined asks for a type that these names do not have, all at once on one connection, and returns how many octets
-// the denials have.
+// pipelined queries a missing type of these names, all at the same time on one connection, and returns the total size
+// of the denials in octets.
 func pipelined(dial func(ctx context.Context, network, at string) (net.Conn, error), to netip.AddrPort,
 	names []string) (octets int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// rules replaces the network's rules for packets, and notes them in the story.
+// rules replaces the network's rules for packets, and records them in the story.
 func rules(t *testing.T, n *network.Network, s *site, rules ...string) {
 	t.Helper()
 	s.Story.Event("network: %q", rules)
@@ -20,7 +20,8 @@ func rules(t *testing.T, n *network.Network, s *site, rules ...string) {
 	}
 }
 
-// browser returns an HTTP client in a site, from an address of it if that is valid. It keeps no connection.
+// browser returns an HTTP client in a site, with a source address if one is given. It uses a new connection for each
+// request.
 func browser(at *network.Site, from netip.Addr) *http.Client {
 	dial := func(ctx context.Context, network, to string) (net.Conn, error) {
 		return at.DialFrom(ctx, from, network, to)

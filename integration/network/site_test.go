@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// threeSites is a site each for eu, us and ap, with a backend and its agent, the first two with a node, the last far
-// away; and clients elsewhere.
+// threeSites is a site each for eu, us and ap, with a backend and its agent. The first two sites have a node, and the
+// last is far away. Clients are in another site.
 type threeSites struct {
 	*site
 	eu, us, ap, clients *network.Site
@@ -36,14 +36,14 @@ func newThreeSites(t *testing.T, n *network.Network) *threeSites {
 	return s
 }
 
-// start starts all of it and lets clients ask both nodes.
+// start starts all programs, and clients that query both nodes.
 func (s *threeSites) start(t *testing.T) {
 	t.Helper()
 	s.StartPrograms(t)
 	s.Watch = s.WatchFrom(t, s.clients, s.Nodes...)
 }
 
-// exchangeKeys makes the nodes ask one another for keys.
+// exchangeKeys makes the nodes exchange keys.
 func (s *threeSites) exchangeKeys() {
 	for i, n := range s.Nodes {
 		v4, _ := [...]*network.Site{s.us, s.eu}[i].Networks()
@@ -53,7 +53,7 @@ func (s *threeSites) exchangeKeys() {
 	}
 }
 
-// synced waits until each node has reached its peer for keys with the last try, or none has.
+// synced waits until each node has reached its peer for keys in the last attempt, or no node has.
 func (s *threeSites) synced(t *testing.T, want bool) {
 	t.Helper()
 	testbed.Until(t, testbed.KeyBound, fmt.Sprintf("keys to be exchanged: %t", want), func(ctx context.Context) error {
@@ -70,9 +70,10 @@ func (s *threeSites) synced(t *testing.T, want bool) {
 	})
 }
 
-// A whole site is cut off from all others, its node too. The other site's node answers without its
-// backend in time, shows it as the table says, and fails no client; in the site that is alone, clients are answered all
-// along. Both nodes say that they exchange no keys, and keep theirs. When the way is back, all is as before by itself.
+// A whole site, including its node, is disconnected from all others. The other site's node removes its backend in time,
+// shows the status of the table, and fails no client. In the disconnected site, clients still receive answers. Both
+// nodes report that they exchange no keys, and keep their keys. After the connection is restored, all functions recover
+// automatically.
 //
 // Fault 6.
 // Fault 8.
@@ -95,7 +96,7 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		for _, b := range []*harness.Backend{near, far} {
 			s.Status(t, other, b, time.Second, testbed.WantSound)
 		}
-		// Nobody hears of the backends at the other end: in the site there is its own.
+		// No node receives reports about the backends in other sites: each site has its own backend.
 		for _, b := range []*harness.Backend{near, far} {
 			s.Status(t, alone, b, s.Timing.StaleThreshold+testbed.StaleResolution,
 				testbed.StatusIs(api.EffectiveStale, false))
@@ -132,9 +133,9 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 	})
 }
 
-// With 30 or 60 of a hundred packets lost at random on the way, or all in one direction, nobody is taken
-// for silent. With 60 of a hundred lost of the streams too, agents are heard too seldom; the nodes' own checks keep
-// every answer as it was.
+// With 30 or 60 percent random packet loss in both directions, or complete loss in one direction, no agent is reported
+// as silent. With 60 percent loss also of streams, agents report too rarely; the nodes' own checks preserve every
+// answer.
 //
 // Fault 6.
 // Fault 7: 30 % or 60 % of the gossip packets are lost. No agent is stale. If TCP segments are lost too, answers

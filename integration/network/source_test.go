@@ -18,7 +18,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// placed is a node that answers each region's clients with that region's server, and the clients.
+// placed is a node that answers each region's clients with the server of this region, and the clients.
 type placed struct {
 	*site
 	node    *harness.Node
@@ -27,7 +27,7 @@ type placed struct {
 	clients *network.Site
 }
 
-// startPlaced starts the node with some networks mapped to regions, for a name that is steered by an algorithm.
+// startPlaced starts the node with some networks mapped to regions, for a load-balanced name with an algorithm.
 func startPlaced(t *testing.T, n *network.Network, algorithm string, change func(*harness.OverwatchFile)) *placed {
 	t.Helper()
 	p := &placed{site: newNetworkSite(t, []string{"eu", "us", "rest"}), servers: map[string]netip.Addr{}}
@@ -49,7 +49,7 @@ func startPlaced(t *testing.T, n *network.Network, algorithm string, change func
 	return p
 }
 
-// serves checks whom a client gets who asks from an address, by UDP and TCP.
+// serves checks the answer for a client address, over UDP and TCP.
 func (p *placed) serves(t *testing.T, from netip.Addr, region string) {
 	t.Helper()
 	to := netip.AddrPortFrom(p.host.IPv4, testbed.DNSPort)
@@ -71,8 +71,8 @@ func (p *placed) serves(t *testing.T, from netip.Addr, region string) {
 	}
 }
 
-// The region is that of the address a question really comes from, the longest prefix of its own family deciding: no
-// network of one family holds a client of the other, mapped or not.
+// The region is determined by the source address of a query, with the longest matching prefix of its own family: no
+// network of one family contains a client of the other family, mapped or not.
 func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		prefix := netip.MustParsePrefix
@@ -99,7 +99,7 @@ func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
 	})
 }
 
-// The nearest region is that of the place that the database has for the source.
+// The nearest region is determined by the position of the source address in the database.
 func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		p := startPlaced(t, n, "proximity", func(f *harness.OverwatchFile) {
@@ -126,8 +126,8 @@ func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 // clientJapan is in the database too: Japan.
 const clientJapan = "2001:218::1/128"
 
-// Who may use the API, read the metrics and ask why is known by the source, on a socket of both families too; a
-// listener of all IPv4 addresses has none of IPv6.
+// The source address determines the access to the API, the metrics and explanations, also on a socket of both families.
+// A listener of all IPv4 addresses has no IPv6 address.
 func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		prefix := netip.MustParsePrefix

@@ -8,8 +8,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The first of two uplinks of a site with agents dies, and comes back: from one moment to the next they have other
-// addresses, of IPv4 and IPv6. No node takes them for silent, and a backend's death is followed in time meanwhile.
+// The first of two uplinks of a site with agents fails and recovers, which changes the source addresses of IPv4 and
+// IPv6 immediately. No node reports the agents as silent, and the nodes detect the failure of a backend in time.
 //
 // Fault 6.
 func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// startAlertmanager returns the address of an Alertmanager that tells nobody.
+// startAlertmanager returns the address of an Alertmanager without receivers.
 func startAlertmanager(t *testing.T) (url string) {
 	t.Helper()
 	at := testbed.UnusedAddress(t)
@@ -57,7 +57,7 @@ func alertsOf(ctx context.Context, url string) (about []string, err error) {
 	return about, nil
 }
 
-// An Alertmanager that a reload adds has an alert of a name for as long as one of its backends is unhealthy.
+// An Alertmanager that a reload adds shows an alert of a name while one of its backends is unhealthy.
 func TestNotifications_AnAlertmanagerShowsThemUntilTheyEnd(t *testing.T) {
 	url := startAlertmanager(t)
 	s := testbed.NewSite(t, 1, 2)

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// mailServer hands over each mail that it takes. It offers a login after STARTTLS only, and takes nothing before.
+// mailServer passes on each accepted mail. It offers a login only after STARTTLS, and accepts no mail before the login.
 type mailServer struct{ taken chan mailOf }
 
 // mailOf is a mail and its envelope.
@@ -78,7 +78,7 @@ func (s *mailSession) Data(r io.Reader) error {
 func (s *mailSession) Reset()        { s.mailOf = mailOf{} }
 func (s *mailSession) Logout() error { return nil }
 
-// startMailServer returns the address of a mail server, the file of its certificate, and the mails that it takes.
+// startMailServer returns the address of a mail server, the file of its certificate, and the accepted mails.
 func startMailServer(t *testing.T) (at, certificate string, taken <-chan mailOf) {
 	t.Helper()
 	_, files := testbed.SelfSigned(t, t.TempDir())
@@ -103,8 +103,8 @@ func startMailServer(t *testing.T) (at, certificate string, taken <-chan mailOf)
 	return l.Addr().String(), files[0], mails
 }
 
-// A mail server that takes nothing without STARTTLS and a login has a mail of a name when its backend dies, and one
-// when all is well again.
+// A mail server that requires STARTTLS and a login receives a mail about a name when its backend fails, and another
+// mail after the recovery.
 func TestNotifications_AMailServerTakesThem(t *testing.T) {
 	at, certificate, taken := startMailServer(t)
 	s := testbed.NewSite(t, 1, 2)

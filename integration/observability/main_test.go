@@ -1,4 +1,4 @@
-// Package observability_test shows that metrics, alerts and the dashboard tell what is so.
+// Package observability_test tests metrics, alerts and the dashboard.
 package observability_test
 
 import (

@@ -49,7 +49,7 @@ func alertRules(t *testing.T) (rules []rule) {
 	return rules
 }
 
-// panel is the part of a dashboard's panel that is checked here.
+// panel contains the tested fields of a dashboard panel.
 type panel struct {
 	ID         int
 	Type       string
@@ -62,7 +62,7 @@ type panel struct {
 	}
 }
 
-// dashboard is the part of a Grafana dashboard that is checked here.
+// dashboard contains the tested fields of a Grafana dashboard.
 type dashboard struct {
 	UID, Title    string
 	SchemaVersion int
@@ -81,8 +81,7 @@ func theDashboard(t *testing.T) (d dashboard) {
 	return d
 }
 
-// A dashboard that Grafana takes: one data source that a variable names, panels that do not overlap, ids that are
-// unique.
+// The dashboard is valid for Grafana: one data source variable, panels without overlap, unique ids.
 func TestDashboard_HasOneDataSourceAndItsRows(t *testing.T) {
 	d := theDashboard(t)
 	if d.SchemaVersion < 38 || d.UID == "" || d.Title == "" { // 38 is Grafana 10's
@@ -133,11 +132,11 @@ func TestDashboard_HasOneDataSourceAndItsRows(t *testing.T) {
 	}
 }
 
-// queried is a metric in an expression of Prometheus' language.
+// queried is a metric in a PromQL expression.
 var queried = regexp.MustCompile(`\b(?:gslb|go|process)_\w+`)
 
-// Dashboard and alert rules ask only for what the programs serve. Metrics of an agent that appear with the first event
-// are in its manual, which another test compares.
+// Dashboard and alert rules use only existing metrics. Metrics of an agent that appear with the first event are in its
+// manual, which another test compares.
 func TestObservability_AsksForWhatIsServed(t *testing.T) {
 	s := testbed.NotifiedSite(t, 1, 1)
 	there := map[string]bool{}
@@ -179,7 +178,7 @@ func TestObservability_AsksForWhatIsServed(t *testing.T) {
 	}
 }
 
-// Each alert has a summary, a severity, and a runbook that is there.
+// Each alert has a summary, a severity, and an existing runbook.
 func TestAlerts_NameRunbooksThatExist(t *testing.T) {
 	text := testbed.Read(t, "../../overwatch/docs/runbooks.md")
 	anchors := map[string]bool{}
@@ -203,8 +202,7 @@ func TestAlerts_NameRunbooksThatExist(t *testing.T) {
 	}
 }
 
-// Whoever is woken by an alert finds what it is about on the dashboard. A program that does not run has nothing to show
-// there.
+// The dashboard shows the cause of each alert, except alerts about a program that does not run.
 func TestAlerts_AreOnTheDashboard(t *testing.T) {
 	shown := map[string]bool{}
 	for _, p := range theDashboard(t).Panels {
@@ -223,7 +221,7 @@ func TestAlerts_AreOnTheDashboard(t *testing.T) {
 	}
 }
 
-// Each rule has a test in which it is quiet and then tells.
+// Each rule has a test in which the alert is first inactive and then fires.
 func TestAlerts_EachIsTested(t *testing.T) {
 	text := testbed.Read(t, filepath.Join(observability, "gslb-alerts.test.yaml"))
 	var tests struct {
@@ -251,7 +249,7 @@ func TestAlerts_EachIsTested(t *testing.T) {
 	}
 }
 
-// Prometheus itself takes the rules and the dashboard's expressions, and the rules do over time what their tests say.
+// Prometheus accepts the rules and the dashboard's expressions, and the rules behave over time as their tests specify.
 func TestAlerts_ByPromtool(t *testing.T) {
 	promtool := testbed.Judge(t, "promtool")
 	testbed.Command(t, promtool, "check", "rules", filepath.Join(observability, "gslb-alerts.yaml")).Want(t,

@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// prometheus is a Prometheus that scrapes a site every second and has our alert rules.
+// prometheus is a Prometheus that scrapes a site every second and uses our alert rules.
 type prometheus struct{ url string }
 
 func startPrometheus(t *testing.T, s *testbed.Site) *prometheus {
@@ -58,7 +58,7 @@ func startPrometheus(t *testing.T, s *testbed.Site) *prometheus {
 	return &prometheus{url: "http://" + at}
 }
 
-// get asks Prometheus' API, and reads the data of its answer.
+// get sends a request to Prometheus' API, and decodes the data of its answer.
 func (p *prometheus) get(ctx context.Context, path string, query url.Values, data any) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -84,7 +84,7 @@ func (p *prometheus) get(ctx context.Context, path string, query url.Values, dat
 	return nil
 }
 
-// series returns the number of series of an expression whose newest value is a number.
+// series returns the number of series of an expression whose latest value is a number.
 func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	var data struct {
 		Result []struct{ Value [2]any }
@@ -94,7 +94,7 @@ func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	return len(numbers), err
 }
 
-// alerts returns the states of our rules, by name; a rule that could not be evaluated is an error.
+// alerts returns the states of our rules by name. A rule without a result is an error.
 func (p *prometheus) alerts(ctx context.Context) (states map[string]string, err error) {
 	var data struct {
 		Groups []struct {
@@ -115,9 +115,9 @@ func (p *prometheus) alerts(ctx context.Context) (states map[string]string, err 
 	return states, nil
 }
 
-// A real Prometheus scrapes a real site under a little load: every expression of the dashboard has data, every alert
-// rule can be evaluated and is quiet, and when a node and an agent die the rules that are for it notice.
-// It takes most of a minute, so it requires GSLB_FULL=1.
+// A real Prometheus scrapes a real site under a light load. Every expression of the dashboard has data, every alert
+// rule has a result and is inactive, and the rules for a stopped node and a stopped agent fire. The test takes most of
+// a minute, so it requires GSLB_FULL=1.
 func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 	testbed.OnlyInFull(t)
 	t.Parallel()
@@ -140,7 +140,7 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 	}
 	up := true
 	testbed.Until(t, testbed.StartBound, "the dashboard to have data", func(ctx context.Context) error {
-		// Something to publish, and to look up signatures for.
+		// This change causes a publication and new signatures.
 		if _, err := s.Nodes[0].Client.SetOverride(ctx, testbed.AppName, s.Backends[0].At.String(),
 			api.OverrideRequest{Healthy: &up, Reason: "a change"}); err != nil {
 			return err

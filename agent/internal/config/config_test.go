@@ -19,7 +19,7 @@ const (
 const head = "mode: agent\nagent:\n  identity: {region: eu, service_token: " + testToken + "}\n" +
 	"  gossip: {overwatch_nodes: ['ow:7946'], encryption_key: " + testKey + "}\n"
 
-// smallest is a configuration that is valid and says as little as possible.
+// smallest is the minimal valid configuration.
 const smallest = head + "  backends: [{service: a.example, address: 192.0.2.1, port: 80, health_check: {type: tcp}}]\n"
 
 func loadText(t testing.TB, text string) (*Config, []string) {
@@ -48,7 +48,8 @@ func loadReference(t testing.TB) *Config {
 	return c
 }
 
-// The reference values are the defaults: whatever the reference file says and the smallest does not, is equal.
+// The defaults equal the values of the reference file: all values of the reference file that the minimal configuration
+// omits are equal.
 func TestLoad_ReferenceValuesAreTheDefaults(t *testing.T) {
 	reference := loadReference(t)
 	small, problems := loadText(t, smallest)

@@ -76,7 +76,7 @@ func TestReadBackends(t *testing.T) {
 	}
 }
 
-// Whatever a file says, reading it ends, and each backend that it gives is one that can be checked.
+// Reading ends for any content of a file, and each resulting backend can be checked.
 func FuzzReadBackends(f *testing.F) {
 	f.Add(`[{"targets":["192.0.2.1:80"],"labels":{"weight":"3"}}]`, true)
 	f.Add("- {address: 192.0.2.1, port: 80}\n- targets: ['[::1]:80']", false)

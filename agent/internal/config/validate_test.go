@@ -182,7 +182,7 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 	}
 }
 
-// No file makes loading panic.
+// No content of a file makes Load panic.
 func FuzzLoad(f *testing.F) {
 	f.Add(smallest)
 	f.Add(head + "  backends:\n" + manyBackends(2, 2))
@@ -194,7 +194,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Backends at addresses that overwatch nodes of other machines refuse are a warning; on one machine they are not.
+// Backends at addresses that overwatch nodes on other machines reject cause a warning. If the nodes are on the same
+// machine, there is no warning.
 func TestWarnings_NameBackendsThatNodesRefuse(t *testing.T) {
 	for text, want := range map[string]int{
 		smallest: 0,

@@ -16,7 +16,7 @@ import (
 
 const thisProgram = "gslb-agent 1.2.3"
 
-// files are the contents of an agent's files by name, without the schema file.
+// files contains the contents of an agent's files by name, without the schema file.
 var files = map[string]string{
 	"agent.crt": "certificate", "agent.key": strings.Repeat("k", 3000), "agent.epoch": "1700000000000\n",
 	"agent.lock": "17\n", "agent.status": "{}",

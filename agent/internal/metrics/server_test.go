@@ -16,7 +16,7 @@ import (
 	"gslb.internal/agent/internal/metrics"
 )
 
-// serve runs a server with one figure until the returned stop is called, which returns what Run returned.
+// serve runs a server with one metric until the caller calls stop, which returns the result of Run.
 func serve(t *testing.T) (address string, stop func() error) {
 	t.Helper()
 	figures := prometheus.NewRegistry()

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// With a real backend; how soon is shown in virtual time by TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse.
+// This test uses a real backend. TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse tests the time in virtual time.
 func TestRun_FailureOfARealBackendIsTold(t *testing.T) {
 	var broken atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// script is a prober that finds what it is told, in virtual time.
+// script is a prober that returns given results, in virtual time.
 type script struct {
 	mu     sync.Mutex
 	find   func(ctx context.Context, n int) check.Result // n counts from 0
@@ -32,7 +32,7 @@ func (s *script) Probe(ctx context.Context) check.Result {
 	return s.find(ctx, n)
 }
 
-// outcomes finds one after the other and then the last one for ever.
+// outcomes returns the given results in order, and then repeats the last result.
 func outcomes(list ...check.Outcome) *script {
 	return &script{find: func(_ context.Context, n int) check.Result {
 		r := check.Result{Outcome: list[min(n, len(list)-1)], Latency: 3 * time.Millisecond, At: time.Now()}
@@ -130,8 +130,8 @@ func TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse(t *testing.T) {
 	})
 }
 
-// The first success after a start is told, and once more when there are success_threshold of them: a node that knew the
-// backend as unhealthy waits for that.
+// The agent reports the first success after a start, and reports again after success_threshold successes: a node that
+// stored the backend as unhealthy waits for the second report.
 func TestRun_TellsOnceThatTheFirstSuccessWasNoSingleOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := outcomes(u, s, f, s, s, s, f, s, s)
@@ -148,7 +148,7 @@ func TestRun_TellsOnceThatTheFirstSuccessWasNoSingleOne(t *testing.T) {
 	})
 }
 
-// After a start nothing is said before it is known: a success is enough, and as many failures as always.
+// After a start, a single success decides, or failure_threshold failures. Before that, the agent reports no state.
 func TestRun_FirstFailuresSayNothingBelowTheThreshold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, outcomes(f, f, s), outcomes(f, f, f))
@@ -212,7 +212,7 @@ func TestRun_OwnTroubleKeepsTheClaimAndShowsTheReason(t *testing.T) {
 			if n == 0 {
 				return check.Result{Outcome: s, Latency: 3 * time.Millisecond}
 			}
-			// which is no latency of the backend's
+			// The elapsed time is no latency of the backend.
 			return check.Result{Outcome: u, Err: "too many open files", Latency: time.Microsecond}
 		}})
 		r.runFor(t, time.Hour)
@@ -360,8 +360,7 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A row of quick entries is bounded after a long quiet too: it is no more than journalBurst of them that may have been
-// saved up.
+// A burst of log lines is limited also after a long pause: at most journalBurst lines.
 func TestLog_FlappingAfterALongQuietIsToldSometimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &script{find: func(_ context.Context, n int) check.Result {
@@ -398,7 +397,7 @@ func TestRun_AContradictedStateIsCheckedAtTheFastInterval(t *testing.T) {
 	})
 }
 
-// A check that was late delays the following ones: they do not come in a row to make up for it.
+// A late check delays the following checks, so that they are not executed in a burst.
 func TestRun_ALateCheckDoesNotBunchTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &script{find: func(_ context.Context, n int) check.Result {

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// inRun runs a test beside a running Monitor, in virtual time.
+// inRun runs a test with a running Monitor, in virtual time.
 func inRun(t *testing.T, test func(r *rig), scripts ...*script) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestReplace_BeforeRunIsWhatRunBegins(t *testing.T) {
 	}
 }
 
-// What was unhealthy stays so under another check until that has succeeded as often as it must, and its failures stay
-// counted.
+// An unhealthy backend with another check stays unhealthy until the check succeeds success_threshold times. The number
+// of its failures continues.
 func TestReplace_AnotherCheckOfWhatIsUnhealthyKeepsTheState(t *testing.T) {
 	inRun(t, func(r *rig) {
 		slower := backend(8000)
@@ -158,7 +158,8 @@ func TestReplace_AnotherCheckOfWhatIsUnhealthyKeepsTheState(t *testing.T) {
 	}, outcomes(f, f, f))
 }
 
-// A heavier backend is checked as before: the row goes on, and is said so at once.
+// After a change of the weight, the checks and the counts of the backend continue, and the change is reported
+// immediately.
 func TestReplace_AnotherWeightKeepsTheRow(t *testing.T) {
 	inRun(t, func(r *rig) {
 		before := r.Snapshot()[0]

@@ -76,7 +76,7 @@ func TestGauge_MeasuresThisMachine(t *testing.T) {
 	}
 }
 
-// busyAfter reads the processor, lets time pass in which it is used, and reads it again; the time is virtual.
+// busyAfter reads the processor time before and after a period of use, in virtual time.
 func (g *Gauge) busyAfter(t *testing.T, d time.Duration, use func()) (percent float64, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,14 +93,14 @@ func (g *Gauge) busyAfter(t *testing.T, d time.Duration, use func()) (percent fl
 func TestGauge_OfALimitedContainerIsItsUseOfTheLimit(t *testing.T) {
 	stat := &fstest.MapFile{Data: []byte("usage_usec 0\n")}
 	g := &Gauge{group: cgroup{fstest.MapFS{"cpu.max": &fstest.MapFile{Data: []byte("50000 100000")}, "cpu.stat": stat}}}
-	// 4 s of the 5 s that half a processor may have
+	// 4 s of the 5 s that half a processor provides
 	if v, err := g.busyAfter(t, 10*time.Second, func() { stat.Data = []byte("usage_usec 4000000\n") }); err != nil ||
 		v != 80 {
 		t.Errorf("%v %%, %v", v, err)
 	}
 }
 
-// A limit of more than there is would make a host that is worn out look idle.
+// A limit above the resources of the host is ignored. Otherwise a fully used host would appear idle.
 func TestGauge_ALimitAboveWhatTheHostHasIsNone(t *testing.T) {
 	stat := &fstest.MapFile{Data: []byte("usage_usec 0\n")}
 	g := &Gauge{group: cgroup{fstest.MapFS{
@@ -118,7 +118,7 @@ func TestGauge_ALimitAboveWhatTheHostHasIsNone(t *testing.T) {
 	}
 }
 
-// A limit that is set while the agent runs has no reading before it to be compared with.
+// After a new limit, the first reading has no previous reading for comparison.
 func TestGauge_ALimitThatComesLaterIsNoLoad(t *testing.T) {
 	files := fstest.MapFS{"cpu.max": &fstest.MapFile{Data: []byte("max 100000")},
 		"cpu.stat": &fstest.MapFile{Data: []byte("usage_usec 900000000000\n")}}

@@ -88,7 +88,7 @@ func TestRead_FindsTheNumber(t *testing.T) {
 	}
 }
 
-// An application that misbehaves costs the agent no more than the timeout and the bound.
+// A misbehaving application costs the agent at most the timeout and the maximum size.
 func TestRead_IsBounded(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -123,7 +123,7 @@ func TestRead_IsBounded(t *testing.T) {
 	}
 }
 
-// sourced is a Watch over an application whose counter the test sets; nan means that the application is down.
+// sourced is a Watch of an application whose counter the test sets; nan means that the application is down.
 type sourced struct {
 	*Watch
 	counter  atomic.Uint64 // math.Float64bits
@@ -162,7 +162,7 @@ func newSourced(t *testing.T, kind string) *sourced {
 	return s
 }
 
-// look sets the number, lets an interval pass and returns the warning's bleed in milliseconds.
+// reads sets the number, waits an interval and returns the bleed of the warning in milliseconds.
 func (s *sourced) reads(t *testing.T, value float64) uint32 {
 	t.Helper()
 	s.counter.Store(math.Float64bits(value))
@@ -238,7 +238,7 @@ func TestSource_AnOutageIsToldOnceAndShown(t *testing.T) {
 	}
 }
 
-// FuzzRead gives arbitrary answers to both readers: a number or an error, never anything else.
+// FuzzRead passes arbitrary responses to both readers. The result is a number or an error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(exposition))
 	f.Add([]byte(`{"a": {"b": 1}}`))

@@ -53,8 +53,8 @@ func TestRate_CountsTheNewestWindowPerMinute(t *testing.T) {
 	}
 }
 
-// A ticker is never quite on time: a total that was taken a little less than a window ago must not make the one before
-// it count as though it had been taken then.
+// A ticker is never exact: a value that is slightly younger than the window must not make the previous value count as
+// if it had the age of the window.
 func TestRate_AreTheSameWhenLooksComeALittleEarlyOrLate(t *testing.T) {
 	for _, window := range []time.Duration{10 * time.Second, time.Minute} {
 		r, total := rate{window: window}, 0.0

@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// scene is a Watch over figures that the test sets.
+// scene is a Watch of measurements that the test sets.
 type scene struct {
 	*Watch
 	mu          sync.Mutex // of the figures
@@ -59,7 +59,7 @@ func (s *scene) failed() map[Target]uint64 {
 	return s.failures
 }
 
-// set changes the figures.
+// set changes the measurements.
 func (s *scene) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,13 +68,13 @@ func (s *scene) set(change func()) {
 
 var target = Target{"app.example.org", netip.MustParseAddrPort("192.0.2.1:80")}
 
-// inScene runs a test beside a Watch with the specification's reference values, in virtual time.
+// inScene runs a test with a Watch with the specification's reference values, in virtual time.
 func inScene(t *testing.T, enabled bool, test func(s *scene)) {
 	t.Helper()
 	inSceneOf(t, &scene{}, enabled, test)
 }
 
-// inSceneOf is inScene with figures that are there at the start.
+// inSceneOf is inScene with initial measurements.
 func inSceneOf(t *testing.T, s *scene, enabled bool, test func(s *scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -101,7 +101,7 @@ func inSceneOf(t *testing.T, s *scene, enabled bool, test func(s *scene)) {
 	})
 }
 
-// pass lets virtual time pass.
+// pass waits in virtual time.
 func (s *scene) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -54,7 +54,8 @@ func startFakedIn(t *testing.T, dir string, nodes map[string]*fakeNode, first ..
 	}
 }
 
-// overtakes makes the node answer messages of epochs up to latest with a code, as after a later process has enrolled.
+// overtakes makes the node answer messages of epochs up to latest with a code, as after the enrollment of a later
+// process.
 func (n *fakeNode) overtakes(latest uint64, code wire.RejectCode) {
 	n.set(func(n *fakeNode) {
 		n.decide = func(r received) encoding.BinaryMarshaler {
@@ -71,8 +72,8 @@ func (n *fakeNode) overtakes(latest uint64, code wire.RejectCode) {
 	})
 }
 
-// A node accepts the later one of two processes with one identity. The earlier one logs it, sends heartbeats at half
-// the interval, and reports with a later epoch within two heartbeats after the later one has stopped.
+// A node accepts the later of two processes with one identity. The earlier process logs this, sends heartbeats at half
+// the interval, and reports with a later epoch within two heartbeats after the later process has stopped.
 func TestReporter_TakesItsIdentityBackWhenACopyStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -112,7 +113,7 @@ func TestReporter_TakesItsIdentityBackWhenACopyStops(t *testing.T) {
 	})
 }
 
-// An epoch far ahead of the clock would never be followed by another one.
+// The agent ignores an epoch far ahead of the clock, because no later epoch could follow it.
 func TestReporter_ANodeCannotUseUpTheEpochs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -130,7 +131,7 @@ func TestReporter_ANodeCannotUseUpTheEpochs(t *testing.T) {
 	})
 }
 
-// The Acks to the accepted process report that an earlier process sends messages as well.
+// The Acks to the accepted process report that an earlier process also sends messages.
 func TestReporter_TheBelievedProcessReportsTheDuplicate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -160,8 +161,8 @@ func TestReporter_TheBelievedProcessReportsTheDuplicate(t *testing.T) {
 	})
 }
 
-// A changed list of nodes takes effect without a restart: a new node gets the backends, a removed one a goodbye, and
-// the link to a node that stays is the same.
+// A changed list of nodes takes effect without a restart: a new node receives the backends, a removed node receives a
+// leave message, and the link to each remaining node stays the same.
 func TestFollow_NodesComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := map[string]*fakeNode{"a:1": newFakeNode(t), "b:1": newFakeNode(t), "c:1": newFakeNode(t)}

@@ -49,8 +49,8 @@ type received struct {
 
 func (r received) kind() wire.Type { return wire.Type(r.sealed.Type) }
 
-// fakeNode is an overwatch node in memory, and the peer that leads to it. Without further orders it acknowledges
-// everything that is sealed for its boot nonce.
+// fakeNode is an overwatch node in memory, and the peer that connects to it. By default it acknowledges all messages
+// that are sealed for its boot nonce.
 type fakeNode struct {
 	mu       sync.Mutex
 	id       *identity.Identity
@@ -187,7 +187,7 @@ func (n *fakeNode) take(message []byte, stream bool) {
 	time.AfterFunc(n.oneWay, func() { to.queueAnswer(answer) })
 }
 
-// agree takes up the session that an Enrol asks for.
+// agree creates the session that an Enrol requests.
 func (n *fakeNode) agree(enrol *identity.Sealed) {
 	var m wire.Enrol
 	if err := m.UnmarshalBinary(enrol.Payload); err != nil {
@@ -203,7 +203,7 @@ func (n *fakeNode) agree(enrol *identity.Sealed) {
 	}
 }
 
-// inSession seals an answer by the session, as nodes seal Acks to what came in it; a Reject they sign.
+// inSession seals an answer with the session, as nodes seal Acks to messages of the session. Nodes sign a Reject.
 func (n *fakeNode) inSession(r received, m encoding.BinaryMarshaler) []byte {
 	if _, ok := m.(*wire.Ack); !ok {
 		return n.seal(m, r.sealed.Epoch)
@@ -238,19 +238,19 @@ func (n *fakeNode) seal(m encoding.BinaryMarshaler, epoch uint64) []byte {
 		Epoch: epoch, Payload: payload})
 }
 
-// set changes the node.
+// set changes the state of the node.
 func (n *fakeNode) set(f func(*fakeNode)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f(n)
 }
 
-// restart makes the node another process.
+// restart gives the node another process id.
 func (n *fakeNode) restart() {
 	n.set(func(n *fakeNode) { n.nonce, n.down = identity.NewNonce(), false })
 }
 
-// got returns the messages of one type that reached the node since a moment.
+// got returns the messages of one type that the node has received since a time.
 func (n *fakeNode) got(kind wire.Type, since time.Time) (out []received) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -347,7 +347,7 @@ func (l *testLink) count(t testing.TB, name, label string) float64 {
 	return 0
 }
 
-// after lets time pass in the bubble.
+// after waits in the bubble.
 func after(d time.Duration) {
 	time.Sleep(d) // in a bubble: virtual
 	synctest.Wait()

@@ -63,7 +63,7 @@ func TestLink_StopsAtOnceBeforeItHasReachedAnybody(t *testing.T) {
 	})
 }
 
-// After a handover the node gets no goodbye, so the backends stay in its answers.
+// After a handover the agent sends no leave message, so the backends stay in the answers of the node.
 func TestReporter_AHandoverSaysNoGoodbye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)

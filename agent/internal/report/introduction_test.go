@@ -29,7 +29,7 @@ func (n *fakeNode) introducing(seen *[]wire.NodeCertificate, introduced ...wire.
 	})
 }
 
-// A node that was set up anew has another certificate. The agent names it in its heartbeats to the other nodes, and
+// A newly created node has another certificate. The agent reports the node in its heartbeats to the other nodes, and
 // replaces the pin only after one of them has introduced exactly this certificate of exactly this node.
 func TestReporter_ANewCertificateNeedsAnIntroduction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -132,7 +132,7 @@ func TestLink_ShortCutNeedsNoNewEnrolment(t *testing.T) {
 	})
 }
 
-// Also where the next heartbeat is due before the last one's Ack was waited for long.
+// The same is true if the next heartbeat is due before the timeout of the previous Ack.
 func TestLink_ALostHeartbeatIsAStreamBeforeTheNextIsDue(t *testing.T) {
 	for _, interval := range []time.Duration{time.Second, 2 * time.Second, 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 		defer l.stop()
 		after(5 * time.Second)
 		tried := 0 // under the node's lock
-		// pings pass: a path that loses large packets
+		// Pings pass: the path loses only large packets.
 		n.set(func(n *fakeNode) { n.lossy = func([]byte) bool { tried++; return true } })
 		begun := time.Now()
 		after(60 * time.Second)
@@ -236,8 +236,8 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 	})
 }
 
-// Another process of a node, as after its address or its firewall was mended, is spoken to by datagrams, whatever
-// became of those before.
+// The agent sends datagrams to a new process of a node, for example after a repair of its address or firewall,
+// independent of previous losses.
 func TestLink_ANodeThatRestartedIsSentDatagrams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -324,7 +324,7 @@ func TestLink_ANodeThatForgotTheAgentHearsItsEnrolmentAgain(t *testing.T) {
 	}
 }
 
-// Answers that come after the repetition, or after the next heartbeat, count.
+// Answers that arrive after the repetition, or after the next heartbeat, are accepted.
 func TestLink_AnswersFromFarAwayCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -358,7 +358,7 @@ func TestLink_AnswersFromFarAwayCount(t *testing.T) {
 	})
 }
 
-// Heartbeats that are lost altogether now and then, with others between them, are no reason to enrol anew.
+// Occasional complete losses of heartbeats, with other heartbeats in between, cause no new enrollment.
 func TestLink_LossesThatAreFarApartNeedNoNewEnrolment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -391,7 +391,7 @@ func TestLink_LossesThatAreFarApartNeedNoNewEnrolment(t *testing.T) {
 	})
 }
 
-// After a node was reached, the next trouble with it begins with short pauses again, whatever came before.
+// After a success, the next failure starts with short pauses, independent of previous failures.
 func TestLink_PausesBeginShortAfterEachSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)

@@ -17,11 +17,11 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// patience bounds a wait for something that takes milliseconds on sockets of a machine at rest.
+// patience is the timeout of operations that take milliseconds on the sockets of an idle machine.
 const patience = 30 * time.Second
 
-// socketNode is an overwatch node of an unguarded memberlist on a real socket. It acknowledges everything that is
-// sealed for it, to where pings come from.
+// socketNode is an overwatch node with an unguarded memberlist on a real socket. It acknowledges all messages that are
+// sealed for it, at the source of the pings.
 type socketNode struct {
 	*memberlist.NetTransport
 	t     testing.TB
@@ -35,7 +35,7 @@ type socketNode struct {
 	messages []received
 }
 
-// startNode starts a node on an address of its own.
+// startNode starts a node with its own address.
 func startNode(t testing.TB, key []byte) *socketNode {
 	t.Helper()
 	return startNodeAs(t, testIdentity(t, "ow-1"), key, "127.0.0.1:0")
@@ -83,7 +83,7 @@ func (n *socketNode) start(key []byte, bind string) {
 
 func (n *socketNode) stop() { n.list.Shutdown() }
 
-// WriteToAddress learns where the agent's pings come from.
+// WriteToAddress records the source of the agent's pings.
 func (n *socketNode) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error) {
 	if a.Name != "" {
 		n.mu.Lock()
@@ -121,7 +121,7 @@ func (n *socketNode) NotifyMsg(b []byte) {
 	}
 }
 
-// count returns the number of messages of a type so far.
+// count returns the number of received messages of a type.
 func (n *socketNode) count(kind wire.Type) (c int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,7 +133,7 @@ func (n *socketNode) count(kind wire.Type) (c int) {
 	return c
 }
 
-// eventually polls until the condition holds; there are real sockets between cause and effect.
+// eventually polls until the condition is true, because real sockets connect cause and effect.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

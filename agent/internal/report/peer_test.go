@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// startPeer makes a peer of the node at address.
+// startPeer creates a peer for the node at address.
 func startPeer(t testing.TB, address string, key []byte) (p *memberPeer, dropped *atomic.Int64) {
 	t.Helper()
 	dropped = new(atomic.Int64)
@@ -134,7 +134,7 @@ func TestInOrder_KeepsThePreferredFamilyAndFixesTheRest(t *testing.T) {
 	}
 }
 
-// keyed encrypts plain text the way memberlist does.
+// keyed encrypts plain text as memberlist does.
 func keyed(t testing.TB, plain, authenticated []byte) []byte {
 	t.Helper()
 	block, err := aes.NewCipher(gossipKey)
@@ -181,7 +181,8 @@ func TestPeer_MalformedPacketsFromAHolderOfTheKeyAreDropped(t *testing.T) {
 	})
 }
 
-// evil starts a server that answers a push/pull with plain text, encrypted with the right key. It returns the address.
+// evil starts a server that answers a push/pull with plain text that is encrypted with the correct key. It returns the
+// address.
 func evil(t testing.TB, plain []byte) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -259,8 +260,8 @@ func TestPeer_CloseEndsWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// FuzzPeer_WhatDecryptsToNonsense gives a running memberlist behind its transport arbitrary plain text in packets that
-// were encrypted with the right key.
+// FuzzPeer_WhatDecryptsToNonsense passes arbitrary plain text, in packets encrypted with the correct key, to a running
+// memberlist behind its transport.
 func FuzzPeer_WhatDecryptsToNonsense(f *testing.F) {
 	for _, plain := range []string{
 		"", "\x02", "\x02\x82\xa5SeqNo\x01\xa7Payload\xa1x", "\x03\x83\xabIncarnation\x01\xa4Node\xa5agent\xa4From\xa1x",

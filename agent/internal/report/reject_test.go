@@ -165,7 +165,7 @@ func TestLink_ServicesThatWereNotGrantedAreAskedForAgain(t *testing.T) {
 	})
 }
 
-// As when another token of one of its services came into force on the node.
+// This happens when the node activates another token for one of the services.
 func TestLink_AServiceThatTheNodeTookAwayIsProvedAgain(t *testing.T) {
 	for _, kind := range []wire.Type{wire.TypeHeartbeat, wire.TypeTransition} {
 		synctest.Test(t, func(t *testing.T) {
@@ -322,7 +322,7 @@ func TestOpenHello_RefusesWhatTheNodeDidNotSeal(t *testing.T) {
 	}
 }
 
-// The log and the status name the one rule by which a node refuses a backend.
+// The log and the status contain the rule by which a node rejects a backend.
 func TestLink_RefusedBackendIsLoggedWithItsRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)

@@ -76,7 +76,7 @@ func TestReporter_OneDeadNodeDelaysNoOther(t *testing.T) {
 	eventually(t, "the living node hears the goodbye", func() bool { return n.count(wire.TypeDeregister) > 0 })
 }
 
-// That it takes at most 3 s is held in virtual time (TestLink_NodeRestartIsNoticedWithin3s); here are real sockets.
+// This test uses real sockets. TestLink_NodeRestartIsNoticedWithin3s tests the limit of 3 s in virtual time.
 func TestReporter_NodeRestartOnItsPortIsNoticed(t *testing.T) {
 	n := startNode(t, gossipKey)
 	r, _ := startReporter(t, func(o *Options) { o.Nodes = []string{n.addr} })

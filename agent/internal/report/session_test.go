@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// coded counts the heartbeats since a moment that came in a session, and those that were signed.
+// coded counts the heartbeats since a time that were authenticated by a session, and the signed heartbeats.
 func (n *fakeNode) coded(since time.Time) (coded, signed int) {
 	for _, r := range n.got(wire.TypeHeartbeat, since) {
 		if r.sealed.InSession() {
@@ -53,7 +53,7 @@ func TestSession_SparesHeartbeatsTheirSignaturesAndNothingElse(t *testing.T) {
 	})
 }
 
-// A Hello without a share, or with a share of low order, is refused, and its node gets no Enrol.
+// The agent rejects a Hello without a share, or with a share of low order, and sends no Enrol to its node.
 func TestSession_AHelloWithoutUsableShareIsRefused(t *testing.T) {
 	for name, share := range map[string]identity.Share{"none": {}, "low order": {1}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestSession_AHelloWithoutUsableShareIsRefused(t *testing.T) {
 	}
 }
 
-// A node that has lost the session, or has another, hears the signed repetition of each heartbeat.
+// A node that has lost the session, or has another session, receives the signed repetition of each heartbeat.
 func TestSession_ThatTheNodeHasLostIsHealedBySignatures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)

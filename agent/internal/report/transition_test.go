@@ -107,7 +107,8 @@ func TestLink_HeartbeatCoversEarlierTransitions(t *testing.T) {
 	})
 }
 
-// A node that was away while a backend changed and was then removed hears of it no more: it would have it back.
+// A node that was unreachable while a backend changed and was then removed receives no message about the backend,
+// because it would add the backend.
 func TestLink_ChangeOfABackendThatIsGoneIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)

@@ -21,7 +21,7 @@ func (s *standing) set(change func(*wire.Backend)) {
 
 func (s *standing) state() []wire.Backend { return []wire.Backend{*s.backend.Load()} }
 
-// startStanding runs a link whose state the test changes.
+// startStanding runs a link with a state that the test changes.
 func startStanding(t *testing.T, n *fakeNode) (*testLink, *standing) {
 	s := &standing{}
 	s.set(func(*wire.Backend) {})

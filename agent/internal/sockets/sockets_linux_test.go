@@ -28,7 +28,7 @@ func listenAt(t *testing.T, network, address string, control func(fd uintptr)) n
 
 func portOf(l net.Listener) uint16 { return l.Addr().(*net.TCPAddr).AddrPort().Port() }
 
-// A listening socket is in the list until it is closed: of one address, of all addresses, of IPv4 and IPv6.
+// The list contains a listening socket until it is closed: at one address and at all addresses, for IPv4 and IPv6.
 func TestLister_ListsASocketUntilItIsClosed(t *testing.T) {
 	l, err := Open()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/gslbctl/internal/bind"
 )
 
-// FuzzRead looks for files that the import does not survive, or turns into records that it would not read itself.
+// FuzzRead searches for files that crash the import, or that it converts to records that it cannot read.
 func FuzzRead(f *testing.F) {
 	f.Add("@ SOA ns h ( 20260101000001 ; serial\n 2 3 4 5 )\n@ NS ns\n$INCLUDE \"more\"\n", "a A 192.0.2.1\n* TXT x\n")
 	f.Add("$TTL 1h\n$ORIGIN x.\n@ 5 SOA ns h 1 2 3 4 5\nb DS 1 13 2 00\n", "$INCLUDE db\n")

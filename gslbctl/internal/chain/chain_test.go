@@ -35,7 +35,7 @@ func newKey(t testing.TB) key {
 
 func (k key) ds() *dns.DS { return k.ToDS(dns.SHA256) }
 
-// server answers for the zone: it publishes keys and signs with signers.
+// server is a server of the zone: it publishes keys and signs with signers.
 type server struct {
 	t        testing.TB
 	at       string
@@ -63,7 +63,7 @@ func start(t testing.TB, s *server) *server {
 	return s
 }
 
-// listen opens a port for UDP and TCP. A port that is free for one may be taken for the other, so it tries some.
+// listen opens a port for UDP and TCP. It tries several ports, because a port may be free for only one of them.
 func listen(t testing.TB) (packets net.PacketConn, streams net.Listener) {
 	t.Helper()
 	var err error
@@ -316,7 +316,7 @@ func FuzzParseDS(f *testing.F) {
 	})
 }
 
-// FuzzJudge gives the judge any answers that a server may give.
+// FuzzJudge passes arbitrary server answers to the judge.
 func FuzzJudge(f *testing.F) {
 	a := newKey(f)
 	s := &server{t: f, keys: []key{a}, signers: []key{a}, expires: now.Add(time.Hour)}

@@ -33,7 +33,7 @@ func documentPlan(applied bool) api.Plan {
 	}
 }
 
-// inFolder makes a folder with shop.yaml the working directory.
+// inFolder creates a directory with shop.yaml and makes it the working directory.
 func inFolder(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// fakeAudit returns a log of two entries that are chained as a node chains them.
+// fakeAudit returns a log of two entries with a valid hash chain.
 func fakeAudit() api.AuditList {
 	list := api.AuditList{Total: 2, Limit: api.DefaultPageLimit, GeneratedAt: now}
 	previous := ""
@@ -67,8 +67,8 @@ func TestAuditVerify_NamesTheEntryThatBreaksTheChain(t *testing.T) {
 	}
 }
 
-// The chains of refusals and of other nodes' changes, which have their own numbers, are checked as well. A node of an
-// earlier version lacks them.
+// The command also verifies the chains of rejections and of other nodes' changes, which have their own numbers. A node
+// of an earlier version lacks these chains.
 func TestAuditVerify_ChecksTheOtherChains(t *testing.T) {
 	for action, first := range map[string]uint64{api.AuditRefused: api.FirstRefusal,
 		api.AuditReceive: api.FirstReceived} {
@@ -155,7 +155,7 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 	}
 }
 
-// Each node is asked from where it was left, however far the others are. What was there before is not printed as new.
+// Each node is queried from its own last entry, independent of the other nodes. Old entries are not printed as new.
 func TestAuditTail_GoesOnWhereEachNodeWasLeft(t *testing.T) {
 	const lines = 2
 	app := newApp(cmdline.System{})

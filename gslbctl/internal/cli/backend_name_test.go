@@ -76,7 +76,7 @@ func TestSelectBackends_ByEveryForm(t *testing.T) {
 	}
 }
 
-// backendCommands are the commands that take a backend, with %s in its place, and the request that each sends for
+// backendCommands are the commands with a backend argument, written as %s, and the request that each command sends for
 // app.example.com:192.0.2.12:443.
 var backendCommands = map[string]string{
 	"drain %s -y":               "POST /api/v1/servers/app.example.com:192.0.2.12:443/drain",
@@ -99,7 +99,7 @@ var backendCommands = map[string]string{
 	"backends validate %s":                          "POST /api/v1/overwatch/validate",
 }
 
-// nodeWith returns a node with these backends, as servers, and with an override and a weight of each.
+// nodeWith returns a node with these backends as servers, and with an override and a weight for each of them.
 func nodeWith(t *testing.T, ids ...string) *node {
 	n := startNode(t)
 	var backends api.BackendList
@@ -190,7 +190,7 @@ func TestBackendCommands_SelectAllPortsOfOneService(t *testing.T) {
 	}
 }
 
-// servers add takes a server as one argument or as three.
+// servers add accepts a server as one argument or as three arguments.
 func TestServersAdd_TakesAnID(t *testing.T) {
 	for line, want := range map[string]string{
 		"app.example.com:192.0.2.12:443":         `"address":"192.0.2.12","port":443`,

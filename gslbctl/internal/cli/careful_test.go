@@ -16,7 +16,7 @@ func lossOf(name string) api.ConsequenceList {
 		QueryTypes: []string{"A"}, Minimum: 1}}}
 }
 
-// Each of two nodes is asked before anything changes; the second would lose a name.
+// Both nodes are queried before any change; the second node would lose a name.
 func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 	const ask = "POST /api/v1/routing/consequences"
 	server := fakeBackend("192.0.2.10", 443, "eu-1", "eu")

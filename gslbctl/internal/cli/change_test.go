@@ -204,8 +204,8 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 	}
 }
 
-// What to do after a revocation is told once, beside what each node says, and programs find it in the API's answer
-// only.
+// The next steps after a revocation are printed once, in addition to the results of the nodes. With -o json, only the
+// answer of the API contains them.
 func TestRevoke_TellsWhatToDoNext(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
 	line := []string{"agents", "revoke", "eu-1", "--reason", "stolen", "--lock-service", "-y", "--api", documented(0),
@@ -269,7 +269,7 @@ func TestConfirm_AsksBeforeWhatCannotBeTakenBack(t *testing.T) {
 	}
 }
 
-// What HTTPS records say is one value of the API. A flag changes its part of it, and the others stay.
+// The HTTPS records are one value of the API. A flag changes one part of this value and keeps the other parts.
 func TestDomainsSet_APartOfTheHTTPSRecords(t *testing.T) {
 	for args, want := range map[string]string{
 		"--https-port 8443":    `{"https":{"alpn":["h2"],"port":8443,"ech":"AEX+"}}`,
@@ -290,7 +290,7 @@ func TestDomainsSet_APartOfTheHTTPSRecords(t *testing.T) {
 	}
 }
 
-// A flag of an earlier version does the same as the flag of today, and says which one that is.
+// A flag of an earlier version has the same effect as the current flag, and the warning names the current flag.
 func TestDomainsSet_EarlierFlagsStillWork(t *testing.T) {
 	for old, now := range map[string]string{"--policy latency": "--routing-algorithm",
 		"--signed=false":          "--dnssec-enabled",

@@ -12,22 +12,22 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// inCluster runs a command line on two nodes, and on a third that is dead.
+// inCluster runs a command line on two nodes and an unreachable third node.
 func inCluster(t *testing.T, first, second *node, args ...string) result {
 	t.Helper()
 	line := []string{"--api", documented(0), "--api", documented(1), "--api", dead(t)}
 	return call(t, cmdline.System{}, []*node{first, second}, append(line, args...)...)
 }
 
-// asked reports whether a node was asked for a path.
+// wasAsked reports whether a node received a request for a path.
 func (n *node) wasAsked(path string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.ContainsFunc(n.asked, func(line string) bool { return strings.HasPrefix(line, "GET "+path) })
 }
 
-// What asks all nodes prints what those say that answer, names the one that is missing, and ends with 1. --node asks
-// one, and then none is missing.
+// A command for all nodes prints the results of the answering nodes, names the missing node, and exits with 1. With
+// --node it queries one node, and no node is missing.
 func TestCluster_NamesTheNodeThatIsMissing(t *testing.T) {
 	for _, line := range []string{"health", "health servers", "health regions", "metrics overview", "metrics history",
 		"metrics node eu-1", "metrics region eu", "metrics routing", "routing flows", "routing decisions", "audit list",
@@ -65,7 +65,7 @@ func TestCluster_NamesTheNodeThatIsMissing(t *testing.T) {
 	}
 }
 
-// The entries of all nodes are one list by time, and each names its node.
+// The entries of all nodes are one list, sorted by time, with the name of the node in each entry.
 func TestCluster_AuditIsOneListByTime(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	entry := func(id uint64, minutes int) api.AuditEntry {
@@ -94,7 +94,7 @@ func TestCluster_AuditIsOneListByTime(t *testing.T) {
 	}
 }
 
-// One broken chain is enough, and its node is named.
+// One invalid chain makes the result invalid, and the message names its node.
 func TestCluster_AuditVerifyJudgesEachNode(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	list := fakeAudit()
@@ -108,7 +108,7 @@ func TestCluster_AuditVerifyJudgesEachNode(t *testing.T) {
 	}
 }
 
-// Flows are added up, and their shares follow from the sums.
+// The command adds up flows, and computes the shares from the sums.
 func TestCluster_FlowsAreSummed(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	flow := func(domain string, count uint64, share float64) api.RoutingFlow {
@@ -129,7 +129,7 @@ func TestCluster_FlowsAreSummed(t *testing.T) {
 	}
 }
 
-// A decision is of one node: which, the list says, and why asks all of them.
+// A decision belongs to one node. The list contains the name of the node, and why queries all nodes.
 func TestCluster_DecisionsNameTheirNode(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	nodes := []*node{first, second}
@@ -154,8 +154,8 @@ func TestCluster_DecisionsNameTheirNode(t *testing.T) {
 	}
 }
 
-// Figures stand side by side, and together by rules: rates are summed, shares weighted, and of what all see alike the
-// worst counts.
+// The table shows metrics by node and for the cluster: the sum of rates, the weighted mean of shares, and the worst
+// value of shared state.
 func TestCluster_FiguresAreJoined(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	first.answers["GET /api/v1/metrics/overview"] = api.OverviewAnswer{Overview: api.Overview{QueriesPerSec: 30,
@@ -206,7 +206,7 @@ func TestCluster_FiguresAreJoined(t *testing.T) {
 	}
 }
 
-// A server stands once where all nodes see it alike, and once for each view where they do not.
+// The table has one row for a server if all nodes agree, or else one row for each distinct view.
 func TestCluster_HealthShowsWhoSeesItOtherwise(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	list := func(status api.CheckStatus) api.ServerHealthList {

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// reads are the command lines that only look, with their exit code.
+// reads contains the read-only command lines, with their exit code.
 var reads = []struct {
 	args string
 	code int
@@ -345,7 +345,7 @@ func TestKeygen_MakesFreshSecretsWithoutANode(t *testing.T) {
 	}
 }
 
-// What a node leaves out of an agent's check stands behind the reason of the backend's status.
+// The table shows the omitted parts of an agent's check after the reason of the backend's status.
 func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 	b := api.Backend{Reason: "the agent reports unhealthy", ValidationError: pointer("refused")}
 	if got := reason(b); got != "the agent reports unhealthy: refused" {
@@ -357,8 +357,8 @@ func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 	}
 }
 
-// A tag chooses domains of the list, is completed from those that there are, and one that no domain has is answered
-// with those that are near.
+// A tag filters the list of domains. Completion offers the existing tags. For an unknown tag, the message names similar
+// tags.
 func TestDomainsList_ByTag(t *testing.T) {
 	n := startNode(t)
 	tagged := func(name string, tags ...string) api.Domain {

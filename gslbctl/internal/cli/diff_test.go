@@ -42,7 +42,7 @@ func TestDiff_ShowsWhatNodesSayDifferently(t *testing.T) {
 		!strings.Contains(r.errors, "nothing can be compared: nothing listens") {
 		t.Errorf("one is gone: %+v", r)
 	}
-	// Without the third, the others are compared all the same, and that it is missing is told.
+	// Without the third node, the command compares the other nodes and reports that the third node is missing.
 	three := append(args, "--api", dead(t))
 	if other := call(t, cmdline.System{}, nodes, three...); other.code != 1 || other.out != r.out ||
 		!strings.Contains(other.errors, "not compared: nothing listens") {
@@ -60,8 +60,8 @@ func TestDiff_ShowsWhatNodesSayDifferently(t *testing.T) {
 	}
 }
 
-// startZone starts a DNS server for one transport that answers from lines of a zone file, and returns its address. The
-// records of name servers are in the additional section of NS answers, as glue.
+// startZone starts a DNS server for one transport that answers with the records in zone file lines, and returns its
+// address. The additional section of NS answers contains the records of name servers, as glue.
 func startZone(t *testing.T, network string, lines ...string) string {
 	t.Helper()
 	var records []dns.RR

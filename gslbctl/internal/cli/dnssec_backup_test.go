@@ -20,7 +20,7 @@ import (
 
 const phrase = "six words that nobody else has"
 
-// keysOnDisk makes a folder with a key as a node has it, and returns the name of its public half.
+// keysOnDisk creates a directory with a key in the format of a node, and returns the name of the public half.
 func keysOnDisk(t *testing.T) (dir, public string) {
 	t.Helper()
 	k := &dns.DNSKEY{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET}, Flags: 257,
@@ -55,7 +55,7 @@ func typing(answers ...string) cmdline.System {
 	}}
 }
 
-// sealCheaply seals a file anew by a passphrase that takes no second to try.
+// sealCheaply encrypts a file with a passphrase and low work factor, so that decryption is fast.
 func sealCheaply(t *testing.T, path string) {
 	t.Helper()
 	by, err := age.NewScryptIdentity(phrase)
@@ -124,7 +124,7 @@ func TestDNSSECBackup_AndRestore(t *testing.T) {
 	}
 }
 
-// What is wrong with a passphrase or a file is said before anything is written, and no passphrase is asked for in vain.
+// Errors of a passphrase or a file are reported before any write, and without an unnecessary prompt for the passphrase.
 func TestDNSSECBackup_SaysWhatIsWrong(t *testing.T) {
 	keys, _ := keysOnDisk(t)
 	file := filepath.Join(t.TempDir(), "keys.age")

@@ -10,7 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A roll is told to one node, and the others are asked to hear of it. Without a zone nothing is changed.
+// A rollover starts on one node, and the other nodes are requested to fetch it. Without a zone, the command changes
+// nothing.
 func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 	for args, sent := range map[string]string{
 		"dnssec roll example.com": `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
@@ -42,8 +43,8 @@ func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 	}
 }
 
-// A change of signing that got no answer may have been made, so that the next node is not told. It is where the first
-// has certainly not been.
+// A transition without an answer may have been started, so the command does not try the next node. It tries the next
+// node only if the first node has certainly not received the request.
 func TestDNSSECRoll_WithoutAnAnswerMayBeMade(t *testing.T) {
 	const rollover = " /api/v1/dnssec/rollover"
 	for args, request := range map[string]string{
@@ -86,8 +87,8 @@ func TestDNSSECRoll_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// The stages are told before a change begins, and with --dry-run nothing begins. A node that cannot tell them begins
-// all the same.
+// The command prints the stages before a change starts. With --dry-run it starts no change. If a node cannot return the
+// stages, the change starts without them.
 func TestDNSSECRoll_TellsWhenEachStageComes(t *testing.T) {
 	n := startNode(t)
 	r := ask(t, "dnssec roll example.com --emergency --dry-run", n)
@@ -110,7 +111,7 @@ func TestDNSSECRoll_TellsWhenEachStageComes(t *testing.T) {
 	}
 }
 
-// dnssec roll and dnssec rolls name the same next stage and time. A time that is over is never counted up or down.
+// dnssec roll and dnssec rolls name the same next stage and time. A time in the past is not counted.
 func TestDNSSECRoll_NamesTheNextStage(t *testing.T) {
 	for want, until := range map[string]*time.Time{
 		"offered in 1h": pointer(now.Add(time.Hour)), "offered now": pointer(now.Add(-3 * time.Second)), "offered": nil,
@@ -132,7 +133,7 @@ func TestDNSSECRoll_NamesTheNextStage(t *testing.T) {
 	}
 }
 
-// An urgent change is asked for once its stages were told. No other kind asks.
+// An emergency rollover requires confirmation after the stages are printed. Other rollovers do not.
 func TestDNSSECRoll_AsksBeforeAnUrgentChange(t *testing.T) {
 	for typed, code := range map[string]int{"y\n": 0, "n\n": 1} {
 		n := startNode(t)
@@ -146,7 +147,7 @@ func TestDNSSECRoll_AsksBeforeAnUrgentChange(t *testing.T) {
 	}
 }
 
-// The command check goes by the node whose roll is the least far.
+// The command check uses the node with the least progress in its rollover.
 func TestDNSSECCheck_SaysWhatIsSafeNow(t *testing.T) {
 	server := unsigned(t)
 	behind, ahead := startNode(t), startNode(t)

@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A zone goes unsigned once a person has seen the stages and agreed. Signing it again asks nothing. --dry-run changes
-// nothing.
+// A zone becomes unsigned after the operator has seen the stages and confirmed. Signing requires no confirmation.
+// --dry-run changes nothing.
 func TestDNSSECUnsign_SaysFirstWhatComes(t *testing.T) {
 	const unsign, sync = "POST /api/v1/dnssec/rollover/example.com/unsign", "POST /api/v1/dnssec/sync"
 	const sign = "POST /api/v1/dnssec/rollover/example.com/sign"
@@ -43,7 +43,7 @@ func TestDNSSECUnsign_SaysFirstWhatComes(t *testing.T) {
 	}
 }
 
-// rolls, ds and check tell of a zone that goes unsigned, and check is content with one that is.
+// rolls, ds and check report a zone that becomes unsigned. check accepts an unsigned zone.
 func TestDNSSECUnsign_IsTold(t *testing.T) {
 	server, n := unsigned(t), startNode(t)
 	way := fakeWay()
@@ -78,7 +78,7 @@ func TestDNSSECUnsign_IsTold(t *testing.T) {
 		"Safe now for example.com.: gslbctl dnssec sign example.com\n")
 }
 
-// --force names the nodes that are not waited for and what breaks, and goes to every node once a person agrees.
+// --force names the skipped nodes and the risk, and sends the request to every node after a confirmation.
 func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
 	const sent = "POST /api/v1/dnssec/rollover/example.com/force"
 	for args, c := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// drainingNode returns a node with a domain whose TTL is a second, and its DNS.
+// drainingNode returns a node with a domain with a TTL of one second, and its DNS server.
 func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 	t.Helper()
 	n := startNode(t)
@@ -36,8 +36,8 @@ func fakeBackend(address string, port int, agent, region string) api.Backend {
 		MayServe: true, Share: 1, EffectiveStatus: api.EffectiveHealthy}
 }
 
-// drainedAt returns a drained backend as a node reports it at a stage, without a stage as version 0.9.0. A node of a
-// later version reports safeIn as the time until the backend is safe to stop.
+// drainedAt returns a drained backend in a stage. Without a stage, the backend is as in version 0.9.0. safeIn is the
+// time until the backend is safe to stop, which a node of a later version reports.
 func drainedAt(b api.Backend, stage api.DrainStage, safeIn time.Duration) api.Backend {
 	b.Drain = &api.ActiveDrain{EndsAt: now, Stage: stage, SafeAt: pointer(now.Add(safeIn))}
 	if stage != api.DrainDraining {
@@ -46,12 +46,12 @@ func drainedAt(b api.Backend, stage api.DrainStage, safeIn time.Duration) api.Ba
 	return b
 }
 
-// backendsOf returns the answer of a node that has backends.
+// backendsOf returns a node's answer with backends.
 func backendsOf(backends ...api.Backend) api.BackendList {
 	return api.BackendList{Backends: backends, Total: len(backends), GeneratedAt: now}
 }
 
-// answersTo returns the routing answers of a domain that gives the clients of each region one address.
+// answersTo returns the routing answers of a domain with one address for the clients of each region.
 func answersTo(byRegion map[string]string) (list api.RoutingAnswerList) {
 	for region, address := range byRegion {
 		list.Answers = append(list.Answers, api.RoutingAnswer{ClientRegion: region, Decision: api.RoutingSuccess,
@@ -115,7 +115,7 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 	}
 }
 
-// setOrders gives the node an order of a kind about each backend.
+// setOrders gives the node an admin state of a kind for each backend.
 func (n *node) setOrders(kind api.OrderKind, backends ...api.Backend) {
 	var list api.OrderList
 	for _, b := range backends {
@@ -125,7 +125,7 @@ func (n *node) setOrders(kind api.OrderKind, backends ...api.Backend) {
 	n.set("GET /api/v1/overwatch/orders", list)
 }
 
-// Without a drain there is nothing to end, and of several servers only those that have one are told.
+// Without a drain, undrain does nothing. For several servers, it reports only the drained servers.
 func TestUndrain_ConcernsOnlyWhatIsDrained(t *testing.T) {
 	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
 	n, _ := drainingNode(t, a, b)
@@ -143,7 +143,7 @@ func TestUndrain_ConcernsOnlyWhatIsDrained(t *testing.T) {
 	}
 }
 
-// A planned window is replaced only if told so; of several servers none is changed before that is known.
+// A planned window is replaced only with the flag. The check of all servers precedes the first change.
 func TestDrain_ReplacesNoPlannedWindowByAccident(t *testing.T) {
 	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
 	n, _ := drainingNode(t, a, b)
@@ -161,7 +161,7 @@ func TestDrain_ReplacesNoPlannedWindowByAccident(t *testing.T) {
 	}
 }
 
-// A drain is ended though its backend is not there now; of the nodes, some may know it.
+// The command ends a drain of a backend that no longer exists. Only some of the nodes may know the drain.
 func TestUndrain_EndsTheDrainOfABackendThatIsGone(t *testing.T) {
 	gone := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
 	end := "DELETE /api/v1/servers/" + gone.ID + "/drain"
@@ -194,9 +194,9 @@ func TestUndrain_EndsTheDrainOfABackendThatIsGone(t *testing.T) {
 	}
 }
 
-// looked waits until a node has been asked for its backends so many times since so many drains began.
+// looked waits until a node has received the given number of backend requests after the given number of drains.
 func (n *node) looked(t *testing.T, drains, times int) {
-	// What the command under test asks is seen by looking again; its requests come over real sockets.
+	// The test polls for the requests of the command, because they use real sockets.
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for looks := 0; looks < times && t.Context().Err() == nil; <-tick.C {
@@ -225,7 +225,7 @@ func TestDrainWait_OnOldNodesEndsWhenNoneAnswersAndTheTTLHasPassed(t *testing.T)
 		n.looked(t, 1, 2) // the first look has seen everything as it was
 		gone := leaving
 		gone.Share = 0
-		// first the API knows
+		// The API reports the change first.
 		n.set("GET /api/v1/overwatch/backends", api.BackendList{Backends: []api.Backend{gone, staying}, Total: 2})
 		n.looked(t, 1, 4)
 		changed <- time.Now()
@@ -304,7 +304,7 @@ func TestDrainWait_SaysWhyANodeReportsTraffic(t *testing.T) {
 	}
 }
 
-// The nodes' DNS, asked from here, answers with others; clients elsewhere still get the address.
+// The local query to DNS returns other addresses, but clients in other regions still receive the address.
 func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 	leaving, staying := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-2", "eu")
 	leaving = drainedAt(leaving, "", 0)
@@ -338,7 +338,7 @@ func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 	default:
 		t.Error("it ended before the answers had changed")
 	}
-	// A node that knows no such domain answers nobody with it.
+	// A node without this domain has no answer with the address.
 	for _, request := range []string{answers, "GET /api/v1/domains/app.example.com"} {
 		second.set(request, &api.Error{Status: 404, Message: "no such domain"})
 	}
@@ -381,7 +381,7 @@ func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
 		len(n.changes()) != 0 {
 		t.Errorf("%+v, %q", r, n.changes())
 	}
-	// One of two nodes is gone: it may still answer.
+	// One of two nodes is unreachable: it may still answer.
 	n, dns := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
 	gone := dead(t)
 	r = call(t, cmdline.System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--api",

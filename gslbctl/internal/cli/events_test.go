@@ -87,8 +87,8 @@ func TestEvents_EqualOnesOfSeveralNodesAreOneLine(t *testing.T) {
 	}
 }
 
-// What follows is asked for behind what a node has told; a page that is not whole is gone on with, and what a node no
-// longer keeps is said.
+// The command requests further events after the last event of each node. It continues after an incomplete page, and
+// reports events that a node no longer stores.
 func TestEvents_GoesOnBehindWhatItHas(t *testing.T) {
 	after := map[string]uint64{}
 	app := newApp(cmdline.System{})

@@ -65,7 +65,7 @@ func TestHelp_EveryCommandHasAnExample(t *testing.T) {
 	}
 }
 
-// The examples of --help name commands and flags that there are.
+// The examples of --help contain only existing commands and flags.
 func TestHelp_ExamplesAreUnderstood(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

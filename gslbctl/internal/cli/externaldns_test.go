@@ -70,7 +70,7 @@ func TestExternalDNS_RefusesFlagsBeforeItListens(t *testing.T) {
 	}
 }
 
-// Nodes that do not carry changes to one another would drift apart: ExternalDNS sees the records of one.
+// Nodes without replication would diverge, because ExternalDNS reads the records of one node.
 func TestExternalDNS_AsksNodesThatReplicateOnly(t *testing.T) {
 	nodes := startNodes(t, 3)
 	a := newApp(cmdline.System{Getenv: func(string) string { return "" }})

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// wellAnswers returns a full set of answers of a node with two domains, four backends and three agents. All is well but
-// for one backend.
+// wellAnswers returns a complete set of answers of a node with two domains, four backends and three agents. All except
+// one backend are healthy.
 func wellAnswers() map[string]any {
 	started := now.Add(-51 * time.Hour)
 	healthy, unhealthy := fakeBackends()
@@ -303,7 +303,7 @@ func fakeAgents() []api.Agent {
 	}
 }
 
-// fakeOrders returns one order of each kind; the drain is planned.
+// fakeOrders returns one admin state of each kind; the drain is planned.
 func fakeOrders() api.OrderList {
 	in := func(d time.Duration) *time.Time { return pointer(now.Add(d)) }
 	return api.OrderList{Total: 3, GeneratedAt: now, Orders: []api.Order{
@@ -318,7 +318,7 @@ func fakeOrders() api.OrderList {
 	}}
 }
 
-// fakeConditions returns one condition of each severity but the worst.
+// fakeConditions returns one condition of each severity except the worst.
 func fakeConditions() (list api.ConditionList) {
 	list.Status, list.GeneratedAt = api.ServiceDegraded, now
 	list.Conditions = []api.Condition{
@@ -336,7 +336,7 @@ func fakeConditions() (list api.ConditionList) {
 	return list
 }
 
-// fakeForce returns a change that goes on without a node.
+// fakeForce returns a rollover that continues without a node.
 func fakeForce() api.RollForce {
 	return api.RollForce{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollOffered, Risk: "it breaks this",
 		Without: []api.RollSilent{{Peer: "http://192.0.2.3:8080", Reason: "nothing listens there"}}}
@@ -373,7 +373,7 @@ func fakeRoll() api.Roll {
 			{Act: api.RollCancel, Safe: true}}}
 }
 
-// fakeDomain returns a domain of the configuration with defaults otherwise.
+// fakeDomain returns a domain of the configuration with default values.
 func fakeDomain(name, algorithm string, ttl, backends, healthy int) api.Domain {
 	d := api.Domain{ID: name, Domain: *model.New[model.Domain](), RoutingPolicy: algorithm, Source: api.FromConfig,
 		BackendCount: backends, HealthyBackends: healthy}

@@ -9,8 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// dnsServer is a stand-in for a node's DNS over TCP: fixed IPv4 addresses by
-// name. Other names do not exist.
+// dnsServer simulates a node's DNS server over TCP: fixed IPv4 addresses by name. Other names do not exist.
 type dnsServer struct {
 	at string
 
@@ -57,7 +56,7 @@ func (s *dnsServer) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	_ = w.WriteMsg(reply)
 }
 
-// answer changes what is answered for a name.
+// answer changes the answer for a name.
 func (s *dnsServer) answer(name string, addresses ...[4]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +64,7 @@ func (s *dnsServer) answer(name string, addresses ...[4]byte) {
 	delete(s.aliases, name)
 }
 
-// alias has a name answered with a host name alone.
+// alias makes the server answer a name with only a host name.
 func (s *dnsServer) alias(name, target string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

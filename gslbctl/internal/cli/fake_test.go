@@ -31,8 +31,7 @@ func ago(d time.Duration) *time.Time {
 
 func pointer[T any](v T) *T { return &v }
 
-// node is a stand-in for an overwatch node: fixed answers by method and path,
-// and a record of what was asked.
+// node simulates an overwatch node: fixed answers by method and path, and a record of the requests.
 type node struct {
 	url     string
 	answers map[string]any // "GET /path" -> a value, or an *api.Error for an error
@@ -44,7 +43,7 @@ type node struct {
 	changeIDs []string // the ids of changes that requests had
 }
 
-// breaksOff is the answer of a node that dies while it is asked.
+// breaksOff is the answer of a node that fails during a request.
 const breaksOff = "dead"
 
 func startNode(t *testing.T) *node {
@@ -95,7 +94,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// changes returns the requests to the node that were no reads, in order.
+// changes returns the non-read requests to the node, in order.
 func (n *node) changes() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,8 +116,8 @@ type result struct {
 	out, errors string
 }
 
-// call runs a command line. Nodes stand in it as node1, node2 and so on, and
-// in the result with the addresses that the documentation uses.
+// call runs a command line. node1, node2 and so on represent nodes; in the result they have the addresses of the
+// documentation.
 func call(t *testing.T, sys cmdline.System, nodes []*node, args ...string) result {
 	t.Helper()
 	for i, arg := range args {
@@ -161,8 +160,8 @@ func ask(t *testing.T, line string, nodes ...*node) result {
 	return call(t, cmdline.System{}, nodes, words...)
 }
 
-// documented returns the address of a node in the documentation: as long as that of a test server, whose port has five
-// digits.
+// documented returns the address of a node in the documentation. It has the same length as the address of a test
+// server, with a port of five digits.
 func documented(k int) string { return fmt.Sprintf("127.0.0.1:%d8080", k+1) }
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -21,7 +21,7 @@ old DNAME example.org.
 a.example.org. A 192.0.2.3
 `
 
-// What a node serves is written, with the times that answers had; of all else it is said why not.
+// The import writes the supported records with their TTLs, and prints the reason for each other record.
 func TestImportBind(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"db.zone": bindZone, "more": "www CNAME ns1\n",
@@ -69,7 +69,7 @@ func TestImportBind(t *testing.T) {
 	}
 }
 
-// What a BIND file may have beside its usual form, and what BIND would refuse as well.
+// The import accepts the uncommon syntax that BIND accepts, and rejects the syntax that BIND rejects.
 func TestImportBind_ReadsWhatBINDReads(t *testing.T) {
 	const soa = "@ SOA ns1 admin ( 20260101000001 ; serial\n 2 3 4 600 )\n@ NS ns1\n"
 	for _, tc := range []struct {
@@ -113,7 +113,7 @@ func TestImportBind_ReadsWhatBINDReads(t *testing.T) {
 	}
 }
 
-// Names that plugins answer become domains; what has no like is told, and nothing that is there is written over.
+// Names that plugins answer become domains. Unsupported features are reported. Existing files are not overwritten.
 func TestImportGdnsd(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"config": "plugins => { static => { one => 192.0.2.1, two => " +
@@ -143,7 +143,7 @@ func TestImportGdnsd(t *testing.T) {
 	}
 }
 
-// The files of Amazon's command line are read, and what they lack is told.
+// The import reads the output of Amazon's command line, and reports missing information.
 func TestImportRoute53(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"checks": `{"HealthChecks":[]}`, "records": `{"ResourceRecordSets":[

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/gslbctl/internal/fleet"
 )
 
-// home returns an environment whose contexts are in a directory of the test.
+// home returns an environment with the contexts in a directory of the test.
 func home(t *testing.T) (cmdline.System, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
@@ -23,7 +23,7 @@ func initLine(dir string, more ...string) []string {
 	return append([]string{"init", dir, "--zone", "gslb.example.com", "--service", "app=192.0.2.10:443"}, more...)
 }
 
-// After init, gslbctl talks to the new nodes with the token that it wrote.
+// After init, gslbctl uses the written token for requests to the new nodes.
 func TestInit_MakesATokenAndAContext(t *testing.T) {
 	sys, path := home(t)
 	dir := filepath.Join(t.TempDir(), "try")
@@ -41,14 +41,14 @@ func TestInit_MakesATokenAndAContext(t *testing.T) {
 	if strings.Contains(r.out+r.errors, token) || !strings.Contains(r.out, "\n  gslbctl status\n") {
 		t.Errorf("%s", r.out)
 	}
-	// Once more into a directory that was deleted: the context stays as it is.
+	// A second init after the deletion of the directory keeps the context.
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if r := call(t, sys, nil, initLine(dir, "--local")...); r.code != 0 {
 		t.Errorf("once more: %+v", r)
 	}
-	// For other nodes, nothing of another cluster is overwritten, and it stays in use.
+	// For other nodes, init overwrites no file of another cluster, and the current context stays.
 	other := filepath.Join(t.TempDir(), "other")
 	if r := call(t, sys, nil, initLine(other, "--local")...); r.code != 2 || !strings.Contains(r.errors, "--context") {
 		t.Errorf("a context that is there: %+v", r)
@@ -67,7 +67,7 @@ func TestInit_MakesATokenAndAContext(t *testing.T) {
 	}
 }
 
-// The files of machines of their own come with the commands that let the packaged services read them.
+// For separate machines, init prints the commands that let the packaged services read the files.
 func TestInit_SaysHowTheServicesGetTheirFiles(t *testing.T) {
 	sys, _ := home(t)
 	dir := t.TempDir()

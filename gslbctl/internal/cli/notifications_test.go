@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Each node sends a test message, and what fails is named.
+// Each node sends a test message, and the output names each failure.
 func TestNotificationsTest_EachNodeSends(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
 	args := []string{"--api", documented(0), "--api", documented(1), "notifications", "test"}

@@ -118,7 +118,7 @@ var sends = map[string]string{
 var sendsNothing = []string{"context delete", "context set", "context use", "dnssec restore", "external-dns", "init",
 	"top"}
 
-// No two visible commands send the same requests: of several spellings one is visible.
+// No two visible commands send the same requests: of several spellings, one is visible.
 func TestCommands_SendDifferentRequests(t *testing.T) {
 	lines := map[string]string{}
 	for path, cmd := range visible() {

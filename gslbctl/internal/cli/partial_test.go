@@ -22,7 +22,7 @@ func twoAt(t *testing.T) (n *node, first, second string) {
 	return n, "POST /api/v1/servers/" + a.ID + "/drain", "POST /api/v1/servers/" + b.ID + "/drain"
 }
 
-// A change of several servers that ends in the middle says what was done.
+// The error of an interrupted change of several servers contains the completed changes.
 func TestErrors_SayWhatWasDoneBefore(t *testing.T) {
 	for name, end := range map[string]struct {
 		answer any
@@ -50,7 +50,7 @@ func TestErrors_SayWhatWasDoneBefore(t *testing.T) {
 	}
 }
 
-// An empty name, such as that of an unset variable, is not every server without an agent.
+// An empty name, for example of an unset variable, does not match the servers without an agent.
 func TestDrain_OfAnEmptyNameIsRefused(t *testing.T) {
 	for _, verb := range []string{"drain", "undrain"} {
 		n, _, _ := twoAt(t)
@@ -61,7 +61,7 @@ func TestDrain_OfAnEmptyNameIsRefused(t *testing.T) {
 	}
 }
 
-// After a change of several servers people are told what ends it for all of them.
+// After a change of several servers, the output contains the command that reverts the change for all of them.
 func TestChanges_OfSeveralServersNameWhatTakesAllBack(t *testing.T) {
 	for line, back := range map[string]string{
 		"drain 192.0.2.10 --yes":                             "gslbctl undrain 192.0.2.10",
@@ -80,7 +80,7 @@ func TestChanges_OfSeveralServersNameWhatTakesAllBack(t *testing.T) {
 	}
 }
 
-// A change without an answer may have been made, and is no change that was not asked for (exit code 2).
+// A change without an answer may have been made, so the exit code is not 2 (no request was sent).
 func TestErrors_OfAChangeWithoutAnAnswerSayThatItMayBeMade(t *testing.T) {
 	n := startNode(t)
 	n.answers[added] = breaksOff
@@ -95,7 +95,7 @@ func TestErrors_OfAChangeWithoutAnAnswerSayThatItMayBeMade(t *testing.T) {
 	}
 }
 
-// What the node that carries changes does not know is changed through the nodes that do.
+// If the replicating node does not know an object, the command makes the change on the nodes that know it.
 func TestShare_WhatTheToldNodeKnowsInPartGoesToEach(t *testing.T) {
 	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
 	var nodes []*node
@@ -115,8 +115,8 @@ func TestShare_WhatTheToldNodeKnowsInPartGoesToEach(t *testing.T) {
 	}
 }
 
-// Once there was an answer, following goes on over an outage of all nodes; before, and where the output cannot be
-// written, it ends.
+// After the first answer, following continues during an outage of all nodes. Before the first answer, or after an
+// output error, it ends.
 func TestFollow_GoesOnOverAnOutage(t *testing.T) {
 	down := &api.UnreachableError{Node: "http://ns1", Err: syscall.ECONNREFUSED}
 	closed := errors.New("broken pipe")

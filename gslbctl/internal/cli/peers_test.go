@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// --wait-for-peers waits for peers that are down, on one node of the command line too, and ends with its own exit code.
+// --wait-for-peers waits for unreachable peers, also if the command line names one node, and has its own exit code.
 func TestWaitForPeers_EndsWhenAllHaveTheChange(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -68,7 +68,8 @@ func TestWaitForPeers_OfADocument(t *testing.T) {
 	}
 }
 
-// What stays on a node has no peers to wait for; a node that does not tell the state of its peers is an error.
+// A change that is local to a node has no peers to wait for. A node that does not report the state of its peers is an
+// error.
 func TestWaitForPeers_IsOfferedWhereItHasAMeaning(t *testing.T) {
 	n := startNode(t)
 	r := ask(t, "config set logging level=debug --wait-for-peers", n)

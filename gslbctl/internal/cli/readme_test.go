@@ -43,8 +43,7 @@ func TestREADME_ExamplesDoWhatTheyShow(t *testing.T) {
 
 type example struct{ line, output string }
 
-// consoleExamples reads the console blocks: a line after "$ ", then what it
-// prints.
+// consoleExamples reads the console blocks: a command after "$ ", followed by its output.
 func consoleExamples(t *testing.T) []example {
 	t.Helper()
 	text, err := os.ReadFile(readme)
@@ -68,7 +67,7 @@ func consoleExamples(t *testing.T) []example {
 	return list
 }
 
-// shellWords splits a line at blanks outside of double quotes.
+// shellWords splits a line at blanks outside double quotes.
 func shellWords(line string) []string {
 	var words []string
 	for i, part := range strings.Split(line, `"`) {

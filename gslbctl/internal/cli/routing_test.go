@@ -106,7 +106,7 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 	}
 }
 
-// SRV records are of no backend alone: the TTL is that of the records.
+// SRV records belong to no single backend: the TTL is the TTL of the records.
 func TestRoutingTest_SRV(t *testing.T) {
 	n := startNode(t)
 	e := fakeExplanation()
@@ -139,7 +139,7 @@ func TestRoutingTest_AsksFromAPlace(t *testing.T) {
 	}
 }
 
-// lines is an output that ends a context when so many lines have been written.
+// lines is an output that cancels a context after the given number of lines.
 type lines struct {
 	strings.Builder
 	left int

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// replicating makes nodes say that they carry changes to one another. behind is what each of the others lacks, and
-// down whether it is.
+// replicating makes nodes report that they replicate changes. behind is the number of objects that each other node
+// lacks, and down whether it is unreachable.
 func replicating(nodes []*node, behind int, down bool) {
 	ids := []string{"ns1", "ns2", "ns3"}
 	for i, n := range nodes {
@@ -40,7 +40,7 @@ func threeNodes() []string {
 
 const added = "POST /api/v1/domains"
 
-// sentTo returns the number of changes that each node was sent.
+// sentTo returns the number of changes that each node has received.
 func sentTo(nodes []*node) (counts []int) {
 	for _, n := range nodes {
 		counts = append(counts, len(n.changes()))
@@ -122,7 +122,7 @@ func forget(n *node, id string) {
 	n.answers["GET /api/v1/replication"] = status
 }
 
-// What nodes do not carry to one another is told to each, and a refusal is one.
+// The command sends a non-replicated change to each node, and treats a rejection as a failure.
 func TestShare_WhatStaysOnANodeGoesToEach(t *testing.T) {
 	nodes := startNodes(t, 3)
 	replicating(nodes, 0, false)
@@ -145,7 +145,7 @@ func TestShare_WhatStaysOnANodeGoesToEach(t *testing.T) {
 	}
 }
 
-// An agent that never came to the node that is told is looked for on all.
+// If the queried node does not know an agent, the command tries all nodes.
 func TestShare_WhatTheToldNodeDoesNotKnowGoesToEach(t *testing.T) {
 	nodes := startNodes(t, 3)
 	replicating(nodes, 0, false)
@@ -156,7 +156,8 @@ func TestShare_WhatTheToldNodeDoesNotKnowGoesToEach(t *testing.T) {
 	}
 }
 
-// A node that dies while it is told does not keep the change from the next one, which may have it from the first.
+// If a node fails during a change, the command tries the next node, which may already have received the change from the
+// first node.
 func TestShare_TheNextNodeIsToldWhereOneBreaksOff(t *testing.T) {
 	const request = "POST /api/v1/domains"
 	for _, tc := range []struct {

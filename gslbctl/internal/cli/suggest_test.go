@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A name that no node knows is answered with the one that was meant, from the names that completion offers.
+// For a name that no node knows, the error suggests a similar name from the completion.
 func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 	for _, tc := range []struct{ args, refuses, words string }{
 		{"domains show ap.example.com", "GET /api/v1/domains/ap.example.com", "did you mean app.example.com?\n"},
@@ -44,7 +44,7 @@ func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 	}
 }
 
-// A list that is empty since nothing has the name of a filter says which name was meant.
+// For an empty list because of an unknown filter name, the message suggests a similar name.
 func TestLists_SayWhatMayBeMeant(t *testing.T) {
 	const backends, decisions = "GET /api/v1/overwatch/backends?", "GET /api/v1/routing/decisions?"
 	for _, tc := range []struct {
@@ -68,7 +68,7 @@ func TestLists_SayWhatMayBeMeant(t *testing.T) {
 	}
 }
 
-// What changed nothing says so, once.
+// The error of a change without effect states once that nothing was changed.
 func TestErrors_SayThatNothingWasChanged(t *testing.T) {
 	const unpin = "DELETE /api/v1/overwatch/agents/eu-1"
 	for status, certain := range map[int]bool{400: true, 403: true, 404: true, 409: true, 500: false, 503: true,
@@ -100,7 +100,7 @@ func TestErrors_SayThatNothingWasChanged(t *testing.T) {
 	}
 }
 
-// A name outside every zone of the nodes needs --new-zone, since nobody is led to it before it is delegated.
+// A name outside every zone of the nodes requires --new-zone, because resolvers find it only after its delegation.
 func TestDomainsAdd_ANewZoneIsAskedFor(t *testing.T) {
 	for args, sent := range map[string]bool{
 		"shop.example.org":            false,

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/gslbctl/internal/fleet"
 )
 
-// leaves returns the commands that do something, by what follows gslbctl on the command line.
+// leaves returns the commands with an action, by their words after gslbctl.
 func leaves() map[string]*cobra.Command {
 	found := map[string]*cobra.Command{}
 	var walk func(*cobra.Command)
@@ -29,7 +29,7 @@ func leaves() map[string]*cobra.Command {
 	return found
 }
 
-// once are the commands that read and have no --watch, each with the reason.
+// once contains the read commands without --watch, each with the reason.
 var once = map[string]string{
 	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment",
 	"config validate": "a file", "context show": "a file",
@@ -43,7 +43,7 @@ var once = map[string]string{
 
 // A command that reads has --watch and is among those with compared output. A command that changes has no --watch.
 func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
-	// by tests of their own
+	// separate tests compare their output
 	compared := map[string]bool{"context list": true, "diff": true, "dnssec check": true, "version": true}
 	for _, r := range reads {
 		words := strings.Fields(r.args)
@@ -101,7 +101,7 @@ func TestTree_OutputFormatsAreThoseThatFit(t *testing.T) {
 	}
 }
 
-// What looks and is a list prints names alone with -o name, and something else with the others.
+// With -o name, each list command prints only names. Other commands reject -o name.
 func TestTree_ListsHaveNames(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	all := leaves()
@@ -123,7 +123,8 @@ func TestTree_ListsHaveNames(t *testing.T) {
 	}
 }
 
-// Every command that destroys has --yes. drain asks where it selects several servers, and undrain has its flags.
+// Every destructive command has --yes. drain asks for confirmation if it selects several servers, and undrain accepts
+// the same flags.
 func TestTree_WhatDestroysAsks(t *testing.T) {
 	all := leaves()
 	for _, path := range slices.Sorted(maps.Keys(all)) {
@@ -134,7 +135,7 @@ func TestTree_WhatDestroysAsks(t *testing.T) {
 	}
 }
 
-// Where nobody can answer a question, nothing is asked of a node but what the question needs, and --yes is named.
+// Without a terminal, the command sends only the requests that the question needs, and the error names --yes.
 func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 	asking := map[string]bool{"context delete": true} // of this machine, by a test of its own
 	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "agents unlock app.example.com",
@@ -159,7 +160,7 @@ func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 	}
 }
 
-// Whatever is wrong is told in one sentence, with exit code 2 where no node can be reached.
+// Each failure is reported in one sentence, with exit code 2 if no node is reachable.
 func TestTree_ANodeThatIsGoneIsToldInOneSentence(t *testing.T) {
 	gone := dead(t)
 	for _, r := range reads {

@@ -12,7 +12,7 @@ import (
 
 const askLast = "POST /api/v1/audit-logs/last/undo?dry_run=true"
 
-// threeWithLast returns three nodes that replicate, each with another last change of the user.
+// threeWithLast returns three replicating nodes, each with another last change of the user.
 func threeWithLast(t *testing.T, last ...any) []*node {
 	nodes := startNodes(t, len(last))
 	replicating(nodes, 0, false)
@@ -37,7 +37,7 @@ func TestUndo_RefusesWhereTheNewestChangeCannotBeUndone(t *testing.T) {
 		!strings.Contains(r.errors, "made at 2026-01-02 01:04:05 UTC") {
 		t.Errorf("%+v, %v", r, sentTo(nodes))
 	}
-	// A node of an earlier version does not say when it made the change that it refuses to undo.
+	// A node of an earlier version does not report the time of the change that it refuses to undo.
 	nodes = threeWithLast(t, &api.Error{Status: 409, Message: "entry 3 cannot be undone"}, older, older)
 	r = ask(t, "undo", nodes...)
 	if r.code != fleet.Degraded || !slices.Equal(sentTo(nodes), []int{0, 0, 0}) ||
@@ -46,7 +46,7 @@ func TestUndo_RefusesWhereTheNewestChangeCannotBeUndone(t *testing.T) {
 	}
 }
 
-// The newest change by the clock that nodes share is undone, on all nodes that made a part of it.
+// The command undoes the latest change by the shared clock of the nodes, on all nodes that made a part of it.
 func TestUndo_TakesTheNewestChangeBackOnEachNodeThatMadeIt(t *testing.T) {
 	made := func(entry uint64, version int64, change string) api.Undone {
 		return api.Undone{Success: true, Entry: entry, At: now.Add(-time.Duration(version) * time.Minute),

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// why explains the answer of a name as routing test does, and a decision as before; why and routing why are equal.
+// why explains the answer of a name as routing test does, and also a decision. why and routing why are equal.
 func TestWhy_ExplainsANameOrADecision(t *testing.T) {
 	n := startNode(t)
 	test := ask(t, "routing test app.example.com --client 203.0.113.7", n)

@@ -73,7 +73,8 @@ func TestUndo_OfAnEntryAsksOneNodeAndOnlyForceTakesTheLast(t *testing.T) {
 	}
 }
 
-// The last change of all is undone where it was made: a node that was down then has another, which stays.
+// The command undoes the last change on the node that made it. A node that was down has another last change, which
+// stays.
 func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 	const last, undo = "POST /api/v1/audit-logs/last/undo?dry_run=true", "POST /api/v1/audit-logs/"
 	nodes := startNodes(t, 3)
@@ -93,7 +94,7 @@ func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 		!strings.Contains(r.out, "server another: it stays") || !strings.Contains(nodes[2].changes()[0], "/9/undo") {
 		t.Errorf("%+v, %v", r, sentTo(nodes))
 	}
-	// Where nodes carry changes on, it is undone where it was made alone.
+	// Between nodes with replication, the command undoes the change only on the node that made it.
 	nodes = startNodes(t, 3)
 	replicating(nodes, 0, false)
 	nodes[0].answers[last] = api.Undone{Entry: 5, At: now.Add(-time.Hour), Action: "drain", ResourceID: "another"}
@@ -101,7 +102,7 @@ func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 	if counts := sentTo(nodes); r.code != 0 || counts[0] != 0 || counts[1]+counts[2] != 1 {
 		t.Errorf("%+v, %v", r, counts)
 	}
-	// The one that is silent may have made it.
+	// The silent node may have made the change.
 	r = call(t, cmdline.System{}, nodes[:2], "undo", "--api", documented(0), "--api", documented(1), "--api", dead(t))
 	if r.code != 1 || !strings.Contains(r.errors, "may be in its audit log") {
 		t.Errorf("%+v", r)

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// What tables print as a time can be typed as one.
+// The durations in tables are valid input.
 func TestSpan_TakesWhatTablesPrint(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, 90 * time.Second, 5 * time.Hour, Day, 26 * time.Hour, 400 * Day} {
 		if got, err := ParseSpan(render.Span(d)); err != nil || got != d {

@@ -111,7 +111,7 @@ func TestChange_GoesThroughALink(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever the file holds, it is refused or kept as it is.
+// FuzzLoad: any content of the file is rejected or preserved.
 func FuzzLoad(f *testing.F) {
 	f.Add("current: a\ncontexts: {a: {nodes: [{api: x, dns: 'y:1'}], ca: b}}")
 	f.Add("contexts: {a: &x {nodes: [{api: '[::1]:1'}]}, b: *x}")

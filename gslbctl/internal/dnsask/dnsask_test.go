@@ -13,8 +13,8 @@ import (
 	"gslb.internal/gslbctl/internal/dnsask"
 )
 
-// dial connects to a server that has two addresses of each family for every name. change edits its replies, and says
-// whether they are sent.
+// dial connects to a server with two addresses of each family for every name. change edits a reply, and reports whether
+// the server sends it.
 func dial(t *testing.T, change func(reply *dns.Msg) bool) *dnsask.Conn {
 	t.Helper()
 	records := map[uint16][]string{dns.TypeA: {"30 IN A 192.0.2.1", "20 IN A 192.0.2.2"},

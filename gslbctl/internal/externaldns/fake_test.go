@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// fakeNode keeps a document as a node does, as far as a Provider can see.
+// fakeNode stores a document as a node does, from the point of view of a Provider.
 type fakeNode struct {
 	t  *testing.T
 	mu sync.Mutex
@@ -151,7 +151,7 @@ func (n *fakeNode) servers() string {
 	return strings.Join(list, ", ")
 }
 
-// instance is a Provider of a node, and what it logs.
+// instance is a Provider with its node and its log.
 type instance struct {
 	t *testing.T
 	*Provider
@@ -166,7 +166,7 @@ func startInstance(t *testing.T, n *fakeNode, owner, region string) *instance {
 	return i
 }
 
-// ask sends a request as ExternalDNS does, and returns what it gets.
+// ask sends a request as ExternalDNS does, and returns the response.
 func (i *instance) ask(method, path, body string) (int, string) {
 	i.t.Helper()
 	r := httptest.NewRequestWithContext(i.t.Context(), method, path, strings.NewReader(body))

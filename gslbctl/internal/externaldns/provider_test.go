@@ -16,7 +16,8 @@ import (
 
 const properties = `"providerSpecific":[{"name":"webhook/gslb-port","value":"443"},{"name":"webhook/gslb-region","value":"eu"}]`
 
-// What is adjusted, created and read again must be the same, or ExternalDNS would change it for ever.
+// Adjusted endpoints must equal the endpoints that are read after their creation. Otherwise ExternalDNS would change
+// them forever.
 func TestProvider_WhatIsAppliedReadsAsItWasAdjusted(t *testing.T) {
 	n := startFake(t)
 	i := startInstance(t, n, "eu-1", "eu")
@@ -60,7 +61,7 @@ func TestProvider_WhatIsAppliedReadsAsItWasAdjusted(t *testing.T) {
 	}
 }
 
-// Two clusters have servers of one name; what one of them does leaves the other's as they are.
+// Two clusters have servers of one name. A change by one cluster does not affect the servers of the other.
 func TestProvider_OneClusterGoesAndTheOtherStays(t *testing.T) {
 	n := startFake(t)
 	eu, asia := startInstance(t, n, "eu-1", "eu"), startInstance(t, n, "us-2", "us")
@@ -163,7 +164,7 @@ func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 	}
 }
 
-// A cluster whose API server lies may not take away what its owner has.
+// If the API server of a cluster reports an incomplete state, the owner's servers must not be deleted.
 func TestApply_MuchNeedsForceAndALostNameDoesNot(t *testing.T) {
 	n := startFake(t)
 	n.plan = api.Plan{Force: []string{"5 of the 12 objects would go", "app.example.com would have no backend"},
@@ -231,7 +232,7 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 	}
 }
 
-// ExternalDNS ends at 4xx and tries again after 5xx: a node that is away or refuses is the latter.
+// ExternalDNS exits after 4xx and retries after 5xx. An unreachable or rejecting node results in 5xx.
 func TestHandler_ANodeThatIsAwayOrRefusesIsAskedAgain(t *testing.T) {
 	n := startFake(t)
 	i := startInstance(t, n, "eu-1", "eu")
@@ -256,7 +257,7 @@ func TestHandler_ANodeThatIsAwayOrRefusesIsAskedAgain(t *testing.T) {
 	}
 }
 
-// A page with a name that leads to this address by DNS rebinding sends that name as Host.
+// A page with a name that DNS rebinding maps to this address sends this name as Host.
 func TestHandler_RefusesAHostThatIsNotItsOwn(t *testing.T) {
 	n := startFake(t)
 	i := startInstance(t, n, "eu-1", "eu")
@@ -274,7 +275,7 @@ func TestHandler_RefusesAHostThatIsNotItsOwn(t *testing.T) {
 }
 
 // The node has rules that a Provider lacks, such as names with static records. Both requests omit only the endpoints
-// that the node refuses.
+// that the node rejects.
 func TestRecords_WhatTheNodeRefusesBlocksNothingElse(t *testing.T) {
 	n := startFake(t)
 	named := false
@@ -328,7 +329,7 @@ func TestRecords_WhatTheNodeRefusesBlocksNothingElse(t *testing.T) {
 	}
 }
 
-// FuzzBody looks for bodies that a provider does not survive, or answers with what it would not take itself.
+// FuzzBody searches for request bodies that crash a provider, or cause a response that the provider would reject.
 func FuzzBody(f *testing.F) {
 	f.Add(`[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.1"],"providerSpecific":[{"name":"a"}]}]`)
 	f.Add(`{"create":[{"dnsName":"*.example.com","recordType":"TXT"}],"updateOld":[null],"delete":[{}]}`)

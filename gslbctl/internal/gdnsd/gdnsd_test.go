@@ -19,7 +19,7 @@ func read(files map[string]string) (*imports.Result, error) {
 	return gdnsd.ReadFS(in, "config", "/etc/gdnsd")
 }
 
-// What a node has no like of is left out or differs, each in a line that says why.
+// Unsupported features are omitted or changed, with a line that contains the reason.
 func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	plugins := `service_types => { gone => { plugin => null }, prog => { plugin => extmon }, slow => { plugin => tcp_connect
 	    port => 1 ok_thresh => 7 }, web => { plugin => http_status } }
@@ -72,7 +72,7 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	}
 }
 
-// @Z and @F stand for names wherever a name can be, also beside text, and nowhere else.
+// @Z and @F represent names at each position of a name, also next to text, and nowhere else.
 func TestRead_KnowsSpecialNames(t *testing.T) {
 	zone := soa + `@Z TXT "v=spf1 -all" ; not @F, nor x.@Z
 _dmarc.@F TXT "@Z x.@F \" @Z"
@@ -105,7 +105,7 @@ $INCLUDE x/more
 	}
 }
 
-// Datacenters are checked whatever ignore_health says, since gdnsd leaves one that is down.
+// Datacenters are checked regardless of ignore_health, because gdnsd omits a datacenter that is down.
 func TestRead_ChecksDatacentersThatIgnoreHealth(t *testing.T) {
 	r, err := read(map[string]string{"zones/example.com": soa + "meta DYNA metafo!m\nalone DYNA multifo!m\n", "config": `
 		service_types => { web => { plugin => http_status } }
@@ -128,7 +128,7 @@ func TestRead_ChecksDatacentersThatIgnoreHealth(t *testing.T) {
 	}
 }
 
-// Resources inherit what the top of metafo and geoip has (gdnsd-plugin-metafo(8)).
+// Resources inherit the top-level settings of metafo and geoip (gdnsd-plugin-metafo(8)).
 func TestRead_InheritsFromTheTop(t *testing.T) {
 	r, err := read(map[string]string{"zones/example.com": soa + "m DYNA metafo!m\ng DYNA geoip!g\nn DYNA geoip!n\n",
 		"config": `plugins => {
@@ -151,7 +151,7 @@ func TestRead_InheritsFromTheTop(t *testing.T) {
 	}
 }
 
-// A name whose resource has no datacenters is left out.
+// The import omits a name with a resource without datacenters.
 func TestRead_LeavesOutWhatHasNoDatacenters(t *testing.T) {
 	r, err := read(map[string]string{"zones/example.com": soa + "m DYNA metafo!m\n", "config": `plugins => {
 		metafo => { resources => { m => { dcmap => { a => 192.0.2.1 } } } } }`})
@@ -160,7 +160,7 @@ func TestRead_LeavesOutWhatHasNoDatacenters(t *testing.T) {
 	}
 }
 
-// A file that gdnsd would not read either is refused with its line.
+// The import rejects a file that gdnsd rejects, with the line number.
 func TestRead_RefusesWhatIsNoConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
 		"a => {\n b => [ 1, {": "config:2", "a": "no value", "a => \"b": "within a value", "]": "should be", "a => 1 a => 2": "twice",

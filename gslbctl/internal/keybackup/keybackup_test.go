@@ -22,7 +22,7 @@ const secret = "six words that nobody else has"
 
 var made = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keyFiles makes a key as a node keeps it.
+// keyFiles creates the files of a key in the format of a node.
 func keyFiles(t *testing.T, zone string, algorithm uint8) []File {
 	t.Helper()
 	k := &dns.DNSKEY{Hdr: dns.RR_Header{Name: zone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET}, Flags: 257,
@@ -40,7 +40,7 @@ func filesOf(k *dns.DNSKEY, private crypto.PrivateKey) []File {
 		{base + ".private", []byte(k.PrivateKeyString(private) + "Created: 20260301120000\n")}}
 }
 
-// record returns the file about a zone's keys that a backup has beside files, all of them withdrawn or none.
+// record returns the key record of a zone for a backup, with all keys withdrawn or none.
 func record(t *testing.T, zone string, withdrawn bool, files ...File) File {
 	t.Helper()
 	keys, err := keysOf(files)
@@ -69,7 +69,7 @@ func folder(t *testing.T, files ...File) string {
 	return dir
 }
 
-// seen returns the mode and content of each file below a folder, by its path in it.
+// seen returns the mode and content of each file in a directory tree, by relative path.
 func seen(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -130,8 +130,8 @@ func actions(steps []Step) (all []Action) {
 	return all
 }
 
-// All files of a folder come back as they were, into a folder that is made for them, with the modes of a node; nothing
-// else of the folder does. The second time nothing is left to do.
+// A restore into a missing directory creates all key files with their content and the file modes of a node, and no
+// other files. A second restore changes nothing.
 func TestBackup_ComesBackAsItWas(t *testing.T) {
 	one, two := keyFiles(t, "example.com.", dns.ECDSAP256SHA256), keyFiles(t, "example.org.", dns.ED25519)
 	of := folder(t, slices.Concat(one, two, []File{record(t, "example.com.", false, one...),
@@ -172,7 +172,7 @@ func TestBackup_ComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// What a folder has is never overwritten, and what is newer there is said.
+// A restore never overwrites files, and reports newer data in the directory.
 func TestRestore_FolderIsNewer(t *testing.T) {
 	old, newer := keyFiles(t, "example.com.", dns.ECDSAP256SHA256), keyFiles(t, "example.com.", dns.ECDSAP256SHA256)
 	third, fourth := keyFiles(t, "example.com.", dns.ED25519), keyFiles(t, "example.com.", dns.ED25519)
@@ -239,7 +239,7 @@ func TestRestore_ZonesAloneAndTooManyTogether(t *testing.T) {
 	}
 }
 
-// Where a file cannot be put into its place, none stays.
+// If one file cannot be written, the restore leaves no file.
 func TestRestore_AllOrNothing(t *testing.T) {
 	files := append(keyFiles(t, "example.com.", dns.ED25519), keyFiles(t, "example.org.", dns.ED25519)...)
 	dir := t.TempDir()
@@ -259,7 +259,7 @@ func TestRestore_AllOrNothing(t *testing.T) {
 	}
 }
 
-// A backup holds keys that can be used, or there is none.
+// A backup contains usable keys, or an error occurs.
 func TestRead_UnusableKeys(t *testing.T) {
 	good, other := keyFiles(t, "example.com.", dns.ED25519), keyFiles(t, "example.com.", dns.ED25519)
 	for name, c := range map[string]struct {
@@ -284,7 +284,7 @@ func TestRead_UnusableKeys(t *testing.T) {
 	}
 }
 
-// A private key of P-256 says which public half is its own, whatever the record beside it says.
+// A private key of P-256 determines its public half, independent of the record.
 func TestRead_UnusableKeysOfP256(t *testing.T) {
 	good, other := keyFiles(t, "example.com.", dns.ECDSAP256SHA256), keyFiles(t, "example.com.", dns.ECDSAP256SHA256)
 	const field = "PrivateKey: "
@@ -364,7 +364,7 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// wrapped seals any content.
+// wrapped encrypts any content.
 func wrapped(t *testing.T, content []byte) []byte {
 	t.Helper()
 	to, err := age.NewScryptRecipient(secret)
@@ -404,7 +404,7 @@ func tarred(t *testing.T, header tar.Header, text ...string) []byte {
 	return out.Bytes()
 }
 
-// withEntry returns a backup of ours with an entry of its own.
+// withEntry returns one of our backups with an additional entry.
 func withEntry(t *testing.T, header tar.Header) []byte {
 	t.Helper()
 	const end = 1024 // two blocks of zeros end an archive

@@ -46,7 +46,7 @@ func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
 	}
 }
 
-// A text stays as it was written, whatever YAML would make of it.
+// A text keeps its spelling, independent of YAML's interpretation.
 func TestRead_KeepsTexts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -97,7 +97,7 @@ func TestRead_NamesLineAndRemedy(t *testing.T) {
 	}
 }
 
-// A problem of a node leads to the value that it names, for objects by index and by kind and name.
+// The error of a node names the position of the value, for objects by index and by kind and name.
 func TestPlace_OfAValue(t *testing.T) {
 	m, err := manifest.Read("-", strings.NewReader("domains:\n- name: Shop.example.com.\n  ttl: 5\n"+
 		"  regions: [mars]\nservers:\n"+
@@ -126,7 +126,7 @@ func TestPlace_OfAValue(t *testing.T) {
 	}
 }
 
-// FuzzRead looks for texts that the reader does not survive.
+// FuzzRead searches for texts that crash the reader.
 func FuzzRead(f *testing.F) {
 	f.Add("domains:\n  - {name: a, ttl: 5, regions: [eu]}\nservers: [{service: a, address: 192.0.2.1, port: 80}]\n")
 	f.Add("mappings: [{cidr: 10.0.0.0/8, region: eu}]\n---\nregions: [{name: eu, countries: [DE]}]")

@@ -69,8 +69,8 @@ func TestJoin_TheFileIsThatOfAThirdNode(t *testing.T) {
 
 func byText(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
 
-// A single node exchanges no keys and its API is on loopback: the second node brings the secret and opens the API.
-// Listeners at an address of the existing node move to the new node, and comments stay.
+// A single node exchanges no keys, and its API is on loopback. The second node adds the secret and opens the API.
+// Listeners at an address of the existing node get the address of the new node, and comments stay.
 func TestJoin_ASecondNode(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "overwatch.yaml")
 	const text = `# a comment

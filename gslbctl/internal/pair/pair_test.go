@@ -99,7 +99,7 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 	}
 }
 
-// of returns the value under a path of keys in a parsed YAML document.
+// of returns the value at a path of keys in a parsed YAML document.
 func of(value any, keys ...string) any {
 	for _, key := range keys {
 		value = value.(map[string]any)[key]
@@ -259,7 +259,7 @@ func TestParseNode(t *testing.T) {
 	}
 }
 
-// Whatever is taken makes files that are YAML.
+// All accepted plans result in valid YAML files.
 func fuzzed(t *testing.T, p Plan) {
 	p, err := p.Complete()
 	if err != nil {

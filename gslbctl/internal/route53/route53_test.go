@@ -40,7 +40,7 @@ func readZones(checks string, zones ...string) (*imports.Result, error) {
 	return i.Result(), nil
 }
 
-// sets returns the records of a zone: each line a name, a type, a value and further keys.
+// sets returns the records of a zone. Each line contains a name, a type, a value and further keys.
 func sets(lines ...string) string {
 	out := []string{apex}
 	for i, line := range lines {
@@ -58,7 +58,7 @@ func sets(lines ...string) string {
 	return `{"ResourceRecordSets":[` + strings.Join(out, ",\n") + `]}`
 }
 
-// Each kind of routing becomes a domain that is answered as before.
+// Each routing policy becomes a domain with the same answers.
 func TestRead_TakesEachKindOfRouting(t *testing.T) {
 	r, err := read(sets(
 		`\\052.example.com. A 192.0.2.1`, `x.example.com CNAME y.example.net`, `copy.example.com. A @\\052.example.com.`,
@@ -103,7 +103,7 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 	}
 }
 
-// What a node has no like of is left out or differs, each in a line that says why.
+// Unsupported features are omitted or changed, with a line that contains the reason.
 func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	r, err := read(sets(
 		`t.example.com. TXT \"x\" "Weight":10`, `w.example.com. A 192.0.2.1 "Weight":9`, `v.example.com. A 192.0.2.1|192.0.2.2 "Weight":3`,
@@ -135,7 +135,7 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	}
 }
 
-// Sets of one address or target are all kept, or what differs is told.
+// The import keeps all sets of one address or target, or reports the difference.
 func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 	const web = `"HealthCheckId":"h1",`
 	for name, c := range map[string]struct {
@@ -232,7 +232,7 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 	}
 }
 
-// converted returns the configuration for sets of a zone, and a line for each that is left out or differs.
+// converted returns the configuration for the sets of a zone, and a line for each omitted or changed set.
 func converted(t *testing.T, lines ...string) (text, told string) {
 	t.Helper()
 	r, err := read(sets(lines...), checks)
@@ -254,7 +254,7 @@ func converted(t *testing.T, lines ...string) (text, told string) {
 	return text, told
 }
 
-// A check of an address is made there also for what has a name in place of addresses.
+// The health check of an address also applies to a target at this address.
 func TestRead_ChecksTheAddressOfACheck(t *testing.T) {
 	text, _ := converted(t, `w.example.com. CNAME lb.example.net "Weight":1,"HealthCheckId":"h1"`)
 	if !strings.Contains(text, "target: lb.example.net, port: 8443, weight: 1, health_check: {type: https") ||
@@ -263,7 +263,7 @@ func TestRead_ChecksTheAddressOfACheck(t *testing.T) {
 	}
 }
 
-// Where a country is down, Route 53 goes on with its continent, and a node does not.
+// If a country is down, Route 53 uses its continent; a node does not.
 func TestRead_TellsWhoAnswersForACountry(t *testing.T) {
 	const told = "g.example.com: when FR or DE is down, clients there get"
 	continent := `g.example.com. A 192.0.2.1 "GeoLocation":{"ContinentCode":"EU"}`
@@ -283,7 +283,7 @@ func TestRead_TellsWhoAnswersForACountry(t *testing.T) {
 	}
 }
 
-// Escapes of values are octal there and decimal here.
+// Escapes in values are octal in Route 53 and decimal in zone files.
 func TestRead_ConvertsEscapesOfValues(t *testing.T) {
 	text, _ := converted(t, `t.example.com. TXT \"\\344\\040\\\"\\\\344\"`, `m.example.com. MX 10\u0020\\052.example.net`)
 	for _, want := range []string{"IN\tTXT\t" + `"\228 \"\\344"` + "\n", "IN\tMX\t10 " + `\042.example.net.` + "\n"} {
@@ -293,7 +293,7 @@ func TestRead_ConvertsEscapesOfValues(t *testing.T) {
 	}
 }
 
-// Where one family of a name becomes a domain, no record of the other is beside it. Else both are kept.
+// If one family of a name becomes a domain, records of the other family are omitted. Otherwise both are kept.
 func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
 	const ordinary, alias = `a.example.com. AAAA 2001:db8::1`, `a.example.com. AAAA @b.example.com.`
 	const weighted, refused = `a.example.com. A 192.0.2.1 "Weight":1`,
@@ -311,7 +311,7 @@ func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
 	}
 }
 
-// A node takes a TTL of 0 for its default, so it is 1, and told.
+// A node treats a TTL of 0 as its default. The import uses 1 and reports this.
 func TestRead_RefusesTTLsOutOfRange(t *testing.T) {
 	large := strings.ReplaceAll(sets(`w.example.com. TXT \"x\"`), `"TTL":300`, `"TTL":2147483648`)
 	if _, err := read(large, ""); err == nil || !strings.Contains(err.Error(), "w.example.com. TXT: the TTL 2147483648 is out of range") {

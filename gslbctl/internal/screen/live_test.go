@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// The sequences that take a terminal's alternate screen, and that give its main
-// screen and cursor back.
+// The control sequences that select the alternate screen of a terminal, and that restore the main screen and the
+// cursor.
 const (
 	enter = "\x1b[?1049h"
 	leave = "\x1b[?1049l\x1b[?25h"
 )
 
-// shown runs Show with pipes for a terminal and returns what it has drawn. The
-// first refresh waits until the terminal is taken.
+// shown runs Show with pipes as the terminal and returns the output. The first refresh waits for the alternate screen.
 func shown(t *testing.T, ctx context.Context, live Live) (text string, panicked any, err error) {
 	t.Helper()
 	in, keyboard, err := os.Pipe()

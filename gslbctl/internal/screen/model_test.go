@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// numbered is a picture whose tabs have a head and numbered lines.
+// numbered is a picture with a header and numbered lines in each tab.
 type numbered struct{ top, body []string }
 
 func (p numbered) Lines(tab int) (top, body []string) {
@@ -21,8 +21,7 @@ func (p numbered) Lines(tab int) (top, body []string) {
 // errMistake ends a view at its first refresh; other errors never end one.
 var errMistake = errors.New("a mistake")
 
-// started returns a model of a terminal of that size, with its first refresh
-// under way.
+// started returns a model of a terminal with the given size and a running first refresh.
 func started(width, height, count int) *model {
 	m := newModel(context.Background(), Live{
 		Title: "test", Tabs: []string{"one", "two"}, Interval: time.Second, Count: count, Now: time.Now,

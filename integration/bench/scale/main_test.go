@@ -1,4 +1,4 @@
-// Package scale_test measures the cost of many agents and many names, and has the benchmarks with real processes.
+// Package scale_test measures the cost of many agents and many names, and contains the benchmarks with real processes.
 package scale_test
 
 import (

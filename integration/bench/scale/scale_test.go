@@ -24,7 +24,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// scaleSize has the numbers of names, agents and failures in a run.
+// scaleSize contains the numbers of names, agents and failures in a run.
 type scaleSize struct {
 	names  []int // measured with one node each, sequentially; the cluster has the last number
 	agents int
@@ -255,7 +255,8 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 		time.Since(began).Round(100*time.Millisecond))
 }
 
-// die repeatedly makes the checks of a backend fail, and measures the time until the answers of each node exclude it.
+// die repeatedly makes the checks of a backend fail, and measures the time until the answers of each node exclude the
+// backend.
 func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, flips int) {
 	t.Helper()
 	backend := newSwitched()
