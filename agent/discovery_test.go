@@ -277,7 +277,8 @@ func TestDiscovery_CautionsTellEveryFault(t *testing.T) {
 	for name, text := range map[string]string{
 		"b.yaml": "- {address: 192.0.2.1, port: 80, wieght: 3}\n- {address: 192.0.2.1, port: 99999}",
 		"agent.yaml": "mode: agent\nagent:\n  identity: {region: eu, service_token: a-token-of-thirty-two-characters-ok}\n" +
-			"  gossip: {encryption_key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=, overwatch_nodes: ['n.example.com:7946']}\n" +
+			"  gossip: {encryption_key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=,\n" +
+			"    overwatch_nodes: ['n.example.com:7946']}\n" +
 			"  backends_from: [{file: " + dir + "/b.yaml, service: a.example.com, health_check: {type: tcp}}]\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -50,7 +50,8 @@ func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 	must(reason(n, dead.ID, "unmonitored: own checks are disabled and it has no agent")(t.Context()))
 	testbed.Kill(t, n)
 	testbed.Start(t, n)
-	testbed.Until(t, testbed.StartBound, "checks that are off", reason(n, dead.ID, "unmonitored: own checks are disabled and it has no agent"))
+	testbed.Until(t, testbed.StartBound, "checks that are off", reason(n, dead.ID,
+		"unmonitored: own checks are disabled and it has no agent"))
 	kept, err := n.Client.HealthCheckConfig(t.Context())
 	must(err)
 	if c := kept.Config; c.ValidationEnabled || c.MaxConcurrentChecks != 9 || c.UnhealthyThreshold != 2 {

@@ -148,13 +148,15 @@ func (p *page) reads(selector string, words ...string) {
 func (p *page) click(selector string) {
 	p.t.Helper()
 	p.wait("a click on "+selector, fmt.Sprintf(
-		"(() => { const e = document.querySelector(%q); if (!e || e.disabled) return false; e.click(); return true; })()", selector))
+		"(() => { const e = document.querySelector(%q); if (!e || e.disabled) return false; e.click(); return true; })()",
+		selector))
 }
 
 // fill writes into a field once it is there.
 func (p *page) fill(selector, text string) {
 	p.t.Helper()
 	p.wait(selector+" to be filled", fmt.Sprintf("(() => { const e = document.querySelector(%q); if (!e) return false; "+
-		"e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); e.dispatchEvent(new Event('change', {bubbles: true})); "+
+		"e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); "+
+		"e.dispatchEvent(new Event('change', {bubbles: true})); "+
 		"return true; })()", selector, text))
 }

@@ -110,8 +110,10 @@ func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	p.reads(".explained", "km from there", "is in eu, GB, by the database")
 	p.click(".onmap summary")
 	p.wait("the map to be drawn", "(document.querySelector('.onmap .land')?.getAttribute('d') || '').length > 1000")
-	p.wait("a click in the middle of the map", `(() => { const e = document.querySelector('.onmap svg'), b = e.getBoundingClientRect();
-		return e.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: b.left + b.width / 2, clientY: b.top + b.height / 2})); })()`)
+	p.wait("a click in the middle of the map",
+		`(() => { const e = document.querySelector('.onmap svg'), b = e.getBoundingClientRect();
+		return e.dispatchEvent(new MouseEvent('click', {bubbles: true,
+			clientX: b.left + b.width / 2, clientY: b.top + b.height / 2})); })()`)
 	p.wait("the place that was clicked",
 		"/^1[0-9.]+, -?0(\\.[0-9])?$/.test(document.querySelector('input[name=client]').value)")
 	p.wait("its answer", "!document.querySelector('.explained').textContent.includes('GB')")

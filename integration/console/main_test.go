@@ -33,7 +33,8 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	regions := []string{"eu", "us", "asia"}
 	names := []harness.Domain{
-		{Name: shopName, RoutingAlgorithm: "geolocation", Regions: regions, TTL: 5, HTTPS: harness.HTTPS{ALPN: []string{"h2"}}},
+		{Name: shopName, RoutingAlgorithm: "geolocation", Regions: regions, TTL: 5,
+			HTTPS: harness.HTTPS{ALPN: []string{"h2"}}},
 		{Name: apiName, RoutingAlgorithm: "weighted", Regions: regions, TTL: 5},
 		{Name: webName, RoutingAlgorithm: "failover", Regions: []string{"us", "eu"}, TTL: 5},
 	}

@@ -35,7 +35,8 @@ func sample() view {
 	}
 	for i := range 2 * keptIncidents {
 		v.incidents = append(v.incidents, &happened{at: time.Duration(i) * time.Second,
-			incident: &incident{what: fmt.Sprintf("kill -9 eu-%d", i)}, finding: finding{text: "last answer: ow-eu 0.41s", settled: true}})
+			incident: &incident{what: fmt.Sprintf("kill -9 eu-%d", i)}, finding: finding{text: "last answer: ow-eu 0.41s",
+				settled: true}})
 	}
 	return v
 }

@@ -238,7 +238,8 @@ func TestImport_AnswersAsGdnsdDoes(t *testing.T) {
 	s.StartPrograms(t)
 
 	var names []string
-	for _, n := range strings.Fields("three both checked calm other toofew w alike s one m d dy all inh ign geo failing wild " +
+	for _, n := range strings.Fields("three both checked calm other toofew w alike s one m d dy all inh ign geo " +
+		"failing wild " +
 		"q.wild alias nx sub www.sub inc.sub i.inc.sub back") {
 		names = append(names, n+"."+gdnsdZone)
 	}

@@ -65,7 +65,8 @@ func TestImport_Route53IsServed(t *testing.T) {
 		testbed.Write(t, path, 0o600, text)
 		return path
 	}
-	testbed.Command(t, testbed.Binaries(t).Control, "import", "route53", write("sets.json", route53Sets), "--health-checks",
+	testbed.Command(t, testbed.Binaries(t).Control, "import", "route53", write("sets.json", route53Sets),
+		"--health-checks",
 		write("checks.json", route53Checks), "--into", s.Dir).Want(t, 0, "17 imported, 1 omitted",
 		"differs: lat.r.test. A b",
 		"omitted: half.r.test. AAAA")

@@ -156,7 +156,10 @@ func TestTarget_FollowsTheAddressesOfAHostName(t *testing.T) {
 	k.change(t)
 	k.running.Stop()
 	testbed.Until(t, targetBound, "word that it is not resolved", func(context.Context) error {
-		if !slices.ContainsFunc(n.Output(), func(l harness.Line) bool { return strings.Contains(l.Text, "it is not resolved") }) {
+		if !slices.ContainsFunc(n.Output(), func(l harness.Line) bool {
+			return strings.Contains(l.Text,
+				"it is not resolved")
+		}) {
 			return fmt.Errorf("not yet")
 		}
 		return nil

@@ -86,7 +86,8 @@ func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 // delvAll makes delv validate one name of each kind.
 func delvAll(t *testing.T, n *harness.Node) {
 	t.Helper()
-	delv(t, n, "_sip._tcp."+testbed.OtherName+" SRV", testbed.OtherName+" HTTPS", testbed.AppName+" A", testbed.AppName+" TXT", "q.wild."+testbed.ZoneName+" A",
+	delv(t, n, "_sip._tcp."+testbed.OtherName+" SRV", testbed.OtherName+" HTTPS", testbed.AppName+" A",
+		testbed.AppName+" TXT", "q.wild."+testbed.ZoneName+" A",
 		"q.wild."+testbed.ZoneName+" MX", "ent."+testbed.ZoneName+" A", "nx."+testbed.ZoneName+" A",
 		testbed.ZoneName+" SOA", testbed.ZoneName+" DNSKEY", testbed.ChildZone+" DS", "www."+testbed.ChildZone+" A",
 		"nx."+testbed.ChildZone+" A")

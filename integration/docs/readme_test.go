@@ -21,7 +21,8 @@ import (
 func TestReadme_ConfigurationsValidate(t *testing.T) {
 	b := testbed.Binaries(t)
 	text := testbed.Read(t, "../../README.md")
-	blocks := regexp.MustCompile("(?s)```yaml\n# (added to )?(overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(text, -1)
+	blocks := regexp.MustCompile("(?s)```yaml\n# (added to )?(overwatch|agent)\\.yaml\n(.*?)```").
+		FindAllStringSubmatch(text, -1)
 	if len(blocks) != 3 || strings.Count(text, "```yaml") != 3 || blocks[2][1] == "" {
 		t.Fatalf("the README shows %d configurations, want a node, an agent, and a block added to the node", len(blocks))
 	}

@@ -27,7 +27,8 @@ func follow(t *testing.T, n *harness.Node, id string) *told {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.Client.Node()+"/api/v1/events?kinds=backend,name,node", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.Client.Node()+"/api/v1/events?kinds=backend,name,node",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}

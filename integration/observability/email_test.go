@@ -92,7 +92,8 @@ func startMailServer(t *testing.T) (at, certificate string, taken <-chan mailOf)
 	}
 	mails := make(chan mailOf, 100)
 	s := smtp.NewServer(mailServer{mails})
-	s.Domain, s.TLSConfig = "mail.example", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	s.Domain, s.TLSConfig = "mail.example", &tls.Config{Certificates: []tls.Certificate{pair},
+		MinVersion: tls.VersionTLS12}
 	s.ErrorLog = log.New(t.Output(), "mail server: ", 0)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()

@@ -81,7 +81,8 @@ func (n *fakeNode) answer(line string, r *http.Request) (int, any) {
 		return http.StatusOK, api.ServerList{Total: 1, Servers: []api.Server{{Service: "file.example.com",
 			Address: "192.0.2.1", Port: 443, Source: api.SourceStatic}}}
 	case line == "GET /api/v1/domains":
-		return http.StatusOK, api.DomainList{Total: 1, Domains: []api.Domain{{Domain: model.Domain{Name: "file.example.com"}}}}
+		return http.StatusOK, api.DomainList{Total: 1,
+			Domains: []api.Domain{{Domain: model.Domain{Name: "file.example.com"}}}}
 	case line == "GET /api/v1/document":
 		return http.StatusOK, n.doc
 	case strings.HasPrefix(line, "POST /api/v1/document/"):

@@ -14,7 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-const properties = `"providerSpecific":[{"name":"webhook/gslb-port","value":"443"},{"name":"webhook/gslb-region","value":"eu"}]`
+const properties = `"providerSpecific":[{"name":"webhook/gslb-port","value":"443"},` +
+	`{"name":"webhook/gslb-region","value":"eu"}]`
 
 // Adjusted endpoints must equal the endpoints that are read after their creation. Otherwise ExternalDNS would change
 // them forever.

@@ -21,8 +21,8 @@ func read(files map[string]string) (*imports.Result, error) {
 
 // Unsupported features are omitted or changed, with a line that contains the reason.
 func TestRead_TellsWhatItCannotTake(t *testing.T) {
-	plugins := `service_types => { gone => { plugin => null }, prog => { plugin => extmon }, slow => { plugin => tcp_connect
-	    port => 1 ok_thresh => 7 }, web => { plugin => http_status } }
+	plugins := `service_types => { gone => { plugin => null }, prog => { plugin => extmon }, slow => {
+	    plugin => tcp_connect port => 1 ok_thresh => 7 }, web => { plugin => http_status } }
 	  plugins => {
 	    multifo => { down => { service_types => down, a => 192.0.2.1 }, gone => { service_types => gone, a => 192.0.2.1 }
 	      prog => { service_types => prog, a => 192.0.2.1 }, two => { service_types => [slow, web], a => 192.0.2.1 }
@@ -44,7 +44,8 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 		"multifo!none": "has no addresses", "multifo!thresh": "up_thresh", "multifo!absent": "no resource absent",
 		"weighted!groups": "groups", "weighted!uneven": "weights that differ", "weighted!big": "are rounded",
 		"metafo!loop": "refer to one another", "metafo!name": "CNAME", "metafo!nowhere": "datacenter a has no addresses",
-		"metafo!mixed": "of both families", "metafo!again": "once will do", "geoip!o": "one map of the world", "reflect": "no like", "nothing!x": "no plugin",
+		"metafo!mixed": "of both families", "metafo!again": "once will do", "geoip!o": "one map of the world",
+		"reflect": "no like", "nothing!x": "no plugin",
 	}
 	for ref := range want {
 		if ref != "geoip!o" {
@@ -56,7 +57,8 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := r.Config.Text()
-	if err != nil || !strings.Contains(text, "name: metafo-again.example.com\n    routing_algorithm: failover\n    regions: [a, c]") {
+	if err != nil || !strings.Contains(text,
+		"name: metafo-again.example.com\n    routing_algorithm: failover\n    regions: [a, c]") {
 		t.Errorf("%v %s", err, text)
 	}
 	for ref, why := range want {
@@ -163,8 +165,10 @@ func TestRead_LeavesOutWhatHasNoDatacenters(t *testing.T) {
 // The import rejects a file that gdnsd rejects, with the line number.
 func TestRead_RefusesWhatIsNoConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
-		"a => {\n b => [ 1, {": "config:2", "a": "no value", "a => \"b": "within a value", "]": "should be", "a => 1 a => 2": "twice",
-		"[ 1 ]": "begins with a list", "$include{../x}": "no such file", "$include{/etc/x}": "only files in the folder",
+		"a => {\n b => [ 1, {": "config:2", "a": "no value", "a => \"b": "within a value", "]": "should be",
+		"a => 1 a => 2": "twice",
+		"[ 1 ]":         "begins with a list", "$include{../x}": "no such file",
+		"$include{/etc/x}":      "only files in the folder",
 		"a => $include{config}": "deeper", "$include{config}": "deeper", `a => \999`: "three digits", "a => $b": "quotes",
 		"": "no zone files", "options => { min_ttl => x }": "min_ttl",
 		strings.Repeat("a=>{", 100): "deeper", "a=>" + strings.Repeat("[", 100): "deeper",
@@ -194,7 +198,8 @@ func TestRead_TakesScalarsAndNumbersInEachForm(t *testing.T) {
 	}
 	text, err := r.Config.Text()
 	text += r.Zones["example.com.zone"]
-	for _, want := range []string{"address: 192.0.2.1, port: 8080", "interval: 8s", "address: 192.0.2.2, port: 80, weight: 16",
+	for _, want := range []string{"address: 192.0.2.1, port: 8080", "interval: 8s",
+		"address: 192.0.2.2, port: 80, weight: 16",
 		"apex_ttl: 60", "address: 192.0.2.3", "short.example.com.\t10\tIN\tTXT"} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("no %q: %v in\n%s", want, err, text)
@@ -231,7 +236,8 @@ func TestRead_AFaultyZoneHidesNoOther(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(`plugins => { multifo => { a => [ 192.0.2.1 ] } } $include{x/*}`, soa+"a 5/1 DYNA multifo!a\n", "b = { \"c\" => [ d ] }")
+	f.Add(`plugins => { multifo => { a => [ 192.0.2.1 ] } } $include{x/*}`, soa+"a 5/1 DYNA multifo!a\n",
+		"b = { \"c\" => [ d ] }")
 	f.Add(`plugins => { geoip => { maps => { m => { datacenters => [a b], auto_dc_coords => { a => [ 1, 2 ] }, nets => {
 		10.0.0.0/8 => a }, map => { EU => { DE => [ b, a ] } } } }, resources => { r => { map => m, dcmap => { a => 192.0.2.1,
 		b => { plugin => weighted, x => [ 192.0.2.2, 70000 ] } } } } } }`, soa+"a DYNA geoip!r\nb DYNC geoip!r/a\n", "")

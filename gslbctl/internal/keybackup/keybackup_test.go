@@ -183,12 +183,13 @@ func TestRestore_FolderIsNewer(t *testing.T) {
 		action Action
 		reason string
 	}{
-		"no key":                       {nil, Add, ""},
-		"the same":                     {old, Keep, ""},
-		"half of it":                   {old[1:], Add, ""},
-		"the other half":               {old[:1], Add, ""},
-		"made when all were lost":      {append(newer, record(t, "example.com.", false, newer...)), Add, ""},
-		"rolled since":                 {append(newer, record(t, "example.com.", true, old...)), Refuse, "2026-03-02T00:00:00Z"},
+		"no key":                  {nil, Add, ""},
+		"the same":                {old, Keep, ""},
+		"half of it":              {old[1:], Add, ""},
+		"the other half":          {old[:1], Add, ""},
+		"made when all were lost": {append(newer, record(t, "example.com.", false, newer...)), Add, ""},
+		"rolled since": {append(newer, record(t, "example.com.", true, old...)), Refuse,
+			"2026-03-02T00:00:00Z"},
 		"with other times":             {later, Refuse, "differs"},
 		"cut off":                      {[]File{{old[1].Name, old[1].Content[:20]}}, Refuse, "differs"},
 		"as many as can be published":  {slices.Concat(newer, third, fourth), Refuse, "3 keys"},
@@ -266,12 +267,13 @@ func TestRead_UnusableKeys(t *testing.T) {
 		files []File
 		names string
 	}{
-		"nothing":                 {nil, "no signing keys"},
-		"no private half":         {good[:1], ".private"},
-		"no public half":          {good[1:], ".key"},
-		"halves of two keys":      {[]File{good[0], {good[1].Name, other[1].Content}}, "private half"},
-		"a private half cut off":  {[]File{good[0], {good[1].Name, good[1].Content[:40]}}, "private half"},
-		"a name of another key":   {[]File{{"Kexample.com.+015+00001.key", good[0].Content}, {"Kexample.com.+015+00001.private", good[1].Content}}, "00001"},
+		"nothing":                {nil, "no signing keys"},
+		"no private half":        {good[:1], ".private"},
+		"no public half":         {good[1:], ".key"},
+		"halves of two keys":     {[]File{good[0], {good[1].Name, other[1].Content}}, "private half"},
+		"a private half cut off": {[]File{good[0], {good[1].Name, good[1].Content[:40]}}, "private half"},
+		"a name of another key": {[]File{{"Kexample.com.+015+00001.key", good[0].Content},
+			{"Kexample.com.+015+00001.private", good[1].Content}}, "00001"},
 		"a public half of A":      {[]File{{good[0].Name, []byte("example.com. 1 IN A 192.0.2.1\n")}, good[1]}, "DNSKEY"},
 		"a file that is too long": {[]File{good[0], {good[1].Name, make([]byte, maxFile+1)}}, "at most"},
 	} {
@@ -344,17 +346,18 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 		content []byte
 		says    string
 	}{
-		"a text":              {[]byte("hello\n"), "not sealed by age"},
-		"for a key of age":    {foreign.Bytes(), "not by a passphrase"},
-		"too long":            {append(slices.Clone(good), make([]byte, MaxBackup)...), "MiB"},
-		"a text, sealed":      {wrapped(t, []byte("hello")), "no backup"},
-		"nothing, sealed":     {wrapped(t, nil), "no backup"},
-		"an archive, sealed":  {wrapped(t, tarred(t, tar.Header{Name: "x"})), "no backup"},
-		"a later format":      {wrapped(t, tarred(t, tar.Header{Name: aboutName}, `{"format":2}`)), "format is 2"},
-		"a path":              {withEntry(t, tar.Header{Name: "../Kx.key"}), "no key file"},
-		"an absolute path":    {withEntry(t, tar.Header{Name: "/etc/Kx.key"}), "no key file"},
-		"a hidden file":       {withEntry(t, tar.Header{Name: ".record"}), "no key file"},
-		"a link":              {withEntry(t, tar.Header{Name: "Kx.key", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "no key file"},
+		"a text":             {[]byte("hello\n"), "not sealed by age"},
+		"for a key of age":   {foreign.Bytes(), "not by a passphrase"},
+		"too long":           {append(slices.Clone(good), make([]byte, MaxBackup)...), "MiB"},
+		"a text, sealed":     {wrapped(t, []byte("hello")), "no backup"},
+		"nothing, sealed":    {wrapped(t, nil), "no backup"},
+		"an archive, sealed": {wrapped(t, tarred(t, tar.Header{Name: "x"})), "no backup"},
+		"a later format":     {wrapped(t, tarred(t, tar.Header{Name: aboutName}, `{"format":2}`)), "format is 2"},
+		"a path":             {withEntry(t, tar.Header{Name: "../Kx.key"}), "no key file"},
+		"an absolute path":   {withEntry(t, tar.Header{Name: "/etc/Kx.key"}), "no key file"},
+		"a hidden file":      {withEntry(t, tar.Header{Name: ".record"}), "no key file"},
+		"a link": {withEntry(t, tar.Header{Name: "Kx.key", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}),
+			"no key file"},
 		"a key that is half":  {withEntry(t, tar.Header{Name: "Kx.key"}), "without"},
 		"work without an end": {bytes.Replace(good, []byte(" 4\n"), []byte(" 30\n"), 1), "work factor"},
 	} {

@@ -80,7 +80,8 @@ overwatch:
 dns:
   listen_address: ["203.0.113.10:53", "127.0.0.1:53"] # two
   zones:
-    - {name: gslb.example.com., nameservers: [ns1.gslb.example.com], records: ["ns1.gslb.example.com. 60 IN A 203.0.113.10"]}
+    - {name: gslb.example.com., nameservers: [ns1.gslb.example.com],
+       records: ["ns1.gslb.example.com. 60 IN A 203.0.113.10"]}
     - {name: other.example, nameservers: [ns1.gslb.example.com, dns.example.net]}
     - {name: third.example, nameservers: [dns.example.net]}
 `
@@ -101,7 +102,8 @@ dns:
 		keys []string
 		want string
 	}{
-		{[]string{"overwatch", "identity", "region"}, "us"}, {[]string{"overwatch", "gossip", "bind_address"}, "192.0.2.53:7000"},
+		{[]string{"overwatch", "identity", "region"}, "us"}, {[]string{"overwatch", "gossip", "bind_address"},
+			"192.0.2.53:7000"},
 		{[]string{"dns", "listen_address"}, "[192.0.2.53:53 127.0.0.1:53]"}, {[]string{"api", "address"}, ":8080"},
 		{[]string{"overwatch", "dnssec", "key_sync", "peers"}, "[http://203.0.113.10:8080]"},
 	} {
@@ -118,7 +120,8 @@ dns:
 		t.Errorf("%+v", joined)
 	}
 	for _, c := range []struct{ old, new, want string }{
-		{"node_id: NS1, ", "", "node_id is missing"}, {"NS1", "ns2", "another name"}, {"IN A 203.0.113.10", "IN TXT x", "no zone has an address"},
+		{"node_id: NS1, ", "", "node_id is missing"}, {"NS1", "ns2", "another name"}, {"IN A 203.0.113.10", "IN TXT x",
+			"no zone has an address"},
 		{"# a comment", "api: {address: 8080}", "api.address"}, {"# a comment", "a: [", "yaml"},
 	} {
 		write(strings.Replace(text, c.old, c.new, 1))

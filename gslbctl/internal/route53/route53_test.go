@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	apex = `{"Name":"example.com.","Type":"SOA","TTL":900,"ResourceRecords":[{"Value":"ns.aws.com. a.aws.com. 1 2 3 4 60"}]},
+	apex = `{"Name":"example.com.","Type":"SOA","TTL":900,
+"ResourceRecords":[{"Value":"ns.aws.com. a.aws.com. 1 2 3 4 60"}]},
 {"Name":"example.com.","Type":"NS","TTL":7200,"ResourceRecords":[{"Value":"ns-1.awsdns-2.com"}]}`
-	checks = `{"HealthChecks":[{"Id":"h1","HealthCheckConfig":{"IPAddress":"192.0.2.9","Port":8443,"Type":"HTTPS_STR_MATCH",
-"ResourcePath":"up","FullyQualifiedDomainName":"w.example.com","SearchString":"fine","RequestInterval":10,
-"FailureThreshold":2,"EnableSNI":true}},{"Id":"calc","HealthCheckConfig":{"Type":"CALCULATED"}},
+	checks = `{"HealthChecks":[{"Id":"h1","HealthCheckConfig":{"IPAddress":"192.0.2.9","Port":8443,
+"Type":"HTTPS_STR_MATCH","ResourcePath":"up","FullyQualifiedDomainName":"w.example.com","SearchString":"fine",
+"RequestInterval":10,"FailureThreshold":2,"EnableSNI":true}},{"Id":"calc","HealthCheckConfig":{"Type":"CALCULATED"}},
 {"Id":"tcp","HealthCheckConfig":{"Type":"TCP","Port":25}}]}`
 )
 
@@ -62,11 +63,13 @@ func sets(lines ...string) string {
 func TestRead_TakesEachKindOfRouting(t *testing.T) {
 	r, err := read(sets(
 		`\\052.example.com. A 192.0.2.1`, `x.example.com CNAME y.example.net`, `copy.example.com. A @\\052.example.com.`,
-		`w.example.com. A 192.0.2.1 "Weight":10,"HealthCheckId":"h1"`, `w.example.com. A 192.0.2.2 "Weight":30,"HealthCheckId":"tcp"`,
+		`w.example.com. A 192.0.2.1 "Weight":10,"HealthCheckId":"h1"`,
+		`w.example.com. A 192.0.2.2 "Weight":30,"HealthCheckId":"tcp"`,
 		`w.example.com. AAAA 2001:db8::1 "Weight":5`,
 		`f.example.com. A 192.0.2.4|192.0.2.5 "Failover":"SECONDARY"`, `f.example.com. A 192.0.2.3 "Failover":"PRIMARY"`,
 		`m.example.com. A 192.0.2.6 "MultiValueAnswer":true`, `m.example.com. A 192.0.2.7 "MultiValueAnswer":true`,
-		`g.example.com. A 192.0.2.8 "GeoLocation":{"ContinentCode":"EU"}`, `g.example.com. A 192.0.2.9 "GeoLocation":{"CountryCode":"*"}`,
+		`g.example.com. A 192.0.2.8 "GeoLocation":{"ContinentCode":"EU"}`,
+		`g.example.com. A 192.0.2.9 "GeoLocation":{"CountryCode":"*"}`,
 		`l.example.com. A 192.0.2.10 "Region":"eu-west-1"`,
 		`p.example.com. A 192.0.2.11 "GeoProximityLocation":{"Bias":-5,"Coordinates":{"Latitude":"1.5","Longitude":"-2"}}`,
 		`elb.example.com. A @dualstack.lb.example.org.`, `elb.example.com. AAAA @dualstack.lb.example.org.`,
@@ -88,7 +91,8 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 		"regions: [default, continent-EU]", "continents: [EU]", "default_region: default", "ecs_enabled: true",
 		"{service: cdn.example.com, target: a.cdn.example.net, port: 80, weight: 3, health_check: {enabled: false}}",
 		"target: b.cdn.example.net, port: 81, weight: 1",
-		"- name: cdn.example.com\n    answer: cname\n    routing_algorithm: weighted\n    regions: [main]\n    ttl: 300\n    on",
+		"- name: cdn.example.com\n    answer: cname\n    routing_algorithm: weighted\n    regions: [main]\n" +
+			"    ttl: 300\n    on",
 		"latitude: 53.3", "proximity_bias: -5", "tolerance_km: 0", "target: dualstack.lb.example.org", "ttl: 60\n",
 		"- name: m.example.com\n    routing_algorithm: round-robin\n    regions: [main]\n    ttl: 300\n    max_answers: 2"} {
 		if !strings.Contains(text, want) {
@@ -106,13 +110,18 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 // Unsupported features are omitted or changed, with a line that contains the reason.
 func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	r, err := read(sets(
-		`t.example.com. TXT \"x\" "Weight":10`, `w.example.com. A 192.0.2.1 "Weight":9`, `v.example.com. A 192.0.2.1|192.0.2.2 "Weight":3`,
+		`t.example.com. TXT \"x\" "Weight":10`, `w.example.com. A 192.0.2.1 "Weight":9`,
+		`v.example.com. A 192.0.2.1|192.0.2.2 "Weight":3`,
 		`g.example.com. A 192.0.2.8 "GeoLocation":{"CountryCode":"US","SubdivisionCode":"CA"}`,
-		`l.example.com. A 192.0.2.10 "Region":"moon-1"`, `c.example.com. A 192.0.2.10 "CidrRoutingConfig":{"LocationName":"x"}`,
-		`n.example.com. A @w.example.com. "Weight":1`, `o.example.com. A @o.example.com.`, `e.example.com. A @gone.example.com.`,
-		`u.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"unknown"`, `k.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"calc"`,
+		`l.example.com. A 192.0.2.10 "Region":"moon-1"`,
+		`c.example.com. A 192.0.2.10 "CidrRoutingConfig":{"LocationName":"x"}`,
+		`n.example.com. A @w.example.com. "Weight":1`, `o.example.com. A @o.example.com.`,
+		`e.example.com. A @gone.example.com.`,
+		`u.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"unknown"`,
+		`k.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"calc"`,
 		`two.example.com. A 192.0.2.1 "Weight":1`, `two.example.com. AAAA 2001:db8::1 "MultiValueAnswer":true`,
-		`x.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"FR"}`, `y.example.com. A 192.0.2.1 "GeoLocation":{"ContinentCode":"EU"}`,
+		`x.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"FR"}`,
+		`y.example.com. A 192.0.2.1 "GeoLocation":{"ContinentCode":"EU"}`,
 		`q.example.com. CNAME @r.example.com.`, `r.example.com. CNAME example.com.`, `example.com. A 192.0.2.1`,
 		`h.example.com. A 192.0.2.1 "TrafficPolicyInstanceId":"x"`, `d.example.com. NS ns.example.net.`,
 	), checks)
@@ -125,7 +134,8 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	}
 	for _, want := range []string{"t.example.com. TXT sa: only addresses", "several addresses",
 		"distinguishes countries", `moon-1 is`, "CIDR", "n.example.com. A sg: it leads to w.example.com., which is steered",
-		"o.example.com. A: it leads to", "gone.example.com., which has no addresses", "unknown is not known", "calc (CALCULATED)",
+		"o.example.com. A: it leads to", "gone.example.com., which has no addresses", "unknown is not known",
+		"calc (CALCULATED)",
 		"steered by weighted", "clients of no location get FR", "clients in FR, which another name has", "traffic policy",
 		"q.example.com. CNAME: it is an alias of a CNAME",
 		"delegations are not served", "AWS' database", "still Amazon's servers"} {
@@ -145,7 +155,8 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 		"countries": {
 			[]string{`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"US"}`,
 				`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"CA"}`},
-			[]string{"name: US\n    countries: [US]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 80,",
+			[]string{"name: US\n    countries: [US]\n" +
+				"    servers:\n      - {service: g.example.com, target: lb.example.net, port: 80,",
 				"name: CA\n    countries: [CA]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 81,"},
 			nil,
 		},
@@ -314,7 +325,8 @@ func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
 // A node treats a TTL of 0 as its default. The import uses 1 and reports this.
 func TestRead_RefusesTTLsOutOfRange(t *testing.T) {
 	large := strings.ReplaceAll(sets(`w.example.com. TXT \"x\"`), `"TTL":300`, `"TTL":2147483648`)
-	if _, err := read(large, ""); err == nil || !strings.Contains(err.Error(), "w.example.com. TXT: the TTL 2147483648 is out of range") {
+	if _, err := read(large, ""); err == nil || !strings.Contains(err.Error(),
+		"w.example.com. TXT: the TTL 2147483648 is out of range") {
 		t.Errorf("%v", err)
 	}
 }
@@ -365,7 +377,8 @@ func TestAdd_ZonesShareRegions(t *testing.T) {
 }
 
 func TestRead_RefusesWhatIsNoZone(t *testing.T) {
-	for text, want := range map[string]string{"": "JSON", "[]": "unmarshal", "{}": "no SOA", `{"ResourceRecordSets":[null]}`: "no SOA",
+	for text, want := range map[string]string{"": "JSON", "[]": "unmarshal", "{}": "no SOA",
+		`{"ResourceRecordSets":[null]}`:       "no SOA",
 		sets(`a\\9.example.com. A 192.0.2.1`): "octal", sets("a.example.com. A nonsense"): "is no A"} {
 		if _, err := read(text, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v", text, err)

@@ -82,7 +82,8 @@ func TestModel_KeysScrollAndChooseTabs(t *testing.T) {
 
 func TestModel_FitsEveryTerminal(t *testing.T) {
 	m := started(20, 8, 0)
-	m.Update(gathered{picture: numbered{top: []string{"top"}, body: []string{"東京です東京です", "\x1b[31mred and long\x1b[m"}}})
+	m.Update(gathered{picture: numbered{top: []string{"top"}, body: []string{"東京です東京です",
+		"\x1b[31mred and long\x1b[m"}}})
 	for _, height := range []int{1, 2, 3, 4, 8, 50} {
 		for _, width := range []int{1, 3, 7, 80} {
 			m.Update(tea.WindowSizeMsg{Width: width, Height: height})
