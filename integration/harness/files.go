@@ -165,6 +165,7 @@ type Domain struct {
 	Answer           string   `yaml:"answer,omitempty"`
 	SRV              []string `yaml:"srv,omitempty"`
 	HTTPS            HTTPS    `yaml:"https,omitempty"`
+	Failback         string   `yaml:"failback,omitempty"`
 }
 
 // HTTPS is the key `https` of a Domain.

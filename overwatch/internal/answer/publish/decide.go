@@ -198,7 +198,8 @@ func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 			Str("on_all_down", string(d.rules.OnAllDown)).
 			Msg(shortage(d) + ": answering with the last resort")
 	case policy.FailedOver:
-		p.log.Warn().Str("domain", d.name).Msg("a region has too few backends that may serve: failed over to another")
+		p.log.Warn().Str("domain", d.name).
+			Msg("a region has too few backends that may serve, or awaits failback: another region answers its clients")
 	default:
 		if lost {
 			p.log.Info().Str("domain", d.name).Msg("backends serve again")
