@@ -2,6 +2,7 @@ package overwatch
 
 import (
 	"context"
+	"gslb.internal/overwatch/internal/health/registry"
 	"path/filepath"
 
 	"gslb.internal/overwatch/internal/operate/history"
@@ -21,4 +22,24 @@ func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
 	}
 	n.core.run("history", n.history.Run)
 	return nil
+}
+
+// measuredServices returns the domains that have metrics of their own.
+func (n *node) measuredServices() map[string]bool {
+	names := n.state.Domains()
+	if len(names) > n.state.Config().Metrics.PerDomain {
+		return nil
+	}
+	measured := make(map[string]bool, len(names))
+	for _, name := range names {
+		measured[name] = true
+	}
+	return measured
+}
+
+// observeDuration adds the duration of a successful check to the metrics.
+func (n *node) observeDuration(v registry.CheckResult) {
+	if b := n.registry.View().Get(v.ID); b != nil {
+		n.durations.Observe(v.ID.Service, b.Region, v.Latency)
+	}
 }

@@ -102,6 +102,7 @@ type health struct {
 	gossip    *gossip.Node
 	brakes    *holds.Worker
 	validator *validation.Validator
+	durations *metrics.CheckDurations
 	checks    atomic.Uint64 // number of own checks
 	cycled    atomic.Bool   // the answers include the first cycle of these checks
 	judge     *conditions.Judge
@@ -374,6 +375,9 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error) {
+	if n.durations, err = metrics.RegisterCheckDurations(n.registerer, n.measuredServices); err != nil {
+		return err
+	}
 	n.validator, err = validation.New(validation.Options{
 		Targets: n.registry.View(), Report: n.validated, Hints: n.hints, Settings: validation.SettingsOf(cfg),
 		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.part("validation"),
@@ -387,6 +391,7 @@ func (n *node) validated(ctx context.Context, v registry.CheckResult) error {
 	n.checks.Add(1)
 	if v.Outcome == check.Success {
 		n.publisher.Measured(v.ID, v.Latency)
+		n.observeDuration(v)
 	}
 	return n.registry.ApplyCheckResult(ctx, v)
 }
@@ -428,7 +433,10 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 	err := metrics.Register(n.registerer, metrics.Sources{
 		View: n.registry.View(), Agents: n.trust.Count, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump,
-		Domains:     n.state.Domains,
+		PerDomain: metrics.DomainSources{
+			Domains: n.judgedDomains, Zones: n.state.Zones, Answers: n.decisions.Answers,
+			Limit: func() int { return n.state.Config().Metrics.PerDomain },
+		},
 		ClusterName: func() string { return n.state.Config().Overwatch.Gossip.ClusterName },
 		Fitness:     n.judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})

@@ -35,6 +35,12 @@ func MetricBy(t *testing.T, client *http.Client, at netip.AddrPort, name string)
 	return 0
 }
 
+// AppearsWithEvents reports whether a metric of a node has no series before the first answer, or the first own check,
+// of a domain.
+func AppearsWithEvents(name string) bool {
+	return name == "gslb_domain_answers_total" || name == "gslb_backend_check_duration_seconds"
+}
+
 // Scrape returns the whole page of metrics at an address.
 func Scrape(t *testing.T, at string) string {
 	t.Helper()

@@ -119,6 +119,16 @@ func (s *State) Domains() []string {
 	return names
 }
 
+// Zones returns the names of the zones, without the final dot.
+func (s *State) Zones() []string {
+	zones := s.Config().DNS.Zones
+	names := make([]string, 0, len(zones))
+	for i := range zones {
+		names = append(names, zones[i].Name)
+	}
+	return names
+}
+
 // DrainTime returns the default duration of a drain: the TTL of the domain.
 func (s *State) DrainTime(service string) time.Duration {
 	cfg := s.Config()

@@ -2,6 +2,7 @@ package decisions // inside: it uses flows, network and tally
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -132,6 +133,37 @@ func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 	if totals.Decisions != 22 || totals.ByAlgorithm[policy.Weighted.Name] != 22 || totals.ByRegion["eu"] != 20 ||
 		totals.ByOutcome[policy.Success] != 22 || totals.GeoHits != 0 {
 		t.Errorf("%+v", totals)
+	}
+}
+
+// Answers are counted by domain, by the region of the first address and by outcome, also without an address. Too many
+// counters start again at 0.
+func TestAnswers_CountByDomainRegionAndOutcome(t *testing.T) {
+	r := New(0, nil)
+	s, b := r.NewSocketRecorder(), input(1)
+	for range 3 {
+		note(s, b, 1, 0)
+	}
+	note(s, b, 2, 1)
+	note(s, b, 0, zone.NoLead)
+	note(s, input(2), 1, 1)
+	want := map[AnswerKey]uint64{
+		{"d1.test", "eu", policy.Success}: 3, {"d1.test", "us", policy.Success}: 1, {"d1.test", "", policy.Success}: 1,
+		{"d2.test", "us", policy.Success}: 1,
+	}
+	if got := maps.Collect(r.Answers()); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for i := range maxAnswerCounters {
+		r.answers.counterOf(AnswerKey{Domain: fmt.Sprint(i)})
+	}
+	note(s, input(3), 1, 0)
+	if got := maps.Collect(r.Answers()); len(got) != 1 || got[AnswerKey{"d3.test", "eu", policy.Success}] != 1 {
+		t.Errorf("after too many counters: %v", got)
+	}
+	note(s, b, 1, 0)
+	if got := maps.Collect(r.Answers()); got[AnswerKey{"d1.test", "eu", policy.Success}] != 1 {
+		t.Errorf("of an earlier decision: %v", got)
 	}
 }
 

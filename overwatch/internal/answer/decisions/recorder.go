@@ -32,6 +32,7 @@ type Recorder struct {
 	algorithms                 counters[string]
 	outcomes                   counters[policy.Outcome]
 	regions                    counters[string]
+	answers                    answerCounters
 }
 
 // New returns a Recorder that samples one of sample queries; 0 disables sampling. A nil now means time.Now.
@@ -42,6 +43,7 @@ func New(sample int, now func() time.Time) *Recorder {
 	r := &Recorder{
 		now: now, started: now(), results: make(map[resultKey]*result),
 		algorithms: counters[string]{}, outcomes: counters[policy.Outcome]{}, regions: counters[string]{},
+		answers: answerCounters{},
 	}
 	r.SetSampleInterval(sample)
 	return r
@@ -115,9 +117,11 @@ func (s *result) addAnswers(r *Recorder, now time.Time, lead int, addAnswers uin
 	*s.algorithm += addAnswers
 	*s.outcome += addAnswers
 	if lead >= len(s.leads) {
+		*s.withoutAddress += addAnswers
 		return
 	}
 	l := &s.leads[lead]
+	*l.answers += addAnswers
 	*l.region += addAnswers
 	if s.geo {
 		r.geoHits += addAnswers
@@ -153,16 +157,18 @@ type resultKey struct {
 // looking them up, so the result stores pointers.
 type result struct {
 	algorithm, outcome *uint64
+	withoutAddress     *uint64        // answers of the domain without an address
 	geo                bool           // the decision depended on the client location, which is in a region
 	leads              []leadCounters // by index of the decision's addresses
 }
 
 // leadCounters holds the counters of answers with the same first address.
 type leadCounters struct {
-	region *uint64
-	flow   Flow
-	bucket *bucket // bucket of tally; initially nil
-	tally  *tally
+	region  *uint64
+	answers *uint64 // answers of the domain from this region
+	flow    Flow
+	bucket  *bucket // bucket of tally; initially nil
+	tally   *tally
 }
 
 // result returns the counters for a key. For a new key, it repeats the decision.
@@ -171,8 +177,11 @@ func (r *Recorder) result(key statKey, location geo.LocationID) *result {
 	if known, there := r.results[short]; there {
 		return known
 	}
-	if len(r.results) >= maxResults {
+	if len(r.results) >= maxResults || len(r.answers) >= maxAnswerCounters {
 		clear(r.results)
+	}
+	if len(r.answers) >= maxAnswerCounters {
+		clear(r.answers)
 	}
 	client := (&zone.Selection{Input: key.input, Region: key.region, Location: location}).ClientLocation()
 	d := key.input.Decide(policy.Family(key.family), client)
@@ -181,12 +190,16 @@ func (r *Recorder) result(key statKey, location geo.LocationID) *result {
 		geo: key.input.UsesRegion && client.Region != "", leads: make([]leadCounters, len(d.Members)),
 	}
 	domain := strings.TrimSuffix(key.input.Name, ".")
+	made.withoutAddress = r.answers.counterOf(AnswerKey{Domain: domain, Outcome: d.Outcome})
 	for lead := range d.Members {
 		region := ""
 		if c := leadCandidate(d, uint16(lead)); c != nil {
 			region = c.Region
 		}
-		made.leads[lead] = leadCounters{region: r.regions.counterOf(region), flow: Flow{domain, client.Region, region}}
+		made.leads[lead] = leadCounters{
+			region: r.regions.counterOf(region), flow: Flow{domain, client.Region, region},
+			answers: r.answers.counterOf(AnswerKey{domain, region, d.Outcome}),
+		}
 	}
 	r.results[short] = made
 	return made

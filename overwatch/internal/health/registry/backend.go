@@ -60,6 +60,8 @@ type Backend struct {
 	CreatedAt time.Time
 	// UpdatedAt is the time of the last change of any field except OwnCheck.
 	UpdatedAt time.Time
+	// Transitions is the number of changes of Status or MayServe since the start of this process.
+	Transitions uint64
 
 	agent *agent
 	// omitted is the difference between the agent's check and the own check. It is 0 for a declared backend.

@@ -134,6 +134,7 @@ func (w *writer) composeBackend(r *record, in status.Inputs, now time.Time) Back
 		ID: r.id, Source: r.source(), OwnCheck: was.OwnCheck,
 		FlapReason: r.stops.FlapReason(now, w.timing.flapWindow()), LastHealthyAt: was.LastHealthyAt,
 		CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt, Dispute: r.publishedDispute(),
+		Transitions: was.Transitions,
 	}
 	b.Weight, b.Region, b.check = r.effectiveSettings()
 	b.Region = w.options.RegionName(b.Region)
@@ -249,10 +250,14 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 			r.damped = r.damped.After(w.options.Damping(r.id.Service), now, w.timing.flapWindow())
 		}
 	}
+	isTransition := previous.Status != next.Status || previous.MayServe != next.MayServe
+	if isTransition {
+		next.Transitions++
+	}
 	r.published = new(next) // &next would allocate also for a new record, above
 	w.markDirty(r.service, !haveSameAnswers(*previous, next))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
-	if previous.Status != next.Status || previous.MayServe != next.MayServe {
+	if isTransition {
 		w.logChange(r, now)
 	}
 	if mustSave(previous, r.published) {

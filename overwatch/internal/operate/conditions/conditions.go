@@ -198,6 +198,12 @@ func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, 
 	return api.NameUnanswered, serving, minimum
 }
 
+// CountServing returns the number of backends that may serve a name, and the number that the name requires.
+func CountServing(d Domain, backends []*registry.Backend) (serving, required int) {
+	_, serving, required = judgeName(d, d.answering(backends))
+	return serving, required
+}
+
 func describeName(d Domain, kind api.ConditionKind, backends []*registry.Backend, serving, minimum int) string {
 	answer := "nobody answers " + d.Name
 	if kind == api.NameOnLastResort {

@@ -31,8 +31,8 @@ type Sources struct {
 	Agents        func(soon time.Duration) trust.Counts // counts of pinned agents
 	Pins          func() []trust.Use                    // use of the limits of each service
 	ClockJump     func() time.Duration                  // difference of the clock and the trusted time
-	Domains       func() []string                       // load-balanced names
-	ClusterName   func() string                         // display name; empty: none
+	PerDomain     DomainSources
+	ClusterName   func() string // display name; empty: none
 	Fitness       Fitness
 	DNSSECEnabled bool
 	Build         buildinfo.Info
@@ -40,8 +40,8 @@ type Sources struct {
 
 // Register adds the metrics of the node, the Go runtime and the process to r.
 func Register(r prometheus.Registerer, from Sources) error {
-	if from.View == nil || from.Agents == nil || from.Pins == nil || from.ClockJump == nil || from.Domains == nil ||
-		from.ClusterName == nil || from.Fitness == nil {
+	if from.View == nil || from.Agents == nil || from.Pins == nil || from.ClockJump == nil || from.ClusterName == nil ||
+		from.Fitness == nil || from.PerDomain.isIncomplete() {
 		return errors.New("metrics: a source is not set")
 	}
 	return errors.Join(
@@ -80,6 +80,7 @@ func (from Sources) collect(s scrape) {
 			float64(holding[t.Kind]), "kind", string(t.Kind))
 	}
 	from.collectBackends(s)
+	from.collectDomains(s)
 	from.collectAgents(s)
 	collectPins(s, from.Pins())
 }
@@ -118,7 +119,6 @@ func (from Sources) collectBackends(s scrape) {
 		s.gauge("overwatch_brakes", "Mass-failure protections that are on: of names, regions and agents.",
 			float64(braked[concern]), "concern", string(concern))
 	}
-	s.gauge("overwatch_domains", "Domains that the node steers.", float64(len(from.Domains())))
 	s.gauge("overwatch_domains_down", "Domains with fewer backends that may serve than they need.",
 		float64(from.Fitness.NamesDown()))
 }

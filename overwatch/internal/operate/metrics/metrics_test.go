@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -15,8 +17,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/conditions"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/check"
@@ -61,7 +66,7 @@ func sources(t *testing.T) Sources {
 		Address: netip.MustParseAddr("192.0.2.2"),
 		Reason:  "r"}))
 	return Sources{
-		View: r.View(), Domains: func() []string { return []string{"a.example", "b.example"} }, Fitness: fitness{},
+		View: r.View(), PerDomain: perDomain(10), Fitness: fitness{},
 		ClusterName: func() string { return "emea" },
 		Agents: func(time.Duration) trust.Counts {
 			return trust.Counts{Valid: 2, Revoked: 1, Expiring: 1, Outdated: 1}
@@ -72,6 +77,24 @@ func sources(t *testing.T) Sources {
 		},
 		ClockJump: func() time.Duration { return 90 * time.Second },
 		Build:     buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc"},
+	}
+}
+
+// perDomain returns the sources of two domains and their answers, with metrics.per_domain at limit.
+func perDomain(limit int) DomainSources {
+	return DomainSources{
+		Domains: func() []conditions.Domain {
+			return []conditions.Domain{{Name: "a.example", MinHealthy: policy.Minimum{Count: 2}}, {Name: "b.sub.example"}}
+		},
+		Zones: func() []string { return []string{"example", "sub.example"} },
+		Answers: func() iter.Seq2[decisions.AnswerKey, uint64] {
+			return maps.All(map[decisions.AnswerKey]uint64{
+				{Domain: "a.example", Region: "eu", Outcome: policy.Success}:    3,
+				{Domain: "gone.example", Region: "eu", Outcome: policy.Success}: 4,
+				{Domain: "gone.test", Outcome: policy.NoHealthyBackend}:         5,
+			})
+		},
+		Limit: func() int { return limit },
 	}
 }
 
@@ -102,7 +125,19 @@ gslb_overwatch_brakes{concern="unhealthy"} 0
 gslb_overwatch_brakes{concern="warning"} 0
 gslb_overwatch_cluster_info{cluster_name="emea"} 1
 gslb_overwatch_disagreements 0
+gslb_backend_share{backend="192.0.2.1:80",domain="a.example",region="eu"} 1
+gslb_backend_share{backend="192.0.2.2:80",domain="a.example",region="eu"} 0
+gslb_backend_status{backend="192.0.2.1:80",domain="a.example",region="eu"} 1
+gslb_backend_status{backend="192.0.2.2:80",domain="a.example",region="eu"} 0
+gslb_backend_transitions_total{backend="192.0.2.1:80",domain="a.example",region="eu"} 1
+gslb_backend_transitions_total{backend="192.0.2.2:80",domain="a.example",region="eu"} 0
+gslb_domain_answers_total{domain="a.example",outcome="success",region="eu"} 3
+gslb_domain_required{domain="a.example"} 2
+gslb_domain_required{domain="b.sub.example"} 1
+gslb_domain_serving{domain="a.example"} 1
+gslb_domain_serving{domain="b.sub.example"} 0
 gslb_overwatch_domains 2
+gslb_overwatch_domains_limit 10
 gslb_overwatch_domains_down 1
 gslb_overwatch_overrides 1
 gslb_overwatch_ready 1

@@ -297,6 +297,9 @@ type Metrics struct {
 	// addresses. If the address equals `api.address`, the listener of the API also serves the metrics: clients must be in
 	// `api.allowed_networks`, and require a token if the API has tokens.
 	Address string `key:"address" default:"127.0.0.1:9090"`
+	// The largest number of domains with metrics for each domain and backend. With more domains, the node has metrics for
+	// each zone instead. 0 always selects the metrics for each zone.
+	PerDomain int `key:"per_domain" default:"1000" reload:"live" min:"0" max:"10000"`
 }
 
 // API has the keys of the HTTP API.

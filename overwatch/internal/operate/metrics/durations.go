@@ -1,0 +1,77 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// maxDurations is the largest number of histograms of check durations. Checks of further services are not measured.
+const maxDurations = 1 << 14
+
+// Histograms of check durations have these buckets, in seconds, and the buckets of a native histogram for servers that
+// request them: at most maxNativeBuckets, each at most nativeFactor times as wide as the previous one.
+var durationBuckets = [...]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
+
+const (
+	nativeFactor     = 1.1
+	maxNativeBuckets = 100
+)
+
+// CheckDurations measures the duration of own checks by service and region. It is safe for concurrent use. The zero
+// value is not usable.
+type CheckDurations struct {
+	measured func() map[string]bool // services with a histogram; nil: none
+
+	mu         sync.Mutex
+	histograms map[durationKey]prometheus.Histogram
+}
+
+type durationKey struct{ service, region string }
+
+// RegisterCheckDurations adds the histograms to r. Each scrape calls measured, which returns the services that have a
+// histogram, and removes the histograms of other services.
+func RegisterCheckDurations(r prometheus.Registerer, measured func() map[string]bool) (*CheckDurations, error) {
+	d := &CheckDurations{measured: measured, histograms: map[durationKey]prometheus.Histogram{}}
+	return d, r.Register(collector(d.collect))
+}
+
+// Observe adds the duration of a check of a backend.
+func (d *CheckDurations) Observe(service, region string, took time.Duration) {
+	key := durationKey{service, region}
+	d.mu.Lock()
+	h := d.histograms[key]
+	if h == nil && len(d.histograms) < maxDurations {
+		h = newDurations(key)
+		d.histograms[key] = h
+	}
+	d.mu.Unlock()
+	if h != nil {
+		h.Observe(took.Seconds())
+	}
+}
+
+func newDurations(key durationKey) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:        "gslb_backend_check_duration_seconds",
+		Help:        "Duration of the successful own checks of backends.",
+		ConstLabels: prometheus.Labels{"domain": key.service, "region": key.region},
+		Buckets:     durationBuckets[:], NativeHistogramBucketFactor: nativeFactor,
+		NativeHistogramMaxBucketNumber: maxNativeBuckets,
+	})
+}
+
+// collect sends the histograms of the measured services, and removes the others.
+func (d *CheckDurations) collect(s scrape) {
+	measured := d.measured()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for key, h := range d.histograms {
+		if measured[key.service] {
+			s <- h
+		} else {
+			delete(d.histograms, key)
+		}
+	}
+}
