@@ -33,7 +33,7 @@ func (f fixture) backendRows() []row {
 		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight", "", 204, ""},
 		{"GET /api/v1/overwatch/stats", "", "", 200,
 			"active_agents:i stale_backends:i total_backends:i healthy_backends:i unhealthy_backends:i draining_backends:i " +
-				"cluster_name:s active_overrides:i held_backends:i " +
+				"serving_backends:i cluster_name:s active_overrides:i held_backends:i " +
 				"validation_enabled:b validation_suspended:b validated_backends:i " +
 				"disagreement_count:i unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
 		{"GET /api/v1/overwatch/brakes", "", "", 200, optional(each("brakes[].",

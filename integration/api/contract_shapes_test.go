@@ -23,7 +23,7 @@ const (
 	shapeDomain   = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
 	shapeLaid     = " overlay.fields:o- overlay.configured:o- overlay.by:s- overlay.updated_at:t- overlay.in_force:b-"
 	shapeMore     = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
-		"source:s{config|api} " +
+		"serving_backends:i required_backends:i answer_status:s{normal|fallback|none|disabled} source:s{config|api} " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- " +
 		"client_hash_ipv6_prefix:i- answer:s{address|cname} https.alpn:a- https.port:i- https.ech:s- srv:a- " +
 		"owner:s-" + shapeRouting + shapeLaid
@@ -40,8 +40,8 @@ const (
 		"settings.load_balancing_method:s"
 	shapeMapping = "cidr:s region:s comment:s source:s{config|api} owner:s- created_at:t- updated_at:t-"
 	shapeRegion  = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
-		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i- " +
-		"continents:a owner:s- created_at:t- updated_at:t-" + shapeLaid
+		"priority:i server_count:i healthy_servers:i serving_servers:i source:s{config|api} routing_algorithm:s- " +
+		"proximity_bias:i- continents:a owner:s- created_at:t- updated_at:t-" + shapeLaid
 	shapeAgentNode = "id:s name:s address:s- port:i- region:s status:s{online|offline|pending} version:s " +
 		"uptime_seconds:i last_seen:t? left_at:t? checks_total:i checks_per_sec:n active_checks:i target_count:i " +
 		"certificate_expiry:t? registered_at:t?"

@@ -177,20 +177,21 @@ func TestConsole_FollowsADrainToSafeToStop(t *testing.T) {
 		"!document.querySelector('dialog') && document.activeElement === document.querySelector(%q)", change))
 	p.reads(".drains", b.At.String(), "new kernel")
 	p.reads(".drains .status.good", "safe to stop")
+	p.reads(".summary", "4 of 5 serve") // a drained backend does not serve
 	for range testbed.QuietAnswers {
 		answer := testbed.Exchange(t, "udp", node, shopName, dns.TypeA)
 		if text := answer.String(); strings.Contains(text, b.At.Addr().String()) || len(answer.Answer) == 0 {
 			t.Fatalf("%s is safe to stop, and DNS answers\n%s", b.At.Addr(), text)
 		}
 	}
-	p.click("nav a[href='#/changes']")
-	p.reads("table", "drain", id)
+	p.click("nav a[href='#/audit']")
+	p.reads("table", "drained server "+id)
 	p.do(chromedp.SendKeys(".tools input[type=search]", shopName))
-	p.wait("the filter in the address", fmt.Sprintf("location.hash === '#/changes////%s'", shopName))
+	p.wait("the filter in the address", fmt.Sprintf("location.hash === '#/audit////%s'", shopName))
 	p.click("button[aria-label^='Undo entry']")
 	p.reads("dialog", "would be undone")
 	p.click("dialog footer button")
-	p.reads("table", "undrain")
+	p.reads("table", "ended the drain of server "+id)
 	if said := p.complaints(); len(said) > 0 {
 		t.Errorf("the browser complains:\n%s", strings.Join(said, "\n"))
 	}

@@ -167,7 +167,7 @@ func TestConsole_ShowsAZoneThatGoesUnsigned(t *testing.T) {
 		return http.StatusOK, api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{{Zone: zone, KeyTag: 42,
 			Stage: api.StageRetired}}}
 	})
-	p.open(f.URL, "signing")
+	p.open(f.URL, "signing") // the name of the view in version 0.9.0
 	p.reads(".rolls", zone+" to key 4711", zone+": transition to unsigned", "the parent must not have a DS record",
 		"caches still have signed answers", "remove all DS records from the parent", "add a DS record to the parent")
 	p.wait("nothing for the parent", "!document.querySelector('.rolls pre') && "+

@@ -227,7 +227,7 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	f.answersQuery("/api/v1/domains", func(query url.Values) (int, any) {
 		list := api.DomainList{Domains: []api.Domain{}, Total: 3, GeneratedAt: time.Now()}
 		if query.Get("offset") == "0" {
-			list.Domains = append(list.Domains, api.Domain{BackendCount: 1, HealthyBackends: 1,
+			list.Domains = append(list.Domains, api.Domain{BackendCount: 1, ServingBackends: 1,
 				Domain: model.Domain{Name: shopName, Enabled: true, Tags: []string{}}})
 		}
 		return http.StatusOK, list
@@ -267,9 +267,9 @@ func TestConsole_AsksOnceWhatAnUndoingWouldDo(t *testing.T) {
 		<-slow
 		return http.StatusOK, api.Undone{Success: true, Message: "it would be undone"}
 	})
-	p.open(f.URL, "changes")
+	p.open(f.URL, "audit")
 	p.click("button[aria-label='Undo entry 7']")
-	p.reads("dialog", "Asking the node")
+	p.reads("dialog", "Loading")
 	before := drawn.Load()
 	testbed.Until(t, hang, "the page to be drawn with another answer", func(context.Context) error {
 		if drawn.Load() < before+2 { // the answer before the last one has been drawn

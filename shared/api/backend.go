@@ -92,6 +92,7 @@ type Stats struct {
 	ClusterName         string         `json:"cluster_name"` // for people; empty: none
 	TotalBackends       int            `json:"total_backends"`
 	HealthyBackends     int            `json:"healthy_backends"`
+	ServingBackends     int            `json:"serving_backends"` // may serve now: without drained ones
 	UnhealthyBackends   int            `json:"unhealthy_backends"`
 	StaleBackends       int            `json:"stale_backends"`
 	DrainingBackends    int            `json:"draining_backends"`

@@ -23,11 +23,27 @@ type Domain struct {
 	PendingFailbacks []PendingFailback `json:"pending_failbacks,omitempty"`
 	BackendCount     int               `json:"backend_count"`
 	HealthyBackends  int               `json:"healthy_backends"`
-	Source           string            `json:"source"`            // config or api
-	Overlay          *Overlay          `json:"overlay,omitempty"` // API values over a domain of the configuration
+	// ServingBackends is the number of backends that may serve now, without drained ones. RequiredBackends is the number
+	// that min_healthy requires.
+	ServingBackends  int          `json:"serving_backends"`
+	RequiredBackends int          `json:"required_backends"`
+	AnswerStatus     AnswerStatus `json:"answer_status"`
+	Source           string       `json:"source"`            // config or api
+	Overlay          *Overlay     `json:"overlay,omitempty"` // API values over a domain of the configuration
 	// Settings are set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }
+
+// AnswerStatus is the kind of answers that a domain gives now.
+type AnswerStatus string
+
+// The values of AnswerStatus.
+const (
+	AnswersNormal   AnswerStatus = "normal"   // at least the required number of backends may serve
+	AnswersFallback AnswerStatus = "fallback" // fewer backends may serve: the fallback answer of on_all_down
+	AnswersNone     AnswerStatus = "none"     // fewer backends may serve, and there is no fallback answer: SERVFAIL
+	AnswersOff      AnswerStatus = "disabled" // the domain is disabled
+)
 
 // DomainSettings are the routing details of a domain.
 type DomainSettings struct {

@@ -18,7 +18,8 @@ type Region struct {
 	UpdatedAt      time.Time `json:"updated_at,omitzero"`
 	ServerCount    int       `json:"server_count"`
 	HealthyServers int       `json:"healthy_servers"`
-	Source         string    `json:"source"` // config or api
+	ServingServers int       `json:"serving_servers"` // may serve now: without drained ones
+	Source         string    `json:"source"`          // config or api
 	// Overlay has the API values over a region of the configuration.
 	Overlay *Overlay `json:"overlay,omitempty"`
 }

@@ -179,8 +179,8 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/overwatch/backends?service=www.example.com": one(stale),
 		"GET /api/v1/overwatch/stats": api.Stats{
 			ClusterName:   "emea",
-			TotalBackends: 4, HealthyBackends: 2, UnhealthyBackends: 1, StaleBackends: 1, ValidationEnabled: true,
-			ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 2,
+			TotalBackends: 4, HealthyBackends: 2, ServingBackends: 2, UnhealthyBackends: 1, StaleBackends: 1,
+			ValidationEnabled: true, ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 2,
 			BackendsByService: map[string]int{"app.example.com": 3, "www.example.com": 1},
 			BackendsByRegion:  map[string]int{"eu": 2, "us": 2}, GeneratedAt: now,
 		},
@@ -376,7 +376,8 @@ func fakeRoll() api.Roll {
 // fakeDomain returns a domain of the configuration with default values.
 func fakeDomain(name, algorithm string, ttl, backends, healthy int) api.Domain {
 	d := api.Domain{ID: name, Domain: *model.New[model.Domain](), RoutingPolicy: algorithm, Source: api.FromConfig,
-		BackendCount: backends, HealthyBackends: healthy}
+		BackendCount: backends, HealthyBackends: healthy,
+		ServingBackends: healthy, RequiredBackends: 1, AnswerStatus: api.AnswersNormal}
 	d.Name, d.RoutingAlgorithm, d.TTL, d.Regions, d.Tags = name, algorithm, ttl, []string{}, []string{}
 	d.CreatedAt = now.Add(-51 * time.Hour)
 	d.UpdatedAt = d.CreatedAt

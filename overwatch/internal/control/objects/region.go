@@ -156,7 +156,7 @@ func AllRegions(set *definitions.Set, file *config.Config) []model.Region {
 }
 
 // ServerCount counts the servers of a region.
-type ServerCount struct{ All, Healthy int }
+type ServerCount struct{ All, Healthy, Serving int }
 
 // CountServers counts the servers of each region.
 func (e *Editor) CountServers() map[string]ServerCount {
@@ -166,6 +166,9 @@ func (e *Editor) CountServers() map[string]ServerCount {
 		n.All++
 		if b.IsHealthy() {
 			n.Healthy++
+		}
+		if b.MayServe {
+			n.Serving++
 		}
 		counts[b.Region] = n
 	}

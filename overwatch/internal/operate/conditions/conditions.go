@@ -223,6 +223,18 @@ func Name(d Domain, backends []*registry.Backend) (kind api.ConditionKind, sente
 	return kind, describeName(d, kind, backends, serving, minimum)
 }
 
+// Answers returns the number of backends that may serve a name, the required number, and the kind of its answers.
+func Answers(d Domain, backends []*registry.Backend) (serving, required int, answers api.AnswerStatus) {
+	kind, serving, required := judgeName(d, d.answering(backends))
+	switch kind {
+	case api.NameUnanswered:
+		return serving, required, api.AnswersNone
+	case api.NameOnLastResort:
+		return serving, required, api.AnswersFallback
+	}
+	return serving, required, api.AnswersNormal
+}
+
 // walkEmptyRegions reports regions of a name that have no backend. A name without any backend has another condition.
 func walkEmptyRegions(d Domain, backends []*registry.Backend, l *losses, to report) {
 	if len(backends) == 0 {

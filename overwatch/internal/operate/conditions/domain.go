@@ -18,13 +18,17 @@ type Domain struct {
 func DomainsOf(c *config.Config) []Domain {
 	list := make([]Domain, 0, c.CountDomains())
 	for d := range c.AllDomains {
-		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
-		fallback := policy.OnAllDown(d.OnAllDown)
-		if fallback == "" && c.DNS.ReturnLastHealthy {
-			fallback = policy.LastHealthy
-		}
-		list = append(list, Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, OnAllDown: fallback,
-			Names: d.AnswersNames()})
+		list = append(list, DomainOf(c, d))
 	}
 	return list
+}
+
+// DomainOf returns a domain of a configuration.
+func DomainOf(c *config.Config, d *config.Domain) Domain {
+	minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
+	fallback := policy.OnAllDown(d.OnAllDown)
+	if fallback == "" && c.DNS.ReturnLastHealthy {
+		fallback = policy.LastHealthy
+	}
+	return Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, OnAllDown: fallback, Names: d.AnswersNames()}
 }

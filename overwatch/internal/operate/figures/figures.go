@@ -242,6 +242,9 @@ func countBackend(stats *api.Stats, b *registry.Backend) {
 	case api.EffectiveStale:
 		stats.StaleBackends++
 	}
+	if b.MayServe {
+		stats.ServingBackends++
+	}
 	if b.Held {
 		stats.HeldBackends++
 	}

@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -25,7 +26,8 @@ func domainOperations() []Operation {
 		[]string{"eu-west"}
 	example.Description, example.Tags, example.CreatedAt, example.UpdatedAt = "the shop", []string{"shop"}, at(), at()
 	one := api.Domain{ID: "app.example.com", Domain: *example, RoutingPolicy: "weighted", DNSSECEnabled: true,
-		HealthCheckID: exampleServer, BackendCount: 4, HealthyBackends: 3, Source: api.FromAPI}
+		HealthCheckID: exampleServer, BackendCount: 4, HealthyBackends: 3,
+		ServingBackends: 3, RequiredBackends: 1, AnswerStatus: api.AnswersNormal, Source: api.FromAPI}
 	full := one
 	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
 	change := api.DomainChange{"ttl": 60, "enabled": true}
@@ -185,8 +187,13 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *model.
 	}
 	service := wire.CanonicalService(d.Name)
 	view.ActiveRegions, view.PendingFailbacks = s.o.Failbacks.InUse(service), failbackRecords(s.o.Failbacks.Of(service))
-	checks := cfg.Overwatch.Validation.Enabled
-	for _, b := range s.o.View.Service(d.Name) {
+	checks, backends := cfg.Overwatch.Validation.Enabled, s.o.View.Service(d.Name)
+	view.ServingBackends, view.RequiredBackends, view.AnswerStatus = conditions.Answers(conditions.DomainOf(cfg, &d),
+		backends)
+	if !d.Enabled {
+		view.ServingBackends, view.AnswerStatus = 0, api.AnswersOff
+	}
+	for _, b := range backends {
 		if checks && !b.Check().Off && view.HealthCheckID == "" {
 			view.HealthCheckID = b.ID.String()
 		}

@@ -12,7 +12,7 @@ func regionOperations() []Operation {
 	example.Latitude, example.Longitude = new(50.11), new(8.68)
 	example.Continents, example.Countries, example.Priority = []string{"EU"}, []string{"DE", "FR"}, 10
 	one := api.Region{ID: "eu-west", Name: "Western Europe", Region: *example, Continent: "EU",
-		CreatedAt: at(), UpdatedAt: at(), ServerCount: 4, HealthyServers: 3, Source: api.FromAPI}
+		CreatedAt: at(), UpdatedAt: at(), ServerCount: 4, HealthyServers: 3, ServingServers: 3, Source: api.FromAPI}
 	change := api.RegionChange{"name": "Western Europe", "code": "eu-west", "latitude": 50.11, "longitude": 8.68,
 		"continents": []string{"EU"}, "countries": []string{"DE", "FR"}, "priority": 10}
 	region := v1 + "/regions/{id}"

@@ -59,7 +59,7 @@ func regionView(r model.Region, set *definitions.Set, file *config.Config,
 	}
 	view := api.Region{ID: r.Name, Name: cmp.Or(r.Label, r.Name), Region: r, Continent: r.Continents.String(),
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ServerCount: counts[r.Name].All,
-		HealthyServers: counts[r.Name].Healthy, Source: source, Overlay: overlay}
+		HealthyServers: counts[r.Name].Healthy, ServingServers: counts[r.Name].Serving, Source: source, Overlay: overlay}
 	view.Countries, view.Continents = append([]string{}, r.Countries...), append([]string{}, r.Continents...)
 	return view
 }

@@ -131,8 +131,12 @@ func TestBackends_ShowEveryVerdict(t *testing.T) {
 	w.validate(second, check.StateUnhealthy, "connection refused")
 	w.agent("192.0.2.1", wire.ClaimHealthy)
 	for path, want := range map[string]string{
-		"192.0.2.1/80": `"agent_id":"agent-1"|"weight":100|"share":1|"effective_status":"healthy"|"may_serve":true|"agent_healthy":true|"validation_healthy":true|"validation_error":null|"validation_latency_ms":1.5|"override":null`,
-		"192.0.2.2/80": `"agent_id":""|"effective_status":"unhealthy"|"may_serve":false|"agent_healthy":null|"agent_last_seen":null|"validation_healthy":false|"validation_error":"connection refused"`,
+		"192.0.2.1/80": `"agent_id":"agent-1"|"weight":100|"share":1|"effective_status":"healthy"|` +
+			`"may_serve":true|"agent_healthy":true|` +
+			`"validation_healthy":true|"validation_error":null|"validation_latency_ms":1.5|"override":null`,
+		"192.0.2.2/80": `"agent_id":""|"effective_status":"unhealthy"|"may_serve":false|` +
+			`"agent_healthy":null|"agent_last_seen":null|"validation_healthy":false|` +
+			`"validation_error":"connection refused"`,
 	} {
 		r := w.send("GET", "/api/v1/overwatch/backends/"+service+"/"+path, "")
 		for _, part := range strings.Split(want, "|") {
@@ -385,7 +389,38 @@ func TestAgentNodes_ShowWhatPinnedAgentsReport(t *testing.T) {
 func TestDomains_HaveTheTimeOfTheirConfiguration(t *testing.T) {
 	born := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	w := newWorld(t, func(o *Options) { o.CreatedAt = func(string) time.Time { return born } })
-	if r := w.send("GET", "/api/v1/domains/"+service, ""); !strings.Contains(r.body, `"created_at":"2025-01-02T03:04:05Z"`) {
+	if r := w.send("GET", "/api/v1/domains/"+service, ""); !strings.Contains(r.body,
+		`"created_at":"2025-01-02T03:04:05Z"`) {
 		t.Errorf("%s", r.body)
+	}
+}
+
+// A drained backend is healthy and does not serve. All counts of serving backends agree.
+func TestDomains_ADrainedBackendDoesNotServe(t *testing.T) {
+	w := newWorld(t)
+	w.validate(second, check.StateHealthy, "")
+	serving := func() (counts [3]int, d api.Domain) {
+		detail, err := w.client.Domain(t.Context(), service)
+		w.must(err)
+		region := readOf[api.RegionList](w, "/regions").Regions[0]
+		return [3]int{detail.Domain.ServingBackends, readOf[api.Stats](w, "/overwatch/stats").ServingBackends,
+			region.ServingServers}, detail.Domain
+	}
+	if counts, d := serving(); counts != [3]int{1, 1, 1} || d.RequiredBackends != 1 ||
+		d.AnswerStatus != api.AnswersNormal {
+		t.Errorf("before: %v, %+v", counts, d)
+	}
+	w.want("drain", w.send("POST", "/api/v1/servers/"+second+"/drain", `{"duration":"1ms"}`), 202)
+	for end := time.Now().Add(deadline); ; {
+		counts, _ := serving()
+		if counts == [3]int{} {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("drained: %v", counts)
+		}
+	}
+	if _, d := serving(); d.HealthyBackends != 1 || d.AnswerStatus != api.AnswersNone {
+		t.Errorf("drained: %+v", d)
 	}
 }

@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from './dom.js';
 const tokenKey = 'gslb-token';
 export const noToken = 'a token is needed';
 const pollEvery = 2000; // ms between the end of a request and the next one
+const beatEvery = 1000; // ms between two requests that check whether the node answers
+const beatPatience = 1500; // ms; beatEvery and beatPatience together are less than 3 s
 
 // insecure is true if a token would be sent to another machine over plain HTTP.
 export const insecure = location.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
@@ -33,6 +35,7 @@ export function useSession() {
 function update(fields) {
   const before = JSON.stringify([session.role, session.refused, session.silentSince, session.token]);
   Object.assign(session, fields);
+  document.documentElement.toggleAttribute('data-old', session.silentSince > 0); // the style shows all values gray
   if (JSON.stringify([session.role, session.refused, session.silentSince, session.token]) !== before) {
     watchers.forEach((changed) => changed());
   }
@@ -72,10 +75,29 @@ export function authorized(headers = {}) {
   return headers;
 }
 
+let reads = new AbortController(); // aborts the requests of the views when the node does not answer
+let failures = 0; // number of calls of silent
+
 // silent records that the node does not answer, and returns a Refusal.
 function silent(message) {
+  failures++;
   update({ silentSince: session.silentSince || Date.now() });
+  reads.abort();
   return new Refusal(0, message);
+}
+
+// answered records an answer of the node. After a silence, the values of the page count as old until each request of
+// the page has been repeated.
+let recovering = false;
+async function answered(role) {
+  update({ lastAnswer: Date.now(), ...(role && { role }) });
+  if (!session.silentSince || recovering) return;
+  recovering = true;
+  const before = failures;
+  reads = new AbortController();
+  await Promise.allSettled([...entries.values()].map(poll));
+  recovering = false;
+  if (failures === before) update({ silentSince: 0 });
 }
 
 // request resolves with the decoded answer, or rejects with a Refusal with the message of the node. The status of the
@@ -83,31 +105,51 @@ function silent(message) {
 export async function request(path, { method = 'GET', body, patience = 15000 } = {}) {
   const headers = authorized(body === undefined ? {} : { 'Content-Type': 'application/json' });
   const token = session.token;
-  let response;
+  const timeout = AbortSignal.timeout(patience);
+  let response, text;
   try {
     response = await fetch('/api' + path, {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(patience),
+      signal: method === 'GET' ? AbortSignal.any([timeout, reads.signal]) : timeout,
     });
-  } catch {
+    text = await response.text();
+  } catch (error) {
+    if (error.name === 'AbortError') throw new Refusal(0, 'the node does not answer');
+    if (error.name === 'TimeoutError') throw new Refusal(0, `the node did not answer within ${patience / 1000} s`);
     throw silent('the node does not answer');
   }
   let answer;
   try {
-    answer = response.status === 204 ? null : JSON.parse(await response.text());
+    answer = response.status === 204 ? null : JSON.parse(text);
   } catch {
     throw silent(`the node does not answer; a proxy answered ${response.status} ${response.statusText}`.trim());
   }
-  const role = response.headers.get('X-Api-Role');
-  update({ lastAnswer: Date.now(), silentSince: 0, ...(role && { role }) });
+  answered(response.headers.get('X-Api-Role'));
   if (response.ok || response.status === 503 && answer && !answer.error) return answer;
   const refusal = new Refusal(response.status, answer?.error || response.statusText);
   if (response.status === 401 && token === session.token) {
     update({ refused: session.token ? refusal.message : noToken, role: '' });
   }
   throw refusal;
+}
+
+// watchNode checks each second whether the node answers, while the page is visible. Any answer within the time of the
+// check counts.
+export async function watchNode() {
+  for (;;) {
+    if (!document.hidden && !session.refused) {
+      const began = Date.now();
+      try {
+        if (session.silentSince) reads = new AbortController();
+        await request('/v1/live', { patience: beatPatience });
+      } catch {
+        if (session.lastAnswer < began) silent('the node does not answer');
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, beatEvery));
+  }
 }
 
 // every requests all pages of a list, and returns the first answer with the entries of all pages in its field.
@@ -132,6 +174,7 @@ function entryOf(key, load, pause) {
     load,
     pause,
     data: undefined,
+    at: 0, // ms; the time of data
     error: null,
     failedAt: 0, // ms
     told: 0, // number of Waiting components that show the error
@@ -149,8 +192,8 @@ async function poll(entry) {
   entry.busy = true;
   const began = performance.now();
   try {
-    entry.data = await entry.load();
-    entry.error = null;
+    const data = await entry.load();
+    Object.assign(entry, { data, at: Date.now(), error: null });
   } catch (error) {
     Object.assign(entry, { error, failedAt: Date.now() });
     if (error.status === 404) entry.data = undefined; // the object was deleted; other errors keep the old data

@@ -1,15 +1,19 @@
 // The frame around the views: the session, the navigation and the address of each view.
 import { html, render, useEffect, useState } from './dom.js';
-import { insecure, noToken, request, session, signIn, signOut, untold, useLive, useSession } from './api.js';
+import {
+  insecure, noToken, request, session, signIn, signOut, untold, useLive, useSession, watchNode,
+} from './api.js';
 import { span } from './format.js';
+import { useTick } from './parts.js';
 import { follow } from './stream.js';
 import { Overview } from './views/overview.js';
 import { Names } from './views/names.js';
 import { Name } from './views/name.js';
 import { WorldMap } from './views/map.js';
 import { Agents } from './views/agents.js';
-import { Signing } from './views/signing.js';
-import { Changes } from './views/changes.js';
+import { DNSSEC } from './views/dnssec.js';
+import { Events } from './views/events.js';
+import { Audit } from './views/audit.js';
 import { Settings } from './views/settings.js';
 
 const views = [
@@ -17,10 +21,12 @@ const views = [
   ['names', 'Names', Names],
   ['map', 'Map', WorldMap],
   ['agents', 'Agents', Agents],
-  ['signing', 'Signing', Signing],
-  ['changes', 'Changes', Changes],
+  ['dnssec', 'DNSSEC', DNSSEC],
+  ['events', 'Events', Events],
+  ['audit', 'Audit log', Audit],
   ['settings', 'Settings', Settings],
 ];
+const formerNames = { signing: 'dnssec', changes: 'audit' };
 
 // decoded decodes a part of the address, or returns an invalid part unchanged.
 function decoded(part) {
@@ -40,14 +46,6 @@ function useRoute() {
     return () => removeEventListener('hashchange', changed);
   }, []);
   return route;
-}
-
-function useTick(every) {
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const t = setInterval(() => tick((n) => n + 1), every);
-    return () => clearInterval(t);
-  }, [every]);
 }
 
 function Theme() {
@@ -80,8 +78,9 @@ function Silence() {
   if (!silentSince) return null;
   return html`
     <p class="notice bad">
-      <span role="alert">The node has not answered</span> for ${span((Date.now() - silentSince) / 1000)}.
-      ${lastAnswer ? ' The page shows its last answers.' : ''} The page retries.
+      <span role="alert">The node has not answered</span>
+      ${' '}for ${span((Date.now() - (lastAnswer || silentSince)) / 1000)}.
+      ${lastAnswer ? ' The values of this page are old and gray.' : ''} The page retries each second.
     </p>`;
 }
 
@@ -136,7 +135,7 @@ function Frame() {
   const [view = 'overview', ...rest] = useRoute();
   const system = useLive('/v1/config/system', { pause: 30000 }).data?.config;
   const s = useSession();
-  const [key, title, View] = views.find(([name]) => name === view) || views[0];
+  const [key, title, View] = views.find(([name]) => name === (formerNames[view] || view)) || views[0];
   useEffect(() => {
     document.title = `${(key === 'names' && rest[0]) || title} - ${system?.node_name || 'gslb'}`;
   });
@@ -177,7 +176,7 @@ function Frame() {
     <main id="content" tabindex="-1">
       <${Silence} />
       <${Old} />
-      <${Shown} key=${key + '/' + name} path=${rest} />
+      <div class="page"><${Shown} key=${key + '/' + name} path=${rest} /></div>
     </main>`;
 }
 
@@ -190,8 +189,9 @@ function App() {
   if (refused) return html`<${SignIn} />`;
   return asked || session.lastAnswer
     ? html`<${Frame} />`
-    : html`<main class="gate"><p class="dim">Asking the node</p></main>`;
+    : html`<main class="gate"><p class="dim">Loading</p></main>`;
 }
 
 render(html`<${App} />`, document.getElementById('app'));
 follow();
+watchNode();

@@ -26,6 +26,17 @@ export function clock(moment) {
   return moment.slice(0, 19).replace('T', ' ') + 'Z';
 }
 
+// utc writes a time in UTC with the difference of the browser's time zone, for texts on hover.
+export function utc(moment) {
+  const zone = -new Date(moment).getTimezoneOffset();
+  const minutes = Math.abs(zone);
+  const text = `${zone < 0 ? '-' : '+'}${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
+  return `${moment.slice(0, 19).replace('T', ' ')} UTC${zone ? ` (local time is UTC${text})` : ''}`;
+}
+
+// local writes the time of the day in the browser's time zone.
+export const local = (moment) => new Date(moment).toTimeString().slice(0, 8);
+
 export const percent = (part, digits = 1) => `${(100 * part).toFixed(digits)}%`;
 
 export function number(n) {
@@ -41,11 +52,15 @@ export function bytes(n) {
   return `${(n / 1024 ** i).toFixed(i ? 1 : 0)} ${units[i]}`;
 }
 
-const aboutName = /^(name|backend|agents_held|brake|override|weight|drain|region_empty|failback)/;
+// aboutName matches the kinds of conditions and events with a subject that begins with the name of a domain.
+export const aboutName = /^(name_|name$|backend|agents_held|brake|override|weight|drain|region_empty|failback)/;
 const views = [
   [/^(agent|certificate|token|region_unknown|refused)/, 'agents'],
-  [/^(sign|key)/, 'signing'],
-  [/^(change|not_replicated|replication)/, 'changes'],
+  [/^(sign|key)/, 'dnssec'],
+  [/^(change|not_replicated|replication)/, 'audit'],
+  [/^region/, 'map'],
+  [/^no_name/, 'names'],
+  [/^node/, 'overview'],
 ];
 
 // viewOf returns the address of the view that shows more of a condition or an event, or undefined.
@@ -56,6 +71,10 @@ export function viewOf({ kind, subject }) {
 }
 
 export const endpoint = (address, port) => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`);
+
+// decisionWord writes the reason of an answer.
+const decisionWords = { no_healthy_backend: 'no answer', no_data: 'no data' };
+export const decisionWord = (decision) => decisionWords[decision] || decision;
 
 const tones = {
   healthy: 'good',
@@ -85,6 +104,7 @@ const tones = {
   failure: 'bad',
   no_healthy_backend: 'bad',
   no_data: 'warn',
+  'no data': 'warn',
   dead: 'bad',
   revoked: 'bad',
   'no answer': 'bad',

@@ -1,6 +1,6 @@
 // A table that sorts, copies as CSV and draws only the rows that can be seen.
 import { html, useEffect, useRef, useState } from './dom.js';
-import { Copy } from './parts.js';
+import { Age, Copy } from './parts.js';
 
 const rowHeight = 38; // px, the row height of long tables in style.css
 const whole = 150; // maximum number of rows that are drawn without virtual scrolling
@@ -64,7 +64,7 @@ export function Table({ caption, columns: all, rows, keyOf, empty = 'None.', too
     <div class="table">
       <div class="tools">
         <div>${tools}</div>
-        <span class="dim">${rows.length}</span>
+        <${Age} /> <span class="dim">${rows.length}</span>
         <${Copy} text=${() => csvOf(data, shown)} label="Copy CSV" name=${`Copy CSV of ${caption}`} />
       </div>
       <div

@@ -1,9 +1,9 @@
 // The page of agents: pinned agents with their services and the time of their last report, and rejected agents.
 import { html, useState } from '../dom.js';
 import { mayOperate, request, useList, useLive } from '../api.js';
-import { clock, none, since, span } from '../format.js';
+import { clock, none, span } from '../format.js';
 import { Change, Dialog } from '../dialog.js';
-import { Cut, Panel, Status, Waiting } from '../parts.js';
+import { Cut, Panel, Status, Waiting, When } from '../parts.js';
 import { Table, useFilter } from '../table.js';
 
 const soon = 60 * 24; // hours; the conditions of the node begin at the same time
@@ -30,10 +30,15 @@ const columns = (now, revoke) => [
   {
     title: 'Pinned',
     csv: (a) => a.first_seen,
-    cell: (a) => html`<span title=${a.first_seen}>${since(a.first_seen, now)}</span>`,
+    cell: (a) => html`<${When} at=${a.first_seen} now=${now} />`,
     class: 'num',
   },
-  { title: 'Heard', csv: (a) => a.last_seen || none, cell: (a) => since(a.last_seen, now), class: 'num' },
+  {
+    title: 'Last seen',
+    csv: (a) => a.last_seen || none,
+    cell: (a) => html`<${When} at=${a.last_seen} now=${now} />`,
+    class: 'num',
+  },
   {
     title: 'Certificate',
     csv: (a) => a.not_after,

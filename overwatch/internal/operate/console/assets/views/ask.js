@@ -1,7 +1,7 @@
 // Query as a client: the answer with each step, and each excluded backend.
 import { html, useRef, useState } from '../dom.js';
 import { request } from '../api.js';
-import { endpoint, number, percent } from '../format.js';
+import { decisionWord, endpoint, number, percent } from '../format.js';
 import { Panel, Share, Status } from '../parts.js';
 import { height, Land, placeAt, width } from './map.js';
 
@@ -35,7 +35,7 @@ function Steps({ r }) {
           <strong> ${f.value}</strong> <span class="dim">- ${f.impact}</span>
         </li>`)}
       <li>
-        <${Status} word=${r.decision} /> ${r.answer.length ? 'The answer:' : 'No record.'}
+        <${Status} word=${decisionWord(r.decision)} /> ${r.answer.length ? 'The answer:' : 'No record.'}
         <pre class="records">${r.answer.join('\n')}</pre>
       </li>
     </ol>`;

@@ -59,9 +59,10 @@ export function Land() {
 const placed = (region) => region && (region.latitude !== 0 || region.longitude !== 0);
 const toneOf = (r) => (!r.server_count
   ? 'plain'
-  : !r.healthy_servers
+  : !r.serving_servers
     ? 'bad'
-    : r.healthy_servers < r.server_count ? 'warn' : 'good');
+    : r.serving_servers < r.server_count ? 'warn' : 'good');
+const servingOf = (r) => `${r.serving_servers} of ${r.server_count} backends serve`;
 
 function Flow({ flow, from, to }) {
   if (!placed(from) || !placed(to) || from === to) return null;
@@ -77,7 +78,7 @@ function Flow({ flow, from, to }) {
 
 function Region({ region, chosen, choose, served }) {
   const [cx, cy] = [x(region.longitude), y(region.latitude)];
-  const words = `${region.name}: ${region.healthy_servers} of ${region.server_count} backends healthy`;
+  const text = `${region.name} ${region.serving_servers}/${region.server_count}`;
   const press = (e) => {
     if (e.key === 'Enter' || e.key === ' ') {
       e.preventDefault();
@@ -89,13 +90,13 @@ function Region({ region, chosen, choose, served }) {
       class=${'region ' + toneOf(region)}
       role="button"
       tabindex="0"
-      aria-label=${words}
+      aria-label=${`${text} backends serve`}
       aria-pressed=${chosen}
       onClick=${() => choose(region.name)}
       onKeyDown=${press}
     >
       <circle cx=${cx} cy=${cy} r=${7 + 13 * Math.sqrt(served)} class=${chosen ? 'chosen' : ''} />
-      <text x=${cx} y=${cy - 12 - 13 * Math.sqrt(served)}>${region.name}</text>
+      <text x=${cx} y=${cy - 12 - 13 * Math.sqrt(served)}>${text}</text>
     </g>`;
 }
 
@@ -124,7 +125,7 @@ function Chosen({ region, flows }) {
       <p>
         <${Status}
           tone=${toneOf(region)}
-          word=${`${region.healthy_servers} of ${region.server_count} backends healthy`}
+          word=${servingOf(region)}
         />
         ${region.countries.length > 0 && html` <span class="dim">clients of ${region.countries.join(', ')}</span>`}
       </p>
@@ -242,7 +243,7 @@ export function WorldMap({ path: [chosen = ''] }) {
           rows=${flows}
           columns=${flowColumns}
           keyOf=${(f) => f.source_region + '>' + f.destination_region}
-          empty="No steered answer yet."
+          empty="No load-balanced answer yet."
         />`}
       ${live.data?.uncounted > 0 && html`
         <p class="dim">${number(live.data.uncounted)} answers came faster than they could be counted.</p>`}

@@ -2,10 +2,10 @@
 import { html, useState } from '../dom.js';
 import { mayOperate, useList, useLive } from '../api.js';
 import { Orders } from '../actions.js';
-import { endpoint, none, number, percent, since } from '../format.js';
+import { decisionWord, endpoint, none, number, percent, since } from '../format.js';
 import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
-import { clientsOf, servingOf, servingTone } from './names.js';
+import { AnswerStatus, clientsOf, servingOf, servingTone } from './names.js';
 import { Ask } from './ask.js';
 import { Drains } from './drains.js';
 import { History } from './history.js';
@@ -27,14 +27,14 @@ function Answers({ name }) {
         >${k}</button>`)}
     </div>`;
   return html`
-    <${Panel} title="Clients get now" id="answers" aside=${choose}>
+    <${Panel} title="Answers now" id="answers" aside=${choose}>
       <${Waiting} live=${live} />
       <div class="gets">
         ${live.data?.answers.map((a) => html`
           <div key=${clientsOf(a)} class="card">
             <h3>
               ${a.everybody || !a.client_region ? clientsOf(a) : `clients in ${a.client_region}`}
-              <${Status} word=${a.decision} />
+              <${Status} word=${decisionWord(a.decision)} />
             </h3>
             <ul class="plain">
               ${a.addresses.slice(0, listed).map((s) => html`
@@ -51,8 +51,8 @@ function Answers({ name }) {
     <//>`;
 }
 
-// Witness shows the state of a backend from one source: the agent report or the own check.
-function Witness({ says, when, now, note }) {
+// Result shows the state of a backend from one source: the agent report or the own check.
+function Result({ says, when, now, note }) {
   if (says === null) return html`<span class="dim">${none}</span>`;
   return html`
     <span class="witness">
@@ -96,16 +96,16 @@ const columns = (now, order) => [
       ${b.share < 1 && html`<span class="dim"> × ${percent(b.share, 0)}</span>`}`,
   },
   {
-    title: 'Agent says',
+    title: 'Agent report',
     csv: (b) => (b.agent_healthy === null ? none : b.agent_healthy ? 'healthy' : 'unhealthy'),
     cell: (b) => html`
-      <${Witness} says=${b.agent_healthy} when=${b.agent_last_seen} now=${now} note=${b.agent_id} />`,
+      <${Result} says=${b.agent_healthy} when=${b.agent_last_seen} now=${now} note=${b.agent_id} />`,
   },
   {
-    title: 'This node finds',
+    title: 'Own check',
     csv: (b) => (b.validation_healthy === null ? none : b.validation_healthy ? 'healthy' : 'unhealthy'),
     cell: (b) => html`
-      <${Witness}
+      <${Result}
         says=${b.validation_healthy}
         when=${b.validation_last_check}
         now=${now}
@@ -156,7 +156,8 @@ export function Name({ path: [name] }) {
     ${d && html`
       <p class="summary">
         <${Status} tone=${servingTone(d)} word=${d.enabled ? `${servingOf(d)} serve` : 'off'} />
-        <span>needs ${d.min_healthy || '1'}</span>
+        <${AnswerStatus} d=${d} />
+        <span>requires ${d.required_backends}${d.min_healthy && ` (${d.min_healthy})`}</span>
         <span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
         <span>TTL ${d.ttl} s</span>
         <span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>
@@ -170,7 +171,7 @@ export function Name({ path: [name] }) {
       ${d.description && html`<p>${d.description}</p>`}
       ${d.enabled && html`<${Answers} name=${name} />`}
       <${Backends} name=${name} domain=${d} />
-      <${History} name=${name} />
+      <${History} name=${name} domain=${d} />
       <${Ask} name=${name} domain=${d} />
       <${Recent} name=${name} shown="50" />`}`;
 }

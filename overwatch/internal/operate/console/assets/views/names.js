@@ -1,7 +1,7 @@
 // Names: the list of domains, each with the current answers for the clients of each region.
 import { html, useEffect, useRef, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
-import { number, percent } from '../format.js';
+import { decisionWord, number, percent } from '../format.js';
 import { Cut, Status, Waiting } from '../parts.js';
 import { Table, useFilter } from '../table.js';
 
@@ -41,19 +41,27 @@ function Now({ name }) {
       ${live.data?.answers.map((a) => html`
         <span key=${clientsOf(a)} class="get">
           <span class="dim">${clientsOf(a)}</span>
-          ${a.decision !== 'success' && html` <${Status} word=${a.decision} />`}
+          ${a.decision !== 'success' && html` <${Status} word=${decisionWord(a.decision)} />`}
           ${' '}<span class="mono">${sharesOf(a) || 'no address'}</span>
         </span>`)}
     </span>`;
 }
 
-// servingOf returns the number of serving backends of a domain. A disabled domain has none.
-export const servingOf = (d) => (d.enabled ? `${d.healthy_backends} of ${d.backend_count}` : 'off');
+// servingOf returns the number of serving backends of a domain. A drained backend does not serve. A disabled domain has
+// none.
+export const servingOf = (d) => (d.enabled ? `${d.serving_backends} of ${d.backend_count}` : 'off');
 
 export function servingTone(d) {
   if (!d.enabled) return 'plain';
-  return d.healthy_backends === 0 ? 'bad' : d.healthy_backends < d.backend_count ? 'warn' : 'good';
+  if (d.answer_status !== 'normal') return 'bad';
+  return d.serving_backends < d.backend_count ? 'warn' : 'good';
 }
+
+const answerWords = { none: 'no answer', fallback: 'fallback answer' };
+
+// AnswerStatus shows that a domain gives no answer, or a fallback answer. It is empty for normal answers.
+export const AnswerStatus = ({ d }) => answerWords[d.answer_status] &&
+  html`<${Status} tone="bad" word=${answerWords[d.answer_status]} />`;
 
 const columns = [
   {
@@ -63,14 +71,14 @@ const columns = [
   },
   {
     title: 'Serving',
-    csv: (d) => (d.enabled ? `${d.healthy_backends}/${d.backend_count}` : 'off'),
+    csv: (d) => (d.enabled ? `${d.serving_backends}/${d.backend_count}` : 'off'),
     class: 'num',
-    cell: (d) => html`<${Status} tone=${servingTone(d)} word=${servingOf(d)} />`,
+    cell: (d) => html`<${Status} tone=${servingTone(d)} word=${servingOf(d)} /> <${AnswerStatus} d=${d} />`,
   },
-  { title: 'Needs', csv: (d) => d.min_healthy || '1', class: 'num' },
+  { title: 'Required', csv: (d) => d.required_backends, class: 'num' },
   { title: 'Policy', csv: (d) => d.routing_policy },
   { title: 'TTL', csv: (d) => d.ttl, cell: (d) => `${d.ttl} s`, class: 'num' },
-  { title: 'Clients get now', cell: (d) => d.enabled && html`<${Now} name=${d.name} />` },
+  { title: 'Answers now', cell: (d) => d.enabled && html`<${Now} name=${d.name} />` },
 ];
 
 export function Names() {

@@ -1,44 +1,14 @@
-// Overview: the health of this node and the problems that need attention, its figures now and over a day, the latest
-// events, all nodes, and the answers by outcome.
+// Overview: the status of this node. It has the conditions, the figures now and over a selected time, the names by
+// severity, the regions, all nodes, the latest events, and the answers by outcome.
 import { html, useRef } from '../dom.js';
 import { useList, useLive } from '../api.js';
-import { Chart } from '../chart.js';
-import { count, none, number, percent, since, span, viewOf } from '../format.js';
-import { Panel, Share, Status, Waiting } from '../parts.js';
-import { Table } from '../table.js';
+import { decisionWord, none, number, percent, span } from '../format.js';
+import { Age, Panel, Share, Status, Waiting } from '../parts.js';
+import { Charts } from './charts.js';
+import { Band } from './conditions.js';
+import { useRates } from './rates.js';
 import { Recent } from './recent.js';
-
-// headline returns the first line of the view in two parts: its coloured word, and the rest. gslbctl status writes the
-// same line.
-function headline(status, problems) {
-  if (!problems) return ['healthy', ': nothing needs attention'];
-  if (status === 'healthy') return ['attention', `: ${problems}`];
-  return [status, `: ${count(problems, 'thing needs', 'things need')} attention`];
-}
-
-function Band() {
-  const live = useLive('/v1/overwatch/conditions');
-  const ready = useLive('/v1/ready').data;
-  if (!live.data) return html`<${Waiting} live=${live} />`;
-  const { status, conditions, total } = live.data;
-  const waiting = ready && !ready.ready;
-  const [word, rest] = headline(status, total + (waiting ? 1 : 0));
-  const tone = { healthy: 'good', unhealthy: 'bad' }[word] || 'warn';
-  return html`
-    <section class=${'band ' + tone} aria-labelledby="band">
-      <h1 id="band"><span role="status"><span class="word">${word}</span>${rest}</span></h1>
-      ${(total > 0 || waiting) && html`
-        <ul>
-          ${waiting && html`<li>not ready: ${ready.message}</li>`}
-          ${conditions.map((c) => html`
-            <li key=${c.kind + c.sentence}>
-              <span class=${'severity ' + (c.severity === 'unhealthy' ? 'bad' : 'warn')}>${c.severity}</span>
-              <a href=${viewOf(c)}>${c.sentence}</a> <code>${c.command}</code>
-            </li>`)}
-          ${total > conditions.length && html`<li>and ${total - conditions.length} more</li>`}
-        </ul>`}
-    </section>`;
-}
+import { NamesBySeverity, Nodes, Regions } from './status.js';
 
 function Tile({ name, value, note, tone }) {
   return html`
@@ -46,51 +16,58 @@ function Tile({ name, value, note, tone }) {
       <dt>${name}</dt>
       <dd>
         <span class=${'value ' + (tone || '')}>${value}</span>
-        ${note && html` <span class="dim">${note}</span>`}
+        ${note && html` <span class="dim">${note}</span>`} <${Age} />
       </dd>
     </div>`;
 }
 
 const toneOfParts = (some, all) => (some === all ? '' : some ? 'warn' : 'bad');
 
-// upOf counts the domains with a serving backend, and all domains. Disabled domains are not counted.
-function upOf({ domains }) {
+// answeredOf counts the domains that have an answer, and all domains. Disabled domains are not counted.
+function answeredOf({ domains }) {
   const on = domains.filter((d) => d.enabled);
-  return [on.filter((d) => d.healthy_backends > 0).length, on.length];
+  return [on.filter((d) => d.answer_status !== 'none').length, on.length];
 }
 
 // cutOf describes the counted domains if the list is incomplete.
 const cutOf = ({ domains, total }) => (total > domains.length ? `of the first ${number(domains.length)}` : '');
 
-function Tiles({ stats, domains, overview }) {
-  const up = domains && upOf(domains);
+function Tiles({ stats, domains, overview, nodes }) {
+  const up = domains && answeredOf(domains);
+  const online = nodes && [nodes.nodes.filter((n) => n.status === 'online').length, nodes.total];
   return html`
     <dl class="tiles">
       <${Tile}
-        name="queries a second"
+        name="QPS"
         value=${overview ? number(overview.queries_per_sec) : none}
-        note="last minute"
+        note="all queries, last minute"
       />
       <${Tile}
-        name="answered in"
+        name="p99"
         value=${overview ? `${number(overview.response_times.p99_ms)} ms` : none}
-        note="99 of 100"
+        note="response time, last minute"
       />
       <${Tile}
-        name="failed answers"
+        name="errors"
         value=${overview ? percent(overview.error_rate, 2) : none}
+        note="SERVFAIL, last minute"
         tone=${overview?.error_rate > 0 ? 'bad' : ''}
       />
       <${Tile}
-        name="domains up"
+        name="names with an answer"
         value=${up ? up.join('/') : none}
         note=${up && cutOf(domains)}
         tone=${up && toneOfParts(...up)}
       />
       <${Tile}
-        name="backends healthy"
-        value=${stats ? `${stats.healthy_backends}/${stats.total_backends}` : none}
-        tone=${stats && toneOfParts(stats.healthy_backends, stats.total_backends)}
+        name="backends serving"
+        value=${stats ? `${stats.serving_backends}/${stats.total_backends}` : none}
+        tone=${stats && toneOfParts(stats.serving_backends, stats.total_backends)}
+      />
+      <${Tile}
+        name="nodes online"
+        value=${online ? online.join('/') : none}
+        tone=${online && toneOfParts(...online)}
       />
       <${Tile} name="active agents" value=${stats ? stats.active_agents : none} />
     </dl>`;
@@ -106,7 +83,8 @@ function replicated(r) {
   ].filter(Boolean).join(', ');
 }
 
-// Facts shows the rows of gslbctl status, in the same words and order.
+// Facts shows the state of this node. The statuses of backends add up to all backends. A draining or drained backend
+// also has one of them.
 function Facts({ stats, domains }) {
   const health = useLive('/health').data;
   const ready = useLive('/v1/ready').data;
@@ -121,11 +99,12 @@ function Facts({ stats, domains }) {
     ['version', health?.version ?? none],
     ['up', health ? span(health.uptime_seconds) : none],
     ['cluster', of((s) => s.cluster_name || none)],
-    ['domains up', domains ? `${upOf(domains).join('/')} ${cutOf(domains)}` : none],
-    ['backends healthy', of((s) => `${s.healthy_backends}/${s.total_backends}`)],
-    ['unhealthy', of((s) => s.unhealthy_backends)],
-    ['stale', of((s) => s.stale_backends)],
-    ['draining', of((s) => s.draining_backends)],
+    ['names with an answer', domains ? `${answeredOf(domains).join('/')} ${cutOf(domains)}` : none],
+    ['backends serving', of((s) => `${s.serving_backends}/${s.total_backends}`)],
+    ['healthy backends', of((s) => s.healthy_backends)],
+    ['unhealthy backends', of((s) => s.unhealthy_backends)],
+    ['stale backends', of((s) => s.stale_backends)],
+    ['draining backends', of((s) => s.draining_backends)],
     ['overrides', of((s) => s.active_overrides)],
     ['active agents', of((s) => s.active_agents)],
     ['own checks', of(checks)],
@@ -136,40 +115,6 @@ function Facts({ stats, domains }) {
       <dl class="facts">
         ${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}
       </dl>
-    <//>`;
-}
-
-const nodeColumns = (now) => [
-  {
-    title: 'Node',
-    csv: (n) => n.id,
-    cell: (n) => html`<strong>${n.id}</strong>${n.self && html` <span class="dim">(this)</span>`}`,
-  },
-  { title: 'Status', csv: (n) => n.status, cell: (n) => html`<${Status} word=${n.status} />` },
-  { title: 'Region', csv: (n) => n.region || none },
-  { title: 'Version', csv: (n) => n.version || none },
-  { title: 'Address', csv: (n) => n.address || none, class: 'mono' },
-  { title: 'Queries/s', csv: (n) => (n.self ? number(n.queries_per_sec) : none), class: 'num' },
-  {
-    title: 'Heard',
-    csv: (n) => n.last_seen || none,
-    cell: (n) => (n.self ? 'now' : since(n.last_seen, now)),
-    class: 'num',
-  },
-];
-
-function Nodes() {
-  const live = useLive('/v1/nodes/overwatch?limit=1000');
-  return html`
-    <${Panel} title="Nodes" id="nodes">
-      <${Waiting} live=${live} />
-      ${live.data && html`
-        <${Table}
-          caption="nodes"
-          rows=${live.data.nodes}
-          columns=${nodeColumns(live.data.generated_at)}
-          keyOf=${(n) => n.id}
-        />`}
     <//>`;
 }
 
@@ -190,63 +135,42 @@ function Outcomes() {
     <${Panel}
       title="Answers by outcome"
       id="outcomes"
-      aside=${html`<span class="dim">${before ? 'since this page was opened' : "since the node's start"}</span>`}
+      aside=${html`<span class="dim">${before ? 'since this page was opened' : 'since the node started'}</span>`}
     >
       <${Waiting} live=${live} />
+      <p class="dim">Load-balanced answers only. QPS and errors count all queries.</p>
       ${stats && (rows.length
         ? html`
           <ul class="plain">
             ${rows.map((row) => html`
               <li key=${row.word} class="outcome">
-                <${Status} word=${row.word} />
+                <${Status} word=${decisionWord(row.word)} />
                 <${Share} part=${row.n / all} text=${`${number(row.n)} · ${percent(row.n / all)}`} />
               </li>`)}
           </ul>`
-        : html`<p class="dim">No name that is steered was asked for yet.</p>`)}
-    <//>`;
-}
-
-function Day() {
-  const live = useLive('/v1/metrics/history?duration=24h&resolution=1m', { pause: 20000 });
-  const points = live.data?.data_points || [];
-  return html`
-    <${Panel} title="Last 24 hours" id="day">
-      <div class="charts">
-        <${Chart}
-          name="Queries a second"
-          points=${points}
-          format=${number}
-          lines=${[{ label: 'queries/s', of: 'queries_per_sec', colour: '--blue', fill: true }]}
-        />
-        <${Chart}
-          name="Backends"
-          points=${points}
-          format=${(v) => String(Math.round(v))}
-          lines=${[
-            { label: 'healthy', of: 'healthy_servers', colour: '--good' },
-            { label: 'unhealthy', of: 'unhealthy_servers', colour: '--bad' },
-            { label: 'stale', of: 'stale_servers', colour: '--warn' },
-          ]}
-        />
-      </div>
+        : html`<p class="dim">No query for a load-balanced name yet.</p>`)}
     <//>`;
 }
 
 export function Overview() {
   const stats = useLive('/v1/overwatch/stats').data;
-  const domains = useList('/v1/domains', 'domains').data;
+  const domains = useList('/v1/domains', 'domains');
   const overview = useLive('/v1/metrics/overview').data?.overview;
+  const nodes = useLive('/v1/nodes/overwatch?limit=1000').data;
+  const rates = useRates();
   return html`
     <${Band} />
-    <${Tiles} stats=${stats} domains=${domains} overview=${overview} />
-    <${Day} />
+    <${Tiles} stats=${stats} domains=${domains.data} overview=${overview} nodes=${nodes} />
+    <${NamesBySeverity} live=${domains} rates=${rates} />
+    <${Charts} stats=${stats} overview=${overview} />
     <div class="two">
       <div>
         <${Recent} />
         <${Nodes} />
       </div>
       <div>
-        <${Facts} stats=${stats} domains=${domains} />
+        <${Regions} rates=${rates} />
+        <${Facts} stats=${stats} domains=${domains.data} />
         <${Outcomes} />
       </div>
     </div>`;

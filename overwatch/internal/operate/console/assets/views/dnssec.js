@@ -1,4 +1,4 @@
-// Signing: the DS records for the parents, the keys with their stages, and the exchange of keys between nodes.
+// DNSSEC: the DS records for the parents, the keys with their stages, and the exchange of keys between nodes.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock, none, since } from '../format.js';
@@ -20,8 +20,8 @@ const keyColumns = [
   { title: 'Stage', csv: (k) => k.stage, cell: (k) => html`<${Status} word=${k.stage} />` },
   { title: 'Algorithm', csv: (k) => k.algorithm_name || algorithms[k.algorithm] || k.algorithm },
   { title: 'Flags', csv: (k) => k.flags, class: 'num' },
-  { title: 'Made', csv: (k) => k.created_at, cell: (k) => clock(k.created_at), class: 'num' },
-  { title: 'Made by', csv: (k) => k.origin_node || none },
+  { title: 'Created', csv: (k) => k.created_at, cell: (k) => clock(k.created_at), class: 'num' },
+  { title: 'Created by', csv: (k) => k.origin_node || none },
 ];
 
 const peerColumns = [
@@ -43,14 +43,14 @@ function Zone({ zone, records, keys }) {
     <${Panel} title=${zone} id=${`zone-${zone}`}>
       <ol class="chain">
         <li>
-          <h3>The parent is to publish</h3>
+          <h3>DS records for the parent zone</h3>
           ${records.length
             ? records.map((r) => html`
               <div class="copyable" key=${r.digest}>
                 <pre>${r.ds_record}</pre>
                 <${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} />
               </div>`)
-            : html`<p class="dim">No record is due.</p>`}
+            : html`<p class="dim">None.</p>`}
         </li>
         <li>
           <h3>
@@ -169,7 +169,7 @@ function Rolls() {
   const rolls = useLive('/v1/dnssec/rollover').data?.rolls || [];
   const ways = rolls.filter((r) => isWay(r) && requiresDS(r)).map((r) => r.zone); // no change of key is advised there
   return rolls.length > 0 && html`
-    <${Panel} title="Changes of keys" id="rolls">
+    <${Panel} title="Key rollovers" id="rolls">
       <ul class="plain rolls">
         ${rolls.map((r) => html`
           <${Roll} key=${r.zone + r.way} r=${r} advised=${requiresDS(r) && (isWay(r) || !ways.includes(r.zone))} />`)}
@@ -179,7 +179,7 @@ function Rolls() {
 
 function Exchange({ sync }) {
   return html`
-    <${Panel} title="Exchange of keys" id="exchange">
+    <${Panel} title="Key exchange" id="exchange">
       ${sync.off_reason
         ? html`<p class="notice warn">${sync.off_reason}</p>`
         : sync.peers.length
@@ -194,17 +194,17 @@ function Exchange({ sync }) {
     <//>`;
 }
 
-export function Signing() {
+export function DNSSEC() {
   const status = useLive('/v1/dnssec/status');
   const ds = useLive('/v1/dnssec/ds').data;
   const keys = useLive('/v1/dnssec/keys').data?.keys || [];
   const zones = [...new Set(keys.map((k) => k.zone))];
-  if (!status.data) return html`<h1>Signing</h1><${Waiting} live=${status} />`;
+  if (!status.data) return html`<h1>DNSSEC</h1><${Waiting} live=${status} />`;
   if (!status.data.enabled) return html`
-    <h1>Signing</h1>
+    <h1>DNSSEC</h1>
     <p class="notice">Answers are not signed: <code>overwatch.dnssec.enabled</code> is false.</p>`;
   return html`
-    <h1>Signing</h1>
+    <h1>DNSSEC</h1>
     ${ds?.warning && html`<p class="notice warn">${ds.warning}</p>`}
     <${Rolls} />
     ${zones.map((zone) => html`
