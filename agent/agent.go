@@ -208,7 +208,8 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 // watched returns the backend b with an address and a share of the weight.
 func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
 	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec(),
-		WatchSocket: b.HealthCheck.Watch != model.WatchOff}
+		WatchSocket:     b.HealthCheck.Watch == "" || b.HealthCheck.Watch == model.WatchAuto,
+		WatchConnection: b.HealthCheck.Watch == model.WatchConnection}
 }
 
 // monitored returns the configured backends with an address.

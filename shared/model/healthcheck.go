@@ -40,8 +40,9 @@ type HealthCheck struct {
 	// Consecutive failed checks that make the backend unhealthy: 1 to 1000.
 	FailureThreshold int `key:"failure_threshold" json:"unhealthy_threshold" usage:"failures in a row that make the server unhealthy" default:"3" zero:"unset"`
 	// Only for an agent's backends. `auto`: if the listening socket of a backend on this machine disappears, the agent
-	// checks the backend immediately, and repeats the check every 50 ms while connections are refused (Linux). `off`:
-	// checks follow their intervals only. Default: `auto`.
+	// checks the backend immediately, and repeats the check every 50 ms while connections are refused (Linux).
+	// `connection`, for backends on other machines: the agent keeps an idle connection to the backend, and checks the
+	// backend in the same way when the server ends it. `off`: checks follow their intervals only. Default: `auto`.
 	Watch string `key:"watch" json:"-"`
 	// Consecutive successful checks that make the backend healthy: 1 to 1000.
 	SuccessThreshold int `key:"success_threshold" json:"healthy_threshold" usage:"successes in a row that make the server healthy" default:"2" zero:"unset"`
@@ -79,8 +80,9 @@ type HealthCheck struct {
 
 // The values of HealthCheck.Watch. Empty means WatchAuto.
 const (
-	WatchAuto = "auto"
-	WatchOff  = "off"
+	WatchAuto       = "auto"
+	WatchConnection = "connection"
+	WatchOff        = "off"
 )
 
 // NewHealthCheck returns a health check with the defaults of a configuration file.

@@ -123,8 +123,8 @@ func (v *validator) resolver() {
 // check checks the health check of a backend.
 func (v *validator) check(key string, check *HealthCheck) {
 	check.Validate(v.Report, key)
-	if check.Watch != "" && check.Watch != model.WatchAuto && check.Watch != model.WatchOff {
-		v.Add(key+".watch", check.Watch, "use auto or off")
+	if !slices.Contains([]string{"", model.WatchAuto, model.WatchConnection, model.WatchOff}, check.Watch) {
+		v.Add(key+".watch", check.Watch, "use auto, connection or off")
 	}
 	if check.Off() {
 		v.Add(key+".enabled", "false", "an agent has nothing to say of a backend that it does not check: "+

@@ -101,6 +101,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 				`7: agent.backends[1].weight: "0": give a number from 1 to 1000`,
 				`7: agent.backends[1].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
 				`9: agent.backends[3]: "192.0.2.1:80": is already agent.backends[2] for the same service: keep one`}},
+		{"watch", head + "  backends:\n  - " + strings.Replace(backend, "type: tcp", "type: tcp, watch: sockets", 1) + "\n" +
+			"  - " + strings.NewReplacer("192.0.2.1", "192.0.2.2", "type: tcp", "type: tcp, watch: connection").Replace(backend),
+			[]string{`6: agent.backends[0].health_check.watch: "sockets": use auto, connection or off`}},
 		{"too many backends", head + "  backends:\n" + manyBackends(65, 1), []string{
 			`5: agent.backends: "65 entries": one agent can watch 64: let another agent, with its own agent_id and data_dir, ` +
 				`watch the others`}},

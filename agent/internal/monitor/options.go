@@ -23,6 +23,8 @@ type Backend struct {
 	Check   check.Spec
 	// WatchSocket requests a check when the listening socket of a backend on this machine disappears.
 	WatchSocket bool
+	// WatchConnection requests an idle connection to the backend, and a check when the server ends it.
+	WatchConnection bool
 }
 
 // String returns the id of the backend in the format of the API.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +23,8 @@ type prober interface {
 	Probe(ctx context.Context) check.Result
 }
 
-// watch checks a backend. Its goroutine owns all fields except failed and state, which any goroutine may load, and stop
-// and done, which Run and Replace own under Monitor.mu.
+// watch checks a backend. Its goroutine owns all fields except failed and state, which any goroutine may load, log and
+// dial, which are constant, and stop and done, which Run and Replace own under Monitor.mu.
 type watch struct {
 	backend   Backend
 	prober    prober
@@ -35,6 +36,9 @@ type watch struct {
 	state     atomic.Pointer[wire.Backend] // immutable
 
 	hurried chan struct{} // has a value while a check must start immediately
+
+	log  zerolog.Logger
+	dial dialer // of the idle connection
 
 	stop func() // nil before begin
 	done chan struct{}
@@ -48,6 +52,8 @@ func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger)
 		count:   count,
 		journal: newJournal(log),
 		hurried: make(chan struct{}, 1),
+		log:     log,
+		dial:    dialTCP,
 	}
 	said := onWireBackend(b)
 	w.state.Store(&said)
@@ -66,6 +72,11 @@ func (w *watch) begin(ctx context.Context, changed func(wire.Backend)) {
 	w.done = make(chan struct{})
 	go func() {
 		defer close(w.done)
+		var connection sync.WaitGroup
+		defer connection.Wait()
+		if w.backend.WatchConnection {
+			connection.Go(func() { w.watchConnection(ctx) })
+		}
 		w.run(ctx, changed)
 	}()
 }

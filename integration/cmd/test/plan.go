@@ -209,6 +209,12 @@ func long(o options) (stages [][]step, err error) {
 			dir: "overwatch", tests: 1,
 			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", ".", "-histories=60"),
 		},
+		{
+			name: "idle", about: "idle connections to nginx, Python and Go servers, for three idle timeouts of each",
+			dir: "agent", tests: 1,
+			argv: goTest("10m", "-count=1", "-run", "^TestConnection_RealServers$", "-parallel", "8", "./internal/monitor",
+				"-idle"),
+		},
 		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
 			"TestOverwatchCrash_ManyTimes TestCreated_Nothing"),
 		world("document", "plans of 1 000 changes compared with answers, two pipelines and 100 kills of their node",
