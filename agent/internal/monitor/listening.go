@@ -16,13 +16,17 @@ const socketInterval = 100 * time.Millisecond
 // lister lists the listening sockets of this machine. *sockets.Lister implements it.
 type lister interface {
 	List() (sockets.Set, error)
+	Close() error
 }
+
+// openSockets returns the lister of the system.
+func openSockets() (lister, error) { return sockets.Open() }
 
 // watchSockets lists the listening sockets until ctx ends, and requests checks of backends that have lost their socket
 // since the previous list. It returns immediately if the system does not provide the list. Then only checks detect
 // failures.
 func (m *Monitor) watchSockets(ctx context.Context) {
-	l, err := sockets.Open()
+	l, err := m.openSockets()
 	if err != nil {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			m.options.Logger.Warn().Err(err).Msg("the agent cannot watch listening sockets (health_check.watch): " +

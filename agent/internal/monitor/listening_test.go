@@ -20,6 +20,7 @@ type listed struct {
 }
 
 func (l *listed) List() (sockets.Set, error) { l.calls++; return l.set, l.err }
+func (l *listed) Close() error               { return nil }
 
 func setOf(ports ...uint16) sockets.Set {
 	set := sockets.Set{}

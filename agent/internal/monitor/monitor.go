@@ -20,6 +20,8 @@ type Monitor struct {
 	checks  atomic.Uint64
 	watches atomic.Pointer[[]*watch] // in the order of the configuration; never edited
 
+	openSockets func() (lister, error) // a test replaces it
+
 	mu    sync.Mutex   // locked by Run and Replace while they start and stop watches
 	begin func(*watch) // starts a watch; nil while Run is not active
 }
@@ -29,7 +31,7 @@ func New(o Options) (*Monitor, error) {
 	if o.Registerer == nil {
 		return nil, errors.New("monitor: Registerer must be set")
 	}
-	m := &Monitor{options: o}
+	m := &Monitor{options: o, openSockets: openSockets}
 	m.count = m.measure(o.Registerer)
 	watches, err := m.prepare(o.Backends)
 	if err != nil {
