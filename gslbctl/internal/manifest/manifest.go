@@ -52,23 +52,27 @@ func Read(path string, stdin io.Reader) (*Manifest, error) {
 }
 
 // OwnedBy returns the objects of an owner in a document. The result has no settings, because settings have no owner.
-func OwnedBy(doc api.Document, owner string) api.Document {
-	return api.Document{
-		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Text("owner") == owner }),
-		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Text("owner") == owner }),
-		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Text("owner") == owner }),
-		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Text("owner") == owner }),
-		Agents:   filter(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner == owner }),
-	}
-}
-
-func filter[T any](list []T, keep func(T) bool) (kept []T) {
-	for _, one := range list {
-		if keep(one) {
-			kept = append(kept, one)
+func OwnedBy(doc api.Document, owner string) (owned api.Document) {
+	for field := range reflect.TypeFor[api.Document]().Fields() {
+		list, kept := reflect.ValueOf(doc).FieldByIndex(field.Index), reflect.ValueOf(&owned).Elem().FieldByIndex(field.Index)
+		for i := range list.Len() {
+			if ownerOf(list.Index(i).Interface()) == owner {
+				kept.Set(reflect.Append(kept, list.Index(i)))
+			}
 		}
 	}
-	return kept
+	return owned
+}
+
+// ownerOf returns the owner of an object of a document, "" without an owner.
+func ownerOf(object any) string {
+	switch o := object.(type) {
+	case patch:
+		return o.Text("owner")
+	case api.DocumentAgent:
+		return o.Owner
+	}
+	return ""
 }
 
 func filesOf(path string) ([]string, error) {
@@ -198,22 +202,7 @@ func (m *Manifest) take(name string, top *yaml.Node) error {
 		if list.Kind != yaml.SequenceNode {
 			return wrong(name, list, "%s must be a list", key.Value)
 		}
-		var err error
-		switch key.Value {
-		case "regions":
-			err = objects(m, name, key.Value, list, &m.Document.Regions)
-		case "domains":
-			err = objects(m, name, key.Value, list, &m.Document.Domains)
-		case "servers":
-			err = objects(m, name, key.Value, list, &m.Document.Servers)
-		case "agents":
-			err = objects(m, name, key.Value, list, &m.Document.Agents)
-		case "settings":
-			err = objects(m, name, key.Value, list, &m.Document.Settings)
-		default:
-			err = objects(m, name, key.Value, list, &m.Document.Mappings)
-		}
-		if err != nil {
+		if err := m.addObjects(name, key.Value, list); err != nil {
 			return err
 		}
 	}
@@ -223,18 +212,20 @@ func (m *Manifest) take(name string, top *yaml.Node) error {
 // patch is an object of a kind of package model.
 type patch interface {
 	Declared() *model.Fields
+	Text(name string) string
 	Problems(source string) settings.Problems
 }
 
-// objects decodes the elements of a list.
-func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) error {
+// addObjects decodes the elements of a list into the list of the document with a key.
+func (m *Manifest) addObjects(name, key string, list *yaml.Node) error {
+	into := fieldOf(&m.Document, key)
 	for _, n := range list.Content {
-		object := fmt.Sprintf("%s[%d]", key, len(*into))
+		object := fmt.Sprintf("%s[%d]", key, into.Len())
 		if n.Kind != yaml.MappingNode {
 			return wrong(name, n, "%s must be an object", object)
 		}
-		var one T
-		if err := refuseUnknown(name, n, reflect.TypeOf(one)); err != nil {
+		one := reflect.New(into.Type().Elem())
+		if err := refuseUnknown(name, n, one.Type().Elem()); err != nil {
 			return err
 		}
 		var raw any
@@ -243,9 +234,9 @@ func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) e
 		}
 		text, err := json.Marshal(raw)
 		if err == nil {
-			err = json.Unmarshal(text, &one)
+			err = json.Unmarshal(text, one.Interface())
 		}
-		if p, isPatch := any(one).(patch); err == nil && isPatch {
+		if p, isPatch := one.Elem().Interface().(patch); err == nil && isPatch {
 			if problems := p.Problems(model.FromDocument); len(problems) > 0 {
 				first := problems[0]
 				return wrong(name, valueOf(n, first.Key), "%s: %s is %s: %s", object, first.Key, first.Value,
@@ -253,17 +244,28 @@ func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) e
 			}
 		}
 		if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			field := strings.TrimPrefix(mistyped.Field, embedded(reflect.TypeOf(one)))
+			field := strings.TrimPrefix(mistyped.Field, embedded(one.Type().Elem()))
 			return wrong(name, valueOf(n, field), "%s: %s is a %s: it must be %s", object, field, mistyped.Value,
 				typeName(mistyped.Type))
 		}
 		if err != nil {
 			return wrong(name, n, "%s: %v", object, err)
 		}
-		m.remember(key, len(*into), name, n)
-		*into = append(*into, one)
+		m.remember(key, into.Len(), name, n)
+		into.Set(reflect.Append(into, one.Elem()))
 	}
 	return nil
+}
+
+// fieldOf returns the list of a document with a JSON name, which must exist.
+func fieldOf(doc *api.Document, key string) reflect.Value {
+	v := reflect.ValueOf(doc).Elem()
+	for field := range v.Type().Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == key {
+			return v.FieldByIndex(field.Index)
+		}
+	}
+	panic("a document has no list " + key)
 }
 
 // embedded returns the name of the embedded struct and a dot, which encoding/json adds before field names in errors. It

@@ -10,25 +10,14 @@ import (
 
 // Encode returns the stored form of an object, null for a nil pointer.
 func Encode(object any) ([]byte, error) {
+	if v := reflect.ValueOf(object); v.Kind() == reflect.Pointer && v.IsNil() {
+		return []byte("null"), nil
+	}
 	switch o := object.(type) {
-	case *model.Domain:
-		if o != nil {
-			return model.Encode(o)
-		}
-	case *model.Server:
-		if o != nil {
-			return model.Encode(o)
-		}
 	case model.Server:
 		return model.Encode(&o)
-	case *model.Mapping:
-		if o != nil {
-			return model.Encode(o)
-		}
-	case *model.Region:
-		if o != nil {
-			return model.Encode(o)
-		}
+	case *model.Server, model.Object:
+		return model.Encode(o)
 	}
 	return json.Marshal(object)
 }

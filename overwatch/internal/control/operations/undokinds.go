@@ -7,6 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -34,7 +35,7 @@ const (
 // newUndoKinds returns the kinds of objects with changes that can be undone, by the resource in the audit log.
 func (op *Operations) newUndoKinds() map[string]undoKind {
 	server := undoKind{api.RoleAdmin, op.undoServer, op.presentServer, decodeAs[model.Server], nil}
-	return map[string]undoKind{
+	kinds := map[string]undoKind{
 		adminStateKind: {api.RoleOperate, op.undoAdminState, op.o.Changes.PresentAdminState, nil, nil},
 		failbackKind:   {api.RoleOperate, op.undoFailback, op.o.Changes.PresentFailback, nil, nil},
 		"document": {role: api.RoleAdmin, undo: op.undoApply, check: func(e *api.AuditEntry) error {
@@ -47,15 +48,18 @@ func (op *Operations) newUndoKinds() map[string]undoKind {
 			func(e *api.AuditEntry, object json.RawMessage) (any, error) {
 				return definitions.DecodeTarget(e.ResourceID, object)
 			}, nil},
-		"domain":      {api.RoleAdmin, op.undoDomain, op.presentDomain, decodeAs[model.Domain], nil},
-		"region":      {api.RoleAdmin, op.undoRegion, op.presentRegion, decodeAs[model.Region], nil},
-		"geo_mapping": {api.RoleAdmin, op.undoMapping, op.presentMapping, decodeAs[model.Mapping], nil},
 		"overlay": {api.RoleAdmin, op.undoOverlay, op.presentOverlay,
 			func(e *api.AuditEntry, object json.RawMessage) (any, error) {
 				kind, _, _ := definitions.SplitOverlay(e.ResourceID)
 				return definitions.ParseOverlay(kind, object)
 			}, nil},
 	}
+	for _, k := range definitions.AllDeclared() {
+		if k.Name() != store.KindAgent { // entries of agents are also of pins
+			kinds[k.Resource()] = op.undoDeclared(k)
+		}
+	}
+	return kinds
 }
 
 func decodeAs[T any](_ *api.AuditEntry, object json.RawMessage) (any, error) {
@@ -117,25 +121,6 @@ func (op *Operations) canonical(e *api.AuditEntry, object json.RawMessage) json.
 		return object
 	}
 	return text
-}
-
-func (op *Operations) presentDomain(e *api.AuditEntry) (any, error) {
-	set, _ := op.o.Definitions.Defined()
-	return set.Domains[e.ResourceID], nil
-}
-
-func (op *Operations) presentRegion(e *api.AuditEntry) (any, error) {
-	set, _ := op.o.Definitions.Defined()
-	return set.Regions[e.ResourceID], nil
-}
-
-func (op *Operations) presentMapping(e *api.AuditEntry) (any, error) {
-	network, err := objects.ParseNetwork(e.ResourceID)
-	if err != nil {
-		return nil, changes.CannotUndo(e, "it names no network")
-	}
-	set, _ := op.o.Definitions.Defined()
-	return set.Mappings[network.String()], nil
 }
 
 func (op *Operations) presentOverlay(e *api.AuditEntry) (any, error) {

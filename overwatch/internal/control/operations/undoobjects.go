@@ -4,8 +4,6 @@ import (
 	"errors"
 
 	"gslb.internal/overwatch/internal/control/changes"
-	"gslb.internal/overwatch/internal/control/impact"
-	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -90,103 +88,6 @@ func (op *Operations) completed(e *api.AuditEntry, server model.Server, now *mod
 	}
 	server.HealthCheck = whole
 	return server, nil
-}
-
-// undoDomain deletes a created domain, or restores a domain.
-func (op *Operations) undoDomain(r *Request, e *api.AuditEntry, ch *Change) error {
-	before, after, err := statesOf[model.Domain](e)
-	if err != nil {
-		return err
-	}
-	name := e.ResourceID
-	return op.Define(r, ch, func(d *definitions.Draft) error {
-		now := d.Now().Domains[name]
-		if err := sameObject(now, after); err != nil || d.InFile(model.KindDomain, name) {
-			return changes.ErrChangedSince
-		}
-		var named []string
-		if now != nil {
-			ch.Before, named = now, now.Regions
-		}
-		if before == nil {
-			d.Delete(model.KindDomain, name)
-			return nil
-		}
-		if err := objects.CheckRegions(d, before.Regions, named); err != nil {
-			return err
-		}
-		ch.After = before
-		d.Put(before)
-		return nil
-	})
-}
-
-// undoRegion deletes a created region without users, or restores a region.
-func (op *Operations) undoRegion(r *Request, e *api.AuditEntry, ch *Change) error {
-	before, after, err := statesOf[model.Region](e)
-	if err != nil {
-		return err
-	}
-	name := e.ResourceID
-	var removes []impact.Withdrawal
-	if before != nil && !before.Enabled && after != nil && after.Enabled {
-		removes = append(removes, impact.OfRegion(name))
-	}
-	// Apply excludes other changes, so that no server is added to the region during the undo.
-	return op.Apply(r, &changes.Definition{Entry: ch.entry, Removes: removes, Edit: func(d *definitions.Draft) error {
-		now := d.Now().Regions[name]
-		if err := sameObject(now, after); err != nil || d.InFile(model.KindRegion, name) {
-			return changes.ErrChangedSince
-		}
-		if now != nil {
-			ch.Before = now
-		}
-		if before == nil {
-			if err := op.o.Edit.CheckUnusedRegion(d, name); err != nil {
-				return err
-			}
-			d.Delete(model.KindRegion, name)
-			return nil
-		}
-		ch.After = before
-		d.Put(before)
-		return nil
-	}}, ch.Undoes)
-}
-
-// undoMapping deletes a created mapping, or restores the previous mapping of the network.
-func (op *Operations) undoMapping(r *Request, e *api.AuditEntry, ch *Change) error {
-	before, after, err := statesOf[model.Mapping](e)
-	if err != nil {
-		return err
-	}
-	network, err := objects.ParseNetwork(e.ResourceID)
-	if err != nil {
-		return changes.CannotUndo(e, "it names no network")
-	}
-	return op.Define(r, ch, func(d *definitions.Draft) error {
-		var named []string
-		now, err := objects.OwnMapping(d, network, "changed", nil)
-		if err != nil {
-			return err
-		}
-		if err := sameObject(now, after); err != nil {
-			return err
-		}
-		if now != nil {
-			ch.Before, named = now, []string{now.Region}
-		}
-		if before == nil {
-			d.Delete(model.KindMapping, network.String())
-			return nil
-		}
-		if err := objects.CheckRegions(d, []string{before.Region}, named); err != nil {
-			return err
-		}
-		ch.After = before
-		d.Put(before)
-		return nil
-	})
 }
 
 // undoTarget undoes a change of a server by host name.
