@@ -48,6 +48,9 @@ func (s *Server) ID() string {
 	return fmt.Sprintf("%s:%s:%d", s.Service, host, s.Port)
 }
 
+// Key returns the id.
+func (s *Server) Key() string { return s.ID() }
+
 // Check returns the check of the server. ofRegion is the check of servers without their own.
 func (s *Server) Check(ofRegion check.Spec) check.Spec {
 	if s.HealthCheck == nil {

@@ -16,7 +16,7 @@ func Encode(object any) ([]byte, error) {
 	switch o := object.(type) {
 	case model.Server:
 		return model.Encode(&o)
-	case *model.Server, model.Object:
+	case model.Object:
 		return model.Encode(o)
 	}
 	return json.Marshal(object)
