@@ -24,14 +24,6 @@ var kindNames = map[string]string{"domain": "domain", "region": "region", "serve
 // kindConstant matches the constants of kinds: KindDomain of the store, OverDomain of overlays, OrderDrain of the API.
 var kindConstant = regexp.MustCompile(`^(?:Kind|Over|Order)([A-Z][a-z]+)$`)
 
-// kindSwitches are the known numbers of switches over kinds outside shared/model. A number may only fall.
-var kindSwitches = map[string]int{
-	"overwatch/internal/cluster/replication/overtaken.go": 1,
-	"overwatch/internal/control/objects/overlay.go":       1,
-	"overwatch/internal/control/operations/overlay.go":    1,
-	"overwatch/internal/state/definitions/overlay.go":     5,
-}
-
 // kindCopies are the types with the fields of a kind and another meaning, with the reason.
 var kindCopies = map[string]string{
 	"shared/api.Backend":              "a running backend: also of agents and of addresses of host names",
@@ -75,15 +67,7 @@ func TestKinds_NoSwitchOverKinds(t *testing.T) {
 		})
 	})
 	for path, count := range found {
-		if most := kindSwitches[path]; count > most {
-			t.Errorf("%s has %d switches over kinds, at most %d are known: let the declaration of the kind decide", path, count,
-				most)
-		}
-	}
-	for path, most := range kindSwitches {
-		if found[path] < most {
-			t.Logf("%s has %d switches over kinds: lower the number %d in kindSwitches", path, found[path], most)
-		}
+		t.Errorf("%s has %d switches over kinds: let the declaration of the kind decide", path, count)
 	}
 }
 

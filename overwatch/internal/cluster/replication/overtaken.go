@@ -2,6 +2,7 @@ package replication
 
 import (
 	"encoding/json"
+	"errors"
 
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -34,7 +35,7 @@ func (r *Replication) overtaken(m *replica.Merged) (list []audit.Change) {
 
 // overtakenBy returns the audit entry about the replacement of before by after.
 func overtakenBy(before, after *replica.Object) audit.Change {
-	c := audit.Change{Action: api.AuditSync, Resource: resourceOf(before.Kind), ResourceID: before.Name,
+	c := audit.Change{Action: api.AuditSync, Resource: store.ResourceOf(before.Kind), ResourceID: before.Name,
 		Actor:     after.Version.Node,
 		ActorType: api.ActorSystem}
 	if !before.Deleted {
@@ -46,38 +47,29 @@ func overtakenBy(before, after *replica.Object) audit.Change {
 	return c
 }
 
-// resourceOf returns the audit resource of a kind of objects.
-func resourceOf(kind string) string {
-	resources := map[string]string{store.KindMapping: "geo_mapping", store.KindSetting: "config",
-		store.KindWeight: "backend", store.KindDrain: "server", store.KindRevocation: "agent", store.KindLock: "agent"}
-	if named, ok := resources[kind]; ok {
-		return named
-	}
-	return kind
-}
-
 // shown returns the value of an object without secrets. Of the known kinds, only a server and the overlay of a server
-// may contain secrets. shown omits a value that this version cannot parse, such as the value of an unknown kind.
-func shown(o *replica.Object) any {
-	if !store.Readable(o) {
+// may have secrets. It omits a value that this version cannot read, such as the value of an unknown kind.
+func shown(o *replica.Object) (value any) {
+	err := errUnreadable
+	if store.Readable(o) {
+		value, err = o.Value, nil
+	}
+	if err == nil && o.Kind == store.KindServer {
+		var server *model.Server
+		if server, err = model.Decode[model.Server](o.Value); err == nil {
+			value = server.Shown()
+		}
+	}
+	if err == nil && o.Kind == store.KindSetting {
+		value, err = definitions.ShownSetting(o.Name, o.Value)
+	}
+	if err != nil {
 		return map[string]string{"omitted": "this version of gslb cannot read it"}
 	}
-	switch kind, _, _ := definitions.SplitOverlay(o.Name); {
-	case o.Kind == store.KindServer, o.Kind == store.KindSetting && kind == definitions.OverTarget:
-		server, err := model.Decode[model.Server](o.Value)
-		if err != nil {
-			return map[string]string{"omitted": "this version of gslb cannot read it"}
-		}
-		return server.Shown()
-	case o.Kind == store.KindSetting && kind == definitions.OverServer:
-		overlay, err := definitions.ParseOverlay(kind, o.Value)
-		if err != nil {
-			return map[string]string{"omitted": "this version of gslb cannot read it"}
-		}
-		return overlay.Shown()
-	}
-	return o.Value
+	return value
 }
+
+var errUnreadable = errors.New("it cannot be read")
 
 // sameDecision reports whether two objects are equal except for their versions.
 func sameDecision(a, b *replica.Object) bool {

@@ -72,7 +72,7 @@ func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit
 			continue
 		}
 		o := &m.Taken[i]
-		c := audit.Change{Action: api.AuditReceive, Resource: resourceOf(o.Kind), ResourceID: clipped(o.Name),
+		c := audit.Change{Action: api.AuditReceive, Resource: store.ResourceOf(o.Kind), ResourceID: clipped(o.Name),
 			Actor: clipped(o.Version.Node), ActorType: api.ActorSystem, Peer: peer, Err: rejected[o.Key]}
 		if !o.Deleted {
 			c.After = shown(o)
@@ -84,7 +84,7 @@ func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit
 			continue
 		}
 		o := &m.Dropped[i]
-		list = append(list, audit.Change{Action: api.AuditReceive, Resource: resourceOf(o.Kind), ResourceID: o.Name,
+		list = append(list, audit.Change{Action: api.AuditReceive, Resource: store.ResourceOf(o.Kind), ResourceID: o.Name,
 			Actor: audit.ActorNode, ActorType: api.ActorSystem, Peer: peer, Before: shown(o)})
 	}
 	return list

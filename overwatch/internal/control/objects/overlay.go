@@ -8,6 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
+	"gslb.internal/shared/wire"
 )
 
 // SetFields returns the fields that the body of a PATCH sets.
@@ -25,29 +26,47 @@ func SetFields(body any) (fields map[string]json.RawMessage) {
 // healthCheckField is the name of the health check in a server.
 const healthCheckField = "health_check"
 
-// configuredFields returns the values of an object in the file in the format of a PATCH. there is false if the file
-// lacks the object.
-func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
-	file := cfg.File()
-	switch kind {
-	case definitions.OverDomain:
-		if d, found := ConfiguredDomain(file, name); found {
-			return model.All(&d), true
-		}
-	case definitions.OverRegion:
-		if at := RegionAt(file, name); at >= 0 {
-			return regionFields(&file.Regions[at]), true
-		}
-	case definitions.OverServer:
-		if server, found := cfg.Declared(name); found {
-			settings := server.Settings().Shown()
-			fields := model.All(settings)
-			fields[healthCheckField] = model.Written(settings.HealthCheck)
-			return fields, true
-		}
-	}
-	return struct{}{}, false
+// configuredKind is a kind of configured objects that can have an overlay.
+type configuredKind struct {
+	// canonical returns the canonical form of a name.
+	canonical func(name string) (string, error)
+	// fields returns the values of an object in the file, as the body of PATCH, or false for an unknown name.
+	fields func(cfg *config.Config, name string) (any, bool)
 }
+
+// configuredKinds has the kinds of configured objects that can have an overlay. It is never changed.
+var configuredKinds = map[string]configuredKind{
+	definitions.OverDomain: {func(name string) (string, error) { return wire.CanonicalService(name), nil },
+		func(cfg *config.Config, name string) (any, bool) {
+			d, found := ConfiguredDomain(cfg.File(), name)
+			return model.All(&d), found
+		}},
+	definitions.OverRegion: {func(name string) (string, error) { return name, nil },
+		func(cfg *config.Config, name string) (any, bool) {
+			file := cfg.File()
+			at := RegionAt(file, name)
+			if at < 0 {
+				return nil, false
+			}
+			return regionFields(&file.Regions[at]), true
+		}},
+	definitions.OverServer: {func(name string) (string, error) {
+		id, err := ParseID(name)
+		return id.String(), err
+	}, func(cfg *config.Config, name string) (any, bool) {
+		server, found := cfg.Declared(name)
+		if !found {
+			return nil, false
+		}
+		settings := server.Settings().Shown()
+		fields := model.All(settings)
+		fields[healthCheckField] = model.Written(settings.HealthCheck)
+		return fields, true
+	}},
+}
+
+// OverlayName returns the canonical name of a configured object of a kind that can have an overlay.
+func OverlayName(kind, name string) (string, error) { return configuredKinds[kind].canonical(name) }
 
 // OverlayView returns the API view of an object's overlay, or nil without an overlay.
 func OverlayView(set *definitions.Set, cfg *config.Config, kind, name string) *api.Overlay {
@@ -55,8 +74,11 @@ func OverlayView(set *definitions.Set, cfg *config.Config, kind, name string) *a
 	if o == nil {
 		return nil
 	}
-	configured, there := configuredFields(cfg, kind, name)
-	file := SetFields(configured)
+	configured, there := configuredKinds[kind].fields(cfg, name)
+	file := map[string]json.RawMessage{}
+	if there {
+		file = SetFields(configured)
+	}
 	maps.DeleteFunc(file, func(name string, _ json.RawMessage) bool { return o.Fields[name] == nil })
 	return &api.Overlay{Fields: o.Shown().Fields, Configured: file, By: o.By, UpdatedAt: o.UpdatedAt,
 		InForce: there && cfg.Laid(definitions.OverlayKey(kind, name))}

@@ -11,7 +11,6 @@ import (
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/wire"
 )
 
 // overlayRequest is a request to change the overlay of an object of the configuration.
@@ -131,15 +130,9 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 
 // DropOverlay deletes the overlay of an object of the configuration. The values of the file take effect.
 func (op *Operations) DropOverlay(r *Request, kind, name string) error {
-	switch kind {
-	case definitions.OverDomain:
-		name = wire.CanonicalService(name)
-	case definitions.OverServer:
-		id, err := objects.ParseID(name)
-		if err != nil {
-			return err
-		}
-		name = id.String()
+	name, err := objects.OverlayName(kind, name)
+	if err != nil {
+		return err
 	}
 	ch := &Change{Action: api.AuditDelete, Resource: "overlay", ID: definitions.OverlayKey(kind, name)}
 	return op.Define(r, ch, func(d *definitions.Draft) error {

@@ -2,7 +2,6 @@ package definitions
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 )
 
@@ -106,36 +104,19 @@ func ParseOverlay(kind string, value json.RawMessage) (*Overlay, error) {
 	if err := json.Unmarshal(value, o); err != nil {
 		return nil, err
 	}
-	switch kind {
-	case OverDomain: // a region also has a field routing_algorithm
-		rename(o.Fields, legacyAlgorithm, algorithm)
-	case OverRegion:
-		model.ReadLegacyContinents(o.Fields)
+	if read := overlayKinds[kind].readLegacy; read != nil {
+		read(o.Fields)
 	}
 	return o, nil
-}
-
-// Names of the routing algorithm of a domain. Stored overlays use the name of version 0.9.0, which does not know the
-// other name, so that nodes of both versions apply them.
-const algorithm, legacyAlgorithm = "routing_algorithm", "routing_policy"
-
-// rename renames a field.
-func rename(fields map[string]json.RawMessage, from, to string) {
-	if value, there := fields[from]; there {
-		delete(fields, from)
-		fields[to] = value
-	}
 }
 
 // PutOverlay stores the overlay of a configured object, and replaces the previous overlay.
 func (d *Draft) PutOverlay(key string, o *Overlay) error {
 	stored := *o
 	stored.Fields = maps.Clone(o.Fields)
-	switch kind, _, _ := SplitOverlay(key); kind {
-	case OverDomain:
-		rename(stored.Fields, algorithm, legacyAlgorithm)
-	case OverRegion:
-		model.WriteLegacyContinents(stored.Fields)
+	kind, _, _ := SplitOverlay(key)
+	if write := overlayKinds[kind].writeLegacy; write != nil {
+		write(stored.Fields)
 	}
 	value, err := json.Marshal(stored)
 	if err == nil {
@@ -156,27 +137,16 @@ func (s *Set) CountOverlays() (count int) {
 
 // CheckOverlay returns an error if the value of a setting is no valid overlay of its object. For the setting of a
 // section, it returns nil.
-func CheckOverlay(key string, value json.RawMessage) (err error) {
+func CheckOverlay(key string, value json.RawMessage) error {
 	kind, name, is := SplitOverlay(key)
 	if !is || value == nil {
 		return nil
 	}
-	switch kind {
-	case OverDomain:
-		var patch model.Patch[model.Domain]
-		if patch, err = overlayFields[model.Patch[model.Domain]](value); err == nil {
-			_, err = layDomain(model.New[model.Domain](), patch)
-		}
-	case OverRegion:
-		_, err = laidOver(model.New[model.Region](), value)
-	case OverServer:
-		_, err = laidOver(model.New[model.Server](), value)
-	case OverTarget:
-		_, err = DecodeTarget(name, value)
-	default:
-		err = fmt.Errorf("it is laid over a %.64q, which this version of gslb does not know", kind)
+	known, is := overlayKinds[kind]
+	if !is {
+		return fmt.Errorf("it is laid over a %.64q, which this version of gslb does not know", kind)
 	}
-	return err
+	return known.check(name, value)
 }
 
 // CheckPeerSetting validates a setting of another node by the rules of an API change. Conflicts of a section with the
@@ -185,94 +155,10 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 	if err := CheckOverlay(key, value); err != nil {
 		return err
 	}
-	switch kind, name, is := SplitOverlay(key); {
-	case !is:
-		return nil
-	case kind == OverDomain:
-		patch, err := overlayFields[model.Patch[model.Domain]](value)
-		if err != nil {
-			return err
-		}
-		return checkDomainOverlay(name, patch)
-	case kind == OverRegion:
-		trial := model.New[model.Region]()
-		trial.Latitude, trial.Longitude = new(float64), new(float64) // the overlay may contain only one of them
-		laid, err := laidOver(trial, value)
-		if err != nil {
-			return err
-		}
-		laid.Name = name
-		return CheckRegion(laid)
-	case kind == OverServer:
-		laid, err := laidOver(model.New[model.Server](), value)
-		if err != nil {
-			return err
-		}
-		return errors.Join(CheckServer(laid), checkHealthCheck(laid.HealthCheck))
-	case kind == OverTarget:
-		t, err := DecodeTarget(name, value)
-		if err != nil {
-			return err
-		}
-		return errors.Join(checkOptionalRegion(t.Region), CheckOwner(t.Owner), checkHealthCheck(t.HealthCheck))
+	if kind, name, is := SplitOverlay(key); is {
+		return overlayKinds[kind].checkPeer(name, value)
 	}
 	return nil
-}
-
-// checkDomainOverlay validates an overlay over a domain with unknown values in the file.
-func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
-	trial := model.New[model.Domain]()
-	trial.Name = name
-	if problems := patch.Lay(trial); len(problems) > 0 {
-		return fieldError(problems)
-	}
-	if patch.Has("fallback_algorithm") && !patch.Has("routing_algorithm") { // it depends on the algorithm of the file
-		if f := trial.FallbackAlgorithm; f != "" && policy.FindAlgorithm(f) == nil {
-			return fmt.Errorf("fallback_algorithm is %.64q, which this version of gslb does not know", f)
-		}
-		trial.FallbackAlgorithm = ""
-	}
-	return CheckDomain(trial)
-}
-
-// laidOver applies the values of an overlay to an object, and returns the object.
-func laidOver[T any](object *T, value json.RawMessage) (*T, error) {
-	patch, err := overlayFields[model.Patch[T]](value)
-	if err != nil {
-		return nil, err
-	}
-	if problems := patch.Lay(object); len(problems) > 0 {
-		return nil, fieldError(problems)
-	}
-	return object, nil
-}
-
-// checkHealthCheck returns the first fault of settings over a health check of unknown type.
-func checkHealthCheck(h *model.HealthCheck) (fault error) {
-	if h == nil {
-		return nil
-	}
-	for _, kind := range check.AllTypes() {
-		unknown := check.Spec{Type: kind, Interval: check.MaxInterval, Timeout: check.MinTimeout,
-			FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
-		if kind.Takes("path") {
-			unknown.Path = "/"
-		}
-		if h.Type == "" && !h.Fits(kind) {
-			continue
-		}
-		problems := h.Over(model.HealthCheckOf(unknown)).Spec().Validate()
-		if len(problems) == 0 {
-			return nil
-		}
-		if fault == nil {
-			fault = fmt.Errorf("health_check: %w", problems[0])
-		}
-	}
-	if fault == nil {
-		fault = errors.New("health_check: no type of check uses all its settings")
-	}
-	return fault
 }
 
 // overlayFields returns the fields of an overlay as the body of PATCH.
@@ -288,8 +174,9 @@ func overlayFields[T any](value json.RawMessage) (T, error) {
 
 // layObjects returns a configuration with overlays applied to its objects. It ignores overlays of missing objects.
 func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
-	domains, regions := map[string]model.Patch[model.Domain]{}, map[string]model.Patch[model.Region]{}
-	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]model.Patch[model.Server]{}}
+	l := layers{domains: map[string]model.Patch[model.Domain]{}, regions: map[string]model.Patch[model.Region]{},
+		servers: map[string]model.Patch[model.Server]{}}
+	names := map[string]bool{}
 	for key, value := range s.Settings {
 		kind, name, is := SplitOverlay(key)
 		if !is {
@@ -298,23 +185,16 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		if err := CheckOverlay(key, value); err != nil {
 			return nil, fmt.Errorf("what is laid over %s: %w", key, err)
 		}
-		if kind == OverTarget { // merged as a server
-			continue
-		}
-		laidOver.Names[key] = true
-		switch kind { // CheckOverlay has validated the overlay
-		case OverDomain:
-			domains[name], _ = overlayFields[model.Patch[model.Domain]](value)
-		case OverRegion:
-			regions[name], _ = overlayFields[model.Patch[model.Region]](value)
-		case OverServer:
-			laidOver.Servers[name], _ = overlayFields[model.Patch[model.Server]](value)
+		if add := overlayKinds[kind].add; add != nil {
+			names[key] = true
+			add(&l, name, value)
 		}
 	}
+	laidOver := config.Overlays{Names: names, Servers: l.servers}
 	list := c.Regions
-	if len(regions) > 0 {
+	if len(l.regions) > 0 {
 		list = slices.Clone(c.Regions)
-		layRegions(list, regions)
+		layRegions(list, l.regions)
 	}
 	disabled := map[string]bool{}
 	for i := range list {
@@ -338,8 +218,8 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	}
 	answered := c.Domains
 	laidOver.Disabled = c.Disabled()
-	if len(domains)+len(disabled) > 0 {
-		answered, laidOver.Disabled = layDomains(c, domains, known, spelled, disabled)
+	if len(l.domains)+len(disabled) > 0 {
+		answered, laidOver.Disabled = layDomains(c, l.domains, known, spelled, disabled)
 	}
 	over := c.WithOverlays(answered, laidOver)
 	over.Regions = list
