@@ -157,6 +157,8 @@ func typeName(t reflect.Type) string {
 		return "address"
 	case reflect.TypeFor[netip.Prefix]():
 		return "network"
+	case reflect.TypeFor[netip.AddrPort]():
+		return "address:port"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
