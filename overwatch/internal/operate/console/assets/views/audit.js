@@ -11,8 +11,8 @@ import { Replication } from './replication.js';
 const page = 100;
 const actionWords = [
   'create', 'update', 'delete', 'apply', 'revoke', 'drain', 'undrain', 'weight', 'clear_weight', 'override',
-  'clear_override', 'begin', 'expire', 'hold', 'release', 'reload', 'roll', 'cancel', 'confirm', 'unsign', 'sign',
-  'force', 'sync', 'validate', 'refused', 'receive',
+  'clear_override', 'begin', 'expire', 'hold', 'release', 'failback', 'reload', 'roll', 'cancel', 'confirm', 'unsign',
+  'sign', 'force', 'sync', 'validate', 'refused', 'receive',
 ];
 const resourceWords = [
   'domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences',
@@ -39,6 +39,7 @@ const verbs = {
   expire: 'ended the expired change of',
   hold: 'holds agent reports about',
   release: 'released the hold of',
+  failback: 'returned the clients to regions of',
   reload: 'reloaded',
   roll: 'began or continued the key rollover of',
   cancel: 'canceled the key rollover of',
@@ -74,7 +75,7 @@ function pageOf(e) {
 }
 
 // The other actions need the role admin.
-const orders = ['drain', 'undrain', 'weight', 'clear_weight', 'override', 'clear_override'];
+const orders = ['drain', 'undrain', 'weight', 'clear_weight', 'override', 'clear_override', 'failback'];
 const mayUndo = (e) => (orders.includes(e.action) ? mayOperate() : mayAdmin()) &&
   e.status === 'success' && e.actor_type === 'user' && undone.includes(e.resource);
 

@@ -8,6 +8,7 @@ import { Table } from '../table.js';
 import { AnswerStatus, clientsOf, servingOf, servingTone } from './names.js';
 import { Ask } from './ask.js';
 import { Drains } from './drains.js';
+import { Failback } from './failback.js';
 import { History } from './history.js';
 import { Recent } from './recent.js';
 
@@ -169,6 +170,7 @@ export function Name({ path: [name] }) {
         ${d.tags.map((t) => html`<span class="tag">${t}</span>`)}
       </p>
       ${d.description && html`<p>${d.description}</p>`}
+      <${Failback} domain=${d} />
       ${d.enabled && html`<${Answers} name=${name} />`}
       <${Backends} name=${name} domain=${d} />
       <${History} name=${name} domain=${d} />
