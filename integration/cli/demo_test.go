@@ -23,6 +23,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
 )
 
 // demoBound is the time limit of the transcript, from start to exit.
@@ -128,6 +129,7 @@ func TestDemo_TranscriptKeepsItsPromisesAndLeavesNothingBehind(t *testing.T) {
 	d := runDemo(t, func(*exec.Cmd) {})
 	d.shows(t, demoBound, "asking both nodes")
 	tryHints(t, d.out.String())
+	bothNodes(t, d.out.String())
 	d.ends(t, demoBound, testbed.ExitOK)
 	for _, text := range []string{
 		"dig @127.0.0.1 -p ", "curl http://127.0.0.1:", " --api http://127.0.0.1:",
@@ -145,6 +147,7 @@ func TestDemo_TranscriptKeepsItsPromisesAndLeavesNothingBehind(t *testing.T) {
 var (
 	digHint     = regexp.MustCompile(`try: dig @(\S+) -p (\d+) (?:\+tcp )?(\S+)`)
 	curlHint    = regexp.MustCompile(`try: curl (http://\S+)`)
+	apiOf       = regexp.MustCompile(`is ready: .* API (\S+),`)
 	controlHint = regexp.MustCompile(`try: (.*gslbctl'? .*)`)
 )
 
@@ -177,6 +180,45 @@ func tryHints(t *testing.T, transcript string) {
 	for _, m := range controls {
 		testbed.Command(t, "sh", "-c", m[1]).Want(t, testbed.ExitOK, "eu")
 	}
+}
+
+// bothNodes checks that the nodes list each other, and replicate a drain.
+func bothNodes(t *testing.T, transcript string) {
+	t.Helper()
+	addresses := apiOf.FindAllStringSubmatch(transcript, -1)
+	if len(addresses) != 2 {
+		t.Fatalf("the demo has %d nodes", len(addresses))
+	}
+	var nodes []*api.Client
+	for _, m := range addresses {
+		client, err := api.NewClient(api.ClientOptions{Node: "http://" + m[1], Timeout: testbed.Patience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, client)
+	}
+	for _, n := range nodes {
+		list, err := n.OverwatchNodes(t.Context())
+		if err != nil || list.Total != 2 {
+			t.Errorf("%s lists %+v, %v", n.Node(), list.Nodes, err)
+		}
+	}
+	backends, err := nodes[0].Backends(t.Context(), api.BackendFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := backends.Backends[0]
+	weight := api.WeightRequest{Weight: &first.Weight, Reason: "a test of replication"}
+	if _, err := nodes[0].SetWeight(t.Context(), first.Service, first.Address, first.Port, weight); err != nil {
+		t.Fatal(err)
+	}
+	testbed.Until(t, demoBound, "the weight on the other node", func(ctx context.Context) error {
+		orders, err := nodes[1].Orders(ctx)
+		if err == nil && orders.Total != 1 {
+			err = fmt.Errorf("it has %d", orders.Total)
+		}
+		return err
+	})
 }
 
 // Ctrl-C ends all processes at any time, also if it is pressed twice.

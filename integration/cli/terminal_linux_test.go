@@ -151,7 +151,11 @@ func (r *liveRun) restored(t *testing.T) {
 	})
 }
 
-// The keys have the effects in the last line of the screen, with measured times. q restores the terminal.
+// consoleHint matches the URL of the console on the screen of the demo.
+var consoleHint = regexp.MustCompile(`(http://127\.0\.0\.1:\d+/) +# the console`)
+
+// The keys have the effects in the last line of the screen, with measured times. The commands for another terminal use
+// a node that runs. q restores the terminal.
 func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 	r := runDemoLive(t)
 	r.display.taken(t, demoBound)
@@ -162,6 +166,7 @@ func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 		{"o", `SIGTERM ow-eu: ow-us answered (\d+) of (\d+) lookups`},
 		{"R", `ow-eu started again: first good answer: ow-eu \d\.\d\ds`},
 	} {
+		before := consoleHint.FindString(r.display.String())
 		r.press(t, step.key)
 		pattern := regexp.MustCompile(step.shows)
 		testbed.Until(t, 20*time.Second, "the screen to show "+step.shows, func(context.Context) error {
@@ -170,6 +175,10 @@ func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 			}
 			return nil
 		})
+		moves := step.key == "o" || step.key == "R" // the first node stops, and starts
+		if after := consoleHint.FindString(r.display.String()); (before != after) != moves {
+			t.Errorf("key %s: the hint is %q, before: %q", step.key, after, before)
+		}
 	}
 	r.press(t, "q")
 	r.ends(t, 20*time.Second, testbed.ExitOK)

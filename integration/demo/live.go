@@ -20,7 +20,7 @@ const redrawInterval = 200 * time.Millisecond
 type live struct {
 	ctx      context.Context //nolint:containedctx // Bubble Tea's methods get no context.
 	scene    *scene
-	hints    []string
+	hints    func() []string // at each drawing, since they depend on the running programs
 	director *director
 	send     func(tea.Msg)  // passes a message to Update; drops it after the end of the view
 	running  sync.WaitGroup // of spawn
@@ -52,13 +52,13 @@ type failed struct{ err error }
 // redraw is the message that requests a new frame.
 type redraw struct{}
 
-func newLive(ctx context.Context, s *scene, hints []string) *live {
+func newLive(ctx context.Context, s *scene, hints func() []string) *live {
 	return &live{ctx: ctx, scene: s, hints: hints, director: &director{scene: s}, width: 80, height: 24}
 }
 
 // watchLive shows the view until q, Ctrl-C or the end of ctx. It restores the terminal before it returns, also after a
 // panic.
-func (s *scene) watchLive(ctx context.Context, o Options, hints []string) error {
+func (s *scene) watchLive(ctx context.Context, o Options, hints func() []string) error {
 	inner, cancel := context.WithCancel(ctx)
 	l := newLive(inner, s, hints)
 	defer l.running.Wait()
@@ -129,7 +129,7 @@ func (l *live) View() tea.View {
 		}
 	}
 	v := l.scene.collect(time.Now())
-	v.hints, v.notice, v.incidents = l.hints, l.notice, l.incidents
+	v.hints, v.notice, v.incidents = l.hints(), l.notice, l.incidents
 	drawn := tea.NewView(strings.Join(frame(v, l.width, l.height), "\n"))
 	drawn.AltScreen = true
 	return drawn

@@ -69,7 +69,7 @@ func (s *scene) show(ctx context.Context, o Options, b harness.Binaries, say fun
 	if o.Plain || !interactive(o.In, o.Out) {
 		return s.transcript(ctx, say, s.hints(b))
 	}
-	return s.watchLive(ctx, o, s.hints(b))
+	return s.watchLive(ctx, o, func() []string { return s.hints(b) })
 }
 
 func interactive(in, out *os.File) bool {

@@ -2,6 +2,8 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -116,6 +118,11 @@ func (s *scene) prepare() error {
 		}
 		s.nodes = append(s.nodes, n)
 	}
+	secret := rand.Text()
+	for i, n := range s.nodes {
+		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{Peers: []string{"http://" + s.nodes[1-i].API.String()},
+			PollInterval: time.Second, Timeout: 2 * time.Second, Secret: secret}
+	}
 	for _, c := range cast {
 		r := replica{Backend: backends[c.name], region: c.region, weight: c.weight}
 		if c.agent != "" {
@@ -187,7 +194,25 @@ func (s *scene) start(ctx context.Context, say func(format string, args ...any))
 		}
 		say("%s knows all %d backends to be well", n.Name, len(s.replicas))
 	}
+	for _, n := range s.nodes {
+		if err := s.replicating(ctx, n); err != nil {
+			return err
+		}
+	}
+	say("%s and %s replicate changes of operators: drain a backend on one node, and the other drains it too",
+		s.nodes[0].Name, s.nodes[1].Name)
 	return nil
+}
+
+// replicating waits until a node replicates with the other node.
+func (s *scene) replicating(ctx context.Context, n *harness.Node) error {
+	return harness.Until(ctx, n.Name+" to replicate", func(ctx context.Context) error {
+		r, err := n.Client.Replication(ctx)
+		if err == nil && (len(r.Peers) != 1 || !r.Peers[0].Connected) {
+			err = errors.New("the other node is not connected")
+		}
+		return err
+	})
 }
 
 // complete waits until a node may answer with every backend for both names.
