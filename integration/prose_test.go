@@ -62,7 +62,7 @@ func withoutCode(text string) string {
 	return b.String()
 }
 
-// Every document can be read raw: its lines, rows of tables included, end at 120 columns.
+// No line of a document is longer than 120 columns, including rows of tables.
 func TestProse_LinesEndAt120Columns(t *testing.T) {
 	for path, text := range documents(t) {
 		for i, line := range strings.Split(withoutCode(text), "\n") {
@@ -73,8 +73,8 @@ func TestProse_LinesEndAt120Columns(t *testing.T) {
 	}
 }
 
-// Code that is not Go, which the linter holds, ends at 120 columns too. What others wrote and what a program wrote may
-// be wider.
+// No line of code that is not Go is longer than 120 columns. The linter checks Go code. Files of other projects and
+// generated files may have longer lines.
 func TestProse_LinesOfScriptsEndAt120Columns(t *testing.T) {
 	texts := textsOf(t, "*Makefile", ".ci/*", ".github/*.yml", "*.sh", "*.js", "*.css", "*.html", "*.yaml", "*.yml",
 		"*.conf", "*.service", "*.socket", "*Containerfile", "packaging/man/*", ":!:**/vendor/**", ":!:**/testdata/**")
@@ -90,7 +90,8 @@ func TestProse_LinesOfScriptsEndAt120Columns(t *testing.T) {
 	}
 }
 
-// Every link of a document to the repository leads to a file, and to a heading where it names one.
+// Every link from a document to the repository leads to an existing file, and to an existing heading if the link
+// contains a heading.
 func TestProse_LinksLeadSomewhere(t *testing.T) {
 	links, headings := regexp.MustCompile(`\]\(([^)\s]+)\)`), regexp.MustCompile(`(?m)^#+ (.*)$`)
 	texts := documents(t)

@@ -12,11 +12,12 @@ import (
 	"testing"
 )
 
-// mostSleeps is the number of sleeps of real time that all tests may have together.
+// mostSleeps is the maximum number of real-time sleeps in all tests.
 const mostSleeps = 20
 
-// Tests wait for states. A sleep of real time is left where no state tells the end: few of them, each with its reason
-// beside it. Those of a package in whose tests time is virtual are not counted; one that is real there says so.
+// Tests wait for states. A real-time sleep remains only where no state indicates the end, with a comment that contains
+// the reason. The test does not count packages whose tests use virtual time. A real sleep in such a package has a
+// comment.
 func TestWalls_SleepsAreFewAndHaveAReason(t *testing.T) {
 	found := 0
 	for _, files := range testFiles(t) {
@@ -35,7 +36,8 @@ func TestWalls_SleepsAreFewAndHaveAReason(t *testing.T) {
 	}
 }
 
-// A test judges its package from outside. A file of the package itself says why behind its package clause, or above it.
+// A test tests its package from outside. A test file inside the package contains the reason behind or above its package
+// clause.
 func TestWalls_TestsThatLookInsideSayWhy(t *testing.T) {
 	var unexplained []string
 	for _, files := range testFiles(t) {
@@ -65,7 +67,7 @@ func TestWalls_TestsThatLookInsideSayWhy(t *testing.T) {
 // sleepAt is one sleep.
 type sleepAt struct{ at, reason string }
 
-// sleepsIn lists the sleeps of real time in the files of a package.
+// sleepsIn lists the real-time sleeps in the files of a package.
 func sleepsIn(t *testing.T, paths []string) (sleeps []sleepAt) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -104,7 +106,7 @@ func sleepsIn(t *testing.T, paths []string) (sleeps []sleepAt) {
 	return sleeps
 }
 
-// isSleep tells time.Sleep and testbed.Pause, and a channel of time.After that is received from outside of a select.
+// isSleep reports whether an expression is time.Sleep, testbed.Pause, or a receive from time.After outside of a select.
 func isSleep(n ast.Node) bool {
 	called := func(e ast.Expr, names ...string) bool {
 		call, is := e.(*ast.CallExpr)
@@ -130,7 +132,7 @@ func isSleep(n ast.Node) bool {
 	return false
 }
 
-// testFiles lists the files of tests of all modules by their folder, those of the harness too.
+// testFiles lists the test files of all modules by their directory, including the files of the harness.
 func testFiles(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}

@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The flags of the tests with random worlds and histories. The message of a failure includes its seed.
+// These are the flags of the tests with random worlds and histories. The message of a failure includes its seed.
 var (
 	firstSeed = flag.Uint64("seed", 0, "seed of the first world or history; 0: a random world, and the history of seed 1")
 	manyTimes = flag.Int("queries", fewQueries, "number of queries about random worlds; a million takes a few minutes")
@@ -146,7 +146,7 @@ func (w *randomWorld) explanation(q question) explain.Explanation {
 	return e
 }
 
-// compare describes the difference between an answer and its explanation; "" if they agree.
+// compare describes the difference between an answer and its explanation, or returns "" if they agree.
 func compare(wire *dns.Msg, e explain.Explanation) string {
 	want := map[policy.Outcome][]int{
 		policy.NoHealthyBackend: {dns.RcodeServerFailure}, explain.DomainNotFound: {dns.RcodeNameError, dns.RcodeRefused},
@@ -184,7 +184,7 @@ func compare(wire *dns.Msg, e explain.Explanation) string {
 	return shares(e)
 }
 
-// shares describes an error in the shares of an explanation; "" if they are correct.
+// shares describes an error in the shares of an explanation, or returns "" if they are correct.
 func shares(e explain.Explanation) string {
 	sum, seen := 0.0, map[netip.Addr]bool{}
 	for i := range e.Backends {
@@ -203,7 +203,8 @@ func shares(e explain.Explanation) string {
 	return ""
 }
 
-// compareSample describes the difference between the latest sampled decision and its answer; "" if they agree.
+// compareSample describes the difference between the latest sampled decision and its answer, or returns "" if they
+// agree.
 func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string {
 	d := w.decisions.Decisions()[0]
 	if again, ok := w.decisions.Decision(d.ID); !ok || again != d {
@@ -259,7 +260,7 @@ func (w *randomWorld) askOften(q question, times int) {
 	}
 }
 
-// shareOf returns the fraction of answers with the address first; 0 for other addresses.
+// shareOf returns the fraction of answers with the address first, or 0 for other addresses.
 func shareOf(due []policy.Member, address netip.Addr) float64 {
 	at := slices.IndexFunc(due, func(d policy.Member) bool { return d.Address == address })
 	if at < 0 {
@@ -356,7 +357,7 @@ func addressesOf(m *dns.Msg) (addresses []netip.Addr, ttl uint32) {
 	return addresses, ttl
 }
 
-// firstHint returns the first hint address of an HTTPS record: of IPv6 if the record has no IPv4 hint.
+// firstHint returns the first hint address of an HTTPS record: the IPv6 hint if the record has no IPv4 hint.
 func firstHint(rr *dns.HTTPS) net.IP {
 	for _, param := range rr.Value {
 		switch hint := param.(type) {

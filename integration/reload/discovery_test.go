@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A backend that a file names is checked and answered; a file that is cut in half changes nothing; one that is gone
-// lets its backends drain, and then leave.
+// A node checks a backend of a backends file and answers with it. A truncated file changes nothing. A removed file
+// drains its backends and then removes them.
 func TestDiscovery_AFileBringsBackendsAndTakesThem(t *testing.T) {
 	s := testbed.NewSite(t, 1, 2)
 	n, a, found := s.Nodes[0], s.Agents[0], s.Backends[1]

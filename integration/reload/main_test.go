@@ -1,4 +1,4 @@
-// Package reload_test shows what a program does at SIGHUP and POST /reload.
+// Package reload_test tests the effects of SIGHUP and POST /reload.
 package reload_test
 
 import (

@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A file that is wrong is told, and changes nothing: neither what is answered nor what a later, right file can do.
+// An invalid file is reported and changes nothing: the answers stay the same, and a later valid file takes effect.
 //
 // Fault 29: A reload has an invalid file, signals arrive during a flood, or a signal arrives during the start. No
 // lookup fails.
@@ -45,7 +45,7 @@ func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// A right file changes the names that are served, without a lookup of the others failing meanwhile.
+// A valid file changes the served names. No lookup of other names fails during the reload.
 //
 // Fault 30: A reload removes a domain, a token or a network. The objects leave the answers immediately, and other
 // names are not affected.
@@ -74,7 +74,7 @@ func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Many signals at once are no more than the last of them.
+// Many signals at the same time have the effect of the last signal.
 //
 // Fault 29.
 func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
@@ -113,9 +113,10 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// With the reload that takes a token or a network away, what agents claimed by it is gone, and nothing else is,
-// neither of others nor of the same agent; with one that gives it back the agents prove it again by themselves. A
-// restart does not bring back what the file forbids. Heartbeats are rare here, so that it is the reload that does it.
+// A reload that removes a token or network removes the reports that agents proved with it, and nothing else: neither
+// reports of other agents nor other reports of the same agent. If a reload adds the token or network again, agents
+// prove it again automatically. A restart does not restore reports that the file does not permit. Heartbeats are
+// infrequent in this test, so only the reload can be the cause.
 //
 // Fault 30.
 func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
@@ -135,7 +136,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	}
 	n.File.Overwatch.Stale.Threshold = 40 * time.Second
 	s.StartAll(t)
-	// serving lists the services and addresses that serve by the node's own view. It fails where the answers have others.
+	// serving lists the services and addresses that serve according to the node. It fails if the DNS answers differ.
 	serving := func(ctx context.Context) (string, error) {
 		list, err := n.Client.Backends(ctx, api.BackendFilter{})
 		if err != nil {
@@ -227,8 +228,8 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	soon("those of the other service to be back", first, second)
 }
 
-// A signal that comes while a program starts is no end of it: it reads its file again when it has started.
-// Nobody can promise that before the program runs at all, so it comes with the first word that it says.
+// A signal that arrives during the start does not end the program: the program reads its file again after the start.
+// The signal can only be handled after the program runs, so the test sends it with the first line of output.
 //
 // Fault 29.
 func TestReload_ASignalDuringTheStartWaits(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// kept waits until nodes list objects that have no effect there, as "kind name": those that the file does not go with,
-// and those that refer to what is not there, or that the file has too.
+// kept waits until nodes list objects that have no effect, as "kind name": objects that conflict with the file, objects
+// that refer to missing objects, and objects that are also in the file.
 func kept(t *testing.T, refused, unused []string, nodes ...*harness.Node) {
 	t.Helper()
 	named := func(list []api.ReplicationRefused) []string {
@@ -39,8 +39,9 @@ func kept(t *testing.T, refused, unused []string, nodes ...*harness.Node) {
 	}
 }
 
-// A server and an override whose name was deleted elsewhere at the same time are kept, not served and listed, until the
-// name is there again. What lost against a later decision is in the audit log of the node that had made it.
+// A server and an override of a name that was deleted on another node at the same time are stored, listed and not
+// served until the name exists again. The audit log of the node where the earlier, replaced decision was made contains
+// the decision.
 func TestReplication_DecisionsThatDoNotGoTogether(t *testing.T) {
 	t.Parallel()
 	s := site(t)
@@ -93,8 +94,8 @@ func TestReplication_DecisionsThatDoNotGoTogether(t *testing.T) {
 	answers(t, name, []string{address}, s.Nodes...)
 }
 
-// What the file of one node forbids is kept there, not served and listed, over a restart too, until the file permits
-// it. A name that the file has too is the file's.
+// Objects that the file of one node forbids are stored, listed and not served on this node until the file permits them,
+// also after a restart. For a name that is also in the file, the file has precedence.
 func TestReplication_WhatOneFileForbids(t *testing.T) {
 	t.Parallel()
 	s := site(t)

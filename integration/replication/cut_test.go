@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// sites is three nodes that replicate, each at a site of its own, and clients elsewhere.
+// sites contains three nodes that replicate, each at a separate site, and clients at another location.
 type sites struct {
 	*testbed.Site
 	net     *network.Network
@@ -53,7 +53,7 @@ func newSites(t *testing.T, n *network.Network) *sites {
 	return s
 }
 
-// says waits until a node answers a name well, as a client at its own site sees it.
+// says waits until a node returns the expected answers for a name to a client at the site of the node.
 func (s *sites) says(t *testing.T, i int, name, what string, good func(*dns.Msg) bool) {
 	t.Helper()
 	n := s.Nodes[i]
@@ -79,7 +79,7 @@ func hasTTL(ttl uint32) func(*dns.Msg) bool {
 	return func(m *dns.Msg) bool { return len(m.Answer) > 0 && m.Answer[0].Header().Ttl == ttl }
 }
 
-// setTTL changes a name, which must be acknowledged.
+// setTTL changes the TTL of a name. The change must be acknowledged.
 func setTTL(t *testing.T, n *harness.Node, name string, ttl int) {
 	t.Helper()
 	if _, err := n.Client.ChangeDomain(t.Context(), name, api.DomainChange{"ttl": ttl}); err != nil {
@@ -87,7 +87,7 @@ func setTTL(t *testing.T, n *harness.Node, name string, ttl int) {
 	}
 }
 
-// again kills a node with -9 and starts it, which answers before it can have asked others.
+// again kills a node with SIGKILL and restarts it. The node answers before it can have queried other nodes.
 func (s *sites) again(t *testing.T, i int) {
 	t.Helper()
 	testbed.Kill(t, s.Nodes[i])
@@ -98,10 +98,11 @@ func (s *sites) again(t *testing.T, i int) {
 	})
 }
 
-// A site is cut off from all others while operators decide on both sides, and nodes of both sides are killed after they
-// have acknowledged it. Each side answers by its own decisions meanwhile, and by both when the way is back: the later
-// one of two stands, the audit log of the other's node names it, and nothing that was deleted returns. The node that is
-// not killed fails no lookup.
+// A site is disconnected from all other sites while operators make decisions on both sides. Nodes of both sides are
+// killed after they acknowledged a decision. During the disconnection, each side answers by its own decisions. After
+// the reconnection, both sides answer by all decisions: the later of two conflicting decisions applies, the audit log
+// of the other node contains the replaced decision, and deleted objects stay deleted. The node that is not killed fails
+// no lookup.
 //
 // Fault 8.
 // Fault 14.
@@ -173,8 +174,8 @@ func TestReplication_SitesThatAreCutOffAndKilled(t *testing.T) {
 	})
 }
 
-// A peer whose disk is full keeps what it has, answers, and says that it cannot store what others decide; the others do
-// not wait for it. With room it has everything by itself.
+// A peer with a full disk keeps its objects, answers, and reports that it cannot store decisions of other nodes. The
+// other nodes do not wait for it. When the disk has space again, the peer receives all objects automatically.
 //
 // Fault 13.
 func TestReplication_APeerWhoseDiskIsFull(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// What is applied on one node reaches the others whole, with its owner, also one that was down.
+// A document that is applied on one node reaches the other nodes completely, with its owner, also a node that was down.
 func TestDocument_AppliedOnOneNodeReachesAll(t *testing.T) {
 	t.Parallel()
 	s := site(t)

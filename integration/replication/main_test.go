@@ -1,5 +1,5 @@
-// Package replication_test holds what operators decide on one of three nodes, and what the others answer, whatever
-// happens to one of them meanwhile.
+// Package replication_test tests the replication of operators' decisions between three nodes while one of the nodes
+// fails.
 package replication_test
 
 import (

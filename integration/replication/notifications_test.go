@@ -21,14 +21,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// receiver is a webhook, which verifies what it gets by the library of Standard Webhooks.
+// receiver is a webhook that verifies requests with the library of Standard Webhooks.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
 	messages []message
 }
 
-// message is the part of a notification that the tests look at.
+// message is the part of a notification that the tests compare.
 type message struct {
 	Type string
 	Data struct {
@@ -58,8 +58,8 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// told returns the nodes that have told a state of a backend, once for each message. The loss of a region includes its
-// backends.
+// told returns the nodes that sent a notification of a state of a backend, one entry per message. The loss of a region
+// includes the backends of the region.
 func (r *receiver) told(b *harness.Backend, state string) (nodes []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *receiver) awaits(t *testing.T, b *harness.Backend, state string) (node 
 	return node
 }
 
-// quiet waits until nodes have seen a state of a backend and nothing waits to be told.
+// quiet waits until nodes have detected a state of a backend and no notification is pending.
 func quiet(t *testing.T, b *harness.Backend, state string, nodes ...*harness.Node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -110,7 +110,7 @@ func quiet(t *testing.T, b *harness.Backend, state string, nodes ...*harness.Nod
 	}
 }
 
-// What both nodes see, one of them tells, once. With that node killed, the other tells.
+// If both nodes detect a state, only one of them sends a notification. If this node is killed, the other node sends it.
 func TestNotifications_OneNodeTellsAndAnotherWhenItIsKilled(t *testing.T) {
 	r := newReceiver(t)
 	s := testbed.NewSite(t, 2, 2)

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// A node that has lost its data_dir gets its agents back without a visit to them: its peers introduce the new
-// certificate. It is ready only when it serves the name that its peers serve.
+// A node that lost its data_dir accepts its agents again without changes on their machines: its peers send the new
+// certificate to the agents. The node is ready only when it serves the name that its peers serve.
 func TestReinstalled_PeersIntroduceTheNodeToItsAgents(t *testing.T) {
 	t.Parallel()
 	const bound = 30 * time.Second

@@ -27,7 +27,7 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
-// site returns three nodes that replicate, none of which is started.
+// site returns three nodes that replicate, none of which has started.
 func site(t *testing.T) *testbed.Site { return replicating(t, 0) }
 
 // replicating is site with backends, each of which has an agent.
@@ -46,7 +46,7 @@ func replicating(t *testing.T, backends int) *testbed.Site {
 	return s
 }
 
-// create makes a name with one server that serves by an override.
+// create creates a name with one server that serves because of an override.
 func create(t *testing.T, n *harness.Node, name, address string) {
 	t.Helper()
 	_, domainErr := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name})
@@ -75,7 +75,7 @@ func remove(t *testing.T, n *harness.Node, name, address string) {
 	}
 }
 
-// post makes a change that must succeed, and returns the reply.
+// post makes a change that must succeed, and returns the response.
 func post(t *testing.T, n *harness.Node, path, body string) string {
 	t.Helper()
 	r, err := http.Post("http://"+n.API.String()+path, "application/json", strings.NewReader(body))
@@ -112,14 +112,14 @@ func answers(t *testing.T, name string, addresses []string, nodes ...*harness.No
 	}
 }
 
-// alike waits until nodes hold the same.
+// alike waits until all nodes store the same objects.
 func alike(t *testing.T, nodes ...*harness.Node) {
 	t.Helper()
 	testbed.Alike(t, nodes...)
 }
 
-// What is decided on one node is answered by all; a node that was killed meanwhile has it when it is back, and brings
-// back nothing that was deleted. A node that lost its disk gets everything.
+// All nodes answer by a decision that one node received. A node that was killed during the decision has it after its
+// restart, and restores no deleted object. A node that lost its disk receives all objects.
 func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T) {
 	t.Parallel()
 	s := site(t)
@@ -141,13 +141,13 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 		return nil
 	})
 
-	// A reply names the nodes that have a change.
+	// The response contains the nodes that have stored the change.
 	body := post(t, a, "/api/v1/domains?wait_for_peers=30s", `{"name":"five.test.gslb.test"}`)
 	if !strings.Contains(body, fmt.Sprintf(`"replication":{"has":["%s","%s"],"lacks":[]}`, b.Name, c.Name)) {
 		t.Errorf("the reply to a change: %s", body)
 	}
 
-	// gslbctl tells one node, and says what the others have.
+	// gslbctl sends a change to one node and reports which other nodes have stored it.
 	argv := []string{testbed.Binaries(t).Control}
 	for _, n := range s.Nodes {
 		argv = append(argv, "--api", n.API.String())
@@ -157,7 +157,7 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 	testbed.Command(t, append(argv, "--all-nodes", "domains", "remove", "four.test.gslb.test", "-y")...).Want(t, 0,
 		"has the change")
 
-	// One is down while a name is made, one deleted, one given another server, and one drained.
+	// One node is down while a name is created, a name is deleted, a name gets another server, and a server is drained.
 	testbed.Kill(t, c)
 	remove(t, b, "one.test.gslb.test", "192.0.2.1")
 	create(t, a, "three.test.gslb.test", "192.0.2.3")
@@ -189,7 +189,7 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 	answers(t, "three.test.gslb.test", []string{"192.0.2.3"}, s.Nodes...)
 	alike(t, s.Nodes...)
 
-	// All of it is on the disks, of those too that were only told.
+	// All nodes have stored all objects on disk, including the nodes that received them only by replication.
 	for _, n := range s.Nodes {
 		testbed.Kill(t, n)
 	}
@@ -197,7 +197,7 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 	answers(t, "one.test.gslb.test", nil, s.Nodes...)
 	answers(t, "two.test.gslb.test", []string{"192.0.2.22"}, s.Nodes...)
 
-	// One is wiped.
+	// The data of one node is deleted.
 	testbed.Stop(t, c)
 	if err := os.RemoveAll(c.File.DataDir); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 	alike(t, s.Nodes...)
 }
 
-// A node with another secret changes nothing on others, and takes nothing.
+// A node with another secret changes nothing on other nodes, and accepts nothing from them.
 func TestReplication_AnotherSecretChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := site(t)

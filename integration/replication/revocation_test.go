@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// standing waits until nodes say of an agent that it is "pinned", "revoked" or "gone".
+// standing waits until nodes report the state "pinned", "revoked" or "gone" of an agent.
 func standing(t *testing.T, agent, want string, nodes ...*harness.Node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -33,8 +33,8 @@ func standing(t *testing.T, agent, want string, nodes ...*harness.Node) {
 	}
 }
 
-// An agent that is revoked on one node is refused on all, also on one that was down and on one that never saw it. An
-// unpin on another node ends that on all.
+// All nodes refuse an agent that is revoked on one node, including a node that was down and a node that never received
+// its messages. An unpin on another node ends the revocation on all nodes.
 func TestReplication_ARevocationReachesEveryNode(t *testing.T) {
 	t.Parallel()
 	s := replicating(t, 1)

@@ -22,7 +22,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// handoverConfig has one static backend that nothing checks, so that a new process answers at once.
+// handoverConfig returns a configuration with one static backend without checks, so that a new process answers
+// immediately.
 const handoverConfig = `mode: overwatch
 data_dir: %[1]s/data
 overwatch:
@@ -34,8 +35,8 @@ regions: [{name: eu, servers: [{address: 127.0.0.2, port: 80, service: app.gslb.
 domains: [{name: app.gslb.test, regions: [eu]}]
 `
 
-// A service manager that keeps the sockets open loses no query over a restart: those that come while nobody reads wait
-// in the socket. Two processes follow one another here under a steady load, over UDP and TCP.
+// If a service manager keeps the sockets open, a restart loses no query: queries wait in the socket until the new
+// process reads them. In this test, two processes run one after the other under a constant load over UDP and TCP.
 //
 // Fault 37.
 func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
@@ -60,7 +61,7 @@ func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 			overTCP.Add(1)
 		}
 	})
-	// Restarted twice, while the load goes on.
+	// The program restarts twice under the load.
 	for range 2 {
 		before := answered.Load()
 		testbed.Until(t, testbed.StartBound, "answers", func(context.Context) error {
@@ -94,7 +95,7 @@ func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 	t.Logf("%d queries over UDP and %d over TCP, all answered", sent.Load(), overTCP.Load())
 }
 
-// keptSockets returns a TCP listener and a UDP socket on one port, as a service manager would open them.
+// keptSockets returns a TCP listener and a UDP socket on one port, as a service manager opens them.
 func keptSockets(t *testing.T) (*net.TCPListener, *net.UDPConn) {
 	t.Helper()
 	for range 16 {
@@ -114,7 +115,7 @@ func keptSockets(t *testing.T) (*net.TCPListener, *net.UDPConn) {
 	return nil, nil
 }
 
-// startOnKept starts a node with the sockets passed to it by systemd's protocol.
+// startOnKept starts a node and passes the sockets to it by the protocol of systemd.
 func startOnKept(t *testing.T, config string, tcp *net.TCPListener, udp *net.UDPConn) *exec.Cmd {
 	t.Helper()
 	b := testbed.Binaries(t)
@@ -128,7 +129,7 @@ func startOnKept(t *testing.T, config string, tcp *net.TCPListener, udp *net.UDP
 		t.Fatal(err)
 	}
 	defer packets.Close()
-	// The shell's number is that of the program that takes its place.
+	// The shell replaces itself with the program, so both have the same process id.
 	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" --config "$1"`, b.Overwatch, config)
 	cmd.ExtraFiles = []*os.File{stream, packets}
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
@@ -140,7 +141,7 @@ func startOnKept(t *testing.T, config string, tcp *net.TCPListener, udp *net.UDP
 	return cmd
 }
 
-// roomFor gives a socket a receive buffer of a size, above net.core.rmem_max if the test may.
+// roomFor sets the receive buffer size of a socket, above net.core.rmem_max if the test has the permission.
 func roomFor(conn *net.UDPConn, size int) error {
 	_ = conn.SetReadBuffer(size)
 	raw, err := conn.SyscallConn()
@@ -155,7 +156,7 @@ func roomFor(conn *net.UDPConn, size int) error {
 	return errors.Join(err, refused)
 }
 
-// askedOnce asks once and waits as long as a restart takes.
+// askedOnce sends one query and waits for as long as a restart may take.
 func askedOnce(t *testing.T, at, network string) {
 	t.Helper()
 	client := &dns.Client{Net: network, Timeout: 30 * time.Second}
@@ -165,12 +166,12 @@ func askedOnce(t *testing.T, at, network string) {
 	}
 }
 
-// unanswered is the greatest number of queries of one client without an answer yet: more than come during a restart,
-// and fewer than would fill the kernel's buffers where the machine is too busy for the rate.
+// unanswered is the maximum number of unanswered queries of one client. More queries than during a restart are
+// permitted, and fewer than fill the kernel's buffers if the machine is too busy for the rate.
 const unanswered = 1000
 
-// askSteadily sends one query per interval until ctx ends, each with an id of its own, and counts the answers until all
-// are there or twenty seconds are over.
+// askSteadily sends one query per interval until ctx ends, each with a different id. It counts the answers until all
+// have arrived or 20 s have passed.
 func askSteadily(ctx context.Context, t *testing.T, at string, interval time.Duration, sent, answered *atomic.Int64) {
 	conn, err := net.Dial("udp4", at)
 	if err != nil {

@@ -18,10 +18,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// endBound is the promised time from the end of an agent's drain to the agent's end.
+// endBound is the maximum time from the end of an agent's drain to the end of the agent.
 const endBound = 5 * time.Second
 
-// An agent that is asked to stop leads traffic away first: its backend's share falls while it goes on answering.
+// An agent that stops first drains its backend: the share of the backend decreases while the backend continues to
+// answer.
 //
 // Fault 37.
 func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
@@ -47,8 +48,8 @@ func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// The hook of an application's service drains its backend before the application stops, and returns it after the start.
-// The drain survives a restart of the agent.
+// The hook of an application's service drains the backend of the application before the application stops, and ends the
+// drain after its start. The drain survives a restart of the agent.
 //
 // Fault 37.
 func TestLeave_TheHookOfAnApplicationDrainsItsBackend(t *testing.T) {
@@ -128,7 +129,7 @@ func stoppedOnPurpose(t *testing.T, n *harness.Node, agent string) {
 			t.Errorf("%s is heard from %q, port %d", a.ID, a.Address, a.Port)
 		}
 	}
-	// the other agent may be late on a busy machine; one that is missed stays missed
+	// The other agent may be late on a busy machine. A missing agent is reported until it returns.
 	testbed.Until(t, testbed.ToldBound, "one active agent and none that is missed", func(ctx context.Context) error {
 		stats, err := n.Client.Stats(ctx)
 		active, stale := testbed.Metric(t, n, "gslb_overwatch_agents_active"),
@@ -154,14 +155,14 @@ func TestGossipNodes_HaveAddressesAndRoundTrips(t *testing.T) {
 	})
 }
 
-// Every machine uses more than a ten-thousandth of its memory, so this agent warns from its start.
+// Every machine uses more than 0.01 % of its memory, so this agent warns from its start.
 func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)
 	warning := s.Agents[0]
 	warning.File.Agent.Predictive = map[string]any{
 		"enabled": true, "check_interval": "1s", "memory": map[string]any{"threshold": 0.01, "bleed_duration": "2s"},
-		// whatever else this machine does
+		// This threshold excludes warnings because of other load of the machine.
 		"cpu": map[string]any{"threshold": 100}, "error_rate": map[string]any{"threshold": 1000},
 	}
 	s.StartAll(t)
@@ -180,8 +181,8 @@ func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	})
 }
 
-// A backend of a service that the agent has not spoken for so far is proved and served after SIGHUP; one that is gone
-// from the file leaves the answers.
+// After SIGHUP, an agent proves a backend of a service that is new in its file, and nodes serve the backend. A backend
+// that was removed from the file leaves the answers.
 func TestAgentReload_BackendsComeAndGoWithTheFile(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]

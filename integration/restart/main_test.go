@@ -1,4 +1,4 @@
-// Package restart_test shows how programs stop and hand over without a lookup lost.
+// Package restart_test tests that programs stop and restart without a lost lookup.
 package restart_test
 
 import (

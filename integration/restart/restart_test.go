@@ -19,8 +19,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// An overwatch node that crashed answers within a second as before, and every agent finds it again by itself, with the
-// pin it had.
+// An overwatch node that crashed answers as before within one second after its restart. Every agent connects to it
+// again automatically, with the same pin.
 //
 // Fault 10.
 func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T) {
@@ -49,8 +49,8 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 	s.NoFailures(t, other, s.Began)
 }
 
-// Without its agent a backend is stale, and the node's own checks keep it in the answers: losing an agent changes no
-// answer by itself (I7). The agent comes back with the pin it had.
+// A backend whose agent stopped becomes stale, and the node's own checks keep the backend in the answers: the loss of
+// an agent alone changes no answer (I7). The agent returns with the same pin.
 //
 // Fault 1: An agent is killed with SIGKILL. Its backends become stale after `stale.threshold`, and the own checks of
 // the node decide. The agent returns within 3 s with the same pin.
@@ -78,7 +78,7 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 	}
 }
 
-// When the backend dies while its agent is gone, the node's own checks alone take it out.
+// If the backend fails while its agent is stopped, the node's own checks alone remove it from the answers.
 //
 // Fault 1.
 func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
@@ -93,8 +93,8 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// A frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes
-// nothing. GSLB_FULL has it frozen for a minute.
+// A frozen agent has the same effect as a crashed agent. When it continues, its late messages change nothing. With
+// GSLB_FULL, the agent is frozen for one minute.
 //
 // Fault 2: An agent is frozen and continues later. Its backends are stale and then healthy, without flapping.
 func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
@@ -117,7 +117,7 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// An agent that is asked to stop says goodbye: nobody has to wait for the stale threshold.
+// An agent that stops sends a leave message, so that nodes do not wait for the stale threshold.
 //
 // Fault 37.
 func TestAgentStop_SaysGoodbye(t *testing.T) {
@@ -131,10 +131,10 @@ func TestAgentStop_SaysGoodbye(t *testing.T) {
 	}
 }
 
-// exitBound is the promised time from SIGTERM to the end of a program (fault 37).
+// exitBound is the maximum time from SIGTERM to the end of a program (fault 37).
 const exitBound = 5 * time.Second
 
-// exits waits until a program that was asked to end has done so, in time and with exit code 0.
+// exits waits until a program has ended after its signal, in time and with exit code 0.
 func exits(t *testing.T, s *testbed.Site, u *harness.Unit) {
 	t.Helper()
 	asked := time.Now()
@@ -150,8 +150,8 @@ func exits(t *testing.T, s *testbed.Site, u *harness.Unit) {
 	})
 }
 
-// A node that is asked to end finishes what it was asked before, whoever else is connected and says nothing,
-// and ends in time.
+// A node that receives SIGTERM completes all pending requests and ends in time, even if other clients are connected and
+// send nothing.
 //
 // Fault 37: Programs receive SIGTERM. No query is lost, and the programs end in time.
 func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
@@ -174,8 +174,8 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 			"100-continue\r\n\r\n", n.API, len(body)); err != nil {
 		t.Fatal(err)
 	}
-	// Its header has been read when the node asks for the rest, and no sooner: one that is only on its way at the signal
-	// is cut.
+	// The node has read the header of this request when it asks for the body. The signal must follow, because the node
+	// closes connections whose requests have not arrived.
 	if err := client.SetReadDeadline(time.Now().Add(testbed.Patience)); err != nil {
 		t.Fatal(err)
 	}
@@ -216,8 +216,8 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	}
 }
 
-// An agent: it ends in time also where a node hangs, which then learns of it by the silence; those that hear
-// the goodbye act on it.
+// An agent also ends in time if a node hangs. This node detects the end of the agent by missing heartbeats. Nodes that
+// receive the leave message react to it immediately.
 //
 // Fault 37.
 func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// disturbed counts the backends that may be missing from the answers. At least two of four are left alone.
+// disturbed returns the number of backends that may be missing from the answers. At least two of four backends have no
+// fault.
 func (k *soak) disturbed() (count int) {
 	for _, l := range k.lives {
 		if l.dead || l.ordered {
@@ -24,7 +25,7 @@ func (k *soak) disturbed() (count int) {
 	return count
 }
 
-// fault makes one thing go wrong, or right again.
+// fault begins or ends one random fault.
 func (k *soak) fault(t *testing.T) {
 	i := k.random.IntN(len(k.Backends))
 	n := k.Nodes[k.random.IntN(len(k.Nodes))]
@@ -103,7 +104,8 @@ func (k *soak) fault(t *testing.T) {
 	}
 }
 
-// order puts a backend out of the answers or lifts that. A node that is just starting is asked until it answers.
+// order removes a backend from the answers by an override, or deletes the override. It retries until a starting node
+// responds.
 func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift bool) {
 	t.Helper()
 	k.Ready(t, n)
@@ -124,7 +126,7 @@ func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift boo
 		})
 }
 
-// heal makes everything well.
+// heal ends all faults.
 func (k *soak) heal(t *testing.T) {
 	if k.ways != nil {
 		k.ways.heal(t)
@@ -151,7 +153,7 @@ func (k *soak) heal(t *testing.T) {
 	k.Story.Event("everything is made well")
 }
 
-// settle waits until every node has everything well, and verifies signatures.
+// settle waits until every node reports no problem, and verifies signatures.
 func (k *soak) settle(t *testing.T) {
 	for _, n := range k.Nodes {
 		k.Ready(t, n)

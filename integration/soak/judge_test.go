@@ -14,7 +14,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// auditIsWhole has gslbctl verify a node's audit log, on its own machine.
+// auditIsWhole verifies the audit log of a node with gslbctl, on the machine of the node.
 func (k *soak) auditIsWhole(t *testing.T, n *harness.Node) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), testbed.Binaries(t).Control, "--api", n.API.String(), "audit", "verify")
@@ -25,7 +25,7 @@ func (k *soak) auditIsWhole(t *testing.T, n *harness.Node) {
 	}
 }
 
-// judge holds the invariants against what clients were answered since the last time.
+// judge checks the invariants for all answers that clients received since the last call.
 func (k *soak) judge(t *testing.T) {
 	for _, n := range k.Nodes {
 		up, running := k.up[n]
@@ -53,7 +53,7 @@ func (k *soak) judge(t *testing.T) {
 	k.verify(t)
 }
 
-// judgeAddress holds I2 and I3 against one address of one answer.
+// judgeAddress checks I2 and I3 for one address of one answer.
 func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, addr netip.Addr) {
 	for i, b := range k.Backends {
 		if b.At.Addr() != addr {
@@ -76,7 +76,7 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 	t.Errorf("I2: %s answered %s, which no backend has", n.Name, addr)
 }
 
-// verify asks every node that runs once for a name that exists and one that does not, and verifies all signatures (I4).
+// verify queries each running node for an existing and a missing name, and verifies all signatures (I4).
 func (k *soak) verify(t *testing.T) {
 	for i, n := range k.Nodes {
 		if now := time.Now(); now.Before(serves(k.up[n])) {

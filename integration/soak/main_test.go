@@ -1,4 +1,4 @@
-// Package soak_test holds the invariants against every answer while random faults happen.
+// Package soak_test checks the invariants of every answer during random faults.
 package soak_test
 
 import (

@@ -11,10 +11,10 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Random faults from a seed against two nodes and four backends on networks of their own, and
-// against the ways between them: sites are cut off, gossip is lost, a way becomes longer, and agents behind a NAT that
-// forgets them change their uplink. The invariants are those of TestSoak_InvariantsHoldUnderRandomFaults. -soak is
-// its duration.
+// Random faults by a seed affect two nodes and four backends on separate networks, and the links between them. Sites
+// are disconnected, gossip packets are lost, the delay of a link increases, and agents behind a NAT that loses its
+// state change their uplink. The invariants are those of TestSoak_InvariantsHoldUnderRandomFaults. The flag -soak sets
+// the duration.
 //
 // Fault 38: Random faults, repeatable by a seed. The invariants hold.
 func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
@@ -29,7 +29,7 @@ func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 	})
 }
 
-// soakWays are the ways between the sites of a soak.
+// soakWays contains the links between the sites of a soak test.
 type soakWays struct {
 	network *network.Network
 	// that may be cut off, each with the backend of the same place in the list; the first ones with that node
@@ -45,8 +45,9 @@ type soakWays struct {
 	second  bool      // the branch has its second uplink only
 }
 
-// startBetweenSites starts a site each for eu, us and ap, with a backend, the first two with a node, the last far away;
-// one more backend elsewhere; and a branch behind a NAT, with two uplinks, that has all agents but that of ap.
+// startBetweenSites starts sites for eu, us and ap, each with a backend. The sites eu and us have a node, and ap has a
+// high delay. Another site has one more backend. A branch behind a NAT with two uplinks has all agents except the agent
+// of ap.
 func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 	t.Helper()
 	regions := []string{"eu", "us", "ap", "sa"}
@@ -80,10 +81,10 @@ func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 	k.ways = w
 }
 
-// waySettled is the time after which a backend that returned, or a link that was mended, is as good as any other.
+// waySettled is the time after which a returned backend or a repaired link has no effect of its fault any more.
 const waySettled = 10 * time.Second
 
-// reaches reports whether a node has reached a backend for a while, if a site is cut off or was just now.
+// reaches reports whether a node has reached a backend for some time, if a site is or recently was disconnected.
 func (w *soakWays) reaches(node, backend, cut int, isCut bool) bool {
 	if !isCut && time.Since(w.changed) > waySettled {
 		return true
@@ -91,7 +92,7 @@ func (w *soakWays) reaches(node, backend, cut int, isCut bool) bool {
 	return (node == cut) == (backend == cut)
 }
 
-// suffices reports whether each node has a backend that is well, beside one.
+// suffices reports whether each node has a healthy backend other than the given one.
 func (w *soakWays) suffices(k *soak, beside, cut int, isCut bool) bool {
 	for node := range k.Nodes {
 		if !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
@@ -104,12 +105,12 @@ func (w *soakWays) suffices(k *soak, beside, cut int, isCut bool) bool {
 	return true
 }
 
-// spared reports whether each node has another backend that is well.
+// spared reports whether each node has another healthy backend.
 func (w *soakWays) spared(k *soak, backend int) bool {
 	return w.suffices(k, backend, w.cut, w.isCut)
 }
 
-// fault makes something go wrong between sites, or right again.
+// fault begins or ends a random fault between sites.
 func (w *soakWays) fault(t *testing.T, k *soak) string {
 	site, percent, delay := k.random.IntN(len(w.sites)), 20*k.random.IntN(4),
 		time.Duration(5+k.random.IntN(20))*time.Millisecond
@@ -150,7 +151,7 @@ func (w *soakWays) rules(t *testing.T) {
 	}
 }
 
-// uplink gives the branch its first uplink back, or takes it.
+// uplink connects or disconnects the first uplink of the branch.
 func (w *soakWays) uplink(t *testing.T, up bool) {
 	t.Helper()
 	if err := w.branch.Uplink(up); err != nil {
@@ -159,7 +160,7 @@ func (w *soakWays) uplink(t *testing.T, up bool) {
 	w.second = !up
 }
 
-// heal makes all ways well.
+// heal repairs all links.
 func (w *soakWays) heal(t *testing.T) {
 	t.Helper()
 	if w.isCut {

@@ -16,9 +16,9 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Random faults from a seed against two nodes, four agents and four backends, with the
-// invariants held against every answer that a client gets meanwhile. -soak is its duration (30s), with another seed
-// each time; -seed gives the seed.
+// Random faults by a seed affect two nodes, four agents and four backends, and the test checks the invariants for every
+// answer of a client. The flag -soak sets the duration (default 30s), with a new seed for each run. The flag -seed sets
+// the seed.
 //
 // Fault 38.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
@@ -33,7 +33,7 @@ var (
 	soakSeed   = flag.Uint64("seed", 0, "seed of the faults; 0: 1, or a random seed with -soak")
 )
 
-// soakOf returns the length of a soak, as given or as -soak says, and the source that its faults are drawn from.
+// soakOf returns the duration of a soak test, from the argument or the flag -soak, and the random source of its faults.
 func soakOf(t *testing.T, length time.Duration) (time.Duration, *rand.Rand) {
 	t.Helper()
 	seed := uint64(1)
@@ -45,7 +45,7 @@ func soakOf(t *testing.T, length time.Duration) (time.Duration, *rand.Rand) {
 	return length, rand.New(rand.NewPCG(seed, 0))
 }
 
-// run makes faults for so long on a site that was started, and judges.
+// run makes faults for the duration on a started site, and checks the answers.
 func (k *soak) run(t *testing.T, length time.Duration) {
 	t.Helper()
 	k.up, k.judged = map[*harness.Node]time.Time{}, map[*harness.Node]time.Time{}
@@ -82,8 +82,8 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 		strings.Join(k.done, " "))
 }
 
-// soakBackBound is the time limit for a node to answer after its start. On a machine at rest it takes
-// testbed.DNSBackBound at most, which row 10 holds; a soak is long, and its machine may be busy.
+// soakBackBound is the time limit for a node to answer after its start. On an idle machine, the limit is
+// testbed.DNSBackBound, which row 10 tests. A soak test is long, and its machine may be busy.
 const soakBackBound = 5 * time.Second
 
 // soak is a site under random faults.
@@ -95,14 +95,14 @@ type soak struct {
 	judged map[*harness.Node]time.Time // up to when its answers are judged
 	keys   [][]*dns.DNSKEY             // by node
 	ways   *soakWays                   // nil: all are on one machine
-	// weights is the size of each program at the beginning.
+	// weights contains the initial memory size of each program.
 	weights map[string]size
 
 	faults, answers, verified int
 	done                      []string
 }
 
-// life is the state of a backend and of its agent, as the faults have made it.
+// life is the state of a backend and its agent after the faults so far.
 type life struct {
 	dead    bool
 	since   time.Time // of that
@@ -110,10 +110,10 @@ type life struct {
 	ordered bool      // an operator's order keeps it out
 }
 
-// soakPatience is the time by which a busy machine may be late: other tests judge what is promised in seconds.
+// soakPatience is the tolerance for a busy machine. Other tests check the limits that are promised in seconds.
 const soakPatience = 10 * time.Second
 
-// serves returns the time from which a node that was started at a time must answer every query.
+// serves returns the time from which a node must answer every query, for a start time.
 func serves(started time.Time) time.Time {
 	if started.IsZero() {
 		return started
@@ -121,7 +121,7 @@ func serves(started time.Time) time.Time {
 	return started.Add(soakBackBound + soakPatience)
 }
 
-// bound returns the time until a dead backend is out of every answer, whatever else happens to its agent.
+// bound returns the maximum time until a dead backend has left every answer, for any state of its agent.
 func (k *soak) bound() time.Duration {
 	if k.ways != nil { // a node that misses several regions at once believes what it last heard until that is stale
 		return k.Timing.StaleThreshold + k.Timing.OwnDetection() + time.Second
@@ -143,7 +143,7 @@ func (k *soak) watchOf(n *harness.Node) *harness.Watch {
 // size is the memory of a process, in MiB, and the number of its open files.
 type size struct{ memory, files int }
 
-// weigh measures every process, and compares with what it had (I8).
+// weigh measures every process and compares the result with the initial size (I8).
 func (k *soak) weigh(t *testing.T, before map[string]size) {
 	k.weights = map[string]size{}
 	measure := func(name string, pid int) {

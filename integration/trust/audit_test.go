@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Who has the gossip key alone and tries sixty names with a wrong token does not keep the refusal of somebody else
-// out of the audit log.
+// An attacker with only the gossip key who tries sixty names with a wrong token does not prevent the audit entry of
+// another agent's refusal.
 func TestAudit_AFloodOfRefusalsHidesNoOther(t *testing.T) {
 	s := newStand(t)
 	s.start(t)

@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// An agent with the token of a service cannot take out of the answers a server that the node's file declares and
-// that names no agent, while the node's own check succeeds. What it says is shown.
+// An agent with the token of a service cannot remove a server from the answers while the node's own check succeeds, if
+// the node's file declares the server without an agent. The node shows the agent's report.
 //
 // Fault 5.
 func TestClaim_AgainstAServerOfTheFileDecidesNothing(t *testing.T) {

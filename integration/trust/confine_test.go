@@ -14,8 +14,8 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// confine gives a program a limit of memory, from its start on, where the kernel lets this process do so (cgroups of
-// version 1, as root); elsewhere its peak is all that is looked at. It says which.
+// confine limits the memory of a program from its start if the kernel permits this to the process (cgroups version 1,
+// as root). Otherwise the tests only check the program's peak memory. confine logs which of both applies.
 func confine(t *testing.T, u *harness.Unit, octets int) {
 	t.Helper()
 	const root = "/sys/fs/cgroup/memory"

@@ -12,9 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// What an agent may have a node ask of an address that it may name tells nothing of the answer's content: the
-// verdict is the same whether a pattern or a text is in it or not. A check with headers of the agent's choice
-// becomes a mere connection.
+// A check that an agent requests for an address does not reveal the content of the answer: the result is the same
+// whether or not the content contains a pattern or text. A check with headers from the agent only connects.
 func TestProbe_TheVerdictDoesNotDependOnContent(t *testing.T) {
 	s := newStand(t)
 	s.allow(netip.MustParsePrefix("127.0.0.0/8"))

@@ -16,14 +16,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// guarded is a site with an agent that is not to be believed.
+// guarded is a site with an untrusted agent.
 type guarded struct {
 	*testbed.Site
 	intruder *harness.Agent
 	target   *harness.Backend // that the intruder would bring into the answers
 }
 
-// newGuarded prepares a site with one proper agent and an intruder, which the test has yet to spoil.
+// newGuarded prepares a site with one valid agent and an intruder. The test then makes the intruder's configuration
+// invalid.
 func newGuarded(t *testing.T) *guarded {
 	t.Helper()
 	s := testbed.NewSite(t, 1, 2)
@@ -32,8 +33,8 @@ func newGuarded(t *testing.T) *guarded {
 	return g
 }
 
-// refuse starts the intruder and checks that it says why it is not believed, in a line with all the words, that it
-// goes on trying, and that no client noticed anything.
+// refuse starts the intruder and checks that the intruder logs the reason of the refusal in a line with all the words,
+// that it retries, and that the answers to clients do not change.
 func (g *guarded) refuse(t *testing.T, words ...string) {
 	t.Helper()
 	n := g.Nodes[0]
@@ -62,7 +63,8 @@ func (g *guarded) refuse(t *testing.T, words ...string) {
 	g.NoFailures(t, n, g.Began)
 }
 
-// audited checks that the audit log has a refused claim of the intruder, with this code, and is whole.
+// audited checks that the audit log contains a refused report of the intruder with this code, and that the log
+// verifies.
 func (g *guarded) audited(t *testing.T, code string) {
 	t.Helper()
 	n := g.Nodes[0]
@@ -104,7 +106,7 @@ func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
 	g.audited(t, "wrong_token")
 }
 
-// An agent of one service, with that service's own token, has no say in another (I5).
+// An agent with the token of one service has no effect on another service (I5).
 //
 // Fault 5.
 func TestTrust_AnotherServicesTokenGivesNoSay(t *testing.T) {
@@ -115,7 +117,7 @@ func TestTrust_AnotherServicesTokenGivesNoSay(t *testing.T) {
 	g.audited(t, "wrong_token")
 }
 
-// A service that the nodes have no token for is refused by name.
+// The refusal of a service without a token on the nodes contains the name of the service.
 //
 // Fault 5.
 func TestTrust_UnknownServiceIsRefusedAndNamed(t *testing.T) {
@@ -128,7 +130,7 @@ func TestTrust_UnknownServiceIsRefusedAndNamed(t *testing.T) {
 	g.audited(t, "unknown_service")
 }
 
-// A second agent cannot take over the backends of one that is alive, even with the right token.
+// A second agent cannot take over the backends of a running agent, even with the correct token.
 //
 // Fault 5.
 func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
@@ -143,7 +145,7 @@ func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 	}
 }
 
-// A new certificate under a known agent id is refused until an operator deletes the pin, and then it is pinned.
+// Nodes refuse a new certificate of a known agent id until an operator deletes the pin, and then pin it.
 //
 // Fault 22: The certificate of an agent expired, or was revoked, unpinned or renewed. The documented procedures let
 // the agent return.
@@ -176,7 +178,8 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Revoking takes an agent's backends out of the answers at once, and a restart of either side changes nothing.
+// A revocation removes the backends of an agent from the answers immediately. A restart of the node or agent changes
+// nothing.
 //
 // Fault 22.
 func TestTrust_RevokedAgentLeavesAtOnceAndStaysOut(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// After an agent was revoked and its services locked, its token pins nobody, under whatever name, also after a
-// restart; agents that are pinned go on, and a changed token opens the service again.
+// After an agent was revoked and its services were locked, no agent can enrol with the token under any name, also after
+// a restart. Pinned agents continue, and a changed token unlocks the service.
 func TestRevoke_ALockedServiceTakesNobodyUntilItsTokenChanges(t *testing.T) {
 	s := newStand(t)
 	s.start(t)

@@ -1,5 +1,5 @@
-// Package trust_test holds what an agent may make a node do against agents that mean ill: real identities, the
-// octets of gslb-agent, real nodes.
+// Package trust_test tests the limits of an agent's influence on a node, with malicious agents: real identities, the
+// octets of gslb-agent, and real nodes.
 package trust_test
 
 import (
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testbed.Main(m))
 }
 
-// has reports whether a text has all the words, whatever their case.
+// has reports whether a text contains all the words, without regard to case.
 func has(text string, words ...string) bool {
 	for _, w := range words {
 		if !strings.Contains(strings.ToLower(text), strings.ToLower(w)) {

@@ -16,12 +16,13 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// bomb returns a pattern of 225 000 instructions; each i has one of its own, so that none is compiled for another.
+// bomb returns a pattern of 225 000 instructions. The pattern of each i differs, so that a node cannot reuse a compiled
+// pattern.
 func bomb(i int) string {
 	return fmt.Sprintf("(?:%03d%s){1000}b", i, strings.Repeat("a", 222))
 }
 
-// bombs returns as many backends as an agent may have, each with a pattern that takes a node's memory.
+// bombs returns the maximum number of backends of an agent, each with a pattern that needs much memory of a node.
 func bombs() []wire.Backend {
 	all := make([]wire.Backend, wire.MaxBackends)
 	for i := range all {
@@ -31,8 +32,8 @@ func bombs() []wire.Backend {
 	return all
 }
 
-// An agent with 64 backends, each with a check whose pattern has 225 000 instructions, costs a node no memory,
-// neither while it reports nor after a restart, with what the store holds of it.
+// An agent with 64 backends, each with a check whose pattern has 225 000 instructions, costs a node no memory, neither
+// while it reports nor after a restart with the stored backends.
 func TestPattern_TakesNoMemory(t *testing.T) {
 	s := newStand(t)
 	s.start(t)
@@ -51,15 +52,15 @@ func TestPattern_TakesNoMemory(t *testing.T) {
 	s.good(t, begin)
 }
 
-// staysSound lets the node make some checks of each backend and looks at its memory then.
+// staysSound lets the node make some checks of each backend, and then checks its memory.
 func (s *stand) staysSound(t *testing.T, what string) {
 	t.Helper()
 	s.checked(t, 6)
 	sound(t, s.node.Unit, what)
 }
 
-// A pattern that takes minutes over an answer of 1 MiB takes none of a node's processors, least of all when the
-// agent that asked for it has left.
+// A pattern that needs minutes for an answer of 1 MiB uses no processor time of a node, especially after the agent has
+// left.
 func TestPattern_TakesNoProcessor(t *testing.T) {
 	s := newStand(t)
 	s.start(t)
@@ -91,7 +92,7 @@ func TestPattern_TakesNoProcessor(t *testing.T) {
 	s.good(t, begin)
 }
 
-// serve answers at an address until the test ends.
+// serve runs an HTTP server at an address until the test ends.
 func serve(t *testing.T, addr netip.Addr, h http.HandlerFunc) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", netip.AddrPortFrom(addr, 0).String())

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// crowd enrols new agents of a service, all at once, and returns how many were taken and how many were told of a
-// limit.
+// crowd enrols new agents of a service at the same time, and returns the number of accepted agents and the number of
+// agents that were refused because of a limit.
 func (s *stand) crowd(t *testing.T, service string, count int, source func(int) netip.Addr) (taken, limited int64) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -45,9 +45,9 @@ func (s *stand) crowd(t *testing.T, service string, count int, source func(int) 
 	return yes.Load(), no.Load()
 }
 
-// What one service token yields in pins is bounded, by the rate of one source and in all; the agents of another
-// service enrol as ever meanwhile; log and memory stay small; an operator removes what has never reported with one
-// command.
+// The number of pins by one service token is limited by the rate of one source and by a total. Agents of other services
+// can still enrol, and log and memory stay small. One command of an operator removes all agents that have never
+// reported.
 func TestPins_AFloodOfEnrolmentsIsBounded(t *testing.T) {
 	const few, many, most, burst, rate = 400, 1200, 1024, 100, 10
 	s := newStand(t)

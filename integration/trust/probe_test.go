@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// canary stands for something that a node can reach and its agents cannot: an API of its own, the metadata of a
-// cloud. It has a secret, and keeps the requests that come.
+// canary is a server that a node can reach and its agents cannot, such as a local API or the metadata service of a
+// cloud. It has a secret, and records the requests.
 type canary struct {
 	at   netip.AddrPort
 	mu   sync.Mutex
@@ -43,14 +43,13 @@ func (c *canary) requests() []*http.Request {
 	return slices.Clone(c.seen)
 }
 
-// everywhere lets a node's gossip listen on all addresses, as it does where agents are elsewhere: only then is
-// loopback the node's own affair.
+// everywhere makes the gossip of a node listen on all addresses, as for remote agents. Loopback addresses are local to
+// the node only in this case.
 func (s *stand) everywhere() {
 	s.node.File.Overwatch.Gossip.BindAddress = fmt.Sprintf("0.0.0.0:%d", s.node.Gossip.Port())
 }
 
-// What a node reaches at its own loopback addresses it asks nothing for an agent, unless the operator's
-// allowed_cidrs name them.
+// A node makes no check for an agent at its own loopback addresses, unless the operator's allowed_cidrs contain them.
 func TestProbe_NothingOnLoopbackIsAskedForAnAgent(t *testing.T) {
 	s := newStand(t)
 	s.everywhere()
@@ -82,7 +81,7 @@ func TestProbe_NothingOnLoopbackIsAskedForAnAgent(t *testing.T) {
 	s.good(t, begin)
 }
 
-// The node's own listeners are nobody's backend, even where allowed_cidrs have their address.
+// The listeners of the node itself cannot be backends, even if allowed_cidrs contain their address.
 func TestProbe_TheNodesOwnListenersAreNoBackends(t *testing.T) {
 	s := newStand(t)
 	s.allow(netip.MustParsePrefix("127.0.0.0/8"))
@@ -109,7 +108,7 @@ func (s *stand) allow(networks ...netip.Prefix) {
 	s.node.File.Overwatch.AgentPolicies = map[string]harness.AgentPolicy{evilName: {AllowedCIDRs: networks}}
 }
 
-// An interval and a timeout of a millisecond are not what a node keeps to.
+// A node does not use an interval and a timeout of one millisecond from an agent.
 func TestProbe_IntervalsAreTheNodes(t *testing.T) {
 	s := newStand(t)
 	s.allow(netip.MustParsePrefix("127.0.0.0/8"))

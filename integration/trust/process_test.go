@@ -10,7 +10,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// peak returns the most memory that a program has had at once since its start, in octets.
+// peak returns the peak memory of a program since its start, in octets.
 func peak(t *testing.T, u *harness.Unit) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", u.PID()))
@@ -30,7 +30,7 @@ func peak(t *testing.T, u *harness.Unit) int64 {
 	return 0
 }
 
-// sound checks that a program lives and never had more memory than an attack may cost it.
+// sound checks that a program runs and never used more memory than an attack may cause.
 func sound(t *testing.T, u *harness.Unit, what string) {
 	t.Helper()
 	if !u.Running() {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Whoever records what an agent sends, and sends it again, keeps no backend alive: neither in the same process of the
-// node nor in a later one.
+// An attacker who records and repeats messages of an agent keeps no backend alive, neither in the same process of the
+// node nor in a later process.
 //
 // Fault 21: Recorded messages are replayed to the same or a later process. All are rejected and counted.
 func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {

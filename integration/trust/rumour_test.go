@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// rumour returns memberlist's message that a node is suspected or dead, from a holder of the gossip key.
+// rumour returns a memberlist message from a holder of the gossip key that reports a node as suspected or dead.
 func rumour(kind frame.Kind, node, from string, incarnation uint32) []byte {
 	m := append([]byte{byte(kind), 0x83}, "\xabIncarnation\xce"...)
 	m = binary.BigEndian.AppendUint32(m, incarnation)
@@ -22,12 +22,12 @@ func rumour(kind frame.Kind, node, from string, incarnation uint32) []byte {
 	return append(append(append(m, "\xa4From"...), 0xa0|byte(len(from))), from...)
 }
 
-// rumourBound is the promised time until a living node that was called dead is shown as alive again. memberlist gives a
-// suspect about as long to deny in a cluster this small.
+// rumourBound is the maximum time until a running node that was reported dead is shown as alive again. In a small
+// cluster, memberlist waits about as long for a denial.
 const rumourBound = 5 * time.Second
 
-// A holder of the gossip key who says with the highest incarnation that a node is suspected, or dead, leaves no
-// living node shown as dead.
+// A holder of the gossip key who reports a running node as suspected or dead with the highest incarnation cannot make
+// other nodes show it as dead.
 func TestRumour_LeavesNoLivingNodeDead(t *testing.T) {
 	s := newStand(t)
 	second := s.addNode(t, "ow-2")

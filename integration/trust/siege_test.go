@@ -35,7 +35,7 @@ const (
 	siegeLateness = 3 * time.Second // of an honest agent's last report: beats are a second apart, stale is after three
 )
 
-// siege is a node of 64 services, each with an honest agent and one that does its worst.
+// siege is a node with 64 services, each with an honest and a hostile agent.
 type siege struct {
 	*stand
 	over   time.Duration
@@ -46,8 +46,8 @@ type siege struct {
 
 func siegeService(i int) string { return fmt.Sprintf("s%02d.test.gslb.test", i) }
 
-// A node with 512 MiB of memory and 64 services, each with an agent that does its worst, answers all that it is
-// asked, hears its honest agents in time, is back at once after a kill, and shows who did it.
+// A node has 512 MiB of memory and 64 services, each with a hostile agent. It answers all queries, processes reports of
+// honest agents in time, answers immediately after a kill and restart, and shows which agents are hostile.
 func TestSiege_ANodeServesUnderTheWorstOfItsAgents(t *testing.T) {
 	s := newSiege(t)
 	confine(t, s.node.Unit, siegeMemory)
@@ -93,7 +93,7 @@ func newSiege(t *testing.T) *siege {
 	return s
 }
 
-// beats lets an honest agent report once a second until ctx ends. An agent that is not known registers again.
+// beats makes an honest agent report once per second until ctx ends. An unknown agent registers again.
 func (s *siege) beats(ctx context.Context, a *agent.Agent, i int) {
 	for tick := time.NewTicker(honestBeat); ctx.Err() == nil; {
 		_ = a.Ping()
@@ -121,7 +121,7 @@ func (s *siege) holdsBackend(t *testing.T, i int) error {
 	return fmt.Errorf("%s is not served", s.own[i])
 }
 
-// attack starts the hostile agents, in an order that a seed draws.
+// attack starts the hostile agents in a random order by the seed.
 func (s *siege) attack(t *testing.T) (end func()) {
 	t.Helper()
 	order := &worstOrder{
@@ -147,7 +147,7 @@ type judgement struct {
 	looks   int
 }
 
-// judge looks each second at the answers and at when each honest agent was last heard, by the node's own clock.
+// judge checks each second the answers and the time of the last report of each honest agent, by the node's clock.
 func (s *siege) judge(t *testing.T, over time.Duration) *judgement {
 	t.Helper()
 	j := &judgement{began: time.Now()}
@@ -167,7 +167,8 @@ func (s *siege) judge(t *testing.T, over time.Duration) *judgement {
 	return j
 }
 
-// hearsAnew waits until the node has heard each honest agent once more, has checked its own server, and answers.
+// hearsAnew waits until the node has received a new report of each honest agent, has checked its own server, and
+// answers.
 func (s *siege) hearsAnew(t *testing.T) {
 	t.Helper()
 	var from time.Time // of the node's clock
@@ -211,7 +212,7 @@ func (j *judgement) look(t *testing.T, s *siege) {
 	}
 }
 
-// p99 returns the time within which 99 of 100 answers came.
+// p99 returns the 99th percentile of the answer times.
 func (j *judgement) p99() time.Duration {
 	if len(j.took) == 0 {
 		return 0
@@ -220,8 +221,8 @@ func (j *judgement) p99() time.Duration {
 	return j.took[len(j.took)*99/100]
 }
 
-// verdict holds what was seen against the promises, those in seconds where the siege is long. A p99 may be beyond that
-// of machines at rest as far as it was before the attack.
+// verdict compares the measurements with the promised limits. The limits in seconds apply to a long siege. The 99th
+// percentile may exceed the limit of an idle machine by as much as before the attack.
 func (j *judgement) verdict(t *testing.T, s *siege, calm time.Duration) {
 	t.Helper()
 	if len(j.took) == 0 {
@@ -250,7 +251,7 @@ func (j *judgement) verdict(t *testing.T, s *siege, calm time.Duration) {
 	}
 }
 
-// shown checks that the node names who did it: each hostile agent, in what it counts and says by agent.
+// shown checks that the node shows each hostile agent in its metrics and log by agent.
 func (s *siege) shown(t *testing.T) {
 	t.Helper()
 	list, err := s.node.Client.Agents(t.Context())
@@ -282,13 +283,14 @@ func (s *siege) shown(t *testing.T) {
 	t.Logf("the log has %d KiB and names %d hostile agents", len(text)>>10, named)
 }
 
-// restarts kills the node and looks how long nobody answers.
+// restarts kills the node and measures how long no query is answered.
 func (s *siege) restarts(t *testing.T) {
 	t.Helper()
 	testbed.Kill(t, s.node)
 	began := time.Now()
 	testbed.Start(t, s.node)
-	// Not by the watch: what it asked while the process died was lost, and it waits a second for that.
+	// The measurement does not use the watch, because the watch waits one second for each query that was lost with the
+	// process.
 	var first time.Time
 	client := &dns.Client{Timeout: siegeRestart / 20}
 	question := new(dns.Msg).SetQuestion(dns.Fqdn(goodName), dns.TypeA)

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// The services of a stand, each with a token of its own.
+// These are the services of a stand, each with a separate token.
 const (
 	goodName = "good.test.gslb.test" // its server stands in the node's file and is well
 	evilName = "evil.test.gslb.test" // whose token the attacker has
@@ -31,11 +31,11 @@ const (
 	soundSize  = 256 << 20 // octets that no attack may make a node exceed
 )
 
-// patient is the number of failed checks after which the node takes out its own server: half a minute's. A machine that
-// stands still makes some fail. A test that needs checks to succeed waits for that.
+// patient is the number of failed checks after which the node removes its own server: the checks of 30 s. Checks may
+// fail on a stalled machine. A test that needs successful checks waits for them.
 const patient = 60
 
-// stand is a node that serves a good name, and an attacker who holds the gossip key and the token of another service.
+// stand is a node that serves a good name, and an attacker with the gossip key and the token of another service.
 type stand struct {
 	*harness.Cluster
 	node   *harness.Node
@@ -45,8 +45,8 @@ type stand struct {
 	made   int
 }
 
-// newStand prepares a stand, with more services if wanted, and starts nothing. It ends with the test, which tells
-// its story if it failed.
+// newStand prepares a stand, with more services if wanted, and starts nothing. The stand ends with the test. If the
+// test failed, the stand logs its history.
 func newStand(t *testing.T, more ...string) *stand {
 	t.Helper()
 	var domains []harness.Domain
@@ -94,7 +94,7 @@ func (s *stand) addNode(t *testing.T, name string) *harness.Node {
 	return n
 }
 
-// start starts the node and its server, and watches the good name from then on until the test ends.
+// start starts the node and its server, and queries the good name until the test ends.
 func (s *stand) start(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(s.server.Start(), s.node.Start()); err != nil {
@@ -111,7 +111,7 @@ func (s *stand) start(t *testing.T) {
 	t.Cleanup(func() { <-done })
 }
 
-// serves waits until the node is ready and has found its own server well.
+// serves waits until the node is ready and its own server is healthy.
 func (s *stand) serves(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Hang)
@@ -127,8 +127,8 @@ func (s *stand) serves(t *testing.T) {
 	})
 }
 
-// checked waits until the node has made so many more checks of its own server that succeeded: time for what is to come
-// about, or is not to, and proof that the node checks as it should.
+// checked waits until the node has made the given number of successful checks of its own server. This leaves time for
+// an expected or unexpected effect, and proves that the node makes its checks.
 func (s *stand) checked(t *testing.T, times int) {
 	t.Helper()
 	var last time.Time
@@ -146,14 +146,14 @@ func (s *stand) checked(t *testing.T, times int) {
 	}
 }
 
-// agent makes an agent with an address and an identity of its own that holds the tokens of some services.
+// agent creates an agent with its own address and identity, and the tokens of some services.
 func (s *stand) agent(t *testing.T, name string, services ...string) *agent.Agent {
 	t.Helper()
 	s.made++
 	return s.agentAt(t, name, netip.AddrFrom4([4]byte{127, 81, byte(s.made >> 8), byte(s.made)}), services...)
 }
 
-// agentAt is agent for one that speaks from an address.
+// agentAt creates an agent that sends from an address.
 func (s *stand) agentAt(t *testing.T, name string, source netip.Addr, services ...string) *agent.Agent {
 	t.Helper()
 	tokens := map[string]string{}
@@ -179,13 +179,13 @@ func (s *stand) pinned(t *testing.T, name string, services ...string) *agent.Age
 	return a
 }
 
-// until polls a condition and fails the test with its last error if it does not come about.
+// until polls a condition. If the condition does not occur in time, the test fails with the last error.
 func until(t *testing.T, what string, cond func(context.Context) error) {
 	t.Helper()
 	testbed.Until(t, pollBound, what, cond)
 }
 
-// backend waits until the node's view of a backend is as wanted, and returns the view.
+// backend waits until the state of a backend on the node is as wanted, and returns it.
 func (s *stand) backend(t *testing.T, at netip.AddrPort, want func(api.Backend) error) (view api.Backend) {
 	t.Helper()
 	until(t, "the node's view of "+at.String(), func(ctx context.Context) error {
@@ -203,7 +203,7 @@ func (s *stand) backend(t *testing.T, at netip.AddrPort, want func(api.Backend) 
 	return view
 }
 
-// unknown checks that the node has no backend at an address.
+// unknown checks that the node knows no backend at an address.
 func (s *stand) unknown(t *testing.T, at netip.AddrPort) {
 	t.Helper()
 	list, err := s.node.Client.Backends(t.Context(), api.BackendFilter{})
@@ -217,7 +217,8 @@ func (s *stand) unknown(t *testing.T, at netip.AddrPort) {
 	}
 }
 
-// good checks that every lookup of the good name since was answered with its server, and that the node still answers.
+// good checks that every lookup of the good name since the start was answered with its server, and that the node still
+// answers.
 func (s *stand) good(t *testing.T, since time.Time) {
 	t.Helper()
 	testbed.AnswersStill(t, s.watch, s.node, goodName)
@@ -238,7 +239,7 @@ func (s *stand) good(t *testing.T, since time.Time) {
 	}
 }
 
-// report returns a backend of a service, claimed healthy, that is checked by http on /.
+// report returns a backend of a service that is reported healthy, with an http check of the path /.
 func report(service string, at netip.AddrPort) wire.Backend {
 	return wire.Backend{
 		Service: service, Address: at.Addr(), Port: at.Port(), Weight: 100, Claim: wire.ClaimHealthy,
@@ -248,7 +249,7 @@ func report(service string, at netip.AddrPort) wire.Backend {
 	}
 }
 
-// reports sends heartbeats until the node has answered one, by taking it, or a part of it, or by refusing it.
+// reports sends heartbeats until the node has accepted one, completely or partly, or refused one.
 func (s *stand) reports(t *testing.T, a *agent.Agent, backends []wire.Backend) {
 	t.Helper()
 	until(t, "a heartbeat of "+a.Name+" to be answered", func(context.Context) error {
@@ -276,13 +277,13 @@ func isRefused(t *testing.T, a *agent.Agent) {
 	})
 }
 
-// refused reports whether an error is a node's refusal, of whatever code.
+// refused reports whether an error is a refusal of a node, with any code.
 func refused(err error) bool {
 	var r *agent.Refusal
 	return errors.As(err, &r)
 }
 
-// control runs gslbctl against the node and returns what it printed.
+// control runs gslbctl against the node and returns its output.
 func (s *stand) control(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append([]string{"--api", s.node.API.String()}, args...)

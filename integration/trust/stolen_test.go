@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Whoever has the gossip key, and no service token, is heard and changes nothing: neither by enrolling, nor by claims
-// about backends of his own or of others.
+// A node receives the messages of an attacker who has the gossip key and no service token, and changes nothing: neither
+// by enrolments, nor by reports about the attacker's or other backends.
 //
 // Fault 5.
 func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 	"gslb.internal/integration/harness/agent"
 )
 
-// worstPart is the environment variable by which the program of these tests, started once more, is the hostile
-// agents and runs no test: elsewhere they would have processors of their own, so here they are the last to get one.
+// worstPart is the environment variable that makes the test program run the hostile agents instead of tests. In
+// production, hostile agents have separate processors. This process therefore has the lowest priority.
 const worstPart = "INTEGRATION_WORST"
 
-// worstOrder is the first line of input of such a process, in JSON. It attacks until its input ends.
+// worstOrder is the first line of input of the process, in JSON. The process attacks until its input ends.
 type worstOrder struct {
 	Dir    string // of the agents' identities
 	Key    string // of gossip
@@ -81,7 +81,7 @@ func worstOf(in *bufio.Reader) error {
 
 func worstName(i int) string { return fmt.Sprintf("worst-%02d", i) }
 
-// startWorst starts the hostile agents, which attack until the test ends or end is called.
+// startWorst starts the hostile agents. They attack until the test ends or end is called.
 func startWorst(t *testing.T, order *worstOrder) (end func()) {
 	t.Helper()
 	self, err := os.Executable()

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// worst is an agent that does what it can to a node, in an order that a seed draws.
+// worst is an agent that attacks a node in all possible ways, in a random order by a seed.
 type worst struct {
 	*agent.Agent
 	service string
@@ -23,7 +23,7 @@ type worst struct {
 	sent    int
 }
 
-// run attacks until ctx ends, some forty times a second.
+// run attacks until ctx ends, about 40 times per second.
 func (w *worst) run(ctx context.Context) {
 	defer w.Close()
 	for ctx.Err() == nil && w.Register() != nil { // the node is busy
@@ -46,7 +46,7 @@ func (w *worst) run(ctx context.Context) {
 	}
 }
 
-// tell sends a message; nobody waits for what the node says to it.
+// tell sends a message, and ignores the response of the node.
 func (w *worst) tell(kind wire.Type, m interface{ MarshalBinary() ([]byte, error) }) {
 	_ = w.Send(kind, m, w.random.IntN(4) == 0)
 }
@@ -60,7 +60,7 @@ func (w *worst) beat(backends []wire.Backend) {
 	})
 }
 
-// all returns as many backends as it may have, that nobody serves.
+// all returns the maximum number of backends of the agent, which no server serves.
 func (w *worst) all() []wire.Backend {
 	backends := make([]wire.Backend, wire.MaxBackends)
 	for i := range backends {
@@ -99,7 +99,7 @@ func (w *worst) warn() {
 
 func (w *worst) drain() { w.tell(wire.TypeDrain, &wire.Drain{OverMillis: math.MaxUint32}) }
 
-// anew enrols under a name and with a certificate of the moment.
+// anew enrols under a new name with a new certificate.
 func (w *worst) anew() {
 	a, err := agent.New(agent.Options{
 		Dir: w.dir, Name: fmt.Sprintf("%s-%d", w.Name, w.sent), Cipher: w.Cipher, Node: w.Node, Source: w.Source,
@@ -114,7 +114,8 @@ func (w *worst) anew() {
 	}
 }
 
-// garbage sends a payload that no codec writes: fields twice, lengths beyond the end, plain noise, or 48 KiB of zeros.
+// garbage sends a payload that no codec produces: repeated fields, lengths beyond the end, random octets, or 48 KiB of
+// zeros.
 func (w *worst) garbage() {
 	payload, _ := (&wire.Heartbeat{Region: "eu", Backends: w.all()[:4]}).MarshalBinary()
 	switch w.random.IntN(4) {
@@ -132,7 +133,7 @@ func (w *worst) garbage() {
 	w.tell(wire.Type(w.random.IntN(12)), agent.Raw(payload))
 }
 
-// lie speaks of what others have.
+// lie reports backends of other agents.
 func (w *worst) lie() {
 	var backends []wire.Backend
 	for _, at := range w.others {
@@ -145,7 +146,7 @@ func (w *worst) lie() {
 	w.beat(backends[:min(len(backends), wire.MaxBackends)])
 }
 
-// reach names addresses that only the node reaches.
+// reach reports backends at addresses that only the node reaches.
 func (w *worst) reach() {
 	var backends []wire.Backend
 	for i, at := range []string{"169.254.169.254", "127.0.0.1", "::1", "fe80::1", "100.100.100.200", "0.0.0.0",
@@ -183,7 +184,7 @@ func (w *worst) text() {
 	w.beat(backends)
 }
 
-// connect opens streams for nothing.
+// connect opens connections without sending requests.
 func (w *worst) connect() {
 	for range 4 {
 		_ = w.Hello()

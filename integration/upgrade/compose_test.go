@@ -12,8 +12,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The cluster of packaging/compose: the programs accept the configurations that prepare.sh writes, compose.yaml mounts
-// only files that exist, and each site has an agent for its own backend.
+// In the cluster of packaging/compose, the programs accept the configurations that prepare.sh writes, compose.yaml
+// mounts only existing files, and each site has an agent for its own backend.
 func TestCompose_ThePreparedConfigurationsAreValid(t *testing.T) {
 	t.Parallel()
 	b := testbed.Binaries(t)

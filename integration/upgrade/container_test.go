@@ -19,8 +19,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// workshop is a place of buildah's own, in which images are built without a network: what the container files take from
-// a registry, the image of Go, is here an image whose /usr is this machine's.
+// workshop is a storage directory of buildah, in which images are built without a network. The base image of Go, which
+// the container files normally pull from a registry, is replaced with an image whose /usr is that of this machine.
 type workshop struct {
 	t       *testing.T
 	dir     string
@@ -60,7 +60,7 @@ func newWorkshop(t *testing.T) *workshop {
 	return w
 }
 
-// run runs buildah and returns what it prints.
+// run runs buildah and returns its output.
 func (w *workshop) run(args ...string) string {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), w.store[0], slices.Concat(w.store[1:], args)...)
@@ -81,7 +81,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// image is the part of an image's configuration that is checked here.
+// image is the part of an image's configuration that the test checks.
 type image struct {
 	Docker struct {
 		Config struct {
@@ -111,7 +111,7 @@ func (w *workshop) build(file, name string) (i image) {
 }
 
 // contain makes a program of a site run in a container of an image, with its configuration mounted, and its data in the
-// volume that buildah makes of the image's.
+// volume that buildah creates for the volume of the image.
 func (w *workshop) contain(u *harness.Unit, i image, name, path string) {
 	w.t.Helper()
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 65532, 65532)); err != nil {
@@ -121,7 +121,7 @@ func (w *workshop) contain(u *harness.Unit, i image, name, path string) {
 	line := slices.Concat([]string{"exec"}, w.store,
 		[]string{"run", "--isolation", "chroot", "-v", path + ":" + entry[len(entry)-1] + ":ro"})
 	line = append(line, strings.TrimSpace(w.run("from", "--pull=never", name)), "--")
-	// Asked to --config, it runs the image's entry point; otherwise what it is asked to.
+	// With --config, the script runs the entry point of the image. Otherwise it runs the given command.
 	text := fmt.Sprintf("#!/bin/bash\n[ \"$1\" = --config ] && set -- %s\n%s \"$@\"\n", strings.Join(entry, " "),
 		strings.Join(line, " "))
 	script := filepath.Join(w.t.TempDir(), name)
@@ -138,8 +138,8 @@ func (w *workshop) inside(name string, argv ...string) testbed.Result {
 	return testbed.Command(w.t, append([]string{w.scripts[name]}, argv...)...)
 }
 
-// The image of each role is built from its container file, has what a runtime needs to know, and does its work: a node
-// of each image that can be one, and an agent, run in their containers as a user without rights, and answer DNS.
+// The container file of each role builds an image with all settings that a runtime needs. A node of each image with a
+// node, and an agent, run in their containers as an unprivileged user and answer DNS.
 func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 	t.Parallel()
 	w := newWorkshop(t)

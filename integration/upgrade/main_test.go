@@ -1,4 +1,4 @@
-// Package upgrade_test shows packages, images, versions, and how a fleet goes from one version to the next and back.
+// Package upgrade_test tests packages, images, versions, and the upgrade and downgrade of a fleet.
 package upgrade_test
 
 import (
@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// site is a test bed's site, with what only these tests ask of one.
+// site is a site of the test bed, with additional methods for these tests.
 type site struct{ *testbed.Site }
 
 func newSite(t *testing.T, nodes, backends int) *site {

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// mixedDomain has the servers of the weights, drains and overrides of the test.
+// mixedDomain is the domain with the servers of the weights, drains and overrides of the test.
 const mixedDomain = "mixed.test.gslb.test"
 
 // call is a request of a change.
@@ -21,13 +21,13 @@ type call func(ctx context.Context, c *api.Client) error
 type mixedKind struct {
 	name   string
 	single bool
-	// create and change set the value "created" or "changed"; a kind without change has the value "created" only.
+	// create and change set the value "created" or "changed". A kind without change only has the value "created".
 	create, change, remove func(number int) call
-	// value returns the value of the object on a node, gone if there is none.
+	// value returns the value of the object on a node, or gone if the object does not exist.
 	value func(ctx context.Context, c *api.Client, number int) (string, error)
 }
 
-// Values of an object of the test.
+// These are the values of an object of the test.
 const (
 	created = "created"
 	changed = "changed"

@@ -52,7 +52,7 @@ func TestUpgrade_NodesOfBothVersionsReplicate(t *testing.T) {
 	m.StartPrograms(t)
 	m.prepare(t)
 
-	// Round 0 begins and ends at the older node. Rounds 1 and 2 stay.
+	// Round 0 begins and ends at the older node. The objects of rounds 1 and 2 stay.
 	m.round(t, 0, m.old, m.now)
 	m.step(t, 0, m.old, "delete", gone, func(k *mixedKind) func(int) call { return k.remove })
 	testbed.Stop(t, m.Agents[0].Unit) // an agent whose pin was deleted enrolls again at its start
@@ -137,7 +137,7 @@ func (m *mixed) round(t *testing.T, number int, creator, changer *harness.Node) 
 	m.step(t, number, changer, "change", changed, func(k *mixedKind) func(int) call { return k.change })
 }
 
-// step makes one change of the objects of a number, and waits until both nodes have the value.
+// step makes one change of the objects of a number, and waits until both nodes return the value.
 func (m *mixed) step(t *testing.T, number int, n *harness.Node, verb, value string,
 	change func(*mixedKind) func(int) call) {
 	t.Helper()
@@ -230,8 +230,9 @@ func (m *mixed) answers(t *testing.T, name string, ttl uint32, addresses ...stri
 	}
 }
 
-// newer checks that both nodes serve newerDomain, a node with some number of addresses in an answer, and that the node
-// of this version has the settings that version 0.9.0 does not know. With two addresses the node has them too.
+// newer checks that both nodes serve newerDomain with the given numbers of addresses in an answer of each node. It also
+// checks that the node of this version has the settings that version 0.9.0 does not know. With two addresses, the node
+// must have them too.
 func (m *mixed) newer(t *testing.T, n *harness.Node, addresses int) {
 	t.Helper()
 	m.answers(t, newerDomain, 22, "192.0.2.3", "192.0.2.4")

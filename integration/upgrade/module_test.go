@@ -12,8 +12,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The module path is in one file, packaging/module-path. A copy of the sources gets another path, builds, and gslbctl
-// is installed from a module proxy as `go install` does it from a public repository.
+// Only the file packaging/module-path contains the module path. A copy of the sources gets another path, builds, and
+// `go install` installs gslbctl from a module proxy as from a public repository.
 func TestModulePath_ARenamedCopyBuildsAndInstalls(t *testing.T) {
 	t.Parallel()
 	const public = "example.org/someone/gslb"
@@ -47,7 +47,7 @@ func TestModulePath_ARenamedCopyBuildsAndInstalls(t *testing.T) {
 	}
 }
 
-// publish adds a version of the module in a directory to a module proxy of files.
+// publish adds a version of the module in a directory to a module proxy that consists of files.
 func publish(t *testing.T, proxy, dir, module, version string) {
 	t.Helper()
 	to := filepath.Join(proxy, module, "@v")

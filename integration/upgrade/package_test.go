@@ -18,7 +18,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// releaser builds the program that makes releases.
+// releaser builds the release program.
 var releaser = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(os.TempDir(), "programs", "release")
 	if _, err := testbed.Programs(); err != nil { // it makes the directory
@@ -32,7 +32,7 @@ var releaser = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// The packages that tests install are made once for all of them, from these sources, each in one of these versions.
+// The tests build the packages once from these sources, each in one of these versions.
 const (
 	firstVersion  = "1.0.0-rc.1"
 	secondVersion = "1.1.0"
@@ -43,7 +43,8 @@ var packaged struct {
 	made map[string]bool // by directory
 }
 
-// packageOf builds the packages of a program's version, once, and returns the path of the one that a pattern matches.
+// packageOf builds the packages of a program's version once, and returns the path of the package that matches a
+// pattern.
 func packageOf(t *testing.T, program, version, pattern string) string {
 	t.Helper()
 	packaged.Lock()
@@ -59,8 +60,8 @@ func packageOf(t *testing.T, program, version, pattern string) string {
 	return one(t, filepath.Join(out, pattern))
 }
 
-// release makes the artifacts of a program for Linux on amd64, from the sources in a directory, and returns where they
-// are.
+// release builds the artifacts of a program for Linux on amd64 from the sources in a directory, and returns their
+// directory.
 func release(t *testing.T, sources, out, program, version string) string {
 	t.Helper()
 	cmd := releaseCommand(t, sources, out, program+"/linux/amd64", version)
@@ -70,7 +71,7 @@ func release(t *testing.T, sources, out, program, version string) string {
 	return out
 }
 
-// releaseCommand makes what some patterns match, in a version.
+// releaseCommand builds the artifacts that match some patterns, in a version.
 func releaseCommand(t *testing.T, sources, out, only, version string) *exec.Cmd {
 	t.Helper()
 	path, err := releaser()
@@ -93,8 +94,8 @@ func one(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// Whoever builds the same commit gets the same bytes, wherever and whenever, and can so prove that a package is what it
-// claims to be. This builds all that there is for Linux on one architecture, and gslbctl for each other system.
+// Two builds of the same commit produce the same bytes, on any machine at any time, so that users can verify the origin
+// of a package. The test builds all artifacts for Linux on one architecture, and gslbctl for each other system.
 func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 	t.Parallel()
 	const what = "*/linux/amd64,gslbctl/windows/amd64,gslbctl/darwin/arm64"
@@ -132,7 +133,7 @@ func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 	}
 }
 
-// The rpm by rpm's own tools: its digests, its files, and an installation into an empty root that verifies.
+// The tools of rpm verify the package: its digests, its files, and an installation into an empty root.
 func TestRelease_TheRPMInstalls(t *testing.T) {
 	t.Parallel()
 	rpm := testbed.Judge(t, "rpm")
@@ -161,7 +162,8 @@ func TestRelease_TheRPMInstalls(t *testing.T) {
 	}
 }
 
-// The linters of both formats report nothing. packaging/lint has the exceptions, each with its reason.
+// The linters of both formats report nothing. The directory packaging/lint contains the exceptions, each with its
+// reason.
 func TestPackages_LintersReportNothing(t *testing.T) {
 	t.Parallel()
 	lintian, rpmlint := testbed.Judge(t, "lintian"), testbed.Judge(t, "rpmlint")
@@ -184,8 +186,8 @@ func TestPackages_LintersReportNothing(t *testing.T) {
 	}
 }
 
-// A minimal Debian lacks /bin/kill, and systemd 252 of Debian 12 and RHEL 9 lacks Type=notify-reload: the programs send
-// the signal of a reload themselves, with the absolute path that the package installs.
+// A minimal Debian lacks /bin/kill, and systemd 252 of Debian 12 and RHEL 9 lacks Type=notify-reload. The programs
+// therefore send the reload signal themselves, with the absolute path that the package installs.
 func TestUnits_CallOnlyTheirProgram(t *testing.T) {
 	t.Parallel()
 	units, err := filepath.Glob("../../packaging/systemd/*.service")
@@ -212,7 +214,7 @@ func TestUnits_CallOnlyTheirProgram(t *testing.T) {
 	}
 }
 
-// The units leave a process little that it does not need: at most 2.0 of 10 by systemd's own measure.
+// The units limit the permissions of a process: systemd rates their exposure at most 2.0 of 10.
 func TestUnits_AreHardened(t *testing.T) {
 	analyze := testbed.Judge(t, "systemd-analyze")
 	units, err := filepath.Glob("../../packaging/systemd/*.service")
@@ -228,8 +230,8 @@ func TestUnits_AreHardened(t *testing.T) {
 	}
 }
 
-// The real packages on a machine with a real systemd: a container whose root is a copy-on-write layer over this
-// machine's own, booted by systemd-nspawn. What happens in it is testdata/package/life.sh.
+// The test installs the real packages in a container with a real systemd. systemd-nspawn boots the container, whose
+// root is a copy-on-write layer over the root of this machine. The script in the container is testdata/package/life.sh.
 func TestPackages_Life(t *testing.T) {
 	nspawn := container(t)
 	testbed.Judge(t, "dnsperf")
@@ -249,7 +251,7 @@ func TestPackages_Life(t *testing.T) {
 	boot(t, nspawn, root, "life.sh", 8*time.Minute)
 }
 
-// container returns the program that boots containers. A test that gets it installs packages in one.
+// container returns the program that boots containers. A test that uses it installs packages in a container.
 func container(t *testing.T) string {
 	t.Helper()
 	nspawn := testbed.Judge(t, "systemd-nspawn")
@@ -264,12 +266,12 @@ func container(t *testing.T) string {
 }
 
 // boot starts a container with systemd on a root directory, in which a script of /test runs as a unit. The script
-// writes what it does to /test/story, "pass" to /test/verdict when all of it held, and ends the container.
+// writes its output to /test/story, writes "pass" to /test/verdict if all of its checks passed, and ends the container.
 func boot(t *testing.T, nspawn, root, script string, bound time.Duration) {
 	t.Helper()
 	place := filepath.Join(root, "test")
 	copyFile(t, "testdata/package/"+script, filepath.Join(place, script), 0o755)
-	// dpkg would read all manual pages of this machine anew after each package.
+	// dpkg would otherwise read all manual pages of this machine again after each package.
 	if err := os.Remove(filepath.Join(root, "var/lib/man-db/auto-update")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -300,7 +302,8 @@ func boot(t *testing.T, nspawn, root, script string, bound time.Duration) {
 	t.Logf("%s", story)
 }
 
-// layered returns a root directory that has everything of this machine's, and whose changes go away with the test.
+// layered returns a root directory with the content of this machine's root. Changes to it are removed at the end of the
+// test.
 func layered(t *testing.T) string {
 	t.Helper()
 	base := t.TempDir()
@@ -324,7 +327,8 @@ func layered(t *testing.T) string {
 		t.Fatalf("%v: %s", err, output)
 	}
 	t.Cleanup(unmount(root))
-	// Programs of this machine that no package owns would seem to be other packages. They are deleted in the layer only.
+	// Programs of this machine that belong to no package would be treated as other packages. They are deleted in the layer
+	// only.
 	for _, pattern := range []string{"usr/bin/gslb*", "usr/share/doc/gslb*"} {
 		there, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
@@ -344,7 +348,7 @@ func layered(t *testing.T) string {
 	return root
 }
 
-// copyInto copies a file into a directory, under its own name.
+// copyInto copies a file into a directory with the same name.
 func copyInto(t *testing.T, file, dir string) {
 	t.Helper()
 	copyFile(t, file, filepath.Join(dir, filepath.Base(file)), 0o644)

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// minisignKey has the real minisign make a pair of keys, with a password or without, and returns the secret key's
-// file and the public key.
+// minisignKey creates a key pair with the program minisign, with or without a password, and returns the file of the
+// secret key and the public key.
 func minisignKey(t *testing.T, program, password string) (file, public string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func minisignKey(t *testing.T, program, password string) (file, public string) {
 	return file, lines[len(lines)-1]
 }
 
-// The checksums are signed as the real minisign verifies it, by the command of packaging/README.md.
+// The program minisign verifies the signature of the checksums with the command of packaging/README.md.
 func TestRelease_ChecksumsAreSignedForMinisign(t *testing.T) {
 	t.Parallel()
 	minisign := testbed.Judge(t, "minisign")
@@ -65,7 +65,7 @@ func TestRelease_ChecksumsAreSignedForMinisign(t *testing.T) {
 	}
 }
 
-// refusesKeys checks that a key that cannot be used stops a release before its work. The key locked has a password.
+// refusesKeys checks that a release with an unusable key fails before its work. The key named locked has a password.
 func refusesKeys(t *testing.T, locked string) {
 	t.Helper()
 	wrong := filepath.Join(t.TempDir(), "wrong.key")
@@ -87,7 +87,7 @@ func refusesKeys(t *testing.T, locked string) {
 	}
 }
 
-// Without a key, a release says that it is unsigned.
+// A release without a key reports that it is unsigned.
 func TestRelease_SaysThatItIsNotSigned(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -100,8 +100,7 @@ func TestRelease_SaysThatItIsNotSigned(t *testing.T) {
 	}
 }
 
-// releaseWith makes a release of the agent for Linux on amd64 with variables of the environment, and returns what was
-// said.
+// releaseWith builds a release of the agent for Linux on amd64 with environment variables, and returns the output.
 func releaseWith(t *testing.T, out string, env ...string) (string, error) {
 	t.Helper()
 	cmd := releaseCommand(t, "../..", out, "gslb-agent/linux/amd64", "1.2.3")

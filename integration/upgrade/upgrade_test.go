@@ -22,7 +22,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// released is the commit of version 0.9.0, the only earlier version that users have.
+// released is the commit of version 0.9.0, the only earlier released version.
 const released = "681cb23ab936ea8a44a08e029fd67c053c80de42"
 
 // git runs git in this repository.
@@ -64,7 +64,7 @@ func releasedPrograms(t *testing.T) harness.Binaries {
 	return b
 }
 
-// replace ends a program and starts another version of it with the same files.
+// replace stops a program and starts another version of the program with the same files.
 func replace(t *testing.T, u *harness.Unit, s interface{ Start() error }, program string) {
 	t.Helper()
 	testbed.Stop(t, u)
@@ -72,7 +72,7 @@ func replace(t *testing.T, u *harness.Unit, s interface{ Start() error }, progra
 	testbed.Start(t, s)
 }
 
-// failsOver takes a backend away and brings it back: every node follows.
+// failsOver stops and restarts a backend, and checks that every node removes and restores it.
 func (s *site) failsOver(t *testing.T, what string, b *harness.Backend) {
 	t.Helper()
 	s.Story.Event("failover: %s", what)
@@ -87,13 +87,13 @@ func (s *site) failsOver(t *testing.T, what string, b *harness.Backend) {
 	}
 }
 
-// keptDomain is a domain that the test makes through the API of the earlier version.
+// keptDomain is a domain that the test creates through the API of the earlier version.
 const keptDomain = "kept.test.gslb.test"
 
 // keptReason is the reason of the overrides of the test.
 const keptReason = "set before the upgrade"
 
-// define makes a domain through the API of a node, with a server and an override of it.
+// define creates a domain through the API of a node, with a server and an override of the server.
 func (s *site) define(t *testing.T, n *harness.Node, domain, address string, more api.DomainChange) {
 	t.Helper()
 	ctx, yes, change := t.Context(), true, api.DomainChange{"name": domain}
@@ -107,7 +107,7 @@ func (s *site) define(t *testing.T, n *harness.Node, domain, address string, mor
 	}
 }
 
-// asBefore checks that what a node knew before it was replaced is there: overrides, domains, keys, pins.
+// asBefore checks that a replaced node still has its data: overrides, domains, keys and pins.
 func (s *site) asBefore(t *testing.T, n *harness.Node, keys string) {
 	t.Helper()
 	ctx := t.Context()
@@ -144,9 +144,9 @@ func tagsAt(t *testing.T, n *harness.Node) string {
 	return strings.Join(tags, " ")
 }
 
-// A fleet of version 0.9.0 is upgraded one program after the other, while clients ask: agents and nodes of both
-// versions work together in every mixture, each program takes over the files of its predecessor, and the node that is
-// not being replaced never fails a lookup. Then a node and an agent go back to version 0.9.0 with their files.
+// A fleet of version 0.9.0 is upgraded one program after the other, while clients send queries. Agents and nodes of
+// both versions work together in every combination. Each program takes over the files of its predecessor, and the other
+// node never fails a lookup. Then a node and an agent return to version 0.9.0 with their files.
 func TestUpgrade_FromVersion090AndBackNoLookupFails(t *testing.T) {
 	t.Parallel()
 	before := releasedPrograms(t)
@@ -201,11 +201,11 @@ func TestUpgrade_FromVersion090AndBackNoLookupFails(t *testing.T) {
 	s.goesBack(t, first, before)
 }
 
-// lateDomain is a domain that the test makes through the API of this version, with a setting that 0.9.0 lacks.
+// lateDomain is a domain that the test creates through the API of this version, with a setting that 0.9.0 lacks.
 const lateDomain = "late.test.gslb.test"
 
 // goesBack starts version 0.9.0 of a node, and of the agent of the first backend, with the files that this version has
-// written. Neither loses anything, and the other node never fails a lookup.
+// written. Neither program loses data, and the other node never fails a lookup.
 func (s *site) goesBack(t *testing.T, n *harness.Node, before harness.Binaries) {
 	t.Helper()
 	keys, other := tagsAt(t, n), s.Nodes[1]

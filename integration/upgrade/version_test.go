@@ -55,7 +55,7 @@ func TestVersion_IsTheNewerOfTagAndFile(t *testing.T) {
 	}
 }
 
-// A build from an archive of the sources, without git, has the version of the file VERSION.
+// A build from a source archive without git has the version from the file VERSION.
 func TestVersion_OfAnArchiveIsTheFiles(t *testing.T) {
 	t.Parallel()
 	sources := testbed.SourcesElsewhere(t)
@@ -78,7 +78,7 @@ func TestVersion_OfAnArchiveIsTheFiles(t *testing.T) {
 	}
 }
 
-// Each program has a changelog in the form of Keep a Changelog, with a section for the version and for each release.
+// Each program has a changelog in the format of Keep a Changelog, with a section for the version and for each release.
 func TestVersion_EachProgramHasAChangelog(t *testing.T) {
 	version := strings.TrimSpace(testbed.Read(t, "../../VERSION"))
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+(-rc\.\d+)?$`).MatchString(version) {
@@ -116,7 +116,7 @@ func TestVersion_EachProgramHasAChangelog(t *testing.T) {
 	}
 }
 
-// dpkg and rpm upgrade 0.9.0 to the release candidate, and the release candidate to the release.
+// dpkg and rpm order the versions: 0.9.0, then the release candidate, then the release.
 func TestVersion_PackagesAreInOrder(t *testing.T) {
 	t.Parallel()
 	dpkg, rpm := testbed.Judge(t, "dpkg"), testbed.Judge(t, "rpm")

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The way from packages to an answer, as README.md has it, on a machine with a real systemd: each command of "Install
-// from packages" is run as it is written there. What the test puts around them is testdata/package/walk.sh.
+// The test runs each command of the section "Install from packages" of README.md, from packages to an answer, on a
+// machine with a real systemd. The script testdata/package/walk.sh prepares and checks the steps.
 func TestPackages_TheWalkOfTheREADME(t *testing.T) {
 	nspawn := container(t)
 	root := layered(t)
@@ -28,7 +28,7 @@ func TestPackages_TheWalkOfTheREADME(t *testing.T) {
 	boot(t, nspawn, root, "walk.sh", 4*time.Minute)
 }
 
-// walkOfReadme returns the commands of the section, a line each. Their packages are made beforehand.
+// walkOfReadme returns the commands of the section, one per line. The packages are built before.
 func walkOfReadme(t *testing.T) string {
 	t.Helper()
 	text := testbed.Read(t, "../../README.md")

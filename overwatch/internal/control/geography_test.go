@@ -39,7 +39,7 @@ func newGeographyWorld(t *testing.T) *geographyWorld {
 	return w
 }
 
-// replace puts another file in the database's place, as a download does.
+// replace replaces the database file, like a download.
 func (w *geographyWorld) replace(t *testing.T, content []byte) {
 	t.Helper()
 	path := w.cfg.Overwatch.Geolocation.DatabasePath
@@ -190,7 +190,7 @@ func TestValidate_RefusesMappingsOfOneNetworkInTwoSpellings(t *testing.T) {
 	}
 }
 
-// The early reading counts for the file that it read, and only once.
+// The early reading is used only for the same file, and only once.
 func TestGeography_UsesTheEarlyReadingOfTheSameFile(t *testing.T) {
 	content, err := os.ReadFile(databases + "GeoLite2-Country-Test.mmdb")
 	if err != nil {

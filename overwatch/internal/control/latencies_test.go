@@ -16,12 +16,13 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// noBackends is a registry in which nothing was declared yet.
+// noBackends is a registry without declared backends.
 type noBackends struct{}
 
 func (noBackends) Service(string) []*registry.Backend { return nil }
 
-// A node that was stopped and started knows what checks took, and whom that has chosen for which clients.
+// After a restart, a node knows the durations of its checks and the backends that it selected by them for each group of
+// clients.
 func TestLatencies_AreRestoredAsTheyWereSaved(t *testing.T) {
 	kept, err := store.Open(t.TempDir(), store.Options{})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// What does not go with the file is left out and kept, and the rest is in force.
+// Objects that conflict with the file are omitted and stay stored. All other objects are in force.
 func TestState_LeavesOutOverlaysThatDoNotGoWithTheFile(t *testing.T) {
 	kept, err := store.Open(t.TempDir(), store.Options{Logger: zerolog.Nop()})
 	if err != nil {

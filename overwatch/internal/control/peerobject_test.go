@@ -100,8 +100,8 @@ func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
 	}
 }
 
-// Health checks in settings of a peer are checked like those of the API. A check with an interval of 0 or less would
-// stop the node.
+// The node checks health checks in settings of a peer like those of the API. A check with an interval of 0 or less
+// would stop the node.
 func TestCheckObject_ChecksTheHealthChecksOfSettings(t *testing.T) {
 	const server, target = "server app.example:192.0.2.1:80", "target app.example:origin.example.net:80"
 	for _, c := range []struct{ name, value, want string }{
@@ -128,7 +128,7 @@ func TestCheckObject_ChecksTheHealthChecksOfSettings(t *testing.T) {
 	}
 }
 
-// Whatever a peer sends, the check of it ends, and what it accepts can be joined with a configuration.
+// The check of any object of a peer ends, and an accepted object can be merged with a configuration.
 func FuzzCheckObject(f *testing.F) {
 	f.Add(store.KindDomain, "app.example", []byte(soundDomain))
 	f.Add(store.KindWeight, "app.example 192.0.2.1:80", []byte(soundOrder))
@@ -148,7 +148,7 @@ func FuzzCheckObject(f *testing.F) {
 	})
 }
 
-// joinPeerObject joins an accepted object with a configuration, as a node does.
+// joinPeerObject merges an accepted object with a configuration, as a node does.
 func joinPeerObject(t *testing.T, o *replica.Object) {
 	t.Helper()
 	file, d := &config.Config{}, new(definitions.Set).Edit(nil, nil, nil)

@@ -6,8 +6,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// While declarations change, each of the longer times counts: with a shorter stale.threshold before the declarations,
-// an agent's last backend would leave the answers a moment before what comes in its place.
+// During a change of declarations, the longer of each two times applies. If a shorter stale.threshold applied before
+// the declarations, the last backend of an agent would leave the answers shortly before its replacement arrives.
 func TestLonger_HasTheLongerOfEach(t *testing.T) {
 	short := registry.Timing{StaleThreshold: 1, RemoveAfter: 2, ValidationInterval: 3}
 	for name, long := range map[string]registry.Timing{

@@ -21,7 +21,8 @@ import (
 	"gslb.internal/shared/resolve"
 )
 
-// Whatever becomes of a target's name, what was good of it stays, and each kind of trouble is told once.
+// The node keeps the last valid addresses of a target name through every failure, and reports each kind of failure
+// once.
 func TestTargets_KeepWhatWasGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var records atomic.Pointer[[]string]
@@ -101,14 +102,14 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 	})
 }
 
-// of returns a configuration with one server, whose host name is target.
+// of returns a configuration with one server whose host name is target.
 func of(target string) *config.Config {
 	return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu", Enabled: true,
 		Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
 }
 
-// A resolver that never answers holds up nothing but those who wait for it, and them for so long as they say. What they
-// wait for is asked for on, whatever is declared meanwhile.
+// A resolver that never answers only delays the callers that wait for it, for the time that they specify. The lookups
+// continue, whatever is declared in the meantime.
 func TestTargets_NothingElseWaitsForADeadResolver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dead := make(chan struct{})
@@ -153,7 +154,8 @@ func TestTargets_NothingElseWaitsForADeadResolver(t *testing.T) {
 	})
 }
 
-// A configuration that does not come into force takes nothing of a target that only the one before has.
+// A configuration that is not applied does not remove the addresses of a target that only the previous configuration
+// has.
 func TestTargets_KeepTheirAddressesWhereAReloadFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dead atomic.Bool
@@ -187,7 +189,7 @@ func TestTargets_KeepTheirAddressesWhereAReloadFails(t *testing.T) {
 	})
 }
 
-// A name that has other addresses altogether keeps those before until the others can have been checked.
+// A name whose addresses all change keeps the previous addresses until the new addresses can have been checked.
 func TestTargets_AddressesThatAreAllOthersOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var last atomic.Uint32

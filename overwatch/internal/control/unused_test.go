@@ -16,7 +16,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// What refers to what is not there is listed, and what the file has too, each with its reason; nothing else is.
+// The list contains objects that refer to missing objects, and objects that are also in the file, each with its reason,
+// and no other objects.
 func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 	kept, err := store.Open(t.TempDir(), store.Options{Logger: zerolog.Nop()})
 	if err != nil {

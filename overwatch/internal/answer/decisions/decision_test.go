@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Answers that are names belong to the backend of the name, also where another name has the same address.
+// An answer that is a target name belongs to the backend with this name, even if another name has the same address.
 func TestDecisions_TargetsOfOneAddressAreToldApart(t *testing.T) {
 	cdn := netip.MustParseAddr("192.0.2.1")
 	input := &policy.DecisionInput{

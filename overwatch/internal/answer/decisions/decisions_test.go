@@ -225,7 +225,7 @@ func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {
 	})
 }
 
-// Nothing is lost or counted twice while the counts are read.
+// The recorder loses no count and counts nothing twice while the counts are read.
 func TestRecorder_CountsAllWhileItIsRead(t *testing.T) {
 	r := New(2, nil)
 	ctx, stop := t.Context(), make(chan struct{})
@@ -272,7 +272,8 @@ func TestNote_AllocatesNothing(t *testing.T) {
 	}
 }
 
-// Noting answers of few names and of many, which lead with each of two addresses and are summed as often as in service.
+// The benchmark records answers of few and of many names, which begin with each of two addresses. It sums the counts as
+// often as in production.
 func BenchmarkNote(b *testing.B) {
 	for _, c := range []struct{ sample, names int }{{0, 1}, {128, 1}, {0, 100_000}} {
 		b.Run(fmt.Sprintf("one in %d of %d names", c.sample, c.names), func(b *testing.B) {
@@ -292,7 +293,7 @@ func BenchmarkNote(b *testing.B) {
 	}
 }
 
-// A decision is made once and not at each sum, and what is remembered of decisions is bounded.
+// The recorder makes each decision once and not at each sum, and limits the number of stored decisions.
 func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	r := New(0, nil)
 	s, b := r.NewSocketRecorder(), input(1)
@@ -318,8 +319,8 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	}
 }
 
-// What answers by the client's spot follow from depends on that spot: without it, this one would come from the
-// fallback.
+// Totals of answers by the location of the client use this location. Without the location, this answer would belong to
+// the fallback.
 func TestTotals_AreOfTheClientsSpot(t *testing.T) {
 	r, b := New(0, nil), input(1)
 	b.Rules = &policy.Rules{
@@ -334,7 +335,7 @@ func TestTotals_AreOfTheClientsSpot(t *testing.T) {
 	}
 }
 
-// More kinds of answers than maxKeys between two sums are missed, and those that follow are counted.
+// The recorder counts at most maxKeys kinds of answers between two sums, and counts new kinds again after the sum.
 func TestRecorder_CountsWithinABound(t *testing.T) {
 	r := New(0, nil)
 	s := r.NewSocketRecorder()
@@ -351,8 +352,8 @@ func TestRecorder_CountsWithinABound(t *testing.T) {
 	}
 }
 
-// A sum where answers are of many names, each of which sends to both of its regions: of names that are counted for the
-// first time, and of such that were before.
+// The benchmark sums the answers of many names, each of which uses both of its regions. The names are counted for the
+// first time, or were counted before.
 func BenchmarkSum(b *testing.B) {
 	const names = 100_000
 	bases := make([]*policy.DecisionInput, names)

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// process is a Recorder with its file, whose clock is set by hand.
+// process is a Recorder with its file and a test clock.
 type process struct {
 	*Recorder
 	*FileStore

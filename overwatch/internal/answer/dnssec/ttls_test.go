@@ -13,7 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// ttls has the TTLs of a process and of the parent.
+// ttls contains the TTLs of a process and of the parent.
 type ttls struct{ keys, answers, ds time.Duration }
 
 var (

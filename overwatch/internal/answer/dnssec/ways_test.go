@@ -59,9 +59,9 @@ func allAsk(t *testing.T, nodes []*roller, when, want string) {
 
 const deletes = "CDS 0 0 0 00, CDNSKEY 0 3 0 AA=="
 
-// A zone loses its signatures after caches have dropped its DS records. It stays unsigned after a restart, after a
-// reload, and on a node without files. On the return to signing, it requests no DS record until caches have dropped
-// unsigned answers.
+// A zone becomes unsigned after caches have dropped its DS records. It stays unsigned after a restart, after a reload,
+// and on a node without files. On the return to signing, it requests no DS record until caches have dropped unsigned
+// answers.
 func TestWay_ToUnsignedAndBack(t *testing.T) {
 	nodes, clock := rollers(t, 3)
 	n := nodes[0]

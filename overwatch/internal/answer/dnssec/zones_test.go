@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// world has Zones in a directory, with a test clock.
+// world contains Zones in a directory, with a test clock.
 type world struct {
 	*Zones
 	dir      string
@@ -212,7 +212,8 @@ func TestCheckClock_AJumpVoidsEverySignature(t *testing.T) {
 }
 
 // The clock of the node jumps several times, by hours or days. Signatures from before and after a jump are valid by the
-// node's clock, and after jumps of up to 11 hours by the clock of a validator without a jump, with hours to spare.
+// node's clock. After jumps of up to 11 hours, they are also valid for hours by the clock of a validator without a
+// jump.
 //
 // Fault 11.
 func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {

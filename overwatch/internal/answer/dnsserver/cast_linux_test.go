@@ -13,8 +13,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// A query to a broadcast address comes to every socket of the machine's address. Each would answer, and from an address
-// that was not asked.
+// A query to a broadcast address reaches every socket of the machine's address. Without the filter, each socket would
+// answer from an address that the client did not query.
 func TestServer_AnswersNoBroadcast(t *testing.T) {
 	v := testView(t)
 	s, err := New(Options{Listen: []string{"0.0.0.0:0"}, View: func() *zone.View { return v },
@@ -35,7 +35,7 @@ func TestServer_AnswersNoBroadcast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// answered reads queries until so many have come, in all sockets.
+	// answered reads queries until the given number has arrived at all sockets.
 	answered := func(want int) (answers, ignored uint64) {
 		t.Helper()
 		for end := time.Now().Add(30 * time.Second); want > 0; {

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// The cases by which checkers judge an authoritative server from outside, and where each is held here:
+// These are the cases of conformance checkers for an authoritative server, and the test of each case:
 //
 //   - header, flags, opcodes, classes: TestRespond_Header; ids, letter case, odd and long names:
 //     TestRespond_RepeatsTheQuestionAsItCame
@@ -38,9 +38,9 @@ import (
 //   - DNSSEC: TestSigned_*; every proof and signature verified: zone, TestSigned_EveryAnswerValidates, and by
 //     strangers: integration, TestDNSSEC_*
 
-// signedLine returns a record of a signed answer in zone-file form, of this zone: of a signature the type that it
-// covers and its labels, and without what is new in each run (keys), a hash (the names of NSEC3) or of no concern here
-// (the SOA's fields).
+// signedLine returns a record of a signed answer of this zone in zone-file form. Of a signature, it returns only the
+// covered type and the labels. It omits keys, which differ in each run, the hashed names of NSEC3, and the fields of
+// the SOA, which are irrelevant to the test.
 func signedLine(rr dns.RR) string {
 	h := rr.Header()
 	words := []string{strings.TrimSuffix(strings.TrimSuffix(h.Name, "gslb.test."), "."), dns.TypeToString[h.Rrtype]}
@@ -76,7 +76,7 @@ func describeSigned(m *dns.Msg) string {
 	return text
 }
 
-// What the proofs of the rows below consist of.
+// These are the parts of the proofs of the rows below.
 const (
 	signedSOA = " | SOA | RRSIG(SOA 2)"
 	apexNSEC  = " | NSEC app.gslb.test. NS SOA MX TXT RRSIG NSEC DNSKEY CDS CDNSKEY | RRSIG(NSEC 2)"
@@ -89,8 +89,8 @@ const (
 	bareNSEC3 = " | NSEC3 | RRSIG(NSEC3 3)"         // of an empty non-terminal
 )
 
-// signedCases are questions with DO to the signed zone, and their answers: with NSEC, and with NSEC3 where that
-// differs.
+// signedCases contains questions with DO to the signed zone, and their answers with NSEC. It contains the answers with
+// NSEC3 if they differ.
 var signedCases = []struct{ name, rtype, nsec, nsec3 string }{
 	{"one.gslb.test.", "A", "NOERROR; one A 10.0.0.6; one RRSIG(A 3)", ""},
 	{"oNE.GSLB.test.", "A", "NOERROR; oNE.GSLB.test A 10.0.0.6; oNE.GSLB.test RRSIG(A 3)", ""},
@@ -149,8 +149,9 @@ func signedResponders(t *testing.T) map[zone.Denial]*responder {
 		zone.NSEC3: testResponder(signedView(t, zone.NSEC3))}
 }
 
-// checkSignatures holds the fields of every signature, and of what is denied, against RFC 4034 section 3.1, RFC 9077
-// and RFC 9276, and the time that a signature holds against clocks that are off and nodes that are away for a weekend.
+// checkSignatures checks the fields of every signature and denial against RFC 4034 section 3.1, RFC 9077 and RFC 9276.
+// It also checks that signatures are valid long enough for wrong clocks and for nodes that are unreachable for a
+// weekend.
 func checkSignatures(t *testing.T, m *dns.Msg) {
 	t.Helper()
 	now := time.Now()
@@ -184,8 +185,8 @@ func checkSignatures(t *testing.T, m *dns.Msg) {
 	}
 }
 
-// No response is longer than the client said or than 1232 octets over UDP, and none is worth asking for under another's
-// address.
+// No response over UDP is longer than the client's maximum or 1232 octets, and no response is long enough to be useful
+// for an amplification attack.
 func TestSigned_Sizes(t *testing.T) {
 	for _, r := range signedResponders(t) {
 		for _, name := range []string{"gslb.test.", "one.gslb.test.", "big.gslb.test.", "nx.gslb.test.",
@@ -231,7 +232,7 @@ func TestRespond_CookieGivenBackIsTaken(t *testing.T) {
 	}
 }
 
-// The reply to a good packet that was damaged on its way is that of the oracle, and a response to the packet.
+// For a valid packet with random changes, the reply equals the reply of the oracle and is a response to the packet.
 func TestRespond_MutatedPackets(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	plain, signed, good := testView(t), signedView(t, zone.NSEC3), corpus(t)
@@ -258,7 +259,7 @@ func TestRespond_MutatedPackets(t *testing.T) {
 	}
 }
 
-// Empty datagrams, and what is no DNS over TCP, on a real server: those who ask are answered.
+// A real server that receives empty datagrams and other protocols over TCP still answers queries.
 func TestServer_NonsenseHarmsNobodyElse(t *testing.T) {
 	s, _, _ := testServer(t, "127.0.0.1:0")
 	at := s.Addrs()[0].String()
@@ -285,7 +286,7 @@ func TestServer_NonsenseHarmsNobodyElse(t *testing.T) {
 	}
 }
 
-// typeOf reads the name of a type, TYPE1000 for one without (RFC 3597).
+// typeOf parses the name of a type. TYPE1000 is a type without a name (RFC 3597).
 func typeOf(text string) uint16 {
 	rtype, ok := dns.StringToType[text]
 	if !ok {

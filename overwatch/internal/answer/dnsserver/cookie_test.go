@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// These are the examples of RFC 9018, appendix A; a server cookie must come out the same on every server
-// with the same secret.
+// These are the examples of RFC 9018, appendix A. All servers with the same secret must create the same server cookie.
 func TestServerCookie_IsTheInteroperableOne(t *testing.T) {
 	cases := []struct {
 		client, address, secret string

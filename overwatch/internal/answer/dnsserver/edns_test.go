@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// describeOPT returns the OPT record of a response in words.
+// describeOPT describes the OPT record of a response.
 func describeOPT(m *dns.Msg) string {
 	if m == nil {
 		return "no response"
@@ -107,7 +107,7 @@ func TestRespond_EDNS(t *testing.T) {
 
 func opcode(n int) func(*dns.Msg) { return func(m *dns.Msg) { m.Opcode = n } }
 
-// signed adds the TSIG record of a key that nobody here knows.
+// signed adds the TSIG record of a key that the server does not know.
 func signed(m *dns.Msg) {
 	m.Extra = append(m.Extra, &dns.TSIG{
 		Hdr:       dns.RR_Header{Name: "Key.example.", Rrtype: dns.TypeTSIG, Class: dns.ClassANY},
@@ -115,8 +115,8 @@ func signed(m *dns.Msg) {
 	})
 }
 
-// Who asks with a key is told that it is not known here (RFC 8945 sections 5.2.1 and 5.3.2), never answered as if it
-// had not.
+// A query with an unknown key receives the error for an unknown key (RFC 8945 sections 5.2.1 and 5.3.2), and never an
+// answer without it.
 func TestRespond_AKeyIsNotKnown(t *testing.T) {
 	change := func(f func(*dns.TSIG)) func(*dns.Msg) {
 		return func(m *dns.Msg) { f(m.Extra[len(m.Extra)-1].(*dns.TSIG)) }
@@ -205,7 +205,7 @@ func TestRespond_EDNSOverTCPAndNoneWithout(t *testing.T) {
 	}
 }
 
-// A query that is padded to the size of a datagram is a query with octets behind it; the server lives on.
+// A query that is padded to the size of a datagram has octets after its end. The server continues to answer.
 func TestRespond_ADatagramOf64KiB(t *testing.T) {
 	s, _, _ := testServer(t, "127.0.0.1:0")
 	at := s.Addrs()[0].String()
@@ -248,7 +248,7 @@ func TestRespond_Sizes(t *testing.T) {
 	}
 }
 
-// Answers over UDP are as long as they may be at the moment, and as the client takes.
+// The size of answers over UDP is limited by the current maximum and by the client's maximum.
 func TestSetMaxUDPSize_BoundsTheNextAnswer(t *testing.T) {
 	s, _, _ := testServer(t, "127.0.0.1:0")
 	client := &dns.Client{Net: "udp", UDPSize: maxUDPSize, Timeout: time.Minute}

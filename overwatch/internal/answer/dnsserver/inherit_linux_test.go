@@ -15,8 +15,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Between the opening of the sockets and their reading, a node may take seconds to start: the room that the process
-// before left for what comes meanwhile stays until that was read.
+// A node may need seconds between the opening of the sockets and the first read. The previous process increased the
+// buffer for queries of this time, and the buffer stays large until they are read.
 func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -84,7 +84,7 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 		}
 	}()
 	exchange(t, "udp", at, "one.gslb.test.")
-	// The kernel's own doing: it can only be looked at again.
+	// The kernel changes this state, so the test polls it.
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(30 * time.Second); room() != 2*socketBuffer; <-tick.C {
@@ -94,7 +94,7 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 	}
 }
 
-// More than a next process takes would keep it from starting.
+// More sockets than the next process accepts would prevent its start.
 func TestKeepSockets_HasABound(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	if err := StoreSockets(make([]syscall.Conn, 1024)); err != nil {

@@ -35,7 +35,7 @@ type handed struct {
 	err    error
 }
 
-// accept accepts one connection, within a time.
+// accept accepts one connection within a time limit.
 func accept(t *testing.T, l *listener) handed {
 	t.Helper()
 	got := make(chan handed, 1)
@@ -56,7 +56,7 @@ func accept(t *testing.T, l *listener) handed {
 	}
 }
 
-// dial connects from an address and sends.
+// dial connects from an address and sends octets.
 func dial(t *testing.T, l *listener, from, octets string) *net.TCPConn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -75,8 +75,8 @@ func reset(conn *net.TCPConn) error {
 	return errors.Join(conn.SetLinger(0), conn.Close())
 }
 
-// Whoever resets a connection, or closes it without a whole query, costs no more than to be counted. When the
-// connection is accepted its end may be on its way still; then it is handed out, and another one is tried.
+// A client that resets a connection, or closes it without a complete query, is only counted. If the end of the
+// connection arrives after it was accepted, the listener returns the connection, and the test tries again.
 func TestListener_HandsOutNoConnectionWhoseClientIsGone(t *testing.T) {
 	const dead, living = "127.0.0.2", "127.0.0.3"
 	query := string(framed(t, 1, "one.gslb.test."))
@@ -109,8 +109,8 @@ func TestListener_HandsOutNoConnectionWhoseClientIsGone(t *testing.T) {
 	}
 }
 
-// Who has sent a whole query is answered also if it sends no more, who has sent part of one may send the rest, and who
-// has sent nothing may begin.
+// The listener returns connections of clients that sent a complete query and close their side, that sent a part of a
+// query, and that sent nothing yet.
 func TestListener_HandsOutWhatWasSent(t *testing.T) {
 	query := string(framed(t, 1, "one.gslb.test."))
 	for name, octets := range map[string]string{"nothing": "", "one octet": query[:1], "half": query[:9], "all": query,
@@ -147,8 +147,8 @@ func TestListener_HandsOutWhatWasSent(t *testing.T) {
 	}
 }
 
-// A connection has its options from the listener: nothing waits for the acknowledgment of what was sent before, and
-// what nobody reads is bounded.
+// A connection inherits its options from the listener: writes do not wait for acknowledgments of previous writes, and
+// the amount of unread data is limited.
 func TestListener_ConnectionsHaveItsOptions(t *testing.T) {
 	withIPv6(t)
 	l := testListener(t, "[::1]:0")
@@ -178,7 +178,7 @@ func TestListener_ConnectionsHaveItsOptions(t *testing.T) {
 	}
 }
 
-// A listener that is closed hands out nothing more, whether somebody waits in accept or not.
+// A closed listener returns no more connections, whether or not a goroutine waits in accept.
 func TestListener_CloseEndsAccepting(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		l := testListener(t, "127.0.0.1:0")
@@ -197,7 +197,7 @@ func TestListener_CloseEndsAccepting(t *testing.T) {
 	}
 }
 
-// Connections that nobody accepts are counted as soon as the kernel has no room for them.
+// Connections that nobody accepts are counted as soon as the kernel's queue is full.
 func TestListener_CountsWhatFindsNoRoom(t *testing.T) {
 	l := testListener(t, "127.0.0.1:0")
 	if err := l.control(func(fd int) error { return unix.Listen(fd, 1) }); err != nil {
@@ -217,7 +217,7 @@ func TestListener_CountsWhatFindsNoRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The kernel's own doing: it can only be looked at again.
+	// The kernel changes this state, so the test polls it.
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(30 * time.Second); l.countOverflows() == 0; <-tick.C {

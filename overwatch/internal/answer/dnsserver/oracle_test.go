@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// response holds the contents of a reply before it is packed.
+// response contains the parts of a reply before it is packed.
 type response struct {
 	status   status
 	rcode    int // with the extended bits
@@ -98,7 +98,7 @@ func signedResponse(query []byte, at int) response {
 	return resp
 }
 
-// pack writes a response: the question as it came, the records or, if they do not fit, none and the TC flag, an OPT
+// pack writes a response: the unchanged question, the records (or none and the TC flag if they do not fit), an OPT
 // record if the query had one, and a TSIG record if it fits.
 func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 	msg := append(out[:0], query[:r.request.end]...)

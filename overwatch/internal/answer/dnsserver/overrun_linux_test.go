@@ -14,9 +14,9 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Queries wait in a socket that nobody reads; their ids are their numbers. Where the room for them is about used up,
-// those that are stale by then are given up and all younger ones are answered. Of those that waited for a process that
-// was restarted all are answered if the kernel drops none that come later.
+// Queries wait in a socket without a reader. The id of a query is its number. If the buffer is almost full, the server
+// discards the outdated queries and answers all newer queries. It answers all queries that waited during a restart, if
+// the kernel drops no later query.
 func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	for name, c := range map[string]struct {
 		fill     uint32 // sixteenths of the room
@@ -97,7 +97,7 @@ func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	}
 }
 
-// What a process left while it restarted may need a larger buffer; once that is read the buffer is as large as ever.
+// Queries that waited during a restart may need a larger buffer. After they are read, the buffer has its normal size.
 func TestBacklog_TheBufferIsTheUsualOneOnceReadEmpty(t *testing.T) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -117,7 +117,7 @@ func TestBacklog_TheBufferIsTheUsualOneOnceReadEmpty(t *testing.T) {
 	}
 }
 
-// descriptorOf returns the file descriptor of a socket that nobody closes meanwhile.
+// descriptorOf returns the file descriptor of a socket. The socket must stay open.
 func descriptorOf(t *testing.T, s *udpSocket) (fd int) {
 	t.Helper()
 	if s.withDescriptor(func(is int) { fd = is }); fd == 0 {
@@ -126,7 +126,7 @@ func descriptorOf(t *testing.T, s *udpSocket) (fd int) {
 	return fd
 }
 
-// waiting is the socket in which the queries of a client wait, with little room.
+// waiting is the socket with a small buffer in which the queries of a client wait.
 type waiting struct {
 	socket *udpSocket
 	fd     int
@@ -169,7 +169,7 @@ func (w *waiting) send(t *testing.T) {
 	w.asked++
 }
 
-// ask sends a query and returns when it waits in the socket.
+// ask sends a query and returns when the query is in the socket's buffer.
 func (w *waiting) ask(t *testing.T) {
 	t.Helper()
 	before := socketMemory(w.fd)[memoryUsed]
@@ -181,7 +181,7 @@ func (w *waiting) ask(t *testing.T) {
 	}
 }
 
-// fill asks until so many octets are used.
+// fill sends queries until the given number of octets of the buffer is used.
 func (w *waiting) fill(t *testing.T, octets uint32) {
 	t.Helper()
 	for socketMemory(w.fd)[memoryUsed] < octets {
@@ -189,7 +189,7 @@ func (w *waiting) fill(t *testing.T, octets uint32) {
 	}
 }
 
-// runOver asks until the kernel drops a query, which it forgets.
+// runOver sends queries until the kernel drops one, and ignores the dropped query.
 func (w *waiting) runOver(t *testing.T) {
 	t.Helper()
 	before := socketMemory(w.fd)
@@ -210,7 +210,7 @@ func (w *waiting) runOver(t *testing.T) {
 	}
 }
 
-// answered checks that all queries were answered but the first ones.
+// answered checks that all queries except the first ones were answered.
 func (w *waiting) answered(t *testing.T, first int) {
 	t.Helper()
 	_ = w.client.SetReadDeadline(time.Now().Add(30 * time.Second))
@@ -228,8 +228,8 @@ func (w *waiting) answered(t *testing.T, first int) {
 	}
 }
 
-// arrivalsNoted waits until the kernel does note when packets arrive, which it begins to after it was asked to, and
-// keeps it at that.
+// arrivalsNoted waits until the kernel records the arrival time of packets. The kernel starts this after the request
+// for it.
 func arrivalsNoted(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

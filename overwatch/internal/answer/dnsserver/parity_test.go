@@ -10,8 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// compareWithOracle answers a packet with reply and with the oracle, from the same place in every schedule, and fails
-// where the replies differ.
+// compareWithOracle answers a packet with reply and with the oracle, both at the same position of every schedule, and
+// fails if the replies differ.
 func compareWithOracle(t *testing.T, v *zone.View, packet []byte, tcp bool) {
 	t.Helper()
 	room := udpSize
@@ -37,7 +37,7 @@ func compareWithOracle(t *testing.T, v *zone.View, packet []byte, tcp bool) {
 	}
 }
 
-// checkReply checks the properties that every response has, whatever the packet was.
+// checkReply checks the properties of every response, for any packet.
 func checkReply(t *testing.T, packet, reply []byte, tcp bool) {
 	t.Helper()
 	if reply == nil {
@@ -93,8 +93,8 @@ func TestRespond_GivesTheOctetsOfTheOracle(t *testing.T) {
 	}
 }
 
-// FuzzRespond sends packets to reply, which may not fail, answer what is no query, say too much, or differ from the
-// oracle.
+// FuzzRespond sends packets to reply. The function must not panic, must not answer packets that are not queries, must
+// not exceed the size limit, and must agree with the oracle.
 func FuzzRespond(f *testing.F) {
 	for _, packet := range corpus(f) {
 		f.Add(packet, false)

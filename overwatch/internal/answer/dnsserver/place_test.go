@@ -12,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// testPlaces has clients in 203.0.113.0/24 and 2001:db8:2::/48 in far, and all others in home, apart from many networks
-// beside.
+// testPlaces has clients in 203.0.113.0/24 and 2001:db8:2::/48 in the region far, all other clients in the region home,
+// and many other networks.
 func testPlaces(t testing.TB) *geo.Table {
 	t.Helper()
 	s := geo.Sources{Regions: []geo.Region{{Name: "home"}, {Name: "far"}}, DefaultRegion: "home"}
@@ -31,8 +31,8 @@ func testPlaces(t testing.TB) *geo.Table {
 	return table
 }
 
-// placedView is testView with one.gslb.test answering 10.9.0.1 to clients in far, and what it answered before to all
-// others.
+// placedView is testView in which one.gslb.test answers 10.9.0.1 to clients in far, and the answers of testView to
+// other clients.
 func placedView(t testing.TB) *zone.View {
 	t.Helper()
 	v := testView(t)
@@ -97,7 +97,8 @@ func TestRespond_TheSubnetOptionCountsOnlyWhereItIsUnderstood(t *testing.T) {
 	}
 }
 
-// What an alias by the client's region leads to may be the same for all clients, or nothing: the alias is not.
+// The target of an alias that depends on the client's region may have the same answers for all clients, or none. The
+// alias itself still depends on the client.
 func TestRespond_TheScopeOfAnAliasStaysWhateverItLeadsTo(t *testing.T) {
 	v := viewOf(t, zone.Contents{Balanced: []string{"cdn.gslb.test."},
 		Types: map[string][]*zone.Type{"cdn.gslb.test.": zone.AliasTypes}})
@@ -126,7 +127,7 @@ func TestRespond_TheScopeOfAnAliasStaysWhateverItLeadsTo(t *testing.T) {
 	}
 }
 
-// placedQueries ask for the placed name from here and there.
+// placedQueries contains queries for the placed name from clients in both regions.
 func placedQueries(t testing.TB) map[string][]byte {
 	return map[string][]byte{
 		"sender": query(t, "one.gslb.test.", dns.TypeA),
@@ -159,8 +160,8 @@ func TestRespond_PlacingTheClientAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The same query for a name that answers everybody alike, and for one that depends on where the client is, in a table
-// of 20 000 networks.
+// The benchmark sends the same query for a name with the same answer for all clients, and for a name whose answer
+// depends on the client's location, with a table of 20 000 networks.
 func BenchmarkRespond_Placed(b *testing.B) {
 	packet := query(b, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71")))
 	for name, v := range map[string]*zone.View{"alike": testView(b), "placed": placedView(b)} {

@@ -20,8 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// worldView is testView with one.gslb.test by the client's region, in a table of as many blocks as a database of
-// countries has.
+// worldView is testView in which the answers of one.gslb.test depend on the client's region, with a table as large as a
+// country database.
 func worldView(b *testing.B) *zone.View {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 1))
@@ -55,9 +55,9 @@ func worldView(b *testing.B) *zone.View {
 	return v
 }
 
-// BenchmarkServer_Placed measures the CPU time that a query costs more where clients are placed in a table of 300 000
-// networks, over sockets, in turns with a name that answers everybody alike. The CPU time is that of this process, with
-// the client in it: a query's own is about half of it.
+// BenchmarkServer_Placed measures the additional CPU time of a query over sockets if clients are located in a table of
+// 300 000 networks. It alternates with queries for a name with the same answer for all clients. The CPU time is the
+// time of this process, including the client. A query itself takes about half of the time.
 func BenchmarkServer_Placed(b *testing.B) {
 	var names [2]string
 	var conns [2]*net.UDPConn
@@ -104,7 +104,7 @@ func BenchmarkServer_Placed(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// cpuPerQuery asks all packets, a window at a time, and returns the CPU that this process took for each, in
+// cpuPerQuery sends all packets, one window at a time, and returns the CPU time of this process per packet, in
 // nanoseconds.
 func cpuPerQuery(b *testing.B, conn *net.UDPConn, packets [][]byte) float64 {
 	b.Helper()

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// limitedResponder allows three identical responses a second and slips every second one of the others.
+// limitedResponder permits three identical responses per second, and truncates every second one of the others.
 func limitedResponder(t testing.TB) *responder {
 	r := testResponder(testView(t))
 	r.rateLimiter = newRateLimiter(RateLimit{PerSecond: 3, Slip: 2,
@@ -20,7 +20,8 @@ func limitedResponder(t testing.TB) *responder {
 	return r
 }
 
-// outcomes asks so many times and writes + for a whole answer, T for a truncated one and - for none.
+// outcomes sends the given number of queries, and returns + for a complete answer, T for a truncated answer and - for
+// no answer.
 func outcomes(t *testing.T, r *responder, from string, tcp bool, times int, packet func(i int) []byte) (out string) {
 	t.Helper()
 	for i := range times {
@@ -86,7 +87,7 @@ func TestRateLimit_OneClientsFloodIsNotAnothers(t *testing.T) {
 	}
 }
 
-// The limit is that of the node: queries that the kernel spreads over its sockets count together.
+// The limit applies to the node: the limiter counts the queries of all sockets together.
 func TestRateLimit_IsOneForAllSockets(t *testing.T) {
 	v := testView(t)
 	s := new(Server)
@@ -158,7 +159,8 @@ func TestRateLimit_CookieOfOursExempts(t *testing.T) {
 	}
 }
 
-// What the limiter costs each query that is not from loopback, and that it costs no allocation.
+// The benchmark measures the cost of the limiter for a query that is not from loopback, and checks that the limiter
+// allocates nothing.
 func TestRateLimit_AllocatesNothing(t *testing.T) {
 	r := limitedResponder(t)
 	packet, out := query(t, "app.gslb.test.", dns.TypeA), make([]byte, 0, udpSize)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What it takes to find out which answers of a batch leave together.
+// The benchmark measures the grouping of the answers of a batch that are sent in one message.
 func BenchmarkReplies(b *testing.B) {
 	for _, ports := range []int{1, 8, batch} {
 		b.Run(fmt.Sprintf("%d ports", ports), func(b *testing.B) {

@@ -20,8 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Several clients have many queries waiting, whose answers differ in length, so that some leave together and some do
-// not. Every client gets an answer to each of its own, from the address it asked.
+// Several clients have many queries in the socket, whose answers differ in length, so that only some answers are sent
+// together. Every client receives an answer to each of its queries from the address that it queried.
 func TestReplies_EachGetsItsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
 		listen  string
@@ -67,8 +67,8 @@ func TestReplies_EachGetsItsOwn(t *testing.T) {
 	}
 }
 
-// Answers to one port leave together by length, wherever they stand, and one that is shorter goes last; each leaves
-// once.
+// Answers to one port with the same length are sent together, at any position of the batch, and a shorter answer is the
+// last of its message. Each answer is sent once.
 func TestReplies_LeaveInFewMessages(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers  [][2]int // port and length
@@ -112,7 +112,7 @@ func TestReplies_LeaveInFewMessages(t *testing.T) {
 	}
 }
 
-// withoutChecksums makes a socket one whose messages the kernel refuses to cut.
+// withoutChecksums changes a socket so that the kernel refuses to split its messages.
 func withoutChecksums(t *testing.T, fd int) {
 	t.Helper()
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_NO_CHECK, 1); err != nil {
@@ -120,7 +120,7 @@ func withoutChecksums(t *testing.T, fd int) {
 	}
 }
 
-// asked are the names that the clients of queue ask for, in turn. The id of a query is its number.
+// asked contains the names that the clients of queue query in turn. The id of a query is its number.
 var asked = []string{"one.gslb.test.", "one.gslb.test.", "one.gslb.test.", "app.gslb.test.", "nx.gslb.test.",
 	"big.gslb.test.", "one.gslb.test."}
 
@@ -151,7 +151,7 @@ func queue(t *testing.T, server netip.AddrPort) (clients []net.Conn) {
 	return clients
 }
 
-// collect reads the answers to what a client of queue asked.
+// collect reads the answers to the queries of a client of queue.
 func collect(t *testing.T, conn net.Conn) {
 	t.Helper()
 	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))

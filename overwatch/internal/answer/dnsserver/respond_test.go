@@ -28,7 +28,7 @@ func testResponder(v *zone.View) *responder {
 	return &responder{sharedSettings: b, rotations: zone.NewRotations(1, 2), counts: new(counts)}
 }
 
-// query returns a packet with one question, to be changed by the functions.
+// query returns a packet with one question. The functions change it.
 func query(t testing.TB, name string, rtype uint16, change ...func(*dns.Msg)) []byte {
 	t.Helper()
 	m := new(dns.Msg)
@@ -58,7 +58,7 @@ func option(code uint16, octets string) dns.EDNS0 {
 	return &dns.EDNS0_LOCAL{Code: code, Data: []byte(octets)}
 }
 
-// askUDP answers a packet as if it had come over UDP.
+// askUDP answers a packet as a packet over UDP.
 func askUDP(t testing.TB, r *responder, packet []byte) *dns.Msg {
 	t.Helper()
 	return read(t, r.respond(packet, testClient, false, make([]byte, 0, udpSize)))
@@ -69,7 +69,7 @@ func askTCP(t testing.TB, r *responder, packet []byte) *dns.Msg {
 	return read(t, r.respond(packet, testClient, true, make([]byte, 0, maxMessage)))
 }
 
-// read returns a response that can be read to its last octet and has none behind it.
+// read parses a response, and fails if there are octets after its end.
 func read(t testing.TB, reply []byte) *dns.Msg {
 	t.Helper()
 	if reply == nil {
@@ -92,8 +92,8 @@ func read(t testing.TB, reply []byte) *dns.Msg {
 	return m
 }
 
-// describe returns a response in words: code, flags, then the records of the answer and, after a bar, of the authority
-// section.
+// describe returns a text for a response: code, flags, the records of the answer section, and after a bar the records
+// of the authority section.
 func describe(m *dns.Msg) string {
 	if m == nil {
 		return "no response"
@@ -190,7 +190,7 @@ func TestRespond_Records(t *testing.T) {
 	}
 }
 
-// What a name may consist of, and what of the query the response repeats octet by octet.
+// The test covers the permitted octets of a name, and the parts of the query that the response repeats unchanged.
 func TestRespond_RepeatsTheQuestionAsItCame(t *testing.T) {
 	long := strings.Repeat("\x3f"+strings.Repeat("a", 63), 3)
 	const zoneName = "\x04gslb\x04test\x00"
@@ -226,7 +226,7 @@ func TestRespond_RepeatsTheQuestionAsItCame(t *testing.T) {
 	}
 }
 
-// A refusal is of little use to who floods somebody else with it, and so is ANY of an apex.
+// A refusal is too short to be useful for an amplification attack, and so is an answer to ANY of an apex.
 func TestRespond_WhatIsNotOursIsRefusedInFewOctets(t *testing.T) {
 	r := testResponder(signedView(t, zone.NSEC))
 	for name, limit := range map[string]int{"www.example.org.": 24, "gslb.test.": 512 - 50} {
@@ -292,7 +292,7 @@ func TestRespond_Header(t *testing.T) {
 	}
 }
 
-// malformed packets, and what they get. They are also the beginning of the fuzzer's corpus.
+// malformed contains packets and their responses. The packets are also the initial corpus of the fuzzer.
 func malformed(t testing.TB) map[string]struct {
 	packet []byte
 	want   string
@@ -406,7 +406,7 @@ func TestRespond_AFaultOfOursCostsOneAnswerAndIsToldRarely(t *testing.T) {
 	}
 }
 
-// A fault while memory is loaded is told, and each query is answered as if it had not been.
+// A fault during the load of memory is reported, and each query is answered as without the fault.
 func TestFetch_AFaultOfOursIsToldAndNoMore(t *testing.T) {
 	var log bytes.Buffer
 	r := testResponder(nil)

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// testServer runs until the test ends or stop is called, which waits for it.
+// testServer runs until the test ends or a call of stop. The function stop waits for its end.
 func testServer(t *testing.T, listen ...string) (s *Server, registry *prometheus.Registry, stop func()) {
 	t.Helper()
 	v := testView(t)
@@ -42,7 +42,7 @@ func testServer(t *testing.T, listen ...string) (s *Server, registry *prometheus
 	return s, registry, stop
 }
 
-// withIPv6 skips the test where this machine has no IPv6.
+// withIPv6 skips the test if this machine has no IPv6.
 func withIPv6(t *testing.T) {
 	t.Helper()
 	if !hasIPv6() {
@@ -58,7 +58,7 @@ func hasIPv6() bool {
 	return err == nil
 }
 
-// exchange asks a server once.
+// exchange sends one query to a server.
 func exchange(t *testing.T, network, server, name string) *dns.Msg {
 	t.Helper()
 	m := new(dns.Msg)
@@ -90,7 +90,7 @@ func TestServer_AnswersOnBothTransportsAndFamilies(t *testing.T) {
 	}
 }
 
-// A connected client drops what does not come from the address that it asked.
+// A connected client drops responses that do not come from the queried address.
 func TestServer_AnswersFromTheAddressThatWasAsked(t *testing.T) {
 	s, _, _ := testServer(t, ":0")
 	for _, at := range s.Addrs() {

@@ -34,7 +34,8 @@ func TestGrow_NeverMakesABufferSmaller(t *testing.T) {
 	}
 }
 
-// A socket that takes both families has IPv4 addresses inside IPv6 ones: they are clients of their own networks.
+// A socket for both families returns IPv4 addresses as IPv4-mapped IPv6 addresses. They belong to the IPv4 networks of
+// the clients.
 func TestSender_IsAnIPv4AddressInEitherForm(t *testing.T) {
 	for _, client := range []string{"192.0.2.1", "2001:db8::1"} {
 		address := netip.MustParseAddr(client)

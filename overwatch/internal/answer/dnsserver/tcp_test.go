@@ -19,7 +19,7 @@ func testTCP(t *testing.T, limit int) *tcpServer {
 	return &tcpServer{connections: newConnections(limit), responder: testResponder(testView(t))}
 }
 
-// connect begins a conversation and returns the client's end of it.
+// connect starts a connection and returns the client's end of it.
 func connect(t *testing.T, server *tcpServer, client string) net.Conn {
 	t.Helper()
 	far, near := net.Pipe()
@@ -103,7 +103,7 @@ func TestTCP_AQueryMayComeOctetByOctet(t *testing.T) {
 	})
 }
 
-// A client may say that it will send no more, as dig's and socat's do, and still be waiting for its answers.
+// A client, such as dig or socat, may close its side of the connection and still wait for its answers.
 func TestTCP_WhoSendsNoMoreIsStillAnswered(t *testing.T) {
 	s, _, _ := testServer(t, "127.0.0.1:0")
 	conn, err := net.Dial("tcp", s.Addrs()[0].String())
@@ -127,7 +127,7 @@ func TestTCP_WhoSendsNoMoreIsStillAnswered(t *testing.T) {
 	}
 }
 
-// Length and message leave with one write, so that they are in one segment (RFC 7766 section 8).
+// Length and message are sent with one write, so that they are in one segment (RFC 7766 section 8).
 func TestTCP_LengthAndMessageAreWrittenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := connect(t, testTCP(t, 10), "198.51.100.1")
@@ -194,7 +194,7 @@ func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
 	})
 }
 
-// pipelined sends so many queries at once that their answers are written in several parts.
+// pipelined sends so many queries at the same time that their answers are written in several parts.
 func pipelined(t *testing.T, conn net.Conn) {
 	var all []byte
 	for id := range uint16(readSize / len(framed(t, 0, "big.gslb.test."))) {
@@ -203,7 +203,7 @@ func pipelined(t *testing.T, conn net.Conn) {
 	go func() { _, _ = conn.Write(all) }()
 }
 
-// An answer of which a part was not taken is the last one: what came after it could not be understood.
+// If a client accepts only a part of an answer, the server writes nothing more: the client could not parse it.
 func TestTCP_NothingIsWrittenBehindATornAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testTCP(t, 10)
@@ -218,7 +218,7 @@ func TestTCP_NothingIsWrittenBehindATornAnswer(t *testing.T) {
 	})
 }
 
-// A client that takes each part of its answers late does not hold up the stop.
+// A client that reads each part of its answers late does not delay the stop.
 func TestTCP_ASlowReaderDoesNotHoldUpTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testTCP(t, 10)
@@ -267,7 +267,7 @@ func TestTCP_WhoWaitedLongestMakesRoom(t *testing.T) {
 		for i := range 3 {
 			conns = append(conns, connect(t, server, fmt.Sprintf("198.51.100.%d", i)))
 		}
-		// The first works, so the second is the one that waits longest.
+		// The first connection has work, so the second connection is idle for the longest time.
 		_, _ = conns[0].Write(framed(t, 1, "one.gslb.test."))
 		readFramed(t, conns[0])
 		synctest.Wait()
@@ -320,7 +320,8 @@ func TestConnections_RoomIsMadeEvenByAClientsOnlyConnection(t *testing.T) {
 	}
 }
 
-// A client that has just connected has a query on its way, and gets the time to bring it; the others have to go.
+// A query of a new connection may still be in transit, so this connection gets time for it. Other idle connections are
+// closed.
 func TestConnections_CloseEndsTheWaitingButOfFreshOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testTCP(t, 10)

@@ -16,8 +16,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// testZone has the records of the zone that all tests here serve, as lines of a zone file. The names of steeredNames
-// are in the zone too.
+// testZone contains the records of the zone that all tests of this package serve, as lines of a zone file. The zone
+// also contains the names of steeredNames.
 const testZone = `
 @ 3600 SOA ns1 hostmaster 1 3600 600 604800 30
 @ 3600 NS ns1
@@ -32,7 +32,7 @@ out 300 CNAME elsewhere.example.
 *.wild 300 A 192.0.2.4
 `
 
-// steeredNames are the names the checker wants, and one that is down.
+// steeredNames contains the names of the conformance checker, and one name without serving backends.
 var steeredNames = map[string]string{
 	"app":     "10.0.0.1 10.0.0.2 10.0.0.3",
 	"v6":      "2001:db8::1",

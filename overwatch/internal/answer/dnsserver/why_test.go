@@ -10,7 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// whyResponder tells clients in 198.51.100.0/24 that a name answers "so" and "thus", unless it begins with "no".
+// whyResponder returns the explanations "so" and "thus" to clients in 198.51.100.0/24, unless the name begins with
+// "no".
 func whyResponder(v *zone.View) *responder {
 	r := testResponder(v)
 	r.explain = func(name string, client, asker netip.Addr, subnet bool) []string {
@@ -39,7 +40,8 @@ func TestWhy_IsAnsweredToWhoMayKnowAndNotSigned(t *testing.T) {
 		m.Answer[0].(*dns.TXT).Txt[0] != `app.gslb.test. for 198.51.100.7 \\so\"` || m.Answer[1].(*dns.TXT).Txt[0] != "thus" {
 		t.Fatalf("%v", m)
 	}
-	// A line longer than a character string is several of one record, and the scope is all that was told of the client.
+	// A line that is longer than a character string becomes several strings of one record. The scope is the only part that
+	// depends on the client.
 	m = whyAnswer(t, r, query(t, "_why.app.gslb.test.", dns.TypeTXT,
 		edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))), "198.51.100.7")
 	if txt := m.Answer[0].(*dns.TXT).Txt; len(txt) != 2 || !strings.HasPrefix(txt[0], "app.gslb.test. for 203.0.113.0") {
@@ -50,7 +52,7 @@ func TestWhy_IsAnsweredToWhoMayKnowAndNotSigned(t *testing.T) {
 	}
 }
 
-// Whoever may not know, or would validate, gets to the octet what there is without explanations.
+// A client without permission, and a client that validates, receives the same octets as without explanations.
 func TestWhy_ChangesNothingForOthers(t *testing.T) {
 	for _, denial := range []zone.Denial{zone.NSEC, zone.NSEC3} {
 		v := signedView(t, denial)

@@ -21,7 +21,7 @@ func past(rules policy.Rules, placed bool, change ...func([]policy.Candidate)) E
 	return pastIn(1, rules, placed, change...)
 }
 
-// pastIn is past for a client in the region with the number; 0 means no region.
+// pastIn explains an answer as past, for a client in the region with the number. 0 means no region.
 func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]policy.Candidate)) Explanation {
 	candidates := make([]policy.Candidate, 3)
 	for i, region := range []string{"eu", "us", "us"} {

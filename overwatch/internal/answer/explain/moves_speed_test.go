@@ -10,8 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// TestPortions_CostGrowsWithTheNumberOfBackends bounds the time for a name with 100 000 backends, half of them serving.
-// The time is about 0.1 s; a search of all backends for each backend would take more than 5 s.
+// TestPortions_CostGrowsWithTheNumberOfBackends limits the time for a name with 100 000 backends, half of them serving.
+// The time is about 0.1 s. A search of all backends for each backend would take more than 5 s.
 func TestPortions_CostGrowsWithTheNumberOfBackends(t *testing.T) {
 	const count, most = 100_000, time.Second
 	basis := &policy.DecisionInput{Rules: &policy.Rules{Algorithm: policy.Weighted}}

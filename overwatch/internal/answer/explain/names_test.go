@@ -13,11 +13,11 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// byName has the rules of a name with names as answers.
+// byName returns the rules of a name whose answers are target names.
 var byName = policy.Rules{Algorithm: policy.Weighted, AnswerNames: true, TTL: 30}
 
-// cdn changes the candidates of past: two targets with the same address, as of CDNs, with the weights 90 and 10, and a
-// third target of the address that is down.
+// cdn changes the candidates of past. Two targets with the same address, as of CDNs, have the weights 90 and 10, and a
+// third target is at the failed address.
 func cdn(c []policy.Candidate) {
 	for i, target := range []string{"a.cdn.test.", "b.cdn.test.", "c.cdn.test."} {
 		c[i].Address, c[i].Port, c[i].Target = netip.MustParseAddr("10.0.0.1"), uint16(1+i), target
@@ -46,7 +46,7 @@ func TestPast_TargetsOfOneAddressHaveTheirOwnShares(t *testing.T) {
 	}
 }
 
-// cdnView returns a view with the names of a basis as the answers of app.test.
+// cdnView returns a view in which the names of a basis are the answers of app.test.
 func cdnView(t *testing.T, basis *policy.DecisionInput) *zone.View {
 	t.Helper()
 	soa := &dns.SOA{Hdr: dns.RR_Header{Name: "test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 300}, Ns: "ns.",

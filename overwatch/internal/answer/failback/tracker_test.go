@@ -104,7 +104,8 @@ func (w *world) restart() {
 	w.start()
 }
 
-// see reports a decision: regions with "down", in the answers if they begin with "+".
+// see passes a decision to the tracker. Regions with "down" are down, and regions that begin with "+" are in the
+// answers.
 func (w *world) see(setting model.Failback, regions ...string) {
 	w.t.Helper()
 	o := failback.Observation{Setting: setting}

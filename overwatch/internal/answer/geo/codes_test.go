@@ -16,7 +16,7 @@ func TestReadDatabase_RefusesOneWithoutPlaces(t *testing.T) {
 	}
 }
 
-// A region may name a retired code, which means the successor.
+// A region may contain a retired code. The code means its successor.
 func TestNew_CodesOfRegionsMayBeRetired(t *testing.T) {
 	b := newBuilder(Sources{Regions: []Region{{Name: "antilles", Countries: []string{"AN"}}, {Name: "balkans",
 		Countries: []string{"cs"}}}})

@@ -83,7 +83,7 @@ func TestLocate_OrderIsMappingCountryContinentDefault(t *testing.T) {
 	}
 }
 
-// reference places a client the slow and obvious way.
+// reference locates a client in a slow and simple way.
 func reference(t testing.TB, table *Table, a netip.Addr) string {
 	e, err := table.Explain(a)
 	if err != nil {
@@ -111,7 +111,7 @@ func reference(t testing.TB, table *Table, a netip.Addr) string {
 	return s.DefaultRegion
 }
 
-// TestLocate_ScopeIsExact: whatever lies inside the returned scope is in the region that was returned.
+// TestLocate_ScopeIsExact checks that all addresses in the returned scope are in the returned region.
 func TestLocate_ScopeIsExact(t *testing.T) {
 	databases := []*Database{nil, mustRead(t, "GeoIP2-City-Test.mmdb"), mustRead(t, "GeoLite2-Country-Test.mmdb")}
 	for seed := range uint64(30) {
@@ -185,10 +185,11 @@ func TestReadDatabase_RefusesDamagedFiles(t *testing.T) {
 	}
 }
 
-// A database of IPv4 alone says nothing of IPv6 clients, and is no failure for them.
+// A database with only IPv4 networks contains no IPv6 client. A lookup of an IPv6 client is not an error.
 func TestExplain_WithADatabaseOfIPv4(t *testing.T) {
 	text := func(s string) string { return string(rune(2<<5|len(s))) + s }
-	// One node, whose two records are the first data; sizes and types are those of MaxMind's specification.
+	// The database has one node, whose two records are the first data. Sizes and types are those of MaxMind's
+	// specification.
 	content := []byte("\x00\x00\x11\x00\x00\x11" + string(make([]byte, 16)) +
 		"\xe1" + text("country") + "\xe1" + text("iso_code") + text("GB") + "\xab\xcd\xefMaxMind.com" +
 		"\xe6" + text("binary_format_major_version") + "\xa1\x02" + text("binary_format_minor_version") + "\xa1\x00" +
@@ -255,7 +256,7 @@ func TestContinentOf_KnowsEachCountryOnce(t *testing.T) {
 	}
 }
 
-// The country derived from the continent table agrees with what MaxMind's file says itself.
+// The country's continent by the table agrees with the continent in MaxMind's file.
 func TestContinentOf_AgreesWithTheDatabase(t *testing.T) {
 	d := mustRead(t, "GeoIP2-Country-Test.mmdb")
 	for _, p := range d.records {
@@ -313,10 +314,10 @@ func BenchmarkLocate(b *testing.B) {
 	})
 }
 
-// largeDatabase returns the content of a file of a million networks.
+// largeDatabase returns the content of a database file with a million networks.
 var largeDatabase = sync.OnceValue(func() []byte { return geotest.Database(geotest.Large(1_000_000)) })
 
-// BenchmarkLarge measures what a start does with a database of a million networks.
+// BenchmarkLarge measures the load of a database with a million networks.
 func BenchmarkLarge(b *testing.B) {
 	content := largeDatabase()
 	b.Run("read", func(b *testing.B) {

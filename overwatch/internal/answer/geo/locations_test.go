@@ -93,7 +93,7 @@ func TestDatabase_FlatLayoutsAreRead(t *testing.T) {
 	}
 }
 
-// TestSpots_ScopeIsExact: whatever lies inside the returned scope is at the spot that was returned, with databases and
+// TestSpots_ScopeIsExact checks that all addresses in the returned scope are at the returned spot, with databases and
 // mappings of all kinds.
 func TestSpots_ScopeIsExact(t *testing.T) {
 	for seed := range uint64(30) {
@@ -173,8 +173,8 @@ func TestSpots_OfMaxMindsCityFile(t *testing.T) {
 	}
 }
 
-// TestNetwork_ScopeIsExact: all addresses in the scope have the number, and of those outside its own prefix, none that
-// is not in it.
+// TestNetwork_ScopeIsExact checks that all addresses in the scope have the number, and that addresses outside the scope
+// with the number are in the prefix itself.
 func TestNetwork_ScopeIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	edges := []string{"64:ff9b::1:0:0:0", "64:ff9b::1", "64:ff9b:0:1::", "::1", "::ffff:1.2.3.4", "::fffe:0:1", "2001::1",

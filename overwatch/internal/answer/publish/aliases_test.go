@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// aliasSettings returns the settings of app.gslb.test with names as answers.
+// aliasSettings returns the settings of app.gslb.test with target names as answers.
 func aliasSettings(change ...func(*config.Domain)) publish.Settings {
 	d := config.Domain{Name: "app.gslb.test", RoutingAlgorithm: "weighted", TTL: 10, MaxAnswers: 4,
 		Answer: config.AnswerCNAME}
@@ -32,7 +32,7 @@ func aliasSettings(change ...func(*config.Domain)) publish.Settings {
 		Domains: []config.Domain{d}, NodeID: "n1", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.7")}}
 }
 
-// aliases has a Publisher for a name with alias answers, and its registry.
+// aliases contains a Publisher for a name with alias answers, and its registry.
 type aliases struct {
 	t        *testing.T
 	p        *publish.Publisher

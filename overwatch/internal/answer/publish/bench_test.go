@@ -57,7 +57,7 @@ func BenchmarkPublishOneChange(b *testing.B) {
 	}
 }
 
-// A rebuild of all names, and the addition of a name to many.
+// The benchmark rebuilds all names, and adds a name to many names.
 func BenchmarkReconfigure(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		s, backends := manyNames(n)

@@ -151,8 +151,7 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	}
 }
 
-// A backend among the fastest of its region, for clients of the region, is not therefore among the fastest for all
-// clients.
+// A backend that is among the fastest for clients of its region is not necessarily among the fastest for all clients.
 func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 	id := func(last byte) registry.ID {
 		return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, last}), Port: 80}

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// interrupted is a registry that calls at during one of its queries.
+// interrupted is a registry that calls the function at during one of its queries.
 type interrupted struct {
 	*backends
 	asked, when int

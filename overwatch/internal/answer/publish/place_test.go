@@ -20,8 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// placedSettings has two backends in each of three regions, and client networks in Paris, New York and without
-// position.
+// placedSettings returns settings with two backends in each of three regions, and client networks in Paris, in New York
+// and without a position.
 func placedSettings(t *testing.T, domain config.Domain) (*backends, Settings) {
 	t.Helper()
 	degrees := func(f float64) *float64 { return &f }

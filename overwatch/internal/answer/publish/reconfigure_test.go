@@ -20,8 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Names to add and remove: in a zone, at its apex, next to aliases and other records, in zones below, in no zone, and
-// inside each other.
+// These names are added and removed: names in a zone, at its apex, next to aliases and other records, in child zones,
+// in no zone, and inside each other.
 var comeAndGo = []string{
 	"gslb.test", "app.gslb.test", "*.app.gslb.test", "a.b.c.gslb.test", "b.c.gslb.test", "*.c.gslb.test", "x.gslb.test",
 	"y.gslb.test", "text.gslb.test",
@@ -245,7 +245,7 @@ func TestReconfigure_CommitDecides(t *testing.T) {
 	}
 }
 
-// The cost of adding a name to many names.
+// The benchmark adds a name to many names.
 func BenchmarkReconfigure_Signed(b *testing.B) {
 	for _, names := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {

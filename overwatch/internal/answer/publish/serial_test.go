@@ -31,8 +31,8 @@ func TestSerialAfter_IsTheTimeOrTheNext(t *testing.T) {
 	}
 }
 
-// The plan of a zone that is removed and added within a second, and of a zone after a restart, both after changes that
-// made serials run ahead of the time.
+// The test covers a zone that is removed and added within one second, and a zone after a restart, both after changes
+// that made serials exceed the current time.
 func TestSerials_NeverGoBack(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	p := &Publisher{floor: 1_700_000_060}

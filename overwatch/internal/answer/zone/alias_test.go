@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// A steered alias is answered whatever is asked for, followed inside the zone, and has no data beside it.
+// A steered alias answers queries of every type, is followed inside the zone, and has no other data.
 func TestAlias_AnswersEveryTypeWithOneName(t *testing.T) {
 	v := sample(t)
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestAlias_AnswersEveryTypeWithOneName(t *testing.T) {
 	}
 }
 
-// words returns the kind and the records of the answer.
+// words returns the kind and the records of the answer as text.
 func words(r Resolution) []string {
 	list := []string{[]string{"positive", "nodata", "nxdomain", "refused", "failed"}[r.Kind]}
 	for _, rr := range r.Answer {
@@ -71,7 +71,7 @@ func TestAlias_ANameInsideTheZoneTakesOneTurn(t *testing.T) {
 	}
 }
 
-// The proof of what a steered alias lacks says CNAME and nothing of addresses.
+// The denial proof of a steered alias contains the type CNAME and no address type.
 func TestAlias_DenialSaysCNAMEOnly(t *testing.T) {
 	for way, denial := range denials {
 		v, _ := signedSample(t, denial)
@@ -86,7 +86,7 @@ func TestAlias_DenialSaysCNAMEOnly(t *testing.T) {
 	}
 }
 
-// An alias for a name inside the zone is followed for the clients of its region alone.
+// An alias to a name inside the zone is followed only for the clients of its region.
 func TestAlias_InsideForOneRegionIsFollowed(t *testing.T) {
 	v, w := sample(t), NewWriter()
 	v.SetRegionTable(testPlaces(t))

@@ -9,8 +9,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The search in a chain finds what looking at every key finds: for keys that are there, between, in front and behind,
-// alike in their heads or not.
+// The search in a chain finds the same key as a linear search: for existing keys, for keys between, before and after
+// them, and for keys with equal or different prefixes.
 func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	labels := []string{
@@ -70,7 +70,7 @@ func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
 	}
 }
 
-// Behind so many records that no pointer leads there, proofs are written out in full.
+// After so many records that compression pointers cannot reach them, proofs contain names without compression.
 func TestSigned_ProofsFarIntoAMessage(t *testing.T) {
 	for way, denial := range denials {
 		var lines []string

@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// floodShapes are the kinds of invented names, by what they are put in front of: a name, and what stands between.
+// floodShapes contains the kinds of invented names: the parent name of each kind, and the labels between.
 var floodShapes = []struct{ way, owner, between string }{
 	{
 		"served",
@@ -18,7 +18,7 @@ var floodShapes = []struct{ way, owner, between string }{
 	}, {"absent", "%s", "-"}, {"below", "%s", "."}, {"enclosing", "a.%s", "."}, {"expanded", "*.%s", "."},
 }
 
-// floodView returns a signed view with n steered names for a shape, and questions with DO for invented names.
+// floodView returns a signed view with n steered names for a shape, and queries with DO for invented names.
 func floodView(tb testing.TB, denial Denial, n int, owner, between string) (*View, []Question) {
 	tb.Helper()
 	c := contents(tb, "gslb.test.")
@@ -49,7 +49,7 @@ func floodView(tb testing.TB, denial Denial, n int, owner, between string) (*Vie
 	return v, questions
 }
 
-// What a flood of invented names costs beside positive answers, all with signatures.
+// The benchmark compares a flood of invented names with positive answers, all with signatures.
 func BenchmarkAppend_Flood(b *testing.B) {
 	for way, denial := range denials {
 		for _, shape := range floodShapes {

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// hashed makes a decision one that client networks of so many bits keep to.
+// hashed changes a decision so that it is the same for each client network with the given prefix length.
 func hashed(d [2]policy.Decision, v4, v6 uint8) [2]policy.Decision {
 	for f := range d {
 		d[f].Hashed, d[f].ClientBits = len(d[f].Members) > 1, policy.ClientBits{IPv4: v4, IPv6: v6}
@@ -62,7 +62,7 @@ func TestSteer_AClientNetworkKeepsToOneAddressInEveryPath(t *testing.T) {
 	}
 }
 
-// The scope is the longer of what the place and the network depended on, so that both hold inside it.
+// The scope is the longer of the scopes of the location and of the network, so that both apply to all addresses in it.
 func TestPlace_TheScopeHoldsForThePlaceAndTheNetwork(t *testing.T) {
 	for _, c := range []struct {
 		bits   uint8

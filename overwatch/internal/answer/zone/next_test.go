@@ -15,7 +15,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// hashSigner makes the same signature of the same content each time, so that answers can be compared octet by octet.
+// hashSigner creates the same signature for the same content each time, so that answers can be compared octet by octet.
 type hashSigner struct{}
 
 func (hashSigner) Epoch() uint32 { return 0 }
@@ -28,7 +28,7 @@ func (hashSigner) Sign(set RRset) ([][]byte, time.Time, error) {
 	return [][]byte{append(data, h.Sum(nil)...)}, time.Now().Add(time.Hour), err
 }
 
-// walk is zones whose steered names come and go at random.
+// walk contains zones whose steered names are added and removed at random.
 type walk struct {
 	random  *rand.Rand
 	serial  uint32
@@ -61,7 +61,7 @@ func (w *walk) sign(c *Contents) {
 	c.SOA.Serial = w.serial
 }
 
-// name returns a name that may or may not be there, under any of the zones that are never removed.
+// name returns an existing or missing name under any of the zones that are never removed.
 func (w *walk) name() string {
 	labels := []string{
 		"a",
@@ -95,7 +95,7 @@ func (w *walk) name() string {
 	return name
 }
 
-// zoneOf returns the apex of the zone that a name is in, empty for none.
+// zoneOf returns the apex of the zone that contains a name, or "" if no zone contains it.
 func (w *walk) zoneOf(name string) (best string) {
 	for apex := range w.zones {
 		if dns.IsSubDomain(apex, name) && len(apex) > len(best) {
@@ -105,14 +105,14 @@ func (w *walk) zoneOf(name string) (best string) {
 	return best
 }
 
-// unfit says that a name cannot be steered, since it is an alias.
+// unfit reports that a name cannot be steered because it is an alias.
 func (w *walk) unfit(c *Contents, name string) bool {
 	return slices.ContainsFunc(c.Records, func(rr dns.RR) bool {
 		return rr.Header().Rrtype == dns.TypeCNAME && dns.CanonicalName(rr.Header().Name) == name
 	})
 }
 
-// step changes the contents. It returns the names that are steered from now on, or steered anew.
+// step changes the contents. It returns the names that are new or need a new decision.
 func (w *walk) step() (fresh []string) {
 	w.serial++
 	edited, used := map[string]*Contents{}, map[string]bool{}
@@ -181,7 +181,7 @@ func (w *walk) contents() (all []*Contents) {
 	return all
 }
 
-// scratch returns a view of the contents as they are, made without another before it.
+// scratch returns a view of the current contents that was created without a previous view.
 func (w *walk) scratch(t *testing.T) *View {
 	v, err := New(w.contents(), nil)
 	if err != nil {
@@ -197,8 +197,8 @@ func (w *walk) steer(t *testing.T, writer *Writer, v *View, names []string) {
 	}
 }
 
-// A view that follows another answers every question with the same octets as one that follows none, and has the same
-// signatures to prepare. The one before goes on answering as it did.
+// A view that was created from a previous view answers every question with the same octets as a view that was created
+// without one, and prepares the same signatures. The previous view still returns its own answers.
 func TestNew_AfterAnotherIsTheSameAsFromScratch(t *testing.T) {
 	for name, denial := range denials {
 		t.Run(name, func(t *testing.T) {
@@ -277,7 +277,8 @@ func octets(t *testing.T, v *View, name string, rtype uint16, do bool, room []by
 	return append(out, byte(answer.Kind))
 }
 
-// sameSignatures: none is missing that will have to be renewed, and none is kept that no answer has.
+// sameSignatures checks that the index contains every signature that must be renewed, and no signature that no answer
+// contains.
 func (w *walk) sameSignatures(t *testing.T, got, want *View) bool {
 	t.Helper()
 	all := func(v *View) []string {
@@ -307,7 +308,7 @@ func (w *walk) sameSignatures(t *testing.T, got, want *View) bool {
 	return true
 }
 
-// sameTurns: no two names have one turn.
+// sameTurns checks that no two names share a turn.
 func (w *walk) sameTurns(t *testing.T, v *View) bool {
 	t.Helper()
 	seen := map[uint32]bool{}
@@ -325,7 +326,7 @@ func (w *walk) sameTurns(t *testing.T, v *View) bool {
 	return true
 }
 
-// Zones that stay as they are, and names that stay in others, are shared with the view before.
+// A view shares unchanged zones, and unchanged names of other zones, with the previous view.
 func TestNew_SharesWhatStays(t *testing.T) {
 	for name, denial := range denials {
 		t.Run(name, func(t *testing.T) {
@@ -373,7 +374,7 @@ func TestNew_SharesWhatStays(t *testing.T) {
 	}
 }
 
-// Contents that do not fit together are refused, and the view before stays as it was.
+// Contradictory contents are refused, and the previous view stays unchanged.
 func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 	for what, change := range map[string]func(c *Contents){
 		"outside":         func(c *Contents) { c.Balanced = []string{"x.example."} },
@@ -397,7 +398,7 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// How dear one more name is beside many.
+// The benchmark adds one name to a view with many names.
 func BenchmarkNew_OneName(b *testing.B) {
 	for _, names := range []int{10_000, 100_000} {
 		for _, signed := range []bool{false, true} {

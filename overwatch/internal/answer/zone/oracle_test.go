@@ -8,7 +8,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// oracle is an answer as records. AppendTo packs the octets that Append must give.
+// oracle is an answer that consists of records. AppendTo packs the octets that Append must return.
 type oracle struct {
 	Kind      Kind
 	Answer    []dns.RR
@@ -22,8 +22,8 @@ type oracle struct {
 	proved []*link
 }
 
-// oracle answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section
-// 4.3.2). do asks for signatures and proofs; client is the client's address.
+// oracle answers the question for a name in zone-file form, and follows aliases inside the zone (RFC 1034 section
+// 4.3.2). do requests signatures and proofs. client is the client's address.
 func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, turns *Rotations) oracle {
 	key, err := canonicalName(name)
 	if err != nil {
@@ -53,7 +53,7 @@ func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, tur
 	return oracle{Kind: Failed, apex: zone.apex}
 }
 
-// owned is a name that is asked for, as it came and in canonical form, with the owner that answers for it.
+// owned is a queried name, in its original and its canonical form, with the owner of the answer.
 type owned struct {
 	text     string
 	name     canonical
@@ -73,7 +73,7 @@ func (z *Zone) look(text string, name canonical) owned {
 	return o
 }
 
-// step answers for one name of the chain. It returns the next name if this one is an alias.
+// step answers for one name of the chain. If the name is an alias, step returns the next name.
 func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uint16, turns *Rotations) (target string) {
 	o := zone.look(name, key)
 	if o.owner == nil {
@@ -122,7 +122,7 @@ func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uin
 	return ""
 }
 
-// steered answers with the records of a decision. It returns the name that an alias leads to.
+// steered answers with the records of a decision. For an alias, it returns the target name.
 func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Rotations) (target string) {
 	switch a.balanced[which].state {
 	case failing:
@@ -164,7 +164,7 @@ func (c *candidates) record(number int) (dns.RR, error) {
 	return rr, err
 }
 
-// delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
+// delegation answers for the DS records of a zone, which the parent zone contains (RFC 4035 section 3.1.4.1).
 func (r *oracle) delegation(above *Zone, text string, name canonical) {
 	r.apex = above.apex
 	o := owned{text: text, name: name, owner: above.findOwner([]byte(name))}
@@ -183,7 +183,7 @@ func (r *oracle) onlySignatures(v *View, zone *Zone, key canonical, name string,
 	r.Answer = slices.DeleteFunc(r.Answer, func(rr dns.RR) bool { return rr.Header().Rrtype != dns.TypeRRSIG })
 }
 
-// positive adds records under the name that was asked for.
+// positive adds records under the queried name.
 func (r *oracle) positive(zone *Zone, o owned, records []dns.RR, sig *Signature) {
 	r.Kind = Positive
 	for _, rr := range records {
@@ -200,7 +200,7 @@ func (r *oracle) positive(zone *Zone, o owned, records []dns.RR, sig *Signature)
 	}
 }
 
-// signatures returns the signatures as records. Without any, the whole answer is a failure.
+// signatures returns the signatures as records. If there are none, the whole answer is a failure.
 func (r *oracle) signatures(sig *Signature, owner string, ttl uint32) []dns.RR {
 	records := sig.resourceRecords(owner, ttl)
 	if len(records) == 0 {
@@ -217,8 +217,8 @@ func (r *oracle) deny(kind Kind, zone *Zone) {
 	}
 }
 
-// prove adds a record of denial and its signatures, once. One that leaves out a type takes the place of one with all
-// types, which an alias before has needed: it covers the same names, and two would be one RRset.
+// prove adds a denial record and its signatures, once. A record that omits a type replaces a record with all types of a
+// previous alias in the answer: both cover the same names and would be one RRset.
 func (r *oracle) prove(zone *Zone, l *link, p *Signature) {
 	owner := (canonical(l.prefix) + zone.apex).String()
 	switch there := slices.Contains(r.proved, l); {
@@ -237,7 +237,7 @@ func (r *oracle) prove(zone *Zone, l *link, p *Signature) {
 	r.Authority = append(append(r.Authority, rr), r.signatures(p, owner, zone.negative.ttl)...)
 }
 
-// denies reports whether a record is one of denial, or its signature.
+// denies reports whether a record is a denial record or its signature.
 func denies(rr dns.RR) bool {
 	rtype := rr.Header().Rrtype
 	if sig, is := rr.(*dns.RRSIG); is {
@@ -290,7 +290,7 @@ func (r *oracle) cover(zone *Zone, o owned) {
 	r.prove(zone, l, l.full)
 }
 
-// declared returns the RRset of a name that the contents of the zone have.
+// declared returns the RRset of a name from the contents of the zone.
 func (z *Zone) declared(name canonical, rtype uint16) (list []dns.RR) {
 	all, err := (&draft{zone: z}).collectStatic(z, z.contents)
 	if err != nil {
@@ -307,16 +307,16 @@ func (z *Zone) declared(name canonical, rtype uint16) (list []dns.RR) {
 	return list
 }
 
-// carried returns the SOA of the zone as negative answers have it (RFC 2308 section 3).
+// carried returns the SOA of the zone as in negative answers (RFC 2308 section 3).
 func (z *Zone) carried() dns.RR {
 	soa := dns.Copy(z.contents.SOA).(*dns.SOA)
 	soa.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
 	return soa
 }
 
-// AppendTo appends the packed records to msg, which holds a header and the question that was resolved. The owner of a
-// record becomes a pointer if it is the question's name or the target of an alias before, in the authority section that
-// of the record in front.
+// AppendTo appends the packed records to msg, which contains a header and the question. The owner of a record is a
+// compression pointer if it is the name of the question or the target of a previous alias. In the authority section, it
+// is a pointer if it equals the owner of the previous record.
 func (r *oracle) AppendTo(msg []byte) ([]byte, error) {
 	question := msg[headerSize:][:nameLength(msg[headerSize:])]
 	low := slices.Clone(question)
@@ -356,7 +356,7 @@ func (r *oracle) AppendTo(msg []byte) ([]byte, error) {
 	return p.wire, nil
 }
 
-// records returns the signatures as records; nil if they cannot be made.
+// records returns the signatures as records, or nil if they cannot be created.
 func (s *Signature) resourceRecords(owner string, ttl uint32) []dns.RR {
 	m := s.currentRecords()
 	if m == nil {

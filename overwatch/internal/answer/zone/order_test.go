@@ -8,7 +8,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The order of RFC 4034 section 6.1, and of octets that a separator could be mistaken for.
+// The order is that of RFC 4034 section 6.1. The cases include octets that could be confused with a separator.
 func TestAppendKey_OrdersNamesCanonically(t *testing.T) {
 	ordered := []string{
 		".", "example.", "a.example.", "yljkjljk.a.example.", "z.a.example.", "zabc.a.example.", "z.example.",

@@ -7,7 +7,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// fetchView returns a view that Fetch pays for, with these steered names, and its contents.
+// fetchView returns a view with these steered names that is large enough for Fetch, and its contents.
 func fetchView(t *testing.T, names ...string) (*View, Contents) {
 	t.Helper()
 	c := contents(t, "gslb.test.")
@@ -19,7 +19,8 @@ func fetchView(t *testing.T, names ...string) (*View, Contents) {
 	return newView(t, nil, c), c
 }
 
-// atOne asks for addresses of a name with two of them until its turn is at position 1. It returns the turn's number.
+// atOne queries the addresses of a name with two addresses until its turn is at position 1. It returns the number of
+// the turn.
 func atOne(t *testing.T, v *View, name string, turns *Rotations) (number uint32) {
 	t.Helper()
 	key, _ := canonicalName(name)
@@ -49,7 +50,8 @@ func fetchBoth(t *testing.T, v *View, name string, turns *Rotations) {
 	v.Prefetch(batch, turns)
 }
 
-// A turn may be farther than the schedule is long that its name has now: it is of other candidates.
+// The position of a turn may exceed the length of the current schedule, if it belongs to a schedule of other
+// candidates.
 func TestFetch_ATurnOfALongerScheduleDoesNotCount(t *testing.T) {
 	v, _ := fetchView(t, "app.gslb.test.")
 	w, turns := NewWriter(), NewRotations(1, 1)

@@ -23,7 +23,7 @@ const (
 
 func (m manner) String() string { return [...]string{"weighted", "placed", "signed"}[m] }
 
-// manyOf returns a view with n steered names of 4 addresses each, and the names. Signatures are made.
+// manyOf returns a view with n steered names of 4 addresses each, and the names. All signatures are prepared.
 func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 	tb.Helper()
 	c := contents(tb, "gslb.test.")
@@ -56,7 +56,7 @@ func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 	return v, c.Balanced
 }
 
-// quickSigner signs with nothing but the length of a signature by P-256.
+// quickSigner returns signatures that only have the length of a P-256 signature.
 type quickSigner struct{}
 
 func (quickSigner) Epoch() uint32 { return 0 }
@@ -81,7 +81,8 @@ func randomQuestions(tb testing.TB, names []string) []Question {
 	return questions
 }
 
-// A lookup with few names and with many, asked in random order: the difference is the time that memory takes.
+// The benchmark compares lookups with few and with many names in random order. The difference is the time of memory
+// access.
 func BenchmarkAppend_ManyNames(b *testing.B) {
 	for _, how := range []manner{weighted, placedly, signed} {
 		for _, n := range []int{10, 1000, 100_000} {
@@ -101,7 +102,7 @@ func BenchmarkAppend_ManyNames(b *testing.B) {
 	}
 }
 
-// Fetch is for speed alone: after it every question gets the answer that it gets without.
+// Fetch only affects the speed: every question has the same answer with and without Fetch.
 func TestFetch_ChangesNoAnswer(t *testing.T) {
 	for _, how := range []manner{weighted, placedly, signed} {
 		t.Run(how.String(), func(t *testing.T) {
@@ -135,5 +136,5 @@ func TestFetch_ChangesNoAnswer(t *testing.T) {
 	}
 }
 
-// withRoom copies a question, with room for the answer.
+// withRoom copies a question into a buffer with space for the answer.
 func withRoom(msg []byte) []byte { return append(make([]byte, 0, 512), msg...) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Up to how many there are a list, from there on a map: both find, replace and forget alike.
+// The index is a list for few signatures and a map for many. Both find, replace and remove signatures in the same way.
 func TestSignatureIndex_FindsWhatWasPutLast(t *testing.T) {
 	for _, n := range []int{1, maxListed - 1, maxListed, maxListed + 1, 5 * maxListed} {
 		var x signatureIndex

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// testSigner signs with miekg/dns, which is independent of what this package packs.
+// testSigner signs with miekg/dns, which is independent of the packing in this package.
 type testSigner struct {
 	key     *dns.DNSKEY
 	private crypto.Signer
@@ -103,7 +103,7 @@ func signedSample(t testing.TB, denial Denial) (*View, map[string]*testSigner) {
 
 var denials = map[string]Denial{"nsec": NSEC, "nsec3": NSEC3}
 
-// questionsOfTheSample returns the names that a resolver could ask the sample for, under the key "".
+// questionsOfTheSample returns all names that a resolver could query of the sample, under the key "".
 func questionsOfTheSample() map[string][]string {
 	names := map[string][]string{
 		"": {
@@ -185,8 +185,8 @@ func TestSigned_EveryAnswerValidates(t *testing.T) {
 	}
 }
 
-// One record of denial may prove that a name is not there itself, so that a wildcard's alias answers for it, and what
-// the target of the alias lacks.
+// One denial record may prove both that a name does not exist, so that a wildcard's alias applies, and which types the
+// target of the alias lacks.
 func TestSigned_TheProofOfAWildcardsAliasSaysWhatItsTargetLacks(t *testing.T) {
 	for way, denial := range denials {
 		t.Run(way, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestSigned_TheProofOfAWildcardsAliasSaysWhatItsTargetLacks(t *testing.T) {
 	}
 }
 
-// However the letters of a name in a record are written, a signature is over the small ones (RFC 4034 section 6.2).
+// A signature always covers the lower-case form of a name, for any letter case in the record (RFC 4034 section 6.2).
 func TestSigned_LettersAreSmallHoweverTheyAreWritten(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"x. MX 5 mail.gslb.test.", `x. MX 5 \077AiL.gsl\066.test.`}, {"x. SRV 1 2 3 mail.", `x. SRV 1 2 3 m\065il.`},
@@ -293,7 +293,7 @@ func TestSigned_WhatCannotBeSignedIsAFailure(t *testing.T) {
 	}
 }
 
-// An alias that cannot be signed is no answer, even if what it leads to can.
+// If an alias cannot be signed, the answer is a failure, even if the records of its target can be signed.
 func TestSigned_AnAliasWithoutASignatureIsAFailure(t *testing.T) {
 	v, signers := signedSample(t, NSEC)
 	key, _ := canonicalName("www.gslb.test.")
@@ -360,7 +360,7 @@ func TestSigned_AnotherViewKeepsTheSignaturesOfWhatStaysTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The new name's three NSEC records, and those of the name in front of it.
+	// The signatures are those of the three NSEC records of the new name and of the name before it.
 	if made := s.signed.Load() - before; made < 4 || made > 8 {
 		t.Errorf("%d signatures were made for one more name", made)
 	}
@@ -453,7 +453,8 @@ func TestSigned_SpareSignaturesAreForgottenWhenThereAreMany(t *testing.T) {
 	}
 }
 
-// The owners of a name in two views share a cache, which the one trims by what it needs itself.
+// The owners of a name in two views share a cache. The newer view trims the cache to the signatures that it needs
+// itself.
 func TestSigned_WhatAnotherViewTrimsIsStillRenewed(t *testing.T) {
 	v, signers := signedSample(t, NSEC)
 	zones := sampleZones(t)

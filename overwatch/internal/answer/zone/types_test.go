@@ -22,7 +22,8 @@ func hintType() *Type {
 	}
 }
 
-// hinted returns the contents of a zone in which app has HTTPS records beside its addresses, and plain has not.
+// hinted returns the contents of a zone in which app has HTTPS records in addition to its addresses, and plain has
+// none.
 func hinted(t *testing.T) Contents {
 	t.Helper()
 	c := contents(t, "gslb.test.", "@ NS ns.example.", "steer app", "steer plain", "plain HTTPS 1 . alpn=h2")
@@ -30,7 +31,7 @@ func hinted(t *testing.T) Contents {
 	return c
 }
 
-// askBoth returns the sections of the answer of Append, which must be the octets of the oracle's.
+// askBoth returns the sections of the answer of Append, and checks that its octets equal those of the oracle.
 func askBoth(t *testing.T, v *View, name string, rtype uint16) *dns.Msg {
 	t.Helper()
 	msg, q := question(t, name, rtype)
@@ -75,7 +76,7 @@ func TestType_ANameIsSteeredWithRecordsOfAnotherType(t *testing.T) {
 	}
 }
 
-// A signed zone says the type of those names alone that have it, and not while there is no record of it.
+// The denials of a signed zone contain the type only for names with the type, and only while such a record exists.
 func TestType_IsDeniedWhileThereIsNoRecord(t *testing.T) {
 	for how, denial := range denials {
 		c := hinted(t)
@@ -96,7 +97,7 @@ func TestType_IsDeniedWhileThereIsNoRecord(t *testing.T) {
 	}
 }
 
-// typesDenied returns the types in the first record of denial.
+// typesDenied returns the types in the first denial record.
 func typesDenied(m *dns.Msg) []uint16 {
 	for _, rr := range m.Ns {
 		switch rr := rr.(type) {
@@ -109,7 +110,7 @@ func typesDenied(m *dns.Msg) []uint16 {
 	return nil
 }
 
-// A name that gets other types has no answers until it is decided again, and gives back the turns of the old ones.
+// A name whose types change has no answers until its next decision, and returns the turns of the previous types.
 func TestNew_ARenewedNameMayHaveOtherTypes(t *testing.T) {
 	c := contents(t, "gslb.test.", "@ NS ns.example.", "steer app", "steer plain")
 	v := newView(t, nil, c)

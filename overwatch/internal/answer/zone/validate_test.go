@@ -16,7 +16,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// askSigned is ask with DO. It returns the answer of Append.
+// askSigned sends a query with DO. It returns the answer of Append.
 func askSigned(t testing.TB, v *View, name string, rtype uint16, turns, oracleTurns *Rotations) Resolution {
 	t.Helper()
 	msg, q := question(t, name, rtype)
@@ -47,8 +47,8 @@ func askSigned(t testing.TB, v *View, name string, rtype uint16, turns, oracleTu
 	return Resolution{Kind: r.Kind, Answer: back.Answer, Authority: back.Ns}
 }
 
-// validate does what a validating resolver does with an answer, given the keys of the zones (RFC 4035 section 5, RFC
-// 5155 section 8).
+// validate validates an answer like a validating resolver, with the keys of the zones (RFC 4035 section 5, RFC 5155
+// section 8).
 func validate(name string, rtype uint16, r Resolution, keys map[string]*dns.DNSKEY) error {
 	if r.Kind == Failed || r.Kind == Refused {
 		return fmt.Errorf("no answer")
@@ -88,7 +88,7 @@ func validate(name string, rtype uint16, r Resolution, keys map[string]*dns.DNSK
 	return nil
 }
 
-// closer returns the ancestor of a name with so many labels.
+// closer returns the ancestor of a name with the given number of labels.
 func closer(name string, labels int) string {
 	at := dns.Split(name)
 	return name[at[len(at)-labels]:]
@@ -186,7 +186,7 @@ func (g given) covers(name string) bool {
 	return slices.ContainsFunc(g.nsec3, func(n *dns.NSEC3) bool { return n.Cover(name) })
 }
 
-// types returns the types that the denial lists for a name, and whether it has an entry for the name at all.
+// types returns the types that the denial lists for a name, and whether the denial has an entry for the name.
 func (g given) types(name string) ([]uint16, bool) {
 	for _, n := range g.nsec {
 		if strings.EqualFold(n.Hdr.Name, name) {
@@ -201,7 +201,7 @@ func (g given) types(name string) ([]uint16, bool) {
 	return nil, false
 }
 
-// encloser finds the closest encloser that the denial proves, and the name right below it.
+// encloser finds the closest encloser that the denial proves, and its child on the path to the name.
 func (g given) encloser(name string) (encloser, next string, ok bool) {
 	for labels := dns.CountLabel(name) - 1; labels > 0; labels-- {
 		encloser, next = closer(name, labels), closer(name, labels+1)

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Clients in the regions a and b of testPlaces, and in none.
+// These clients are in the regions a and b of testPlaces, and in no region.
 var (
 	clientA  = netip.MustParseAddr("192.0.2.9")
 	clientB  = netip.MustParseAddr("2001:db8:b::1")
@@ -32,7 +32,7 @@ func testPlaces(t testing.TB) *geo.Table {
 	return table
 }
 
-// placeIn decides a name for clients in no region, in a and in b: each as "region address/parts ...".
+// placeIn sets the decisions of a name for clients in no region, in a and in b, each as "region address/parts ...".
 func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string) bool {
 	t.Helper()
 	both := make([][2]policy.Decision, len(decisions))
@@ -52,7 +52,7 @@ func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string)
 	return changed
 }
 
-// leads counts, for each address, those of n answers to a client in which it comes first.
+// leads counts, for each address, the answers to a client with this address first, among n answers.
 func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *Rotations) map[string]int {
 	t.Helper()
 	seen := make(map[string]int)
@@ -123,7 +123,7 @@ func TestPlace_AChangeElsewhereLeavesEveryTurnWhereItIs(t *testing.T) {
 	}
 }
 
-// Editions of two writers have the same numbers, as those of one writer do after 2^32 changes.
+// Editions of two writers may have the same number, as editions of one writer after 2^32 changes.
 func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
 	turns := NewRotations(1, 1)
 	for _, words := range []string{"10.0.0.1/3 10.0.0.2/5", "10.0.0.1 10.0.0.2 10.0.0.3", "10.0.0.1"} {
@@ -191,7 +191,7 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 	}
 }
 
-// A group that goes in a view and in the one that follows gives its turn back once, so that no two answers share it.
+// A group that is removed in two successive views returns its turn once, so that no two answers share the turn.
 func TestPlace_ATurnThatTwoViewsGiveBackIsGivenToOne(t *testing.T) {
 	c := contents(t, "gslb.test.", "steer app", "steer other")
 	v := newView(t, nil, c)

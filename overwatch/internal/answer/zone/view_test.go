@@ -17,7 +17,7 @@ import (
 
 const testSOA = "@ 3600 SOA ns1 Host\\.Master 7 3600 600 604800 30"
 
-// contents reads zone-file lines; "steer NAME" names a steered name.
+// contents parses zone-file lines. A line "steer NAME" adds a steered name.
 func contents(t testing.TB, apex string, lines ...string) Contents {
 	t.Helper()
 	c := Contents{Apex: apex}
@@ -58,7 +58,7 @@ func newView(t testing.TB, previous *View, zones ...Contents) *View {
 	return v
 }
 
-// inOrder brings the steered names of zones into order.
+// inOrder sorts the steered names of zones.
 func inOrder(zones ...Contents) (all []*Contents) {
 	for _, c := range zones {
 		c.Balanced = slices.Compact(slices.Sorted(slices.Values(c.Balanced)))
@@ -67,7 +67,7 @@ func inOrder(zones ...Contents) (all []*Contents) {
 	return all
 }
 
-// decide reads addresses and names, each with its parts behind a slash ("10.0.0.1/3", "a.test./2"), or "down".
+// decide parses addresses and names, each with its parts after a slash ("10.0.0.1/3", "a.test./2"), or "down".
 func decide(words string) [2]policy.Decision {
 	d := [2]policy.Decision{{Outcome: policy.NoData}, {Outcome: policy.NoData}}
 	for _, word := range strings.Fields(words) {
@@ -97,7 +97,7 @@ func steer(t testing.TB, w *Writer, v *View, name, words string, answers int) bo
 	return changed
 }
 
-// longTestName does not fit into a slot.
+// longTestName is too long for a slot.
 const longTestName = "a-label-that-is-quite-long.and-another-that-is-long-too.gslb.test."
 
 // sample returns a view with one of everything.
@@ -182,7 +182,7 @@ func steerSample(t testing.TB, v *View) {
 	steer(t, w, v, longTestName, "10.0.0.5", 1)
 }
 
-// question packs a header and the question, and reads it as the server does.
+// question packs a header and the question, and parses it like the server.
 func question(t testing.TB, name string, rtype uint16) ([]byte, *Question) {
 	t.Helper()
 	var wire [255]byte
@@ -199,7 +199,7 @@ func question(t testing.TB, name string, rtype uint16) ([]byte, *Question) {
 	return msg, &Question{Name: low, Labels: dns.CountLabel(name), Type: rtype}
 }
 
-// ask answers with Append and with the oracle, and fails if the answers differ in anything.
+// ask answers with Append and with the oracle, and fails if the answers differ.
 func ask(t testing.TB, v *View, name string, rtype uint16, turns, oracleTurns *Rotations) oracle {
 	t.Helper()
 	msg, q := question(t, name, rtype)

@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// count asks n times and counts the leading addresses.
+// count sends n queries and counts the first addresses.
 func count(t *testing.T, v *View, name string, n int, turns *Rotations) map[string]int {
 	t.Helper()
 	seen := make(map[string]int)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// failed returns the error of package net for a system call that failed with number.
+// failed returns the error of package net for a failed system call with the error number.
 func failed(op, call string, number syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "udp", Err: os.NewSyscallError(call, number)}
 }

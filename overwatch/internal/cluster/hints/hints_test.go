@@ -26,7 +26,8 @@ import (
 
 const secret = "a secret of the nodes, in more than 32 characters"
 
-// network carries requests to nodes by the host of their URL, as httpapi does. A node that is not in it is down.
+// network delivers requests to nodes by the host of their URL, as httpapi does. A node that is not in the network is
+// down.
 type network struct {
 	mu       sync.Mutex
 	nodes    map[string]answerer
@@ -219,8 +220,8 @@ func TestHint_OfUnknownAndFailingBackendsHasNoEffect(t *testing.T) {
 	})
 }
 
-// A mass failure takes few requests. Hints above the rate are dropped by the sender, and by the receiver of a peer
-// that does not limit itself.
+// A mass failure causes few requests. The sender drops hints above the rate, and so does the receiver for a peer
+// without a limit.
 func TestHint_IsBoundedInBothDirections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork()

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// voter is a node with a registry, whose own checks a test makes.
+// voter is a node with a registry. The test makes its own checks.
 type voter struct {
 	*registry.Registry
 	exchange *hints.Exchange
@@ -105,7 +105,7 @@ func (v *voter) result(id registry.ID, outcome check.Outcome, state check.State)
 
 func (v *voter) serves(id registry.ID) bool { return v.View().Get(id).MayServe }
 
-// hurry receives a hint.
+// hurry applies a received hint.
 func (v *voter) hurry(id registry.ID) {
 	select {
 	case v.hurries(id) <- struct{}{}:

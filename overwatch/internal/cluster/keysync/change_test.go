@@ -14,7 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 )
 
-// addKey makes a second key in the directory of a node and restarts it, as an operator does for a rollover.
+// addKey creates a second key in the directory of a node and restarts the node, as an operator does for a rollover.
 func (n *node) addKey(t *testing.T) *node {
 	t.Helper()
 	n.stop()
@@ -96,8 +96,9 @@ func TestSync_ANodeRestoredFromAnOldBackupCatchesUp(t *testing.T) {
 	})
 }
 
-// A whole change of key: a second one, its DS at the parent, the first one taken away node by node. A backup from
-// before brings the first one back to nobody, and loses it itself.
+// The test makes a complete key change: it adds a second key, publishes its DS record at the parent, and removes the
+// first key from each node. A restored older backup does not restore the first key on other nodes, and the restored
+// node also removes it.
 func TestSync_AChangeOfKeyIsNeverBogusAndAnOldBackupDoesNotUndoIt(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b", "c")
@@ -169,7 +170,7 @@ func backUp(t *testing.T, dir string) string {
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	// CopyFS makes files that others can read
+	// CopyFS creates files that other users can read.
 	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -182,7 +183,7 @@ func backUp(t *testing.T, dir string) string {
 	return to
 }
 
-// The specification's way to a new key: the files are deleted on every node, and all are started again.
+// This is the documented way to a new key: the operator deletes the files on every node and restarts all nodes.
 func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b", "c")
@@ -209,8 +210,8 @@ func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 	})
 }
 
-// A damaged file stops the start by name, unless a peer has a copy. That the zone has another key, too, changes
-// nothing.
+// A damaged file fails the start with an error that names it, unless a peer has a copy. Another key of the zone does
+// not change this.
 //
 // Fault 16.
 func TestRow16_ADamagedKeyIsMendedFromAPeerOrStopsTheStart(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 
 const apex = "gslb.test."
 
-// network carries the requests between the nodes of a test, and keeps what it carried.
+// network delivers the requests between the nodes of a test, and records them.
 type network struct {
 	t *testing.T
 
@@ -59,7 +59,7 @@ func (n *network) isolate(name string, cut bool) {
 	n.cut[name] = cut
 }
 
-// delay makes a node answer late from now on.
+// delay makes a node answer late.
 func (n *network) delay(name string, late time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -99,8 +99,8 @@ func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 	case h == nil || closed:
 		return nil, fmt.Errorf("dialing: %w", syscall.ECONNREFUSED)
 	}
-	// No timer where nothing is late: two goroutines of a bubble that both find a timer of theirs expired run it under
-	// one context of the race detector, which then crashes the process (Go 1.26).
+	// There is no timer without a delay: if two goroutines of a bubble both find an expired timer, they run it under one
+	// context of the race detector, which then crashes the process (Go 1.26).
 	if late > 0 {
 		select {
 		case <-time.After(late):
@@ -119,7 +119,7 @@ func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// node is one node: its keys and what keeps them in line, with the answers left out.
+// node contains the keys of a node and their synchronization, without DNS answers.
 type node struct {
 	*Sync
 	net   *network
@@ -132,7 +132,7 @@ type node struct {
 
 var theSecret = Secret{keys: [][]byte{[]byte("0123456789abcdef0123456789abcdef")}}
 
-// start starts a node as the root does: it asks for the keys it lacks, publishes, and goes on asking.
+// start starts a node like the program: the node requests missing keys, publishes, and continues to query its peers.
 func (n *network) start(name, dir string, peers ...string) *node {
 	n.t.Helper()
 	node, err := n.open(name, dir, peers...)
@@ -143,7 +143,7 @@ func (n *network) start(name, dir string, peers ...string) *node {
 	return node
 }
 
-// open makes a node without running it, which may fail. start does both.
+// open creates a node without running it, and may fail. start creates and runs a node.
 func (n *network) open(name, dir string, peers ...string) (*node, error) {
 	return n.openWith(name, dir, theSecret, peers...)
 }
@@ -180,7 +180,7 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	return node, node.zones.Damage()
 }
 
-// shortTTL is the TTL of all records, and the margin, of nodes that change keys.
+// shortTTL is the TTL of all records and the margin of nodes that change keys.
 const shortTTL = 10 * time.Second
 
 func keyTTLOf(rolls bool) time.Duration {
@@ -190,7 +190,7 @@ func keyTTLOf(rolls bool) time.Duration {
 	return 0 // the default
 }
 
-// gossipOf returns the gossip address of a node with a name of one letter.
+// gossipOf returns the gossip address of a node whose name is one letter.
 func gossipOf(name string) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, name[0]}), 7946)
 }
@@ -216,7 +216,7 @@ func (n *node) publish(context.Context) error {
 	return err
 }
 
-// ServeHTTP does what package httpapi does for GET /api/v1/dnssec/keys.
+// ServeHTTP handles GET /api/v1/dnssec/keys like package httpapi.
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("WWW-Authenticate", n.Challenge())
@@ -250,7 +250,7 @@ func (n *node) signers() (tags []uint16) {
 	return tags
 }
 
-// alike fails unless all nodes publish the same keys, that many.
+// alike fails unless all nodes publish the same keys, with the given number of keys.
 func alike(t *testing.T, count int, nodes ...*node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -260,8 +260,8 @@ func alike(t *testing.T, count int, nodes ...*node) {
 	}
 }
 
-// validator is a resolver that validates: it knows the DS records of the parent, and remembers a DNSKEY RRset for its
-// TTL. It asks any node for anything, as resolvers do.
+// validator is a validating resolver: it knows the DS records of the parent, and caches a DNSKEY RRset for its TTL. It
+// sends each query to any node, as resolvers do.
 type validator struct {
 	t     *testing.T
 	nodes func() []*node // that answer
@@ -275,7 +275,7 @@ type validator struct {
 
 const keyTTL = time.Hour
 
-// watch asks every so often until the test ends.
+// watch sends queries at intervals until the test ends.
 func (v *validator) watch(ctx context.Context, pace time.Duration) {
 	for ctx.Err() == nil {
 		v.look()
@@ -313,12 +313,12 @@ func meet(a, b []uint16) bool {
 	return slices.ContainsFunc(a, func(tag uint16) bool { return slices.Contains(b, tag) })
 }
 
-// test runs in virtual time.
+// test runs a test in virtual time.
 func test(t *testing.T, f func(t *testing.T, n *network)) {
 	synctest.Test(t, func(t *testing.T) { f(t, newNetwork(t)) })
 }
 
-// secretBytes returns the private keys of a node, as they would stand anywhere in the clear.
+// secretBytes returns the private keys of a node in all forms that unencrypted data could contain.
 func secretBytes(t *testing.T, n *node) [][]byte {
 	t.Helper()
 	h, err := n.zones.Export()

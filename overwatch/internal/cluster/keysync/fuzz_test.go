@@ -20,7 +20,7 @@ func FuzzParseAnswer(f *testing.F) {
 	})
 }
 
-// FuzzParseMessage takes messages of a peer that has the secret: whatever it sends, the zone keeps a key that signs.
+// FuzzParseMessage parses messages of a peer with the secret. After any message, the zone keeps a key that signs.
 func FuzzParseMessage(f *testing.F) {
 	zones, err := dnssec.Open(dnssec.Options{Dir: f.TempDir(), NodeID: "a", Now: time.Now,
 		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})

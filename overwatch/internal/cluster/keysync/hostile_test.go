@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// liar is a peer that has the secret. say changes each message before it is sent.
+// liar is a peer with the secret. Its function say changes each message before it is sent.
 type liar struct {
 	server *peerauth.Server
 	say    func(*message)
@@ -42,7 +42,7 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(list)
 }
 
-// stranger makes a key that nobody asked for.
+// stranger creates a key that no node has requested.
 func stranger(t *testing.T, zone string, now time.Time) dnssec.Portable {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,8 +79,7 @@ func answering(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// Whatever a peer answers, its reason is in the status, and keys and answers stay as they
-// are.
+// After an invalid answer of a peer, the status contains the reason, and keys and answers stay unchanged.
 //
 // Fault 31: A peer sends invalid keys. The status has the reason, and keys and answers do not change.
 func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
@@ -166,7 +165,7 @@ func TestSync_KeysOfZonesThatAreNotServedHereAreLeftOut(t *testing.T) {
 	})
 }
 
-// replay repeats what was recorded of somebody else.
+// replay repeats recorded messages of another node.
 type replay struct {
 	issued string
 	answer []byte
@@ -178,8 +177,8 @@ func (p *replay) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(p.answer)
 }
 
-// What crosses the network is of no use to who records it: no private key is in it, a repeated request is refused by
-// every node, and a repeated answer opens for nobody. Access to the API without the secret yields public keys only.
+// A recording of the network traffic is useless: it contains no private key, every node refuses a repeated request, and
+// no node accepts a repeated answer. Without the secret, the API returns only public keys.
 func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b", "c")
@@ -234,7 +233,7 @@ func TestSync_AnotherSecretIsNamed(t *testing.T) {
 			!strings.Contains(*st.Error, "overwatch.dnssec.key_sync.secret must be the same on all nodes") {
 			t.Errorf("%+v", st)
 		}
-		// While a key changes, a node understands the one before as well.
+		// During a change of the secret, a node also accepts the previous secret.
 		theirs := b.settings.Get()
 		theirs.Secret.keys = append(slices.Clone(theirs.Secret.keys), settings.Secret.keys[0])
 		b.Reconfigure(theirs)

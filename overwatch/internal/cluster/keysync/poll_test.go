@@ -102,7 +102,7 @@ func TestSync_RetriesSoonAndThenLessOften(t *testing.T) {
 	})
 }
 
-// Virtual clocks have no jitter of their own, so all of it is pause's.
+// Virtual clocks have no jitter, so all of the jitter comes from pause.
 func TestPause_IsTheIntervalWithJitterAndShorterAfterFailures(t *testing.T) {
 	seen := make(map[time.Duration]bool)
 	for range 50 {

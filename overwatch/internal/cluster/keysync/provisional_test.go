@@ -11,10 +11,10 @@ import (
 	"gslb.internal/overwatch/internal/cluster/peerauth"
 )
 
-// Two nodes without keys start at once, and answer one another late, or refuse connections for a while. Neither may
-// tell the parent of its own key before it knows of the other's: what either tells first is the one key that both have
-// in the end. That holds for exchanges of two requests that end within the time-out, 30 s; a peer that takes longer is
-// one that is not there.
+// Two nodes without keys start at the same time, and answer each other late or refuse connections for some time.
+// Neither node may offer its own key to the parent before it knows the other node's key: the key that is offered first
+// is the key that both nodes finally have. This holds for exchanges of two requests that end within the timeout of 30
+// s. A slower peer is treated as missing.
 func TestSync_TheKeyThatIsToldFirstStaysThoughPeersAnswerLate(t *testing.T) {
 	for name, late := range map[string]func(*network, time.Duration){
 		"one answers late":     func(n *network, by time.Duration) { n.delay("b", by) },
@@ -38,8 +38,8 @@ func TestSync_TheKeyThatIsToldFirstStaysThoughPeersAnswerLate(t *testing.T) {
 	}
 }
 
-// A third peer that takes longer over an answer than a key is provisional, and lies in the end, keeps two honest nodes
-// from nothing: they agree on one key though the first time they asked one another nobody listened, or each took long.
+// A third peer answers more slowly than the provisional time of a key, and its final answer is invalid. It does not
+// prevent the agreement of two valid nodes, whose first exchange failed or was slow: they agree on one key.
 func TestSync_ASlowLiarKeepsNobodyFromAgreeing(t *testing.T) {
 	for name, late := range map[string]func(*network){
 		"both refuse at first": func(n *network) { n.refuse(time.Now().Add(bootTime+5*time.Second), "a", "b") },
@@ -66,8 +66,8 @@ func TestSync_ASlowLiarKeepsNobodyFromAgreeing(t *testing.T) {
 	}
 }
 
-// A node with longer patience than a key is provisional waits for the first exchange to end before it tells of its own
-// key.
+// If the timeout of a node is longer than the provisional time of a key, the node waits for the end of the first
+// exchange before it offers its own key.
 func TestSync_AnExchangeLongerThanAKeyIsProvisionalIsWaitedFor(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		n.timeout = time.Minute
@@ -80,7 +80,7 @@ func TestSync_AnExchangeLongerThanAKeyIsProvisionalIsWaitedFor(t *testing.T) {
 	})
 }
 
-// mute takes requests and answers none.
+// mute accepts requests and answers none.
 type mute struct{ asked atomic.Int32 }
 
 func (m *mute) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
@@ -88,8 +88,8 @@ func (m *mute) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// What a peer was asked before a key was made, or before somebody wants to know, may have an answer of that time: it is
-// asked anew.
+// The answer of a peer may be older than the creation of a key or than a request for current state. In this case the
+// node queries the peer again.
 func TestSync_AnExchangeUnderWayIsBegunAnewWhenItsAnswerWouldBeOld(t *testing.T) {
 	for name, event := range map[string]func(*testing.T, *node) error{
 		"a new key": func(_ *testing.T, a *node) error {
@@ -126,8 +126,8 @@ func TestSync_AnExchangeUnderWayIsBegunAnewWhenItsAnswerWouldBeOld(t *testing.T)
 	}
 }
 
-// A peer that was asked since the key was made, and is slow when it is asked again, is one that failed: the parent is
-// told of the key after its provisional time.
+// A peer that was queried after the creation of the key, and then answers slowly, counts as failed: the key is offered
+// to the parent after its provisional time.
 func TestSync_APeerThatFailedAndIsThenSlowIsNotAwaited(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		n.timeout = time.Hour
@@ -146,8 +146,8 @@ func TestSync_APeerThatFailedAndIsThenSlowIsNotAwaited(t *testing.T) {
 	})
 }
 
-// toldFirst watches, until long after the provisional time, of which keys nodes tell the parent, and fails when one
-// tells of others than the first.
+// toldFirst watches the keys that nodes offer to the parent until long after the provisional time. It fails if a node
+// offers other keys than the first.
 func toldFirst(t *testing.T, nodes []*node) (first []uint16) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {

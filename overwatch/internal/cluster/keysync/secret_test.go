@@ -79,7 +79,8 @@ func TestHolders_AreBounded(t *testing.T) {
 	}
 }
 
-// lateAgent returns the secret of nodes for which none is configured, and the set of tokens that it is derived from.
+// lateAgent returns the derived secret of nodes without a configured secret, and the set of tokens that it is derived
+// from.
 func lateAgent() (Secret, trust.TokenSet) {
 	c := configured("", "one", "two")
 	set, _ := trust.TokenSetOf(c.Tokens())

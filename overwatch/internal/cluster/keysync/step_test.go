@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// The nodes take a step of a roll at the time that they name, and at no time name a step that is overdue.
+// The nodes take a step of a roll at the predicted time, and never predict a time in the past.
 func TestRun_StepsAtTheNamedTime(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		n.rolls = true

@@ -11,7 +11,7 @@ import (
 
 const day = 24 * time.Hour
 
-// startTogether starts nodes at the same moment, none of which has keys.
+// startTogether starts nodes without keys at the same time.
 func startTogether(n *network, names ...string) []*node { return startWith(n, nil, names...) }
 
 // startWith is startTogether with more peers for each node.
@@ -35,7 +35,7 @@ func stopAll(nodes ...*node) {
 	}
 }
 
-// told returns the tags of the keys of which a node tells the parent.
+// told returns the tags of the keys that a node offers to the parent.
 func (n *node) told() (tags []uint16) {
 	for _, k := range n.zones.Keys() {
 		if k.Signing && !k.Provisional {
@@ -61,7 +61,7 @@ func (c *crew) set(nodes ...*node) {
 
 func (c *crew) nodes() []*node { return *c.list.Load() }
 
-// watched begins to validate what nodes answer, with the DS records that one of them tells.
+// watched starts to validate the answers of nodes, with the DS records that one of them offers.
 func watched(t *testing.T, ds []uint16, nodes func() []*node) (end func()) {
 	t.Helper()
 	v := &validator{t: t, nodes: nodes, ds: ds}
@@ -111,7 +111,7 @@ func TestRow32_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
 	}
 }
 
-// Nodes that start together have one another's key within two seconds, and answer within one.
+// Nodes that start at the same time have the same key within two seconds, and answer within one second.
 func TestBootstrap_NodesThatStartTogetherMeetAtOnce(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b", "c")
@@ -121,7 +121,7 @@ func TestBootstrap_NodesThatStartTogetherMeetAtOnce(t *testing.T) {
 	})
 }
 
-// The zones that have keys are answered at once, also while the peer is away that might have the key of a new one.
+// A node answers immediately for zones with keys, even if a peer that may have the key of a new zone is down.
 func TestBootstrap_ANewZoneDelaysNoOther(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		n.isolate("b", true)

@@ -12,12 +12,12 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// signing are the rolls for which a peer is looked at: a zone is to be signed again.
+// signing contains the rolls for which a node checks a peer's DNS: a zone becomes signed again.
 var signing = []dnssec.RollState{
 	{Zone: apex, Progress: roll.Progress{Roll: roll.Roll{Goal: roll.ToSigned}, Stage: roll.Published}},
 }
 
-// listen opens a port of DNS over TCP on loopback.
+// listen opens a TCP port for DNS on loopback.
 func listen(t *testing.T) (net.Listener, uint16) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -27,7 +27,7 @@ func listen(t *testing.T) (net.Listener, uint16) {
 	return l, netip.MustParseAddrPort(l.Addr().String()).Port()
 }
 
-// zoneServer starts a DNS server of a zone, which signs it or not, and returns its port.
+// zoneServer starts a DNS server of a signed or unsigned zone, and returns its port.
 func zoneServer(t *testing.T, signed bool) uint16 {
 	t.Helper()
 	l, port := listen(t)
@@ -47,8 +47,8 @@ func zoneServer(t *testing.T, signed bool) uint16 {
 	return port
 }
 
-// A peer is believed only where no DNS of it can be seen: it sends no port, or nothing takes connections at the host of
-// its API. One that is there must answer as its keys say.
+// The message of a peer is sufficient only if its DNS server is unreachable: the peer sends no port, or no server
+// accepts connections at the host of its API. A reachable DNS server must answer with the keys of the message.
 func TestUnseen_APeerIsBelievedOnlyWhereItHasNoDNS(t *testing.T) {
 	breaking, broken := listen(t)
 	go func() {

@@ -54,7 +54,7 @@ func TestAuthenticate_RejectsRequestsWithoutAValidProof(t *testing.T) {
 	})
 }
 
-// With a public key of low order, everyone could compute the key of the answer.
+// With a public key of low order, every peer could compute the key of the answer.
 func TestSeal_RejectsAPublicKeyOfLowOrder(t *testing.T) {
 	r := &request{path: testPath, node: "b", point: make([]byte, pointSize), nonce: make([]byte, nonceSize)}
 	if sealed, err := r.seal(testSecret, []byte("answer")); err == nil || sealed != "" {

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// asked counts the requests with a proof that a host gets within a while.
+// asked counts the requests with a proof that a host receives within a time.
 func asked(w *network, host string, over time.Duration) (count int) {
 	w.mu.Lock()
 	w.tap = func(r *http.Request) {
@@ -30,7 +30,7 @@ func asked(w *network, host string, over time.Duration) (count int) {
 	return count
 }
 
-// A node that peers names twice holds the requests by both names.
+// A node that is in the peers of another node by two names limits the requests for both names together.
 func TestReplication_ANodeOfTwoNamesIsAskedSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, nodes, _ := cluster(t)
@@ -44,7 +44,8 @@ func TestReplication_ANodeOfTwoNamesIsAskedSeldom(t *testing.T) {
 	})
 }
 
-// Nodes that hear one another are no strangers, however long a third is away: what they hold is not old to one of them.
+// Nodes that replicate with each other keep each other's objects without confirmation, however long a third node was
+// down.
 func TestReplication_NodesThatTalkAllAlongDoNotJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &network{nodes: make(map[string]*node)}
@@ -62,7 +63,7 @@ func TestReplication_NodesThatTalkAllAlongDoNotJoin(t *testing.T) {
 	})
 }
 
-// A peer whose address led to the node itself for a while is a peer again when it does not any more.
+// If the address of a peer led to the node itself for some time, the peer is a normal peer again afterwards.
 func TestReplication_APeerThatWasTheNodeItselfIsAPeerAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, nodes, dirs := cluster(t)
@@ -81,7 +82,7 @@ func TestReplication_APeerThatWasTheNodeItselfIsAPeerAgain(t *testing.T) {
 	})
 }
 
-// Where a peer never answers, nobody knows what it has, and the other nodes say what they keep to themselves by that.
+// The state of a peer that never answers is unknown. Other nodes therefore report their unconfirmed objects without it.
 func TestReplication_APeerThatNeverAnswersKeepsAllJoining(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &network{nodes: make(map[string]*node)}
@@ -95,7 +96,7 @@ func TestReplication_APeerThatNeverAnswersKeepsAllJoining(t *testing.T) {
 	})
 }
 
-// A node that was alone joins others with what it has, however old that is.
+// A node that was alone sends its objects to new peers, whatever the age of the objects.
 func TestReplication_ANodeThatWasAloneBringsWhatIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, long := t.TempDir(), time.Now().Add(-2*simulatedRetention)

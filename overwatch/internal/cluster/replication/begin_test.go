@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// caught makes a node wait as before it answers DNS, and returns how long that took.
+// caught makes a node wait as before its first DNS answer, and returns the duration.
 func caught(ctx context.Context, n *node) time.Duration {
 	began := time.Now()
 	n.r.Catch(ctx)
@@ -23,8 +23,8 @@ func connected(n *node) (count int) {
 	return count
 }
 
-// A node that starts has what was decided while it was down in force before it answers. It waits for no peer that is
-// down, and half a second at most for one that says nothing.
+// A starting node applies the decisions that were made while it was down before it answers. It does not wait for peers
+// that are down, and waits at most half a second for a peer that does not answer.
 func TestCatch_WithStateOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, nodes, dirs := cluster(t)
@@ -54,7 +54,8 @@ func TestCatch_WithStateOfItsOwn(t *testing.T) {
 	})
 }
 
-// A node that has nothing waits two seconds for a peer that is down, and answers when the peers have come.
+// A node without stored objects waits two seconds for a peer that is down, and answers after it received the objects of
+// its peers.
 func TestCatch_WithoutState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &network{nodes: make(map[string]*node)}
@@ -77,7 +78,7 @@ func TestCatch_WithoutState(t *testing.T) {
 	})
 }
 
-// Without replication nothing is waited for.
+// Without replication, a node does not wait.
 func TestCatch_WithoutReplication(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &network{nodes: make(map[string]*node)}

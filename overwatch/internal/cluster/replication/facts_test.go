@@ -16,8 +16,8 @@ func keyOf(id string, version byte) (key identity.KeyID) {
 	return key
 }
 
-// A node introduces the certificate of a peer that has proved the secret, as of the peer's last answer. After the peer
-// was reinstalled, it introduces the new certificate only. A node with another secret is not introduced.
+// A node introduces the certificate in the last answer of a peer that has proved the secret. After the peer was
+// reinstalled, the node introduces only the new certificate. It does not introduce a node with another secret.
 func TestIntroduces_OnlyTheCertificateOfAProvedPeer(t *testing.T) {
 	version := byte(1)
 	w := &network{nodes: make(map[string]*node), describe: func(id string, o *replication.Options) {
@@ -72,7 +72,8 @@ func TestAnswer_ListsServedNamesOnce(t *testing.T) {
 		nodes[0].put(fmt.Sprint("d", i, ".example"), "")
 		alike(t, nodes...)
 	}
-	// Each change takes one answer to each of two peers. A node that connects again in between may list once more.
+	// Each change causes one answer to each of two peers. A node that reconnects in the meantime may list the names once
+	// more.
 	if after := listed.Load(); before == 0 || after-before >= 10 {
 		t.Errorf("the names were listed %d times at the start, %d times in all", before, after)
 	}

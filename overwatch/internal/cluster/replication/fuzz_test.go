@@ -14,8 +14,8 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// FuzzParseMessage takes messages of a peer that has the secret: whatever it sends, the store takes the sound part of
-// it, and others can be offered all that is stored.
+// FuzzParseMessage parses messages of a peer with the secret. The store accepts the valid part of any message, and all
+// stored objects can be offered to other nodes.
 func FuzzParseMessage(f *testing.F) {
 	s, err := store.Open(f.TempDir(), store.Options{NodeID: "a"})
 	if err != nil {
@@ -55,8 +55,8 @@ func FuzzParseMessage(f *testing.F) {
 	})
 }
 
-// The fields of a message are bounded, so that a peer can neither use up the memory of a node nor have it store or
-// forward a text without end.
+// The fields of a message have a maximum length, so that a peer can neither use all memory of a node nor make the node
+// store or forward a text of any length.
 func TestParseMessage_BoundsEachField(t *testing.T) {
 	long, many := strings.Repeat("x", 300), strings.Repeat(",{}", maxPageObjects)
 	for name, c := range map[string]struct{ text, want string }{
@@ -101,7 +101,7 @@ func TestNoteRejected_LogsAnObjectOnce(t *testing.T) {
 	}
 }
 
-// Each bound ends an exchange.
+// Each limit ends an exchange.
 func TestGathered_EachBoundCounts(t *testing.T) {
 	page := func(objects, octets int, changes uint64) *message {
 		return &message{size: octets, Offer: replica.Offer{More: true, Changes: changes,
@@ -126,7 +126,7 @@ func TestGathered_EachBoundCounts(t *testing.T) {
 	}
 }
 
-// Octets beyond a whole exchange have to wait.
+// Octets of more than one complete exchange must wait.
 func TestExchangeLimit_OctetsAreBounded(t *testing.T) {
 	l := newExchangeLimit()
 	now := time.Now()
@@ -138,7 +138,7 @@ func TestExchangeLimit_OctetsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzInstanceOf takes the parameter instance of a peer's request. A clock that is read is written in the same way.
+// FuzzInstanceOf parses the parameter instance of a peer's request. A parsed clock has the same text form.
 func FuzzInstanceOf(f *testing.F) {
 	f.Add(clockedInstance("ABC", askerClock{time.UnixMilli(1), time.UnixMilli(2)}))
 	f.Add("ABC~1")

@@ -67,7 +67,7 @@ func sentDomain(name string, ttl int) replica.Object {
 		Value: fmt.Appendf(nil, `{"name":%q,"ttl":%d}`, name, ttl)}
 }
 
-// facing starts a node with a hostile peer as its only one.
+// facing starts a node whose only peer is hostile.
 func facing(t *testing.T, h *hostile) *node {
 	t.Helper()
 	s := settings(secret)
@@ -81,7 +81,7 @@ func facing(t *testing.T, h *hostile) *node {
 	}}, s)
 }
 
-// Pages without end are not gathered, and the status names the peer's fault.
+// A node does not collect an unlimited number of pages, and the status contains the fault of the peer.
 func TestReplication_APeerThatSendsPagesWithoutEndIsGivenUp(t *testing.T) {
 	for name, object := range map[string]bool{"empty": false, "small": true} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestReplication_APeerThatSendsPagesWithoutEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// A peer that always has something new costs a bounded number of exchanges.
+// A peer that returns new objects in every answer causes a limited number of exchanges.
 func TestReplication_APeerThatAnswersAtOnceIsAskedAtABoundedRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHostile(func(asked uint64) any {
@@ -119,7 +119,7 @@ func TestReplication_APeerThatAnswersAtOnceIsAskedAtABoundedRate(t *testing.T) {
 	})
 }
 
-// The node rejects only the wrong object, and the status names the object, its peer and the reason.
+// The node rejects only the invalid object, and the status contains the object, its peer and the reason.
 func TestReplication_AWrongObjectIsRejectedAlone(t *testing.T) {
 	n := facing(t, newHostile(func(asked uint64) any {
 		offer := replica.Offer{Node: "h", Changes: 1, Synced: time.Now(), Objects: []replica.Object{}}
@@ -162,8 +162,8 @@ func TestReplication_AWrongObjectIsRejectedAlone(t *testing.T) {
 	}
 }
 
-// Each change of a peer has an audit entry with its origin, within a bound. A peer that claims to have this node's id
-// cannot fill the room of other changes.
+// Each change of a peer has an audit entry with its origin, up to a limit. A peer that claims the id of this node
+// cannot use up the limit of other changes.
 func TestReplication_ChangesOfAPeerAreAuditedWithinABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const each, exchanges = 40, 200
@@ -204,7 +204,7 @@ func TestReplication_ChangesOfAPeerAreAuditedWithinABound(t *testing.T) {
 	})
 }
 
-// A large exchange is stored in several transactions, so that the API need not wait for all of it.
+// A large exchange is stored in several transactions, so that the API does not wait for the whole exchange.
 func TestReplication_ALargeExchangeIsStoredInParts(t *testing.T) {
 	const count = 12_000
 	n := facing(t, newHostile(func(asked uint64) any {

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// newer returns the offer of a node of a later version: it has a kind and a field that this version does not know.
+// newer returns the objects of a node of a later version, with a kind and a field that this version does not know.
 func newer() replica.Offer {
 	version := replica.Version{Time: time.Now().UnixMilli(), Node: "newer"}
 	return replica.Offer{Node: "newer", Objects: []replica.Object{
@@ -19,8 +19,8 @@ func newer() replica.Offer {
 	}}
 }
 
-// In a ring of which each asks one, each gets everything: of a node of a later version too, octet for octet, through
-// one that does not know what it is and was started anew meanwhile.
+// In a ring in which each node queries one node, each node receives all objects. This includes objects of a later
+// version, octet for octet, through a node that does not know their kind and was restarted in the meantime.
 func TestReplication_ARingPassesOnWhatItDoesNotKnow(t *testing.T) {
 	w, dirs := &network{nodes: make(map[string]*node)}, map[string]string{}
 	next := map[string]string{"a": "b", "b": "c", "c": "a"}
@@ -56,7 +56,7 @@ func TestReplication_ARingPassesOnWhatItDoesNotKnow(t *testing.T) {
 	})
 }
 
-// Objects that are larger than a page, and deletions that take several, reach a node that has nothing.
+// Objects that are larger than a page, and deletions that need several pages, reach a node without objects.
 func TestReplication_WhatIsHugeArrives(t *testing.T) {
 	w, nodes, _ := clusterOn(t, &network{nodes: make(map[string]*node), page: 64 << 10})
 	alike(t, nodes...)

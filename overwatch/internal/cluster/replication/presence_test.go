@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/cluster/replication"
 )
 
-// lostWithin returns when a node reports lost peers as wanted, and fails after a time of the bubble.
+// lostWithin returns when a node reports the wanted lost peers, and fails after a time of the bubble.
 func lostWithin(t *testing.T, n *node, count int, within time.Duration) []replication.LostPeer {
 	t.Helper()
 	for end := time.Now().Add(within); ; <-time.After(50 * time.Millisecond) {
@@ -22,7 +22,7 @@ func lostWithin(t *testing.T, n *node, count int, within time.Duration) []replic
 	}
 }
 
-// A peer that the network does not reach is lost within 5 s, by its id, and is back as soon as it answers.
+// An unreachable peer is reported as lost within 5 s, by its id, and is removed from the report with its next answer.
 func TestLost_APeerThatIsCutOffIsReportedWithinFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, nodes, _ := cluster(t)

@@ -12,7 +12,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A change is said to be where it is stored; who waits is told when the last peer that runs has it.
+// The node reports where a change is stored. A waiting client receives the response when the last running peer has
+// stored the change.
 func TestReached_WaitsForThePeersThatRun(t *testing.T) {
 	_, nodes, _ := cluster(t)
 	a, b, c := nodes[0], nodes[1], nodes[2]
@@ -42,7 +43,8 @@ func TestReached_WaitsForThePeersThatRun(t *testing.T) {
 	}
 }
 
-// A node that refuses a change, since its clock is behind, lacks it until its clock comes close. Until then it says so.
+// A node that refuses a change because its clock is behind lacks the change until its clock has caught up. Until then
+// it reports this.
 func TestReached_WhoRefusesAChangeLacksIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := &network{nodes: make(map[string]*node)}, settings(secret)

@@ -30,7 +30,7 @@ import (
 	shared "gslb.internal/shared/settings"
 )
 
-// network carries requests to nodes by the host of their URL. A node that is not in it is down.
+// network delivers requests to nodes by the host of their URL. A node that is not in the network is down.
 type network struct {
 	mu    sync.Mutex
 	nodes map[string]*node
@@ -41,7 +41,7 @@ type network struct {
 	describe func(id string, o *replication.Options) // changes the options of a node; nil: nothing
 }
 
-// hang lets a node take requests and answer none.
+// hang makes a node accept requests without answers.
 func (w *network) hang(host string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,7 @@ func (w *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// node is one node: its store, and what it was told.
+// node contains the store of a node and its received changes.
 type node struct {
 	t     *testing.T
 	id    string
@@ -104,7 +104,7 @@ type node struct {
 
 const secret = "a secret of the nodes, in more than 32 characters"
 
-// settings returns the settings of a node whose peers are the nodes of a cluster of three, itself among them.
+// settings returns the settings of a node whose peers are all nodes of a cluster of three, including the node itself.
 func settings(secret string) replication.Settings {
 	var c config.Config
 	c.Overwatch.Replication.Enabled = true
@@ -118,7 +118,7 @@ func start(t *testing.T, w *network, id, dir string, s replication.Settings) *no
 	return startOn(t, w, dir, w, store.Options{NodeID: id}, s)
 }
 
-// startOn starts a node that reaches others over a transport, with other options of its store.
+// startOn starts a node that sends requests over a transport, with other options of its store.
 func startOn(t *testing.T, w *network, dir string, over http.RoundTripper, o store.Options,
 	s replication.Settings) *node {
 	t.Helper()
@@ -188,7 +188,7 @@ func (n *node) put(name, description string) {
 	}
 }
 
-// putServer has the node decide of a server whose check has a header.
+// putServer stores a decision of the node about a server whose check has a header.
 func (n *node) putServer(header string) {
 	n.t.Helper()
 	spec := check.Spec{Type: check.HTTP, Path: "/", Detail: check.Detail{Headers: header}.Details()}
@@ -210,7 +210,7 @@ func (n *node) remove(name string) {
 
 func domain(name string) replica.Key { return replica.Key{Kind: store.KindDomain, Name: name} }
 
-// until waits for a condition. A busy machine makes it slow, never red.
+// until waits for a condition. On a busy machine it waits longer and does not fail.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -222,7 +222,7 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// alike waits until nodes hold the same, and know it of one another.
+// alike waits until nodes store the same objects, and each knows that the others store them.
 func alike(t *testing.T, nodes ...*node) {
 	t.Helper()
 	until(t, "all nodes to hold the same", func() bool {
@@ -389,7 +389,7 @@ func TestReplication_WhatHasNoEffectIsListed(t *testing.T) {
 	until(t, "it to have an effect", func() bool { return len(b.r.Status().Refused) == 0 })
 }
 
-// Somebody without the secret, and somebody who repeats what he saw, learns and changes nothing.
+// An attacker without the secret, including an attacker who repeats recorded messages, reads and changes nothing.
 func TestReplication_OnlyTheSecretOpens(t *testing.T) {
 	w, nodes, _ := cluster(t)
 	a := nodes[0]

@@ -31,13 +31,13 @@ const (
 	simulatedRetention = 30 * time.Minute
 )
 
-// Each history has the seed after the seed of the previous history.
+// The seed of each history is the seed of the previous history plus one.
 var (
 	histories = flag.Uint64("histories", 3, "number of random histories")
 	firstSeed = flag.Uint64("seed", 0, "seed of the first history")
 )
 
-// world is a cluster in virtual time: nodes with their stores, and a network with somebody in it who means ill.
+// world is a cluster in virtual time: nodes with their stores, and a network with an attacker.
 type world struct {
 	t       *testing.T
 	rand    *rand.Rand
@@ -80,7 +80,7 @@ func (w *world) tell(format string, args ...any) {
 	w.story = append(w.story, time.Since(w.began).String()+" "+fmt.Sprintf(format, args...))
 }
 
-// wire carries what one node asks.
+// wire carries the requests of one node.
 type wire struct {
 	*world
 	from string
@@ -157,13 +157,13 @@ func (m *member) start(secret string) {
 
 func (m *member) now() time.Time { return time.Now().Add(time.Duration(m.offset.Load())) }
 
-// setClock sets the clock of a node, whether it runs or not.
+// setClock sets the clock of a running or stopped node.
 func (m *member) setClock(offset time.Duration) {
 	m.offset.Store(int64(offset))
 	m.tell("the clock of %s is off by %s", m.id, offset)
 }
 
-// rightOffset returns the offset of a clock that is right.
+// rightOffset returns the offset of a correct clock.
 func (w *world) rightOffset() time.Duration {
 	return time.Duration(w.rand.Int64N(int64(2*simulatedSkew))) - simulatedSkew
 }
@@ -175,7 +175,7 @@ func (w *world) wrongOffset() time.Duration {
 	return time.Duration(w.rand.Int64N(2*scale) - scale)
 }
 
-// glitch sets the clock of a node wrong for seconds, with or without a restart.
+// glitch sets the clock of a node to a wrong time for some seconds, with or without a restart.
 func (m *member) glitch() {
 	right := time.Duration(m.offset.Load())
 	restarted := m.rand.IntN(2) == 0
@@ -194,7 +194,7 @@ func (m *member) glitch() {
 	}
 }
 
-// kill ends a node as kill -9 does, and leaves it the disk of a moment: now, or when something was taken last.
+// kill stops a node like SIGKILL. Its disk has the state of the current moment, or of the last receipt of an object.
 func (m *member) kill() {
 	m.run.mu.Lock()
 	m.run.entered = nil
@@ -208,7 +208,7 @@ func (m *member) kill() {
 	m.tell("%s is killed", m.id)
 }
 
-// copy copies the disk.
+// copy copies the files of the disk.
 func (m *member) copy() string {
 	dir := m.t.TempDir()
 	text, err := os.ReadFile(filepath.Join(m.dir, "gslb.db"))
@@ -221,8 +221,8 @@ func (m *member) copy() string {
 	return dir
 }
 
-// crashWhenItTakes keeps a copy of the disk from the next time that something of another node is stored. Until the node
-// is killed nobody decides anything there.
+// crashWhenItTakes copies the disk at the next receipt of another node's object. Until the node is killed, no operator
+// makes a decision on it.
 func (m *member) crashWhenItTakes() {
 	m.run.mu.Lock()
 	defer m.run.mu.Unlock()
@@ -254,7 +254,7 @@ func (m *member) change() {
 	m.tell("%s: %s %s deleted=%t %s", m.id, name, o.Version, o.Deleted, o.Value)
 }
 
-// decisionOf returns the number of the decision that an object holds, -1 if it is unknown. A value belongs to one
+// decisionOf returns the number of the decision that an object contains, or -1 if it is unknown. A value belongs to one
 // decision. A deletion with a lowered version is the last deletion of its node.
 func (w *world) decisionOf(o *replica.Object) int {
 	last := -1
@@ -271,7 +271,7 @@ func (w *world) decisionOf(o *replica.Object) int {
 	return last
 }
 
-// live returns the objects that a node serves. Nodes forget deletions at slightly different times.
+// live returns the objects that a node serves. Nodes remove deletions at slightly different times.
 func (m *member) live() []replica.Object {
 	return slices.DeleteFunc(m.run.store.Objects(), func(o replica.Object) bool { return o.Deleted })
 }
@@ -319,7 +319,7 @@ func (w *world) step() {
 	}
 }
 
-// repeat sends a node a request of another that was seen before.
+// repeat sends a recorded request of one node to another node.
 func (w *world) repeat(to *member) {
 	w.network.mu.Lock()
 	var seen *http.Request
@@ -336,7 +336,7 @@ func (w *world) repeat(to *member) {
 	}
 }
 
-// heal ends all that is wrong, and lets time pass: versions of a clock ahead are taken when the own has come close.
+// heal ends all faults and lets time pass: a node accepts versions of a fast clock when its own clock has reached them.
 func (w *world) heal() {
 	w.network.mu.Lock()
 	w.cut, w.astray, w.ill = make(map[[2]string]bool), make(map[[2]string]string), false
@@ -374,8 +374,8 @@ func (w *world) judgeVisible() {
 	}
 }
 
-// judgeCauses expects that no node holds a decision that another has replaced knowingly, nor none where the last
-// decisions were no deletions, and that overtaken values are in the audit log.
+// judgeCauses expects that no node stores a decision that a later decision has replaced knowingly. It expects that an
+// object exists if its last decisions were no deletions, and that replaced values are in the audit log.
 func (w *world) judgeCauses(m *member) {
 	last := make(map[replica.Key]map[int]bool)
 	for i := range w.decided {
@@ -418,7 +418,8 @@ func (w *world) judgeCauses(m *member) {
 	}
 }
 
-// judge compares what all nodes hold with the latest decisions, and looks for the others in the audit logs.
+// judge compares the objects of all nodes with the latest decisions, and searches the audit logs for the other
+// decisions.
 func (w *world) judge() {
 	w.judgeTogether()
 	if !w.wrong {
@@ -426,7 +427,7 @@ func (w *world) judge() {
 	}
 }
 
-// judgeTogether expects that all nodes know one another and hold the same, and that no decision is lost.
+// judgeTogether expects that all nodes know each other and store the same objects, and that no decision is lost.
 func (w *world) judgeTogether() {
 	for _, m := range w.members {
 		if a, b := m.live(), w.members[0].live(); !slices.EqualFunc(a, b, equal) {
@@ -450,8 +451,8 @@ func (w *world) judgeTogether() {
 	}
 }
 
-// judgeLatest expects the decision with the latest version. Wrong clocks may give another one to decisions of nodes
-// that did not know of each other's.
+// judgeLatest expects the decision with the latest version. With wrong clocks, another decision may have the latest
+// version if the nodes did not know each other's decisions.
 func (w *world) judgeLatest() {
 	latest := make(map[replica.Key]*replica.Object)
 	for i := range w.decided {
@@ -493,7 +494,8 @@ func (w *world) judgeLatest() {
 	}
 }
 
-// rejoin gives a node the disk of a backup, or an empty one, or has it away for longer than deletions are remembered.
+// rejoin replaces the disk of a node with a backup or an empty disk, or stops the node for longer than deletions are
+// stored.
 func (w *world) rejoin() {
 	m := w.members[w.rand.IntN(len(w.members))]
 	backup := m.copy()
@@ -513,7 +515,7 @@ func (w *world) rejoin() {
 	m.start(secret)
 }
 
-// pass lets more time pass than deletions are remembered, while all nodes but one decide something.
+// pass lets time pass until deletions are removed, while all nodes except one make a decision.
 func (w *world) pass(but *member) {
 	for range 4 {
 		time.Sleep(simulatedRetention / 3)
@@ -528,7 +530,7 @@ func (w *world) pass(but *member) {
 	synctest.Wait()
 }
 
-// forger adds a node with another secret, which knows all others.
+// forger adds a node with another secret that knows all other nodes.
 func (w *world) forger() {
 	s := settings("another secret than that of all others")
 	n := startOn(w.t, w.network, w.t.TempDir(), w.network, store.Options{NodeID: "a"}, s)
@@ -570,8 +572,9 @@ func history(t *testing.T, seed uint64) {
 	}
 }
 
-// After healing all nodes hold the latest decision on each object, and the audit log of the node that was asked names
-// those that were overtaken, whatever the network and the disks did meanwhile, and whoever is in between.
+// After the end of all faults, all nodes store the latest decision on each object. The audit log of the node that
+// received a replaced decision contains it, for any faults of the network and disks, and with an attacker in the
+// network.
 func TestSimulation_AfterHealingAllNodesHoldTheLatestDecisions(t *testing.T) {
 	count, first := *histories, *firstSeed
 	if testing.Short() { // with the race detector; all of them follow without

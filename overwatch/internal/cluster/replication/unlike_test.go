@@ -12,7 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Connected nodes that hold different objects after a whole exchange report that after two minutes, until they agree.
+// Connected nodes that store different objects after a complete exchange report this after two minutes, until they
+// agree.
 func TestTrouble_NamesAPeerThatHoldsOtherObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &network{nodes: make(map[string]*node)}
@@ -20,7 +21,7 @@ func TestTrouble_NamesAPeerThatHoldsOtherObjects(t *testing.T) {
 		s.Peers = []string{"http://a", "http://b"}
 		a, b := start(t, w, "a", t.TempDir(), s), start(t, w, "b", t.TempDir(), s)
 		alike(t, a, b)
-		// An old object that b does not take, since it may have been deleted there.
+		// This is an old object that b does not accept, because it may have been deleted there.
 		old := replica.Object{Key: domain("old.example"), Value: json.RawMessage(`{"name":"old.example"}`),
 			Version: replica.Version{Time: time.Now().Add(-100 * 24 * time.Hour).UnixMilli(), Node: "z"}}
 		if _, err := a.store.Merge(replica.Offer{Node: "z", Joining: true, Objects: []replica.Object{old}}, nil); err != nil {
@@ -48,7 +49,7 @@ func TestTrouble_NamesAPeerThatHoldsOtherObjects(t *testing.T) {
 	})
 }
 
-// clocked starts two nodes that hold the same. Their clocks are set by offsets.
+// clocked starts two nodes with the same objects. The offsets set their clocks.
 func clocked(t *testing.T) (w *network, nodes []*node, offsets []*atomic.Int64, restart func(i int)) {
 	t.Helper()
 	w = &network{nodes: make(map[string]*node)}
@@ -68,8 +69,8 @@ func clocked(t *testing.T) (w *network, nodes []*node, offsets []*atomic.Int64, 
 	return w, nodes, offsets, restart
 }
 
-// A node changes objects while its peer is down. A wrong clock undoes no change, neither after a restart nor after a
-// step.
+// A node changes objects while its peer is down. A wrong clock reverts no change, neither after a restart nor after a
+// clock step.
 func TestReplication_AWrongClockUndoesNoDecision(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, off := range []time.Duration{-10 * time.Minute, 10 * time.Minute, -2 * day, 2 * day, -40 * day, 40 * day,
@@ -113,7 +114,7 @@ func TestReplication_AWrongClockUndoesNoDecision(t *testing.T) {
 	}
 }
 
-// Nodes with different clocks hold the same objects when the clocks are right.
+// Nodes with different clocks store the same objects after the clocks are correct.
 func TestReplication_NodesWithAWrongClockAgreeAgain(t *testing.T) {
 	for _, off := range []time.Duration{-40 * 24 * time.Hour, 40 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

@@ -104,7 +104,7 @@ func (w *world) apply(object changes.Object) error {
 	return err
 }
 
-// entries returns the audit entries, the newest first, in short.
+// entries returns the audit entries in a short form, the newest first.
 func (w *world) entries() string {
 	w.Helper()
 	var list []string
@@ -179,7 +179,7 @@ func TestApply_ARejectionIsNoChange(t *testing.T) {
 	}
 }
 
-// Registry and disk agree on the last of many changes that are made at the same time.
+// The registry and the disk have the same last state after many concurrent changes.
 func TestApply_TwoAtATimeEndAlike(t *testing.T) {
 	w := newWorld(t)
 	var group sync.WaitGroup

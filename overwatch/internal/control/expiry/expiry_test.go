@@ -32,7 +32,7 @@ func open(t *testing.T) (*store.Store, *audit.Log) {
 	return kept, log
 }
 
-// An override that has expired is gone from the disk and in the audit log. Another one that has replaced it stays.
+// An expired override is removed from the disk and recorded in the audit log. An override that has replaced it stays.
 func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	kept, log := open(t)
 	past, later := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
@@ -71,7 +71,7 @@ func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	}
 }
 
-// A window that begins is in the audit log, and the store knows it; another one that has replaced it has not begun.
+// The begin of a window is recorded in the audit log and in the store. A window that has replaced it has not begun.
 func TestBegan_IsKeptAndToldOf(t *testing.T) {
 	kept, log := open(t)
 	at := time.Now().UTC().Truncate(time.Millisecond)

@@ -58,8 +58,8 @@ func TestDecode_ReadsWhatIsRight(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that each body is either rejected with a text, or means the same to encoding/json without further
-// rules.
+// FuzzDecode checks that each body is rejected with a text, or has the same meaning for encoding/json without
+// additional rules.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"healthy":true,"reason":"r","source":"s","expires_in":"30m"}`, `{}`, `null`, `[]`,

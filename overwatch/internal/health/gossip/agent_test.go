@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// patience bounds a wait for something that takes milliseconds on a machine at rest.
+// patience is the maximum wait for an event that takes milliseconds on an idle machine.
 const patience = 30 * time.Second
 
 var (
@@ -33,7 +33,7 @@ const (
 	testToken   = "0123456789abcdef0123456789abcdef"
 )
 
-// testIdentity makes an identity that needs no files beyond the test.
+// testIdentity creates an identity without files outside the test.
 func testIdentity(t testing.TB, name string) *identity.Identity {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,8 +44,8 @@ func testIdentity(t testing.TB, name string) *identity.Identity {
 	return id
 }
 
-// testAgent speaks to a node the way package report does, but only when it is told to: memberlist on a socket that
-// nobody can dial.
+// testAgent sends messages to a node like package report, but only on request: it uses memberlist on a socket that no
+// peer can reach.
 type testAgent struct {
 	t       testing.TB
 	id      *identity.Identity
@@ -104,7 +104,7 @@ func (a *testAgent) read() {
 	}
 }
 
-// The transport: outbound only.
+// This is the transport. It only sends.
 
 func (a *testAgent) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
 	return net.IPv4zero.To4(), 0, nil
@@ -130,7 +130,7 @@ func (a *testAgent) PacketCh() <-chan *memberlist.Packet { return a.packets }
 func (a *testAgent) StreamCh() <-chan net.Conn           { return nil }
 func (a *testAgent) Shutdown() error                     { a.once.Do(func() { a.udp.Close() }); return nil }
 
-// The delegate: takes the Hello and the answers, knows no members.
+// This is the delegate. It receives the Hello and the answers, and knows no members.
 
 func (a *testAgent) NodeMeta(int) []byte             { return nil }
 func (a *testAgent) NotifyMsg(b []byte)              { a.answers <- bytes.Clone(b) }
@@ -146,7 +146,7 @@ func (a *testAgent) NotifyAlive(n *memberlist.Node) error {
 	return errors.New("no members")
 }
 
-// greet says Hello and learns the boot nonce.
+// greet requests the Hello and stores the boot nonce.
 func (a *testAgent) greet() error {
 	a.hello = nil
 	if _, err := a.list.Join([]string{a.node.String()}); err != nil {
@@ -211,13 +211,13 @@ func (a *testAgent) ping() error {
 	return err
 }
 
-// reach pings until the node answers in time, which half a second may not be where the machine stands still.
+// reach sends pings until the node answers in time, because a stalled machine may need more than half a second.
 func (a *testAgent) reach() {
 	a.t.Helper()
 	eventually(a.t, "a ping is answered", func() bool { return a.ping() == nil })
 }
 
-// enrol says Hello and enrols, and fails the test unless the node acknowledges it.
+// enrol requests the Hello and enrols. It fails the test unless the node acknowledges the enrolment.
 func (a *testAgent) enrol() {
 	a.t.Helper()
 	if err := a.greet(); err != nil {
@@ -229,7 +229,7 @@ func (a *testAgent) enrol() {
 	}
 }
 
-// answer waits for the node's next answer, opens it and returns its envelope.
+// answer waits for the next answer of the node, opens the answer and returns its envelope.
 func (a *testAgent) answer() identity.Sealed {
 	a.t.Helper()
 	select {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Whoever has the gossip key can ping as fast as the network carries it, so nothing may be allocated for a ping.
+// A holder of the gossip key can ping at the full rate of the network, so the node must allocate nothing for a ping.
 //
 // Fault 19.
 func TestDoor_APingAllocatesNothing(t *testing.T) {

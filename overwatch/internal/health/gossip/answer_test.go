@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// What a node answers goes through every path in one piece, whatever it has to tell: an Ack leaves out of its lists
-// what is too much.
+// Every answer of a node is sent without fragmentation, whatever its content: an Ack omits list entries that do not
+// fit.
 func TestAnswer_IsNeverCutIntoFragments(t *testing.T) {
 	ack := &wire.Ack{AckedType: wire.TypeEnrol, AckedSeq: 1}
 	for i := range wire.MaxServices {

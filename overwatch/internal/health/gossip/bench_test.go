@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// BenchmarkNode_HeartbeatsThroughTheWholeIntake measures packet -> decryption -> queue -> signature -> registry ->
-// sealed Ack -> socket, for heartbeats of one backend from 200 agents.
+// BenchmarkNode_HeartbeatsThroughTheWholeIntake measures the path of a heartbeat: packet, decryption, queue, signature,
+// registry, sealed Ack, socket. The heartbeats of 200 agents contain one backend each.
 func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 	const agents, rounds = 200, 5
 	n := startNode(b, nil)
@@ -55,8 +55,8 @@ func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 	b.ReportMetric(float64(handled)/b.Elapsed().Seconds(), "heartbeats/s")
 }
 
-// BenchmarkNode_TransitionToRegistry measures from the moment an agent begins to send a transition as a stream until
-// the registry is called.
+// BenchmarkNode_TransitionToRegistry measures the time from the start of an agent's transition on a stream until the
+// call of the registry.
 func BenchmarkNode_TransitionToRegistry(b *testing.B) {
 	n := startNode(b, nil)
 	a := newTestAgent(b, "a1", gossipKey, n.Addr())
@@ -75,7 +75,7 @@ func BenchmarkNode_TransitionToRegistry(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-us")
 }
 
-// BenchmarkDoor_Garbage measures what a packet of a stranger costs.
+// BenchmarkDoor_Garbage measures the cost of a packet from a sender without the key.
 func BenchmarkDoor_Garbage(b *testing.B) {
 	n := startNode(b, nil)
 	scratch, source := newScratch(), netip.MustParseAddrPort("192.0.2.1:1")
@@ -90,7 +90,7 @@ func BenchmarkDoor_Garbage(b *testing.B) {
 	}
 }
 
-// BenchmarkNode_Ping measures what it costs to answer one ping, the test's own reading of the answer included.
+// BenchmarkNode_Ping measures the cost of the answer to one ping, including the read of the answer by the test.
 func BenchmarkNode_Ping(b *testing.B) {
 	n := startNode(b, nil)
 	sink, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

@@ -16,7 +16,7 @@ func pipe(t *testing.T) net.Conn {
 	return ours
 }
 
-// alive reports whether a pipe's end has not been closed by us.
+// alive reports whether the node has not closed this end of a pipe.
 func alive(c net.Conn) bool { return c.SetDeadline(time.Time{}) == nil }
 
 // Fault 19.

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// forged returns a sealed message of memberlist, in its own encoding, in which a holder of the gossip key says
-// something of a node.
+// forged returns a sealed memberlist message, in the encoding of memberlist, in which a holder of the gossip key
+// reports the state of a node.
 func forged(t *testing.T, kind frame.Kind, node string, incarnation uint32) []byte {
 	t.Helper()
 	text := func(s string) []byte { return append([]byte{0xa0 | byte(len(s))}, s...) }
@@ -27,8 +27,7 @@ func forged(t *testing.T, kind frame.Kind, node string, incarnation uint32) []by
 	return keys.SealPacket(nil, plain)
 }
 
-// Whatever a holder of the gossip key says of a node, it is listed as alive for as long as it answers, and as dead once
-// it does not.
+// For any report of a holder of the gossip key, a node is listed as alive while it answers, and as dead after it stops.
 func TestNode_AForgedAccusationLeavesNobodyListedAsDead(t *testing.T) {
 	const interval = 100 * time.Millisecond
 	quick := func(o *Options) {
@@ -61,7 +60,7 @@ func TestNode_AForgedAccusationLeavesNobodyListedAsDead(t *testing.T) {
 		defer n.members.mu.Unlock()
 		return *n.members.byName["ow-1"]
 	}
-	// The accused may refute it at once, and then it has joined anew.
+	// The accused node may refute the report immediately, and then it has joined again.
 	eventually(t, "memberlist called it dead", func() bool { return seen().isDead || seen().JoinedAt.After(before) })
 	began := time.Now()
 	eventually(t, "it answers this node and is listed as alive", func() bool {

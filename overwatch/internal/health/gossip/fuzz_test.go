@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// FuzzNode_WhatDecryptsToNonsense gives a running node, a real memberlist behind the transport, arbitrary plain text
-// that was encrypted with the right key. It finds whatever ends the process.
+// FuzzNode_WhatDecryptsToNonsense sends any plain text that was encrypted with the correct key to a running node with a
+// real memberlist. It finds inputs that end the process.
 func FuzzNode_WhatDecryptsToNonsense(f *testing.F) {
 	for _, plain := range malformed {
 		f.Add(plain)

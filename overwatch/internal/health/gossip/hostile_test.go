@@ -19,10 +19,10 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// memoryAllowance is the growth of the heap that a flood may cause, in octets.
+// memoryAllowance is the maximum growth of the heap during a flood, in octets.
 const memoryAllowance = 32 << 20
 
-// encrypt seals plain text the way memberlist does, with any version in front.
+// encrypt seals plain text like memberlist, with any version as the first octet.
 func encrypt(t testing.TB, version byte, plain, authenticated []byte) []byte {
 	t.Helper()
 	block, err := aes.NewCipher(gossipKey)
@@ -50,7 +50,7 @@ func keyedStream(t testing.TB, plain []byte) []byte {
 	return labelled(append(head, encrypt(t, 1, plain, append(bytes.Clone(head), wire.Label...))...))
 }
 
-// malformed are plain texts that a holder of the key can send.
+// malformed contains plain texts that a holder of the key can send.
 var malformed = map[string][]byte{
 	"empty":                 {},
 	"type only":             {0},
@@ -161,7 +161,7 @@ func TestDoor_GarbageLeavesMemoryFlatAndAgentsServed(t *testing.T) {
 	}
 }
 
-// answered sends a heartbeat and reports whether it is acknowledged soon.
+// answered sends a heartbeat and reports whether the node acknowledges it in time.
 func answered(a *testAgent) bool {
 	a.datagram(a.heartbeat())
 	select {
@@ -172,8 +172,8 @@ func answered(a *testAgent) bool {
 	}
 }
 
-// watchHeap samples what each collection found in use until the returned function is called, which returns by how much
-// that has grown at most. Garbage does not count: how much of it waits depends on how busy the machine is.
+// watchHeap records the heap in use after each garbage collection until the returned function is called. The function
+// returns the maximum growth. Garbage does not count, because its amount depends on the load of the machine.
 func watchHeap(t testing.TB) (grown func() int64) {
 	t.Helper()
 	runtime.GC()
@@ -200,7 +200,7 @@ func watchHeap(t testing.TB) (grown func() int64) {
 	}
 }
 
-// heapInUse returns the octets that the last garbage collection found in use.
+// heapInUse returns the octets in use after the last garbage collection.
 func heapInUse() int64 {
 	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	runtimemetrics.Read(sample)
@@ -231,7 +231,8 @@ func TestDoor_IdleAndLargeAnnouncingConnectionsDoNotKeepAgentsOut(t *testing.T) 
 			if open := n.transport.connections.count(); open > maxStreams {
 				t.Errorf("%d streams open", open)
 			}
-			// One agent behind an address that has all its places taken by connections that say nothing, one elsewhere.
+			// One agent has an address all of whose connections are occupied by idle connections. Another agent has another
+			// address.
 			for _, source := range []net.IP{net.IPv4(127, 0, 0, 2), net.IPv4(127, 0, 200, 1)} {
 				a := newTestAgent(t, fmt.Sprintf("a-%d", source[14]), gossipKey, n.Addr())
 				a.source = source

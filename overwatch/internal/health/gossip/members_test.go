@@ -107,7 +107,7 @@ func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeedsOrPeers(t *test
 	}
 }
 
-// A seed that has joined by itself was heard, though it was never asked with success.
+// A seed that joined through its own connection counts as heard, even without a successful request to it.
 func TestUnheard_ASeedThatIsAMemberWasHeard(t *testing.T) {
 	o, now := testOptions(t), time.Now()
 	o.Seeds = []string{"192.0.2.9:7946", "192.0.2.10:7946"}

@@ -53,7 +53,7 @@ func (m *memoryPins) DeletePin(id string, _ ...store.Entry) error {
 	return nil
 }
 
-// call is one call of a method of testRegistry: the agent and the message.
+// call is one call of a method of testRegistry, with the agent and the message.
 type call struct {
 	agent     string
 	heartbeat *wire.Heartbeat
@@ -63,7 +63,7 @@ type call struct {
 	at        time.Time
 }
 
-// testRegistry notes what it is told.
+// testRegistry records its calls.
 type testRegistry struct {
 	calls   chan call
 	outcome registry.Outcome
@@ -110,7 +110,7 @@ func (r *testRegistry) next(t testing.TB) call {
 	}
 }
 
-// testNode is a running node with a real trust and a registry that only notes.
+// testNode is a running node with a real Trust and a registry that only records calls.
 type testNode struct {
 	*Node
 	registry *testRegistry
@@ -166,7 +166,7 @@ func startNode(t testing.TB, edit func(*Options)) *testNode {
 		metrics: o.Registerer.(*prometheus.Registry), stop: stop}
 }
 
-// metric returns a counter or gauge by name and the value of its one label ("" for none).
+// metric returns a counter or gauge by its name and the value of its only label, or "" for a metric without labels.
 func (n *testNode) metric(t testing.TB, name, label string) float64 {
 	t.Helper()
 	families, err := n.metrics.Gather()
@@ -187,7 +187,7 @@ func (n *testNode) metric(t testing.TB, name, label string) float64 {
 	return 0
 }
 
-// dropped returns the number of packets that the transport dropped, for all reasons together.
+// dropped returns the number of packets that the transport dropped, for all reasons.
 func (n *testNode) dropped(t testing.TB) (sum float64) {
 	t.Helper()
 	for _, reason := range dropReasons {
@@ -196,7 +196,7 @@ func (n *testNode) dropped(t testing.TB) (sum float64) {
 	return sum
 }
 
-// eventually polls until the condition holds; there are real sockets between cause and effect.
+// eventually polls until the condition holds, because real sockets delay the effect.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

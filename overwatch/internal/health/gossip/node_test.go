@@ -241,7 +241,7 @@ func TestNode_SeedsAreListedAndMonitored(t *testing.T) {
 	eventually(t, "the first node's death is noticed", func() bool { return second.Members()[0].Status != StatusAlive })
 }
 
-// A seed that nobody answers at is told of until it is reached once.
+// A seed that never answered is reported until the node has reached it once.
 func TestNode_SeedsThatAreNeverReachedAreNamed(t *testing.T) {
 	const nobody = "127.0.0.1:1"
 	first := startNode(t, nil)

@@ -58,7 +58,7 @@ func TestPaths_AreBounded(t *testing.T) {
 	}
 }
 
-// An address is proved by a connection from there, never by the source of a datagram alone.
+// A connection from an address proves the address. The source of a datagram does not.
 func TestPaths_AnAddressIsProvedByAConnection(t *testing.T) {
 	p, now := newPaths(), time.Now()
 	mine, spoofed := netip.MustParseAddrPort("192.0.2.1:5"), netip.MustParseAddrPort("169.254.169.254:5")

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Nodes without seeds list the peers that have proved their ids, with round-trip times, as soon as they know of one
-// another, and nobody else who has the gossip key.
+// Nodes without seeds list the peers that have proved their ids, with round-trip times, as soon as they know each
+// other. They do not list other holders of the gossip key.
 func TestNode_PeersAreListedAndMonitoredWithoutSeeds(t *testing.T) {
 	var known atomic.Pointer[map[string]netip.AddrPort]
 	known.Store(&map[string]netip.AddrPort{})

@@ -52,7 +52,8 @@ func TestLane_SourcesTakeTurns(t *testing.T) {
 	}
 }
 
-// Whoever has the gossip key can write the key id of any agent; what he writes counts against him.
+// A holder of the gossip key can write the key id of any agent into a message. The message counts toward the limit of
+// the sender.
 func TestLane_AForgedKeyIDTakesNoPlaceOfTheAgent(t *testing.T) {
 	l := newQueueClass()
 	for i := range 10 * maxSenderMessages {

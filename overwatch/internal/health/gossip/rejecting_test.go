@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// The report of an agent lasts until its next heartbeat that omits it, or until the agent is silent; the number of
-// reports is bounded.
+// The report of an agent lasts until its next heartbeat without the report, or until the agent is silent. The number of
+// reports is limited.
 func TestRejections_FollowTheHeartbeats(t *testing.T) {
 	r, now := rejections{nodes: make(map[wire.NodeCertificate]map[string]time.Time)}, time.Now()
 	of := func(ids ...string) *wire.Heartbeat {

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// An Ack is sealed as the message was: in the session, or with a signature.
+// An Ack has the same protection as the message: the session's code or a signature.
 func TestNode_AcknowledgesInTheSessionWhatCameInIt(t *testing.T) {
 	n := startNode(t, nil)
 	a := newTestAgent(t, "a1", gossipKey, n.Addr())

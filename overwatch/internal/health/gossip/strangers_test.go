@@ -18,8 +18,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// stranger is a peer of memberlist's own, with sockets of its own, that does what memberlist can do and no program of
-// ours does.
+// stranger is a peer of the upstream memberlist with its own sockets. It uses functions of memberlist that no program
+// of this project uses.
 type stranger struct {
 	meta, state []byte
 	broadcasts  [][]byte
@@ -31,7 +31,7 @@ func (s *stranger) GetBroadcasts(int, int) [][]byte { return s.broadcasts }
 func (s *stranger) LocalState(bool) []byte          { return s.state }
 func (s *stranger) MergeRemoteState([]byte, bool)   {}
 
-// peer starts a stranger and has it join the node. What comes of that is seen at the node.
+// peer starts a stranger and makes it join the node. The test checks the effect at the node.
 func (s *stranger) peer(t *testing.T, n *testNode, edit func(*memberlist.Config)) *memberlist.Memberlist {
 	t.Helper()
 	c := memberlist.DefaultLocalConfig()
@@ -50,8 +50,9 @@ func (s *stranger) peer(t *testing.T, n *testNode, edit func(*memberlist.Config)
 	return list
 }
 
-// Peers of the upstream library that send what is legal among them and odd to a node leave it as it was: it has the
-// members that it had, hears its agents, refuses and counts, and its memory and goroutines stay bounded.
+// Peers of the upstream library send messages that are legal in memberlist and unusual for a node. The node stays
+// unchanged: it has the same members, processes its agents' messages, refuses and counts other messages, and its memory
+// and goroutines stay limited.
 //
 // Fault 20.
 func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
@@ -122,7 +123,7 @@ func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
 	}
 }
 
-// wantSound checks that a node without seeds has no member but itself and hears an agent.
+// wantSound checks that a node without seeds is its only member and processes messages of an agent.
 func wantSound(t *testing.T, n *testNode, a *testAgent) {
 	t.Helper()
 	if m := n.Members(); len(m) != 1 || m[0].Name != "ow-1" || m[0].Address != n.Addr() || m[0].Status != StatusAlive {
@@ -132,9 +133,9 @@ func wantSound(t *testing.T, n *testNode, a *testAgent) {
 	a.ack()
 }
 
-// A crowd of peers that take each other for dead, call the node itself dead, take its name, leave and come again: the
-// node that has seeds, and so takes members, keeps its name and hears its agents, lists no more members than it may,
-// and logs within bounds.
+// Many peers report each other and the node as dead, use the name of the node, leave and join again. A node with seeds
+// accepts members. It keeps its name, processes its agents' messages, lists at most the maximum number of members, and
+// limits its log lines.
 //
 // Fault 20.
 func TestNode_StaysWellInACrowdThatGossipsAboutOthers(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// idleTransport returns a transport that nobody reads behind: what it passes to memberlist stays in its channel.
+// idleTransport returns a transport without a reader: its packets for memberlist stay in the channel.
 func idleTransport(t *testing.T) *transport {
 	t.Helper()
 	n, err := New(testOptions(t))

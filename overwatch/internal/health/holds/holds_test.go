@@ -20,8 +20,8 @@ func idOf(octet byte) registry.ID {
 	return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80}
 }
 
-// Held backends are checked, and only these. Beginning and end are in the audit log, except for the end by an operator,
-// which the API writes. A check that hangs delays nothing.
+// The node checks held backends, and only these. The audit log contains begin and end, except for the end by an
+// operator, which the API records. A check that hangs delays no other check.
 func TestWorker_ChecksHeldBackendsAndWritesHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -58,7 +58,7 @@ func server(last byte) model.Server {
 		Region: "eu", HealthCheck: &model.HealthCheck{Type: "tcp"}}
 }
 
-// disk is the part of a store that servers are written to.
+// disk is the part of a store that stores servers.
 type disk interface {
 	Write(*store.Batch, ...store.Entry) error
 }
@@ -165,7 +165,7 @@ func TestInventory_WhatIsNotStoredIsNotDeclared(t *testing.T) {
 	}
 }
 
-// leaving is a registry whose caller gives up while it applies a declaration.
+// leaving is a registry whose caller cancels while the registry applies a declaration.
 type leaving struct {
 	*registry.Registry
 	leave func()

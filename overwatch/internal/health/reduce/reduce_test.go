@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// whole returns a check with everything that a node repeats.
+// whole returns a check with all fields that a node copies.
 func whole() check.Spec {
 	return check.Spec{
 		Type: check.HTTPS, Path: "/up?x=1", Host: "shop.example", Interval: 7 * time.Second, Timeout: 3 * time.Second,
@@ -104,7 +104,7 @@ func TestLeft_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 	}
 }
 
-// Whatever is asked, what is made asks for nothing else, is cheap, and can be made.
+// For any requested check, the result requests nothing else, has a low cost, and is valid.
 func FuzzCheck(f *testing.F) {
 	f.Add("http", "/", "h", "s", "GET", "X: y", "200", "b", "(?:a{900}){900}", "e", "g", "", int64(1), int64(-1), 0, 70000,
 		true)

@@ -21,14 +21,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// authority makes the only kind of agent that the registry takes: one that a real Trust has authenticated.
+// authority creates the only kind of agent that the registry accepts: an agent that a real Trust has authenticated.
 type authority struct {
 	t     testing.TB
 	trust *trust.Trust
 	boot  identity.Nonce
 }
 
-// pinsInMemory is a PinStore that forgets everything with the test.
+// pinsInMemory is a PinStore in the memory of the test.
 type pinsInMemory struct{}
 
 func (pinsInMemory) LoadPins() ([]store.Pin, error)         { return nil, nil }
@@ -41,10 +41,10 @@ func (pinsInMemory) LoadPin(string) (store.Pin, bool, error)          { return s
 
 const token = "a token of thirty-two characters"
 
-// fleetLimits admit the agents of the largest benchmark at once.
+// fleetLimits permit all agents of the largest benchmark at the same time.
 var fleetLimits = trust.Limits{MaxAgents: 20_000, NewPerSecond: 20_000}
 
-// newAuthority knows tokens for the services a.example to d.example; those of d.example must be in 10.0.0.0/8.
+// newAuthority has tokens for the services a.example to d.example. Backends of d.example must be in 10.0.0.0/8.
 func newAuthority(t testing.TB) *authority {
 	t.Helper()
 	a := &authority{t: t, boot: identity.NewNonce()}
@@ -83,7 +83,7 @@ func (a *authority) agent(id, region string, services ...string) trust.Agent {
 	return m.Agent
 }
 
-// identity makes a key and a certificate, without the care for the disk that a real one gets.
+// identity creates a key and a certificate without writing them to disk.
 func (a *authority) identity(id string) *identity.Identity {
 	a.t.Helper()
 	pub, key, err := ed25519.GenerateKey(rand.Reader)

@@ -60,7 +60,7 @@ func services(n int) []Declaration {
 	return list
 }
 
-// fleet is agents that have said what they claim once.
+// fleet contains agents that have sent their reports once.
 type fleet struct {
 	agents []trust.Agent
 	beats  []*wire.Heartbeat
@@ -87,8 +87,8 @@ func newFleet(b *testing.B, r *Registry, size int) *fleet {
 	return f
 }
 
-// BenchmarkHeartbeat measures one heartbeat of an agent with three backends, among up to 10 000 agents. At most 50
-// microseconds of a core are allowed (20 000 heartbeats a second).
+// BenchmarkHeartbeat measures one heartbeat of an agent with three backends, among up to 10 000 agents. The limit is 50
+// microseconds of a core (20 000 heartbeats per second).
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, size := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("unchanged/agents=%d", size), func(b *testing.B) {
@@ -106,13 +106,13 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-// BenchmarkTransition measures a change of health until readers see it, with few and with many names.
+// BenchmarkTransition measures the time until readers receive a health change, with few and with many names.
 func BenchmarkTransition(b *testing.B) {
 	for _, names := range []int{10, 100_000} {
 		b.Run(fmt.Sprintf("services=%d", names), func(b *testing.B) {
 			var ticks atomic.Int64
 			begin := time.Now()
-			// A command reads the clock twice. Between two commands the agent may make one more change.
+			// A command reads the clock twice. Between two commands, the agent may make one more change.
 			r := runningBy(b, validating, func() time.Time {
 				return begin.Add(time.Duration(ticks.Add(1)) * time.Second / changeRate)
 			})
@@ -138,7 +138,7 @@ func BenchmarkTransition(b *testing.B) {
 	}
 }
 
-// BenchmarkValidated measures a verdict that changes nothing, of one in 400 000 backends.
+// BenchmarkValidated measures a check result that changes nothing, of one of 400 000 backends.
 func BenchmarkValidated(b *testing.B) {
 	r := running(b, validating)
 	list := services(100_000)
@@ -155,7 +155,8 @@ func BenchmarkValidated(b *testing.B) {
 	}
 }
 
-// BenchmarkSetStatic measures 100 000 names with four backends each: from nothing, and once more without a change.
+// BenchmarkSetStatic measures the declaration of 100 000 names with four backends each, first into an empty registry
+// and then without a change.
 func BenchmarkSetStatic(b *testing.B) {
 	list := services(100_000)
 	b.Run("new", func(b *testing.B) {

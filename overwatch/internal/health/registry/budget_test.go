@@ -42,7 +42,7 @@ func TestBudget_AnAgentThatFlapsAllTheTimeWaitsAndItsHeartbeatCompletesIt(t *tes
 		w.beat(sound, b1+" unhealthy")
 		w.see(b1, agentUnhealthy)
 
-		// It counts as heard while it waits, its word of one backend waits too, and one line says so.
+		// A waiting agent counts as heard, its report of one backend waits too, and the log contains one line.
 		for range 10 {
 			time.Sleep(DefaultStaleThreshold / 2)
 			w.spend(moody)
@@ -65,7 +65,7 @@ func TestBudget_AnAgentThatFlapsAllTheTimeWaitsAndItsHeartbeatCompletesIt(t *tes
 	})
 }
 
-// An agent that is heard from another address with each message has the checks of all its backends change.
+// An agent that sends each message from another address changes the checks of all its backends.
 func TestBudget_AnAgentThatMovesAllTheTimeWaits(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
@@ -84,7 +84,7 @@ func TestBudget_AnAgentThatMovesAllTheTimeWaits(t *testing.T) {
 	})
 }
 
-// An agent that repeats what it said, and one all of whose backends change once, never wait.
+// An agent that repeats its report, or all of whose backends change once, never waits.
 func TestBudget_LeavesRoomForWhatASoundAgentSays(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
@@ -103,7 +103,7 @@ func TestBudget_LeavesRoomForWhatASoundAgentSays(t *testing.T) {
 
 func transitionOf(said string) *wire.Transition { return &wire.Transition{Backend: claims(said)[0]} }
 
-// spend makes an agent change so much that it waits.
+// spend makes an agent send changes until it must wait.
 func (w *world) spend(agent trust.Agent) {
 	w.t.Helper()
 	for i := range 1000 {

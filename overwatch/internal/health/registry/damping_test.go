@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/health/status"
 )
 
-// With flap.delay a backend that flaps stays down for a delay, which each further stop doubles.
+// With flap.delay, a flapping backend stays down for a delay. Each further stop doubles the delay.
 func TestDamping_AFlappingBackendReturnsAfterADelay(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.restart(Options{Timing: notValidating, Damping: func(service string) status.Damping {

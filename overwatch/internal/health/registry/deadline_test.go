@@ -8,7 +8,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Of an agent that claims ever new backends, each with a drain or a warning of a day, those of a minute are in memory.
+// An agent reports new backends continuously, each with a drain or a warning of one day. The memory contains only the
+// backends of one minute.
 func TestWatch_RemovedBackendsLeaveTheQueueWithinAMinute(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
@@ -37,7 +38,7 @@ func TestWatch_RemovedBackendsLeaveTheQueueWithinAMinute(t *testing.T) {
 	})
 }
 
-// A deadline at which nothing changes publishes nothing.
+// A deadline without a change publishes nothing.
 func TestWatch_ALongDrainPublishesItsStepsAlone(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// In whatever order declarations come, those of a service end up together, by their endpoints, in the order in which
-// services came up.
+// For any order of the declarations, the result groups them by service and sorts them by endpoint. The services are in
+// the order of their first declarations.
 func TestByService_PutsTheDeclarationsOfAServiceTogether(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -19,7 +19,7 @@ func (w *world) share(s string, want float64, serve bool) {
 	}
 }
 
-// asked judges the backends that drain because their agents ask for it.
+// asked updates the backends that drain because their agents requested it.
 func (w *world) asked(want ...string) {
 	w.t.Helper()
 	var got []string
@@ -67,7 +67,7 @@ func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 	})
 }
 
-// Whoever drains what is drained, or being drained, gives it no traffic back.
+// A second drain of a drained or draining backend does not increase its traffic.
 func TestDrain_AnotherOneGoesOnWhereTheFirstHasLedTo(t *testing.T) {
 	const short, long = 10 * time.Second, 100 * time.Second
 	type ordered struct {

@@ -20,7 +20,7 @@ var (
 	usualBrake = status.Protection{Enabled: true, Percent: 50, Window: time.Minute, HoldTime: 10 * time.Minute}
 )
 
-// crowd is agents with a backend each of one service, which this node finds well.
+// crowd contains agents with one backend each of one service. The node's own checks of all backends succeed.
 type crowd struct {
 	*world
 	agents  []trust.Agent
@@ -30,7 +30,7 @@ type crowd struct {
 	asked   []string // backends to be checked at once
 }
 
-// inCrowd runs a test with a crowd whose agents and checks are in accord, an hour after the start.
+// inCrowd runs a test with a crowd whose agents and checks agree, one hour after the start.
 func inCrowd(t *testing.T, size int, test func(c *crowd)) {
 	t.Helper()
 	inWorld(t, validating, func(w *world) {
@@ -75,7 +75,7 @@ func (c *crowd) say(word string, agents ...int) {
 	}
 }
 
-// live lets time pass while agents report and this node's checks of all succeed.
+// live lets time pass while agents report and the node's checks of all backends succeed.
 func (c *crowd) live(d time.Duration) {
 	c.t.Helper()
 	for ; d > 0; d -= 10 * time.Second {
@@ -87,7 +87,7 @@ func (c *crowd) live(d time.Duration) {
 	}
 }
 
-// seeHeld compares which backends are held, and whether each backend serves.
+// seeHeld compares the held backends, and whether each backend serves.
 func (c *crowd) seeHeld(want string, serving int) {
 	c.t.Helper()
 	var got []string

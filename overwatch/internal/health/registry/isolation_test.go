@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// sites is agents in regions, each with two backends of its service, all healthy.
+// sites contains agents in regions, each with two backends of its service, all healthy.
 type sites struct {
 	w      *world
 	agents []trust.Agent
@@ -28,7 +28,7 @@ func (s *sites) site(region, service string) {
 	})
 }
 
-// round sends one heartbeat of each agent, and a verdict on every backend of the agents in checked.
+// round sends one heartbeat of each agent, and a check result of every backend of the agents in checked.
 func (s *sites) round(outcome check.Outcome, checked ...int) {
 	for i, agent := range s.agents {
 		s.w.beat(agent, s.said[i]...)
@@ -41,7 +41,7 @@ func (s *sites) round(outcome check.Outcome, checked ...int) {
 	}
 }
 
-// pass lets time pass while the agents go on reporting.
+// pass lets time pass while the agents continue to report.
 func (s *sites) pass(d time.Duration) {
 	for ; d > 0; d -= 10 * time.Second {
 		s.w.pass(min(d, 10*time.Second))
@@ -54,7 +54,7 @@ func (s *sites) backend(site int) string {
 	return name
 }
 
-// inSites runs a test with one site for each "region service".
+// inSites runs a test with one agent for each "region service".
 func inSites(t *testing.T, test func(s *sites), places ...string) {
 	t.Helper()
 	inWorld(t, validating, func(w *world) {
@@ -88,7 +88,7 @@ func TestSuspension_TwoRegionsAtOnceMeanThatThisNodeIsCutOff(t *testing.T) {
 			t.Errorf("said %d times that the node is cut off", n)
 		}
 
-		// Checks pass again: verdicts count again, and none of those of before puts a backend out on the way.
+		// Checks succeed again: results count again, and no earlier result removes a backend in the meantime.
 		s.pass(DefaultValidationInterval)
 		s.round(check.Success, 0)
 		s.w.see(s.backend(0), agreed)
@@ -183,8 +183,8 @@ func TestSuspension_AStaticBackendStaysAsItWas(t *testing.T) {
 	}, "eu a.example", "us b.example", "us c.example")
 }
 
-// While configuration is being declared, servers whose regions change and servers that go are not all where they will
-// be: what regions seem to be dark then says nothing.
+// During a declaration, servers whose regions change and removed servers are temporarily incomplete. A region that
+// seems to have failed at this time is no evidence.
 func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
 	inSites(t, func(s *sites) {
 		in := func(id, region string) Declaration {
@@ -206,7 +206,7 @@ func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
 		if s.w.View().IsIsolated() {
 			t.Error("suspended")
 		}
-		// What it comes to is evidence.
+		// The state after the declaration is evidence.
 		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), []Declaration{in(a, "eu"), in(b, "us"), in(p, "ap"), in(q, "ap")}))
 		if !s.w.View().IsIsolated() {
 			t.Error("not suspended when the servers are where they are to be")
@@ -214,7 +214,7 @@ func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
 	}, "ap a.example", "ap b.example")
 }
 
-// A reload that ends midway does not keep the node from noticing that it is cut off.
+// After a cancelled reload, the node still detects its own isolation.
 func TestSuspension_IsNoticedAfterAReloadThatEndedMidway(t *testing.T) {
 	inSites(t, func(s *sites) {
 		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), nil))

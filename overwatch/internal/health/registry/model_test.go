@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// model is the registry without any cleverness: plain facts, and after every event and every second everything is
-// derived from all of them again. It knows whole seconds only.
+// model is a simple version of the registry: it stores facts, and derives all state from them again after every event
+// and every second. It only knows whole seconds.
 type model struct {
 	timing    Timing
 	now       time.Time
@@ -47,10 +47,10 @@ type modelBackend struct {
 	parting     *modelParting
 }
 
-// modelParting is the drain of an agent that has said goodbye.
+// modelParting is the drain of an agent that has sent its leave message.
 type modelParting struct{ since, at time.Time }
 
-// seen is one backend as the property test compares it.
+// seen is the state of one backend that the property test compares.
 type seen struct {
 	Status      api.EffectiveStatus
 	MayServe    bool
@@ -78,7 +78,7 @@ func newModel(timing Timing, now time.Time) *model {
 	}
 }
 
-// advance lets seconds pass, one by one.
+// advance lets time pass, one second at a time.
 func (m *model) advance(d time.Duration) {
 	for end := m.now.Add(d); m.now.Before(end); {
 		m.now = m.now.Add(time.Second)
@@ -86,7 +86,7 @@ func (m *model) advance(d time.Duration) {
 	}
 }
 
-// claimant returns the agent that claims a backend, "" for none.
+// claimant returns the agent that reports a backend, or "" if no agent does.
 func (m *model) claimant(id ID) string {
 	for name, a := range m.agents {
 		if _, claims := a.said[id]; claims {
@@ -112,7 +112,7 @@ func (m *model) verdictCounts(b *modelBackend) bool {
 		m.now.Sub(b.verdict.At) < 3*m.timing.ValidationInterval
 }
 
-// settle removes what is abandoned, judges the suspension and brings what history leaves behind up to date.
+// settle removes abandoned backends, updates the suspension, and updates all state that depends on history.
 func (m *model) settle() {
 	m.sweep()
 	if m.judge() {
@@ -121,7 +121,7 @@ func (m *model) settle() {
 	m.leave()
 }
 
-// declare replaces what configuration declares.
+// declare replaces the declarations of the configuration.
 func (m *model) declare(static map[ID]Declaration) {
 	for id, d := range m.static {
 		m.leaving[id], m.leavesBy[id] = d, m.now.Add(m.timing.ValidationInterval)
@@ -146,7 +146,7 @@ func (m *model) declareAhead(more map[ID]Declaration) {
 	m.leave()
 }
 
-// awaited returns the services of which something is declared that has no verdict.
+// awaited returns the services with a declared backend that has no check result.
 func (m *model) awaited() map[string]bool {
 	awaited := map[string]bool{}
 	now := m.look()
@@ -160,8 +160,8 @@ func (m *model) awaited() map[string]bool {
 	return awaited
 }
 
-// leave lets go of what is no longer declared, but for what may serve while something that was declared instead has no
-// verdict.
+// leave removes backends that are no longer declared. A backend that may serve stays while a declared backend of its
+// service has no check result.
 func (m *model) leave() {
 	if len(m.leaving) == 0 {
 		return
@@ -218,7 +218,7 @@ func (m *model) sweep() {
 	}
 }
 
-// part ends what an agent that has left asked for, as soon as this node's own check tells more.
+// part ends the drains of an agent that has left as soon as the node's own check has a result.
 func (m *model) part(b *modelBackend) {
 	p := b.parting
 	switch {
@@ -269,7 +269,7 @@ func (m *model) override(id ID) *AdminState {
 	return nil
 }
 
-// tally counts the evidence of a region or a service.
+// tally counts the evidence of a region or service.
 type tally struct{ contradicting, succeeding int }
 
 // judge applies the rules of self-isolation to all evidence, and reports whether self-isolation began or ended.
@@ -328,7 +328,7 @@ func (m *model) judge() (changed bool) {
 	return m.suspended != before
 }
 
-// outsider reports whether the backend is declared and its declaration does not name the agent that claims it.
+// outsider reports whether the backend is declared and its declaration does not contain the agent that reports it.
 func (m *model) outsider(id ID) bool {
 	agent, d := m.claimant(id), m.authority(id)
 	return d != nil && agent != "" && d.Agent != agent
@@ -344,7 +344,7 @@ func (m *model) authority(id ID) *Declaration {
 	return nil
 }
 
-// declared returns weight and region of the source that counts, and which that is.
+// declared returns the weight and region of the source with precedence, and the kind of this source.
 func (m *model) declared(id ID) (weight int, region string, source api.Source) {
 	if d, ok := m.static[id]; ok {
 		return d.Weight, d.Region, api.SourceStatic
@@ -408,7 +408,7 @@ func (s *seen) drain(elapsed, over time.Duration) {
 	s.Share = min(s.Share, max(1-float64(status.DrainSteps-left)/status.DrainSteps, 0))
 }
 
-// lookAt returns the state of all backends as readers of a view see it.
+// lookAt returns the state of all backends as readers of a view receive it.
 func lookAt(v *View) map[ID]seen {
 	all := map[ID]seen{}
 	for b := range v.Backends() {
@@ -435,7 +435,7 @@ func lookAt(v *View) map[ID]seen {
 	return all
 }
 
-// difference names the first backend on which the two do not agree, "" if they agree.
+// difference returns the first backend with different states in the two, or "" if they agree.
 func difference(got, want map[ID]seen) string {
 	var ids []ID
 	for id := range got {

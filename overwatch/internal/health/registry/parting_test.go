@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// inParting runs a test after an agent has drained two declared servers, of which the second does not name it, and has
-// said goodbye.
+// inParting runs a test after an agent has drained two declared servers and has sent its leave message. The declaration
+// of the second server does not contain the agent.
 func inParting(t *testing.T, timing Timing, test func(w *world, agent trust.Agent)) {
 	t.Helper()
 	inWorld(t, timing, func(w *world) {
@@ -28,7 +28,8 @@ func inParting(t *testing.T, timing Timing, test func(w *world, agent trust.Agen
 	})
 }
 
-// A machine that is being stopped gets no traffic between its agent's goodbye and the node's own verdict.
+// A machine that stops receives no traffic between the leave message of its agent and the next result of the node's own
+// check.
 func TestDeregister_ADeclaredServerStaysDrainedUntilACheckSucceeds(t *testing.T) {
 	inParting(t, validating, func(w *world, _ trust.Agent) {
 		w.share(a1, 0, false)
@@ -65,7 +66,7 @@ func (w *world) endParting(text string, want bool) {
 	}
 }
 
-// An operator who knows better ends it, also for a node that restarts.
+// An operator can end the drain, also on a node that restarts.
 func TestEndParting_EndsTheDrainOfAnAgentThatHasLeft(t *testing.T) {
 	inParting(t, validating, func(w *world, _ trust.Agent) {
 		w.endParting(a2, false)

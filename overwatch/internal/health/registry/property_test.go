@@ -16,8 +16,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// TestRegistry_SeesWhatTheModelSees runs random histories through the registry, which updates what changed, and through
-// the model, which derives everything anew, and compares all that readers see after each event.
+// TestRegistry_SeesWhatTheModelSees applies random histories to the registry, which updates changed state, and to the
+// model, which derives all state again. It compares all state that readers receive after each event.
 func TestRegistry_SeesWhatTheModelSees(t *testing.T) {
 	histories, events := 120, 250
 	if testing.Short() {
@@ -65,7 +65,7 @@ func TestRegistry_SeesWhatTheModelSees(t *testing.T) {
 	}
 }
 
-// history draws events and tells them to both.
+// history generates events and applies them to both.
 type history struct {
 	*world
 	model  *model
@@ -79,7 +79,7 @@ type historian struct {
 	agent        trust.Agent
 }
 
-// addresses are few, so that sources meet.
+// The number of addresses is small, so that several sources declare the same backend.
 var historyIDs = func() (ids []ID) {
 	for _, service := range []string{"a.example", "b.example", "c.example"} {
 		for i := range 4 {
@@ -109,7 +109,7 @@ func (h *history) String() string {
 
 func (h *history) id() ID { return historyIDs[h.random.IntN(len(historyIDs))] }
 
-// next makes one event happen, and describes it.
+// next applies one event and describes it.
 func (h *history) next() string {
 	var event string
 	switch n := h.random.IntN(100); {
@@ -213,7 +213,7 @@ func (h *history) declarations() (list []Declaration, byID map[ID]Declaration) {
 	return list, byID
 }
 
-// named returns the agent that a declaration names, mostly none.
+// named returns the agent that a declaration contains, or "" in most cases.
 func (h *history) named() string {
 	return []string{"", "", "agent0", "agent1", "agent2", "agent9"}[h.random.IntN(6)]
 }
@@ -227,8 +227,8 @@ func (h *history) declareStatic() string {
 	return fmt.Sprintf("static %v", list)
 }
 
-// keepsServing fails where, with checks of this node, a service has lost one that served although nothing is known yet
-// of any of those that a file declares of it.
+// keepsServing fails if a service lost a serving backend while the node makes checks and no declared backend of the
+// service has a check result.
 func (h *history) keepsServing(before map[ID]seen, static map[ID]Declaration) {
 	after, judged := lookAt(h.View()), map[string]bool{}
 	declared := map[string]bool{}
@@ -349,7 +349,7 @@ func (h *history) leave() string {
 	return who.name + " is dropped"
 }
 
-// hear notes that an agent is alive.
+// hear records that an agent is alive.
 func (m *model) hear(who historian) *modelAgent {
 	a := m.agents[who.name]
 	if a == nil {
@@ -381,7 +381,7 @@ func (m *model) heartbeat(who historian, said []string) {
 	}
 }
 
-// say makes a claim unless another agent, which is not gone, makes one.
+// say makes a report of an agent, unless another active agent already reports the backend.
 func (a *modelAgent) say(m *model, name, said string) (ID, bool) {
 	backend := claims(said)[0]
 	target := idOf(&backend)

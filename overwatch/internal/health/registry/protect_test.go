@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// threeRegions is three regions with an agent each, which reports one backend of each of three names, and this node
-// finds all of them healthy. More agents of eu may follow.
+// threeRegions contains three regions with one agent each. Each agent reports one backend of each of three names, and
+// the node's own checks of all backends succeed. The region eu may get more agents.
 type threeRegions struct {
 	*world
 	brake  status.Protection
@@ -73,7 +73,7 @@ func (s *threeRegions) live(d time.Duration) {
 	}
 }
 
-// say has the agent of eu say something of its backends of the first names.
+// say makes the agent of eu report a state of its backends of the first names.
 func (s *threeRegions) say(word string, names ...int) {
 	for _, name := range names {
 		s.said[spotOf(name, 0)] = word
@@ -113,7 +113,8 @@ func oneIf(yes bool) int {
 	return 0
 }
 
-// One agent calls all backends of its region unhealthy. That is a third of each name, so the names are not protected.
+// One agent reports all backends of its region as unhealthy. This is a third of each name, so the names are not
+// protected.
 func TestProtection_OneAgentAloneNeverRemovesARegion(t *testing.T) {
 	const ofRegion = `region eu of agent "agent0" holds 3`
 	inThreeRegions(t, func(s *threeRegions) {
@@ -169,7 +170,7 @@ func TestProtection_OneAgentAloneNeverRemovesARegion(t *testing.T) {
 	})
 }
 
-// more adds four backends with agents of their own to eu, so that two of agent0 are less than half of the region.
+// more adds four backends with separate agents to eu, so that two backends of agent0 are less than half of the region.
 func (s *threeRegions) more() {
 	for n := range 4 {
 		spot := fmt.Sprintf("d.example:10.2.%d.1:80", n)
@@ -179,7 +180,7 @@ func (s *threeRegions) more() {
 	}
 }
 
-// A share of an agent's own backends is held like a share of a name's, and so is a share of a region's.
+// The protection also applies to the share of an agent's backends and of a region's backends.
 func TestProtection_AgentsAndRegionsHaveAShare(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.more()
@@ -221,7 +222,7 @@ func TestProtection_AgentsAndRegionsHaveAShare(t *testing.T) {
 	})
 }
 
-// The hold of a region outlives the process.
+// The hold of a region persists over a restart.
 func TestProtection_OfARegionOutlivesARestart(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.say("unhealthy", 0, 1, 2)
@@ -235,7 +236,7 @@ func TestProtection_OfARegionOutlivesARestart(t *testing.T) {
 	})
 }
 
-// A name that is released takes its backends out of the holds of agents and regions.
+// The release of a name releases its backends from the holds of agents and regions.
 func TestProtection_ANameIsReleasedFromAll(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.say("unhealthy", 0, 1, 2)

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// An agent that has just begun calls a backend healthy after one success. What was unhealthy as last known takes
-// success_threshold of them, as it would have if the agent had gone on.
+// An agent that has just started reports a backend as healthy after one success. A backend whose last state was
+// unhealthy needs success_threshold successes, as without the restart of the agent.
 func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -70,7 +70,8 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 	}
 }
 
-// A verdict that is set aside, since this node is cut off, decides nothing: it takes as many successes as without any.
+// A check result that is ignored because of self-isolation decides nothing: the backend needs as many successes as
+// without it.
 func TestClaim_OneSuccessBringsNothingBackWhileVerdictsAreSetAside(t *testing.T) {
 	inSites(t, func(s *sites) {
 		const d = "d.example:10.0.0.1:80"

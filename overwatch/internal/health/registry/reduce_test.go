@@ -17,7 +17,7 @@ import (
 // page is an agent's check of a page.
 var page = wire.Check{Type: "http", Path: "/up", FailureThreshold: 3, SuccessThreshold: 2}
 
-// ask makes an agent claim backends that are all to be checked in one way.
+// ask makes an agent report backends that all have the same check.
 func (w *world) ask(from trust.Agent, c wire.Check, names ...string) {
 	w.t.Helper()
 	var said []wire.Backend
@@ -30,7 +30,7 @@ func (w *world) ask(from trust.Agent, c wire.Check, names ...string) {
 	w.must(err)
 }
 
-// checked compares how backends are checked, and what is said of it.
+// checked compares the checks of backends and the reported reductions.
 func (w *world) checked(name string, want check.Type, note string) {
 	w.t.Helper()
 	b := w.View().Get(id(name))
@@ -118,7 +118,7 @@ func TestReduce_TheOperatorsWordCounts(t *testing.T) {
 	})
 }
 
-// What was saved, by this version or an older one, is judged like what is heard.
+// The node reduces stored checks, of this or an older version, like received checks.
 func TestReduce_WhatAnOldStoreHolds(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.stop()

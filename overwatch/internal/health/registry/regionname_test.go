@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The region of an agent and of a declaration may have another case than the region. Backends and agents have the
-// spelling of the region, also after that has changed.
+// An agent and a declaration may write a region with other letter case. Backends and agents show the spelling of the
+// region, also after a change of the spelling.
 func TestRegionName_BackendsAndAgentsTakeTheSpellingOfTheRegion(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		name := "eu"

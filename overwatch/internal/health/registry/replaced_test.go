@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Servers that take the place of all others leave no moment without one that may serve.
+// If servers replace all previous servers, a backend of the service may serve at every time.
 func TestSetStatic_ServersThatServeStayUntilThoseInTheirPlaceAreJudged(t *testing.T) {
 	const a3 = "a.example:10.0.0.3:80"
 	for _, test := range []struct {
@@ -53,7 +53,7 @@ func TestSetStatic_ServersThatServeStayUntilThoseInTheirPlaceAreJudged(t *testin
 	}
 }
 
-// Each that leaves has an interval of its own: what an earlier reload took away shortens nothing.
+// Each removed server keeps its own interval: an earlier reload does not shorten it.
 func TestSetStatic_TwoReloadsInARowLeaveNoMomentWithoutAServer(t *testing.T) {
 	const a3, a4 = "a.example:10.0.0.3:80", "a.example:10.0.0.4:80"
 	inWorld(t, validating, func(w *world) {
@@ -78,7 +78,7 @@ func TestSetStatic_TwoReloadsInARowLeaveNoMomentWithoutAServer(t *testing.T) {
 	})
 }
 
-// Whoever looks between two commands finds at least one that may serve, in a service of any size.
+// A reader between two commands finds at least one backend that may serve, in a service of any size.
 func TestSetStatic_AMoveOfAllServersLeavesNoMomentWithoutOne(t *testing.T) {
 	for _, size := range []int{1, 3, 2 * smallService} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {

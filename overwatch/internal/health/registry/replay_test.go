@@ -35,7 +35,7 @@ func (k keptPins) DeletePin(id string, _ ...store.Entry) error {
 	return nil
 }
 
-// process returns a Trust of one process of a node, over pins that outlive it.
+// process returns the Trust of one process of a node, with pins that persist.
 func (k keptPins) process(t *testing.T) (*trust.Trust, identity.Nonce) {
 	t.Helper()
 	boot := identity.NewNonce()
@@ -47,8 +47,8 @@ func (k keptPins) process(t *testing.T) (*trust.Trust, identity.Nonce) {
 	return tr, boot
 }
 
-// hear takes a message as gossip does: Trust opens it, and the registry gets what is believed. It reports whether the
-// message was believed.
+// hear processes a message like gossip: Trust opens it, and the registry receives accepted content. It reports whether
+// the message was accepted.
 func (w *world) hear(tr *trust.Trust, raw []byte) (believed bool) {
 	w.t.Helper()
 	m, refusal := tr.Open(raw, netip.MustParseAddr("192.0.2.1"))
@@ -67,7 +67,7 @@ func (w *world) hear(tr *trust.Trust, raw []byte) (believed bool) {
 	return true
 }
 
-// seen returns everything that readers see of the backends, in words, with every time in it.
+// seen describes all state of the backends that readers receive, including every time.
 func (w *world) seen() (all []string) {
 	for b := range w.View().Backends() {
 		state, _ := w.View().Agent("eu-1")
@@ -77,9 +77,9 @@ func (w *world) seen() (all []string) {
 	return all
 }
 
-// A day of an agent's messages, 8640 heartbeats with changes among them and a goodbye, changes nothing when somebody
-// sends it again: not while the agent lives, not after its end, and neither at a later process of the node nor at
-// another node.
+// The messages of an agent for one day are 8640 heartbeats with changes and a leave message. An attacker who sends them
+// again changes nothing: neither while the agent runs nor after its end, and neither at a later process of the node nor
+// at another node.
 func TestReplay_OfADayChangesNothing(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		pins := keptPins{}

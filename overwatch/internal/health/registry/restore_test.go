@@ -70,7 +70,7 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
 
-		// Before anything was declared or heard.
+		// Nothing was declared or received yet.
 		w.see(a1, remembered)
 		w.see(a2, rememberedDown)
 		w.see("c.example:10.0.0.1:80", rememberedDown)
@@ -99,8 +99,8 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 	})
 }
 
-// What nobody had judged is unknown still, although its drain, or what its agent said of it, was worth keeping: it does
-// not count among those of whom min_healthy asks for a part, and the first success of its agent is enough.
+// A backend without a result before the restart is still unknown, although its drain or its agent's report was stored.
+// It does not count for min_healthy, and the first success of its agent is sufficient.
 func TestRestart_WhatNobodyHadJudgedIsUnknown(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(b1)}))
@@ -119,7 +119,7 @@ func TestRestart_WhatNobodyHadJudgedIsUnknown(t *testing.T) {
 	})
 }
 
-// failed reports a failed check that is one of fewer than the thresholds ask for.
+// failed reports a failed check. The number of failures is below the thresholds.
 func (w *world) failed(s string) {
 	w.t.Helper()
 	w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(s), Outcome: check.Failure, Err: "timeout"}))
@@ -145,7 +145,7 @@ func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) 
 			got.State != check.StateUnknown {
 			t.Errorf("the failures are shown as %+v", got)
 		}
-		// The agent was restarted too and has no check result yet; then it has.
+		// The agent was restarted too and has no check result yet. Later it has one.
 		w.beat(agent, a1+" none")
 		w.see(a1, remembered)
 		w.beat(agent, a1+" healthy")
@@ -163,7 +163,7 @@ func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) 
 	})
 }
 
-// What was healthy hours ago answers until something says otherwise, and the first failed check does.
+// A backend that was healthy hours ago serves until the first failed check.
 func TestRestart_OldMemoryEndsAtTheFirstFailure(t *testing.T) {
 	for name, c := range map[string]struct {
 		away time.Duration
@@ -192,8 +192,9 @@ func TestRestart_OldMemoryEndsAtTheFirstFailure(t *testing.T) {
 	}
 }
 
-// A restart that switches checks on is no other than a reload that does: what nothing watched answers until its first
-// checks, even if it was unhealthy long ago, and what an agent watched is as the agent said.
+// A restart that enables checks has the same effect as a reload that enables them: a backend without a source serves
+// until its first checks, even if it was unhealthy long ago. A backend with an agent has the state of the agent's
+// report.
 func TestRestart_ThatSwitchesChecksOnTakesNothingOut(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		other := "b.example:10.0.0.2:80"
@@ -304,8 +305,8 @@ func TestRestart_StaleStaysOutAndADrainGoesOn(t *testing.T) {
 	})
 }
 
-// What an agent says of a backend that the file has too counts when the file has it no more, after a restart as before.
-// A name whose TTL is 0 is drained at once, and its drain takes no time that could be stored.
+// If a backend is removed from the file, its agent's report applies, with or without a restart. A name whose TTL is 0
+// drains immediately, and the duration of its drain is 0.
 func TestRestart_ADrainThatTookNoTimeGoesOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		atOnce := func(string) time.Duration { return 0 }
@@ -346,7 +347,7 @@ func TestRestart_WhatTheFileOverruledIsTheNewestThatTheAgentSaid(t *testing.T) {
 	})
 }
 
-// That nothing but an agent declares a backend any more is as new as anything else that is saved.
+// The time since which only an agent declares a backend is stored like other times.
 func TestRestart_WhatTheFileGaveUpIsTheAgentsAlone(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
@@ -360,7 +361,7 @@ func TestRestart_WhatTheFileGaveUpIsTheAgentsAlone(t *testing.T) {
 	})
 }
 
-// An operator's drain is of the backend, whoever may speak for it after the restart.
+// An operator's drain belongs to the backend, whichever source reports it after the restart.
 func TestRestart_AnOperatorsDrainGoesOnWithoutTheAgent(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
@@ -374,7 +375,7 @@ func TestRestart_AnOperatorsDrainGoesOnWithoutTheAgent(t *testing.T) {
 	})
 }
 
-// What an agent of before the restart has to add says nothing of what it claims: only its heartbeat has that.
+// Other messages of an agent after the restart do not confirm its reports. Only its heartbeat does.
 func TestRestart_AnAgentIsHeardWithItsHeartbeat(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
@@ -389,7 +390,7 @@ func TestRestart_AnAgentIsHeardWithItsHeartbeat(t *testing.T) {
 	})
 }
 
-// An agent that is shutting down may be gone before it finds the node again.
+// An agent that shuts down may have ended before it reconnects to the node.
 func TestRestart_AnAgentsDrainGoesOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
@@ -431,7 +432,7 @@ func TestRestart_EarlyWarningsGoOn(t *testing.T) {
 	})
 }
 
-// Whoever warned and is not heard after the restart warns of nothing in the end.
+// The warning of an agent that sends nothing after the restart ends.
 func TestRestart_TheWarningOfALostAgentEnds(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// With recovery.ramp a backend that was down returns with a tenth of its share, which rises to the whole.
+// With recovery.ramp, a backend that was down returns with a tenth of its share, which increases to the full share.
 func TestRecovery_TheShareRisesAfterAFailure(t *testing.T) {
 	const ramp = 18 * time.Minute
 	inWorld(t, notValidating, func(w *world) {

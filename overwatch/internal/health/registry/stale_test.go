@@ -25,7 +25,7 @@ var (
 	contradicted   = concluded(api.EffectiveUnhealthy, false, status.ReasonValidationUnhealthy)
 )
 
-// detectionBound is the time that invariant I3 allows beyond the stale threshold.
+// detectionBound is the additional time that invariant I3 permits after the stale threshold.
 const detectionBound = time.Second
 
 func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) {
@@ -47,8 +47,8 @@ func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) 
 	})
 }
 
-// What a node slept through, as a process that was stopped or a virtual machine that was moved does, is not the agents'
-// silence, whatever is looked at first afterwards. The rest of their silence counts as always.
+// The time during which a node did not run, such as a stopped process or a moved virtual machine, does not count as
+// silence of the agents, whatever the node checks first afterwards. All other silence counts.
 func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		var slept atomic.Int64
@@ -74,7 +74,7 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
 	})
 }
 
-// It is the same when the node stands still while it is at work.
+// The same applies if the node stalls while it processes commands.
 func TestSilence_DoesNotCountWhileThisNodeStandsStillAtWork(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		var slept atomic.Int64
@@ -94,7 +94,7 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStillAtWork(t *testing.T) {
 	})
 }
 
-// To be a little late, again and again, is not to stand still.
+// Frequent small delays do not count as a stall.
 func TestSilence_CountsThoughThisNodeIsOftenALittleLate(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		var slept atomic.Int64
@@ -174,7 +174,7 @@ func TestVerdict_CountsForThreeIntervals(t *testing.T) {
 	})
 }
 
-// Where a server's check is rarer than the node's others, its verdicts count for longer.
+// If the check of a server has a longer interval than the node's other checks, its results are valid for longer.
 func TestVerdict_CountsForThreeOfItsOwnIntervals(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		rare := static(a1)
@@ -289,7 +289,7 @@ func TestRetime_AppliesToWhatIsKnown(t *testing.T) {
 	})
 }
 
-// The next check comes sooner, but not at once: until then the verdicts count that were made by the interval of before.
+// The next check is earlier, but not immediate. Until then, the results of the previous interval are valid.
 func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
 	shorter := validating
 	shorter.ValidationInterval = DefaultValidationInterval / 10
@@ -319,7 +319,7 @@ func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
 	})
 }
 
-// Checks that are switched on take nothing out of the answers before they have found something.
+// Newly enabled checks remove no backend from the answers before their first results.
 func TestRetime_ChecksThatAreSwitchedOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1), static(b1)}))
@@ -355,8 +355,8 @@ func TestLastHealthyAt_IsTheLastMomentOfBeingFit(t *testing.T) {
 	})
 }
 
-// A heartbeat is late after its interval and a fifth of it. The node then checks the backends of the agent once, and
-// again after the next late heartbeat.
+// A heartbeat is late after 1.2 times its interval. The node then checks the backends of the agent once, and again
+// after the next late heartbeat.
 func TestSilence_LateHeartbeatAsksForOwnChecks(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		var asked lateBackends
@@ -414,8 +414,8 @@ func (l *lateBackends) take() string {
 	return taken
 }
 
-// Since the agent fell silent, checks have only failed: the backend is out at the stale threshold, with fewer failures
-// than failure_threshold. A success after the last heartbeat restores the threshold.
+// If all checks have failed since the last heartbeat of a silent agent, the backend is removed at the stale threshold,
+// with fewer failures than failure_threshold. A success after the last heartbeat restores the failure threshold.
 func TestSilence_WithFailedChecksOnlyEndsServiceAtTheStaleThreshold(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")

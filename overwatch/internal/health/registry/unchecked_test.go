@@ -16,7 +16,7 @@ var (
 	uncheckedStale   = concluded(api.EffectiveStale, false, status.ReasonStaleUnchecked)
 )
 
-// off returns static with a check that is switched off.
+// off returns a static declaration with a disabled check.
 func off(s string) Declaration {
 	d, spec := static(s), tcp
 	spec.Off = true
@@ -24,8 +24,8 @@ func off(s string) Declaration {
 	return d
 }
 
-// A server whose check is switched off is no target, serves, and what was found before counts no more. Switched on
-// again it serves until a check fails, also after a restart.
+// A server whose check is disabled is no check target and serves, and earlier results do not count. After its check is
+// enabled, it serves until a check fails, also after a restart.
 func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		inWorld(t, validating, func(w *world) {
@@ -55,7 +55,7 @@ func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 	}
 }
 
-// Where its own check is switched off, a node goes by the agent alone.
+// If the own check of a backend is disabled, a node uses only the reports of the agent.
 func TestUnchecked_TheAgentDecidesAlone(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", id(b1).Service)

@@ -83,7 +83,7 @@ func TestView_PublishedRecordsNeverChange(t *testing.T) {
 	})
 }
 
-// TestView_ReadersAndWriterTogether gives the race detector something to find.
+// TestView_ReadersAndWriterTogether runs concurrent readers and a writer for the race detector.
 func TestView_ReadersAndWriterTogether(t *testing.T) {
 	authority := newAuthority(t)
 	agents := []struct{ name, service string }{{"one", "a.example"}, {"two", "b.example"}, {"three", "c.example"}}

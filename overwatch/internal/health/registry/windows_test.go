@@ -69,7 +69,7 @@ func TestDrain_ToAShareEndsThereAndServesOn(t *testing.T) {
 	})
 }
 
-// An agent that drains to nothing goes further than an operator who leaves a share.
+// The drain of an agent to a share of 0 takes precedence over the drain of an operator to a higher share.
 func TestDrain_ToNothingIsFurtherThanToAShare(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
@@ -132,7 +132,8 @@ func TestWindow_BeginsAndEndsByItselfAlsoAfterARestart(t *testing.T) {
 	})
 }
 
-// A node that was down when a window began tells of it when it starts, and its drain is where it would be.
+// A node that was down at the begin of a window reports the begin at its start. The drain has the same state as on
+// other nodes.
 func TestWindow_ThatBeganWhileTheNodeWasDown(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))

@@ -23,7 +23,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// world is a running registry in virtual time, and what it said.
+// world contains a registry in virtual time and its calls.
 type world struct {
 	*Registry
 	t         *testing.T
@@ -40,7 +40,8 @@ type world struct {
 	began   []AdminState // what Began was told of
 }
 
-// SetDrain drains a backend to nothing and keeps the order for a restart; over 0 is the service's time.
+// SetDrain drains a backend to a share of 0 and stores the order for a restart. A duration of 0 means the duration of
+// the service.
 func (w *world) SetDrain(ctx context.Context, id ID, over time.Duration) (ends time.Time, err error) {
 	if over == 0 {
 		over = w.DrainTime(id.Service)
@@ -64,7 +65,7 @@ func (w *world) ClearDrain(ctx context.Context, id ID) error {
 	return w.ClearAdminState(ctx, o.Kind, o.Service, o.Address, o.Port)
 }
 
-// keep makes the next restart find an order.
+// keep stores an order for the next restart.
 func (w *world) keep(o AdminState) {
 	o.CreatedAt = o.CreatedAt.Round(0)
 	w.kept = append(slices.DeleteFunc(w.kept, func(other AdminState) bool { return other.HasSameObject(&o) }), o)
@@ -84,8 +85,8 @@ func (w *world) ended() []AdminState {
 	return slices.Clone(w.expired)
 }
 
-// told is the services that Changed was told. Virtual time alone orders nothing between a test and the writer, so it
-// has a lock.
+// told contains the services that were passed to Changed. Virtual time does not synchronize a test and the writer, so
+// told has a lock.
 type told struct {
 	mu       sync.Mutex
 	services []string
@@ -142,7 +143,7 @@ func (d *disk) SaveStatuses(batch []store.Status) error {
 
 func savedID(s store.Status) ID { return ID{s.Service, s.Address, s.Port} }
 
-// fill makes the disk full, or nil for not.
+// fill sets the error of a full disk, or nil for a disk with space.
 func (d *disk) fill(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,7 +167,7 @@ func (d *disk) all() []store.Status {
 	return all
 }
 
-// validating and not are the timings of most tests: the specification's reference values.
+// These are the timings of most tests, the reference values of the specification.
 var (
 	validating = Timing{
 		StaleThreshold: DefaultStaleThreshold, RemoveAfter: DefaultRemoveAfter,
@@ -187,7 +188,7 @@ func inWorld(t *testing.T, timing Timing, test func(w *world)) {
 	})
 }
 
-// start runs a registry; what o lacks is filled in.
+// start runs a registry, with default values for missing options.
 func (w *world) start(o Options) {
 	w.t.Helper()
 	o.Changed = w.changed.add
@@ -224,7 +225,7 @@ func (w *world) start(o Options) {
 	synctest.Wait()
 }
 
-// restart stops the registry and starts another with what was saved.
+// restart stops the registry and starts another with the stored state.
 func (w *world) restart(o Options) {
 	w.t.Helper()
 	w.stop()
@@ -241,7 +242,7 @@ func (w *world) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// must fails the test for an error.
+// must fails the test if there is an error.
 func (w *world) must(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -267,14 +268,14 @@ func static(s string) Declaration {
 	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: unique.Make(tcp)}
 }
 
-// named returns static with the agent whose own server it is.
+// named returns a static declaration that contains the agent of the server.
 func named(s, agent string) Declaration {
 	d := static(s)
 	d.Agent = agent
 	return d
 }
 
-// claims turns "id healthy" and the like into what an agent says.
+// claims converts texts such as "id healthy" to reports of an agent.
 func claims(said ...string) []wire.Backend {
 	var backends []wire.Backend
 	for _, s := range said {
@@ -298,7 +299,7 @@ func claims(said ...string) []wire.Backend {
 	return backends
 }
 
-// beat sends a heartbeat and returns the codes of what was refused.
+// beat sends a heartbeat and returns the codes of refused backends.
 func (w *world) beat(from trust.Agent, said ...string) (codes []string) {
 	w.t.Helper()
 	m := &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: claims(said...)}
@@ -310,7 +311,7 @@ func (w *world) beat(from trust.Agent, said ...string) (codes []string) {
 	return codes
 }
 
-// beatFor sends a heartbeat every ten seconds while time passes.
+// beatFor sends a heartbeat every ten seconds for a duration.
 func (w *world) beatFor(d time.Duration, from trust.Agent, said ...string) {
 	w.t.Helper()
 	for ; d > 0; d -= 10 * time.Second {
@@ -319,7 +320,7 @@ func (w *world) beatFor(d time.Duration, from trust.Agent, said ...string) {
 	}
 }
 
-// verdict reports one of this node's checks; the state is that of a threshold of one.
+// verdict reports the result of one own check of the node. The state is that of a threshold of one.
 func (w *world) verdict(s string, outcome check.Outcome) {
 	w.t.Helper()
 	v := CheckResult{ID: id(s), Outcome: outcome, State: check.StateHealthy, Latency: time.Millisecond}
@@ -334,7 +335,7 @@ func concluded(effective api.EffectiveStatus, mayServe bool, reason string) stat
 	return status.Conclusion{Status: effective, MayServe: mayServe, Reason: reason}
 }
 
-// see compares a backend with "status may-serve reason" and "absent".
+// see compares a backend with "status may-serve reason" or "absent".
 func (w *world) see(s string, want status.Conclusion) {
 	w.t.Helper()
 	b := w.View().Get(id(s))

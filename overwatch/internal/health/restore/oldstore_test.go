@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// hostileStatus is a saved status of an older version, of an agent that asked for the most expensive check there is.
+// hostileStatus is a stored status of an older version, of an agent that requested the most expensive possible check.
 var hostileStatus = `{"healthy":true,"at":"2026-01-02T03:04:05Z","agent_id":"one","agent_sourced":true,"weight":100,` +
 	`"region":"eu",` +
 	`"check":{"Type":"http","Path":"/latest/meta-data","Host":"metadata","Address":"169.254.169.254",` +
@@ -25,7 +25,7 @@ var hostileStatus = `{"healthy":true,"at":"2026-01-02T03:04:05Z","agent_id":"one
 	`"Detail":{"Method":"GET","Headers":"Metadata-Flavor: Google","BodyMatches":"(?:` + strings.Repeat("a", 225) +
 	`){1000}b"}}}`
 
-// checkOld starts a registry with what an older version may have saved, and looks at what is made of it.
+// checkOld starts a registry with the possible stored state of an older version, and checks the result.
 func checkOld(t *testing.T, status, server []byte) {
 	t.Helper()
 	var old store.Status
@@ -80,7 +80,7 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status, server []byte) { checkOld(t, status, server) })
 }
 
-// A node starts in about a second with a store that is full of hostile checks, each another one.
+// A node starts in about one second with a store that is full of different hostile checks.
 func TestRestore_AStoreFullOfHostileChecksCostsNothing(t *testing.T) {
 	stored := make([]store.Status, 4096)
 	for i := range stored {

@@ -58,7 +58,7 @@ func TestDispute_NeedsARecentFailureOfASecondNode(t *testing.T) {
 	}
 }
 
-// manyVotes are healthy votes of as many nodes as are stored, and failures of further nodes.
+// manyVotes contains the maximum stored number of healthy votes, and failures of further nodes.
 func manyVotes() (votes []status.Vote) {
 	for i := range 2 * status.MaxVotes {
 		state := check.StateHealthy

@@ -130,7 +130,7 @@ func TestEffective_EveryRowDecides(t *testing.T) {
 	}
 }
 
-// The manual has the same rows as this test.
+// The manual and this test have the same rows.
 func TestEffective_TheManualHasARowForEachCase(t *testing.T) {
 	text, err := os.ReadFile("../../../README.md")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestEffective_TheManualHasARowForEachCase(t *testing.T) {
 			rows++
 		}
 	}
-	// The manual joins the rows "healthy, or none", "unhealthy, or none" and "none yet", and has a heading.
+	// The manual combines the rows "healthy, or none", "unhealthy, or none" and "none yet", and has a heading.
 	if want := len(manual) - 3 + 1; rows != want {
 		t.Errorf("the table of the manual has %d lines, want %d", rows, want)
 	}

@@ -98,7 +98,7 @@ func TestWarnings_TheLowestShareCountsAndALastingWarningPrecedes(t *testing.T) {
 	}
 }
 
-// Stored ramps may be damaged, or of a clock that was wrong.
+// Stored ramps may be damaged, or may be from a wrong clock.
 func TestRestoredWarning_IsWithinItsBounds(t *testing.T) {
 	for name, r := range map[string]status.Ramp{
 		"later":        status.RestoredWarning(begin.Add(time.Hour), time.Minute, 0, false),

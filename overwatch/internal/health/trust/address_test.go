@@ -7,14 +7,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// rigHost listens on the ports of DNS and of the API, and has an address of each family.
+// rigHost listens on the ports of DNS and the API, and has an address of each family.
 func rigHost(loopback bool) Host {
 	own := []netip.Addr{netip.MustParseAddr("192.0.2.53"), netip.MustParseAddr("2001:db8::53"),
 		netip.MustParseAddr("fe80::53")}
 	return Host{Ports: []uint16{53, 8080}, Addresses: func() []netip.Addr { return own }, Loopback: loopback}
 }
 
-// The table stands above Host.takes.
+// The comment of Host.takes contains this table.
 func TestAgent_AllowedAddresses(t *testing.T) {
 	r := newRig(t)
 	open, loopback := rigHost(false), rigHost(true)

@@ -95,8 +95,8 @@ func TestUnpin_IsInEffectAtOnce(t *testing.T) {
 	}
 }
 
-// The operator deletes the pin, then the agent's files, then restarts the agent: meanwhile the old process must not get
-// its old certificate pinned again.
+// The operator deletes the pin, then the files of the agent, and then restarts the agent. Between these steps, the old
+// process must not pin its old certificate again.
 func TestUnpin_TheRunningProcessCannotEnrolAgainButTheNextCan(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -118,7 +118,7 @@ func TestUnpin_TheRunningProcessCannotEnrolAgainButTheNextCan(t *testing.T) {
 	next.again().enrol("app.test")
 }
 
-// The operator deletes the pin while an Enrol of the agent waits for the disk.
+// The operator deletes the pin while the storage of the agent's enrolment is pending.
 func TestUnpin_OvertakesAnEnrolThatIsUnderWay(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -389,7 +389,7 @@ func TestClock_AJumpThereAndBackChangesNothing(t *testing.T) {
 	}
 }
 
-// jump moves the wall clock and leaves the monotonic one alone.
+// jump changes the wall clock and not the monotonic clock.
 func (r *rig) jump(d time.Duration) {
 	c, passed := r.trust.clock, r.trust.clock.elapsed
 	c.elapsed = func(reading time.Time) time.Duration { return passed(reading) - d }
@@ -445,7 +445,7 @@ func TestOpen_FromManyGoroutinesWhileTheOperatorChangesThings(t *testing.T) {
 	}
 }
 
-// Two certificates race for one id: exactly one gets it.
+// Two certificates enrol under one id at the same time: exactly one is pinned.
 func TestEnrol_RaceForOneIDHasOneWinner(t *testing.T) {
 	for range 20 {
 		r := newRig(t)
@@ -464,8 +464,8 @@ func TestEnrol_RaceForOneIDHasOneWinner(t *testing.T) {
 	}
 }
 
-// Pages of the pinned agents are in the order of their ids, whatever came, left and came again, and their numbers are
-// those of the records.
+// Pages of pinned agents are in the order of their ids after any sequence of pins and unpins, and the counts equal the
+// number of records.
 func TestTrust_PagesAndCountsFollowWhatIsPinned(t *testing.T) {
 	r := newRig(t)
 	ids := []string{"c", "a", "e", "b", "d"}

@@ -8,7 +8,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// However many agents were refused, the first refusal of another one is worth a line, but not of very many at once.
+// After refusals of many agents, the first refusal of another agent is still logged, unless very many occur at the same
+// time.
 func TestFirst_IsTrueOfOneMoreThanAreRemembered(t *testing.T) {
 	a := newAnswers()
 	refused := func(i int, at time.Duration) bool {

@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// BenchmarkOpen_Heartbeat measures a signed heartbeat of some 250 octets from a pinned agent. The check of the
-// signature is nearly all of it.
+// BenchmarkOpen_Heartbeat measures a signed heartbeat of about 250 octets from a pinned agent. The check of the
+// signature takes most of the time.
 func BenchmarkOpen_Heartbeat(b *testing.B) {
 	r := newRig(b)
 	a := r.agent("eu-web-1")
@@ -33,7 +33,7 @@ func BenchmarkOpen_Heartbeat(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen_HeartbeatInSession measures the same heartbeat with the code of a session, as nearly all come.
+// BenchmarkOpen_HeartbeatInSession measures the same heartbeat with the code of a session, as in most cases.
 func BenchmarkOpen_HeartbeatInSession(b *testing.B) {
 	r := newRig(b)
 	p := r.agent("eu-web-1").inSession("app.test", "db.test")
@@ -48,7 +48,7 @@ func BenchmarkOpen_HeartbeatInSession(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen_Replay measures the refusal of a recorded message: no signature is checked for it.
+// BenchmarkOpen_Replay measures the refusal of a recorded message, for which no signature is checked.
 func BenchmarkOpen_Replay(b *testing.B) {
 	r := newRig(b)
 	a := r.agent("eu-web-1")
@@ -61,8 +61,7 @@ func BenchmarkOpen_Replay(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen_Enrol measures the enrolment of an agent that comes back after a restart of the node, with nothing to
-// store.
+// BenchmarkOpen_Enrol measures the enrolment of a known agent after a restart of the node, which stores nothing.
 func BenchmarkOpen_Enrol(b *testing.B) {
 	r := newRig(b)
 	a := r.agent("eu-web-1")

@@ -65,8 +65,8 @@ func TestEnrol_AnotherServicesTokenProvesNothing(t *testing.T) {
 	r.told(r.agent("eu-web-1").enrolment("db.test="+appToken), wire.CodeWrongToken)
 }
 
-// An agent that is known by its certificate and proves something else wrongly loses nothing, and is told nothing of it:
-// it has what it wants.
+// An agent with a known certificate that sends one wrong proof keeps its access, and receives no refusal, because the
+// other proofs are sufficient.
 func TestEnrol_AWrongProofOfWhatItSpeaksForIsNotHeldAgainstIt(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -78,7 +78,7 @@ func TestEnrol_AWrongProofOfWhatItSpeaksForIsNotHeldAgainstIt(t *testing.T) {
 	}
 }
 
-// The tokens change between the judgement of the proofs and the question what the agent speaks for.
+// The tokens change between the check of the proofs and the check of the agent's services.
 func TestEnrol_AWrongProofOfWhatItNoLongerSpeaksForIsRefused(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -168,7 +168,7 @@ func TestEnrol_OfSomebodyElsesCertificateOrIDIsRefused(t *testing.T) {
 	r.untold(a.enrolmentWith(func(m *wire.Enrol) { m.Certificate = other.id.DER }, "app.test"), ReasonMalformed)
 	r.untold(a.enrolmentWith(func(m *wire.Enrol) { m.AgentID = "eu-web-9" }, "app.test"), ReasonMalformed)
 	r.untold(a.seal(wire.TypeEnrol, []byte("garbage")), ReasonMalformed)
-	// Another agent's Enrol in one's own envelope.
+	// The envelope of one agent contains the Enrol of another agent.
 	r.untold(a.enrolmentWith(func(m *wire.Enrol) { m.AgentID, m.Certificate = "eu-web-2", other.id.DER }, "app.test"),
 		ReasonMalformed)
 	if len(r.trust.Agents()) != 0 {
@@ -220,7 +220,7 @@ func TestEnrol_WithoutRoomOnTheDiskIsNotAcknowledgedAndWorksLater(t *testing.T) 
 	}
 	r.speaks(r.taken(known.beat()).Agent, "app.test") // those that are pinned are not affected
 	known.enrol("app.test")
-	// A token that was proved and could not be stored is not proved, whatever is judged anew meanwhile.
+	// A proof of a token that could not be stored does not count, even after the proofs are checked again.
 	newer := "token of the service app, its next"
 	r.trust.SetTokens(map[string][]string{"app.test": {newer, appToken}}, rigPolicies)
 	r.told(known.enrolment("app.test="+newer), wire.CodeUnavailable)

@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// A revocation that came from another node holds as one that was made here, also where the agent was never pinned, and
-// an unpin from there ends it.
+// A revocation of another node has the same effect as a local revocation, even if the agent was never pinned on this
+// node. An unpin of the other node ends it.
 func TestFollow_ARevocationOfAnotherNode(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -42,8 +42,7 @@ func TestFollow_ARevocationOfAnotherNode(t *testing.T) {
 	r.told(stranger.enrolment("app.test"), wire.CodeRevoked)
 }
 
-// A process of before an unpin does not come back by itself, one that was started after it does; what was pinned anew
-// stays.
+// An agent process that started before an unpin cannot enrol again, and a later process can. New pins stay.
 func TestFollow_AnUnpinOfAnotherNode(t *testing.T) {
 	r := newRig(t)
 	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
@@ -64,7 +63,7 @@ func TestFollow_AnUnpinOfAnotherNode(t *testing.T) {
 	r.taken(b.beat())
 }
 
-// A reissue and a lock of another node hold here too.
+// A reissue and a lock of another node also apply on this node.
 func TestFollow_AReissueAndALockOfAnotherNode(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")

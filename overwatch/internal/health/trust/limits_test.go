@@ -12,14 +12,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// from opens a message that came from an address.
+// from opens a message that was received from an address.
 func (r *rig) from(address string, raw []byte) *Refusal {
 	_, refusal := r.trust.Open(raw, netip.MustParseAddr(address))
 	return refusal
 }
 
-// beginners enrols agents of their own from an address, one after the other, until one is refused; it returns how many
-// were pinned.
+// beginners enrols new agents from an address, one after the other, until one is refused. It returns the number of
+// pinned agents.
 func (r *rig) beginners(name, address string, most int) (int, *Refusal) {
 	for i := range most {
 		if refusal := r.from(address, r.agent(fmt.Sprint(name, i)).enrolment("app.test")); refusal != nil {
@@ -63,7 +63,7 @@ func TestOpen_PacesNewPinsOfAllServicesTogether(t *testing.T) {
 	c := newCensus(map[string]Limits{asked: {MaxAgents: many, NewPerSecond: 100}, "a.test": {MaxAgents: many},
 		"b.test": {MaxAgents: many}})
 	comers := 0
-	// flood has new agents come for a service, each from a source of its own, and returns how many are taken.
+	// flood enrols new agents of a service, each from a different source, and returns the number of accepted agents.
 	flood := func(service string, now time.Duration) (taken int) {
 		for range 1500 {
 			comers++
@@ -137,7 +137,7 @@ func TestOpen_AServiceHasSoManyAgentsAndOneSourceHalfOfThem(t *testing.T) {
 	}
 	must(t, r.trust.Revoke(t.Context(), "a0", "stolen"), r.trust.Unpin(t.Context(), "b0"))
 	uses := r.trust.Usage()
-	// the revoked one never reported either
+	// The revoked agent never reported either.
 	if len(uses) != 2 || uses[0] != (Use{Service: "app.test", Pins: 4, Limit: 6, Unreported: 5}) {
 		t.Errorf("%+v", uses)
 	}
@@ -187,7 +187,7 @@ func TestSweep_APinThatNeverReportsGoesByItself(t *testing.T) {
 	}
 }
 
-// A Transition claims a backend, as a Heartbeat does.
+// A Transition reports a backend, like a Heartbeat.
 func TestSweep_ATransitionIsAReport(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("turning")
@@ -222,7 +222,7 @@ func TestTend_TellsWhosePinsAreGone(t *testing.T) {
 	})
 }
 
-// However often an Enrol proves a service, its pin counts once, and no more when it is gone.
+// If several Enrols prove a service, its pin counts once, and it does not count after its deletion.
 func TestEnrol_AServiceThatIsProvedManyTimesCountsOnce(t *testing.T) {
 	r := newRig(t)
 	r.agent("many").enrol(slices.Repeat([]string{"app.test"}, wire.MaxServices)...)
@@ -259,8 +259,8 @@ func TestUnpinSelected_TakesThoseThatAreMeant(t *testing.T) {
 	silent.enrol("app.test")
 }
 
-// Whoever has recorded what an agent said cannot have it pinned again by that, when its pin was deleted with others, or
-// because it never reported. Its process can be.
+// An attacker with recorded messages of an agent cannot pin it again after its pin was deleted, with others or because
+// it never reported. The process of the agent can be pinned again.
 func TestUnpinSelected_WhatWasSaidBeforeIsNotBelievedAgain(t *testing.T) {
 	r := newRig(t)
 	a, silent := r.agent("eu-web-1"), r.agent("silent")

@@ -20,8 +20,7 @@ import (
 
 const newToken = "the next token of app, 0123456789 0123"
 
-// A locked token admits nobody new, by whatever name and list it is configured, until it is changed; those that are
-// pinned go on.
+// A locked token admits no new agent under any name and in any list until the token is changed. Pinned agents continue.
 func TestRevokeAndLock_TheTokenAdmitsNobodyUntilItIsChanged(t *testing.T) {
 	r := newRig(t)
 	bad, good := r.agent("bad"), r.agent("good")
@@ -70,7 +69,7 @@ func TestRevokeAndLock_TheTokenAdmitsNobodyUntilItIsChanged(t *testing.T) {
 	}
 }
 
-// A disk that hangs while the lifted locks are stored holds up no message.
+// A disk that hangs while the removed locks are stored delays no message.
 //
 // Fault 30.
 func TestSetTokens_LiftsALockWithoutHoldingUpMessages(t *testing.T) {
@@ -154,7 +153,7 @@ func TestOpen_ARevokedKeyIsRefusedUnderAnotherID(t *testing.T) {
 	r.told(again.enrolment("app.test"), wire.CodeRevoked)
 }
 
-// certifyAgain replaces the certificate in a directory by one of another name for the same key.
+// certifyAgain replaces the certificate in a directory with a certificate of another name for the same key.
 func certifyAgain(t *testing.T, dir, name string, now time.Time) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "key"))

@@ -212,7 +212,8 @@ func TestReject_IsAboutTheMessageThatWasRefused(t *testing.T) {
 	}
 }
 
-// Somebody with the gossip key but no agent's key must not be able to make the node write to an agent.
+// An attacker with the gossip key and without an agent's key must not be able to make the node send messages to the
+// agent.
 func TestReject_IsNotSentForAMessageThatTheAgentDidNotSeal(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -227,8 +228,8 @@ func TestReject_IsNotSentForAMessageThatTheAgentDidNotSeal(t *testing.T) {
 	r.untold(wrong, Reason(wire.CodeWrongToken.String()))
 }
 
-// Whoever sends messages of its own under an agent's key id keeps neither the agent's refusals from being answered, nor
-// from being recorded, unless it sends more than a node checks.
+// Forged messages under an agent's key id neither prevent the answers to the agent's refusals nor their audit entries,
+// unless there are more messages than a node checks.
 func TestReject_ForgedMessagesTakeNoneOfThoseToAPinnedAgent(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")

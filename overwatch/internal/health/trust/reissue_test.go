@@ -26,7 +26,7 @@ func TestReissue_PinsTheNextCertificateAndRefusesTheOldOne(t *testing.T) {
 		}
 		r.told(a.again().enrolment("app.test"), wire.CodeRevoked)
 		b := r.agent("eu-web-1")
-		// it proves nothing by being awaited
+		// The expected reissue is no proof by itself.
 		r.told(b.enrolment("app.test=a wrong token of more than 32 octets"), wire.CodeWrongToken)
 		if m := b.enrol("app.test"); !m.NewlyPinned {
 			t.Error("the new certificate is not pinned")
@@ -81,8 +81,8 @@ func TestUnpin_EndsAReissue(t *testing.T) {
 	a.again().enrol("app.test")
 }
 
-// What an operator has done is told anew: the agent that was refused as revoked before is refused for another reason
-// now.
+// After an operator's change, the node logs the next refusal again: an agent that was refused as revoked is now refused
+// for another reason.
 func TestReissue_TheNextRefusalIsToldInTheLog(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")

@@ -30,7 +30,7 @@ var nodeKey = identity.KeyID{31: 1}
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// memory is a PinStore in memory, which can be made to fail.
+// memory is a PinStore in memory that can return errors.
 type memory struct {
 	mu     sync.Mutex
 	pins   map[string]store.Pin
@@ -119,7 +119,7 @@ func (m *memory) has(id string) bool {
 	return there
 }
 
-// rig is a Trust with everything around it under the test's control.
+// rig is a Trust in an environment that the test controls.
 type rig struct {
 	t      testing.TB
 	trust  *Trust
@@ -146,7 +146,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// restart replaces the Trust by one of a new process, on the same store.
+// restart replaces the Trust with the Trust of a new process on the same store.
 func (r *rig) restart() {
 	r.t.Helper()
 	r.boot, r.half = identity.NewNonce(), identity.NewExchange()
@@ -161,7 +161,7 @@ func (r *rig) restart() {
 	}
 }
 
-// knowsAll records the agents that KnowsAll was called for, each set of tokens once.
+// knowsAll records the agents for which KnowsAll was called, each set of tokens once.
 func (r *rig) knowsAll(set TokenSet, agentID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,7 +197,7 @@ type sender struct {
 	epoch, seq uint64
 }
 
-// agent makes an agent with a certificate of its own, made now.
+// agent creates an agent with a new certificate.
 func (r *rig) agent(id string) *sender { return r.agentAt(id, r.now()) }
 
 func (r *rig) agentAt(id string, madeAt time.Time) *sender {
@@ -205,7 +205,7 @@ func (r *rig) agentAt(id string, madeAt time.Time) *sender {
 	return r.agentOf(r.t.TempDir(), id, madeAt)
 }
 
-// agentOf has its certificate and key in a directory, as files crt and key.
+// agentOf returns the agent whose certificate and key are in a directory, in the files crt and key.
 func (r *rig) agentOf(dir, id string, madeAt time.Time) *sender {
 	r.t.Helper()
 	made, _, err := identity.LoadOrCreate(filepath.Join(dir, "crt"), filepath.Join(dir, "key"), id, madeAt)
@@ -220,7 +220,7 @@ func (s *sender) again() *sender {
 	return &sender{rig: s.rig, id: s.id, epoch: s.epoch + 1000}
 }
 
-// seal makes the next message.
+// seal creates the next message.
 func (s *sender) seal(kind wire.Type, payload []byte) []byte {
 	s.seq++
 	return s.id.Seal(identity.AgentToNode, identity.Envelope{
@@ -229,7 +229,7 @@ func (s *sender) seal(kind wire.Type, payload []byte) []byte {
 	})
 }
 
-// enrolment makes an Enrol with a proof for each service and token.
+// enrolment creates an Enrol with a proof for each service and token.
 func (s *sender) enrolment(services ...string) []byte {
 	return s.enrolmentWith(func(*wire.Enrol) {}, services...)
 }
@@ -259,10 +259,10 @@ func (s *sender) enrol(services ...string) Message {
 	return s.rig.taken(s.enrolment(services...))
 }
 
-// beat makes a heartbeat; its contents do not matter here.
+// beat creates a heartbeat. Its contents are not relevant.
 func (s *sender) beat() []byte { return s.seal(wire.TypeHeartbeat, []byte("contents")) }
 
-// taken opens a message, which must be believed.
+// taken opens a message that must be accepted.
 func (r *rig) taken(raw []byte) Message {
 	r.t.Helper()
 	m, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1"))
@@ -272,7 +272,7 @@ func (r *rig) taken(raw []byte) Message {
 	return m
 }
 
-// refused opens a message, which must be refused for a reason, and checks that nothing was believed.
+// refused opens a message that must be refused for a reason, and checks that none of it was accepted.
 func (r *rig) refused(raw []byte, reason Reason) *Refusal {
 	r.t.Helper()
 	m, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1"))
@@ -294,7 +294,7 @@ func (r *rig) refused(raw []byte, reason Reason) *Refusal {
 	return refusal
 }
 
-// told opens a message, which must be refused with a code that the agent is told.
+// told opens a message that must be refused with a code for the agent.
 func (r *rig) told(raw []byte, code wire.RejectCode) *Refusal {
 	r.t.Helper()
 	r.advance(answerEvery)
@@ -305,7 +305,7 @@ func (r *rig) told(raw []byte, code wire.RejectCode) *Refusal {
 	return refusal
 }
 
-// untold opens a message, which must be refused without an answer.
+// untold opens a message that must be refused without an answer.
 func (r *rig) untold(raw []byte, reason Reason) *Refusal {
 	r.t.Helper()
 	refusal := r.refused(raw, reason)

@@ -8,14 +8,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// process is an agent's process that has a session with the node.
+// process is a process of an agent that has a session with the node.
 type process struct {
 	*sender
 	half    *identity.Exchange
 	session *identity.Session
 }
 
-// inSession enrols a new process of the agent that asks for a session.
+// inSession enrols a new process of the agent that requests a session.
 func (s *sender) inSession(services ...string) *process {
 	s.rig.t.Helper()
 	p := &process{sender: s.again(), half: identity.NewExchange()}
@@ -28,12 +28,12 @@ func (s *sender) inSession(services ...string) *process {
 	return p
 }
 
-// asking makes an Enrol that asks for a session.
+// asking creates an Enrol that requests a session.
 func (s *sender) asking(share identity.Share, services ...string) []byte {
 	return s.enrolmentWith(func(m *wire.Enrol) { m.Share = share }, services...)
 }
 
-// agree derives the session as the agent does.
+// agree derives the session like the agent.
 func (p *process) agree() {
 	p.rig.t.Helper()
 	var err error
@@ -44,7 +44,7 @@ func (p *process) agree() {
 	}
 }
 
-// code makes the next message in the session.
+// code creates the next message in the session.
 func (p *process) code(kind wire.Type) []byte {
 	p.seq++
 	return p.session.Seal(identity.AgentToNode, identity.Envelope{Major: wire.Major, Minor: wire.Minor, Type: uint8(kind),
@@ -75,7 +75,7 @@ func TestSession_AHeartbeatIsBelievedByItsCodeAndNothingElseIs(t *testing.T) {
 	r.untold(last, ReasonReplay)
 }
 
-// The session is that of the Enrol that came last: after one without a share there is none.
+// The session is that of the last Enrol. After an Enrol without a share, there is no session.
 func TestSession_EndsWithAnEnrolThatAsksForNone(t *testing.T) {
 	r := newRig(t)
 	p := r.agent("eu-web-1").inSession("app.test")
@@ -85,7 +85,8 @@ func TestSession_EndsWithAnEnrolThatAsksForNone(t *testing.T) {
 	r.taken(p.beat())
 }
 
-// Whoever has the gossip key, every certificate and every share, which all travel, has no session for it.
+// An attacker who has the gossip key, every certificate and every share, all of which are transmitted, cannot use the
+// session.
 func TestSession_OthersCannotSpeakInIt(t *testing.T) {
 	r := newRig(t)
 	victim := r.agent("eu-web-1").inSession("app.test")
@@ -102,7 +103,7 @@ func TestSession_OthersCannotSpeakInIt(t *testing.T) {
 			t.Errorf("%s: %v", name, refusal)
 		}
 	}
-	// An Enrol with another share that the victim did not sign leaves the session as it is.
+	// An Enrol with another share that the agent did not sign does not change the session.
 	forger := &sender{rig: r, id: other.id, epoch: victim.epoch, seq: victim.seq}
 	raw := forger.enrolmentWith(func(m *wire.Enrol) {
 		m.AgentID, m.Certificate, m.Share = "eu-web-1", victim.id.DER,

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// An address of a host name is judged as one of an agent, but never taken on this machine without allowed_cidrs.
+// An address of a host name has the same rules as an address of an agent, but an address of this machine always
+// requires allowed_cidrs.
 func TestHost_TakesTarget(t *testing.T) {
 	host := Host{Ports: []uint16{53}, Loopback: true}
 	prefixes := func(text string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(text)} }

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// stated makes a heartbeat with the interval of 10 s.
+// stated creates a heartbeat with the interval of 10 s.
 func (s *sender) stated() []byte {
 	s.rig.t.Helper()
 	m := wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3}
@@ -26,7 +26,7 @@ func (r *rig) troubled() (codes []wire.RejectCode) {
 	return codes
 }
 
-// wantTrouble checks that there is exactly one trouble of a code, or none for 0.
+// wantTrouble checks that the rig has exactly one trouble with the code, or none for the code 0.
 func (r *rig) wantTrouble(when string, code wire.RejectCode) {
 	r.t.Helper()
 	got := r.troubled()

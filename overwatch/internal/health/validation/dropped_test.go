@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A target that goes while it is checked does not come back with the end of that check.
+// A target that is removed during its check is not added again at the end of the check.
 func TestSchedule_WhatGoesDuringItsCheckStaysAway(t *testing.T) {
 	s, list, now := newSchedule(settingsOf(9)), targets(2), time.Now()
 	s.replaceTargets(list, now)

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// reconfigure puts other settings in force.
+// reconfigure applies other settings.
 func reconfigure(t *testing.T, v *Validator, s Settings) {
 	t.Helper()
 	if err := v.Reconfigure(s); err != nil {
@@ -42,7 +42,7 @@ func TestReconfigure_ChecksEndAndBeginAgain(t *testing.T) {
 	})
 }
 
-// A node that starts without checks of its own does not wait for them, and makes them once they are switched on.
+// A node that starts without own checks does not wait for them, and makes them after they are enabled.
 func TestReconfigure_ChecksThatWereOffAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(targets(5)...)
@@ -61,7 +61,7 @@ func TestReconfigure_ChecksThatWereOffAtTheStart(t *testing.T) {
 	})
 }
 
-// Thresholds are those of checks that have none of their own, from the next check on.
+// Changed thresholds apply from the next check to all checks without their own thresholds.
 func TestReconfigure_Thresholds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own, plain := target(1), target(2)
@@ -88,7 +88,7 @@ func TestReconfigure_Thresholds(t *testing.T) {
 	})
 }
 
-// More or fewer checks at once count as soon as they are set.
+// A changed limit of concurrent checks applies immediately.
 func TestReconfigure_Concurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(targets(40)...)

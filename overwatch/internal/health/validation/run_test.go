@@ -51,7 +51,7 @@ func TestRun_SpreadsTargetsThatCameTogether(t *testing.T) {
 			perSecond[starts[len(starts)-1].Truncate(time.Second)]++
 		}
 		for second, n := range perSecond {
-			// Half an interval has 15 s: 67 each if spread evenly.
+			// Half of the interval is 15 s, which has 67 checks if they are spread evenly.
 			if n > 140 {
 				t.Errorf("%d of 1000 checks began in the second of %s", n, second)
 			}
@@ -134,7 +134,7 @@ func TestRun_FollowsTheTargets(t *testing.T) {
 	})
 }
 
-// answers makes every backend answer so from now on, after some time.
+// answers sets the result of all further checks of every backend, and their duration.
 func (w *world) answers(outcome check.Outcome, takes time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +144,7 @@ func (w *world) answers(outcome check.Outcome, takes time.Duration) {
 	}
 }
 
-// states returns the states of the last verdicts on a backend.
+// states returns the states of the last results of a backend.
 func (w *world) states(id registry.ID, n int) []check.State {
 	var states []check.State
 	all := w.verdicts(id)
@@ -154,8 +154,8 @@ func (w *world) states(id registry.ID, n int) []check.State {
 	return states
 }
 
-// Another thing is checked: soon, and what is known stays until its thresholds decide, whether or not a check is under
-// way meanwhile.
+// A changed check begins soon. The known state stays until the thresholds of the new check decide, whether or not a
+// check is running.
 func TestRun_AnotherCheckBeginsSoonAndKeepsTheStateUntilItsThresholdsDecide(t *testing.T) {
 	for name, takes := range map[string]time.Duration{"between two checks": 0, "during one": timeout} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestRun_ChecksThatWereHeldUpSayNothingUntilThereAreTooMany(t *testing.T) {
 	})
 }
 
-// Of a backend that was unhealthy before the restart, one success in a row of failures says nothing.
+// One success in a series of failures does not change a backend that was unhealthy before the restart.
 func TestRun_BackendThatWasUnhealthyNeedsItsSuccessThreshold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		was, fresh := evenTarget(1), evenTarget(2)
@@ -249,8 +249,8 @@ func TestRun_BackendThatWasUnhealthyNeedsItsSuccessThreshold(t *testing.T) {
 	})
 }
 
-// What died while the node was away is found within a part of the time that its threshold takes in service, and once
-// there is a verdict checks are an interval apart. A check that says nothing is not repeated sooner.
+// A failure that occurred while the node was down is found in a fraction of the normal detection time. After the first
+// result, checks have their normal interval. A check without a result is not repeated earlier.
 func TestRun_WhatHasNoVerdictYetIsCheckedAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dead, wary, unknown := target(1), target(2), target(3)
@@ -277,9 +277,8 @@ func TestRun_WhatHasNoVerdictYetIsCheckedAgainSoon(t *testing.T) {
 	})
 }
 
-// A check is made at its own times where it has them, and at the node's where it has none. Other times are no reason to
-// begin anew, where one failed check would be enough to take a backend out, nor to wait for the rest of a longer
-// interval.
+// A check uses its own times if it has them, and otherwise the times of the node. Changed times do not restart a check,
+// since one failed check could then remove a backend, and they also apply before the end of a longer interval.
 func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		quick, plain := evenTarget(1), evenTarget(2)
@@ -419,7 +418,8 @@ func TestRun_StopsWithinAChecksTimeAndReportsNothingHalf(t *testing.T) {
 	})
 }
 
-// Another interval is in force at once: nobody waits for the rest of a long one, and checks go on in the new rhythm.
+// A changed interval applies immediately: no check waits for the rest of a long interval, and checks continue with the
+// new interval.
 func TestReconfigure_IsInForceFromTheNextCheckOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(targets(50)...)
@@ -460,7 +460,7 @@ func matching(n int) registry.CheckTarget {
 	return t
 }
 
-// Checks with patterns that all take long hold up each other, and nothing else.
+// Slow checks with patterns delay only each other.
 func TestRun_ChecksWithPatternsDoNotHoldUpOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := targets(100)
@@ -497,7 +497,7 @@ func TestRun_ChecksWithPatternsDoNotHoldUpOthers(t *testing.T) {
 	})
 }
 
-// A check that comes to have a pattern, or loses it, moves to the other part of the schedule.
+// A check that gets or loses a pattern moves to the other part of the schedule.
 func TestRun_ACheckThatGetsAPatternIsStillMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What the schedule itself costs for each check.
+// The benchmark measures the cost of the schedule for each check.
 func BenchmarkSchedule(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
@@ -23,7 +23,7 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 }
 
-// Agents that appear one after the other make the schedule compare all targets again and again.
+// Agents that appear one after the other make the schedule compare all targets many times.
 func BenchmarkFollow(b *testing.B) {
 	for _, n := range []int{10_000, 400_000} {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {

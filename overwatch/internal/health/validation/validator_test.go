@@ -82,7 +82,7 @@ func TestCheckNow_ReturnsVerdictsOfChecksThatBeganAfterTheCall(t *testing.T) {
 	})
 }
 
-// Where listing the targets takes long they are seldom listed, but for who asks for a check.
+// If the list of targets takes long to create, it is created rarely, except for a request for a check.
 func TestCheckNow_KnowsWhatCameJustBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1))

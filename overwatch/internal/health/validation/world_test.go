@@ -21,18 +21,18 @@ const (
 	timeout  = 5 * time.Second
 )
 
-// settingsOf returns the settings of most tests; below 0: without checks.
+// settingsOf returns the settings of most tests. A value below 0 disables checks.
 func settingsOf(concurrency int) Settings {
 	return Settings{Enabled: concurrency >= 0, Interval: interval, Timeout: timeout, Concurrency: max(concurrency, 0)}
 }
 
-// world is the targets, the backends and the registry of one test.
+// world contains the targets, the backends and the registry of one test.
 type world struct {
 	mu         sync.Mutex
 	generation atomic.Uint64
 	targets    []registry.CheckTarget
 	listing    time.Duration // that it takes to list them
-	// answer returns the result of a probe of a backend; nil means success at once.
+	// answer returns the result of a probe of a backend. If it is nil, each probe succeeds immediately.
 	answer func(ctx context.Context, id registry.ID) check.Result
 
 	starts  map[registry.ID][]time.Time
@@ -92,7 +92,7 @@ func (w *world) told() int {
 	return len(w.reports)
 }
 
-// load returns the number of checks under way, and the most that ever were at once.
+// load returns the current and the maximum number of concurrent checks.
 func (w *world) load() (running, most int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func newWorld(targets ...registry.CheckTarget) *world {
 	return w
 }
 
-// run starts a Validator over the world that stops when the test ends.
+// run starts a Validator of the world. The Validator stops at the end of the test.
 func (w *world) run(t *testing.T, concurrency int) *Validator {
 	t.Helper()
 	v, err := New(Options{
@@ -202,7 +202,7 @@ func targets(n int) []registry.CheckTarget {
 	return list
 }
 
-// cycled reports whether the first cycle of checks is over.
+// cycled reports whether the first cycle of checks has ended.
 func cycled(v *Validator) bool {
 	select {
 	case <-v.FirstCycle():
@@ -212,7 +212,7 @@ func cycled(v *Validator) bool {
 	}
 }
 
-// after lets virtual time pass and everything that it brings happen.
+// after lets virtual time pass, and waits for all its effects.
 func after(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A percentile is never below the true one and at most an eighth above.
+// A calculated percentile is never below the true percentile and at most an eighth above it.
 func TestQuantile_IsExactToAnEighth(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var c Counter

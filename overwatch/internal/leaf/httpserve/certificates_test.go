@@ -26,7 +26,7 @@ type issued struct {
 	key  *ecdsa.PrivateKey
 }
 
-// issue makes a certificate; by is nil for an authority.
+// issue creates a certificate. If by is nil, it creates an authority.
 func issue(t *testing.T, name string, by *issued) *issued {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -77,7 +77,7 @@ func (i *issued) pair() tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{i.cert.Raw}, PrivateKey: i.key}
 }
 
-// secured serves over TLS and returns its address, and where changes of the files are told.
+// secured starts a TLS server, and returns its address and the channel for changes of the files.
 func secured(t *testing.T, files TLSFiles) (addr string, told chan error) {
 	t.Helper()
 	told = make(chan error, 10)
@@ -111,7 +111,7 @@ func secured(t *testing.T, files TLSFiles) (addr string, told chan error) {
 	return inner.Addr().String(), told
 }
 
-// ask makes one request on a connection of its own and returns the certificate that the server showed.
+// ask sends one request on a new connection and returns the certificate of the server.
 func ask(t *testing.T, addr string, config *tls.Config) (*x509.Certificate, error) {
 	t.Helper()
 	client := http.Client{Timeout: deadline, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true,
@@ -198,7 +198,7 @@ func TestCertificates_OldVersionsAndStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// The ends of all certificates in use can be told: the server's and those of the authorities.
+// The server returns the expiry times of all certificates in use: its own certificates and those of the authorities.
 func TestCertificates_TellTheirEnds(t *testing.T) {
 	dir := t.TempDir()
 	files := TLSFiles{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"),

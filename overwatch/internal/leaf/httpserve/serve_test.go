@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// soon is the time to finish that a server is given whose answers do not end by themselves.
+// soon is the shutdown time of a server whose answers do not end automatically.
 const soon = 200 * time.Millisecond
 
-// run serves h behind a bound and returns the address and a function that
-// stops the server, with so much time to finish, and returns what Run returned.
+// run starts a server for h with a connection limit. It returns the address, and a function that stops the server with
+// a shutdown time and returns the result of Run.
 func run(t *testing.T, limit int, grace time.Duration, h http.HandlerFunc) (l *Listener, stop func() error) {
 	t.Helper()
 	l = listen(t, limit)

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// audited makes a world in which an override was set, and then a reload failed.
+// audited creates a world in which an override was set and then a reload failed.
 func audited(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -146,8 +146,8 @@ func TestAudit_StatsCount(t *testing.T) {
 	}
 }
 
-// TestAuditExport_NoCellIsAFormula: what somebody sends to a node must not
-// run in the spreadsheet of whoever looks at the log.
+// TestAuditExport_NoCellIsAFormula checks that text from a request cannot run as a formula in the spreadsheet of a
+// reader.
 func TestAuditExport_NoCellIsAFormula(t *testing.T) {
 	w := newWorld(t)
 	for _, action := range []string{"=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "plain"} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Where there is no console, whoever opens the bare address is led to the documentation, and each link leads somewhere.
+// Without a console, the path / leads to the documentation, and each of its links works.
 func TestFrontPage_LinksTheDocumentation(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.API.Console = false })
 	w.wantError("a file of the console", w.send("GET", "/console/app.js", ""), 404)
@@ -25,8 +25,8 @@ func TestFrontPage_LinksTheDocumentation(t *testing.T) {
 	w.want("POST /", w.send("POST", "/", "{}"), http.StatusMethodNotAllowed)
 }
 
-// The console's files are for everybody from an allowed network, tell the browser to load nothing from elsewhere, and
-// are not sent again where they are the same.
+// Every client from an allowed network may load the files of the console. The policy makes the browser load nothing
+// from other hosts, and unchanged files are not sent again.
 func TestConsole_IsServedUnderItsPolicy(t *testing.T) {
 	w := newWorld(t)
 	withTokens(w)
@@ -50,7 +50,7 @@ func TestConsole_IsServedUnderItsPolicy(t *testing.T) {
 	w.wantError("what is no file", w.send("GET", "/console/../server.go", "", "Authorization", "Bearer "+tokenOf("read")), 404)
 }
 
-// Where the API's listener answers scrapes too, it does so for those who may read.
+// If the listener of the API also serves metrics, clients with the read permission may scrape them.
 func TestMetrics_OnTheListenerOfTheAPI(t *testing.T) {
 	if r := newWorld(t).send("GET", "/metrics", ""); r.status != http.StatusNotFound {
 		t.Errorf("metrics of their own listener: %d", r.status)

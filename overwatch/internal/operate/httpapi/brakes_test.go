@@ -16,8 +16,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// brakedWorld returns a world whose name has three backends, all of which their agent calls unhealthy, and this node
-// well.
+// brakedWorld returns a world whose name has three backends. Their agent reports all of them as unhealthy, and the
+// node's own checks succeed.
 func brakedWorld(t *testing.T) (*world, trust.Agent) {
 	yes := func() bool { return true }
 	w := newWorld(t, func(o *Options) {
@@ -131,7 +131,7 @@ func TestBrakes_WarningsAreReleasedWithoutLoss(t *testing.T) {
 	w.want("DELETE", w.send("DELETE", "/api/v1/overwatch/brakes/"+service+"?if_safe=true", ""), 200)
 }
 
-// The hold of a region that one agent alone would take has one condition, and it is released as a region.
+// The hold of a region with the failures of only one agent has one condition. It is released by its region.
 func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
 	w, agent := brakedWorld(t)
 	_, err := w.registry.ReleaseServiceHold(t.Context(), service)
@@ -167,7 +167,7 @@ func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
 	}
 }
 
-// conditionsBesideFlapping returns the conditions without those of backends whose state the test has changed often.
+// conditionsBesideFlapping returns the conditions except those of backends whose state the test has changed often.
 func conditionsBesideFlapping(w *world) api.ConditionList {
 	list := readOf[api.ConditionList](w, "/overwatch/conditions")
 	list.Conditions = slices.DeleteFunc(list.Conditions, func(c api.Condition) bool {

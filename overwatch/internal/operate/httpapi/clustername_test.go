@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// PUT names the cluster, GET and the statistics show it, and DELETE brings the file's name back.
+// PUT sets the cluster name, GET and the statistics show it, and DELETE restores the name of the file.
 func TestClusterName_IsSetShownAndDropped(t *testing.T) {
 	w := newWorld(t)
 	name := "emea.prod-1"

@@ -74,8 +74,7 @@ func TestConditions_AnAgentOfAnUnknownRegionIsNamed(t *testing.T) {
 	}
 }
 
-// A backend that the node refuses is named with its rule: in the conditions, in the condition of its name, and in the
-// list of agents.
+// The rule that refuses a backend is in the conditions, in the condition of its name, and in the list of agents.
 func TestConditions_NameTheRuleThatRefusesABackend(t *testing.T) {
 	yes := func() bool { return true }
 	minimum, _ := policy.ParseMinimum("1")
@@ -149,8 +148,8 @@ func kindsOf(list api.ConditionList) string {
 	return strings.Join(kinds, " ")
 }
 
-// An agent that warns has one condition for all of its backends, with the lowest share and the region without a full
-// backend. A backend that flaps has one too.
+// An agent with warnings has one condition for all of its backends, with the lowest share and the region without a
+// backend in full service. A flapping backend also has one condition.
 func TestConditions_OfReducedSharesAndFlaps(t *testing.T) {
 	yes := func() bool { return true }
 	w := newWorld(t, func(o *Options) {

@@ -34,7 +34,7 @@ func plainDomain() config.Domain {
 	return config.Domain{Name: service, RoutingAlgorithm: "weighted", OnAllDown: "servfail"}
 }
 
-// consequences asks for those of a request and returns them in short: name, answer, serving/minimum.
+// consequences requests the consequences of a change and returns them in a short form: name, answer, serving/minimum.
 func (w *world) consequences(body string) string {
 	w.t.Helper()
 	r := w.send("POST", "/api/v1/routing/consequences", body)
@@ -151,7 +151,7 @@ func TestIfSafe_HoldsForOverridesRemovalsRevocationsAndRegions(t *testing.T) {
 	}
 }
 
-// To undo that a region of the file was enabled disables it.
+// The undo of the enabling of a region of the file disables the region.
 func TestConsequences_OfUndoneOverlays(t *testing.T) {
 	w := steeredWorld(t, plainDomain())
 	w.want("disabled", w.send("PATCH", "/api/v1/regions/eu", `{"enabled": false}`), 200)

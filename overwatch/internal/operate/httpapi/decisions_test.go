@@ -14,7 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// answeredWorld has answered geo.test twice to a client in us and once to one in eu, and down.test once.
+// answeredWorld returns a world with two answers of geo.test to a client in us, one to a client in eu, and one answer
+// of down.test.
 func answeredWorld(t *testing.T) *world {
 	t.Helper()
 	view := steeredBy(t, someBackends{

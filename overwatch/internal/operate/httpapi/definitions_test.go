@@ -56,7 +56,7 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	}
 }
 
-// The name is for people and may change; servers and domains name the id.
+// The display name of a region may change. Servers and domains contain its id.
 func TestRegion_NameIsForPeople(t *testing.T) {
 	w := newWorld(t)
 	for body, want := range map[string]string{
@@ -307,8 +307,8 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 		"*"), 412)
 }
 
-// Of many who change one object from the same state, exactly one succeeds;
-// without a condition the last one wins whole.
+// If many clients change one object from the same state with a condition, exactly one succeeds. Without a condition,
+// the last change wins completely.
 func TestConditional_ConcurrentChangesLoseNothing(t *testing.T) {
 	w := newWorld(t)
 	server, err := w.client.CreateServer(t.Context(),

@@ -259,7 +259,7 @@ func TestDNSSEC_TakeOverRequiresEmergency(t *testing.T) {
 	}
 }
 
-// A zone is told to go unsigned, which the audit log has; dry_run changes nothing, and its parent is to have no DS.
+// A request makes a zone unsigned and is in the audit log. dry_run changes nothing. The parent must have no DS record.
 func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
 	sync := &keySync{}
 	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys(), sync })

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// apply applies a document and wants it to be done with so many changes.
+// apply applies a document and expects the given number of changes.
 func (w *world) apply(request api.ApplyRequest, changes int) api.Plan {
 	w.t.Helper()
 	plan, err := w.client.Apply(w.t.Context(), request)
@@ -21,7 +21,7 @@ func (w *world) apply(request api.ApplyRequest, changes int) api.Plan {
 	return plan
 }
 
-// refused wants a document to be refused, with words about an object, and nothing to be changed.
+// refused expects that a document is refused with words about an object, and changes nothing.
 func (w *world) refuses(request api.ApplyRequest, status int, object string, words ...string) {
 	w.t.Helper()
 	before, err := w.client.Document(w.t.Context())
@@ -63,7 +63,7 @@ func shop(ttl int) api.Document {
 	}
 }
 
-// What a document says is there, once, also after export and a second apply.
+// The objects of a document exist once, also after an export and a second apply.
 func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
@@ -106,7 +106,7 @@ func (w *world) lastAudit() api.AuditEntry {
 	return list.Entries[0]
 }
 
-// Owners: none changes or prunes what another has.
+// An owner neither changes nor prunes the objects of another owner.
 func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
@@ -134,7 +134,7 @@ func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
 	}
 }
 
-// Each mistake is told with its object, and nothing of the document is done.
+// Each error message contains the object, and an invalid document changes nothing.
 func TestDocument_MistakesChangeNothing(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
@@ -194,7 +194,7 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 	)
 }
 
-// Much at once needs force.
+// A document with many changes requires force.
 func TestDocument_MuchAtOnceNeedsForce(t *testing.T) {
 	w := newWorld(t)
 	many := func(ttl, changed int) (d api.Document) {
@@ -223,7 +223,8 @@ func laid(section, name string, value any) []api.DocumentSettings {
 	return []api.DocumentSettings{{Section: section, Values: map[string]any{name: value}}}
 }
 
-// Settings are laid over the file's, are exported as they lie, belong to nobody, and go with values of none.
+// Settings of a document replace settings of the file, are exported without the file's values, have no owner, and are
+// removed by empty values.
 func TestDocument_SettingsLieOverTheFile(t *testing.T) {
 	w := newWorld(t)
 	document := api.Document{Settings: laid("dns", "default_ttl", 77)}
@@ -247,7 +248,8 @@ func TestDocument_SettingsLieOverTheFile(t *testing.T) {
 	w.apply(api.ApplyRequest{Document: none}, 0)
 }
 
-// Disabling a region leaves what names it changeable, and the export of it can be applied elsewhere.
+// While a region is disabled, objects that refer to it can be changed, and the export of the region can be applied on
+// another node.
 func TestDocument_WhatNamesADisabledRegionCanBeChangedAndRestored(t *testing.T) {
 	w := newWorld(t)
 	off := shop(30)
@@ -267,7 +269,7 @@ func TestDocument_WhatNamesADisabledRegionCanBeChangedAndRestored(t *testing.T) 
 	w.refuses(api.ApplyRequest{Document: api.Document{Domains: only.Domains}}, 400, "domains[0]", "disabled")
 }
 
-// What is changed is not one more.
+// Changed objects do not count as new objects.
 func TestDocument_ChangesOfManyAreNoMore(t *testing.T) {
 	w := newWorld(t)
 	var d api.Document

@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A body of millions of empty objects is refused without memory for each of them.
+// A body with millions of empty objects is refused without an allocation for each object.
 func TestDocument_CountsObjectsBeforeItDecodesThem(t *testing.T) {
 	w := newWorld(t)
 	const most = inventory.MaxServers + definitions.MaxTargets

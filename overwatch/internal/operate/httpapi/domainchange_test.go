@@ -155,7 +155,7 @@ func TestGossipKey_IsOfTheRightSizeAndNeverTheSame(t *testing.T) {
 	}
 }
 
-// A domain that is not to be signed is kept and written as one; a node that signs nothing keeps no such thing.
+// An unsigned domain is stored and exported as unsigned. A node that signs no zones does not store this setting.
 func TestDomain_UnsignedIsKeptWhereTheNodeSigns(t *testing.T) {
 	for _, signs := range []bool{true, false} {
 		w := newWorld(t, func(o *Options) {

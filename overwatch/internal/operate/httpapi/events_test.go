@@ -43,7 +43,7 @@ func (w *world) stream(t *testing.T, query, last string) *stream {
 	return &stream{t, bufio.NewScanner(answer.Body), cancel, answer}
 }
 
-// next returns the lines of the next message that has data, joined by spaces.
+// next returns the lines of the next message with data, joined by spaces.
 func (s *stream) next() string {
 	s.t.Helper()
 	var lines []string
@@ -64,7 +64,8 @@ func (w *world) happen(kind api.EventKind, name string) {
 	w.journal.Add(api.Event{Kind: kind, Name: name, Subject: "s", Severity: api.EventWarning})
 }
 
-// A stream goes on behind what its reader has, sends what comes, and leaves out what nobody asked for.
+// A stream continues after the last event of its reader, sends new events, and omits kinds of events that were not
+// requested.
 func TestEvents_AStreamGoesOn(t *testing.T) {
 	w := newWorld(t)
 	w.happen(api.EventBackend, "a.example")
@@ -108,7 +109,8 @@ func TestEvents_APeriodHasBothEnds(t *testing.T) {
 	}
 }
 
-// Who asks for what is no longer kept, or was never given, is told what is missing before what there is.
+// A reader that requests events that are no longer stored, or that never existed, first receives a message about the
+// missing events.
 func TestEvents_AReaderIsToldWhatItMissed(t *testing.T) {
 	w := newWorld(t)
 	w.happen(api.EventBackend, "a.example")
@@ -137,7 +139,7 @@ func TestEvents_StreamsAreBounded(t *testing.T) {
 	}
 }
 
-// Whoever has lost their token gets nothing more on a stream that is open.
+// An open stream sends nothing more after its token was removed.
 func TestEvents_AStreamEndsWithItsToken(t *testing.T) {
 	w := newWorld(t)
 	s := w.stream(t, "", "")
@@ -155,7 +157,7 @@ func TestEvents_AStreamEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// A stream does not hold up the end of the node, nor does HEAD wait for events.
+// A stream does not delay the end of the node, and HEAD does not wait for events.
 func TestEvents_StreamsEndWithTheServer(t *testing.T) {
 	w := newWorld(t)
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodHead, w.base+"/api/v1/events", nil)

@@ -94,7 +94,7 @@ func TestAPI_BodyMustBeJSONOfBoundedSize(t *testing.T) {
 	}
 }
 
-// sendChunked hides the length of a body.
+// sendChunked sends a body without its length.
 func sendChunked(w *world, body string) httpReply {
 	w.t.Helper()
 	req, err := http.NewRequest("PUT", w.base+overridePath, io.MultiReader(strings.NewReader(body)))
@@ -139,8 +139,8 @@ func TestAPI_CrossOriginChangeIsRefusedWithoutCORS(t *testing.T) {
 	}
 }
 
-// The console's page may change what its token may, and without tokens everything where hosts are checked; other pages
-// nothing. Each answer says which role that is.
+// The page of the console may make the changes that its token permits. Without tokens, it may make all changes if hosts
+// are checked. Other pages may change nothing. Each response contains the role.
 func TestAPI_ConsoleChangesFromItsOwnOriginOnly(t *testing.T) {
 	w := newWorld(t)
 	put := func(origin string, more ...string) httpReply {
@@ -221,7 +221,7 @@ func TestAPI_PreflightOfAStrangerIsRefused(t *testing.T) {
 		"Access-Control-Request-Method", "PUT"), 403)
 }
 
-// raw sends bytes as they are and returns the first answer.
+// raw sends bytes without changes and returns the first response.
 func (w *world) raw(request string) (httpReply, error) {
 	w.t.Helper()
 	conn, err := net.DialTimeout("tcp", w.server.Addr().String(), deadline)
@@ -306,15 +306,15 @@ func TestAPI_SlowAndHalfRequestsKeepNobodyOut(t *testing.T) {
 			took = append(took, time.Since(started))
 		}
 	}
-	// The one in the middle, as a busy machine may take its time now and then; whoever is kept out waits each time until
-	// half a request has timed out.
+	// The test uses the median, because a busy machine may delay single requests. A blocked client always waits until half
+	// a request has timed out.
 	slices.Sort(took)
 	if middle := took[len(took)/2]; middle >= headerTimeout {
 		t.Errorf("the answers took %v", took)
 	}
 }
 
-// Whoever shows no token keeps nobody out by reading slowly what is for everybody.
+// Clients without a token that read public resources slowly block no other client.
 func TestAPI_SlowReadersWithoutATokenKeepNobodyOut(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.API.MaxConnections = 2 })
 	withTokens(w)

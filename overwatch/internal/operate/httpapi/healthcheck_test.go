@@ -53,7 +53,7 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 	w.wantError("unknown", w.send("GET", strings.Replace(path, "2.9", "2.77", 1), ""), 404)
 }
 
-// A check without times has the node's, also when they change, until it is given its own.
+// A check without its own times uses the node's times, also after these change, until it gets its own.
 func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 	w := newWorld(t)
 	created, err := w.client.CreateServer(t.Context(),
@@ -81,8 +81,8 @@ func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 		"timeout")
 }
 
-// A check that is switched off is kept and shown as such, also in the document, and the domain names no check. A node
-// that checks nothing keeps no such thing, and cannot switch one on.
+// A disabled check is stored and shown as disabled, also in the document, and the domain contains no check. A node
+// without own checks does not store this setting, and cannot enable a check.
 func TestHealthCheck_OffForOneServer(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{"name": "off.example"})

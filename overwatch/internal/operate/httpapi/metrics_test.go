@@ -23,7 +23,8 @@ func ask[T any](w *world, path string) T {
 	return answer
 }
 
-// worked makes the node have answered 600 queries in the last minute, six of which failed, each in two milliseconds.
+// worked makes the node report 600 answered queries in the last minute, six of which failed, with a time of two
+// milliseconds each.
 func (w *world) worked() {
 	var times histogram.Counter
 	times.Add(2*time.Millisecond, 600)

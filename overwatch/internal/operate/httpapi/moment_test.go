@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// A clock that was set to a year that RFC 3339 does not know ends no answer.
+// A clock with a year outside of RFC 3339 does not prevent any response.
 func TestAPI_AnswersWhateverTheClockSays(t *testing.T) {
 	for _, year := range []int{-1, 10_000, 200_000} {
 		t.Run(fmt.Sprint(year), func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// Whoever has no secret writes only a few lines into the log by asking like a node.
+// A client without the secret that sends requests like a node causes only a few log lines.
 func TestNotifications_RefusedProofsDoNotFillTheLog(t *testing.T) {
 	w := newWorld(t)
 	for range 100 {

@@ -34,7 +34,7 @@ func TestOpenAPI_DocumentAndPageAreServed(t *testing.T) {
 	}
 }
 
-// No operation that changes something may be open to readers. A question may come by POST.
+// Operations that change state must not permit the read role. Queries may use POST.
 func TestOperations_ChangesNeedMoreThanReading(t *testing.T) {
 	questions := []string{"/api/v1/routing/test"}
 	for _, o := range Operations() {

@@ -106,7 +106,7 @@ func TestWeight_RefusesWhatItCannotBe(t *testing.T) {
 	}
 }
 
-// A weight of 0 for a name's last server with a weight is told of before, and refused where that is asked for.
+// A weight of 0 for the last server of a name with a weight causes a warning, and is refused on request.
 func TestWeight_ZeroNamesWhatWouldBeLeft(t *testing.T) {
 	w := steeredWorld(t, plainDomain())
 	both := `{"backends": ["` + firstServer + `", "` + secondServer + `"], "zero_weight": true}`
@@ -172,7 +172,7 @@ func TestWindow_IsListedBeforehandAndTakenBack(t *testing.T) {
 	if b := w.backend(); b.WeightOverride != nil || b.Override != nil || b.Draining || b.Drain != nil {
 		t.Errorf("before it begins: %+v", b)
 	}
-	// The end of a planned override moves with its beginning, and a PATCH without either keeps both.
+	// The end of a planned override moves with its begin, and a PATCH without both keeps both.
 	later := start.Add(time.Hour)
 	for body, ends := range map[string]time.Time{`{"reason":"other"}`: start.Add(30 * time.Minute),
 		`{"expires_in":"1h"}`: start.Add(time.Hour)} {
@@ -185,7 +185,8 @@ func TestWindow_IsListedBeforehandAndTakenBack(t *testing.T) {
 	}
 	w.wantError("its end before its beginning", w.send("PATCH", overridePath,
 		`{"starts_at":"`+later.Format(time.RFC3339)+`"}`), 400, "expires_in")
-	// One that counts now does not end a planned one by accident, and a planned one does not end what is in force.
+	// A current override does not end a planned override by accident, and a planned override does not end the current
+	// override.
 	orders := w.state()
 	for path, body := range map[string]string{weightPath: `{"weight":9,"reason":"now"}`,
 		overridePath: `{"healthy":true,"reason":"now"}`, drainPath: `{"share":0.1}`} {
@@ -208,7 +209,7 @@ func TestWindow_IsListedBeforehandAndTakenBack(t *testing.T) {
 	}
 }
 
-// A server that is made again where one was deleted is another: it is not drained.
+// A server that is created again after a deletion is a new server without a drain.
 func TestDrain_GoesWithItsServer(t *testing.T) {
 	w := newWorld(t)
 	const made = `{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`
@@ -234,7 +235,7 @@ func TestDrain_GoesWithItsServer(t *testing.T) {
 	}
 }
 
-// So do those of the addresses of a server by host name.
+// The same applies to the addresses of a server with a host name.
 func TestDrain_GoesWithItsHostName(t *testing.T) {
 	w := newWorld(t)
 	for _, id := range []string{firstServer, secondServer} {
@@ -256,7 +257,7 @@ func TestDrain_GoesWithItsHostName(t *testing.T) {
 	}
 }
 
-// It goes also while the address serves on, until servers that are new have a verdict.
+// The drain also ends while the address continues to serve until new servers have a check result.
 func TestDrain_GoesWithAHostNameThatServesOn(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: api.Document{Servers: []api.DocumentServer{

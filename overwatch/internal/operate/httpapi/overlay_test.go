@@ -165,7 +165,8 @@ func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 	w.wantError("of the API", w.send("DELETE", "/api/v1/regions/none/overlay", ""), 404)
 }
 
-// No domain and no mapping comes to name a disabled region of the file; one that names it already may change.
+// No domain or mapping can newly refer to a disabled region of the file. An object that already refers to it can be
+// changed.
 func TestOverlay_NothingNewNamesADisabledRegion(t *testing.T) {
 	w := newWorld(t)
 	w.want("a domain", w.send("POST", "/api/v1/domains", `{"name":"old.example","regions":["us","eu"]}`), 201)
@@ -232,7 +233,7 @@ func TestOverlay_OfAServerOfTheFile(t *testing.T) {
 	w.wantError("no id", w.send("DELETE", "/api/v1/servers/x/overlay", ""), 400)
 }
 
-// Of two changes of a server in one batch, the second knows nothing of the first, whatever tag it read.
+// If a batch has two changes of a server, the second change does not depend on the first, whatever tag it contains.
 func TestOverlay_AConditionSeesWhatIsNotInForceYet(t *testing.T) {
 	w := newWorld(t)
 	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80,

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// carried says that one node has every change, after noting for how long it should wait.
+// carried reports that one node has every change, after it records the requested waiting time.
 type carried struct {
 	Replication
 	waited []time.Duration

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// known returns the other nodes from the view of a node, without disturbances.
+// known returns the other nodes as one node knows them, without disturbances.
 func (w *world) known(n *node) (peers []roll.Peer) {
 	for _, p := range w.nodes {
 		if p != n {
@@ -42,7 +42,7 @@ func TestSchedule_TellsWhenStagesCome(t *testing.T) {
 				continue
 			}
 			at := told[0]
-			// the rounds of three nodes at each stage until here, and two polls of the parent
+			// The slack covers the rounds of three nodes at each stage until this one, and two polls of the parent.
 			slack := time.Duration(4*int(at.Stage))*tick + 4*time.Minute
 			if late := n.progress.Since.Sub(at.NotBefore); at.Stage != n.progress.Stage || late < 0 || late > slack {
 				w.fail("%s came %s after what was told: %+v", n.progress.Stage, late, told)

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// Knowledge about the parent continues only for the same stage of the same roll.
+// A node continues with its knowledge about the parent only at the same stage of the same roll.
 func TestResume_SameStageOfTheSameRoll(t *testing.T) {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	before := roll.Progress{Roll: roll.Roll{Target: []byte("key"), Started: began, By: "n1"}, Stage: roll.Offered,
