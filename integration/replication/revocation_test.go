@@ -45,7 +45,8 @@ func TestReplication_ARevocationReachesEveryNode(t *testing.T) {
 	testbed.Start(t, agent)
 	standing(t, agent.Name, "pinned", a, b)
 	testbed.Kill(t, b)
-	if _, err := a.Client.Revoke(t.Context(), agent.Name, api.RevokeRequest{Reason: "stolen", LockService: true}); err != nil {
+	if _, err := a.Client.Revoke(t.Context(), agent.Name, api.RevokeRequest{Reason: "stolen",
+		LockService: true}); err != nil {
 		t.Fatal(err)
 	}
 	s.StartNodes(t, b, c)

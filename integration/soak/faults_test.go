@@ -91,7 +91,8 @@ func (k *soak) fault(t *testing.T) {
 		}
 	case 7: // a domain comes and goes
 		name := fmt.Sprintf("new-%d.test.gslb.test", k.random.IntN(3))
-		if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name, "regions": []string{"eu"}}); err != nil {
+		if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name,
+			"regions": []string{"eu"}}); err != nil {
 			_ = n.Client.DeleteDomain(t.Context(), name) // it was there, or the node is just starting
 		}
 		what = name + " comes or goes"

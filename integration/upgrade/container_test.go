@@ -175,7 +175,8 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 		t.Errorf("gslbctl: %+v", control)
 	}
 	container := strings.TrimSpace(w.run("from", "--pull=never", "gslbctl"))
-	if out := w.run("run", "--isolation", "chroot", container, "--", control.Entrypoint[0], "--version"); !strings.Contains(
+	if out := w.run("run", "--isolation", "chroot", container, "--", control.Entrypoint[0],
+		"--version"); !strings.Contains(
 		out, "gslbctl") {
 		t.Errorf("gslbctl says %s", out)
 	}

@@ -29,7 +29,8 @@ type geographyWorld struct {
 func newGeographyWorld(t *testing.T) *geographyWorld {
 	t.Helper()
 	w := &geographyWorld{metrics: prometheus.NewRegistry(), cfg: config.Default(), at: time.Now()}
-	w.cfg.Regions = []config.Region{{Name: "eu", Enabled: true, Countries: []string{"GB", "SE"}}, {Name: "us", Enabled: true, Countries: []string{"US"}}}
+	w.cfg.Regions = []config.Region{{Name: "eu", Enabled: true, Countries: []string{"GB", "SE"}}, {Name: "us",
+		Enabled: true, Countries: []string{"US"}}}
 	w.cfg.Overwatch.Geolocation = config.Geolocation{DatabasePath: filepath.Join(t.TempDir(), "country.mmdb"),
 		DefaultRegion: "us"}
 	var err error

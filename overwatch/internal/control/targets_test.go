@@ -104,7 +104,8 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 
 // of returns a configuration with one server whose host name is target.
 func of(target string) *config.Config {
-	return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu", Enabled: true,
+	return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+		Enabled: true,
 		Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
 }
 
@@ -217,7 +218,8 @@ func TestTargets_AddressesThatAreAllOthersOverlap(t *testing.T) {
 		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Second,
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()
-		cfg := &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu", Enabled: true,
+		cfg := &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+			Enabled: true,
 			Servers: []config.Server{{Service: "app.test", Target: "lb.test", Port: 80, Weight: 100}}}}}
 		for _, step := range []struct {
 			last  uint32

@@ -63,8 +63,9 @@ func TestReplication_WhatIsHugeArrives(t *testing.T) {
 	nodes[2].stop()
 	const count = 1_000
 	at := replica.Version{Time: time.Now().UnixMilli(), Node: "z"}
-	offer := replica.Offer{Node: "z", Objects: []replica.Object{{Key: replica.Key{Kind: "tunnel", Name: "wide"}, Version: at,
-		Value: json.RawMessage(`"` + strings.Repeat("x", 256<<10) + `"`)}}}
+	offer := replica.Offer{Node: "z", Objects: []replica.Object{{Key: replica.Key{Kind: "tunnel", Name: "wide"},
+		Version: at,
+		Value:   json.RawMessage(`"` + strings.Repeat("x", 256<<10) + `"`)}}}
 	for i := range count {
 		offer.Objects = append(offer.Objects, replica.Object{Key: domain("d" + strconv.Itoa(i) + ".example"), Version: at,
 			Deleted: true})

@@ -20,7 +20,8 @@ func FuzzNode_WhatDecryptsToNonsense(f *testing.F) {
 	f.Add([]byte("\x02\x82\xa5SeqNo\x01\xa7Payload\xa1x"))
 	f.Add([]byte("\x06\x83\xa5Nodes\x00\xacUserStateLen\x00\xa4Join\xc3"))
 	f.Add([]byte(
-		"\x04\x86\xabIncarnation\x01\xa4Node\xa1x\xa4Addr\xa4\x7f\x00\x00\x01\xa4Port\x01\xa4Meta\xc0\xa3Vsn\xa6\x01\x05\x02\x00\x00\x00"))
+		"\x04\x86\xabIncarnation\x01\xa4Node\xa1x\xa4Addr\xa4\x7f\x00\x00\x01" +
+			"\xa4Port\x01\xa4Meta\xc0\xa3Vsn\xa6\x01\x05\x02\x00\x00\x00"))
 	n := startNode(f, func(o *Options) { o.Seeds = []string{"127.0.0.1:1"} })
 	from := netip.MustParseAddrPort("127.0.0.1:9")
 	f.Fuzz(func(t *testing.T, plain []byte) {

@@ -35,7 +35,8 @@ func TestConsole_IsServedUnderItsPolicy(t *testing.T) {
 	for _, part := range strings.Split(page.body, `="/console`)[1:] {
 		path, _, _ := strings.Cut(part, `"`)
 		r := w.send("GET", "/console"+path, "")
-		if r.status != 200 || r.header.Get("Content-Security-Policy") != policy || r.header.Get("Cache-Control") != "no-cache" ||
+		if r.status != 200 || r.header.Get("Content-Security-Policy") != policy ||
+			r.header.Get("Cache-Control") != "no-cache" ||
 			r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %d %v", path, r.status, r.header)
 		}
@@ -44,10 +45,12 @@ func TestConsole_IsServedUnderItsPolicy(t *testing.T) {
 			t.Errorf("%s again: %d %q", path, again.status, again.body)
 		}
 	}
-	if page.status != 200 || page.header.Get("Content-Security-Policy") != policy || !strings.Contains(page.body, "app.js") {
+	if page.status != 200 || page.header.Get("Content-Security-Policy") != policy || !strings.Contains(page.body,
+		"app.js") {
 		t.Errorf("the page: %d %v %s", page.status, page.header, page.body)
 	}
-	w.wantError("what is no file", w.send("GET", "/console/../server.go", "", "Authorization", "Bearer "+tokenOf("read")), 404)
+	w.wantError("what is no file", w.send("GET", "/console/../server.go", "", "Authorization", "Bearer "+tokenOf("read")),
+		404)
 }
 
 // If the listener of the API also serves metrics, clients with the read permission may scrape them.

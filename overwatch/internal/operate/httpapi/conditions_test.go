@@ -183,7 +183,8 @@ func TestConditions_OfReducedSharesAndFlaps(t *testing.T) {
 	list = readOf[api.ConditionList](w, "/overwatch/conditions")
 	flapping := slices.DeleteFunc(list.Conditions, func(c api.Condition) bool { return c.Kind != api.Flapping })
 	if len(flapping) != 1 || flapping[0].Subject != "region us" || flapping[0].Sentence != "3 backends of region us "+
-		"flap, such as "+service+":192.0.2.11:80: each stopped serving 3 times within 10 minutes; the last reason: the agent reports "+
+		"flap, such as "+service+":192.0.2.11:80: each stopped serving 3 times within 10 minutes; "+
+		"the last reason: the agent reports "+
 		"unhealthy" {
 		t.Errorf("%+v", list)
 	}

@@ -76,7 +76,8 @@ func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
 	}
 	exported, err := w.client.Document(t.Context())
 	w.must(err)
-	if one := exported.Regions[0]; one.Text("id") != "asia" || one.Text("name") != "Far East" || one.Text("owner") != "shop" ||
+	if one := exported.Regions[0]; one.Text("id") != "asia" || one.Text("name") != "Far East" ||
+		one.Text("owner") != "shop" ||
 		exported.Mappings[0].Text("owner") != "shop" {
 		t.Errorf("exported: %+v %+v", one, exported.Mappings)
 	}

@@ -149,7 +149,8 @@ func TestAPI_ConsoleChangesFromItsOwnOriginOnly(t *testing.T) {
 	if r := put(w.base); r.status != 200 || r.header.Get("X-Api-Role") != "admin" {
 		t.Errorf("hosts are checked: %d %v %s", r.status, r.header, r.body)
 	}
-	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:1", w.base + ".evil.example", w.base + "/"} {
+	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:1", w.base + ".evil.example",
+		w.base + "/"} {
 		w.wantError(origin, put(origin), 403, "api.cors.allowed_origins")
 	}
 	w.wantError("rebound", put("http://evil.example", "Host", "evil.example"), 421, "evil.example")

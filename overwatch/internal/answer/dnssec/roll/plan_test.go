@@ -106,10 +106,11 @@ func TestAdvise_ByStage(t *testing.T) {
 		replace         bool
 		until, removeAt time.Duration // time after now; 0: not reported
 	}{
-		"published":                        {stage: roll.Published, until: 125 * time.Minute},
-		"published, a node is down":        {stage: roll.Published, down: true},
-		"offered":                          {stage: roll.Offered, replace: true},
-		"offered, the parent has it":       {stage: roll.Offered, parent: now, replace: true, removeAt: 26*time.Hour + 10*time.Minute},
+		"published":                 {stage: roll.Published, until: 125 * time.Minute},
+		"published, a node is down": {stage: roll.Published, down: true},
+		"offered":                   {stage: roll.Offered, replace: true},
+		"offered, the parent has it": {stage: roll.Offered, parent: now, replace: true, removeAt: 26*time.Hour +
+			10*time.Minute},
 		"offered, it has, a node is down":  {stage: roll.Offered, parent: now, down: true, replace: true},
 		"alone":                            {stage: roll.Alone, parent: now, replace: true, removeAt: 125 * time.Minute},
 		"alone, a node is down since then": {stage: roll.Alone, parent: now, down: true, replace: true},
