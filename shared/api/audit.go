@@ -5,7 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 // AuditEntry is a change and its actor. Before and After are JSON of the changed object.
@@ -88,8 +91,14 @@ func AuditActions() []string {
 
 // AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
-	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
+	list := []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
 		"preferences", "gossip", "request", "brake", "overlay", "document", "replication"}
+	for _, k := range model.Kinds() {
+		if !slices.Contains(list, k.Resource) {
+			list = append(list, k.Resource)
+		}
+	}
+	return list
 }
 
 // AuditList is the answer of GET /api/v1/audit-logs.
