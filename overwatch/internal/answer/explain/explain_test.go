@@ -37,7 +37,7 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 	paris := &policy.Coordinates{Latitude: 48.9, Longitude: 2.4}
 	basis := &policy.DecisionInput{
 		Name: "app.test.", Rules: &rules, Clients: []string{"", "eu", "us"}, UsesRegion: placed, Answers: 1, Number: 1,
-		Generation: 7, Candidates: candidates,
+		Generation: 7, Candidates: candidates, AwaitingFailback: rules.AwaitingFailback,
 		Locations: []policy.ClientLocation{{}, {Region: "eu", Position: paris}},
 	}
 	return ExplainPast(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")},
@@ -71,12 +71,23 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			c[i].Latency = policy.LatencyMeasurement{Smoothed: time.Duration(i+1) * 20 * time.Millisecond, Samples: 9}
 		}
 	}
+	awaiting := func(a *policy.Algorithm) policy.Rules {
+		return policy.Rules{Algorithm: a, Regions: []string{"eu", "us"}, AwaitingFailback: []string{"eu"},
+			Domain: &model.Domain{Failback: model.Failback{Manual: true}}}
+	}
 	known := map[string]policy.Coordinates{"eu": {Latitude: 50, Longitude: 8}, "us": {Latitude: 40, Longitude: -74}}
 	for _, c := range []struct {
 		name string
 		e    Explanation
 		says []string
 	}{
+		{"failback", past(awaiting(policy.Failover), false), []string{"failover|",
+			"its region awaits failback: it is in eu, and us answers until then",
+			"priority failback manual: eu was down and does not answer before its failback"}},
+		{"failback of the client's region", past(awaiting(policy.Geolocation), true), []string{"failover|",
+			"its own region awaits failback: us is next"}},
+		{"failback without another region", past(awaiting(policy.Failover), false, down(1), down(2)),
+			[]string{"success|", "eu was down, and answers because no other region can serve"}},
 		{"weights", past(policy.Rules{Algorithm: policy.Weighted}, false,
 			func(c []policy.Candidate) { c[0].Weight, c[2].Weight = 200, 0 }),
 			[]string{"success|10.0.0.1 0.67 |", "10.0.0.3 0.00 its weight is 0",

@@ -74,8 +74,8 @@ func (n *simulated) receive(t *testing.T, from *simulated) {
 }
 
 // Nodes with different views of the regions, which exchange their changes in any order, agree on the regions that await
-// failback as soon as the regions stay as they are. They do not overwrite each other repeatedly. A node answers whenever
-// a region can serve in its view.
+// failback as soon as the regions stay as they are. They do not overwrite each other repeatedly. A node answers
+// whenever a region can serve in its view.
 func TestTracker_NodesWithDifferentViewsAgree(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
