@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,23 +20,19 @@ func (p *overview) names() *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY"}, {Name: "POLICY"}, {Name: "ANSWER"},
 		{Name: "TTL", Right: true}}, Empty: "No domain is configured."}
 	byName := map[string][]api.Domain{}
-	var order []api.Domain // the worst state of each name
+	worst := map[string]api.Domain{} // the worst state of each name
 	for _, n := range p.Report.Nodes {
 		for _, d := range n.Domains {
 			if len(p.selected) > 0 && !slices.ContainsFunc(p.selected, func(s string) bool { return sameName(d.Name, s) }) {
 				continue
 			}
-			if byName[d.Name] == nil {
-				order = append(order, d)
+			if known, there := worst[d.Name]; !there || nameRank(d) < nameRank(known) {
+				worst[d.Name] = d
 			}
 			byName[d.Name] = append(byName[d.Name], d)
-			at := slices.IndexFunc(order, func(o api.Domain) bool { return o.Name == d.Name })
-			if nameRank(d) < nameRank(order[at]) {
-				order[at] = d
-			}
 		}
 	}
-	slices.SortFunc(order, func(x, y api.Domain) int {
+	order := slices.SortedFunc(maps.Values(worst), func(x, y api.Domain) int {
 		return cmp.Or(cmp.Compare(nameRank(x), nameRank(y)), strings.Compare(x.Name, y.Name))
 	})
 	for _, d := range order {
