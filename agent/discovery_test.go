@@ -285,8 +285,8 @@ func TestDiscovery_CautionsTellEveryFault(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := Cautions(path); len(got) != 2 || !strings.Contains(got[0], "b.yaml:1: backends[0].wieght") ||
-		!strings.Contains(got[1], "b.yaml:2: backends[1].port") {
+	if got := Cautions(path); len(got) != 2 || !strings.Contains(got[0], "b.yaml:1:34: backends[0].wieght") ||
+		!strings.Contains(got[1], "b.yaml:2:30: backends[1].port") {
 		t.Errorf("%q", got)
 	}
 }

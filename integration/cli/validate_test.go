@@ -40,7 +40,7 @@ func TestValidate_TellsEveryMistakeOfAnOverwatchFileAtOnce(t *testing.T) {
 		"300.0.0.1",
 		"fastest", "round-robin", // one that works
 		"mars",
-		"overwatch.yaml:9", // where the unknown key is
+		"overwatch.yaml:9:3: ", // where the unknown key is
 	}
 	for _, program := range []string{testbed.Binaries(t).Overwatch, testbed.Binaries(t).Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
@@ -64,7 +64,7 @@ agent:
 func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
 	path := testbed.File(t, "agent.yaml", brokenAgent)
 	mistakes := []string{"port", "weight", "5000", "1000", "ping", "http", "tcp", "overwatch_nodes", "intervall",
-		"agent.yaml:9"}
+		"agent.yaml:9:15: "}
 	for _, program := range []string{testbed.Binaries(t).Agent, testbed.Binaries(t).Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
 			testbed.Command(t, program, "--config", path, "--validate").Want(t, testbed.ExitBadInput, mistakes...)

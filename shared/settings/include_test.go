@@ -20,6 +20,7 @@ func loadTestdata(t *testing.T, path string) (sample, []string) {
 	text := ""
 	if err != nil {
 		text = strings.NewReplacer(here+"/", "", "testdata/includes/", "").Replace(err.Error())
+		text = withoutColumns(text)
 	}
 	return s, strings.Split(text, "\n")
 }

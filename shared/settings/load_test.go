@@ -145,8 +145,8 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 			[]string{`main.yaml:2: server.count: "` + strings.Repeat("9", 60) + `...": give a whole number`}},
 		{"all at once, in order", "mode: test\nsites: [{port: x}]\nserver: {count: y, cuont: 1}\n", []string{
 			`main.yaml:2: sites[0].port: "x": give a port from 1 to 65535`,
-			`main.yaml:3: server.cuont: unknown key; did you mean server.count?`,
-			`main.yaml:3: server.count: "y": give a whole number`}},
+			`main.yaml:3: server.count: "y": give a whole number`,
+			`main.yaml:3: server.cuont: unknown key; did you mean server.count?`}},
 		{"not a map", "- mode\n", []string{`main.yaml:1: expected keys with values, such as mode: overwatch, found a list`}},
 		{"empty file", "", []string{`main.yaml: mode: is missing: write mode: test`}},
 		{"no mode", "server: {}\n", []string{`main.yaml: mode: is missing: write mode: test`}},
@@ -205,6 +205,21 @@ func TestLoad_AddsWhatTheCallerFinds(t *testing.T) {
 	}
 	if got := lines(filepath.Dir(path), err); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The line and the column are those of the wrong value, or of an unknown key.
+func TestLoad_ProblemsHaveColumns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "main.yaml")
+	write(t, path, "mode: test\nsites:\n  - {name: a, address: 192.0.2.1, port: x}\n  - name: ünicode\n    adress: b\n"+
+		"allowed: 5\n", 0o600)
+	var s sample
+	err := Load(path, &s, Options{Mode: "test"})
+	for _, want := range []string{"main.yaml:3:41: sites[0].port", "main.yaml:5:5: sites[1].adress",
+		"main.yaml:6:10: allowed"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %s", err, want)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ const (
 	mapping
 )
 
-// mark is a line and a column of a document, counted from 1. The column is 0 for YAML: its lines are short.
+// mark is a line and a column of a document, counted from 1.
 type mark struct{ line, column int32 }
 
 // node is a value of a document. Nodes never change once a document is read, so that copies share their children.

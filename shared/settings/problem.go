@@ -9,7 +9,7 @@ import (
 type Problem struct {
 	File    string // the file, or "environment variable NAME"; empty where neither is known
 	Line    int    // counted from 1; 0 when unknown
-	Column  int    // counted from 1, in octets; 0 when unknown, and for YAML
+	Column  int    // counted from 1, in octets for JSON, in characters for YAML; 0 when unknown
 	Key     string // full path with indices: domains[2].regions[0]
 	Value   string // the wrong value; empty for a missing value or a secret
 	Message string // the fault and its remedy
@@ -65,10 +65,10 @@ func quoteValue(v string) string {
 type Position struct {
 	File   string // the path of the main file, or the path from includes
 	Line   int    // counted from 1; 0 when unknown
-	Column int    // counted from 1, in octets; 0 when unknown, and for YAML
+	Column int    // counted from 1, in octets for JSON, in characters for YAML; 0 when unknown
 }
 
-// String returns "file:line", for JSON "file:line:column", and "" for the zero Position.
+// String returns "file:line:column", "file:line" without a column, and "" for the zero Position.
 func (p Position) String() string {
 	if p.File == "" {
 		return ""

@@ -154,4 +154,4 @@ func scalarKind(n *yaml.Node) kind {
 	return plainScalar
 }
 
-func markOf(n *yaml.Node) mark { return mark{line: int32(n.Line)} }
+func markOf(n *yaml.Node) mark { return mark{int32(n.Line), int32(n.Column)} }

@@ -53,13 +53,13 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			smallest +
 				"  predictive:\n    check_interval: 90s\n    cpu: {threshold: 101, bleed_duration: 0s}\n    memory: {threshold: " +
 				"0, bleed_duration: 1ms}\n    error_rate: {threshold: -1, bleed_duration: 0s}\n", []string{
-				`8: agent.predictive.cpu.bleed_duration: "0s": give a time from 1s to 1h`,
 				`8: agent.predictive.cpu.threshold: "101": give a percentage above 0 and up to 100`,
-				`9: agent.predictive.memory.bleed_duration: "1ms": give a time from 1s to 1h`,
+				`8: agent.predictive.cpu.bleed_duration: "0s": give a time from 1s to 1h`,
 				`9: agent.predictive.memory.threshold: "0": give a percentage above 0 and up to 100`,
-				`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h`,
+				`9: agent.predictive.memory.bleed_duration: "1ms": give a time from 1s to 1h`,
+				`10: agent.predictive.error_rate.window: "1m0s": give at least check_interval, which is 1m30s`,
 				`10: agent.predictive.error_rate.threshold: "-1": give a number of errors per minute above 0`,
-				`10: agent.predictive.error_rate.window: "1m0s": give at least check_interval, which is 1m30s`}},
+				`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h`}},
 		{"no numbers",
 			smallest +
 				"  predictive:\n    cpu: {threshold: .nan}\n    memory: {threshold: NaN}\n    error_rate: {threshold: Inf}\n",
@@ -83,9 +83,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			smallest + "  predictive: {error_rate: {source: {url: 'http://a:b@c/', labels: {x: y}, field: a.}}}\n", []string{
 				`6: agent.predictive.error_rate.source.url: "http://a:xxxxx@c/": a name and password cannot be given here: let ` +
 					`the application answer this host without`,
+				`6: agent.predictive.error_rate.source.labels: only a metric has labels: give metric, or remove them`,
 				`6: agent.predictive.error_rate.source.field: "a.": give the names on the way to the number with dots between, ` +
-					`such as errors.total`,
-				`6: agent.predictive.error_rate.source.labels: only a metric has labels: give metric, or remove them`}},
+					`such as errors.total`}},
 		{"drain_time", smallest + "  drain_time: 25h\n", []string{
 			`6: agent.drain_time: "25h": give a time from 0s to 24h`}},
 		{"backends",

@@ -32,7 +32,8 @@ func TestNotifications_ATargetNeedsLittle(t *testing.T) {
 	if targets[2].URL.Reveal() != "https://events.pagerduty.com/v2/enqueue" {
 		t.Errorf("%q", targets[2].URL.Reveal())
 	}
-	if got := fmt.Sprintf("%+v", targets[1]); !strings.Contains(got, "Names:[app.example.com] Severity:error GroupWait:1m0s") ||
+	got := fmt.Sprintf("%+v", targets[1])
+	if !strings.Contains(got, "Names:[app.example.com] Severity:error GroupWait:1m0s") ||
 		strings.Contains(got, "AAEC") {
 		t.Error(got)
 	}
@@ -53,12 +54,13 @@ func TestNotifications_SecretsComeFromFiles(t *testing.T) {
 		targets[1].Secret.Reveal() != key {
 		t.Errorf("%q %q", targets[0].URL.Reveal(), targets[1].Secret.Reveal())
 	}
+	replaced := func(by string) string { return strings.Replace(one, "url_file: url", by, 1) }
 	for text, want := range map[string]string{
 		one: `overwatch.notifications.targets[0].url_file: "url": the file `,
-		strings.Replace(one, "url_file: url", "url_file: key, url: \"https://h.example\"", 1): "targets[0].url_file: stands beside url",
-		strings.Replace(one, "url_file: url", "name_file: key", 1):                            "targets[0].name_file: unknown key",
+		replaced("url_file: key, url: \"https://h.example\""): "targets[0].url_file: stands beside url",
+		replaced("name_file: key"):                            "targets[0].name_file: unknown key",
 	} {
-		if _, problems := loadText(t, text, "key", key); len(problems) == 0 || !strings.Contains(problems[0], want) {
+		if _, problems := loadText(t, text, "key", key); !strings.Contains(strings.Join(problems, "\n"), want) {
 			t.Errorf("%q, want %q", problems, want)
 		}
 	}
@@ -67,7 +69,8 @@ func TestNotifications_SecretsComeFromFiles(t *testing.T) {
 func TestNotifications_FaultsAreNamed(t *testing.T) {
 	whole := map[string]string{"name": "chat", "type": "webhook", "url": "https://h.example"}
 	for _, tc := range []struct{ key, value, word string }{
-		{"name", `""`, "is missing"}, {"name", "a b", "use letters"}, {"type", "fax", "webhook"}, {"url", "h.example", "give a URL"},
+		{"name", `""`, "is missing"}, {"name", "a b", "use letters"}, {"type", "fax", "webhook"},
+		{"url", "h.example", "give a URL"},
 		{"url", "ftp://h.example", "give a URL"}, {"url", `""`, "give a URL"}, {"severity", "loud", "critical"},
 		{"kinds", "[backends]", "backend"}, {"names", "[a..b]", "names[0]"}, {"group_wait", "0s", "1s"},
 		{"secret", "whsec_short", "24 to 64 octets"}, {"secret", strings.Repeat("A", 44), "24 to 64 octets"},
@@ -101,14 +104,16 @@ func TestNotifications_FaultsAreNamed(t *testing.T) {
 		}
 	}
 	one := "    - {name: chat, type: webhook, url: \"https://h.example\"}\n"
-	if _, problems := loadText(t, notificationKeys+one+one); len(problems) != 1 || !strings.Contains(problems[0], "already") {
+	_, problems := loadText(t, notificationKeys+one+one)
+	if len(problems) != 1 || !strings.Contains(problems[0], "already") {
 		t.Errorf("%q", problems)
 	}
 	var many strings.Builder
 	for i := range 17 {
 		many.WriteString(strings.Replace(one, "chat", fmt.Sprint("t", i), 1))
 	}
-	if _, problems := loadText(t, notificationKeys+many.String()); len(problems) != 1 || !strings.Contains(problems[0], "16") {
+	_, problems = loadText(t, notificationKeys+many.String())
+	if len(problems) != 1 || !strings.Contains(problems[0], "16") {
 		t.Errorf("%q", problems)
 	}
 }
