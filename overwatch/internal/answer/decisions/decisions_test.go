@@ -136,8 +136,8 @@ func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 	}
 }
 
-// Answers are counted by domain, by the region of the first address and by outcome, also without an address. Too many
-// counters start again at 0.
+// Answers are counted by domain, by the region of the first address and by outcome, also without an address. The
+// counters of a domain and of all domains are bounded, and no answer is lost.
 func TestAnswers_CountByDomainRegionAndOutcome(t *testing.T) {
 	r := New(0, nil)
 	s, b := r.NewSocketRecorder(), input(1)
@@ -154,16 +154,26 @@ func TestAnswers_CountByDomainRegionAndOutcome(t *testing.T) {
 	if got := maps.Collect(r.Answers()); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+	for i := range 2 * maxDomainCounters {
+		*r.answers.counterOf(AnswerKey{"d1.test", fmt.Sprint("made up ", i), policy.Success})++
+	}
+	ofDomain, sum := 0, uint64(0)
+	for key, count := range r.Answers() {
+		if key.Domain == "d1.test" {
+			ofDomain, sum = ofDomain+1, sum+count
+		}
+	}
+	if ofDomain != maxDomainCounters || sum != 5+2*maxDomainCounters {
+		t.Errorf("%d counters of one domain with %d answers", ofDomain, sum)
+	}
 	for i := range maxAnswerCounters {
 		r.answers.counterOf(AnswerKey{Domain: fmt.Sprint(i)})
 	}
 	note(s, input(3), 1, 0)
-	if got := maps.Collect(r.Answers()); len(got) != 1 || got[AnswerKey{"d3.test", "eu", policy.Success}] != 1 {
-		t.Errorf("after too many counters: %v", got)
-	}
 	note(s, b, 1, 0)
-	if got := maps.Collect(r.Answers()); got[AnswerKey{"d1.test", "eu", policy.Success}] != 1 {
-		t.Errorf("of an earlier decision: %v", got)
+	if got := maps.Collect(r.Answers()); got[AnswerKey{Outcome: policy.Success}] != 1 ||
+		got[AnswerKey{"d1.test", "eu", policy.Success}] != 4 {
+		t.Errorf("after too many counters: %v", got)
 	}
 }
 

@@ -43,7 +43,7 @@ func New(sample int, now func() time.Time) *Recorder {
 	r := &Recorder{
 		now: now, started: now(), results: make(map[resultKey]*result),
 		algorithms: counters[string]{}, outcomes: counters[policy.Outcome]{}, regions: counters[string]{},
-		answers: answerCounters{},
+		answers: newAnswerCounters(),
 	}
 	r.SetSampleInterval(sample)
 	return r
@@ -117,6 +117,9 @@ func (s *result) addAnswers(r *Recorder, now time.Time, lead int, addAnswers uin
 	*s.algorithm += addAnswers
 	*s.outcome += addAnswers
 	if lead >= len(s.leads) {
+		if s.withoutAddress == nil {
+			s.withoutAddress = r.answers.counterOf(s.keyWithoutAddress)
+		}
 		*s.withoutAddress += addAnswers
 		return
 	}
@@ -157,7 +160,8 @@ type resultKey struct {
 // looking them up, so the result stores pointers.
 type result struct {
 	algorithm, outcome *uint64
-	withoutAddress     *uint64        // answers of the domain without an address
+	withoutAddress     *uint64 // answers of the domain without an address; initially nil
+	keyWithoutAddress  AnswerKey
 	geo                bool           // the decision depended on the client location, which is in a region
 	leads              []leadCounters // by index of the decision's addresses
 }
@@ -177,11 +181,8 @@ func (r *Recorder) result(key statKey, location geo.LocationID) *result {
 	if known, there := r.results[short]; there {
 		return known
 	}
-	if len(r.results) >= maxResults || len(r.answers) >= maxAnswerCounters {
+	if len(r.results) >= maxResults {
 		clear(r.results)
-	}
-	if len(r.answers) >= maxAnswerCounters {
-		clear(r.answers)
 	}
 	client := (&zone.Selection{Input: key.input, Region: key.region, Location: location}).ClientLocation()
 	d := key.input.Decide(policy.Family(key.family), client)
@@ -190,7 +191,7 @@ func (r *Recorder) result(key statKey, location geo.LocationID) *result {
 		geo: key.input.UsesRegion && client.Region != "", leads: make([]leadCounters, len(d.Members)),
 	}
 	domain := strings.TrimSuffix(key.input.Name, ".")
-	made.withoutAddress = r.answers.counterOf(AnswerKey{Domain: domain, Outcome: d.Outcome})
+	made.keyWithoutAddress = AnswerKey{Domain: domain, Outcome: d.Outcome}
 	for lead := range d.Members {
 		region := ""
 		if c := leadCandidate(d, uint16(lead)); c != nil {

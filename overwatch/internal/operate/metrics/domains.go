@@ -3,7 +3,6 @@ package metrics
 import (
 	"iter"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
@@ -82,14 +81,17 @@ func collectBackend(s scrape, domain string, b *registry.Backend) {
 		b.Transitions, labels...)
 }
 
-// collectZones collects the sums of the domains of each zone. A zone without domains has no metrics.
+// collectZones collects the sums of the domains of each zone. A zone without domains has no metrics. The zone is empty
+// for domains outside dns.zones.
 func (from Sources) collectZones(s scrape, domains []conditions.Domain) {
 	type sums struct{ domains, down int }
-	zones, zoneOf := from.PerDomain.Zones(), make(map[string]string, len(domains))
+	zones := map[string]bool{}
+	for _, zone := range from.PerDomain.Zones() {
+		zones[zone] = true
+	}
 	byZone := map[string]sums{}
 	for _, d := range domains {
 		zone := zoneAbove(zones, d.Name)
-		zoneOf[d.Name] = zone
 		sum := byZone[zone]
 		sum.domains++
 		if serving, required := conditions.CountServing(d, from.View.Service(d.Name)); serving < required {
@@ -104,13 +106,7 @@ func (from Sources) collectZones(s scrape, domains []conditions.Domain) {
 	}
 	answers := map[decisions.AnswerKey]uint64{}
 	for key, count := range from.PerDomain.Answers() {
-		zone, known := zoneOf[key.Domain]
-		if !known {
-			zone = zoneAbove(zones, key.Domain) // a removed domain
-		}
-		if zone != "" {
-			answers[decisions.AnswerKey{Domain: zone, Region: key.Region, Outcome: key.Outcome}] += count
-		}
+		answers[decisions.AnswerKey{Domain: zoneAbove(zones, key.Domain), Region: key.Region, Outcome: key.Outcome}] += count
 	}
 	for key, count := range answers {
 		s.counter("zone_answers_total", domainAnswers, count,
@@ -118,10 +114,10 @@ func (from Sources) collectZones(s scrape, domains []conditions.Domain) {
 	}
 }
 
-// zoneAbove returns the longest zone that contains the domain; empty if there is none.
-func zoneAbove(zones []string, domain string) string {
+// zoneAbove returns the longest zone that contains the domain; empty if the configuration has none.
+func zoneAbove(zones map[string]bool, domain string) string {
 	for name := domain; name != ""; _, name, _ = strings.Cut(name, ".") {
-		if slices.Contains(zones, name) {
+		if zones[name] {
 			return name
 		}
 	}

@@ -24,6 +24,7 @@ gslb_overwatch_domains 2
 gslb_overwatch_domains_limit 1
 # HELP gslb_zone_answers_total Load-balanced answers, by the region of the first address, and by outcome.
 # TYPE gslb_zone_answers_total counter
+gslb_zone_answers_total{outcome="no_healthy_backend",region="",zone=""} 5
 gslb_zone_answers_total{outcome="success",region="eu",zone="example"} 7
 # HELP gslb_zone_domains Domains of the zone.
 # TYPE gslb_zone_domains gauge
@@ -52,6 +53,12 @@ func TestCheckDurations_AreBoundedByTheMeasuredServices(t *testing.T) {
 	}
 	if h := families[0].GetMetric()[1].GetHistogram(); h.GetSampleSum() != 3 || h.GetSchema() == 0 {
 		t.Errorf("histogram %v: want the sum 3 and a native histogram", h)
+	}
+	for i := range 2 * maxRegions {
+		d.Observe("a.example", "made up "+time.Duration(i).String(), time.Second)
+	}
+	if families, err = r.Gather(); err != nil || len(families[0].GetMetric()) != maxRegions+1 {
+		t.Errorf("%v, %d histograms of one service, want %d", err, len(families[0].GetMetric()), maxRegions+1)
 	}
 	measured = nil
 	if families, err = r.Gather(); err != nil || len(families) != 0 || len(d.histograms) != 0 {

@@ -7,8 +7,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// maxDurations is the largest number of histograms of check durations. Checks of further services are not measured.
-const maxDurations = 1 << 14
+const (
+	// maxDurations is the largest number of histograms of check durations. Checks of further services are not measured.
+	maxDurations = 1 << 14
+	// maxRegions is the largest number of histograms of a service. Checks in further regions have an empty region, since
+	// agents name regions freely.
+	maxRegions = 32
+)
 
 // Histograms of check durations have these buckets, in seconds, and the buckets of a native histogram for servers that
 // request them: at most maxNativeBuckets, each at most nativeFactor times as wide as the previous one.
@@ -26,6 +31,7 @@ type CheckDurations struct {
 
 	mu         sync.Mutex
 	histograms map[durationKey]prometheus.Histogram
+	regions    map[string]int // number of histograms by service
 }
 
 type durationKey struct{ service, region string }
@@ -33,7 +39,8 @@ type durationKey struct{ service, region string }
 // RegisterCheckDurations adds the histograms to r. Each scrape calls measured, which returns the services that have a
 // histogram, and removes the histograms of other services.
 func RegisterCheckDurations(r prometheus.Registerer, measured func() map[string]bool) (*CheckDurations, error) {
-	d := &CheckDurations{measured: measured, histograms: map[durationKey]prometheus.Histogram{}}
+	d := &CheckDurations{measured: measured, histograms: map[durationKey]prometheus.Histogram{},
+		regions: map[string]int{}}
 	return d, r.Register(collector(d.collect))
 }
 
@@ -41,10 +48,14 @@ func RegisterCheckDurations(r prometheus.Registerer, measured func() map[string]
 func (d *CheckDurations) Observe(service, region string, took time.Duration) {
 	key := durationKey{service, region}
 	d.mu.Lock()
+	if d.histograms[key] == nil && d.regions[service] >= maxRegions {
+		key.region = ""
+	}
 	h := d.histograms[key]
 	if h == nil && len(d.histograms) < maxDurations {
 		h = newDurations(key)
 		d.histograms[key] = h
+		d.regions[service]++
 	}
 	d.mu.Unlock()
 	if h != nil {
@@ -72,6 +83,7 @@ func (d *CheckDurations) collect(s scrape) {
 			s <- h
 		} else {
 			delete(d.histograms, key)
+			delete(d.regions, key.service)
 		}
 	}
 }
