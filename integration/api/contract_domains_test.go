@@ -38,6 +38,9 @@ func (f fixture) domainRows() []row {
 			`"flap":{"delay":"0s","max_delay":"0s"},"failback":{"after":"5m"}}`, 200,
 			each("domain.", shapeDomain+shapeMore+" routing_policy:s{latency} routing_algorithm:s{latency} "+
 				"on_all_down:s{last_healthy} brake.hold:s{1h0m0s}")},
+		{"POST /api/v1/domains/{name}/plan", "/v1/domains/" + f.app + "/plan", `{"ttl":31}`, 200, shapePlan},
+		{"POST /api/v1/domains/{name}/plan", "/v1/domains/" + f.app + "/plan", `{"ttl":0}`, 400, "error:s~ttl"},
+		{"POST /api/v1/domains/{name}/plan", "/v1/domains/none.example/plan", `{"ttl":31}`, 404, shapeProblem},
 		{"PUT /api/v1/domains/{name}", "/v1/domains/" + f.app, `{"ttl":31}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+" overlay.fields:o overlay.configured:o overlay.by:s")},
 		{"PATCH /api/v1/domains/{name}", "/v1/domains/" + f.app, `{"ttl":0}`, 400, "error:s~ttl"},

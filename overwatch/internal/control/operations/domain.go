@@ -36,31 +36,54 @@ func (op *Operations) CreateDomain(r *Request, req api.DomainChange) (*model.Dom
 // ChangeDomain changes the fields of a request in a domain. For a domain of the configuration it changes the overlay,
 // and returns nil.
 func (op *Operations) ChangeDomain(r *Request, name string, req api.DomainChange) (*model.Domain, error) {
+	edit, err := op.editDomain(r, name, req)
+	if err != nil {
+		return nil, err
+	}
+	return op.defineDomain(r, &Change{Action: "update", Resource: "domain", ID: name}, edit)
+}
+
+// TryDomain returns the edit of a draft that ChangeDomain would commit. It changes no state.
+func (op *Operations) TryDomain(r *Request, name string, req api.DomainChange) (func(*definitions.Draft) error,
+	error) {
+	edit, err := op.editDomain(r, name, req)
+	return func(d *definitions.Draft) error {
+		after, err := edit(d, &Change{})
+		if after != nil {
+			d.Put(after)
+		}
+		return err
+	}, err
+}
+
+// editDomain returns the edit of a draft by a request. The edit returns the changed domain, or nil after a change of
+// the overlay of a domain of the configuration.
+func (op *Operations) editDomain(r *Request, name string,
+	req api.DomainChange) (func(*definitions.Draft, *Change) (*model.Domain, error), error) {
 	if given := req.Text("name"); req.Has("name") && wire.CanonicalService(given) != name {
 		return nil, fault.Invalidf("name is %.260q: the name of a domain cannot change, it is %.260q", given, name)
 	}
 	delete(req, "name")
-	return op.defineDomain(r, &Change{Action: "update", Resource: "domain", ID: name},
-		func(d *definitions.Draft, ch *Change) (*model.Domain, error) {
-			if d.InFile(model.KindDomain, name) {
-				return nil, op.changeDomainOverlay(r, d, ch, name, req)
-			}
-			before, err := objects.OwnDomain(d, name, "changed", r.Condition.Holds)
-			if err != nil {
-				return nil, err
-			}
-			after := *before
-			if err := op.o.Edit.EditDomain(&after, req, model.FromOperator); err != nil {
-				return nil, err
-			}
-			after.UpdatedAt = api.Stamp(op.o.Now())
-			ch.Before = before
-			if req.Has("regions") {
-				after.Regions = d.Now().RegionNames(d.File()).All(after.Regions)
-				err = objects.CheckRegions(d, after.Regions, before.Regions)
-			}
-			return &after, err
-		})
+	return func(d *definitions.Draft, ch *Change) (*model.Domain, error) {
+		if d.InFile(model.KindDomain, name) {
+			return nil, op.changeDomainOverlay(r, d, ch, name, req)
+		}
+		before, err := objects.OwnDomain(d, name, "changed", r.Condition.Holds)
+		if err != nil {
+			return nil, err
+		}
+		after := *before
+		if err := op.o.Edit.EditDomain(&after, req, model.FromOperator); err != nil {
+			return nil, err
+		}
+		after.UpdatedAt = api.Stamp(op.o.Now())
+		ch.Before = before
+		if req.Has("regions") {
+			after.Regions = d.Now().RegionNames(d.File()).All(after.Regions)
+			err = objects.CheckRegions(d, after.Regions, before.Regions)
+		}
+		return &after, err
+	}, nil
 }
 
 // changeDomainOverlay changes the overlay of a domain of the configuration.

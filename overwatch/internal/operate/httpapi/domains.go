@@ -53,6 +53,7 @@ func domainOperations() []Operation {
 			Summary:     "Change a domain",
 			Description: "The same as PUT.",
 			Body:        change, Status: 200, Answer: api.DomainDetail{Domain: full}, Errors: changeErrors},
+		domainPlanOperation(domain, change),
 		overlayOperation(domain, definitions.OverDomain, "name"),
 		{Method: del, Path: domain, Changes: KindDomain, handle: (*Server).deleteDomain, Header: conditionsOf(false),
 			Summary: "Delete a domain", Description: "Requires a domain that the API has " +

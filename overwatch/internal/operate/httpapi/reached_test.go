@@ -53,8 +53,8 @@ func TestReached_AChangeNamesTheNodesThatHaveIt(t *testing.T) {
 
 // An operation without a kind would never report which nodes have its change.
 func TestOperations_EachChangeNamesTheKindOfItsObjects(t *testing.T) {
-	reading := []string{"/config/validate", "/config/plan", "/document/plan", "/routing/test", "/routing/consequences",
-		"/overwatch/validate", "/notifications/test", "/gossip/generate-key"}
+	reading := []string{"/config/validate", "/config/plan", "/document/plan", "/domains/{name}/plan",
+		"/routing/test", "/routing/consequences", "/overwatch/validate", "/notifications/test", "/gossip/generate-key"}
 	for _, o := range Operations() {
 		_, path, _ := strings.Cut(o.Path, v1)
 		changing := changesState(o.Method) && !slices.Contains(reading, path)
