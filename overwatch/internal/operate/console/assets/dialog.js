@@ -65,7 +65,7 @@ function Consequences({ state }) {
 }
 
 // OneNode warns that a change stays on this node if replication is off.
-function OneNode() {
+export function OneNode() {
   const nodes = useLive('/v1/nodes/overwatch?limit=1000', { pause: 30000 }).data?.nodes || [];
   const replication = useLive('/v1/replication', { pause: 30000 }).data;
   const others = nodes.filter((n) => !n.self).length;

@@ -1,8 +1,9 @@
 // Name: the answers of a domain, its backends with agent report and own check, and the reason of a client's answer.
 import { html, useState } from '../dom.js';
-import { mayOperate, useList, useLive } from '../api.js';
+import { mayOperate, request, useList, useLive } from '../api.js';
 import { Orders } from '../actions.js';
 import { decisionWord, endpoint, none, number, percent, since } from '../format.js';
+import { Edit } from '../form.js';
 import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { AnswerStatus, clientsOf, servingOf, servingTone } from './names.js';
@@ -147,6 +148,22 @@ function Backends({ name, domain }) {
     <//>`;
 }
 
+// Settings edits the settings of a domain.
+function Settings({ d }) {
+  const algorithms = useLive('/v1/routing/algorithms', { pause: 3600e3 }).data?.algorithms.map((a) => a.id);
+  const path = `/v1/domains/${encodeURIComponent(d.name)}`;
+  return html`
+    <${Edit}
+      title=${d.name}
+      schema="DomainChange"
+      object=${d}
+      omit=${['name', 'routing_policy', 'owner']}
+      words=${algorithms ? { routing_algorithm: algorithms, fallback_algorithm: algorithms } : {}}
+      plan=${(patch) => request(`${path}/plan`, { method: 'POST', body: patch })}
+      save=${(patch) => request(path, { method: 'PATCH', body: patch })}
+    />`;
+}
+
 export function Name({ path: [name] }) {
   const live = useLive(`/v1/domains/${encodeURIComponent(name)}`);
   const d = live.data?.domain;
@@ -155,7 +172,7 @@ export function Name({ path: [name] }) {
     <h1 class="mono">${name}</h1>
     <${Waiting} live=${live} />
     ${d && html`
-      <p class="summary">
+      <div class="summary">
         <${Status} tone=${servingTone(d)} word=${d.enabled ? `${servingOf(d)} serve` : 'off'} />
         <${AnswerStatus} d=${d} />
         <span>requires ${d.required_backends}${d.min_healthy && ` (${d.min_healthy})`}</span>
@@ -168,7 +185,8 @@ export function Name({ path: [name] }) {
           </span>`}
         ${d.srv && html`<span>SRV ${d.srv.join(', ')}</span>`}
         ${d.tags.map((t) => html`<span class="tag">${t}</span>`)}
-      </p>
+        <${Settings} d=${d} />
+      </div>
       ${d.description && html`<p>${d.description}</p>`}
       <${Failback} domain=${d} />
       ${d.enabled && html`<${Answers} name=${name} />`}

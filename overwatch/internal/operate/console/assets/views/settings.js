@@ -1,7 +1,8 @@
 // Settings: the current values, each with its source.
 import { html } from '../dom.js';
-import { useLive } from '../api.js';
+import { request, useLive } from '../api.js';
 import { clock, none } from '../format.js';
+import { Edit } from '../form.js';
 import { Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { Notifications } from './notifications.js';
@@ -12,7 +13,7 @@ const written = (value) => (value === null || value === ''
 
 const columns = [
   { title: 'Setting', csv: (r) => r.name, class: 'mono' },
-  { title: 'In force', csv: (r) => r.value, class: 'why mono' },
+  { title: 'Value', csv: (r) => r.value, class: 'why mono' },
   {
     title: 'From',
     csv: (r) => r.from,
@@ -25,7 +26,7 @@ const columns = [
   },
 ];
 
-function Section({ title, path }) {
+function Section({ title, path, schema }) {
   const live = useLive(path, { pause: 5000 });
   const { config, overlay = [], restart_required: restart = [] } = live.data || {};
   const named = (list, name) => list.some((key) => key === name || key.endsWith('.' + name));
@@ -36,7 +37,14 @@ function Section({ title, path }) {
     from: named(overlay, name) ? 'the API' : 'the file, or its default',
   }));
   const id = `section-${path.split('/').slice(-2).join('-')}`;
-  return html`<${Panel} title=${title} id=${id}>
+  const edit = html`
+    <${Edit}
+      title=${title}
+      schema=${schema}
+      object=${config}
+      save=${(patch) => request(path, { method: 'PATCH', body: patch })}
+    />`;
+  return html`<${Panel} title=${title} id=${id} aside=${edit}>
     <${Waiting} live=${live} />
     ${config && html`<${Table} caption=${title} rows=${rows} columns=${columns} keyOf=${(r) => r.name} />`}
   <//>`;
@@ -72,13 +80,12 @@ export function Settings() {
   return html`
     <h1>Settings</h1>
     <p class="dim">
-      Values of the API override the file and survive a restart. <code>gslbctl config</code> changes and resets
-      them.
+      Values of the API override the file and survive a restart. <code>gslbctl config reset</code> resets them.
     </p>
     <${System} />
     <${Notifications} />
-    <${Section} title="DNS" path="/v1/config/dns" />
-    <${Section} title="Checks of this node" path="/v1/config/health-check" />
-    <${Section} title="Gossip" path="/v1/gossip/config" />
-    <${Section} title="Log" path="/v1/config/logging" />`;
+    <${Section} title="DNS" path="/v1/config/dns" schema="DNSConfigChange" />
+    <${Section} title="Checks of this node" path="/v1/config/health-check" schema="HealthCheckConfigChange" />
+    <${Section} title="Gossip" path="/v1/gossip/config" schema="GossipConfigChange" />
+    <${Section} title="Log" path="/v1/config/logging" schema="LoggingConfigChange" />`;
 }
