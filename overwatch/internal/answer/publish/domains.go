@@ -76,6 +76,10 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 		return nil
 	}
 	rules := p.rules(c)
+	if c.Failback.Waits() && !rules.Algorithm.ChoosesRegion() {
+		p.caution("domains[%d].failback: has no effect on %s, since %s selects no region; use failover, geolocation or "+
+			"proximity, or remove it", number, c.Name, rules.Algorithm)
+	}
 	return &domain{plan: p, written: c.Name, service: service, name: name, rules: rules, settings: c,
 		answers: answersOf(c), unsigned: c.Unsigned(), listed: c.Regions, placed: rules.NeedsRegion(),
 		https: c.HTTPS, types: typesOf(c), srv: srvNames(c)}

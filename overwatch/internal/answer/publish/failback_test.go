@@ -3,6 +3,7 @@ package publish // inside: it uses backends and ask
 import (
 	"context"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,5 +195,16 @@ func TestFailback_OfGeolocation(t *testing.T) {
 			w.tracker.Remove(failingBackName, "main")
 			w.answers(mainAddress)
 		})
+	}
+}
+
+// A failback without a region to choose is probably a mistake.
+func TestExamine_WarnsOfAFailbackWithoutEffect(t *testing.T) {
+	for algorithm, warns := range map[string]bool{"failover": false, "geolocation": false, "weighted": true} {
+		problems, cautions := Examine(failingBackSettings(model.Failback{Manual: true}, algorithm))
+		said := strings.Join(cautions, "\n")
+		if len(problems) > 0 || strings.Contains(said, "domains[0].failback: has no effect") != warns {
+			t.Errorf("%s: %v, %q", algorithm, problems, said)
+		}
 	}
 }
