@@ -84,12 +84,11 @@ func quick(o options) ([][]step, error) {
 			name: "vet", about: "go vet of every module",
 			argv: append([]string{"go", "vet"}, packages(append(units, integration, bench)...)...),
 		}},
-		{{
+		{{ // these processes mostly wait, while the unit tests compute
 			name: "smoke", about: "real processes: a failover, a signed and validated answer, a change by the API",
 			dir: integration, env: programs(o), tests: len(smoke),
 			argv: goTest("10m", append([]string{"-count=1", "-run", exactly(smoke)}, where...)...),
-		}},
-		{{
+		}, {
 			name: "units", about: about, tests: 1,
 			argv: goTest("20m", append(detector, packages(units...)...)...),
 		}},
