@@ -147,7 +147,7 @@ func start(t *testing.T, w *network, id, secret string, hosts ...string) *node {
 			defer n.mu.Unlock()
 			n.checked[id]++
 		},
-		Votes:      func(context.Context, []registry.NodeVote) error { return nil },
+		Votes:      noVotes,
 		Registerer: n.figures, Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -166,6 +166,8 @@ func start(t *testing.T, w *network, id, secret string, hosts ...string) *node {
 	w.nodes[id] = n
 	return n
 }
+
+func noVotes(context.Context, []registry.NodeVote) error { return nil }
 
 func newNetwork() *network { return &network{nodes: map[string]answerer{}} }
 
