@@ -11,6 +11,9 @@ import (
 )
 
 const (
+	// settleTime is the time from the end of a connection to the check. The system closes the connections of a killed
+	// program before its listening socket: an immediate check would still connect.
+	settleTime = 50 * time.Millisecond
 	// reconnectPause is the time between the end of an idle connection and the next connection.
 	reconnectPause = time.Second
 	// minIdle is the shortest age at which the end of a connection can be an idle timeout of the server.
@@ -110,6 +113,7 @@ func (w *watch) watchConnection(ctx context.Context) {
 func (w *watch) endOfConnection(ctx context.Context, timeout *idleTimeout, age time.Duration) {
 	before := timeout.learned
 	if timeout.noteEnd(age) {
+		pause(ctx, settleTime)
 		w.hurry()
 	}
 	if timeout.learned != before {

@@ -118,14 +118,14 @@ func (r *rig) unhealthyAt() time.Time {
 	return time.Time{}
 }
 
-// The end of a server is reported after two intervals of 50 ms, although checks follow every minute.
+// The end of a server is reported after 150 ms, although checks follow every minute.
 func TestConnection_ItsEndStartsTheCheckSequence(t *testing.T) {
 	s := &server{greeting: 100}
 	connected(t, s, func(r *rig, _ *script) {
 		killed := time.Now()
 		s.kill()
 		time.Sleep(time.Second)
-		if at := r.unhealthyAt(); at.IsZero() || at.Sub(killed) != 2*refusedInterval {
+		if at := r.unhealthyAt(); at.IsZero() || at.Sub(killed) != settleTime+2*refusedInterval {
 			t.Errorf("unhealthy after %s", at.Sub(killed))
 		}
 	})

@@ -209,10 +209,10 @@ func long(o options) (stages [][]step, err error) {
 			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", ".", "-histories=60"),
 		},
 		{
-			name: "idle", about: "idle connections to nginx, Python and Go servers, for three idle timeouts of each",
+			name: "idle", about: "idle connections to nine kinds of servers, for three idle timeouts of each",
 			dir: "agent", tests: 1,
 			argv: goTest("10m", "-count=1", "-run", "^TestConnection_RealServers$", "-parallel", "8", "./internal/monitor",
-				"-idle"),
+				"-idle=200s"),
 		},
 		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
 			"TestOverwatchCrash_ManyTimes TestCreated_Nothing"),
