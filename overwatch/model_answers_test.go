@@ -20,7 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Each history has the seed after the seed of the previous history.
+// The seed of each history is the seed of the previous history plus one.
 var (
 	manyHistories = flag.Int("histories", 0, "number of random histories; 0: 4, or 1 with -short or -seed")
 	manyEvents    = flag.Int("events", 100, "number of events in a history")
@@ -169,7 +169,7 @@ func (h *chronicle) fresh() *zone.View {
 	return p.View()
 }
 
-// mostQuestions bounds the number of equal queries. The shares are correct after any number of answers.
+// mostQuestions is the maximum number of equal queries. The shares are correct after any number of answers.
 const mostQuestions = 12
 
 // ask sends a query once for each position of the rotation, at most mostQuestions times. It returns the answers and a
@@ -220,7 +220,7 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 	return answers, ""
 }
 
-// badAddresses describes an error in the addresses of an answer; "" if they are correct.
+// badAddresses describes an error in the addresses of an answer, or returns "" if they are correct.
 func badAddresses(addresses []netip.Addr, want expected) string {
 	sorted := slices.Clone(addresses)
 	slices.SortFunc(sorted, netip.Addr.Compare)
@@ -235,8 +235,8 @@ func badAddresses(addresses []netip.Addr, want expected) string {
 	return ""
 }
 
-// badScope describes an error in the scope of an answer (docs/routing.md); "" if it is correct. The scope must be 0 if
-// the policy does not use the client.
+// badScope describes an error in the scope of an answer (docs/routing.md), or returns "" if it is correct. The scope
+// must be 0 if the policy does not use the client.
 func badScope(scope uint8, want expected) string {
 	if !want.placed && !want.hashed && scope != 0 {
 		return fmt.Sprintf("scope %d, and the client makes no difference", scope)

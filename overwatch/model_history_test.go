@@ -28,8 +28,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// The names of the histories: some in the zone of the file, and a name that creates a separate zone. One name is a
-// wildcard, and another one is below an empty non-terminal.
+// These are the names of the histories: some in the zone of the file, and a name that creates a separate zone. One name
+// is a wildcard, and another name is below an empty non-terminal.
 var historyNames = []string{"a.gslb.test", "b.gslb.test", "c.w.gslb.test", "*.w.gslb.test", "e.deep.gslb.test",
 	"shop.example.com"}
 
@@ -270,7 +270,7 @@ func (h *chronicle) time() string {
 	return d.String() + " pass"
 }
 
-// due returns the future times at which a deadline changes the state, in order.
+// due returns the future times at which a deadline changes the state, in ascending order.
 func (m *reference) due() (all []time.Time) {
 	for _, a := range m.agents {
 		all = append(all, a.seen.Add(m.file.stale), a.seen.Add(m.file.remove))

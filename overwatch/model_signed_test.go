@@ -35,7 +35,7 @@ func (m *reference) names(apex string) map[string][]uint16 {
 	return types
 }
 
-// proved describes an error in an answer with signatures; "" if it is correct.
+// proved describes an error in an answer with signatures, or returns "" if the answer is correct.
 func (h *chronicle) proved(view *zone.View, name string, v6 bool, client int, want expected) string {
 	qtype := dns.TypeA
 	if v6 {

@@ -49,7 +49,7 @@ type fileFacts struct {
 	stale, remove, interval time.Duration
 }
 
-// layerFacts has the settings of the API that replace settings of the file; nil for unset.
+// layerFacts contains the settings of the API that replace settings of the file, nil for unset settings.
 type layerFacts struct {
 	ttl               *int
 	returnLastHealthy *bool
@@ -287,7 +287,7 @@ func (m *reference) ids() []registry.ID {
 	return slices.SortedFunc(maps.Keys(all), registry.ID.Compare)
 }
 
-// claimant returns the agent that reports a backend; "" if missing.
+// claimant returns the agent that reports a backend, or "" if no agent does.
 func (m *reference) claimant(id registry.ID) string {
 	for name, a := range m.agents {
 		if _, claims := a.said[id]; claims {
@@ -304,7 +304,7 @@ func (m *reference) verdictEnds(b *refBackend) time.Time {
 	return b.verdictAt.Add(3 * max(b.checkedEach, m.interval()))
 }
 
-// verdict returns the current result of own checks; "" if missing.
+// verdict returns the current result of own checks, or "" if there is none.
 func (m *reference) verdict(b *refBackend) string {
 	if b.setAside || b.verdict == "" || !m.now.Before(m.verdictEnds(b)) {
 		return ""
@@ -333,8 +333,8 @@ func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 // outsider reports whether an agent other than the agent of the declaration reports a backend.
 func (m *reference) outsider(id registry.ID) bool { return m.declared(id).agent != m.claimant(id) }
 
-// order returns the admin state of a backend, nil if missing. The state of a port has precedence over the state of an
-// address.
+// order returns the admin state of a backend, or nil if there is none. The state of a port has precedence over the
+// state of an address.
 func (m *reference) order(id registry.ID) *refOrder {
 	for _, port := range []uint16{id.Port, 0} {
 		for i := range m.orders {
@@ -385,7 +385,7 @@ func (m *reference) warned(id registry.ID) bool {
 		func(w refWarning) bool { return w.share(m.now) < 1000 })
 }
 
-// drained returns the time of the first end of a drain of a backend; zero without a drain.
+// drained returns the time of the first end of a drain of a backend, or zero without a drain.
 func (m *reference) drained(id registry.ID) (first time.Time) {
 	for _, d := range m.drains(id) {
 		if end := d.since.Add(d.over); first.IsZero() || end.Before(first) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// The list of an executable has each library with its license and the text of the license.
+// The list of an executable contains each library with the name and the text of its license.
 func TestLibraries_HaveLicensesAndTexts(t *testing.T) {
 	here, err := os.Executable()
 	if err != nil {

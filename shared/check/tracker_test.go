@@ -61,7 +61,7 @@ func TestTracker_WaryWantsSuccessThresholdToBegin(t *testing.T) {
 	}
 }
 
-// A changed check of the same backend: F = 3 and S = 2 before, F = 2 and S = 3 afterwards.
+// The check of a backend changes: F = 3 and S = 2 before, F = 2 and S = 3 afterwards.
 func TestTrackerAfter_StateStaysUntilTheThresholdsDecide(t *testing.T) {
 	before := valid()
 	before.FailureThreshold, before.SuccessThreshold = 3, 2

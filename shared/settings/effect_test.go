@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// effects has a part of each effect, a part inside another part, and a struct that is not a part.
+// effects contains a part of each effect, a part inside another part, and a struct that is not a part.
 type effects struct {
 	Mode string `key:"mode" reload:"silent"`
 	API  struct {

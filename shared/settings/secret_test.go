@@ -39,7 +39,7 @@ func TestSecret_ShowsItselfOnlyWhenRevealed(t *testing.T) {
 	}
 }
 
-// All sources of a secret, and the value from each.
+// The test covers all sources of a secret, and the value from each source.
 func TestSecrets_ComeFromFilesAndEnvironment(t *testing.T) {
 	t.Run("files", func(t *testing.T) {
 		got, problems := load(t, map[string]string{

@@ -17,7 +17,7 @@ type message interface {
 	encoding.BinaryUnmarshaler
 }
 
-// samples has a message of each type with all fields set, by the name of its golden frame.
+// samples contains a message of each type with all fields set, by the name of its golden frame.
 func samples() map[string]message {
 	backend := Backend{
 		Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.10"), Port: 8080, Weight: 100,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Addresses of one host name share its weight equally, beside backends with a weight of their own.
+// The addresses of one host name share its weight equally. Other backends have their own weights.
 func TestDue_AddressesOfAHostNameShareItsWeight(t *testing.T) {
 	for _, among := range []int{1, 2, 3, 7, 32} {
 		all := []Candidate{{Address: netip.MustParseAddr("198.51.100.1"), Weight: 50, Share: 1}}

@@ -14,8 +14,8 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// candidate reads "address region weight" and then any of: down, unknown, taken-out, share=0.5, ms=20/3 (latency and
-// samples), lost=30s (last healthy so long before noon).
+// parseCandidate parses "address region weight" and then any of: down, unknown, taken-out, share=0.5, ms=20/3 (latency
+// and samples), lost=30s (time between the last healthy state and noon).
 func parseCandidate(t *testing.T, line string) Candidate {
 	t.Helper()
 	fields := strings.Fields(line)
@@ -217,7 +217,7 @@ func TestDecide_SaysWhyACandidateDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestChoose_IsDecideWithoutTheReasons: for all rules and candidates.
+// TestChoose_IsDecideWithoutTheReasons checks that Choose and Decide agree for all rules and candidates.
 func TestChoose_IsDecideWithoutTheReasons(t *testing.T) {
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 4))

@@ -63,7 +63,7 @@ func TestDecide_RegionsThatAwaitFailback(t *testing.T) {
 	}
 }
 
-// Clients at all locations get the same decisions as single clients.
+// The decisions for all locations agree with the decisions for single clients.
 func TestLocationTable_HasRegionsThatAwaitFailback(t *testing.T) {
 	places := []*Coordinates{{0, 1}, {0, 9}, {0, 19}}
 	table := NewLocationTable(places, []uint16{0, 0, 0})

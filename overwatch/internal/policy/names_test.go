@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// servers makes a candidate of each word, "target/address", with "down/" before it for one that may not serve.
+// servers creates a candidate from each word "target/address". A candidate with the prefix "down/" may not serve.
 func servers(words ...string) (list []policy.Candidate) {
 	for _, word := range words {
 		rest, down := strings.CutPrefix(word, "down/")
@@ -20,7 +20,7 @@ func servers(words ...string) (list []policy.Candidate) {
 	return list
 }
 
-// A target is one answer, with its whole weight while one of its addresses may serve, of either family.
+// A target name is one answer. It has its whole weight while one of its addresses of either family may serve.
 func TestNames_TargetsHaveTheirWeightWhileAnAddressServes(t *testing.T) {
 	a1, a2, a3, b := "a.test/192.0.2.1", "a.test/192.0.2.2", "a.test/2001:db8::1", "b.test/192.0.2.9"
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestNames_TargetsHaveTheirWeightWhileAnAddressServes(t *testing.T) {
 	}
 }
 
-// Client networks keep to a target whatever becomes of its addresses.
+// Client networks keep their target when its addresses change.
 func TestNames_ClientsKeepTheirTarget(t *testing.T) {
 	rules := policy.Rules{AnswerNames: true, Algorithm: policy.ClientHash}
 	before := policy.Decide(rules, servers("a.test/192.0.2.1", "b.test/192.0.2.9"), policy.IPv4)
@@ -72,7 +72,8 @@ func TestNames_ClientsKeepTheirTarget(t *testing.T) {
 	}
 }
 
-// Of a target's backends the first that may serve stands for it, not one of another target at the same address.
+// The first serving backend of a target represents the target, and not a backend of another target with the same
+// address.
 func TestNames_EachTargetHasItsOwnBackends(t *testing.T) {
 	basis := &policy.DecisionInput{Rules: &policy.Rules{AnswerNames: true, Algorithm: policy.Weighted},
 		Candidates: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2")}
@@ -87,7 +88,7 @@ func TestNames_EachTargetHasItsOwnBackends(t *testing.T) {
 	}
 }
 
-// CandidatesOfMembers finds for each member of Due the candidate that Behind finds.
+// CandidatesOfMembers finds the same candidate as Behind for each member of Due.
 func TestBehindAll_IsBehindOfEach(t *testing.T) {
 	for names, candidates := range map[bool][]policy.Candidate{
 		true: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2"),

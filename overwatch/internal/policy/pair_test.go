@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// dues makes one due of each word, "address*parts".
+// dues creates one due from each word "address*parts".
 func dues(words string) (d policy.Decision) {
 	for word := range strings.FieldsSeq(words) {
 		address, parts, _ := strings.Cut(word, "*")
@@ -21,7 +21,7 @@ func dues(words string) (d policy.Decision) {
 	return d
 }
 
-// Either each address of both families has its share in the pairs, or there are none.
+// The pairs contain each address of both families with its share, or there are no pairs.
 func TestPair_KeepsTheSharesOfBothFamilies(t *testing.T) {
 	huge := fmt.Sprint(math.MaxInt - 1)
 	for _, c := range []struct{ v4, v6, want string }{

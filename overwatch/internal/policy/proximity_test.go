@@ -143,7 +143,8 @@ func TestDecide_InsideARegionItsOwnAlgorithmChooses(t *testing.T) {
 	}
 }
 
-// Who has no clients comes in within a tenth of the fastest; who has some stays within a quarter.
+// A backend without clients is selected within a tenth of the fastest latency. A backend with clients stays selected
+// within a quarter.
 func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
 	for _, c := range []struct {
 		held   bool
@@ -164,7 +165,7 @@ func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
 	}
 }
 
-// In one network, 0.7 and 1.0 ms differ by more than a tenth, and the difference means nothing.
+// In one network, 0.7 ms and 1.0 ms differ by more than a tenth, but the difference is irrelevant.
 func TestDecide_LatencyToleratesDifferencesInsideOneNetwork(t *testing.T) {
 	var candidates []Candidate
 	for i, due := range backendsOf(1, 1, 1) {
@@ -221,7 +222,7 @@ func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 	}
 }
 
-// randomRules makes rules, candidates and spots of every kind.
+// randomRules creates random rules, candidates and spots.
 func randomRules(random *rand.Rand) (Rules, []Candidate, []ClientLocation) {
 	names := []string{"a", "b", "c", "d", "e"}
 	somewhere := func() Coordinates { return Coordinates{random.Float64()*180 - 90, random.Float64()*360 - 180} }
@@ -263,7 +264,7 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []ClientLocation) {
 	return rules, candidates, spots
 }
 
-// atlasOf returns an atlas of spots, and the regions of the clients there by ranking.
+// atlasOf returns an atlas of spots, and the regions of the clients at each spot by ranking.
 func atlasOf(spots []ClientLocation) (atlas *LocationTable, clients []string) {
 	positions, rankings := make([]*Coordinates, len(spots)), make([]uint16, len(spots))
 	clients = []string{""}
@@ -278,7 +279,7 @@ func atlasOf(spots []ClientLocation) (atlas *LocationTable, clients []string) {
 	return NewLocationTable(positions, rankings), clients
 }
 
-// The region of a client depends on the regions that a name has, also where names share an atlas.
+// The region of a client depends on the regions of a name, also if several names share an atlas.
 func TestAtlas_NamesWithOtherRegionsHaveOtherClients(t *testing.T) {
 	atlas := NewLocationTable([]*Coordinates{nil, nil}, []uint16{0, 1})
 	rules := Rules{Algorithm: Geolocation, TTL: 60}
@@ -295,7 +296,7 @@ func TestAtlas_NamesWithOtherRegionsHaveOtherClients(t *testing.T) {
 	}
 }
 
-// TestAtlas_DecidesAsEachSpotByItself: what is remembered and put together changes no decision.
+// TestAtlas_DecidesAsEachSpotByItself checks that caching and grouping of spots change no decision.
 func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -320,7 +321,7 @@ func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 	}
 }
 
-// Many sets of regions share what is found for each: 100 000 names are in some hundred of them.
+// Names share the results for each set of regions: 100 000 names use a few hundred sets.
 func TestAtlas_FindsEachPartitionOnce(t *testing.T) {
 	at := Coordinates{1, 2}
 	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, TTL: 60}
@@ -341,7 +342,7 @@ func TestAtlas_FindsEachPartitionOnce(t *testing.T) {
 	}
 }
 
-// A change of health with as many spots as there can be, and 20 regions.
+// The benchmark changes the health of a backend with the maximum number of spots and 20 regions.
 func BenchmarkAtlas(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, TTL: 60,

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// backendsOf makes addresses with the parts.
+// backendsOf creates addresses with the parts.
 func backendsOf(parts ...int) []Member {
 	due := make([]Member, len(parts))
 	for i, n := range parts {
@@ -18,7 +18,7 @@ func backendsOf(parts ...int) []Member {
 	return due
 }
 
-// clientNetworks stand for so many client networks.
+// clientNetworks returns the given number of client networks.
 func clientNetworks(n int) []uint64 {
 	random, networks := rand.New(rand.NewPCG(1, 1)), make([]uint64, n)
 	for i := range networks {
@@ -40,7 +40,7 @@ func TestRendezvous_SharesFollowTheParts(t *testing.T) {
 		}
 		for i, n := range parts {
 			share := float64(n) / float64(sum)
-			// Five standard deviations of a binomial distribution.
+			// The tolerance is five standard deviations of a binomial distribution.
 			if off := math.Abs(float64(seen[i]) - networks*share); off > 5*math.Sqrt(networks*share*(1-share)) {
 				t.Errorf("parts %v: address %d has %d of %d networks, due %.0f", parts, i, seen[i], networks, networks*share)
 			}
@@ -98,7 +98,7 @@ func TestRendezvous_AWeightThatChangesMovesNoMoreThanItMust(t *testing.T) {
 		after[at].Parts = 1 + random.IntN(60)
 		movesOnly(t, before, after)
 	}
-	// From equal shares, where no logarithm is taken, to shares that are hardly unequal.
+	// The shares change from equal shares, which need no logarithm, to slightly unequal shares.
 	equal := backendsOf(slices.Repeat([]int{1_000_000}, 8)...)
 	unequal := slices.Clone(equal)
 	unequal[3].Parts--
@@ -107,7 +107,7 @@ func TestRendezvous_AWeightThatChangesMovesNoMoreThanItMust(t *testing.T) {
 	}
 }
 
-// What a network gets must never differ between nodes or releases.
+// The selection for a network must be the same on all nodes and in all releases.
 func TestRendezvous_IsTheSameForEver(t *testing.T) {
 	r := NewRendezvous([]Member{{Address: netip.MustParseAddr("192.0.2.1"), Parts: 100},
 		{Address: netip.MustParseAddr("192.0.2.2"), Parts: 50},

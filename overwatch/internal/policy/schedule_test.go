@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// leadsWithin fails the test if, from start on, a candidate ever leads more than one answer off its due share.
+// leadsWithin fails the test if, from start on, the number of answers of a candidate differs from its share by more
+// than one.
 func leadsWithin(t *testing.T, s *Schedule, parts []int, start uint32) {
 	t.Helper()
 	sum := 0
@@ -64,8 +65,8 @@ func TestSchedule_FindsEveryStartFromWhichThePromiseHolds(t *testing.T) {
 	}
 }
 
-// holdsFrom reports whether each part stays within one position of its due share at every step from a start on. It
-// counts.
+// holdsFrom counts the selections, and reports whether each part stays within one position of its share at every step
+// from a start on.
 func holdsFrom(lead []uint32, parts []int, start int) bool {
 	led := make([]int, len(parts))
 	for n := 1; n <= len(lead); n++ {
@@ -85,7 +86,7 @@ func TestSchedule_EqualSharesMayStartAnywhere(t *testing.T) {
 	}
 }
 
-// What a Rendezvous picks is a position of such a schedule.
+// A Rendezvous selects a position of such a schedule.
 func TestSchedule_WithEqualSharesTheNthPositionIsTheNths(t *testing.T) {
 	for n := 1; n < 300; n += 7 {
 		for _, size := range []int{1, 3} {

@@ -15,7 +15,7 @@ import (
 
 const page = "../../../docs/api.md"
 
-// listed matches a table of operations in the page. The first mark has the paths of the table, which lists the
+// listed matches a table of operations in the page. The first mark contains the paths of the table, which lists the
 // operations of these paths. The path "*" means all operations outside the paths of other marks.
 var listed = regexp.MustCompile(`(?s)<!-- operations (.*?) -->\n.*?<!-- end of operations -->\n`)
 
@@ -73,7 +73,7 @@ func TestPage_HasEachKindOfCondition(t *testing.T) {
 // isBelow reports whether a path equals another path or is below it.
 func isBelow(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
 
-// table returns the operations at and below some paths, and their number. all has the paths of all tables.
+// table returns the operations at and below some paths, and their number. all contains the paths of all tables.
 func table(below, all []string, times map[string]int) string {
 	var b strings.Builder
 	b.WriteString("\n| Method and path | Role | What |\n|---|---|---|\n")

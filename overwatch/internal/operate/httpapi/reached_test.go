@@ -51,7 +51,7 @@ func TestReached_AChangeNamesTheNodesThatHaveIt(t *testing.T) {
 	}
 }
 
-// An operation without a kind would never report which nodes have its change.
+// An operation without an object kind would never report the nodes that have its change.
 func TestOperations_EachChangeNamesTheKindOfItsObjects(t *testing.T) {
 	reading := []string{"/config/validate", "/config/plan", "/document/plan", "/domains/{name}/plan",
 		"/routing/test", "/routing/consequences", "/overwatch/validate", "/notifications/test", "/gossip/generate-key"}

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// refusals returns the audit entries about what was refused, the oldest first, one a line.
+// refusals returns the audit entries of refusals, one per line, the oldest first.
 func (w *world) refusals() string {
 	w.t.Helper()
 	w.writeRefusals()
@@ -28,7 +28,8 @@ func (w *world) refusals() string {
 	return lines.String()
 }
 
-// Who may not ask, and whose change is refused, is in the audit log; what somebody reads, or does not find, is not.
+// The audit log contains requests without permission and refused changes. It does not contain reads and missing
+// objects.
 func TestRefused_IsInTheAuditLog(t *testing.T) {
 	w := newWorld(t)
 	withTokens(w)
@@ -57,7 +58,7 @@ func TestRefused_IsInTheAuditLog(t *testing.T) {
 	}
 }
 
-// Of a flood of refusals few have an entry, and none of them displaces a change.
+// Only a few refusals of a flood have an audit entry, and none of them displaces the entry of a change.
 func TestRefused_HasARoomOfItsOwn(t *testing.T) {
 	w := newWorld(t)
 	withTokens(w)

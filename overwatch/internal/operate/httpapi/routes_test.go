@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// examplePath returns the path of an operation with names of the world in the place of its parameters.
+// examplePath returns the path of an operation with objects of the world as its parameters.
 func examplePath(o *Operation) string {
 	return strings.NewReplacer("regions/{id}", "regions/eu", "agent/{id}", "agent/"+agentName, "nodes/{id}",
 		"nodes/node-1",
@@ -15,7 +15,7 @@ func examplePath(o *Operation) string {
 		"{address}", "192.0.2.1", "{port}", "80", "{cidr}", "192.0.2.0/24", "{zone}", "gslb.test").Replace(o.Path)
 }
 
-// openapi.json holds which paths there are: the test of package apidoc compares it with the table.
+// The paths are those of openapi.json: the test of package apidoc compares it with the table.
 func TestOperations_EachIsAnsweredAtItsPath(t *testing.T) {
 	w := newWorld(t)
 	for _, o := range Operations() {

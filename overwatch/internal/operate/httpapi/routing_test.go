@@ -22,12 +22,12 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// someBackends is a registry of the backends of one service each.
+// someBackends is a registry that contains backends of one service each.
 type someBackends map[string][]*registry.Backend
 
 func (b someBackends) Service(name string) []*registry.Backend { return b[name] }
 
-// steeredBy returns a view of geo.test, whose clients in 192.0.2.0/24 are in us and all others in eu.
+// steeredBy returns a view of geo.test. Clients in 192.0.2.0/24 are in us, and all other clients are in eu.
 func steeredBy(t testing.TB, backends publish.Backends, domains ...config.Domain) func() *zone.View {
 	t.Helper()
 	places, err := geo.New(geo.Sources{
@@ -40,7 +40,8 @@ func steeredBy(t testing.TB, backends publish.Backends, domains ...config.Domain
 	p, err := publish.New(publish.Options{
 		Settings: publish.Settings{
 			DNS:     config.DNS{DefaultTTL: 30, Zones: []config.Zone{{Name: "test", Records: []string{"own A 192.0.2.80"}}}},
-			Domains: domains, Regions: []config.Region{{Name: "eu", Enabled: true}, {Name: "us", Enabled: true}}, Places: places, NodeID: "node",
+			Domains: domains, Regions: []config.Region{{Name: "eu", Enabled: true}, {Name: "us", Enabled: true}},
+			Places: places, NodeID: "node",
 			Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.53")},
 		},
 		Backends: backends, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
@@ -169,7 +170,7 @@ func TestRoutingTest_EveryKindOfDecision(t *testing.T) {
 		{"own.test", ``, "not_steered default  eu none"},
 		{"nothing.test", ``, "domain_not_found default  eu none"},
 		{"example.org", ``, "domain_not_found default  eu none"},
-		// Client subnets are off, so the option is as if it were not there.
+		// Client subnets are disabled, so the option has no effect.
 		{"geo.test", `, "edns": {"client_subnet": "192.0.2.0/24"}`, "success default  eu 10.0.0"},
 		{"geo.test", `, "edns": null`, "success default  eu 10.0.0"},
 	} {
@@ -247,7 +248,7 @@ func TestRoutingAlgorithms_AreAllDescribed(t *testing.T) {
 	w.want("latency", w.send("GET", "/api/v1/routing/algorithms/latency", ""), 200, "max_latency_ms")
 }
 
-// FuzzRoutingTest: whatever the body, the answer is an explanation or a sentence that is the client's to know.
+// FuzzRoutingTest checks that the response to any body is an explanation or an error message for the client.
 func FuzzRoutingTest(f *testing.F) {
 	for _, body := range []string{
 		`{"domain": "geo.test", "client_ip": "192.0.2.1"}`,

@@ -16,8 +16,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// plant gives every secret of a configuration a value of its own and returns
-// these; a secret that is added later is planted as well.
+// plant sets a distinct value for every secret of a configuration, including secrets that are added later, and returns
+// the values.
 func plant(v reflect.Value, path string) (planted []string) {
 	secret := func() reflect.Value {
 		text := fmt.Sprintf("planted-secret-%s-0123456789abcdef", path)
@@ -41,8 +41,8 @@ func plant(v reflect.Value, path string) (planted []string) {
 	return planted
 }
 
-// TestSecrets_AreInNoAnswerNoAuditEntryAndNoLine asks and changes everything
-// with a configuration whose every secret can be told.
+// TestSecrets_AreInNoAnswerNoAuditEntryAndNoLine sends all reads and changes to a node whose configuration has distinct
+// values for all secrets.
 func TestSecrets_AreInNoAnswerNoAuditEntryAndNoLine(t *testing.T) {
 	w := newWorld(t)
 	cfg := *w.cfg.Load()
@@ -86,8 +86,8 @@ func TestSecrets_AreInNoAnswerNoAuditEntryAndNoLine(t *testing.T) {
 	}
 }
 
-// The check of a region may have a password in a header, or in what it sends. Servers of the API take it over, and keep
-// it when a change of theirs is undone.
+// The check of a region may contain a password in a header or in its request body. Servers of the API inherit it, and
+// keep it when a change of the server is undone.
 func TestSecrets_OfARegionsCheckAreInNoAnswerNoAuditEntryAndNoLine(t *testing.T) {
 	for kind, check := range map[string]*config.HealthCheck{
 		"header": {Type: "http", Path: "/h", Headers: map[string]string{"Authorization": "Bearer s3cret"}},

@@ -175,7 +175,7 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 	}
 }
 
-// A drain wins over an override of healthy, and whoever sets one is told.
+// A drain has precedence over a healthy override, and the response to a new override contains this.
 func TestOverride_OfABackendThatDrainsSaysWhatEndsThat(t *testing.T) {
 	w := newWorld(t)
 	const drain, override = "/api/v1/servers/app.example:192.0.2.1:80/drain",
@@ -190,14 +190,15 @@ func TestOverride_OfABackendThatDrainsSaysWhatEndsThat(t *testing.T) {
 	}
 }
 
-// An address that would never be answered is refused where it is given.
+// A change with an address that cannot be in the answers of its domain is refused.
 func TestServers_AreRefusedForADomainWhoseAnswersAreNames(t *testing.T) {
 	w := newWorld(t)
 	cfg := *w.cfg.Load()
 	cfg.Domains = []config.Domain{{Name: service, Answer: config.AnswerCNAME}}
 	w.cfg.Store(&cfg)
 	for path, body := range map[string]string{
-		"/api/v1/servers":                          `{"service": "` + service + `", "address": "192.0.2.77", "port": 80, "region": "eu"}`,
+		"/api/v1/servers": `{"service": "` + service +
+			`", "address": "192.0.2.77", "port": 80, "region": "eu"}`,
 		"/api/v1/domains/" + service + "/backends": `{"address": "192.0.2.77", "port": 80, "region": "eu"}`,
 	} {
 		w.wantError(path, w.send("POST", path, body), 400, service, "answer: cname", "target")

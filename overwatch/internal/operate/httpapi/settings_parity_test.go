@@ -17,7 +17,7 @@ const everySetting = `"routing_algorithm":"latency","regions":["us"],"ttl":7,"ma
 	`"recovery":{"ramp":"10m0s"},"flap":{"delay":"1m0s","max_delay":"10m0s"},"failback":"manual",` +
 	`"srv":["_sip._tcp"],"description":"the shop","tags":["shop"]`
 
-// without are the settings that everySetting cannot have: they need another node or exclude the others.
+// without contains the settings that everySetting cannot contain: they need another node or exclude other settings.
 var without = map[string]bool{"name": true, "dnssec_enabled": true, "answer": true, "enabled": true}
 
 // Every declared setting of a domain is accepted and shown for a domain of the API, over a domain of the file, and in a

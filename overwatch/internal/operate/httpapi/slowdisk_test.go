@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A change whose disk hangs is answered in time and goes on without its client; what is only slow is waited for; reads
-// pass by.
+// The client of a change receives a response in time if the disk hangs, and the change continues without its client.
+// The node waits for a slow disk. Reads are not delayed.
 func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hangs atomic.Bool

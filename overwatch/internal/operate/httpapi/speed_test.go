@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// readCPU is the processor time allowed for the largest page of 10 000 servers: to make, send and receive it.
+// readCPU is the maximum processor time to create, send and receive the largest page of 10 000 servers.
 const readCPU = 100 * time.Millisecond
 
 // tenThousand declares 10 000 servers in 1 000 services.
@@ -24,7 +24,7 @@ func tenThousand(t *testing.T) *world {
 	return w
 }
 
-// cpuTime returns the processor time that this process has used, which a busy machine does not lengthen.
+// cpuTime returns the processor time of this process, which does not depend on other load of the machine.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

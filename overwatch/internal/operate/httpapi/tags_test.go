@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 )
 
-// Tags come with POST, are others with PUT, stay with a PUT that leaves them out, and filter the list of domains.
+// POST sets tags, PUT replaces them, a PUT without tags keeps them, and tags filter the list of domains.
 func TestDomainTags_AreSetAndFilter(t *testing.T) {
 	w := newWorld(t)
 	tagged := func(tag string) string {
@@ -66,7 +66,7 @@ func manyTags(n int) string {
 	return list.String()
 }
 
-// health_check_id leads to the check of one of the domain's servers, and is empty where none is checked.
+// health_check_id contains the id of the check of one of the domain's servers, or "" if no server has a check.
 func TestHealthCheckID_NamesTheCheckOfAServer(t *testing.T) {
 	w := newWorld(t)
 	list, err := w.client.Domains(t.Context())

@@ -26,7 +26,7 @@ func (w *world) resolved(address string) {
 		Host: registry.Host{Name: "lb.example.net", Addresses: 1, FromAPI: true}}}))
 }
 
-// A server by host name is made, shown, changed and deleted as one with an address is.
+// The API creates, shows, changes and deletes a server with a host name like a server with an address.
 func TestTargets_LiveAsOtherServersDo(t *testing.T) {
 	w := newWorld(t)
 	w.want("created", w.send("POST", "/api/v1/servers", targetBody), 201, "app.example:lb.example.net:443")
@@ -119,7 +119,7 @@ func TestTargets_RefuseWhatCannotBe(t *testing.T) {
 	w.wantError("a region in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "app.example:lb.example.net:443")
 }
 
-// A domain whose answers are names has servers by host name alone.
+// A domain whose answers are names only has servers with host names.
 func TestTargets_AreWhatADomainIsAnsweredWith(t *testing.T) {
 	w := newWorld(t)
 	for path, body := range map[string]string{"/api/v1/domains/" + service: `{"answer":"cname"}`,
@@ -153,7 +153,7 @@ func TestTargets_AreWhatADomainIsAnsweredWith(t *testing.T) {
 			"region": "eu"}}}}, 400, "servers[0]", "give a host name as target")
 }
 
-// A document takes and writes servers by host name, and its owner's go with prune.
+// A document can contain servers with host names, and prune deletes those of its owner.
 func TestTargets_AreOfDocuments(t *testing.T) {
 	w := newWorld(t)
 	doc := api.Document{Servers: []api.DocumentServer{{"service": service,

@@ -13,7 +13,7 @@ import (
 // tokenOf returns the token of a role in a world with tokens.
 func tokenOf(role string) string { return role + "-token-of-more-than-thirty-two-characters" }
 
-// withTokens gives a world one token of each role.
+// withTokens adds one token of each role to a world.
 func withTokens(w *world) {
 	one := func(role string) map[string]settings.Secret {
 		return map[string]settings.Secret{"the-" + role: settings.Secret(tokenOf(role))}
@@ -125,7 +125,7 @@ func TestTokens_TheirOwnerIsInTheAuditLogAndAReloadChangesThem(t *testing.T) {
 	}
 }
 
-// TestTokens_PreflightNeedsNone: a browser sends a preflight without.
+// TestTokens_PreflightNeedsNone checks that preflight requests, which browsers send without a token, are answered.
 func TestTokens_PreflightNeedsNone(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.API.EnableCORS = true })
 	withTokens(w)

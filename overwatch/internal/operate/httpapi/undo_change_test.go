@@ -50,7 +50,7 @@ func TestUndo_TakesAllRequestsOfOneChangeBack(t *testing.T) {
 	}
 }
 
-// An undo is refused as a whole if an object of the change has changed since.
+// An undo is refused completely if one object of the change has changed since.
 func TestUndo_OfSeveralIsWholeOrNothing(t *testing.T) {
 	w := newWorld(t)
 	id := []string{api.ChangeHeader, "both"}

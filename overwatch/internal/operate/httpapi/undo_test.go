@@ -13,13 +13,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// undo takes the newest change back, or what id names, and returns the answer.
+// undo reverts the newest change, or the change with the id, and returns the response.
 func (w *world) undo(id string, headers ...string) httpReply {
 	w.t.Helper()
 	return w.send("POST", "/api/v1/audit-logs/"+id+"/undo", "", headers...)
 }
 
-// state returns everything that can be undone, as an operator sees it, without the times that an edit sets.
+// state returns all state that an undo can revert, in the form of the API, without the times that a change sets.
 func (w *world) state() string {
 	w.t.Helper()
 	var all []string
@@ -44,7 +44,7 @@ func (w *world) state() string {
 	return strings.Join(all, "\n")
 }
 
-// Each change that can be is taken back whole, and its undoing too.
+// An undo reverts each change that can be undone completely, and can be undone itself.
 func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
 	w := newWorld(t)
 	for _, step := range []struct{ method, path, body string }{
@@ -97,7 +97,7 @@ func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
 	}
 }
 
-// What is restored belongs to whom it did.
+// A restored object has its previous owner.
 func TestUndo_RestoresTheOwnerOfAMapping(t *testing.T) {
 	w := newWorld(t)
 	w.must(func() error {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// What a request says and nothing reads would be believed to count: it is
-// refused, and nothing is changed.
+// A request with a field that no code reads is refused and changes nothing, because the client would assume an effect.
 func TestChange_WhatNothingReadsIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.want("POST", w.send("POST", "/api/v1/servers",
@@ -38,7 +37,7 @@ func TestChange_WhatNothingReadsIsRefused(t *testing.T) {
 	w.want("an empty object says nothing", w.send("POST", "/api/v1/config/reload", `{}`), 200)
 }
 
-// Errors can be read as they are sent, and say which object is meant.
+// Error messages are plain text, and contain the object.
 func TestProblem_NamesTheObjectInPlainText(t *testing.T) {
 	w := newWorld(t)
 	const none = "/api/v1/servers/app.example:192.0.2.99:80"

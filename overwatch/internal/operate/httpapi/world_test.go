@@ -58,8 +58,7 @@ const (
 	agentName = "agent-1"
 )
 
-// world is an API over a real registry, a real trust and a real store; only
-// DNS, gossip and the prober are stand-ins.
+// world is an API with a real registry, a real Trust and a real store. Only DNS, gossip and the prober are replaced.
 type world struct {
 	t        testing.TB
 	server   *Server
@@ -112,7 +111,7 @@ func (f *fitness) Status() api.ServiceStatus {
 	return f.status
 }
 
-// checks makes checks with prepared verdicts.
+// checks runs checks with prepared results.
 type checks struct {
 	verdicts []registry.CheckResult
 	err      error
@@ -128,7 +127,7 @@ func (v *checks) CheckNow(_ context.Context, wants func(registry.ID) bool) ([]re
 	return found, v.err
 }
 
-// defined joins what the API defines with the configuration, as the root does.
+// defined merges the objects of the API with the configuration, like the root package.
 type defined struct {
 	w       *world
 	mu      sync.Mutex
@@ -159,7 +158,7 @@ func (d *defined) Draft(edit func(*definitions.Draft) error) error {
 	return err
 }
 
-// Preview answers nothing: what a plan does to answers is tested with a node.
+// Preview has no effect on answers. Other tests check the effect of a plan on the answers of a node.
 func (d *defined) Preview(edit func(*definitions.Draft) error, _ publish.Backends, _ func(string) bool) (*zone.View,
 	error) {
 	d.mu.Lock()
@@ -218,7 +217,7 @@ func (r *reloads) Reload(context.Context) (changes, restart []string, err error)
 	return r.changes, r.restart, r.err
 }
 
-// agents are the agents of a node whose disk fills up.
+// agents contains the agents of a node with a full disk.
 type agents struct {
 	*trust.Trust
 	full *atomic.Bool
@@ -251,7 +250,7 @@ func (d disk) Write(b *store.Batch, with ...store.Entry) error {
 	return d.Store.Write(b, with...)
 }
 
-// Flush notes the backends that serve at the moment, in place of the publisher.
+// Flush records the currently serving backends, in place of the publisher.
 func (w *world) Flush(context.Context) error {
 	var serving []string
 	for _, b := range w.registry.View().Service(service) {
@@ -265,8 +264,7 @@ func (w *world) Flush(context.Context) error {
 	return w.flushErr
 }
 
-// newWorld starts an API with two static backends in "eu"; each adjustment
-// may change the options first.
+// newWorld starts an API with two static backends in "eu". Each adjustment may change the options before.
 func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, boot: identity.NewNonce(), log: &logtest.Buffer{}}
@@ -377,7 +375,7 @@ func (w *world) openOwners() {
 	}
 }
 
-// writeRefusals writes what was refused until now into the audit log.
+// writeRefusals writes all refusals so far into the audit log.
 func (w *world) writeRefusals() {
 	w.t.Helper()
 	over, end := context.WithCancel(w.t.Context())
@@ -399,7 +397,7 @@ func (w *world) run(part func(context.Context) error) {
 	})
 }
 
-// declare makes the static backends exactly these.
+// declare replaces the static backends.
 func (w *world) declare(ids ...string) {
 	w.t.Helper()
 	var declarations []registry.Declaration
@@ -428,7 +426,7 @@ func (w *world) validate(id string, state check.State, problem string) {
 		Latency: 1500 * time.Microsecond, At: time.Now()}))
 }
 
-// agent enrols agentName and reports one backend of its own.
+// agent enrols agentName and reports one backend.
 func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 	w.t.Helper()
 	dir := w.t.TempDir()
@@ -466,14 +464,14 @@ func (w *world) must(err error) {
 	}
 }
 
-// reply is an answer as a client sees it.
+// httpReply is a response as a client receives it.
 type httpReply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send makes a request; header holds names and values in turn.
+// send sends a request. header contains names and values alternately.
 func (w *world) send(method, path, body string, header ...string) httpReply {
 	w.t.Helper()
 	req, err := http.NewRequest(method, w.base+path, strings.NewReader(body))
@@ -502,7 +500,7 @@ func (w *world) send(method, path, body string, header ...string) httpReply {
 	return httpReply{res.StatusCode, res.Header, string(raw)}
 }
 
-// want checks that a reply has that status and all of the given parts in its body.
+// want checks that a response has the status, and that its body contains all of the given parts.
 func (w *world) want(what string, r httpReply, status int, parts ...string) {
 	w.t.Helper()
 	if r.status != status {
@@ -515,8 +513,8 @@ func (w *world) want(what string, r httpReply, status int, parts ...string) {
 	}
 }
 
-// wantError checks that a reply is an error of that status in the one
-// shape that errors have, with all of the given words.
+// wantError checks that a response is an error with the status in the format of all errors, and contains all of the
+// given words.
 func (w *world) wantError(what string, r httpReply, status int, words ...string) {
 	w.t.Helper()
 	var body api.ErrorBody

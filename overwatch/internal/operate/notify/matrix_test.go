@@ -13,14 +13,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// seen is an event that nodes record at a time.
+// seen is an event and the time at which nodes record it.
 type seen struct {
 	at    time.Duration
 	nodes string // separated by commas; empty: all
 	what  string // "<kind> <subject> <state> <phase>"
 }
 
-// situation is a fault with its events on three nodes.
+// situation is a fault and its events on three nodes.
 type situation struct {
 	name string
 	sees []seen

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Short names of phases, and a long wait.
+// These are short names of phases, and a long wait.
 const (
 	begins, ends = api.PhaseBegins, api.PhaseEnds
 	long         = 10 * time.Minute
@@ -31,7 +31,8 @@ func TestNotifier_GroupsWhatIsOfOneName(t *testing.T) {
 		w.sees("b2", "stale", begins)
 		w.nodes["a"].journal.Add(api.Event{Kind: api.EventStore, State: "failing", Severity: api.EventError, Subject: "disk"})
 		w.want(time.Second, "b1 unhealthy, b2 stale")
-		if m := w.message(); m.Cluster != "gslb" || m.Node != "a" || m.Key != "name a.example" || m.Severity != "warning" || m.Test {
+		if m := w.message(); m.Cluster != "gslb" || m.Node != "a" || m.Key != "name a.example" || m.Severity != "warning" ||
+			m.Test {
 			t.Errorf("%+v", m)
 		}
 		w.want(groupWait, "disk failing")
@@ -272,7 +273,8 @@ func TestNotifier_TriesAgainEverLater(t *testing.T) {
 		}
 		s := w.status("a")
 		trouble := w.nodes["a"].notifier.Trouble()["chat"]
-		if s.LastError == nil || *s.LastError != "not now" || s.FailingSince == nil || !strings.HasSuffix(trouble, "not now") {
+		if s.LastError == nil || *s.LastError != "not now" || s.FailingSince == nil || !strings.HasSuffix(trouble,
+			"not now") {
 			t.Errorf("%+v %q", s, trouble)
 		}
 		w.sees("b2", "unhealthy", begins)
@@ -342,7 +344,8 @@ func TestNotifier_AReloadKeepsWhatWaits(t *testing.T) {
 		w.want(time.Second, "")
 		changed, other := aTarget(), aTarget()
 		changed.GroupWait, other.Name = 2*time.Second, "mail"
-		w.nodes["a"].notifier.Reconfigure(notify.Settings{Cluster: "g2", Targets: []config.NotificationTarget{other, changed}})
+		w.nodes["a"].notifier.Reconfigure(notify.Settings{Cluster: "g2", Targets: []config.NotificationTarget{other,
+			changed}})
 		w.want(time.Second, "b1 unhealthy")
 		if w.message().Cluster != "g2" {
 			t.Errorf("%+v", w.message())

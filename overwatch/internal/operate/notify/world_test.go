@@ -23,7 +23,7 @@ import (
 
 const groupWait = 10 * time.Second
 
-// world has nodes that are peers, and the receiver of their notifications.
+// world contains nodes that are peers, and the receiver of their notifications.
 type world struct {
 	t     *testing.T
 	nodes map[string]*node
@@ -139,7 +139,7 @@ func (w *world) attempts() int {
 	return w.asked
 }
 
-// answers sets the function for the receiver's responses; nil: it accepts all messages.
+// answers sets the function for the receiver's responses. If it is nil, the receiver accepts all messages.
 func (w *world) answers(answer func(node string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,7 +175,7 @@ func (s sender) Send(_ context.Context, m send.Message) error {
 	return nil
 }
 
-// sees adds an event of a backend of a.example to the journals of nodes; all nodes if none is given.
+// sees adds an event of a backend of a.example to the journals of the given nodes, or of all nodes if none is given.
 func (w *world) sees(subject, state string, phase api.Phase, nodes ...string) {
 	for name, n := range w.nodes {
 		if n.notifier != nil && (len(nodes) == 0 || slices.Contains(nodes, name)) {

@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// written opens a log over a real store and records n changes.
+// written opens a log of a real store and records n changes.
 func written(t *testing.T, n int, now func() time.Time) (*Log, *store.Store) {
 	t.Helper()
 	s, err := store.Open(t.TempDir(), store.Options{Logger: zerolog.Nop()})
@@ -103,7 +103,7 @@ func TestOpen_ContinuesTheChain(t *testing.T) {
 	}
 }
 
-// Refusals and changes of other nodes are numbered, chained and bounded apart: changes stay where they are.
+// Refusals and changes of other nodes have separate numbers, chains and limits: they do not displace changes.
 func TestRecord_RefusalsAndReceivedChangesHaveRoomsOfTheirOwn(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	l, s := written(t, 2, func() time.Time { return now })
@@ -148,8 +148,8 @@ func TestRecord_RefusalsAndReceivedChangesHaveRoomsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// What is too old goes, and the chain goes on. A clock that is wrong at the start, until it is put right, deletes
-// nothing.
+// Outdated entries are deleted, and the chain continues. A wrong clock at the start deletes nothing until it is
+// corrected.
 func TestRun_DeletesWhatIsTooOldByAClockThatIsRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ahead atomic.Int64
@@ -191,7 +191,7 @@ func TestRun_DeletesWhatIsTooOldByAClockThatIsRight(t *testing.T) {
 	})
 }
 
-// Whoever looks at the newest entry each second does not have hundreds read.
+// A reader of the newest entry in each second does not cause a read of hundreds of entries.
 func TestNewest_ReadsWhatIsLookedAt(t *testing.T) {
 	var asked []int
 	read := func(at uint64, count int) (values [][]byte, err error) {

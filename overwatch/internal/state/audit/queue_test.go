@@ -46,7 +46,8 @@ func written(t *testing.T, log *audit.Log, room audit.Room) (ids []string) {
 	return ids
 }
 
-// Run writes entries, in order and after the disk accepts them again. A failing room leaves the other rooms alone.
+// Run writes entries in order, and continues after the disk accepts them again. A failing room does not affect other
+// rooms.
 func TestQueue_RetriesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, log, output := openQueue(t)

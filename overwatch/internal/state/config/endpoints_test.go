@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A server is told to be there twice wherever both stand: among the first of its domain, among the many behind them,
-// and of no domain.
+// A duplicate server is reported at every position: among the first servers of its domain, among many later servers,
+// and without a domain.
 func TestValidate_ServersGivenTwice(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(smallest + "domains: [{name: a.test}, {name: b.test}]\nregions:\n")
@@ -54,7 +54,7 @@ func TestValidate_ServersGivenTwice(t *testing.T) {
 	}
 }
 
-// Which of two domains of one name a server is of does not depend on where it stands.
+// If two domains have the same name, the domain of a server does not depend on the position of the server.
 func TestValidate_ServersOfADomainThatIsThereTwice(t *testing.T) {
 	_, got := loadText(t, smallest+`domains: [{name: a.test}, {name: -b.test}, {name: a.test}]
 regions:

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// largeHead is the part of a large configuration that people write.
+// largeHead is the hand-written part of a large configuration.
 const largeHead = smallest + `
 dns: {listen_address: "127.0.0.1:5300", default_ttl: 60, zones: [gslb.test]}
 logging: {level: warn, format: json}
@@ -38,7 +38,7 @@ func largeText(domains int) string {
 	return b.String()
 }
 
-// largeJSON returns the lists of largeText in JSON, as a program would write them.
+// largeJSON returns the lists of largeText in JSON, in the form of a program.
 func largeJSON(domains int) string {
 	type region struct {
 		Name    string           `json:"name"`
@@ -72,7 +72,7 @@ func largeAddress(domain, region int) string {
 	return fmt.Sprintf("127.%d.%d.%d", 100+n/62500, n/250%250, 1+n%250)
 }
 
-// The lists of a program are read alike in YAML and in an included JSON file.
+// Generated lists have the same result in YAML and in an included JSON file.
 func TestLoad_GeneratedFilesAreReadWhole(t *testing.T) {
 	const domains = 2000
 	inYAML, problems := loadText(t, largeText(domains))
@@ -92,7 +92,7 @@ func TestLoad_GeneratedFilesAreReadWhole(t *testing.T) {
 	}
 }
 
-// The example of the page is a configuration: a file that people write, and lists in JSON.
+// The example of the page is a valid configuration: a hand-written file, and lists in JSON.
 func TestLongLists_TheirExampleIsAConfiguration(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/configuration.md")
 	if err != nil {
@@ -110,7 +110,7 @@ func TestLongLists_TheirExampleIsAConfiguration(t *testing.T) {
 	}
 }
 
-// A large YAML file is read, and a warning names the faster form.
+// A large YAML file is read, and a warning recommends the faster format.
 func TestLoad_LargeYAMLIsReadWithAHint(t *testing.T) {
 	c, problems := loadText(t, largeHead+"includes: [pad.yaml, pad.json]\n",
 		"pad.yaml", strings.Repeat("# as large as many lists\n", 200_000), "pad.json", strings.Repeat("     \n",
@@ -122,7 +122,8 @@ func TestLoad_LargeYAMLIsReadWithAHint(t *testing.T) {
 	}
 }
 
-// The start of a node with 100 000 names in JSON has 8 s, most of which belong to other things; in YAML it has 30 s.
+// The start of a node with 100 000 names has a limit of 8 s for JSON, most of which other parts need, and 30 s for
+// YAML.
 func BenchmarkLoad_100000Domains(b *testing.B) {
 	for name, files := range map[string][2]string{
 		"JSON": {largeHead + "includes: [lists.json]\n", largeJSON(100_000)}, "YAML": {largeText(100_000), "{}"},
@@ -144,7 +145,7 @@ func BenchmarkLoad_100000Domains(b *testing.B) {
 	}
 }
 
-// No file makes loading panic.
+// The function Load panics for no file.
 func FuzzLoad(f *testing.F) {
 	f.Add(smallest)
 	f.Add(largeText(2))

@@ -25,10 +25,10 @@ const (
 	testToken = "a-service-token-of-thirty-two-characters-or-more"
 )
 
-// smallest is a configuration that is valid and says as little as possible.
+// smallest is a minimal valid configuration.
 const smallest = "mode: overwatch\noverwatch: {identity: {node_id: n}, gossip: {encryption_key: \"" + testKey + "\"}}\n"
 
-// loadText loads files by name, each readable by its owner only; the first is main.yaml.
+// loadText loads files by their names, each readable by its owner only. The first file is main.yaml.
 func loadText(t testing.TB, main string, others ...string) (*config.Config, []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func loadReference(t testing.TB) (*config.Config, error) {
 	return config.Load(path)
 }
 
-// The reference values are the defaults: whatever the reference file says and the smallest does not, is equal.
+// The values of the reference file equal the defaults, which the minimal configuration uses.
 func TestLoad_ReferenceValuesAreTheDefaults(t *testing.T) {
 	reference, err := loadReference(t)
 	if err != nil {
@@ -133,7 +133,7 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	}
 }
 
-// Nobody finds out by the text of a configuration what files this machine has.
+// The error for the text of a configuration does not reveal which files exist on this machine.
 func TestCheckText_ReadsNoAuthorities(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "ca.pem")
@@ -192,7 +192,7 @@ func TestLoad_NodeIDIsTheHostNameUnlessGiven(t *testing.T) {
 	}
 }
 
-// What the caller's checks find is told with the file and line, and once.
+// Problems of the caller's checks are reported once, with the file and line.
 func TestLoad_ProblemsOfChecksHaveTheirPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "main.yaml")
 	text := smallest + "dns:\n  zones:\n    - name: a.example\n      records:\n        - good\n        - bad\n    - " +
@@ -247,7 +247,7 @@ domains:
 	}
 }
 
-// Each application can bring a file with its domain and its servers.
+// Each application can have a file with its domain and its servers.
 func TestLoad_AnotherFileMayAddServersToARegion(t *testing.T) {
 	c, problems := loadText(t, smallest+"includes: [apps/*.yaml, one.yaml]\nregions: [{name: a, health_check: {type: "+
 		"http, path: /up}}, {name: b}]\n",

@@ -39,7 +39,7 @@ func TestNotifications_ATargetNeedsLittle(t *testing.T) {
 	}
 }
 
-// Secrets of a target may stand in files of their own, as others do.
+// Secrets of a target may be in separate files, like other secrets.
 func TestNotifications_SecretsComeFromFiles(t *testing.T) {
 	const one = notificationKeys + `    - {name: chat, type: webhook, url_file: url, secret_file: key}
     - {name: pager, type: pagerduty, secret_file: key}

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/settings/settingstest"
 )
 
-// The reference table has every key with its type and default, and nothing else.
+// The reference table contains exactly the existing keys, with their types and defaults.
 func TestReference_IsWhatTheProgramReads(t *testing.T) {
 	settingstest.CheckReference(t, "../../../docs/configuration.md", config.Default())
 }

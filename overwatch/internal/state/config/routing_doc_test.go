@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Every example in the page about routing is a configuration, beside what every node needs, and every algorithm has
-// one.
+// Every example of the page about routing is a valid configuration together with the required keys of a node, and every
+// algorithm has an example.
 func TestRoutingPage_ItsExamplesAreConfigurations(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/routing.md")
 	if err != nil {

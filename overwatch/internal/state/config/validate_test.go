@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Each text is included by a valid configuration. Lines are those of the text, counted from 1.
+// A valid configuration includes each text. Lines are lines of the text, counted from 1.
 func TestValidate_TellsWhatIsWrong(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -22,7 +22,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"logging", "logging: {level: inof, format: xml}", []string{
 			`1: logging.level: "inof": did you mean info?`, `1: logging.format: "xml": known are auto, json, console`}},
 
-		// What follows from what cannot be read is not told.
+		// Consequences of an unreadable value are not reported.
 		{"regions as a map", "regions: {eu: {}}\ndomains: [{name: a, regions: [eu]}]\noverwatch: {geolocation: " +
 			"{default_region: eu}}", []string{
 			`1: regions: expected a list, found a map of keys`}},

@@ -23,7 +23,7 @@ func file() *config.Config {
 	return c
 }
 
-// domain returns an enabled domain with regions, and defaults otherwise.
+// domain returns an enabled domain with regions and default values.
 func domain(name string, regions ...string) *model.Domain {
 	d := model.New[model.Domain]()
 	d.Name, d.Regions = name, regions
@@ -50,7 +50,7 @@ func setOf(objects ...model.Object) *definitions.Set {
 	return d.Set()
 }
 
-// What a file defines hides what the API has of that name, and what names a region that is not there is left out.
+// Objects of the file replace API objects of the same name, and objects that refer to a missing region are omitted.
 func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	f := file()
 	before, err := json.Marshal(f)
@@ -107,7 +107,7 @@ func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
 	}
 }
 
-// A setting that is the file's again leaves the overlay, and what the file says of a zone beside its name stays.
+// A setting with the value of the file is removed from the overlay, and other settings of a zone in the file stay.
 func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 	f, s := file(), set()
 	lay := func(edit func(*api.DNSConfig)) error {
@@ -131,7 +131,7 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 			`{"default_ttl":60,"zones":["Other.","example"]}`},
 		{func(c *api.DNSConfig) { c.DefaultTTL = 30 }, `{"zones":["other","example"]}`},
 		{func(c *api.DNSConfig) { c.Zones = []string{"example"} }, ``},
-		// negative_ttl follows default_ttl until it has a value of its own
+		// negative_ttl follows default_ttl until it has its own value
 		{func(c *api.DNSConfig) { c.DefaultTTL = 60 }, `{"default_ttl":60}`},
 		{func(c *api.DNSConfig) { c.MaxTTL = 90 }, `{"default_ttl":60,"max_ttl":90}`},
 		{func(c *api.DNSConfig) { c.NegativeTTL = 5 }, `{"default_ttl":60,"max_ttl":90,"negative_ttl":5}`},
@@ -151,7 +151,7 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 	}
 }
 
-// The rate limiter cannot be switched on without a rate: it would stay off.
+// Without a rate, the rate limiter cannot be enabled, because it would have no effect.
 func TestPutSection_RefusesALimiterWithoutARate(t *testing.T) {
 	for _, step := range []struct {
 		inFile  int
@@ -203,8 +203,7 @@ func TestView_ShowsWhereGossipListens(t *testing.T) {
 	}
 }
 
-// A disabled region of the file is listed by no domain and mapping, and what is laid over a server or a domain does not
-// bring it back.
+// No domain or mapping lists a disabled region of the file, and overlays of servers and domains do not enable it.
 func TestOver_ADisabledRegionOfTheFileIsListedByNobody(t *testing.T) {
 	f, s := file(), set()
 	f.Regions = append(f.Regions, config.Region{Name: "us", Enabled: true})
@@ -236,8 +235,7 @@ func TestOver_ADisabledRegionOfTheFileIsListedByNobody(t *testing.T) {
 	}
 }
 
-// A region that the file disables is listed by no domain, also without any value of the API. A value of the API enables
-// it.
+// No domain lists a region that the file disables, unless a value of the API enables it.
 func TestOver_ARegionThatTheFileDisablesIsListedByNobody(t *testing.T) {
 	f := file()
 	f.Regions[0].Enabled, f.Domains[0].Enabled = false, true
@@ -256,7 +254,7 @@ func TestOver_ARegionThatTheFileDisablesIsListedByNobody(t *testing.T) {
 	}
 }
 
-// FuzzOver lays whatever the store may have over a file: an error, never a panic, and never a wrong file.
+// FuzzOver merges any stored overlay with a file: the result is an error or a valid configuration, and never a panic.
 func FuzzOver(f *testing.F) {
 	for _, seed := range []string{`{"default_ttl":5}`, `{"zones":null}`, `[]`, `{"zones":["a","a"]}`,
 		`{"rate_limit_qps":1e9}`, `null`, `{"x":1}`} {
@@ -278,8 +276,8 @@ func FuzzOver(f *testing.F) {
 	})
 }
 
-// What the API sets of proximity, client-hash and pools is in force as the configuration's is, and what it leaves out
-// has the configuration's defaults.
+// The API's settings of proximity, client-hash and pools have the same effect as in the file, and omitted settings have
+// the same defaults.
 func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	tuned := domain("a.example")
 	tuned.ToleranceKm, tuned.IPv4Prefix, tuned.SRV = 7.5, 20, []string{"_sip._tcp"}

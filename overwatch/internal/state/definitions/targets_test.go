@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Servers by host name are servers of the configuration, but those of a region that is not there, of the file, and
-// those that this version cannot read.
+// Servers with host names become servers of the configuration, except servers in a missing region, servers of the file,
+// and servers that this version cannot read.
 func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	f := file()
 	f.Regions[0].Servers = []config.Server{{Service: "a.example", Target: "file.test", Port: 80, Weight: 1}}
@@ -48,7 +48,7 @@ func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	}
 }
 
-// What is laid over objects of the file has all names published; a server by host name has not.
+// An overlay of an object of the file publishes all names, and a server with a host name does not.
 func TestTargets_AreAKindOfTheirOwnAmongChanges(t *testing.T) {
 	f, none := file(), set()
 	d := none.Edit(f, f, definitions.NamesIn(f))
@@ -87,7 +87,7 @@ func TestCheckOverlay_RefusesServersByHostNameThatCannotBe(t *testing.T) {
 	}
 }
 
-// What another node or a damaged store says of a server by host name is refused or can be served.
+// A stored or received server with a host name is refused, or it can be served.
 func FuzzTarget(f *testing.F) {
 	f.Add("a.example:lb.test:443", `{"region":"eu","weight":7,"allowed_cidrs":["10.0.0.0/8"]}`)
 	f.Add("a.example:lb.test:443", `{"region":"eu","weight":7,"health_check":{"type":"http","interval":"1s"}}`)

@@ -20,7 +20,7 @@ func open(path string) *journal.Journal {
 	return journal.Open(journal.Options{Path: path, Logger: zerolog.Nop()})
 }
 
-// keep runs a journal until what it has is written.
+// keep runs a journal until all its events are written.
 func keep(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func sequences(events []api.Event) (list []uint64) {
 	return list
 }
 
-// A reader goes on behind what it has, in another process too; the numbers of two processes never meet.
+// A reader continues after its last event, also in another process. Two processes never use the same number.
 func TestJournal_GoesOnAfterARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	first := open(path)
@@ -52,7 +52,7 @@ func TestJournal_GoesOnAfterARestart(t *testing.T) {
 	second := open(path)
 	add(second, "c", "")
 	for after, want := range map[uint64]string{0: "[1 2 3 1000001]", 2: "[3 1000001]", 3: "[1000001]", 1000001: "[]",
-		// a number that was given and lost with the disk
+		// This number was assigned and lost with the disk.
 		17: "[1000001]"} {
 		got, missed := second.After(after)
 		if fmt.Sprint(sequences(got)) != want || missed {
@@ -67,7 +67,8 @@ func TestJournal_GoesOnAfterARestart(t *testing.T) {
 	}
 }
 
-// Memory and file are bounded, what stands outlives both, and a reader that comes late is told so.
+// Memory and file have a maximum size, current states are always kept, and a late reader receives a message about
+// missing events.
 func TestJournal_IsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j := open(path)
@@ -93,7 +94,7 @@ func TestJournal_IsBounded(t *testing.T) {
 	}
 }
 
-// Where the kept events alone are larger than a file is meant to be, it is still appended to.
+// If the kept events alone exceed the target size of the file, the journal still appends to the file.
 func TestJournal_AppendsToALargeFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "events.jsonl")
@@ -122,7 +123,7 @@ func TestJournal_AppendsToALargeFile(t *testing.T) {
 	})
 }
 
-// What a disk does not take stays readable, is counted, and is written when there is room.
+// Events that the disk does not accept stay readable, are counted, and are written when the disk has space.
 func TestJournal_WaitsForTheDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "missing")
 	path := filepath.Join(dir, "events.jsonl")
@@ -154,7 +155,7 @@ func TestJournal_WaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// A line that was cut, as by a kill, and one that is foreign cost themselves only.
+// A truncated line, for example after a kill, and a foreign line are omitted without effect on other lines.
 func TestJournal_ReadsADamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j := open(path)

@@ -6,13 +6,13 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// causes holds the decisions of a simulation, and which of them each one replaced knowingly.
+// causes contains the decisions of a simulation, and for each the decisions that it replaced knowingly.
 type causes struct {
 	numbers map[string]int // of decisions, by mark
 	made    []made
 }
 
-// made describes a decision.
+// made describes one decision of a node.
 type made struct {
 	replica.Object
 	past map[int]bool // decisions on the same object that the node had seen
@@ -20,7 +20,7 @@ type made struct {
 	gone bool         // no disk holds the decision or a decision that replaced it knowingly
 }
 
-// knowledge holds the decisions on each object that a node has seen.
+// knowledge contains the decisions on each object that a node has received.
 type knowledge map[replica.Key]map[int]bool
 
 func (k knowledge) clone() knowledge {
@@ -38,7 +38,7 @@ func (k knowledge) of(key replica.Key) map[int]bool {
 	return k[key]
 }
 
-// mark identifies a decision. A value is unique, a tombstone has only its version.
+// mark identifies a decision. A value is unique, and a tombstone only has its version.
 func mark(o replica.Object) string {
 	if o.Deleted {
 		return "deletion of " + o.Name + " " + o.Version.String()
@@ -46,7 +46,7 @@ func mark(o replica.Object) string {
 	return string(o.Value)
 }
 
-// number returns the number of the decision that an object holds.
+// number returns the number of the decision that an object contains.
 func (c *causes) number(o replica.Object) int {
 	number, ok := c.numbers[mark(o)]
 	if !ok {
@@ -55,7 +55,7 @@ func (c *causes) number(o replica.Object) int {
 	return number
 }
 
-// decide notes a new decision of a node.
+// decide records a new decision of a node.
 func (m *member) decide(o replica.Object) {
 	seen := m.knows.of(o.Key)
 	m.numbers[mark(o)] = len(m.causes.made)
@@ -63,10 +63,10 @@ func (m *member) decide(o replica.Object) {
 	seen[m.number(o)] = true
 }
 
-// rename notes that a decision has another version.
+// rename records that a decision has another version.
 func (c *causes) rename(before, after replica.Object) { c.numbers[mark(after)] = c.number(before) }
 
-// renamed notes the decisions of a node that have got other versions by a merge.
+// renamed records the decisions of a node whose versions a merge has changed.
 func (m *member) renamed(taken []replica.Object) {
 	for _, o := range taken {
 		for _, before := range m.stored {
@@ -123,7 +123,7 @@ func (c *causes) pastOf(number int, set map[int]bool) {
 	}
 }
 
-// forget records the decisions that no disk holds, because a disk was lost or its node was away for long.
+// forget records the decisions that no disk contains, because a disk was lost or its node was away for a long time.
 func (w *world) forget(gone []replica.Object) {
 	for _, o := range gone {
 		held := make(map[int]bool)
@@ -142,7 +142,7 @@ func (w *world) forget(gone []replica.Object) {
 	}
 }
 
-// judgeCauses reports lost decisions: a node holds a decision that a later decision replaced knowingly, or holds no
+// judgeCauses reports lost decisions: a node stores a decision that a later decision replaced knowingly, or stores no
 // object although the last decisions were not deletions.
 func (w *world) judgeCauses(m *member) {
 	last := make(map[replica.Key]map[int]bool)

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// Each history has the seed after the seed of the previous history.
+// The seed of each history is the seed of the previous history plus one.
 var (
 	histories = flag.Uint64("histories", 100, "number of random histories")
 	firstSeed = flag.Uint64("seed", 0, "seed of the first history")
@@ -62,7 +62,7 @@ type member struct {
 	audited map[int]bool // decisions that stand no more, by number
 }
 
-// decision is an object that a node has confirmed to an operator, and the disk that it was on.
+// decision is an object that a node has confirmed to an operator, and the disk that stored it.
 type decision struct {
 	replica.Object
 	by   *member
@@ -86,7 +86,7 @@ func (m *member) name() string { return "node-" + strconv.Itoa(m.id) }
 
 func (m *member) clock() time.Time { return time.Now().Add(m.offset) }
 
-// start opens what the disk has.
+// start opens the state of the disk.
 func (m *member) start() {
 	m.up, m.fetched = true, make(map[int][2]uint64)
 	m.starts++
@@ -104,7 +104,7 @@ func (m *member) reaches(other *member) bool {
 	return m != other && m.up && other.up && !m.cut[[2]int{min(m.id, other.id), max(m.id, other.id)}]
 }
 
-// tend lowers versions, as a node does every minute.
+// tend lowers versions, like a node every minute.
 func (m *member) tend() {
 	peers := replica.PeersSilent
 	if slices.ContainsFunc(m.nodes, m.reaches) {
@@ -128,14 +128,14 @@ func (m *member) tend() {
 	}
 }
 
-// audit notes that decisions stand no more.
+// audit records that decisions were replaced.
 func (m *member) audit(gone ...replica.Object) {
 	for _, o := range gone {
 		m.audited[m.number(o)] = true
 	}
 }
 
-// save puts everything on the disk.
+// save writes all state to the disk.
 func (m *member) save() {
 	m.table.Collect(nil)
 	marks := m.table.Marks()
@@ -145,7 +145,7 @@ func (m *member) save() {
 	m.stored, m.synced, m.marks = m.table.All(), m.table.Synced(), &marks
 }
 
-// lost forgets decisions on objects that a disk had, where no disk has them, or a later one, any more.
+// lost records the decisions on objects of a disk that no disk contains any more, also not a later one.
 func (w *world) lost(gone []replica.Object) {
 	for _, o := range gone {
 		w.acked = slices.DeleteFunc(w.acked, func(a replica.Object) bool {
@@ -180,7 +180,7 @@ func (m *member) change() {
 	m.tell("%s: %s %s deleted=%t %s", m.name(), key.Name, o.Version, o.Deleted, o.Value)
 }
 
-// ask makes a node take the changes of another, or everything it has. Both learn of the other's clock.
+// ask makes a node receive the changes of another node, or all its objects. Both nodes compare their clocks.
 func (m *member) ask(other *member, whole bool) {
 	if !m.reaches(other) {
 		return
@@ -236,7 +236,7 @@ func (w *world) round(whole bool) {
 	}
 }
 
-// restore replaces the disk by a backup, or by an empty one.
+// restore replaces the disk with a backup or an empty disk.
 func (m *member) restore() {
 	before := m.stored
 	m.stored, m.synced, m.marks, m.met, m.knows = nil, time.Time{}, nil, time.Time{}, knowledge{}
@@ -250,7 +250,7 @@ func (m *member) restore() {
 	m.start()
 }
 
-// awayForLong leaves a node out while the others go on for longer than tombstones live.
+// awayForLong stops a node while the others continue for longer than tombstones are stored.
 func (w *world) awayForLong(m *member) {
 	w.tell("%s is away for long", m.name())
 	m.up = false
@@ -308,7 +308,7 @@ func (w *world) step() {
 	}
 }
 
-// rightOffset returns the offset of a clock that is right.
+// rightOffset returns the offset of a correct clock.
 func (w *world) rightOffset() time.Duration {
 	return time.Duration(w.rand.Int64N(int64(2*skew))) - skew
 }
@@ -320,8 +320,8 @@ func (w *world) wrongOffset() time.Duration {
 	return time.Duration(w.rand.Int64N(2*scale) - scale)
 }
 
-// holdsWrongVersions reports whether a node will lower versions when its clock is right. Its backup would bring back
-// the decisions of that time, see docs/replication.md.
+// holdsWrongVersions reports whether a node will lower versions when its clock is correct. Its backup would restore the
+// decisions of that time, see docs/replication.md.
 func (m *member) holdsWrongVersions() bool {
 	return m.marks.Behind != (replica.Version{}) || slices.ContainsFunc(m.stored, func(o replica.Object) bool {
 		return o.Version.Node == m.name() && time.Until(o.Version.At()) > replica.MaxAhead &&
@@ -329,13 +329,13 @@ func (m *member) holdsWrongVersions() bool {
 	})
 }
 
-// setClock sets the clock of a node that runs, or of one that starts later.
+// setClock sets the clock of a running node or of a node that starts later.
 func (m *member) setClock(offset time.Duration) {
 	m.offset = offset
 	m.tell("the clock of %s is off by %s", m.name(), offset)
 }
 
-// glitch sets the clock of a node wrong for seconds, with or without a restart at both ends.
+// glitch sets the clock of a node to a wrong time for some seconds, with or without a restart at both ends.
 func (m *member) glitch(other *member) {
 	right := m.offset
 	for _, offset := range []time.Duration{m.wrongOffset(), right} {
@@ -354,7 +354,7 @@ func (m *member) glitch(other *member) {
 	}
 }
 
-// heal ends all that is wrong, and lets an hour pass.
+// heal ends all faults, and lets an hour pass.
 func (w *world) heal() {
 	w.tell("all is well")
 	w.cut = make(map[[2]int]bool)
@@ -375,7 +375,7 @@ func (w *world) heal() {
 	w.whole = true
 }
 
-// begin ends the joining of the nodes where all of them are joining: none has a peer that it could wait for.
+// begin ends the joining of the nodes if all of them are joining: no node has a peer that it could wait for.
 func (w *world) begin() {
 	if !slices.ContainsFunc(w.nodes, func(m *member) bool { return !m.table.Joining() }) {
 		for _, m := range w.nodes {
@@ -399,7 +399,7 @@ func (w *world) begin() {
 	}
 }
 
-// order compares two versions of an object, as the manual says.
+// order compares two versions of an object by the rule of the manual.
 func order(a, b replica.Object) int {
 	if c := a.Version.Compare(b.Version); c != 0 {
 		return c
@@ -413,14 +413,14 @@ func order(a, b replica.Object) int {
 	return cmp.Or(bytes.Compare(a.Value, b.Value))
 }
 
-// live returns the objects that are served. Tombstones may differ for as long as clocks are apart.
+// live returns the served objects. Tombstones may differ while clocks differ.
 func (m *member) live() []replica.Object { return live(m.table.All()) }
 
 func live(objects []replica.Object) []replica.Object {
 	return slices.DeleteFunc(slices.Clone(objects), func(o replica.Object) bool { return o.Deleted })
 }
 
-// judge compares what nodes hold in the end with the latest decisions.
+// judge compares the final objects of the nodes with the latest decisions.
 func (w *world) judge() {
 	for _, m := range w.nodes {
 		if a, b := m.live(), w.nodes[0].live(); !slices.EqualFunc(a, b, func(a, b replica.Object) bool {
@@ -435,8 +435,8 @@ func (w *world) judge() {
 	}
 }
 
-// judgeLatest expects the decision with the latest version. Wrong clocks may give another one to decisions of nodes
-// that did not know of each other's.
+// judgeLatest expects the decision with the latest version. With wrong clocks, another decision may have the latest
+// version if the nodes did not know each other's decisions.
 func (w *world) judgeLatest() {
 	latest := make(map[replica.Key]replica.Object)
 	for _, a := range w.acked {
@@ -459,8 +459,8 @@ func (w *world) judgeLatest() {
 	}
 }
 
-// judgeAudit looks for each decision on the node that was asked for it, or in the audit log there. Deletions are
-// forgotten with time.
+// judgeAudit searches for each decision on the node that received it, or in the audit log of this node. Deletions are
+// removed after some time.
 func (w *world) judgeAudit() {
 	for _, d := range w.told {
 		got, _ := d.by.table.Get(d.Key)

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// everything is a size of a Page that holds all objects.
+// everything is a page size that is sufficient for all objects.
 const everything = math.MaxInt
 
 // stopped is a clock that a test sets.
@@ -52,7 +52,7 @@ func TestMerge_AVersionFromTooFarAheadIsRefusedUntilItIsNot(t *testing.T) {
 // key returns the key of a domain.
 func key(name string) replica.Key { return replica.Key{Kind: "domain", Name: name} }
 
-// reopen starts a node again with what its table had, by another clock.
+// reopen starts a node again with the objects of its table and another clock.
 func reopen(t *testing.T, before *replica.Table, node string, clock *stopped) *replica.Table {
 	t.Helper()
 	marks := before.Marks()
@@ -64,7 +64,7 @@ func reopen(t *testing.T, before *replica.Table, node string, clock *stopped) *r
 	return table
 }
 
-// wrong makes the table of a node whose clock is ahead and has not been compared with a peer's.
+// wrong creates the table of a node whose clock is ahead and has not been compared with a peer's clock.
 func wrong(t *testing.T, ahead time.Duration) *replica.Table {
 	t.Helper()
 	clock := &stopped{noon.Add(ahead)}
@@ -101,8 +101,8 @@ func TestMend_VersionsFromAheadGetThePresentTimeInTheirOrder(t *testing.T) {
 	}
 }
 
-// A node of which no peer answers lowers its versions when its clock has not stepped for ten minutes, and forgets no
-// deletion by that clock. A node without peers does.
+// A node whose peers do not answer lowers its versions after its clock has not stepped for ten minutes, and does not
+// remove deletions by this clock. A node without peers removes them.
 func TestMend_ANodeAloneWaitsForASteadyClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ahead := time.Hour
@@ -155,7 +155,7 @@ func TestMend_LowersNothingOfOthersAndNothingThatOthersMayHave(t *testing.T) {
 	if mended := a.Mend(); len(mended) != 0 {
 		t.Errorf("mended %+v", mended)
 	}
-	// Others cannot refuse them for ever, but from the next question on, by which they tell their new limit.
+	// Other nodes refuse these versions only until their next request, which contains the new limit.
 	b := open(t, "b", &stopped{noon})
 	b.Merge(a.Page(0, everything))
 	if m := b.Merge(a.Page(0, everything)); len(m.Taken) != 2 || len(m.Refused) != 0 {
@@ -167,7 +167,7 @@ func TestMend_LowersNothingOfOthersAndNothingThatOthersMayHave(t *testing.T) {
 	}
 }
 
-// A clock that is behind for long lowers no decision below what it replaces.
+// A clock that is behind for a long time gives no decision a version below the version that it replaces.
 func TestMend_StaysAboveWhatTheNodeHasSeen(t *testing.T) {
 	clock := &stopped{noon}
 	a := open(t, "a", clock)
@@ -183,7 +183,7 @@ func TestMend_StaysAboveWhatTheNodeHasSeen(t *testing.T) {
 	}
 }
 
-// A node whose clock was wrong at its start, or is, has all its deletions, and takes none of them back.
+// A node whose clock is or was wrong at its start keeps all its deletions, and restores no deleted object.
 func TestCollect_TombstonesWinUntilTheClockAgreesWithAPeer(t *testing.T) {
 	clock := &stopped{noon}
 	a, b := open(t, "a", clock), open(t, "b", clock)
@@ -211,7 +211,8 @@ func TestCollect_TombstonesWinUntilTheClockAgreesWithAPeer(t *testing.T) {
 	}
 }
 
-// An old object that this node lacks may have been deleted here. While the clock may be wrong, the node cannot tell.
+// An old object that this node lacks may have been deleted on this node. While the clock may be wrong, the node cannot
+// decide this.
 func TestMerge_OldObjectsWaitForAClockThatAgrees(t *testing.T) {
 	clock := &stopped{noon}
 	a := open(t, "a", clock)
@@ -290,7 +291,7 @@ func TestOffer_HasOnlyWhatCameAfterTheLastOne(t *testing.T) {
 	}
 }
 
-// Two nodes that gave one object the same version, since one of them had its disk replaced, agree all the same.
+// Two nodes that assigned the same version to one object, because the disk of one was replaced, still agree.
 func TestMerge_TheSameVersionTwiceEndsAlike(t *testing.T) {
 	clock := &stopped{noon}
 	key := replica.Key{Kind: "domain", Name: "app.example.com"}

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkPutPin measures one enrolment after the other, each on the disk before the next: the disk sets the pace.
+// BenchmarkPutPin measures sequential enrolments, each of which is on disk before the next one. The speed depends on
+// the disk.
 func BenchmarkPutPin(b *testing.B) {
 	s := open(b, b.TempDir())
 	for i := 0; b.Loop(); i++ {
@@ -32,8 +33,7 @@ func BenchmarkPutPin_Together(b *testing.B) {
 	})
 }
 
-// BenchmarkLoadStatuses measures the reading at a start, before the first answer, of 100 000 names with 4 backends
-// each.
+// BenchmarkLoadStatuses measures the load of 100 000 names with 4 backends each at a start, before the first answer.
 func BenchmarkLoadStatuses(b *testing.B) {
 	s := open(b, b.TempDir())
 	var batch []Status

@@ -17,7 +17,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// filled makes a closed store with pins, on several pages, and a copy of it that has one pin less.
+// filled creates a closed store with pins on several pages, and a copy with one pin less.
 func filled(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -124,7 +124,7 @@ func TestOpen_OneDamagedMetaIsNoLossUnlessTheCopyIsNewer(t *testing.T) {
 	}
 }
 
-// Whatever octet changes, in whatever way: verify finds it, or it makes no difference.
+// For every change of an octet, verify finds the change or the change has no effect.
 //
 // Fault 15.
 func TestVerify_FindsEveryChangeThatMatters(t *testing.T) {
@@ -154,7 +154,7 @@ func TestVerify_FindsEveryChangeThatMatters(t *testing.T) {
 	t.Logf("%d changes were found, the others made no difference", found)
 }
 
-// What verify lets pass, bbolt can open and read, and it reads what verify read.
+// bbolt can open and read every file that verify accepts, with the content that verify reads.
 //
 // Fault 15.
 func TestOpen_WhatPassesIsReadAsStored(t *testing.T) {
@@ -189,7 +189,7 @@ func TestOpen_WhatPassesIsReadAsStored(t *testing.T) {
 	}
 }
 
-// contents walks a file and returns all that is in it.
+// contents returns the whole content of a file.
 func contents(t testing.TB, file []byte) string {
 	t.Helper()
 	r := bytes.NewReader(file)
@@ -211,8 +211,9 @@ func contents(t testing.TB, file []byte) string {
 	return all.String()
 }
 
-// FuzzVerify changes a small sound file: patch is a list of two octets of position and one of value. With mend, the
-// metas get right checksums again, which no accident would give them. What verify lets pass must not kill bbolt.
+// FuzzVerify changes a small valid file: patch is a list of two octets of position and one of value. With mend, the
+// meta pages get correct checksums again, which is impossible by accident. bbolt must not crash on a file that verify
+// accepts.
 func FuzzVerify(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, fileName)
@@ -255,7 +256,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// smallFile makes a sound file with pages of 1 KiB.
+// smallFile creates a valid file with pages of 1 KiB.
 func smallFile(t testing.TB, path string) []byte {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{PageSize: minPageSize, NoFreelistSync: true})
@@ -283,7 +284,7 @@ func mendMeta(b []byte) {
 	binary.NativeEndian.PutUint64(b[metaSize-8:], sum.Sum64())
 }
 
-// A database of many pages, branches among them, is walked like a small one.
+// verify reads a database with many pages, including branch pages, like a small one.
 //
 // Fault 15.
 func TestVerify_LargeFile(t *testing.T) {

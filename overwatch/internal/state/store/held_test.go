@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// refuseTTL refuses domains with a negative TTL, as the check of an older or newer version would.
+// refuseTTL refuses domains with a negative TTL, like the check of an older or newer version.
 func refuseTTL(o *replica.Object) error {
 	var d model.Domain
 	if o.Kind == store.KindDomain && json.Unmarshal(o.Value, &d) == nil && d.TTL < 0 {
@@ -32,7 +32,7 @@ func openWith(t *testing.T, dir string, check func(*replica.Object) error) *stor
 	return s
 }
 
-// offered returns an object of node b, some seconds old.
+// offered returns an object of node b that is some seconds old.
 func offered(kind, name, value string, age int) replica.Object {
 	at := time.Now().Add(-time.Duration(age) * time.Second).UnixMilli()
 	return replica.Object{Key: replica.Key{Kind: kind, Name: name}, Version: replica.Version{Time: at, Node: "b"},
@@ -67,8 +67,8 @@ func ttlOf(t *testing.T, s *store.Store, name string) int {
 	return ttl
 }
 
-// A rejected object has no effect, over a restart too, and is offered to others. A version of gslb that admits it puts
-// it into force.
+// A rejected object has no effect, also after a restart, and is offered to other nodes. A version of gslb that accepts
+// the object applies it.
 func TestMerge_ARejectedObjectIsHeldAndTheLastAcceptedValueCounts(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir, refuseTTL)
@@ -128,7 +128,7 @@ func TestMerge_ALaterVersionEndsAHold(t *testing.T) {
 	}
 }
 
-// An object that no node can store does not fail the others of its exchange.
+// An object that no node can store does not prevent the storage of other objects of the exchange.
 func TestMerge_AnObjectThatCannotBeStoredIsLeftOut(t *testing.T) {
 	s := openWith(t, t.TempDir(), nil)
 	endless := offered(store.KindDomain, "c.example", `{"name":"c.example"}`, 5)
@@ -144,7 +144,7 @@ func TestMerge_AnObjectThatCannotBeStoredIsLeftOut(t *testing.T) {
 	}
 }
 
-// What a peer invents is stored within a bound.
+// The number of stored objects that a peer invents is limited.
 func TestMerge_HeldObjectsAreBounded(t *testing.T) {
 	s := openWith(t, t.TempDir(), nil)
 	objects := make([]replica.Object, replica.MaxHeld+10)
@@ -160,7 +160,7 @@ func TestMerge_HeldObjectsAreBounded(t *testing.T) {
 	}
 }
 
-// An offer may have several versions of an object, since it is sent in pages. None of them gets past the check.
+// An offer may contain several versions of an object, because it is sent in pages. The check applies to each of them.
 func TestMerge_EachVersionOfAnObjectIsChecked(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir, refuseTTL)
@@ -176,7 +176,7 @@ func TestMerge_EachVersionOfAnObjectIsChecked(t *testing.T) {
 	}
 }
 
-// Many versions of one object without effect make no room for others.
+// Several versions of one object without effect do not permit more other objects.
 func TestMerge_VersionsOfAHeldObjectMakeNoRoom(t *testing.T) {
 	s := openWith(t, t.TempDir(), nil)
 	large := `"` + strings.Repeat("x", replica.MaxValue-2) + `"`
@@ -198,7 +198,7 @@ func TestMerge_VersionsOfAHeldObjectMakeNoRoom(t *testing.T) {
 	}
 }
 
-// A failed transaction leaves the objects without effect as they were.
+// After a failed transaction, the objects without effect stay the same.
 func TestMerge_AFailureEndsNoHold(t *testing.T) {
 	s := openWith(t, t.TempDir(), refuseTTL)
 	bad := offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-5}`, 5)

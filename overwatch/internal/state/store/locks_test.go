@@ -9,8 +9,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Pins and locks change together and outlive the process, however long a reason is; and the schema is still found
-// beside them.
+// Pins and locks change together and persist, for a reason of any length. The schema is still found.
 func TestChangePins_PinsAndLocksOutliveTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Store {

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// The tests in this file need a process of their own: they start the test binary again, which then plays a part in
-// place of running tests.
+// The tests in this file need a separate process: they start the test binary again, which then runs a role instead of
+// tests.
 const (
 	partVariable = "GSLB_STORE_TEST_PART"
 	dirVariable  = "GSLB_STORE_TEST_DIR"
@@ -51,7 +51,7 @@ func part(t *testing.T, name, dir string) *exec.Cmd {
 	return c
 }
 
-// playWriter stores pins for ever and prints the id of each when it is acknowledged.
+// playWriter stores pins without end, and prints the id of each stored pin.
 func playWriter(dir string) int {
 	s, err := Open(dir, Options{})
 	if err != nil {
@@ -76,13 +76,13 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// killsPerStore bounds how many kills one store takes: each start reads the whole file, so that the time of many would
-// grow with the square of their number.
+// killsPerStore is the maximum number of kills of one store. Each start reads the whole file, so the time of many kills
+// is quadratic.
 const killsPerStore = 50
 
 var kills = flag.Int("kills", 0, "number of kills of a writer; 0: 20, or 4 with -short")
 
-// -kills=1000 makes it a thousand kills.
+// The flag -kills=1000 sets a thousand kills.
 //
 // Fault 14.
 func TestKill_NoAcknowledgedPinIsLost(t *testing.T) {
@@ -98,7 +98,8 @@ func TestKill_NoAcknowledgedPinIsLost(t *testing.T) {
 	}
 }
 
-// killWriters kills one writer of a new store after the other, and then looks for what they acknowledged.
+// killWriters kills several writers of a new store one after the other, and then searches for the pins that they
+// acknowledged.
 func killWriters(t *testing.T, dir string, rounds int) {
 	t.Helper()
 	acknowledged := make(map[string]bool)
@@ -153,8 +154,8 @@ func TestSecondProcess_IsAClearErrorNamingTheFirst(t *testing.T) {
 	}
 }
 
-// playFullDisk fills up what it is allowed to write, and reports what happens to a write, to reads, and to a write when
-// there is room again.
+// playFullDisk fills the permitted space, and reports the results of a write, of reads, and of a write after space is
+// available again.
 func playFullDisk(dir string) int {
 	signal.Ignore(syscall.SIGXFSZ)
 	s := must(Open(dir, Options{}))
@@ -218,7 +219,7 @@ func TestFullDisk_RefusesTheWriteAndNothingElse(t *testing.T) {
 	}
 }
 
-// asNobody makes the process run without the rights of root, to whom no permission applies.
+// asNobody runs the process without the permissions of root, because root ignores file permissions.
 func asNobody(t *testing.T, c *exec.Cmd) {
 	t.Helper()
 	if os.Geteuid() == 0 {
@@ -234,10 +235,10 @@ func asNobody(t *testing.T, c *exec.Cmd) {
 	}
 }
 
-// publicDir makes a directory that every user can reach.
+// publicDir creates a directory that every user can access.
 func publicDir(t *testing.T) string {
 	t.Helper()
-	// t.TempDir is below a directory for the owner only.
+	// t.TempDir is in a directory that only the owner can access.
 	dir, err := os.MkdirTemp("/tmp", "gslb-store-test-*") //nolint:usetesting // for others too
 	if err != nil {
 		t.Fatal(err)

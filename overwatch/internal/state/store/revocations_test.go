@@ -25,8 +25,8 @@ func pinOf(t *testing.T, s *Store, id string) string {
 	return "pinned"
 }
 
-// A revocation reaches the pin of another store, also one that was made later, and a store that has no pin; a later
-// unpin ends it everywhere. Pins themselves do not travel.
+// A revocation is applied to the pin of another store, to a later pin, and to a store without the pin. A later unpin
+// ends it everywhere. Pins themselves are not replicated.
 func TestRevocations_WinOverEveryPinUntilALaterUnpin(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
@@ -80,7 +80,7 @@ func TestRevocations_WinOverEveryPinUntilALaterUnpin(t *testing.T) {
 	}
 }
 
-// An unpin ends the pins that were made before it, not those that a node drops or makes by itself.
+// An unpin removes the pins that were created before it, and not pins that a node drops or creates itself.
 func TestRevocations_AnUnpinReachesWhatWasThereBefore(t *testing.T) {
 	now := time.Now()
 	a := openNode(t, t.TempDir(), "a", nil)
@@ -115,7 +115,7 @@ func TestRevocations_AnUnpinReachesWhatWasThereBefore(t *testing.T) {
 	if err != nil || len(locks) != 1 || locks[0].AgentID != "old" {
 		t.Errorf("locks %+v, %v", locks, err)
 	}
-	// The tokens were changed on b, not on a.
+	// The tokens were changed on b and not on a.
 	if err := b.ChangePins(PinChange{Unlock: []string{"app.example"}, Alone: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// releasedStore makes a directory with a store that version 0.9.0 wrote: 40 pins, a revoked pin, a lock, two domains,
+// releasedStore creates a directory with a store that version 0.9.0 wrote: 40 pins, a revoked pin, a lock, two domains,
 // an object of each other kind, an order of each kind, a status, a latency, three audit entries and a refusal.
 func releasedStore(t testing.TB) (dir string) {
 	t.Helper()
@@ -137,7 +137,7 @@ func releasedRecords(t testing.TB, s *Store) {
 	}
 }
 
-// Version 0.9.0 refuses a store of a schema above 4. A rollback to 0.9.0 must need no copy of the store.
+// Version 0.9.0 refuses a store with a schema above 4. A rollback to 0.9.0 must not need a copy of the store.
 func TestSchema_IsThatOfVersion090(t *testing.T) {
 	s := open(t, t.TempDir())
 	if found, err := s.number(schemaKey); err != nil || found != 4 {
@@ -196,7 +196,7 @@ func wantFiles(t testing.TB, dir string, want ...string) {
 	}
 }
 
-// newerStore makes a directory with a store of the next schema.
+// newerStore creates a directory with a store of the next schema.
 func newerStore(t testing.TB) *Store {
 	t.Helper()
 	s := open(t, t.TempDir())
@@ -210,7 +210,7 @@ func newerStore(t testing.TB) *Store {
 	return s
 }
 
-// left closes a store as a program of its own schema would leave it.
+// left closes a store like a program of its own schema.
 func left(t testing.TB, s *Store) {
 	t.Helper()
 	if err := errors.Join(s.db.Close(), s.lock.Close()); err != nil {
@@ -218,7 +218,7 @@ func left(t testing.TB, s *Store) {
 	}
 }
 
-// refused checks that Open refuses the store in dir with an error that has these texts, and changes no file.
+// refused checks that Open refuses the store in dir with an error that contains these texts, and changes no file.
 func refused(t testing.TB, dir string, texts ...string) {
 	t.Helper()
 	before := marks(t, dir)
@@ -243,7 +243,7 @@ func refusedAsNewer(t testing.TB, dir string) {
 		"install gslb-overwatch 9.8.7 or later; or restore a backup of schema 4")
 }
 
-// marks lists the files in a directory but for the lock, each with a mark of its content.
+// marks lists the files in a directory except the lock, each with a hash of its content.
 func marks(t testing.TB, dir string) (text string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -273,7 +273,7 @@ func TestOpen_ANewerSchemaIsRefusedWithTheWayOutAndLeftAlone(t *testing.T) {
 	}
 }
 
-// A newer program may write records of another form: that is not damage, for which its store would be set aside.
+// A newer program may write records in another format. Open must not treat this as damage and set the store aside.
 //
 // Fault 15.
 func TestOpen_ANewerSchemaOfAnotherFormIsNotTakenForDamage(t *testing.T) {
@@ -288,7 +288,7 @@ func TestOpen_ANewerSchemaOfAnotherFormIsNotTakenForDamage(t *testing.T) {
 	refusedAsNewer(t, s.dir)
 }
 
-// The copy stands in for a damaged store; when a newer program made it, this one must not go on without it.
+// The copy replaces a damaged store. If a newer program created the copy, this program must not continue without it.
 //
 // Fault 15.
 func TestOpen_ANewerCopyOfADamagedStoreIsNotSetAside(t *testing.T) {
@@ -317,7 +317,7 @@ func TestCheckSchema_SaysNothingOfWhatItCanRead(t *testing.T) {
 	}
 }
 
-// Files that a process was writing when it was killed do not fill the disk.
+// Unfinished files of a killed process do not fill the disk.
 //
 // Fault 15.
 func TestOpen_DeletesWhatWasHalfWritten(t *testing.T) {

@@ -6,7 +6,8 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// A peer that creates and deletes in turn cannot exceed the bounds of a node. Deletions of objects are always stored.
+// A peer that alternately creates and deletes objects cannot exceed the limits of a node. Deletions of stored objects
+// are always stored.
 func TestScreening_ObjectsAndDeletionsAreBoundedTogether(t *testing.T) {
 	object := &replica.Object{Key: replica.Key{Kind: KindDomain, Name: "app.example"}}
 	deletion := &replica.Object{Key: object.Key, Deleted: true}

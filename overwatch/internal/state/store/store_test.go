@@ -230,7 +230,7 @@ func TestRun_CopiesSoonAfterAChangeAndNotForEachOfABurst(t *testing.T) {
 	})
 }
 
-// A node that starts from the copy answers with the statuses that are in it.
+// A node that starts from the copy uses the statuses in the copy.
 func TestRun_StatusesAreInTheCopyAfterAWhile(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -297,7 +297,8 @@ func openCopy(t testing.TB, dir string) *Store {
 	return open(t, elsewhere)
 }
 
-// A record that cannot be decoded, as of a later version or of one with a fault, is left out, and the others are there.
+// A record that cannot be decoded, for example of a later version or a damaged record, is omitted, and other records
+// are available.
 func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
 	s := open(t, t.TempDir())
 	address := netip.MustParseAddr("192.0.2.1")
@@ -344,7 +345,7 @@ func TestLoadPins_OneThatCannotBeDecodedIsNamedWithTheRemedy(t *testing.T) {
 	}
 }
 
-// However long a copy took, the next one is made the same hour, and soon after one that failed.
+// For any duration of a copy, the next copy begins within the hour, or soon after a failed copy.
 func TestRestAfter_IsBounded(t *testing.T) {
 	for _, c := range []struct {
 		took time.Duration

@@ -24,7 +24,7 @@ func openNode(t *testing.T, dir, id string, now func() time.Time) *Store {
 	return s
 }
 
-// exchange has two stores take all of each other, as nodes do that meet for the first time.
+// exchange makes two stores receive all objects of each other, like nodes that connect for the first time.
 func exchange(t *testing.T, a, b *Store) {
 	t.Helper()
 	a.Agree(b.Now())
@@ -93,7 +93,8 @@ func loaded(s *Store) (map[string]int, error) {
 	return counts, s.LoadDefinitions(func(kind, _ string, _ []byte) error { counts[kind]++; return nil })
 }
 
-// Every kind travels, with its record and its version, and a deletion comes back from nowhere, also after a restart.
+// Every kind is replicated with its record and its version, and a deleted object is restored by no node, also after a
+// restart.
 func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
@@ -135,7 +136,8 @@ func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	}
 }
 
-// What cannot be read here is kept and passed on, and is no record; nor is what calls itself by another's name.
+// Objects that this version cannot read are stored and forwarded, and are not used. The same applies to records with
+// the name of another object.
 func TestVersions_UnknownObjectsArePassedOn(t *testing.T) {
 	dir := t.TempDir()
 	s := openNode(t, dir, "a", nil)
@@ -162,7 +164,7 @@ func TestVersions_UnknownObjectsArePassedOn(t *testing.T) {
 	}
 }
 
-// A field that this program does not know stays in a record of another node.
+// A record of another node keeps a field that this program does not know.
 func TestVersions_UnknownFieldsArePassedOn(t *testing.T) {
 	dir := t.TempDir()
 	s := openNode(t, dir, "a", nil)
@@ -182,7 +184,7 @@ func TestVersions_UnknownFieldsArePassedOn(t *testing.T) {
 	}
 }
 
-// What the disk did not take is not offered to other nodes.
+// Records that the disk did not accept are not offered to other nodes.
 func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	s := openNode(t, t.TempDir(), "a", nil)
 	for _, description := range []string{"1", "2", "3", "4", "5"} {
@@ -205,7 +207,7 @@ func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	}
 }
 
-// Versions that a wrong clock gave are given again when it is mended, and others take them.
+// Versions by a wrong clock are replaced after the clock is corrected, and other nodes accept the new versions.
 func TestVersions_AMendedClockGivesNewVersions(t *testing.T) {
 	now := time.Now()
 	clock := func() time.Time { return now.Add(time.Hour) }
@@ -222,7 +224,7 @@ func TestVersions_AMendedClockGivesNewVersions(t *testing.T) {
 	}
 }
 
-// A restart does not make a node forget which of its versions other nodes may have.
+// After a restart, a node still knows which of its versions other nodes may have.
 func TestVersions_OnlyVersionsThatNobodyHasAreGivenAgain(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {
@@ -252,7 +254,7 @@ func TestVersions_OnlyVersionsThatNobodyHasAreGivenAgain(t *testing.T) {
 	}
 }
 
-// A node whose clock is ahead ends an order on itself alone, once, and again where the others offer all they have.
+// A node whose clock is ahead ends an order only locally and once, and again when other nodes offer all objects.
 func TestVersions_AnEndOnOneNodeIsNoEndOnAnother(t *testing.T) { synctest.Test(t, endOnOneNode) }
 
 func endOnOneNode(t *testing.T) {
@@ -298,7 +300,7 @@ func endOnOneNode(t *testing.T) {
 	b = openNode(t, dirs[1], "b", clocks[1])
 	exchange(t, a, b)
 	orders(b, 1)
-	// When it has ended everywhere, it is forgotten with the deletions of its time, and a later order is not.
+	// After its end on all nodes, the order is removed with the deletions of its time, and a later order is not.
 	time.Sleep(time.Until(ends))
 	for _, s := range []*Store{a, b} {
 		if err := s.ExpireOrder(o.Kind, o.Service, o.Address, ends); err != nil {
@@ -334,8 +336,8 @@ func endOnOneNode(t *testing.T) {
 	orders(b, 0)
 }
 
-// A deletion is forgotten on disk too when its time has passed, also while the node was down, but not by a clock that
-// may be put right: at the start, and after a jump.
+// A deletion is also removed from the disk after its storage time, even if the node was down. A clock that may still be
+// corrected removes nothing: at the start, and after a clock step.
 func TestVersions_OldDeletionsLeaveTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, ahead := t.TempDir(), time.Duration(0)
@@ -379,7 +381,7 @@ func TestVersions_OldDeletionsLeaveTheDisk(t *testing.T) {
 	})
 }
 
-// What was noted of the beginning of an order here goes with the order, which another node deletes.
+// The record of a local begin of an order is removed with the order, which another node deletes.
 func TestVersions_AnOrderThatHasBegunLeavesNothing(t *testing.T) {
 	a, b := openNode(t, t.TempDir(), "a", nil), openNode(t, t.TempDir(), "b", nil)
 	starts := time.Now().UTC()
@@ -409,7 +411,7 @@ func TestVersions_AnOrderThatHasBegunLeavesNothing(t *testing.T) {
 	begun(0)
 }
 
-// An order that has ended keeps its value with a new version.
+// An ended order keeps its value with a new version.
 func TestVersions_AMendedOrderThatHasEndedIsWhole(t *testing.T) {
 	now := time.Now()
 	offset := time.Hour
@@ -437,7 +439,7 @@ func TestVersions_AMendedOrderThatHasEndedIsWhole(t *testing.T) {
 	}
 }
 
-// Readers are woken by a change, and not by what changes nothing.
+// A change wakes readers. An operation without a change does not.
 func TestVersions_AChangeWakes(t *testing.T) {
 	s := openNode(t, t.TempDir(), "a", nil)
 	before := s.Replicas()

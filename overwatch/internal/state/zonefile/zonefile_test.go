@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/zonefile"
 )
 
-// write makes files in a folder, by name.
+// write creates files in a directory by their names.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func TestRead_FileNamesOfIncludesMayHaveQuotes(t *testing.T) {
 	}
 }
 
-// deep returns records with 112 names above each that no other has.
+// deep returns records with 112 names above each record that no other record shares.
 func deep(count int) string {
 	var b strings.Builder
 	for i := range count {
@@ -115,7 +115,7 @@ func TestRead_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 	}
 }
 
-// Whatever a file says, reading it ends, and each record has a place.
+// For any file, the read ends, and each record has a position.
 func FuzzRead(f *testing.F) {
 	f.Add("$TTL 60\n@ SOA ns h 1 2 3 4 5\n$INCLUDE main\n$GENERATE 1-3 h$ A 192.0.2.$\n")
 	f.Add("a 5 IN TXT \"x\n")
