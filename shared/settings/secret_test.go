@@ -114,7 +114,8 @@ func TestSecrets_TellWhatIsWrong(t *testing.T) {
 		{"no map in the environment", map[string]string{"main.yaml": "mode: test\n"},
 			map[string]string{"GSLB_SERVER_TOKENS": "abcdef"},
 			[]string{
-				`environment variable GSLB_SERVER_TOKENS:1: server.tokens: expected a map of names to values, found a single value`}},
+				`environment variable GSLB_SERVER_TOKENS:1: server.tokens: ` +
+					`expected a map of names to values, found a single value`}},
 		{"a map in place of a list", map[string]string{"main.yaml": "mode: test\n"},
 			map[string]string{"GSLB_SERVER_OLD_KEYS": "{a: abcdef}"},
 			[]string{`environment variable GSLB_SERVER_OLD_KEYS:1: server.old_keys: expected a list, found a map of keys`}},

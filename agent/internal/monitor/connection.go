@@ -19,7 +19,7 @@ const (
 	// minIdle is the shortest age at which the end of a connection can be an idle timeout of the server.
 	minIdle = 2 * time.Second
 	// maxShort is the number of consecutive connections that the server ends before minIdle, after which the watch rests
-	// for restTime: the server keeps no idle connections.
+	// for restTime: the server closes idle connections.
 	maxShort = 3
 	restTime = 10 * time.Minute
 	// maxUnasked bounds the octets that a server sends on an idle connection, such as a greeting.
@@ -29,7 +29,7 @@ const (
 // dialer opens a connection to a backend.
 type dialer func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 
-// dialTCP is the dialer of the network. Keepalive probes of the system find a peer that is gone.
+// dialTCP is the dialer of the network. Keepalive probes of the system detect a failed peer.
 func dialTCP(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", to.String())
 }
@@ -45,7 +45,7 @@ type idleTimeout struct {
 func (t *idleTimeout) renewal() time.Duration { return t.learned * 4 / 5 }
 
 // noteEnd learns from the end of a connection by the server. It reports whether the end may be a failure of the
-// backend: the age is not that of a repeated idle timeout.
+// backend: the age differs from a repeated idle timeout.
 func (t *idleTimeout) noteEnd(age time.Duration) (mayBeFailure bool) {
 	mayBeFailure = t.learned == 0 || age < t.renewal()
 	if age < minIdle {
@@ -69,12 +69,12 @@ type ending int
 
 const (
 	endedByServer ending = iota // close, reset, or no answer to keepalive probes
-	endedByAge                  // the renewal is due
+	endedByAge                  // the time of the renewal has come
 	endedByData                 // the server sends more than maxUnasked
 )
 
-// watchConnection keeps an idle connection to the backend until ctx ends, and hurries the checks of w if the server
-// ends it. The connection is no evidence: only checks decide.
+// watchConnection maintains an idle connection to the backend until ctx ends, and hurries the checks of w if the server
+// ends it. The connection itself decides nothing: only checks decide.
 func (w *watch) watchConnection(ctx context.Context) {
 	var timeout idleTimeout
 	for ctx.Err() == nil {
@@ -102,7 +102,7 @@ func (w *watch) watchConnection(ctx context.Context) {
 		case how == endedByServer:
 			w.endOfConnection(ctx, &timeout, time.Since(began))
 		case how == endedByData:
-			w.log.Warn().Msg("the backend sends data on an idle connection (health_check.watch: connection): checks alone " +
+			w.log.Warn().Msg("the backend sends data on an idle connection (health_check.watch: connection): only checks " +
 				"detect a failure")
 			pause(ctx, restTime)
 		}
@@ -125,8 +125,8 @@ func (w *watch) endOfConnection(ctx context.Context, timeout *idleTimeout, age t
 		return
 	}
 	timeout.short = 0
-	w.log.Warn().Stringer("pause", restTime).Msg("the backend keeps no idle connections (health_check.watch: " +
-		"connection): checks alone detect a failure, until the next attempt after the pause")
+	w.log.Warn().Stringer("pause", restTime).Msg("the backend closes idle connections (health_check.watch: " +
+		"connection): only checks detect a failure, until the next attempt after the pause")
 	pause(ctx, restTime)
 }
 

@@ -165,7 +165,7 @@ func TestConnection_LearnsIdleTimeouts(t *testing.T) {
 	}
 }
 
-// A server that keeps no idle connections, or sends data, is left alone for ten minutes.
+// The watch of a server that closes idle connections, or sends data, rests for ten minutes.
 func TestConnection_RestsWhereItIsOfNoUse(t *testing.T) {
 	for name, s := range map[string]*server{
 		"closes at once": {idle: func(int) time.Duration { return 10 * time.Millisecond }},
@@ -185,7 +185,7 @@ func TestConnection_RestsWhereItIsOfNoUse(t *testing.T) {
 					t.Errorf("%d connections after the rest", n)
 				}
 			})
-			if !strings.Contains(log, "checks alone detect a failure") {
+			if !strings.Contains(log, "only checks detect a failure") {
 				t.Error("the log does not report it")
 			}
 		})

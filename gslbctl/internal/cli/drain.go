@@ -169,7 +169,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 	}
 	if req.Share == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(servers)}
-		if isRegion(name, servers) { // a region may have more backends than the maximum of one request
+		if isRegion(name, servers) { // a region may have more backends than the maximum of a request
 			asked = api.ConsequenceRequest{Regions: []string{servers[0].Region}}
 		}
 		if ctx, err = a.CheckConsequences(ctx, f.force, asked); err != nil {

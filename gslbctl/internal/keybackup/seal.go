@@ -153,7 +153,7 @@ func Write(path, passphrase string, b *Backup) (err error) {
 }
 
 // Check returns an error if the file at path cannot be a backup: it is missing, no regular file, or too large. The
-// caller checks the file before it asks for a passphrase.
+// caller checks the file before the prompt for a passphrase.
 func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {

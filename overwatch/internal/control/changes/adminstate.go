@@ -176,7 +176,7 @@ func (s *SetAdminState) buildValue(t *Transaction, o *registry.AdminState) (err 
 	return nil
 }
 
-// unknownBackend returns the error of an admin state whose target matches no known backend.
+// unknownBackend returns the error of an admin state with an unknown backend as its target.
 func (s *SetAdminState) unknownBackend() error {
 	if s.Kind == api.OrderDrain {
 		return fault.NotFoundf("no server %s is known", registry.ID{Service: s.Target.Service, Address: s.Target.Address,
@@ -209,7 +209,7 @@ func removedBy(o registry.AdminState) (w impact.Withdrawal, removes bool) {
 	return w, o.Share == 0
 }
 
-// recordOrNil returns the record of an admin state for the audit log, or nil if there is none.
+// recordOrNil returns the record of an admin state for the audit log, or nil without an admin state.
 func recordOrNil(o registry.AdminState, found bool) any {
 	if !found {
 		return nil

@@ -83,7 +83,7 @@ func (c *Changes) clear(ctx context.Context, o registry.AdminState) error {
 // would have too few backends.
 func (t *Transaction) Removes(w impact.Withdrawal) { t.removes = append(t.removes, w) }
 
-// accepts applies the precondition of the change to the current object, or nil if there is none.
+// accepts applies the precondition of the change to the current object, or nil without an object.
 func (t *Transaction) accepts(now any) error {
 	if t.change.Precondition == nil {
 		return nil

@@ -27,10 +27,11 @@ const (
 	ReasonStaleUnchecked        = "the agent is silent; its own check is disabled"
 	ReasonHeld                  = "held: the agents of many backends of the domain report unhealthy; own checks succeed"
 	// ReasonDisputed and the reasons after it are for failed own checks that wait for agreement (validation.agree).
-	ReasonDisputed      = "own checks fail; too few other nodes have confirmed it (validation.agree)"
-	ReasonAgentDisputed = "the agent reports healthy; own checks fail, too few other nodes have confirmed it " +
+	ReasonDisputed      = "own checks fail; waiting for confirmation by other nodes (validation.agree)"
+	ReasonAgentDisputed = "the agent reports healthy; own checks fail, waiting for confirmation by other nodes " +
 		"(validation.agree)"
-	ReasonStaleDisputed = "the agent is silent; own checks fail, too few other nodes have confirmed it (validation.agree)"
+	ReasonStaleDisputed = "the agent is silent; own checks fail, waiting for confirmation by other nodes " +
+		"(validation.agree)"
 	// ReasonHeldAgent and ReasonHeldRegion replace ReasonHeld for the hold of an agent or a region.
 	ReasonHeldAgent  = "held: the agent reports many of its backends unhealthy; own checks succeed"
 	ReasonHeldRegion = "held: agents report most or all backends of the region unhealthy; own checks succeed"

@@ -208,19 +208,20 @@ func TestRoutingTest_RecordsBesideAddresses(t *testing.T) {
 func TestRoutingTest_RefusesWhatNoClientCouldAsk(t *testing.T) {
 	w := geoWorld(t)
 	for body, words := range map[string]string{
-		`{"client_ip": "192.0.2.1"}`:                                                                          "domain",
-		`{"domain": "geo..test", "client_ip": "192.0.2.1"}`:                                                   "domain is",
-		`{"domain": "` + strings.Repeat("x", 64) + `.test", "client_ip": "192.0.2.1"}`:                        "domain is",
-		`{"domain": "` + strings.Repeat("x.", 5000) + `", "client_ip": "192.0.2.1"}`:                          "domain is",
-		`{"domain": "geo.test"}`:                                                                              "client_ip",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1/32"}`:                                                 "client_ip",
-		`{"domain": "geo.test", "client_ip": "fe80::1%eth0"}`:                                                 "client_ip",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1", "query_type": "MX"}`:                                "A, AAAA, HTTPS or SRV",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.1/24"}}`:         "bits behind",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.0/33"}}`:         "client_subnet",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.0/24", "x": 1}}`: "unknown fields",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": []}`:                                        "object",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1", "client": "x"}`:                                     "unknown fields",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "query_type": "MX"}`: "A, AAAA, HTTPS or SRV",
+
+		`{"client_ip": "192.0.2.1"}`:                                                                      "domain",
+		`{"domain": "geo..test", "client_ip": "192.0.2.1"}`:                                               "domain is",
+		`{"domain": "` + strings.Repeat("x", 64) + `.test", "client_ip": "192.0.2.1"}`:                    "domain is",
+		`{"domain": "` + strings.Repeat("x.", 5000) + `", "client_ip": "192.0.2.1"}`:                      "domain is",
+		`{"domain": "geo.test"}`:                                                                          "client_ip",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1/32"}`:                                             "client_ip",
+		`{"domain": "geo.test", "client_ip": "fe80::1%eth0"}`:                                             "client_ip",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.1/24"}}`:     "bits behind",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.0/33"}}`:     "client_subnet",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns":{"client_subnet":"192.0.2.0/24","x":1}}`: "unknown fields",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": []}`:                                    "object",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "client": "x"}`:                                 "unknown fields",
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/routing/test", body), 400, words)
 	}

@@ -33,8 +33,8 @@ func isOwn(e *api.Event, node string) bool {
 	return false
 }
 
-// groupOf returns the group of an event. Events of one domain form a group, and so do the other events of one subject.
-// A message contains the events of one group.
+// groupOf returns the group of an event. Events of a domain form a group, and so do other events with the same
+// subject. A message contains the events of one group.
 func groupOf(e *api.Event, node string) string {
 	switch {
 	case isOwn(e, node):

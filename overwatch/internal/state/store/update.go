@@ -17,7 +17,7 @@ import (
 // error. Earlier contents are unchanged, and later writes are executed as usual.
 var ErrNotDurable = errors.New("not stored")
 
-// change is one caller's part of a transaction.
+// change is the part of a transaction by one caller.
 type change struct {
 	apply func(*writer)
 	done  bool
@@ -47,7 +47,7 @@ func (s *Store) update(apply func(*writer)) error {
 	return c.err
 }
 
-// Writing returns the age of the current transaction, or 0 if there is none.
+// Writing returns the age of the current transaction, or 0 without a transaction.
 func (s *Store) Writing() time.Duration {
 	if began := s.writing.Load(); began != nil {
 		return time.Since(*began)
@@ -206,7 +206,7 @@ func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 	return nil
 }
 
-// get returns the value of a record, or nil if there is none. The caller owns the value.
+// get returns the value of a record, or nil if it does not exist. The caller owns the value.
 func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
 	err = guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {

@@ -28,7 +28,8 @@ func write(t testing.TB, files map[string]string) string {
 
 func TestRead_RecordsHaveTheirLines(t *testing.T) {
 	dir := write(t, map[string]string{
-		"z/main":       "$TTL 60\n@ SOA ns h (\n 1 2 3\n 4 5 )\n; a comment\n\n  NS ns\n$INCLUDE more/hosts sub\nend A 192.0.2.9",
+		"z/main": "$TTL 60\n@ SOA ns h (\n 1 2 3\n 4 5 )\n; a comment\n\n  NS ns\n" +
+			"$INCLUDE more/hosts sub\nend A 192.0.2.9",
 		"z/more/hosts": "\n$ORIGIN deep.test.\nwww 5 A 192.0.2.1\nh1 A 192.0.2.2\n",
 	})
 	list, err := zonefile.Read(filepath.Join(dir, "z/main"), "example.test", 7)
