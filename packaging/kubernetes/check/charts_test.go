@@ -1,5 +1,5 @@
-// Package charts_test renders the charts with Helm, and checks the result with the types of Kubernetes and with the
-// programs that read it.
+// Package charts_test has Helm render the charts, and judges what comes out by the types of Kubernetes and by the
+// programs that are to read it.
 package charts_test
 
 import (
@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// decoded contains the objects of manifests. A key that Kubernetes does not know fails the test.
+// decoded are the objects of manifests. A key that Kubernetes does not know fails the test.
 type decoded struct {
 	configs  map[string]string
 	services []core.Service
@@ -69,7 +69,7 @@ func decode(t *testing.T, manifests ...string) (d decoded) {
 	return d
 }
 
-// unmarshal decodes an object like the API server with strict validation: the case of keys is significant.
+// unmarshal reads an object as the API server does with strict validation: the case of keys counts.
 func unmarshal(text string, into any) error {
 	object, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
@@ -103,7 +103,7 @@ func render(t *testing.T, name string, values map[string]any) decoded {
 	return decode(t, slices.Collect(maps.Values(files))...)
 }
 
-// A chart contains the image of this version.
+// A chart names the image of this version.
 func TestCharts_AskForTheImageOfTheirProgram(t *testing.T) {
 	for _, name := range []string{"gslb-overwatch", "gslb-agent"} {
 		chart, err := loader.Load(filepath.Join("..", name))
@@ -117,7 +117,7 @@ func TestCharts_AskForTheImageOfTheirProgram(t *testing.T) {
 	}
 }
 
-// program checks whether a program accepts a configuration, with the content of a Secret in its environment.
+// program asks a program whether it takes a configuration, with what a Secret has in its environment.
 func program(t *testing.T, name, config string, environment ...string) {
 	t.Helper()
 	bin := os.Getenv("GSLB_BIN")
@@ -136,8 +136,8 @@ func program(t *testing.T, name, config string, environment ...string) {
 	}
 }
 
-// sound checks the properties of every pod: no token of the cluster, no root user except for changes of directory
-// owners, key files that are not readable by the group, and a Secret that is not mounted as a file.
+// sound checks what every pod here promises: no token of the cluster, no root but to hand over directories, nothing
+// that opens key files to a group, and a Secret that is no file.
 func sound(t *testing.T, pod *core.PodSpec) {
 	t.Helper()
 	if pod.SecurityContext != nil && pod.SecurityContext.FSGroup != nil {
@@ -195,8 +195,8 @@ func TestChart_Overwatch(t *testing.T) {
 	}
 }
 
-// probed checks that a running node is not killed because of the file on disk, and stays in the Service when it loses
-// single queries.
+// probed checks that a node that runs is not killed over the file on disk, and stays in the Service when it loses
+// single questions.
 func probed(t *testing.T, c *core.Container) {
 	t.Helper()
 	alive, ready := c.LivenessProbe, c.ReadinessProbe
@@ -210,8 +210,8 @@ func probed(t *testing.T, c *core.Container) {
 	}
 }
 
-// filled returns the configuration that the init container writes. The values of the machine are inserted, and no
-// placeholder remains.
+// filled returns the configuration that the init container writes. A machine's own values are filled in; nothing is
+// left open.
 func filled(t *testing.T, pod *core.PodSpec, config string) string {
 	t.Helper()
 	init, dir := pod.InitContainers[0], t.TempDir()
@@ -219,8 +219,7 @@ func filled(t *testing.T, pod *core.PodSpec, config string) string {
 		t.Fatal(err)
 	}
 	fill, _, _ := strings.Cut(init.Command[2], "chown ") // from there on it needs root
-	fill = strings.NewReplacer("/template/agent.yaml", filepath.Join(dir, "agent.yaml"), ">/etc/gslb/agent.yaml",
-		"").Replace(fill)
+	fill = strings.NewReplacer("/template/agent.yaml", filepath.Join(dir, "agent.yaml"), ">/etc/gslb/agent.yaml", "").Replace(fill)
 	cmd := exec.CommandContext(t.Context(), init.Command[0], init.Command[1], fill)
 	for _, e := range init.Env {
 		value := "192.0.2.7"
@@ -231,8 +230,7 @@ func filled(t *testing.T, pod *core.PodSpec, config string) string {
 	}
 	cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
-	if open := regexp.MustCompile(`\$\{\w+\}`).Find(out); err != nil || open != nil || !strings.Contains(string(out),
-		"192.0.2.7") {
+	if open := regexp.MustCompile(`\$\{\w+\}`).Find(out); err != nil || open != nil || !strings.Contains(string(out), "192.0.2.7") {
 		t.Errorf("%v, %s is open in\n%s", err, open, out)
 	}
 	return string(out)
@@ -285,8 +283,8 @@ type externalValues struct {
 
 var externalDNS = flag.String("external-dns", "", "version of ExternalDNS whose chart the test renders")
 
-// gslbctl accepts the arguments of the values. With -external-dns, a version of ExternalDNS, the chart of ExternalDNS
-// also accepts the values.
+// gslbctl takes the arguments of the values. With -external-dns, a version of ExternalDNS, its own chart takes the
+// values too.
 func TestExternalDNS(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "external-dns.yaml"))
 	if err != nil {
@@ -312,13 +310,12 @@ func TestExternalDNS(t *testing.T) {
 	}
 }
 
-// officialChart renders the chart of the module of ExternalDNS.
+// officialChart renders the chart that is in the module of ExternalDNS.
 func officialChart(t *testing.T, version string, text []byte, args []string) {
 	t.Helper()
 	var values map[string]any
 	var module struct{ Dir string }
-	out, err := exec.CommandContext(t.Context(), "go", "mod", "download", "-json",
-		"sigs.k8s.io/external-dns@"+version).Output()
+	out, err := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "sigs.k8s.io/external-dns@"+version).Output()
 	if err := errors.Join(err, yaml.Unmarshal(text, &values), yaml.Unmarshal(out, &module)); err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +353,7 @@ func officialChart(t *testing.T, version string, text []byte, args []string) {
 	t.Errorf("there is no webhook in %+v", deployment.Spec.Template.Spec.Containers)
 }
 
-// An unknown key of Kubernetes is found, regardless of its case.
+// A key that Kubernetes does not know is found, whatever its case.
 func TestDecode_IsStrict(t *testing.T) {
 	for _, key := range []string{"prots", "Ports"} {
 		if err := unmarshal("apiVersion: v1\nkind: Service\nspec: {"+key+": []}", &core.Service{}); err == nil {
