@@ -32,6 +32,18 @@ func (n backendName) endpoint() string {
 	return netip.AddrPortFrom(n.address, uint16(n.port)).String()
 }
 
+// argument returns the name as an argument: its id, or the service and the address without a port. Without a port, an
+// IPv6 address has brackets, because its last group could be a port.
+func (n backendName) argument() string {
+	switch {
+	case n.port != 0:
+		return backendID(n)
+	case n.address.Is6():
+		return n.service + ":[" + n.address.String() + "]"
+	}
+	return n.service + ":" + n.address.String()
+}
+
 // matches reports whether the name selects a backend.
 func (n backendName) matches(b api.Backend) bool {
 	return (n.service == "" || sameName(b.Service, n.service)) && b.Address == n.address.String() &&

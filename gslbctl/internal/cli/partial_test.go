@@ -65,7 +65,7 @@ func TestDrain_OfAnEmptyNameIsRefused(t *testing.T) {
 func TestChanges_OfSeveralServersNameWhatTakesAllBack(t *testing.T) {
 	for line, back := range map[string]string{
 		"drain 192.0.2.10 --yes":                             "gslbctl undrain 192.0.2.10",
-		"weight app.example.com 192.0.2.10 7 --reason r":     "gslbctl weight app.example.com 192.0.2.10 --clear",
+		"weight app.example.com 192.0.2.10 7 --reason r":     "gslbctl weight app.example.com:192.0.2.10 --clear",
 		"weight app.example.com 192.0.2.10:444 7 --reason r": "",
 	} {
 		n, _, _ := twoAt(t)

@@ -122,7 +122,7 @@ func (a *app) setWeights(ctx context.Context, name backendName, req api.WeightRe
 	if err != nil {
 		return err
 	}
-	return a.tellTakingBack(chosen, "gslbctl weight "+name.service+" "+name.endpoint()+" --clear")
+	return a.tellTakingBack(chosen, "gslbctl weight "+name.argument()+" --clear")
 }
 
 func weightSentence(b api.Backend, o api.Order, now time.Time) string {

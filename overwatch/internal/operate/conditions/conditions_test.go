@@ -249,6 +249,33 @@ func TestConditions_DescribeOrders(t *testing.T) {
 	})
 }
 
+// Commands have backends in the form that every command of gslbctl accepts.
+func TestConditions_CommandsNameABackendAsOneArgument(t *testing.T) {
+	inNode(t, func(n *node) {
+		for _, o := range []registry.AdminState{
+			{Kind: api.OrderOverride, Address: netip.MustParseAddr("192.0.2.1")},
+			{Kind: api.OrderOverride, Address: netip.MustParseAddr("2001:db8::1:10")},
+			{Kind: api.OrderOverride, Address: netip.MustParseAddr("2001:db8::1"), Port: 80},
+			{Kind: api.OrderWeight, Address: netip.MustParseAddr("2001:db8::2"), Port: 80, Weight: 7},
+		} {
+			o.Service, o.CreatedBy, o.Reason = "a.example", "ops", "r"
+			n.must(n.registry.SetAdminState(n.t.Context(), o))
+		}
+		var commands []string
+		for _, c := range n.Conditions() {
+			if c.Kind == api.OverrideInForce || c.Kind == api.WeightInForce {
+				commands = append(commands, c.Command)
+			}
+		}
+		slices.Sort(commands)
+		want := []string{"gslbctl overrides clear a.example:192.0.2.1", "gslbctl overrides clear a.example:2001:db8::1:80",
+			"gslbctl overrides clear a.example:[2001:db8::1:10]", "gslbctl weight a.example:2001:db8::2:80 --clear"}
+		if !slices.Equal(commands, want) {
+			n.t.Errorf("%q, want %q", commands, want)
+		}
+	})
+}
+
 func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 	for name, words := range map[api.ConditionKind]string{
 		api.NameUnanswered: "nobody answers a.example: 0 of at least 1 backends may serve: " +

@@ -23,7 +23,7 @@ func (j *Judge) walkOrders(to report) {
 					verdict = "healthy"
 				}
 				return fmt.Sprintf("%s %s is overridden as %s; %s", o.Service, endpoint(&o), verdict, author(&o)),
-					"gslbctl overrides clear " + o.Service + " " + endpoint(&o)
+					"gslbctl overrides clear " + argument(&o)
 			})
 		case api.OrderWeight:
 			to(api.WeightInForce, backendOf(&o).String(), func() (string, string) { return j.describeWeight(&o) })
@@ -54,6 +54,15 @@ func endpoint(o *registry.AdminState) string {
 	return strings.TrimPrefix(backendOf(o).String(), o.Service+":")
 }
 
+// argument returns the backends of an admin state as an argument of gslbctl: the ID of a backend, or service:ip. An
+// IPv6 address without a port has brackets, because its last group could be a port.
+func argument(o *registry.AdminState) string {
+	if o.Port == 0 && o.Address.Is6() {
+		return o.Service + ":[" + o.Address.String() + "]"
+	}
+	return o.Service + ":" + endpoint(o)
+}
+
 func backendOf(o *registry.AdminState) registry.ID {
 	return registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
 }
@@ -80,7 +89,7 @@ func (j *Judge) describeWeight(o *registry.AdminState) (sentence, command string
 		declared = fmt.Sprintf(" instead of %d", b.Weight)
 	}
 	return fmt.Sprintf("%s has the weight %d%s; %s", backendOf(o), o.Weight, declared, author(o)),
-		"gslbctl weight " + o.Service + " " + o.Endpoint() + " --clear"
+		"gslbctl weight " + argument(o) + " --clear"
 }
 
 func (j *Judge) describeDrain(o *registry.AdminState) (sentence, command string) {
