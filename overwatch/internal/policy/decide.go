@@ -8,9 +8,9 @@ import (
 // Decide selects the addresses of a family under the rules, and returns the reasons for excluding other candidates.
 //
 // Each step reduces the candidates of the previous step: candidates that may serve, or the fallback candidates if fewer
-// than the minimum (of both families) may serve; candidates of the family; candidates with a weight and a share above
-// 0, unless none has; candidates of regions that await no failback, if such a region can serve; candidates of the
-// selected region; candidates that the algorithm within the region selects.
+// than the minimum (of both families) may serve; candidates of the family; candidates of regions that await no
+// failback, unless the other regions can serve better; candidates with a weight and a share above 0, unless none has;
+// candidates of the selected region; candidates that the algorithm within the region selects.
 // Fallback answers have a TTL of at most MaxFallbackTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	s := selection{candidates: candidates, rules: &rules, family: family, reasons: make([]Reason, len(candidates))}
@@ -80,9 +80,9 @@ func (s *selection) selectServing(in []int) (decision Decision) {
 		decision.Outcome, decision.TTL = NoData, rules.TTL
 		return decision
 	}
+	s.filterAwaitingFailback() // before the weights, so that a standby with weight 0 stays
 	s.filterIfAny(ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
 	s.filterIfAny(Drained, func(c *Candidate) bool { return c.Share > 0 })
-	s.filterAwaitingFailback()
 	return decision
 }
 

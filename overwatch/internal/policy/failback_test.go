@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// A region that awaits failback answers only if no other region has enough serving backends.
+// A region that awaits failback answers only if no other region can serve as well.
 func TestDecide_RegionsThatAwaitFailback(t *testing.T) {
 	three := []string{"10.0.0.1 a 100", "10.0.0.2 b 100", "10.0.0.3 c 100"}
 	with := func(at int, line string) []string {
@@ -32,8 +32,15 @@ func TestDecide_RegionsThatAwaitFailback(t *testing.T) {
 		{"two await", Failover, "", 1, "a b", three, "c failover"},
 		{"no standby is left", Failover, "", 1, "a", append(three[:1:1], "10.0.0.2 b 100 down"), "a success"},
 		{"all await", Failover, "", 1, "a b c", three, "a success"},
-		{"the standby is too small", Failover, "", 2, "a",
-			[]string{"10.0.0.1 a 1", "10.0.0.2 a 1", "10.0.0.3 b 1"}, "a success"},
+		{"the standby is small", Failover, "", 2, "a",
+			[]string{"10.0.0.1 a 1", "10.0.0.2 a 1", "10.0.0.3 b 1"}, "b failover"},
+		{"too few of the standby are left", Failover, "", 2, "a",
+			[]string{"10.0.0.1 a 1", "10.0.0.2 a 1", "10.0.0.3 b 1", "10.0.0.4 b 1 down"}, "a success"},
+		{"too few of both are left", Failover, "", 2, "a",
+			[]string{"10.0.0.1 a 1", "10.0.0.2 a 1 down", "10.0.0.3 b 1", "10.0.0.4 b 1 down"}, "b failover"},
+		{"the standby has weight 0", Failover, "", 1, "a", with(1, "10.0.0.2 b 0")[:2], "b failover"},
+		{"the standby is drained", Failover, "", 1, "a", with(1, "10.0.0.2 b 100 share=0")[:2], "a success"},
+		{"the standby has another family", Failover, "", 1, "a", with(1, "2001:db8::2 b 100")[:2], "a success"},
 		{"an unknown region", Failover, "", 1, "x", three, "a success"},
 		{"geolocation", Geolocation, "a", 1, "a", three, "b failover"},
 		{"clients of another region", Geolocation, "c", 1, "a", three, "c success"},
@@ -107,7 +114,7 @@ func TestRegionsOf(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := describe(&Rules{Algorithm: Failover, Domain: &model.Domain{FailoverThreshold: 2}}),
-		"a 1/2 true; b 0/2 true; c 0/2 false; d 0/2 false; e 1/2 true; "; got != want {
+		"a 1/2 true; b 0/1 true; c 0/1 false; d 0/1 false; e 1/1 false; "; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
