@@ -58,7 +58,7 @@ type Backend struct {
 	LastHealthyAt time.Time
 	// CreatedAt is the time at which this node first knew the backend. It is stored across restarts.
 	CreatedAt time.Time
-	// UpdatedAt is the time of the last change of any field except OwnCheck.
+	// UpdatedAt is the time of the last change of any field except OwnCheck and the votes of Dispute.
 	UpdatedAt time.Time
 	// Transitions is the number of changes of Status or MayServe since the start of this process.
 	Transitions uint64

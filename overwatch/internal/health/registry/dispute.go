@@ -21,8 +21,12 @@ func (r *Registry) ApplyVotes(ctx context.Context, votes []NodeVote) error {
 			if v.At.After(now) {
 				v.At = now
 			}
-			if rec := w.lookupRecord(v.ID); rec != nil && rec.dispute.IsOpen() {
-				rec.dispute = rec.dispute.WithVote(v.Vote)
+			rec := w.lookupRecord(v.ID)
+			if rec == nil || !rec.dispute.IsOpen() {
+				continue
+			}
+			if next := rec.dispute.WithVote(w.timing.Agreement, v.Vote); next != rec.dispute {
+				rec.dispute = next
 				w.refreshBackend(rec, now)
 			}
 		}

@@ -65,6 +65,38 @@ func TestAgreement_ASecondNodeConfirmsAFailure(t *testing.T) {
 	})
 }
 
+// Peers repeat their votes ten times per second. Only the first vote of a peer and a changed vote reach the explanation
+// of the name, and no vote changes updated_at.
+func TestAgreement_RepeatedVotesPublishNothing(t *testing.T) {
+	inWorld(t, agreeing, func(w *world) {
+		w.startAgreeing()
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
+		w.verdict(a1, check.Success)
+		w.verdict(a1, check.Failure)
+		failed := w.View().Get(id(a1))
+		w.pass(time.Second)
+		w.vote(a1, "b", check.StateHealthy)
+		w.vote(a1, "c", check.StateUnknown)
+		voted := w.View().Get(id(a1))
+		if len(voted.Dispute.Votes) != 2 || !voted.UpdatedAt.Equal(failed.UpdatedAt) {
+			t.Errorf("%v, updated at %v, want %v", voted.Dispute, voted.UpdatedAt, failed.UpdatedAt)
+		}
+		w.changed.forget()
+		for range 30 {
+			w.pass(100 * time.Millisecond)
+			w.vote(a1, "b", check.StateHealthy)
+			w.vote(a1, "c", check.StateUnknown)
+		}
+		if b := w.View().Get(id(a1)); b != voted || w.changed.count() > 0 {
+			t.Errorf("published again: %v, decisions: %d", b != voted, w.changed.count())
+		}
+		w.vote(a1, "c", check.StateHealthy)
+		if w.changed.count() != 1 {
+			t.Errorf("%d decisions after a changed vote", w.changed.count())
+		}
+	})
+}
+
 // Without a second node, the node decides alone after agree_within. A success meanwhile ends the dispute.
 func TestAgreement_TheNodeDecidesAloneAfterAgreeWithin(t *testing.T) {
 	inWorld(t, agreeing, func(w *world) {

@@ -267,6 +267,9 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 
 // equalExceptCheck compares the fields that set UpdatedAt when they change.
 func equalExceptCheck(a, b Backend) bool {
+	if a.Dispute.EqualExceptVotes(b.Dispute) {
+		a.Dispute = b.Dispute
+	}
 	a.OwnCheck, a.LastHealthyAt, a.UpdatedAt = b.OwnCheck, b.LastHealthyAt, b.UpdatedAt
 	return a == b
 }

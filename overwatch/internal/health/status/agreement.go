@@ -59,20 +59,32 @@ type Dispute struct {
 func (d *Dispute) IsOpen() bool { return d != nil && d.Decision == DecisionOpen }
 
 // WithVote returns d with the vote, which replaces the previous vote of the node. It ignores votes of further nodes
-// than MaxVotes.
-func (d *Dispute) WithVote(v Vote) *Dispute {
-	next := *d
+// than MaxVotes. It returns d itself for a vote with the same state and effect: nodes repeat their votes, and the time
+// of a vote has an error.
+func (d *Dispute) WithVote(a Agreement, v Vote) *Dispute {
 	at, found := slices.BinarySearchFunc(d.Votes, v.Node, func(v Vote, node string) int {
 		return cmp.Compare(v.Node, node)
 	})
-	switch {
-	case found:
-		next.Votes = slices.Clone(d.Votes)
+	if !found && len(d.Votes) >= MaxVotes ||
+		found && d.Votes[at].State == v.State && d.isConfirmedBy(a, d.Votes[at]) == d.isConfirmedBy(a, v) {
+		return d
+	}
+	next := *d
+	next.Votes = slices.Clone(d.Votes)
+	if found {
 		next.Votes[at] = v
-	case len(d.Votes) < MaxVotes:
-		next.Votes = slices.Insert(slices.Clone(d.Votes), at, v)
+	} else {
+		next.Votes = slices.Insert(next.Votes, at, v)
 	}
 	return &next
+}
+
+// EqualExceptVotes reports whether d and other are the same failure with the same decision. Both may be nil.
+func (d *Dispute) EqualExceptVotes(other *Dispute) bool {
+	if d == nil || other == nil {
+		return d == other
+	}
+	return d.Since.Equal(other.Since) && d.Decision == other.Decision
 }
 
 // Decide returns d with the decision at now. A decision is final: the dispute ends with the failure.
@@ -92,15 +104,20 @@ func (d *Dispute) Decide(a Agreement, now time.Time) *Dispute {
 	return &next
 }
 
-// failing returns the number of other nodes that see the failure. It ignores failures that a node saw long before this
-// node.
+// failing returns the number of other nodes that see the failure.
 func (d *Dispute) failing(a Agreement) (count int) {
 	for _, v := range d.Votes {
-		if v.State == check.StateUnhealthy && !v.At.Before(d.Since.Add(-a.Within)) {
+		if d.isConfirmedBy(a, v) {
 			count++
 		}
 	}
 	return count
+}
+
+// isConfirmedBy reports whether the node of a vote sees the failure. It ignores failures that the node saw long before
+// this node.
+func (d *Dispute) isConfirmedBy(a Agreement, v Vote) bool {
+	return v.State == check.StateUnhealthy && !v.At.Before(d.Since.Add(-a.Within))
 }
 
 // String describes the dispute with all votes, "" for nil.

@@ -45,13 +45,13 @@ func TestDispute_NeedsARecentFailureOfASecondNode(t *testing.T) {
 	} {
 		d := &status.Dispute{Since: begin}
 		for _, v := range tc.votes {
-			d = d.WithVote(v)
+			d = d.WithVote(tc.settings, v)
 		}
 		got := d.Decide(tc.settings, begin.Add(tc.after))
 		if got.Decision != tc.want || len(got.Votes) > status.MaxVotes {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
-		if later := got.WithVote(voteOf("z", no, 0)).Decide(tc.settings, begin); got.Decision != status.DecisionOpen &&
+		if later := got.WithVote(two, voteOf("z", no, 0)).Decide(tc.settings, begin); got.Decision != status.DecisionOpen &&
 			later.Decision != got.Decision {
 			t.Errorf("%s: the decision changes to %v", name, later)
 		}
@@ -70,9 +70,52 @@ func manyVotes() (votes []status.Vote) {
 	return votes
 }
 
+// A repeated vote changes nothing, so that its backend is not published again. The age of a result varies by the time
+// of the request.
+func TestWithVote_KeepsTheDisputeIfNothingChanges(t *testing.T) {
+	const yes, no, nothing = check.StateHealthy, check.StateUnhealthy, check.StateUnknown
+	full := &status.Dispute{Since: begin}
+	for _, v := range manyVotes() {
+		full = full.WithVote(two, v)
+	}
+	one := func(v status.Vote) *status.Dispute { return (&status.Dispute{Since: begin}).WithVote(two, v) }
+	for name, tc := range map[string]struct {
+		d         *status.Dispute
+		v         status.Vote
+		isChanged bool
+	}{
+		"healthy, later":                {one(voteOf("b", yes, 0)), voteOf("b", yes, time.Second), false},
+		"unknown, earlier":              {one(voteOf("b", nothing, 0)), voteOf("b", nothing, -time.Hour), false},
+		"a failure, a little earlier":   {one(voteOf("b", no, 0)), voteOf("b", no, -time.Millisecond), false},
+		"an old failure, later":         {one(voteOf("b", no, -time.Hour)), voteOf("b", no, -within-1), false},
+		"a further node than MaxVotes":  {full, voteOf("z", no, 0), false},
+		"an old failure, then a new":    {one(voteOf("b", no, -within-1)), voteOf("b", no, 0), true},
+		"a failure, then a success":     {one(voteOf("b", no, 0)), voteOf("b", yes, 0), true},
+		"the vote of another node":      {one(voteOf("b", yes, 0)), voteOf("a", yes, 0), true},
+		"a result of an unchecked node": {one(voteOf("b", nothing, 0)), voteOf("b", yes, 0), true},
+	} {
+		next := tc.d.WithVote(two, tc.v)
+		if isChanged := next != tc.d; isChanged != tc.isChanged {
+			t.Errorf("%s: changed %t", name, isChanged)
+		}
+		if !next.EqualExceptVotes(tc.d) {
+			t.Errorf("%s: %v differs from %v without votes", name, next, tc.d)
+		}
+	}
+}
+
+func TestEqualExceptVotes(t *testing.T) {
+	d := &status.Dispute{Since: begin}
+	var missing *status.Dispute
+	if !missing.EqualExceptVotes(nil) || missing.EqualExceptVotes(d) || d.EqualExceptVotes(nil) ||
+		d.EqualExceptVotes(d.Decide(two, begin.Add(within))) || d.EqualExceptVotes(&status.Dispute{Since: begin.Add(1)}) {
+		t.Error("different disputes are equal")
+	}
+}
+
 func TestDispute_String(t *testing.T) {
-	d := (&status.Dispute{Since: begin}).WithVote(voteOf("c", check.StateUnknown, 0)).
-		WithVote(voteOf("b", check.StateUnhealthy, 0))
+	d := (&status.Dispute{Since: begin}).WithVote(two, voteOf("c", check.StateUnknown, 0)).
+		WithVote(two, voteOf("b", check.StateUnhealthy, 0))
 	for _, tc := range []struct {
 		d    *status.Dispute
 		want string
@@ -125,7 +168,7 @@ func checkPartition(t *testing.T, nodes int, links [][2]int, broken, blind int) 
 			if isBlind(other) {
 				state, confirmed = check.StateUnhealthy, true
 			}
-			d = d.WithVote(voteOf(fmt.Sprint(other), state, 0))
+			d = d.WithVote(two, voteOf(fmt.Sprint(other), state, 0))
 		}
 		before, after := d.Decide(two, begin.Add(within-1)), d.Decide(two, begin.Add(within))
 		if before.IsOpen() == confirmed || after.IsOpen() {
