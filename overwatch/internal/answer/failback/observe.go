@@ -12,11 +12,13 @@ import (
 type Observation struct {
 	Setting model.Failback        // must wait (model.Failback.Waits)
 	Regions []policy.RegionHealth // sorted by region
-	InUse   []string              // regions in the answers, without fallback answers; sorted
+	// InUse are the regions in the answers, without fallback answers, sorted. "" stands for backends without a region.
+	InUse []string
 }
 
 // Observe records the state of a domain after a decision with the regions of Awaiting. It finds the regions that begin
-// to await failback, and the regions that answer although they await it, because no other region can.
+// to await failback. It ends the wait of regions that answer because no other region can. While another region answers
+// some clients, such as those of one address family, the wait continues.
 func (t *Tracker) Observe(name string, o Observation) {
 	if t.observe(name, &o, t.o.Now()) {
 		t.o.Changed(name)
@@ -37,12 +39,14 @@ func (t *Tracker) observe(name string, o *Observation, now time.Time) (changed b
 				changed = true
 			}
 		}
-		for _, region := range o.InUse {
-			if len(before) > 0 && !slices.Contains(before, region) && slices.Contains(d.decided, region) &&
-				d.awaiting[region] != nil {
-				delete(d.awaiting, region)
-				t.markUnsaved(name, region)
-				changed = true
+		if len(before) > 0 && d.awaitedAll(o.InUse) {
+			for _, region := range o.InUse {
+				isNew := !slices.Contains(before, region) || !d.awaitedAll(before)
+				if isNew && d.awaiting[region] != nil {
+					delete(d.awaiting, region)
+					t.markUnsaved(name, region)
+					changed = true
+				}
 			}
 		}
 	}
@@ -60,6 +64,11 @@ func (t *Tracker) observe(name string, o *Observation, now time.Time) (changed b
 	}
 	d.decided = d.regions()
 	return changed
+}
+
+// awaitedAll reports whether all regions of a list awaited failback at the last observation.
+func (d *domain) awaitedAll(regions []string) bool {
+	return !slices.ContainsFunc(regions, func(region string) bool { return !slices.Contains(d.decided, region) })
 }
 
 // health returns the health of a region; a region without backends cannot serve and is not down.

@@ -47,7 +47,7 @@ type place struct{ domain, region string }
 // domain is the state of a domain. It exists while the domain has the setting or a region awaits failback.
 type domain struct {
 	setting  model.Failback       // of the last observation; zero: not observed since the start
-	inUse    []string             // regions in the answers at the last observation with an answer; sorted
+	inUse    []string             // Observation.InUse of the last observation with an answer
 	awaiting map[string]*awaiting // by region
 	decided  []string             // regions that awaited failback at the last observation; sorted
 }
@@ -100,13 +100,13 @@ func (d *domain) regions() (list []string) {
 	return list
 }
 
-// InUse returns the regions in the current answers of a domain, sorted. It returns nil if they are unknown, or if the
-// domain has no failback setting.
+// InUse returns the regions in the current answers of a domain, sorted, without backends that have no region. It
+// returns nil if they are unknown, or if the domain has no failback setting.
 func (t *Tracker) InUse(name string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if d := t.domains[name]; d != nil && d.setting.Waits() {
-		return slices.Clone(d.inUse)
+		return slices.DeleteFunc(slices.Clone(d.inUse), func(region string) bool { return region == "" })
 	}
 	return nil
 }

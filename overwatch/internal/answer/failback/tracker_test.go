@@ -195,6 +195,36 @@ func TestTracker_OnlyFailuresOfRegionsInUseCount(t *testing.T) {
 	})
 }
 
+// A region that serves only the clients without an alternative, such as clients of IPv6, awaits failback until no other
+// region answers.
+func TestTracker_WaitsWhileAnotherRegionAnswers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.see(manual, "+a", "b")
+		w.see(manual, "a down", "+b")
+		w.see(manual, "+a", "+b")
+		w.see(manual, "+a", "+b")
+		w.want("a")
+		w.see(manual, "+a", "b down")
+		w.want("b")
+	})
+}
+
+// A standby of backends without a region keeps the clients, and awaits no failback.
+func TestTracker_BackendsWithoutRegionAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.see(manual, "+a")
+		w.see(manual, "+", "a down")
+		w.want("a")
+		w.see(manual, "+", "a")
+		w.want("a")
+		if got := w.InUse(name); got == nil || len(got) > 0 {
+			t.Errorf("in use: %#v", got)
+		}
+		w.see(manual, "+a")
+		w.want()
+	})
+}
+
 // A change of another node applies, and has no effect on other regions: if no other region can serve here, the region
 // answers and still awaits failback.
 func TestTracker_FollowsOtherNodes(t *testing.T) {

@@ -53,10 +53,11 @@ func (p *decider) observeFailback(d *domain, input *policy.DecisionInput, decisi
 		Regions: policy.RegionsOf(d.rules, input.Candidates), InUse: regionsInUse(decisions)})
 }
 
-// regionsInUse returns the regions in the answers of decisions, without fallback answers, sorted.
+// regionsInUse returns the regions in the answers of decisions, without fallback answers, sorted. "" stands for
+// backends without a region.
 func regionsInUse(decisions [][2]policy.Decision) (list []string) {
 	add := func(region string) {
-		if at, known := slices.BinarySearch(list, region); !known && region != "" {
+		if at, known := slices.BinarySearch(list, region); !known {
 			list = slices.Insert(list, at, region)
 		}
 	}

@@ -67,6 +67,53 @@ func inFailback(t *testing.T, f model.Failback, test func(*failingBack)) {
 	})
 }
 
+// serve sets all backends: each line has an address, a region ("-" for none), and optionally "down".
+func (w *failingBack) serve(lines ...string) {
+	var list []*registry.Backend
+	for _, line := range lines {
+		fields := strings.Fields(line)
+		b := &registry.Backend{ID: registry.ID{Service: failingBackName, Port: 80,
+			Address: netip.MustParseAddr(fields[0])}, Weight: 100, Share: 1, Region: strings.Trim(fields[1], "-"),
+			MayServe: len(fields) == 2, Reason: status.ReasonFailing}
+		list = append(list, b)
+	}
+	w.b.mu.Lock()
+	w.b.data = map[string][]*registry.Backend{failingBackName: list}
+	w.b.mu.Unlock()
+	w.Mark(failingBackName)
+}
+
+// A region that alone has IPv6 addresses answers their clients, and still awaits failback for the other clients.
+func TestFailback_OfOneAddressFamily(t *testing.T) {
+	inFailback(t, model.Failback{Manual: true}, func(w *failingBack) {
+		sees := func(state, want string) {
+			w.serve(mainAddress+" main "+state, "2001:db8::1 main "+state, standbyAddress+" standby")
+			w.answers(want)
+		}
+		sees("", mainAddress)
+		sees("down", standbyAddress)
+		sees("", standbyAddress)
+		w.answers(standbyAddress)
+		wantAnswer(w.t, w.Publisher, failingBackName+".", "AAAA", failingBackName+". 5 IN AAAA 2001:db8::1")
+		w.serve(mainAddress+" main", "2001:db8::1 main", standbyAddress+" standby down")
+		w.answers(mainAddress)
+		w.serve(mainAddress+" main", "2001:db8::1 main", standbyAddress+" standby")
+		w.answers(mainAddress)
+	})
+}
+
+// Backends without a region are a standby like a region.
+func TestFailback_ToBackendsWithoutRegion(t *testing.T) {
+	inFailback(t, model.Failback{Manual: true}, func(w *failingBack) {
+		w.serve(mainAddress+" main", standbyAddress+" -")
+		w.answers(mainAddress)
+		w.serve(mainAddress+" main down", standbyAddress+" -")
+		w.answers(standbyAddress)
+		w.serve(mainAddress+" main", standbyAddress+" -")
+		w.answers(standbyAddress)
+	})
+}
+
 // set sets the states of both regions: "" is serving, "down" failed, "stopped" an override.
 func (w *failingBack) set(main, standby string) {
 	var list []*registry.Backend
