@@ -76,7 +76,7 @@ func (p *page) compareOverview(ctx context.Context, n *harness.Node) error {
 		differ("backends serving", seen.Tiles["backends serving"], serving),
 		differ("backends serving, below", seen.Facts["backends serving"], serving),
 		differ("nodes", seen.Tiles["nodes online"], fmt.Sprintf("%d/%d", online, nodes.Total)),
-		differ("status", seen.Facts["status"][len("● "):], string(conditions.Status)),
+		differ("status", strings.TrimLeft(seen.Facts["status"], "●▲■ "), string(conditions.Status)),
 		differ("healthy", seen.Legend["healthy"], fmt.Sprint(stats.HealthyBackends)),
 		differ("unhealthy", seen.Legend["unhealthy"], fmt.Sprint(stats.UnhealthyBackends)),
 		differ("stale", seen.Legend["stale"], fmt.Sprint(stats.StaleBackends)),
