@@ -3,8 +3,9 @@
 // only causes a check, and only the result of this check counts.
 //
 // Peers answer with their votes: the results of their own last checks of these backends. If agreement is on
-// (overwatch.validation.agree), the registry calls Ask for a failure that waits for votes. Run then repeats the hint
-// every askEvery, and passes the votes to the registry, until the registry has decided. Package status has the rules.
+// (overwatch.validation.agree), the registry calls RequestVotes for a failure that waits for votes. Run then repeats
+// the hint every askEvery, and passes the votes to the registry, until the registry has decided. Package status has the
+// rules.
 //
 // The registry calls Hint, which adds to a queue and returns. Run sends the queue to all peers that replication
 // reaches, over the HTTP API, authenticated by package peerauth. httpapi passes requests of peers to Answer.

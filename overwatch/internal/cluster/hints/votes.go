@@ -92,9 +92,9 @@ func (e *Exchange) votesOf(node string, ids []registry.ID, a answer, now time.Ti
 	return votes
 }
 
-// Ask requests votes about a failure until the registry has decided it. It does not block. It ignores more than
-// hintBurst failures at a time: this node then decides about them alone.
-func (e *Exchange) Ask(id registry.ID) {
+// RequestVotes requests votes about a failure until the registry has decided it. It does not block. It ignores more
+// than hintBurst failures at a time: this node then decides without votes.
+func (e *Exchange) RequestVotes(id registry.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.asked) >= hintBurst {
@@ -114,7 +114,7 @@ func (e *Exchange) addOpen(queue map[registry.ID]struct{}, now time.Time) (isAsk
 	defer e.mu.Unlock()
 	for id, since := range e.asked {
 		b := e.o.Backend(id)
-		// The registry calls Ask before it publishes the dispute.
+		// The registry calls RequestVotes before the publication of the dispute.
 		if now.Sub(since) >= askEvery && (b == nil || !b.Dispute.IsOpen()) {
 			delete(e.asked, id)
 			continue
@@ -167,5 +167,6 @@ func (e *Exchange) Trouble() string {
 	if len(settings.Secret) == 0 {
 		text = "overwatch.validation.agree requires overwatch.dnssec.key_sync.secret, the same on all nodes"
 	}
-	return fmt.Sprintf("%s: this node decides alone, %s after its own check has failed", text, settings.Agreement.Within)
+	return fmt.Sprintf("%s: this node decides without other nodes, %s after its own check has failed", text,
+		settings.Agreement.Within)
 }

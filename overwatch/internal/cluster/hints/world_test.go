@@ -52,7 +52,7 @@ func startVoter(t *testing.T, w *network, name string, names []string, backends 
 		RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: 30 * time.Second, Agreement: agree},
 		Changed: func(string) {}, Logger: zerolog.Nop(),
 		FailureSeen:     func(id registry.ID) { v.exchange.Hint(id) },
-		FailureDisputed: func(id registry.ID) { v.exchange.Ask(id) }})
+		FailureDisputed: func(id registry.ID) { v.exchange.RequestVotes(id) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 type Agreement struct {
 	// Nodes is the number of nodes that must see a failure, including this node. Below 2, agreement is off.
 	Nodes int
-	// Within is the time after which this node decides alone.
+	// Within is the time after which this node decides without other nodes.
 	Within time.Duration
 }
 
@@ -27,7 +27,7 @@ const MaxVotes = 32
 type Vote struct {
 	Node string
 	// State is StateUnhealthy after a failed check, StateHealthy after a successful check, and StateUnknown without a
-	// result: a silent node never counts as failed.
+	// result: a silent node is never treated as failed.
 	State check.State
 	At    time.Time // end of the check, by the clock of this node
 }
@@ -43,7 +43,7 @@ const (
 	DecisionAgreed
 	// DecisionAlone means that this node decided without agreement, after Agreement.Within.
 	DecisionAlone
-	// DecisionNone means that there was nothing to decide: the backend did not serve when its own check failed.
+	// DecisionNone means that no decision was needed: the backend did not serve when its own check failed.
 	DecisionNone
 )
 
@@ -132,7 +132,7 @@ func (d *Dispute) String() string {
 	case DecisionAgreed:
 		text += ", confirmed by other nodes"
 	case DecisionAlone:
-		text += ", not confirmed by other nodes: decided alone after agree_within"
+		text += ", not confirmed by other nodes within agree_within"
 	}
 	if len(d.Votes) == 0 {
 		return text + "; votes: none"

@@ -122,7 +122,8 @@ func TestDispute_String(t *testing.T) {
 	}{
 		{nil, ""}, {&status.Dispute{Since: begin}, "serves until other nodes confirm it; votes: none"},
 		{d.Decide(two, begin), "confirmed by other nodes; votes: b unhealthy, c unknown"},
-		{(&status.Dispute{Since: begin}).Decide(two, begin.Add(within)), "decided alone after agree_within; votes: none"},
+		{(&status.Dispute{Since: begin}).Decide(two, begin.Add(within)),
+			"not confirmed by other nodes within agree_within; votes: none"},
 	} {
 		if got := tc.d.String(); !strings.HasSuffix(got, tc.want) {
 			t.Errorf("%q, want %q", got, tc.want)

@@ -185,11 +185,11 @@ type Validation struct {
 	// The maximum number of concurrent checks. Checks with `body_matches` have a separate limit of an eighth of this
 	// number. A check uses a file descriptor and about 30 KiB of memory.
 	MaxConcurrentChecks int `key:"max_concurrent_checks" default:"1024" reload:"live" min:"1" max:"65536"`
-	// The number of nodes, including this node, that must see a failure before an own check removes a backend. 1: the node
-	// decides alone. Set the same value on all nodes. Requires `key_sync.secret` and peers. See [agreement between
-	// nodes](#agreement-between-nodes).
+	// The number of nodes, including this node, that must see a failure before an own check removes a backend. 1: no
+	// other node is required. Set the same value on all nodes. Requires `key_sync.secret` and peers. See [agreement
+	// between nodes](#agreement-between-nodes).
 	Agree int `key:"agree" default:"1" reload:"live" min:"1" max:"33"`
-	// The time after which the node decides alone.
+	// The time after which the node decides without other nodes.
 	AgreeWithin time.Duration `key:"agree_within" default:"5s" reload:"live" min:"100ms" max:"10m"`
 }
 
