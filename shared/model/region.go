@@ -48,7 +48,7 @@ type Region struct {
 	// The health check of servers without their own `health_check`. Default: a tcp connection, with the node's
 	// `check_interval` and `check_timeout`. `address` is not allowed here, because all servers of the region would have
 	// the same address.
-	HealthCheck *HealthCheck `key:"health_check" json:"-"`
+	HealthCheck *HealthCheck `key:"health_check" json:"health_check,omitempty"`
 	Meta
 }
 
@@ -87,6 +87,13 @@ func IsCountry(code string) bool {
 
 // Key returns the id.
 func (r *Region) Key() string { return r.Name }
+
+// Shown returns the region without the secrets of its health check.
+func (r *Region) Shown() *Region {
+	shown := *r
+	shown.HealthCheck = r.HealthCheck.Shown()
+	return &shown
+}
 
 // readLegacy converts the stored form, the form of version 0.9.0: the id is named name, and the name label. A region of
 // the audit log has an id.

@@ -61,11 +61,23 @@ func (a *app) regionsShowCommand() *cobra.Command {
 				{"continent", r.Continent},
 				{"countries", strings.Join(r.Countries, ", ")},
 				{"position", position(r)}, {"priority", strconv.Itoa(r.Priority)}, {"description", r.Description},
+				{"health check", checkSentence(r.HealthCheck)},
 			} {
 				t.Add(render.C(fact[0]), orNone(fact[1]))
 			}
 			return t
 		})
+}
+
+// checkSentence describes a health check, such as "http /up"; "" without a check.
+func checkSentence(h *model.HealthCheck) string {
+	switch {
+	case h == nil:
+		return ""
+	case h.Off():
+		return "off"
+	}
+	return strings.TrimSpace(h.Type + " " + h.Path)
 }
 
 func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
@@ -80,6 +92,7 @@ func (a *app) regionFlags(cmd *cobra.Command, skip ...string) *settingFlags {
 		cmdline.Offer(cmd, flag, model.ContinentCodes())
 	}
 	cmdline.Offer(cmd, "routing-algorithm", []string{"weighted", "round-robin", "latency", "client-hash"})
+	offerCheckTypes(cmd, "health-check-type")
 	return s
 }
 

@@ -47,7 +47,7 @@ func overtakenBy(before, after *replica.Object) audit.Change {
 	return c
 }
 
-// shown returns the value of an object without secrets. Of the known kinds, only a server and the overlay of a server
+// shown returns the value of an object without secrets. Of the known kinds, only servers, regions and their overlays
 // may have secrets. It omits a value that this version cannot read, such as the value of an unknown kind.
 func shown(o *replica.Object) (value any) {
 	err := errUnreadable
@@ -60,6 +60,9 @@ func shown(o *replica.Object) (value any) {
 			value = server.Shown()
 		}
 	}
+	if err == nil && o.Kind == store.KindRegion {
+		value, err = shownRegion(o.Value)
+	}
 	if err == nil && o.Kind == store.KindSetting {
 		value, err = definitions.ShownSetting(o.Name, o.Value)
 	}
@@ -67,6 +70,15 @@ func shown(o *replica.Object) (value any) {
 		return map[string]string{"omitted": "this version of gslb cannot read it"}
 	}
 	return value
+}
+
+// shownRegion returns the stored form of a region without the secrets of its health check.
+func shownRegion(value json.RawMessage) (json.RawMessage, error) {
+	r, err := model.Decode[model.Region](value)
+	if err != nil || r.HealthCheck == nil {
+		return value, err
+	}
+	return model.Encode(r.Shown())
 }
 
 var errUnreadable = errors.New("it cannot be read")

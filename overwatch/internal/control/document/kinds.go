@@ -44,10 +44,17 @@ func regionSection(k definitions.Declared) *section {
 		if r.found.of[s.name][made.Name] == nil {
 			r.names.Add(made.Name)
 		}
+		var before *model.HealthCheck
+		if held := r.held.Regions[made.Name]; held != nil {
+			before = held.HealthCheck
+		}
+		if err == nil {
+			err = r.pl.o.Edit.CompleteRegionCheck(made, before)
+		}
 		return read{s.name, made.Name, made}, errors.Join(err, checkOwner(made.Owner))
 	})
 	s.write = func(_ *Planner, _ string, object any) (any, error) {
-		region := object.(*model.Region)
+		region := object.(*model.Region).Shown()
 		written := model.Written(region)
 		name := cmp.Or(region.Label, region.Name)
 		written["name"] = name

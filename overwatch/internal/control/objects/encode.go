@@ -52,6 +52,12 @@ func WithoutSecrets(object any) any {
 		if o != nil {
 			return o.Shown()
 		}
+	case model.Region:
+		return o.Shown()
+	case *model.Region:
+		if o != nil {
+			return o.Shown()
+		}
 	case *definitions.Overlay:
 		if o != nil {
 			return o.Shown()

@@ -61,6 +61,22 @@ func NewRegion(req api.RegionChange, names config.RegionNames, source string) (m
 	return made, fault.FromCheck(definitions.CompleteRegion(made))
 }
 
+// CompleteRegionCheck validates the health check of a region after a change, and completes it: with the secrets that
+// the request has redacted, from the first of others with the secret, and with a missing time of the node.
+func (e *Editor) CompleteRegionCheck(r *model.Region, others ...*model.HealthCheck) error {
+	whole, err := r.HealthCheck.Restore(others...)
+	if err != nil {
+		return fault.Invalidf("health_check: %v", err)
+	}
+	if whole == nil {
+		return nil
+	}
+	completed := *whole
+	config.CompleteTimes(&completed, &e.Config().Overwatch.Validation)
+	r.HealthCheck = &completed
+	return fault.FromCheck(definitions.CheckSharedCheck(&completed))
+}
+
 // CheckUnusedRegion rejects the deletion of a region that a server, a domain or a mapping names.
 func (e *Editor) CheckUnusedRegion(d *definitions.Draft, name string) error {
 	if n := e.CountServers()[name].All; n > 0 {
@@ -130,6 +146,9 @@ func regionFields(r *model.Region) api.RegionChange {
 	fields["name"] = cmp.Or(r.Label, r.Name)
 	fields["countries"] = append([]string{}, r.Countries...)
 	fields["continents"] = append([]string{}, r.Continents...)
+	if fields[healthCheckField] = nil; r.HealthCheck != nil {
+		fields[healthCheckField] = model.Written(r.HealthCheck.Shown())
+	}
 	return fields
 }
 

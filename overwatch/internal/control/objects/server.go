@@ -156,7 +156,7 @@ func (e *Editor) checkServer(s *model.Server, req api.ServerChange, others ...*m
 // a request, without values equal to the values of the configuration. A redacted secret of the request does not change.
 func (e *Editor) MergeServerOverlay(file config.StaticServer, before, change api.ServerChange) (api.ServerChange,
 	error) {
-	change, err := keepSecrets(before, change)
+	change, err := KeepSecrets(before, change)
 	if err != nil {
 		return nil, err
 	}
@@ -167,9 +167,9 @@ func (e *Editor) MergeServerOverlay(file config.StaticServer, before, change api
 	return merged.Differing(e.ConfiguredServer(file))
 }
 
-// keepSecrets replaces the redacted secrets in a change of an overlay by the secrets of the overlay before, or omits
+// KeepSecrets replaces the redacted secrets in a change of an overlay by the secrets of the overlay before, or omits
 // them.
-func keepSecrets(before, change api.ServerChange) (api.ServerChange, error) {
+func KeepSecrets[T any](before, change model.Patch[T]) (model.Patch[T], error) {
 	var given api.HealthCheckChange
 	if err := change.Read("health_check", &given); err != nil || given == nil {
 		return change, nil //nolint:nilerr // Merge and Apply report the error

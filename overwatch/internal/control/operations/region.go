@@ -17,6 +17,9 @@ func (op *Operations) CreateRegion(r *Request, req api.RegionChange) (*model.Reg
 	if err != nil {
 		return nil, err
 	}
+	if err := op.o.Edit.CompleteRegionCheck(made); err != nil {
+		return nil, err
+	}
 	id := made.Name
 	made.CreatedAt = api.Stamp(op.o.Now())
 	made.UpdatedAt = made.CreatedAt
@@ -57,7 +60,10 @@ func (op *Operations) ChangeRegion(r *Request, id string, req api.RegionChange) 
 			}
 			after.UpdatedAt = api.Stamp(op.o.Now())
 			ch.Before = before
-			return &after, fault.FromCheck(definitions.EditRegion(&after, req, model.FromOperator))
+			if err := definitions.EditRegion(&after, req, model.FromOperator); err != nil {
+				return nil, fault.FromCheck(err)
+			}
+			return &after, op.o.Edit.CompleteRegionCheck(&after, before.HealthCheck)
 		})
 }
 
@@ -73,6 +79,10 @@ func (op *Operations) changeRegionOverlay(r *Request, d *definitions.Draft, ch *
 		req["name"] = nil // the name of the file
 	}
 	merge := func(before, change api.RegionChange) (api.RegionChange, error) {
+		change, err := objects.KeepSecrets(before, change)
+		if err != nil {
+			return nil, err
+		}
 		merged, err := before.Merge(change)
 		if err != nil {
 			return nil, err
@@ -87,7 +97,10 @@ func (op *Operations) changeRegionOverlay(r *Request, d *definitions.Draft, ch *
 		Kind: definitions.OverRegion, Name: file.Name, Configured: model.All(file), Change: req, Replace: r.Replace,
 		Merge: merge, Check: func(all api.RegionChange) error {
 			trial := *file
-			return fault.FromCheck(definitions.EditRegion(&trial, all, model.FromOperator))
+			if err := definitions.EditRegion(&trial, all, model.FromOperator); err != nil {
+				return fault.FromCheck(err)
+			}
+			return op.o.Edit.CompleteRegionCheck(&trial, file.HealthCheck)
 		}})
 }
 

@@ -17,7 +17,7 @@ func (op *Operations) undoDeclared(k definitions.Declared) undoKind {
 		undo: func(r *Request, e *api.AuditEntry, ch *Change) error { return op.undoObject(r, k, e, ch) },
 		present: func(e *api.AuditEntry) (any, error) {
 			set, _ := op.o.Definitions.Defined()
-			return k.Get(set, e.ResourceID), nil
+			return objects.WithoutSecrets(k.Get(set, e.ResourceID)), nil
 		},
 		decode: func(_ *api.AuditEntry, object json.RawMessage) (any, error) { return k.Decode(object) }}
 }
@@ -33,7 +33,7 @@ func (op *Operations) undoObject(r *Request, k definitions.Declared, e *api.Audi
 	return op.Apply(r, &changes.Definition{Entry: ch.entry, Removes: disabledRegion(before, after),
 		Edit: func(d *definitions.Draft) error {
 			now := k.Get(d.Now(), e.ResourceID)
-			if !objects.Equal(now, after) || d.InFile(k.Name(), e.ResourceID) {
+			if !objects.Equal(objects.WithoutSecrets(now), after) || d.InFile(k.Name(), e.ResourceID) {
 				return changes.ErrChangedSince
 			}
 			if now != nil {
@@ -43,8 +43,12 @@ func (op *Operations) undoObject(r *Request, k definitions.Declared, e *api.Audi
 				if err := objects.CheckRegions(d, k.Regions(before), k.Regions(now)); err != nil {
 					return err
 				}
-				ch.After = before
-				d.Put(before)
+				back, err := withSecrets(e, before, now)
+				if err != nil {
+					return err
+				}
+				ch.After = back
+				d.Put(back)
 				return nil
 			}
 			if k.Name() == model.KindRegion {
@@ -65,6 +69,26 @@ func disabledRegion(before, after model.Object) []impact.Withdrawal {
 		return []impact.Withdrawal{impact.OfRegion(was.Name)}
 	}
 	return nil
+}
+
+// withSecrets returns an object of an audit entry with the secrets that the entry omits, from the current object. Only
+// a region has secrets.
+func withSecrets(e *api.AuditEntry, object, now model.Object) (model.Object, error) {
+	region, isRegion := object.(*model.Region)
+	if !isRegion {
+		return object, nil
+	}
+	var known *model.HealthCheck
+	if current, is := now.(*model.Region); is {
+		known = current.HealthCheck
+	}
+	whole, err := region.HealthCheck.Restore(known)
+	if err != nil {
+		return nil, changes.CannotUndo(e, "the audit log omits the values of headers and send of its health check")
+	}
+	restored := *region
+	restored.HealthCheck = whole
+	return &restored, nil
 }
 
 // objectsOf returns the object of an audit entry before and after the change; nil if it did not exist. It returns an

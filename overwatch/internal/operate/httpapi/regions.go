@@ -57,7 +57,7 @@ func regionView(r model.Region, set *definitions.Set, file *config.Config,
 	if set.Regions[r.Name] == nil {
 		source, overlay = api.FromConfig, objects.OverlayView(set, file, definitions.OverRegion, r.Name)
 	}
-	view := api.Region{ID: r.Name, Name: cmp.Or(r.Label, r.Name), Region: r, Continent: r.Continents.String(),
+	view := api.Region{ID: r.Name, Name: cmp.Or(r.Label, r.Name), Region: *r.Shown(), Continent: r.Continents.String(),
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ServerCount: counts[r.Name].All,
 		HealthyServers: counts[r.Name].Healthy, ServingServers: counts[r.Name].Serving, Source: source, Overlay: overlay}
 	view.Countries, view.Continents = append([]string{}, r.Countries...), append([]string{}, r.Continents...)

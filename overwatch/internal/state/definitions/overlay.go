@@ -194,7 +194,7 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	list := c.Regions
 	if len(l.regions) > 0 {
 		list = slices.Clone(c.Regions)
-		layRegions(list, l.regions)
+		layRegions(list, l.regions, &c.Overwatch.Validation)
 	}
 	disabled := map[string]bool{}
 	for i := range list {
@@ -285,12 +285,15 @@ func layDomain(d *config.Domain, patch model.Patch[model.Domain]) (*config.Domai
 }
 
 // layRegions applies overlays to the regions.
-func layRegions(list []config.Region, over map[string]model.Patch[model.Region]) {
+func layRegions(list []config.Region, over map[string]model.Patch[model.Region], node *config.Validation) {
 	for i := range list {
 		if patch, is := over[list[i].Name]; is {
 			name := list[i].Name
 			_ = patch.Lay(&list[i]) // CheckOverlay reports errors
 			list[i].Name = name
+			if patch.Has("health_check") && list[i].HealthCheck != nil {
+				config.CompleteTimes(list[i].HealthCheck, node)
+			}
 		}
 	}
 }

@@ -59,7 +59,7 @@ var overlayKinds = map[string]overlayKind{
 		add: func(l *layers, name string, value json.RawMessage) {
 			l.regions[name], _ = overlayFields[model.Patch[model.Region]](value)
 		},
-		readLegacy: model.ReadLegacyContinents, writeLegacy: model.WriteLegacyContinents,
+		shown: shownOverlay, readLegacy: model.ReadLegacyContinents, writeLegacy: model.WriteLegacyContinents,
 	},
 	OverServer: {
 		check: func(_ string, value json.RawMessage) error {
@@ -76,13 +76,7 @@ var overlayKinds = map[string]overlayKind{
 		add: func(l *layers, name string, value json.RawMessage) {
 			l.servers[name], _ = overlayFields[model.Patch[model.Server]](value)
 		},
-		shown: func(value json.RawMessage) (any, error) {
-			o := new(Overlay)
-			if err := json.Unmarshal(value, o); err != nil {
-				return nil, err
-			}
-			return o.Shown(), nil
-		},
+		shown: shownOverlay,
 	},
 	OverTarget: { // merged as a server
 		check: func(name string, value json.RawMessage) error {
@@ -156,7 +150,19 @@ func checkRegionOverlay(name string, value json.RawMessage) error {
 		return err
 	}
 	laid.Name = name
-	return CheckRegion(laid)
+	if problems := model.Bounds(laid); len(problems) > 0 {
+		return fieldError(problems)
+	}
+	return errors.Join(checkRegionFields(laid), checkSharedAddress(laid.HealthCheck), checkHealthCheck(laid.HealthCheck))
+}
+
+// shownOverlay returns an overlay without the secrets of its health check.
+func shownOverlay(value json.RawMessage) (any, error) {
+	o := new(Overlay)
+	if err := json.Unmarshal(value, o); err != nil {
+		return nil, err
+	}
+	return o.Shown(), nil
 }
 
 // laidOver applies the values of an overlay to an object, and returns the object.

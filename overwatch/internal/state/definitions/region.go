@@ -1,6 +1,7 @@
 package definitions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
@@ -48,8 +50,42 @@ func CheckRegion(r *model.Region) error {
 	if problems := model.Bounds(r); len(problems) > 0 {
 		return fieldError(problems)
 	}
+	return errors.Join(checkRegionFields(r), CheckSharedCheck(r.HealthCheck))
+}
+
+// checkRegionFields returns the first fault of a region, except the bounds of numbers and the health check.
+func checkRegionFields(r *model.Region) error {
 	checked := *r
 	return errors.Join(checkRegionID("id", r.Name), CompleteRegion(&checked), CheckOwner(r.Owner))
+}
+
+// CheckSharedCheck returns the first fault of the health check of a region, nil without a check. The times that the
+// check lacks are those of the node.
+func CheckSharedCheck(h *model.HealthCheck) error {
+	if h == nil {
+		return nil
+	}
+	if err := checkSharedAddress(h); err != nil {
+		return err
+	}
+	spec := h.Spec()
+	spec.Interval, spec.Timeout = cmp.Or(spec.Interval, check.MaxInterval), cmp.Or(spec.Timeout, check.MinTimeout)
+	spec.FailureThreshold = cmp.Or(spec.FailureThreshold, check.DefaultFailureThreshold)
+	spec.SuccessThreshold = cmp.Or(spec.SuccessThreshold, check.DefaultSuccessThreshold)
+	for _, p := range spec.Validate() {
+		p.Field = "health_check." + model.HealthCheckField(p.Field)
+		return p
+	}
+	return nil
+}
+
+// checkSharedAddress rejects an address to probe in the health check of a region.
+func checkSharedAddress(h *model.HealthCheck) error {
+	if h != nil && h.Address.IsValid() {
+		return fmt.Errorf("health_check.address is %s: all servers of the region would be probed at this one address: "+
+			"give it to the health check of a server", h.Address)
+	}
+	return nil
 }
 
 // checkRegionID returns an error for a text that cannot be the id of a region.
