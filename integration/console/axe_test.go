@@ -139,8 +139,7 @@ func (s *scene) ask(t *testing.T) {
 			query.IsEdns0().Option = append(query.IsEdns0().Option, &dns.EDNS0_SUBNET{Code: dns.EDNS0SUBNET, Family: 1,
 				SourceNetmask: 24, Address: net.ParseIP(subnets[i%len(subnets)]).To4()})
 			_, _, _ = client.ExchangeContext(ctx, query, s.nodes[0].DNS.String())
-			// The rate changes, for charts that are not flat.
-			testbed.Pause(ctx, time.Duration(5+10*(i/200%3))*time.Millisecond)
+			testbed.Pause(ctx, time.Duration(5+10*(i/200%3))*time.Millisecond) // the rate changes, for charts that are not flat
 		}
 	}()
 	testbed.Pause(ctx, asked) // the charts show this time
