@@ -28,7 +28,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 		Dir: dnssec.Directory(cfg.DataDir), NodeID: cfg.Overwatch.Identity.NodeID,
 		Algorithm:  dnssec.ParseAlgorithm(cfg.Overwatch.DNSSEC.Algorithm),
 		KeyTTL:     time.Duration(cfg.DNS.Apex()) * time.Second,
-		Registerer: n.registerer, Logger: n.part("dnssec"),
+		Registerer: n.registerer, Logger: n.componentLogger("dnssec"),
 	})
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 		Audit: n.audit.Record, About: n.about,
 		LongestTTL: func() time.Duration { return n.publisher.LongestTTL() },
 		Apply:      func(ctx context.Context) error { return n.publisher.Resign(ctx) },
-		Registerer: n.registerer, Logger: n.part("dnssec"),
+		Registerer: n.registerer, Logger: n.componentLogger("dnssec"),
 	})
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (n *node) bindDNS(cfg *config.Config) error {
 		Inherited: inherited, Store: dnsserver.StoreSockets,
 		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitFromConfig(cfg),
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
-		Registerer: n.registerer, Logger: n.part("dns"),
+		Registerer: n.registerer, Logger: n.componentLogger("dns"),
 	})
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	}
 	n.core.run("decisions", n.decisions.Run)
 	sampled := decisions.FileStore{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
-		Logger: n.part("decisions")}
+		Logger: n.componentLogger("decisions")}
 	n.core.run("decisions-file", sampled.Run)
 	addresses, err := publish.NodeAddresses(n.dns.Addrs())
 	if err != nil {
@@ -115,11 +115,11 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		return fmt.Errorf("loading the regions that await failback: %w", err)
 	}
 	n.failbacks = failback.New(failback.Options{Store: n.store, Stored: awaiting, Changed: n.changes.Mark,
-		Logger: n.part("failback")})
+		Logger: n.componentLogger("failback")})
 	n.publisher, err = publish.New(publish.Options{
 		Failbacks: n.failbacks,
 		Settings:  settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
-		Ready: n.declared.Wait, Changes: n.changes, Registerer: n.registerer, Logger: n.part("publish"),
+		Ready: n.declared.Wait, Changes: n.changes, Registerer: n.registerer, Logger: n.componentLogger("publish"),
 	})
 	if err != nil {
 		return err

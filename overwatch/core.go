@@ -27,8 +27,8 @@ func (c *core) run(part string, f func(context.Context) error) {
 	c.group.Go(func() error { return fatal(part, f(c.ctx)) })
 }
 
-// end stops all parts and returns the first error.
-func (c *core) end() error {
+// stopAll stops all parts and returns the first error.
+func (c *core) stopAll() error {
 	c.stop()
 	err := c.group.Wait()
 	if c.last != nil {

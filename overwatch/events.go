@@ -16,14 +16,15 @@ const journalFile = "events.jsonl"
 
 // openEvents opens the journal of events, and creates the watcher that writes to it.
 func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
-	n.journal = journal.Open(journal.Options{Path: filepath.Join(cfg.DataDir, journalFile), Logger: n.part("events")})
+	n.journal = journal.Open(journal.Options{Path: filepath.Join(cfg.DataDir, journalFile),
+		Logger: n.componentLogger("events")})
 	n.core.run("journal", n.journal.Run)
 	o := events.Options{
 		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.judgedDomains,
 		Settings: func() any { return n.state.Config() }, Conditions: n.judge.Standing,
 		IsNodeAlive: func(node string) bool { return n.gossip.IsAlive(node) || n.replication.Answers(node) },
 		IsPinned:    n.trust.Pinned,
-		Audit:       n.audit, Logger: n.part("events"),
+		Audit:       n.audit, Logger: n.componentLogger("events"),
 	}
 	if n.zones != nil {
 		o.Keys, o.Rollovers = n.zones.Keys, n.zones.Rolls
@@ -43,7 +44,7 @@ const notificationsFile = "notifications.json"
 func (n *node) openNotifications(_ context.Context, cfg *config.Config) (err error) {
 	n.notifier, err = notify.New(notify.Options{Node: cfg.Overwatch.Identity.NodeID,
 		Path: filepath.Join(cfg.DataDir, notificationsFile), Journal: n.journal, Settings: notify.SettingsOf(cfg),
-		Peers: n.replication.Reachable, Logger: n.part("notifications")})
+		Peers: n.replication.Reachable, Logger: n.componentLogger("notifications")})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,8 @@ const historyFile = "metrics-history.json"
 
 // openHistory opens the history of metrics and starts recording.
 func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
-	n.history, err = history.Open(history.Options{Path: filepath.Join(cfg.DataDir, historyFile), Logger: n.part("metrics"),
+	n.history, err = history.Open(history.Options{Path: filepath.Join(cfg.DataDir, historyFile),
+		Logger: n.componentLogger("metrics"),
 		Read: history.Sources{DNS: n.dns, Checks: n.checks.Load, Decisions: n.decisions, View: n.registry.View(),
 			Domains: func() int { return n.state.Config().CountDomains() }}.Read})
 	if err != nil {

@@ -168,15 +168,15 @@ func (n *node) close() {
 	n.closers = nil
 }
 
-// part returns the logger of a component.
-func (n *node) part(name string) zerolog.Logger {
+// componentLogger returns the logger of a component.
+func (n *node) componentLogger(name string) zerolog.Logger {
 	return n.log.With().Str("component", name).Logger()
 }
 
 func (n *node) openStore(cfg *config.Config) (err error) {
 	if n.store, err = store.Open(cfg.DataDir, store.Options{Program: "gslb-overwatch " + buildinfo.Get().Version,
 		NodeID: cfg.Overwatch.Identity.NodeID, Retention: cfg.Overwatch.Replication.TombstoneRetention,
-		CheckObject: control.CheckObject, Logger: n.part("store")}); err != nil {
+		CheckObject: control.CheckObject, Logger: n.componentLogger("store")}); err != nil {
 		return err
 	}
 	n.closeStore = sync.OnceFunc(func() {
@@ -185,7 +185,7 @@ func (n *node) openStore(cfg *config.Config) (err error) {
 		}
 	})
 	n.closers = append(n.closers, n.closeStore)
-	n.closers = append(n.closers, func() { _ = n.core.end() }) // run returns its error
+	n.closers = append(n.closers, func() { _ = n.core.stopAll() }) // run returns its error
 	n.core.run("store", n.store.Run)
 	if what := n.store.Recovered(); what != "" {
 		n.log.Error().Msg(what)
@@ -229,7 +229,7 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.state.Unused, Audit: n.audit.EntryOf,
 		Certificate: n.identity.KeyID,
 		Serving:     func() []string { return conditions.Serving(n.registry.View(), n.judgedDomains()) },
-		Registerer:  n.registerer, Logger: n.part("replication"),
+		Registerer:  n.registerer, Logger: n.componentLogger("replication"),
 	})
 	return err
 }
@@ -237,7 +237,7 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 // openAudit opens the audit log, and the log of rejected requests, which adds a limited number of entries to it.
 func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
 	n.audit, err = audit.Open(audit.Options{Store: n.store, Retention: cfg.Audit.Retention,
-		Logger: n.part("audit")})
+		Logger: n.componentLogger("audit")})
 	if err != nil {
 		return err
 	}
@@ -263,12 +263,12 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	// A reload does not change the listeners.
 	host := trust.Host{Ports: cfg.Ports(), Addresses: n.own.All, Loopback: control.GossipsOnLoopback(cfg)}
 	n.targets = control.NewTargets(control.TargetOptions{Resolver: cfg.DNS.Resolver, Takes: host.TakesTarget,
-		Logger: n.part("targets")})
+		Logger: n.componentLogger("targets")})
 	n.core.run("targets", n.targets.Run)
 	n.holders = keysync.OpenHolders(keysync.HoldersFile(cfg.DataDir))
 	n.trust, err = trust.New(trust.Options{
 		Tokens: cfg.Tokens(), Policies: control.Policies(cfg), Limits: control.Limits(cfg), Host: host, Boot: n.boot,
-		Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
+		Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.componentLogger("trust"),
 		KnowsAll: n.noteHolder,
 	})
 	return err
@@ -285,13 +285,13 @@ func (n *node) noteHolder(set trust.TokenSet, agentID string) {
 // openRegistry opens the registry and starts to declare servers in the background, concurrently with the build of
 // zones. Code that needs the declared backends or n.servers must wait for n.declared.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
-	restored, orders, err := restore.Backends(n.store, n.part("store"))
+	restored, orders, err := restore.Backends(n.store, n.componentLogger("store"))
 	if err != nil {
 		return err
 	}
 	n.changes = publish.NewChanges()
 	timed := expiry.New(n.store, n.queue)
-	n.brakes = holds.New(n.queue.AddChange, n.part("registry"))
+	n.brakes = holds.New(n.queue.AddChange, n.componentLogger("registry"))
 	n.hints = validation.NewHints()
 	if err := n.openPeerHints(cfg); err != nil {
 		return err
@@ -307,7 +307,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
 		AgentLate: n.hints.Add, FailureSeen: n.peerHints.Hint, FailureDisputed: n.peerHints.RequestVotes,
 		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp, Damping: n.state.Damping,
-		Logger: n.part("registry"),
+		Logger: n.componentLogger("registry"),
 	})
 	if err != nil {
 		return err
@@ -324,7 +324,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		if err := control.Declare(ctx, n.registry, n.targets, cfg); err != nil {
 			return err
 		}
-		n.servers, err = inventory.New(ctx, inventory.Options{Servers: restore.Servers(servers, n.part("store")),
+		n.servers, err = inventory.New(ctx, inventory.Options{Servers: restore.Servers(servers, n.componentLogger("store")),
 			Registry: n.registry})
 		return err
 	})
@@ -342,7 +342,7 @@ func (n *node) openPeerHints(cfg *config.Config) (err error) {
 		Votes: func(ctx context.Context, votes []registry.NodeVote) error {
 			return n.registry.ApplyVotes(ctx, votes)
 		},
-		Registerer: n.registerer, Logger: n.part("hints"),
+		Registerer: n.registerer, Logger: n.componentLogger("hints"),
 	})
 	return err
 }
@@ -368,7 +368,7 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 		NodeID: cfg.Overwatch.Identity.NodeID, Region: cfg.Overwatch.Identity.Region, Version: buildinfo.Get().Version,
 		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
-		Registerer: n.registerer, Logger: n.part("gossip"), Refused: n.refused.Note,
+		Registerer: n.registerer, Logger: n.componentLogger("gossip"), Refused: n.refused.Note,
 		Introduces: func(node string, key identity.KeyID) bool { return n.replication.Introduces(node, key) },
 	})
 	return err
@@ -380,7 +380,7 @@ func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error)
 	}
 	n.validator, err = validation.New(validation.Options{
 		Targets: n.registry.View(), Report: n.validated, Hints: n.hints, Settings: validation.SettingsOf(cfg),
-		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.part("validation"),
+		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.componentLogger("validation"),
 	})
 	return err
 }
@@ -444,7 +444,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		return err
 	}
 	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer,
-		Logger: n.part("metrics")})
+		Logger: n.componentLogger("metrics")})
 	return doctor.Remedied("metrics.address", cfg.Metrics.Address, err)
 }
 
@@ -468,10 +468,10 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.LastAddress, Self: n.self,
 		Drains: drains, Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow,
-		Hints: n.peerHints, Logger: n.part("api"),
+		Hints: n.peerHints, Logger: n.componentLogger("api"),
 	}
 	if cfg.OneListener() {
-		o.Metrics = metrics.Handler(n.registerer, n.part("metrics"))
+		o.Metrics = metrics.Handler(n.registerer, n.componentLogger("metrics"))
 	}
 	if n.zones != nil {
 		o.SigningKeys, o.KeySync = n.zones.Keys, n.keySync

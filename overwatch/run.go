@@ -85,7 +85,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	ended := make(chan error, 1)
 	go func() {
 		err := outer.Wait()
-		if cause := n.core.end(); cause != nil {
+		if cause := n.core.stopAll(); cause != nil {
 			err = cause
 		}
 		n.closeStore()

@@ -38,8 +38,8 @@ func newAgentChecks(cfg *config.Config) *agentChecks {
 	return a
 }
 
-// of returns the policy for checking an agent's backend.
-func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
+// policyOf returns the policy for checking an agent's backend.
+func (a *agentChecks) policyOf(id registry.ID) registry.CheckPolicy {
 	known := a.services[id.Service]
 	policy := registry.CheckPolicy{Check: known.check, Trusted: a.loopback && id.Address.IsLoopback()}
 	for _, network := range known.trusted {
@@ -49,7 +49,9 @@ func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
 }
 
 // CheckPolicy returns the current policy for checking a backend of an agent.
-func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy { return s.agentChecks.Load().of(id) }
+func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy {
+	return s.agentChecks.Load().policyOf(id)
+}
 
 // recheckAgents applies the rules of a configuration for checks of agents' backends.
 func (p *Plane) recheckAgents(ctx context.Context, cfg *config.Config) error {

@@ -41,7 +41,7 @@ func TestAgentChecks_FollowThePolicies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		policy := newAgentChecks(tc.cfg).of(id)
+		policy := newAgentChecks(tc.cfg).policyOf(id)
 		checked := policy != registry.CheckPolicy{Trusted: policy.Trusted}
 		if policy.Trusted != tc.trusted || checked != tc.checked {
 			t.Errorf("%s: trusted %t, checked by policy %t", id, policy.Trusted, checked)

@@ -45,7 +45,7 @@ func (q *queue) add(e *edit) {
 	q.edits = append(q.edits, e)
 }
 
-func (q *queue) take() []*edit {
+func (q *queue) takeAll() []*edit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	batch := q.edits
@@ -69,7 +69,7 @@ func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) err
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !e.done {
-		p.apply(p.queue.take())
+		p.apply(p.queue.takeAll())
 	}
 	return e.err
 }

@@ -115,7 +115,7 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 	if rec := z.keyring.recordOf(apex); rec.Roll.UnderWay() {
 		r.Started = startAfter(rec.Roll, now)
 	}
-	begun := z.begin(apex, r, o.TTL, now)
+	begun := z.newProgress(apex, r, o.TTL, now)
 	seen := observation{ttl: z.heldTTLs(o.TTL, now)}
 	seen.ttl.DS = cmp.Or(begun.Longest.DS, unknownDS)
 	if !keep {
@@ -196,7 +196,7 @@ func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	signer := z.signers[apex]
 	r := roll.Roll{Target: keys[at].public, Started: startAfter(p, now), By: z.nodeID,
 		Algorithm: hasOtherAlgorithm(keys[at], signer.keys)}
-	if err := z.storeRoll(apex, z.begin(apex, r, roll.TTLs{}, now)); err != nil {
+	if err := z.storeRoll(apex, z.newProgress(apex, r, roll.TTLs{}, now)); err != nil {
 		return RollState{}, err
 	}
 	return z.rollState(apex), nil

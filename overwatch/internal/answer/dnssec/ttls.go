@@ -92,9 +92,9 @@ func (z *Zones) heldTTLs(ttl roll.TTLs, now time.Time) roll.TTLs {
 	return ttl
 }
 
-// begin returns the Progress of a new rollover or signing transition of a zone, with the TTLs in caches. ttl.DS is 0 if
-// the parent has no observed DS record. The caller holds mu.
-func (z *Zones) begin(apex string, r roll.Roll, ttl roll.TTLs, now time.Time) *roll.Progress {
+// newProgress returns the Progress of a new rollover or signing transition of a zone, with the TTLs in caches. ttl.DS
+// is 0 if the parent has no observed DS record. The caller holds mu.
+func (z *Zones) newProgress(apex string, r roll.Roll, ttl roll.TTLs, now time.Time) *roll.Progress {
 	var published, offered [][]byte
 	if signer := z.signers[apex]; r.Goal == roll.ToKey {
 		published, offered = publics(signer.keys), publics(signer.announced)

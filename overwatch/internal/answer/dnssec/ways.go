@@ -62,7 +62,7 @@ func (z *Zones) startTransition(apex string, way roll.Goal, ttl roll.TTLs, keep 
 	if way == roll.ToUnsigned {
 		r.DS = max(r.DS, ttl.DS)
 	}
-	begun := z.begin(apex, r, ttl, now)
+	begun := z.newProgress(apex, r, ttl, now)
 	seen := observation{ttl: z.heldTTLs(ttl, now)}
 	seen.ttl.DS = cmp.Or(max(r.DS, begun.Longest.DS), unknownDS)
 	if !keep {

@@ -101,7 +101,7 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 		}
 		e.decide(basis, q.Family, client)
 		if lead := int(probe.Selection.Lead); basis.Rules.AnswerNames && lead < len(e.Decision.Members) {
-			e.begin(e.Decision.Members[lead])
+			e.setFirstMember(e.Decision.Members[lead])
 		}
 		return e, nil
 	}
@@ -137,14 +137,14 @@ func ExplainPast(q Query, s zone.Selection) Explanation {
 		e.Kind = zone.Failed
 	}
 	if int(s.Lead) < len(e.Decision.Members) {
-		e.begin(e.Decision.Members[s.Lead])
+		e.setFirstMember(e.Decision.Members[s.Lead])
 		e.TTL = e.Decision.TTL
 	}
 	return e
 }
 
-// begin sets the first member of the answer in the decision.
-func (e *Explanation) begin(with policy.Member) {
+// setFirstMember sets the first member of the answer in the decision.
+func (e *Explanation) setFirstMember(with policy.Member) {
 	e.Addresses, e.target = []netip.Addr{with.Address}, with.Target
 }
 

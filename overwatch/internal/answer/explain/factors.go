@@ -57,7 +57,7 @@ func (e *Explanation) Factors() []Factor {
 		factors = append(factors, f)
 	}
 	for i := range e.Backends {
-		factors = append(factors, e.of(&e.Backends[i])...)
+		factors = append(factors, e.factorsOf(&e.Backends[i])...)
 	}
 	return factors
 }
@@ -177,7 +177,7 @@ func (e *Explanation) choice() (factors []Factor) {
 		factors = append(factors, Factor{"fallback_algorithm", Priority, d.Algorithm.Name,
 			e.Basis.Rules.Algorithm.Name + " lacks data for a choice"})
 	}
-	if inside := e.inside(); inside != d.Algorithm && d.Region != "" && len(d.Members) > 0 {
+	if inside := e.innerAlgorithm(); inside != d.Algorithm && d.Region != "" && len(d.Members) > 0 {
 		factors = append(factors, Factor{"algorithm_inside", Priority, inside.String(), "chooses inside " + d.Region})
 	}
 	if d.Hashed {
@@ -188,8 +188,8 @@ func (e *Explanation) choice() (factors []Factor) {
 	return factors
 }
 
-// inside returns the algorithm that selected the backend inside a region, or among all backends.
-func (e *Explanation) inside() *policy.Algorithm {
+// innerAlgorithm returns the algorithm that selected the backend inside a region, or among all backends.
+func (e *Explanation) innerAlgorithm() *policy.Algorithm {
 	if !e.Decision.Algorithm.ChoosesRegion() {
 		return e.Decision.Algorithm
 	}
@@ -199,8 +199,8 @@ func (e *Explanation) inside() *policy.Algorithm {
 	return policy.Weighted
 }
 
-// of returns the reasons that concern one backend.
-func (e *Explanation) of(b *Backend) (factors []Factor) {
+// factorsOf returns the reasons that concern one backend.
+func (e *Explanation) factorsOf(b *Backend) (factors []Factor) {
 	name := Endpoint(b.Candidate)
 	if f := b.Info; f != nil {
 		if f.Override != nil {
@@ -235,7 +235,7 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if f := b.Info; f != nil && f.Check != "" {
 		factors = append(factors, Factor{name, Health, f.Check, "the agent decides on the omitted part"})
 	}
-	if m := b.Candidate.Latency; e.inside() == policy.Latency && m.Samples > 0 {
+	if m := b.Candidate.Latency; e.innerAlgorithm() == policy.Latency && m.Samples > 0 {
 		impact := "among the fastest"
 		samples, longest := e.Basis.Rules.Parameters().LatencyConfig.MinSamples, policy.MaxLatency(e.Basis.Rules)
 		switch { // the comparison of policy.Latency, which selects such backends if there are no others

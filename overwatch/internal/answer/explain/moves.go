@@ -42,8 +42,8 @@ func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shif
 	maps.Copy(both, is)
 	var list []Shift
 	for _, region := range slices.Sorted(maps.Keys(both)) {
-		list = append(list, shift(region, len(both) == 1 && region == "", was.of(region, isIn, wasIn),
-			is.of(region, wasIn, isIn)))
+		list = append(list, shift(region, len(both) == 1 && region == "", was.answersIn(region, isIn, wasIn),
+			is.answersIn(region, wasIn, isIn)))
 	}
 	return list, nil
 }
@@ -95,11 +95,11 @@ func portionsOf(answers []RegionAnswer) answersByRegion {
 	return all
 }
 
-// of returns the answers to the clients of a region, or the answers with the key "" if all clients receive the same
-// answers. other and here contain the client regions by geo.RegionID in the other view and in this view. For a region
-// that exists only in the other view, of returns the mean of the answers that the clients of the region receive in this
-// view.
-func (a answersByRegion) of(region string, other, here []string) map[string]part {
+// answersIn returns the answers to the clients of a region, or the answers with the key "" if all clients receive the
+// same answers. other and here contain the client regions by geo.RegionID in the other view and in this view. For a
+// region that exists only in the other view, answersIn returns the mean of the answers that the clients of the region
+// receive in this view.
+func (a answersByRegion) answersIn(region string, other, here []string) map[string]part {
 	if answers, told := a[region]; told {
 		return answers
 	}

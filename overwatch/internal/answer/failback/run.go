@@ -82,7 +82,7 @@ func (t *Tracker) returnDue() {
 // save stores the unsaved changes. It returns false after a failure; the changes then stay unsaved.
 func (t *Tracker) save() bool {
 	for {
-		written := t.take()
+		written := t.takeUnsaved()
 		if len(written) == 0 {
 			return true
 		}
@@ -110,8 +110,9 @@ func (t *Tracker) save() bool {
 	}
 }
 
-// take removes up to maxBatch unsaved regions, and returns their states, nil for a region that does not await failback.
-func (t *Tracker) take() map[place]*awaiting {
+// takeUnsaved removes up to maxBatch unsaved regions, and returns their states, nil for a region that does not await
+// failback.
+func (t *Tracker) takeUnsaved() map[place]*awaiting {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	taken := map[place]*awaiting{}

@@ -56,7 +56,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	var choices [2]zone.LocationDecisions
 	switch {
 	case d.rules.NeedsPosition() && p.positions.atlas != nil:
-		choices, decisions = atEachSpot(p.positions.atlas, basis, clients, decisions)
+		choices, decisions = decideForLocations(p.positions.atlas, basis, clients, decisions)
 	case d.placed:
 		for i, region := range clients.names {
 			if first := clients.first[i]; first < i {
@@ -71,11 +71,11 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	if len(d.https.ALPN) > 0 {
 		pair(choices, decisions)
 	}
-	err := p.steer(view, d, d.name, choices, decisions, d.answers)
+	err := p.setAnswers(view, d, d.name, choices, decisions, d.answers)
 	if len(d.srv) > 0 {
 		choices, decisions := choicesByPort(choices), byPort(decisions)
 		for _, name := range d.srv {
-			err = errors.Join(err, p.steer(view, d, name, choices, decisions, policy.MaxPorts))
+			err = errors.Join(err, p.setAnswers(view, d, name, choices, decisions, policy.MaxPorts))
 		}
 	}
 	if err != nil {
@@ -85,11 +85,11 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	p.measurements.recordGroups(d, basis.Candidates, decisions)
 	p.observeFailback(d, basis, decisions)
 	p.decisions = decisions
-	return worst(decisions...)
+	return worstOutcome(decisions...)
 }
 
-// steer sets the answers of a name: choices if answers depend on client positions, otherwise decisions.
-func (p *decider) steer(
+// setAnswers sets the answers of a name: choices if answers depend on client positions, otherwise decisions.
+func (p *decider) setAnswers(
 	view *zone.View,
 	d *domain,
 	name string,
@@ -108,9 +108,9 @@ func (p *decider) steer(
 	return err
 }
 
-// atEachSpot decides for clients at all locations of the table. decisions contains each distinct decision once, in the
-// given memory if it fits.
-func atEachSpot(
+// decideForLocations decides for clients at all locations of the table. decisions contains each distinct decision once,
+// in the given memory if it fits.
+func decideForLocations(
 	atlas *policy.LocationTable,
 	basis *policy.DecisionInput,
 	clients *clients,
@@ -152,8 +152,9 @@ func decideBoth(basis *policy.DecisionInput, client policy.ClientLocation,
 	return both
 }
 
-// worst returns the outcome of a name: the worst of its decisions. A family without addresses (NODATA) is a success.
-func worst(decisions ...[2]policy.Decision) policy.Outcome {
+// worstOutcome returns the outcome of a name: the worst of its decisions. A family without addresses (NODATA) is a
+// success.
+func worstOutcome(decisions ...[2]policy.Decision) policy.Outcome {
 	worst := policy.Success
 	for _, both := range decisions {
 		for _, d := range both {
@@ -169,8 +170,8 @@ func gravity(o policy.Outcome) int {
 	return slices.Index([]policy.Outcome{policy.FailedOver, policy.Fallback, policy.NoHealthyBackend}, o)
 }
 
-// report logs a changed outcome of a domain, except for its first backends.
-func (p *Publisher) report(d *domain, outcome policy.Outcome) {
+// logOutcome logs a changed outcome of a domain, except for its first backends.
+func (p *Publisher) logOutcome(d *domain, outcome policy.Outcome) {
 	before, lost := d.outcome, d.lost
 	d.outcome = outcome
 	if before == outcome {

@@ -143,7 +143,7 @@ func (p *plan) layOut(before *plan) {
 			continue
 		}
 		if z := p.enclosing(d.name); z != nil {
-			p.move(i, z.Apex, false)
+			p.assignZone(i, z.Apex, false)
 		} else {
 			outside = append(outside, i)
 		}
@@ -173,12 +173,12 @@ func (p *plan) layOutOutside(numbers []int) {
 		} else if !p.addZone("", config.Zone{Name: apex}) {
 			continue
 		}
-		p.move(o.domain, apex, true)
+		p.assignZone(o.domain, apex, true)
 	}
 }
 
-// move assigns a domain to a zone.
-func (p *plan) move(number int, apex string, outside bool) {
+// assignZone assigns a domain to a zone.
+func (p *plan) assignZone(number int, apex string, outside bool) {
 	d := p.domains[number]
 	if d.zone == apex && d.outside == outside {
 		return

@@ -220,7 +220,7 @@ func (p *Publisher) takeMeasurements() {
 		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
 			p.measurements.updateAverages(d, samples, p.backends.Service(service))
-			p.report(d, p.decide(p.view.Load(), d))
+			p.logOutcome(d, p.decide(p.view.Load(), d))
 		}
 	}
 	p.prepareFresh()

@@ -166,7 +166,7 @@ func (p *Publisher) replaceDomains(next *plan) {
 		}
 		if outcome := d.outcome; was != nil {
 			d.outcome, d.lost = was.outcome, was.lost
-			p.report(d, outcome)
+			p.logOutcome(d, outcome)
 		}
 	}
 	next.changed, next.gone, next.edits = nil, nil, nil

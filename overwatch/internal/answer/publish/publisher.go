@@ -218,7 +218,7 @@ func (p *Publisher) publishChanges() {
 	for service := range services {
 		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
-			p.report(d, p.decide(p.view.Load(), d))
+			p.logOutcome(d, p.decide(p.view.Load(), d))
 		}
 	}
 	p.prepareFresh()

@@ -74,7 +74,7 @@ func (s *signing) sign(p *plan) error {
 		}
 		if signer == nil { // the zone has become unsigned
 			if z.Signer != nil {
-				z = p.own(i)
+				z = p.changeableZone(i)
 				z.Signer, z.DS, z.Records = nil, nil, z.static
 			}
 			continue
@@ -82,15 +82,15 @@ func (s *signing) sign(p *plan) error {
 		if z.Signer == zone.Signer(signer) && z.Denial == denial {
 			continue
 		}
-		z = p.own(i)
+		z = p.changeableZone(i)
 		z.Signer, z.Denial, z.DS = signer, denial, signer.DS()
 		z.Records = slices.Concat(z.static, signer.Records())
 	}
 	return nil
 }
 
-// own returns a zone that the plan may change: a copy if it shares the zone with the previous plan.
-func (p *plan) own(i int) *zonePlan {
+// changeableZone returns a zone that the plan may change: a copy if it shares the zone with the previous plan.
+func (p *plan) changeableZone(i int) *zonePlan {
 	z := p.zones[i]
 	if z.plan == p {
 		return z

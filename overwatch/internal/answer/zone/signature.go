@@ -173,7 +173,7 @@ func (s *signatureCache) getOrAdd(signer Signer, owner canonical, content string
 	sig := s.byContent.get(content)
 	if sig == nil || sig.signer != signer {
 		sig = &Signature{signer: signer, owner: owner, content: content}
-		s.byContent.put(sig)
+		s.byContent.replace(sig)
 	}
 	return sig
 }

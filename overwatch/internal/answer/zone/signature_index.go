@@ -31,8 +31,8 @@ func (x *signatureIndex) indexInList(content string) int {
 	return slices.IndexFunc(x.list, func(sig *Signature) bool { return sig.content == content })
 }
 
-// put adds a signature, and replaces the signature with the same content.
-func (x *signatureIndex) put(sig *Signature) {
+// replace adds a signature, and replaces the signature with the same content.
+func (x *signatureIndex) replace(sig *Signature) {
 	if x.byContent == nil {
 		if i := x.indexInList(sig.content); i >= 0 {
 			x.list[i] = sig

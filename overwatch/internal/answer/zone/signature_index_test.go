@@ -11,10 +11,10 @@ func TestSignatureIndex_FindsWhatWasPutLast(t *testing.T) {
 		var x signatureIndex
 		content := func(i int) string { return fmt.Sprintf("content %03d", i) }
 		for i := range n {
-			x.put(&Signature{content: content(i), owner: "before"})
+			x.replace(&Signature{content: content(i), owner: "before"})
 		}
 		for i := range n {
-			x.put(&Signature{content: content(i), owner: "after"})
+			x.replace(&Signature{content: content(i), owner: "after"})
 		}
 		if x.len() != n || len(x.appendAll(nil)) != n {
 			t.Errorf("%d: %d, in all %d", n, x.len(), len(x.appendAll(nil)))

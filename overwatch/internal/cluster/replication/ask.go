@@ -256,7 +256,7 @@ func (r *Replication) mergeOffer(ctx context.Context, p *peer, m *message) error
 	defer r.mu.Unlock()
 	p.self, p.node, p.difference, p.clocked = false, m.Offer.Node, difference, m.Offer.Final != nil
 	p.joining = m.Offer.Joining && !m.Offer.Unsettled
-	m.Facts.note(p)
+	m.Facts.recordIn(p)
 	restarted := p.instance != m.Instance
 	p.instance, p.since = m.Instance, m.Offer.Changes
 	if m.Offer.Whole {

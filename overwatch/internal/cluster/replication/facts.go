@@ -52,8 +52,8 @@ func (r *Replication) facts(first bool) (f facts) {
 	return f
 }
 
-// note records the facts of a peer. The caller holds Replication.mu.
-func (f *facts) note(p *peer) {
+// recordIn records the facts of a peer. The caller holds Replication.mu.
+func (f *facts) recordIn(p *peer) {
 	p.certificate = identity.KeyID{}
 	if len(f.Certificate) == len(p.certificate) {
 		p.certificate = identity.KeyID(f.Certificate)

@@ -61,7 +61,7 @@ func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
 			before = s.owned(was)
 		}
 		next := s.owned(after) // of settings, which have no owner, each time another
-		if err := p.own(next.owner, *before.owner); err != nil {
+		if err := p.setOwner(next.owner, *before.owner); err != nil {
 			p.problems.add(p.places[s.kind+" "+id], err)
 			continue
 		}
@@ -98,9 +98,9 @@ func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
 	}
 }
 
-// own sets the owner of an object of the document: the owner of the request, or else the current owner of the object.
-// It rejects an object with an owner other than the owner of the request.
-func (p *Plan) own(owner *string, before string) error {
+// setOwner sets the owner of an object of the document: the owner of the request, or else the current owner of the
+// object. It rejects an object with an owner other than the owner of the request.
+func (p *Plan) setOwner(owner *string, before string) error {
 	switch wanted := *owner; {
 	case p.request.Owner == "":
 		*owner = cmp.Or(wanted, before)

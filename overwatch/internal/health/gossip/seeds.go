@@ -32,7 +32,7 @@ func (n *Node) syncWithSeed(ctx context.Context, seed string) error {
 		} else {
 			pause = seedFirstPause
 		}
-		n.seeds.note(seed, err == nil, time.Now())
+		n.seeds.recordAttempt(seed, err == nil, time.Now())
 		if failing != (err != nil) {
 			failing = err != nil
 			logSeed(logger, err)
@@ -78,7 +78,7 @@ type seeds struct {
 	tried map[string]time.Time // zero: reached
 }
 
-func (s *seeds) note(seed string, reached bool, now time.Time) {
+func (s *seeds) recordAttempt(seed string, reached bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tried == nil {

@@ -174,8 +174,8 @@ func (d *transport) shut() {
 	d.readers.Wait()
 }
 
-// rest waits for errorPause. It returns false when the transport is closing.
-func (d *transport) rest() bool {
+// pauseAfterError waits for errorPause. It returns false when the transport is closing.
+func (d *transport) pauseAfterError() bool {
 	select {
 	case <-time.After(errorPause):
 		return true

@@ -29,7 +29,7 @@ func (d *transport) readPackets() {
 	for {
 		n, noted, _, from, err := d.udp.ReadMsgUDPAddrPort(raw, control)
 		if err != nil {
-			if stopped(err) || !d.rest() {
+			if stopped(err) || !d.pauseAfterError() {
 				return
 			}
 			continue

@@ -20,7 +20,8 @@ func (d *transport) acceptStreams() {
 	for {
 		conn, err := d.tcp.AcceptTCP()
 		if err != nil {
-			if stopped(err) || !d.rest() { // probably out of file descriptors: wait until other goroutines close theirs
+			if stopped(err) ||
+				!d.pauseAfterError() { // probably out of file descriptors: wait until other goroutines close theirs
 				return
 			}
 			continue

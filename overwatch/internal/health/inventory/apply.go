@@ -75,7 +75,7 @@ func (inv *Inventory) takeAll(ctx context.Context, puts []model.Server, gone []r
 	}
 	slices.SortFunc(ids, func(x, y registry.ID) int { return cmp.Compare(x.String(), y.String()) })
 	for _, id := range ids {
-		now, ours, release, err := inv.take(ctx, id)
+		now, ours, release, err := inv.reserve(ctx, id)
 		if err != nil {
 			return b, err
 		}

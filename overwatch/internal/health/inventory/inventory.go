@@ -76,9 +76,9 @@ func (inv *Inventory) Get(id registry.ID) (model.Server, bool) {
 	return s, ok
 }
 
-// take reserves a server for a change. Other calls for the server wait until the caller calls release, or until ctx
-// ends. take returns the current server; ours is false if the API has not created it.
-func (inv *Inventory) take(ctx context.Context, id registry.ID) (now model.Server, ours bool, release func(),
+// reserve reserves a server for a change. Other calls for the server wait until the caller calls release, or until ctx
+// ends. reserve returns the current server; ours is false if the API has not created it.
+func (inv *Inventory) reserve(ctx context.Context, id registry.ID) (now model.Server, ours bool, release func(),
 	err error) {
 	for {
 		inv.mu.Lock()
@@ -122,7 +122,7 @@ func (inv *Inventory) full() bool {
 // if there is none. Like New, Follow declares the server even if the configuration or an agent declares the same
 // backend.
 func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() (*model.Server, error)) error {
-	_, ours, release, err := inv.take(ctx, id)
+	_, ours, release, err := inv.reserve(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) 
 		return fmt.Errorf("deleting the pin of %s: %w", agentID, err)
 	}
 	t.dropPin(p, time.Time{})
-	t.answers.forget(agentID)
+	t.answers.deleteLogged(agentID)
 	t.log.Info().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Msg("pin deleted")
 	return nil
 }

@@ -86,8 +86,8 @@ func (a *answers) first(agentID string, code wire.RejectCode, known bool, now ti
 	return true
 }
 
-// forget deletes the logged rejections of an agent, so that its next rejection is logged.
-func (a *answers) forget(agentID string) {
+// deleteLogged deletes the logged rejections of an agent, so that its next rejection is logged.
+func (a *answers) deleteLogged(agentID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.noticed, agentID)

@@ -107,12 +107,12 @@ func (a *attempt) revokedHolder() string {
 
 // logPinned logs a new or changed pin.
 func (a *attempt) logPinned(pin store.Pin, newly bool, without []wire.RefusedClaim) {
-	if left, ok := a.lines.take("pinned", a.elapsed); ok {
+	if left, ok := a.lines.allowLine("pinned", a.elapsed); ok {
 		a.log.Info().Str("agent_id", pin.AgentID).Str("fingerprint", a.sealed.KeyID.Fingerprint()).Str("region", pin.Region).
 			Strs("services", Agent{pinned: a.pinned}.Services()).Bool("new", newly).Int("left_out", left).Msg("agent pinned")
 	}
 	for _, r := range without {
-		if left, ok := a.lines.take(r.Code.String(), a.elapsed); ok {
+		if left, ok := a.lines.allowLine(r.Code.String(), a.elapsed); ok {
 			a.log.Warn().Str("agent_id", pin.AgentID).Str("code", r.Code.String()).Str("service", r.Service).Int("left_out",
 				left).
 				Msg("agent pinned without this service")
@@ -135,8 +135,9 @@ func (t *Trust) Usage() []Use {
 	uses := make([]Use, 0, len(t.tokens))
 	for service := range t.tokens {
 		uses = append(uses, Use{
-			Service: service, Pins: t.census.pins[service], Limit: t.census.of(service).MaxAgents, Unreported: silent[service],
-			Locked: t.isClosed(service),
+			Service: service, Pins: t.census.pins[service], Limit: t.census.limitsOf(service).MaxAgents,
+			Unreported: silent[service],
+			Locked:     t.isClosed(service),
 		})
 	}
 	slices.SortFunc(uses, func(a, b Use) int { return strings.Compare(a.Service, b.Service) })

@@ -210,10 +210,10 @@ func (a *attempt) storePin(proved []store.PinnedService, refused []wire.RefusedC
 			return Message{}, a.cannotStore(err)
 		}
 		a.applyPin(a.pinned, pin)
-		a.answers.forget(noAgent)
+		a.answers.deleteLogged(noAgent)
 		a.logPinned(pin, newly, slices.Concat(refused, full))
 	}
-	a.answers.forget(a.pinned.id)
+	a.answers.deleteLogged(a.pinned.id)
 	if !a.pinned.isDuplicate(a.elapsed) { // otherwise an earlier process still sends messages
 		a.troubles.remove(a.pinned.id, a.sealed.KeyID)
 	}

@@ -32,7 +32,7 @@ func (t *Trust) ApplyPeerChange(agentID string, at time.Time) (lost bool, err er
 		}
 		t.mu.Unlock()
 	}
-	t.answers.forget(agentID)
+	t.answers.deleteLogged(agentID)
 	t.log.Warn().Str("agent_id", agentID).Bool("revoked", pin.Revoked).Msg(
 		"an operator of another node revoked or unpinned the agent")
 	return p != nil, nil

@@ -61,8 +61,8 @@ func newCensus(limits map[string]Limits) *census {
 	}
 }
 
-// of returns the limits of a service.
-func (c *census) of(service string) Limits {
+// limitsOf returns the limits of a service.
+func (c *census) limitsOf(service string) Limits {
 	l := c.limits[service]
 	if l.MaxAgents <= 0 {
 		l.MaxAgents = DefaultMaxAgents
@@ -90,7 +90,7 @@ func change[K comparable](counts map[K]int, key K, by int) {
 // admit counts a new pin of a service from a source. Above a limit, admit counts no pin and returns a sentence about
 // the limit. It returns "" on success.
 func (c *census) admit(service string, host netip.Prefix, now time.Duration) string {
-	l := c.of(service)
+	l := c.limitsOf(service)
 	at := fmt.Sprintf("overwatch.agent_policies[%q]", service)
 	switch half := (l.MaxAgents + 1) / 2; {
 	case c.pins[service] >= l.MaxAgents:

@@ -24,8 +24,8 @@ func newLines() *lines {
 	return &lines{buckets: make(map[string]*tokenbucket.Bucket), left: make(map[string]int)}
 }
 
-// take reports whether a line may be written, and the number of omitted lines of its reason since the last line.
-func (l *lines) take(reason string, now time.Duration) (leftOut int, ok bool) {
+// allowLine reports whether a line may be written, and the number of omitted lines of its reason since the last line.
+func (l *lines) allowLine(reason string, now time.Duration) (leftOut int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.buckets[reason]

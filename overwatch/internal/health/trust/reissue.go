@@ -29,7 +29,7 @@ func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry
 	t.mu.Lock()
 	t.replaced[agentID] = key
 	t.mu.Unlock()
-	t.answers.forget(agentID)
+	t.answers.deleteLogged(agentID)
 	t.log.Info().Str("agent_id", agentID).Str("fingerprint",
 		key.Fingerprint()).Msg("pin deleted; the agent needs a new certificate")
 	return nil

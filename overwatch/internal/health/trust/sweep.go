@@ -32,7 +32,7 @@ func (t *Trust) DeleteSilentPins(ctx context.Context, gone func(agentIDs []strin
 		case <-ticker.C:
 			_, now := t.clock.readTime()
 			if err := t.sweepPins(now, gone); err != nil {
-				if left, ok := t.lines.take("sweep", now); ok {
+				if left, ok := t.lines.allowLine("sweep", now); ok {
 					t.log.Error().Err(err).Int("left_out",
 						left).Msg("deleting pins of agents that never reported failed; the node retries")
 				}
@@ -139,7 +139,7 @@ func (t *Trust) deletePins(ids []string, fits func(*pinned) bool, with ...store.
 	}
 	t.mu.Unlock()
 	for _, id := range gone {
-		t.answers.forget(id)
+		t.answers.deleteLogged(id)
 	}
 	return gone, nil
 }

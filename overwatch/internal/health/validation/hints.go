@@ -33,8 +33,8 @@ func (h *Hints) Add(id registry.ID) {
 	}
 }
 
-// take removes and returns all backends.
-func (h *Hints) take() map[registry.ID]struct{} {
+// takeAll removes and returns all backends.
+func (h *Hints) takeAll() map[registry.ID]struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	taken := maps.Clone(h.pending)

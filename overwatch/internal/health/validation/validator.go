@@ -121,7 +121,7 @@ func (v *Validator) Run(ctx context.Context) error {
 			f.updateSchedule(s)
 			s.checkNow(b, time.Now())
 		case <-v.options.Hints.wake:
-			s.hasten(v.options.Hints.take(), time.Now())
+			s.hasten(v.options.Hints.takeAll(), time.Now())
 		case <-v.changed:
 			f.updateSchedule(s)
 		case <-due.C:

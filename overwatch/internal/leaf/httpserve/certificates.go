@@ -53,7 +53,7 @@ func (c *Certificates) Dated() []Dated {
 // LoadCertificates reads the files. report receives the result of each later reload, nil for success; it must be safe
 // for concurrent use and must not block.
 func LoadCertificates(files TLSFiles, report func(error)) (*Certificates, error) {
-	c := &Certificates{files: files, report: report, looked: time.Now(), seen: files.look()}
+	c := &Certificates{files: files, report: report, looked: time.Now(), seen: files.fingerprint()}
 	var err error
 	c.config, err = files.load()
 	if err == nil {
@@ -80,7 +80,7 @@ func (c *Certificates) current() *tls.Config {
 		return c.config
 	}
 	c.looked = time.Now()
-	now := c.files.look()
+	now := c.files.fingerprint()
 	if now == c.seen {
 		return c.config
 	}
@@ -93,9 +93,9 @@ func (c *Certificates) current() *tls.Config {
 	return c.config
 }
 
-// look returns a text that changes when a file is replaced or changed, without reading the files. It follows links,
-// because some tools replace all files by one link.
-func (f TLSFiles) look() string {
+// fingerprint returns a text that changes when a file is replaced or changed, without reading the files. It follows
+// links, because some tools replace all files by one link.
+func (f TLSFiles) fingerprint() string {
 	var seen string
 	for _, path := range []string{f.Certificate, f.Key, f.ClientCA} {
 		if info, err := os.Stat(path); err == nil {

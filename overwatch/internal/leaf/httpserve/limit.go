@@ -87,31 +87,31 @@ type conn struct {
 	since    time.Time // start of the wait; guarded by listener.mu
 }
 
-// begin records the receipt of a complete request. Until end, no new connection replaces the connection.
-func (c *conn) begin() {
+// beginRequest records the receipt of a complete request. Until endResponse, no new connection replaces the connection.
+func (c *conn) beginRequest() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
 	c.busy = true
 }
 
-// end records the end of the response.
-func (c *conn) end() {
+// endResponse records the end of the response.
+func (c *conn) endResponse() {
 	c.listener.mu.Lock()
 	c.busy, c.since = false, time.Now()
 	c.listener.mu.Unlock()
 	c.listener.place.Signal()
 }
 
-// leave removes the connection from the open connections until back.
-func (c *conn) leave() {
+// stopCounting removes the connection from the open connections until resumeCounting.
+func (c *conn) stopCounting() {
 	c.listener.mu.Lock()
 	delete(c.listener.open, c)
 	c.listener.mu.Unlock()
 	c.listener.place.Signal()
 }
 
-// back adds the connection again, even above the limit.
-func (c *conn) back() {
+// resumeCounting adds the connection again, even above the limit.
+func (c *conn) resumeCounting() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
 	if !c.closed {

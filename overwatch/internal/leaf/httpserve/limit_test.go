@@ -63,7 +63,7 @@ func (p pair) isOpen(t *testing.T) bool {
 func TestListener_NewConnectionTakesThePlaceOfTheLongestWaiting(t *testing.T) {
 	l := listen(t, 3)
 	first, second, third := connect(t, l), connect(t, l), connect(t, l)
-	first.server.begin() // being answered: keeps its place though it is the oldest
+	first.server.beginRequest() // being answered: keeps its place though it is the oldest
 	fourth := connect(t, l)
 	for name, tc := range map[string]struct {
 		p    pair
@@ -79,8 +79,8 @@ func TestListener_AnsweredConnectionWaitsFromThen(t *testing.T) {
 	l := listen(t, 2)
 	first := connect(t, l)
 	second := connect(t, l)
-	first.server.begin()
-	first.server.end() // the oldest by arrival, the newest by waiting
+	first.server.beginRequest()
+	first.server.endResponse() // the oldest by arrival, the newest by waiting
 	third := connect(t, l)
 	if !first.isOpen(t) || second.isOpen(t) || !third.isOpen(t) {
 		t.Error("the place was not taken from the connection that had waited longest")
@@ -89,13 +89,13 @@ func TestListener_AnsweredConnectionWaitsFromThen(t *testing.T) {
 
 func TestListener_AllBusyMakesTheNextOneWait(t *testing.T) {
 	for name, free := range map[string]func(*conn){
-		"until an answer ends": (*conn).end,
+		"until an answer ends": (*conn).endResponse,
 		"until one closes":     func(c *conn) { c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := listen(t, 1)
 			first := connect(t, l)
-			first.server.begin()
+			first.server.beginRequest()
 			dial(t, l)
 			accepted := make(chan error, 1)
 			go func() {
@@ -122,7 +122,7 @@ func TestListener_AllBusyMakesTheNextOneWait(t *testing.T) {
 
 func TestListener_CloseEndsAnAcceptThatWaitsForRoom(t *testing.T) {
 	l := listen(t, 1)
-	connect(t, l).server.begin()
+	connect(t, l).server.beginRequest()
 	dial(t, l)
 	accepted := make(chan error, 1)
 	go func() {
@@ -145,17 +145,17 @@ func TestListener_CloseEndsAnAcceptThatWaitsForRoom(t *testing.T) {
 func TestListener_AConnectionApartHasNoPlace(t *testing.T) {
 	l := listen(t, 1)
 	held := connect(t, l)
-	held.server.begin()
-	held.server.leave()
+	held.server.beginRequest()
+	held.server.stopCounting()
 	gone := connect(t, l) // where held would have kept it out for ever
-	gone.server.begin()
-	gone.server.leave()
+	gone.server.beginRequest()
+	gone.server.stopCounting()
 	if err := gone.server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	gone.server.back()
-	held.server.back()
-	held.server.end()
+	gone.server.resumeCounting()
+	held.server.resumeCounting()
+	held.server.endResponse()
 	if len(l.open) != 1 || !held.isOpen(t) {
 		t.Errorf("%d have a place", len(l.open))
 	}

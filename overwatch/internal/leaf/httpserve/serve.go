@@ -62,8 +62,8 @@ func Answering(r *http.Request) (done func()) {
 	if !ok {
 		return func() {}
 	}
-	c.begin()
-	return c.end
+	c.beginRequest()
+	return c.endResponse
 }
 
 // Apart excludes a long poll from the limit of connections until the caller calls done. Callers must limit the number
@@ -73,6 +73,6 @@ func Apart(r *http.Request) (done func()) {
 	if !ok {
 		return func() {}
 	}
-	c.leave()
-	return c.back
+	c.stopCounting()
+	return c.resumeCounting
 }

@@ -43,12 +43,12 @@ func readSource(dirs ...string) (*source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the source of the API's types: %w", err)
 		}
-		s.take(file)
+		s.addFile(file)
 	}
 	return s, nil
 }
 
-func (s *source) take(file *ast.File) {
+func (s *source) addFile(file *ast.File) {
 	for _, d := range file.Decls {
 		group, ok := d.(*ast.GenDecl)
 		if !ok {

@@ -60,7 +60,7 @@ func TestRecorder_KeepsADayOfMinutesAndThirtyOfHoursOverARestart(t *testing.T) {
 					ended <- r.save()
 					return
 				case <-time.After(every):
-					r.take()
+					r.addReading()
 				}
 			}
 		}()
@@ -110,7 +110,7 @@ func TestRecorder_WithoutQueriesNothingWasMeasured(t *testing.T) {
 		}
 		for range 7 {
 			time.Sleep(every)
-			r.take()
+			r.addReading()
 		}
 		points := r.Points(time.Time{}, time.Now(), time.Minute)
 		if len(points) != 1 || !math.IsNaN(value(t, points[0], "response_p99_ms")) ||
@@ -140,7 +140,7 @@ func TestOpen_ADamagedFileBeginsAnewAndAFullDiskHarmsNothing(t *testing.T) {
 	if r.save() == nil {
 		t.Error("saved into a directory that does not exist")
 	}
-	r.keep()
+	r.saveFile()
 }
 
 func FuzzParse(f *testing.F) {

@@ -72,25 +72,25 @@ func (r *Recorder) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			r.keep()
+			r.saveFile()
 			return nil
 		case <-ticker.C:
-			if r.take() {
-				r.keep()
+			if r.addReading() {
+				r.saveFile()
 			}
 		}
 	}
 }
 
-// keep saves the points to the file. It only logs an error, because the node works without the file.
-func (r *Recorder) keep() {
+// saveFile saves the points to the file. It only logs an error, because the node works without the file.
+func (r *Recorder) saveFile() {
 	if err := r.save(); err != nil {
 		r.o.Logger.Warn().Err(err).Msg("the history of metrics could not be saved")
 	}
 }
 
-// take takes a reading and adds completed points. It reports whether it added an hourly point.
-func (r *Recorder) take() (hour bool) {
+// addReading reads the counters and adds completed points. It reports whether it added an hourly point.
+func (r *Recorder) addReading() (hour bool) {
 	now := r.o.Read()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,13 +98,13 @@ func (r *Recorder) take() (hour bool) {
 	for len(r.recent) > 2 && now.At.Sub(r.recent[1].At) >= window {
 		r.recent = r.recent[1:]
 	}
-	r.minute.take(now)
-	return r.hour.take(now)
+	r.minute.addPoint(now)
+	return r.hour.addPoint(now)
 }
 
-// take adds a point if a minute or an hour of the wall clock, according to s.length, has passed. It reports whether it
-// added the point.
-func (s *series) take(now Reading) bool {
+// addPoint adds a point if a minute or an hour of the wall clock, according to s.length, has passed. It reports whether
+// it added the point.
+func (s *series) addPoint(now Reading) bool {
 	begun := now.At.Truncate(s.length)
 	if !begun.After(s.last.At.Truncate(s.length)) {
 		if now.At.Before(s.last.At.Add(-s.length)) { // the wall clock was set back

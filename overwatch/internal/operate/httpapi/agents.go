@@ -30,8 +30,8 @@ func pinOperations() []Operation {
 		{Method: get, Path: v1 + "/overwatch/locks", handle: (*Server).listLocks, Query: none,
 			Summary: "List services with locked tokens", Status: 200,
 			Answer: api.TokenLockList{Locks: []api.TokenLock{
-				{Service: service, AgentID: "eu-west-host-1", Reason: "its key was stolen", LockedAt: at()},
-			}, Total: 1, GeneratedAt: at()}},
+				{Service: service, AgentID: "eu-west-host-1", Reason: "its key was stolen", LockedAt: exampleTime()},
+			}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: del, Path: v1 + "/overwatch/locks/{service}", Changes: KindLock, handle: (*Server).deleteLock,
 			Summary: "Unlock the tokens of a service", Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the token of " + service + " admits new agents again"},

@@ -23,7 +23,8 @@ func auditOperations() []Operation {
 		word("sort_order", "desc: the latest first", []string{"asc", "desc"}),
 	}
 	entry := api.AuditEntry{
-		ID: 1, Timestamp: at(), Action: "create", Resource: "domain", ResourceID: "app.example.com", Actor: "127.0.0.1",
+		ID: 1, Timestamp: exampleTime(), Action: "create", Resource: "domain", ResourceID: "app.example.com",
+		Actor:     "127.0.0.1",
 		ActorType: api.ActorUser, ActorIP: "127.0.0.1",
 		Status: api.AuditSuccess, Details: map[string]string{}, DurationMs: 12.5, RequestID: "0123456789abcdef",
 		Hash: "9f86d081",
@@ -32,7 +33,7 @@ func auditOperations() []Operation {
 		{Method: get, Path: v1 + "/audit-logs", handle: (*Server).listAudit,
 			Summary: "Who changed what, and with actions=refused who was refused what",
 			Query:   paged(filters...), Status: 200,
-			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
+			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
 			Answer: api.AuditOne{Entry: entry}},
 		{Method: post, Path: v1 + "/audit-logs/{id}/undo", Changes: KindSeveral,
@@ -47,8 +48,8 @@ func auditOperations() []Operation {
 				" and an id for its change with this id. 409 if a later change " +
 				"concerns the same object, or if the change cannot be undone. An undo is a change, and can be undone.",
 			Query: []Parameter{ifSafeParameter(), flag("dry_run", "only check, and describe the change")}, Status: 200,
-			Answer: api.Undone{Success: true, Entry: 17, Entries: []uint64{17}, Change: "drain-eu-7", At: at(),
-				Version: api.FormatVersion(at().UnixMilli(), 0),
+			Answer: api.Undone{Success: true, Entry: 17, Entries: []uint64{17}, Change: "drain-eu-7", At: exampleTime(),
+				Version: api.FormatVersion(exampleTime().UnixMilli(), 0),
 				Message: "the drain of server " + exampleServer + " is undone", Action: api.AuditDrain,
 				Resource:   "server",
 				ResourceID: exampleServer}, Errors: []int{conflict, noStore}},
@@ -58,7 +59,7 @@ func auditOperations() []Operation {
 				ByAction: map[string]int{"create": 1}, ByResource: map[string]int{"domain": 1},
 				ByStatus: map[string]int{"success": 1}, ByActorType: map[string]int{"user": 1},
 				TopActors: []api.ActorCount{{Actor: "127.0.0.1", Count: 1}}, RetentionDays: 90,
-				OldestEntry: new(at()), NewestEntry: new(at())}, GeneratedAt: at()}},
+				OldestEntry: new(exampleTime()), NewestEntry: new(exampleTime())}, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/audit-logs/export", handle: (*Server).exportAudit, Summary: "The entries as a file",
 			Status: 200, Files: []string{"text/csv", "application/x-ndjson"},
 			Answer: api.AuditExport{Entries: []api.AuditEntry{entry}},

@@ -13,12 +13,12 @@ import (
 
 func brakeOperations() []Operation {
 	service := "app.example.com"
-	brake := api.Brake{Service: service, Concern: api.BrakeUnhealthy, Since: at(), Until: at(),
+	brake := api.Brake{Service: service, Concern: api.BrakeUnhealthy, Since: exampleTime(), Until: exampleTime(),
 		Backends: []string{exampleServer}}
 	return []Operation{
 		{Method: get, Path: v1 + "/overwatch/brakes", handle: (*Server).listBrakes, Query: paged(),
 			Summary: "List mass-failure holds", Status: 200,
-			Answer: api.BrakeList{Brakes: []api.Brake{brake}, Total: 1, GeneratedAt: at()}},
+			Answer: api.BrakeList{Brakes: []api.Brake{brake}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: del, Path: v1 + "/overwatch/brakes/{service}", Changes: KindNode,
 			handle: (*Server).deleteBrake, Role: api.RoleOperate,
 			Summary: "Release a mass-failure hold",
@@ -80,8 +80,8 @@ func (h hold) takes(b *registry.Backend) bool {
 		slices.ContainsFunc(h.states, func(s registry.HoldState) bool { return s.Covers(b) })
 }
 
-// of returns the subject for a sentence.
-func (h hold) of() string {
+// describe returns the subject for a sentence.
+func (h hold) describe() string {
 	if h.scope == api.BrakeOfName {
 		return h.subject
 	}
@@ -95,15 +95,15 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 		return answer{}, err
 	}
 	if len(h.states) == 0 {
-		return ok(api.Outcome{Success: true, Message: "no agents of " + h.of() + " are held"}), nil
+		return ok(api.Outcome{Success: true, Message: "no agents of " + h.describe() + " are held"}), nil
 	}
 	var before []api.Brake
 	for _, state := range h.states {
 		before = append(before, s.brakeRecord(state))
 	}
-	err = s.change(c, changes.ReleaseHold{Scope: h.scope, Subject: h.subject, ID: h.of(), Before: before,
+	err = s.change(c, changes.ReleaseHold{Scope: h.scope, Subject: h.subject, ID: h.describe(), Before: before,
 		Takes: h.takes})
-	return ok(api.Outcome{Success: true, Message: "the agents of " + h.of() + " are no longer held"}), err
+	return ok(api.Outcome{Success: true, Message: "the agents of " + h.describe() + " are no longer held"}), err
 }
 
 // brakeRecord returns a hold with its backends.

@@ -21,15 +21,15 @@ func dnssecOperations() []Operation {
 		{Method: get, Path: v1 + "/dnssec/status", handle: (*Server).getDNSSECStatus,
 			Summary: "DNSSEC status and keys", Status: 200,
 			Answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
-				{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400,
+				{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: exampleTime(), AgeSeconds: 86400,
 					Active: true,
 					Stage:  api.StageActive}},
-				Sync: api.DNSSECSyncState{Enabled: true, LastSync: new(at()), NextSync: new(at().Add(time.Hour)),
+				Sync: api.DNSSECSyncState{Enabled: true, LastSync: new(exampleTime()), NextSync: new(exampleTime().Add(time.Hour)),
 					PeerCount: 1,
 					Peers: []api.DNSSECPeer{{
 						Peer: "http://overwatch-2.example.com:8080", NodeID: "overwatch-2", OK: true,
-						LastAttempt: new(at()),
-						LastSuccess: new(at())}}}}},
+						LastAttempt: new(exampleTime()),
+						LastSuccess: new(exampleTime())}}}}},
 		{Method: get, Path: v1 + "/dnssec/ds", handle: (*Server).listDSRecords,
 			Summary: "Delegation signer records for the parents", Status: 200,
 			Answer: api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
@@ -52,7 +52,7 @@ func dnssecOperations() []Operation {
 			Summary: "Public keys; for a node with the shared secret, also the private keys, sealed", Status: 200,
 			Answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
-					PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: at(), State: api.KeyActive,
+					PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: exampleTime(), State: api.KeyActive,
 					Stage: api.StageActive, OriginNode: "overwatch-1"}}}},
 	}
 }

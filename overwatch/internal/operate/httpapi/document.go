@@ -20,7 +20,7 @@ func documentOperations() []Operation {
 	plan := api.Plan{
 		Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "domain", ID: "app.example.com", Owner: "shop",
 			Fields: []api.PlanField{{Name: "ttl", Before: "60", After: "30"}}}},
-		Unchanged: 1, Force: []string{}, GeneratedAt: at(),
+		Unchanged: 1, Force: []string{}, GeneratedAt: exampleTime(),
 		Answers: api.PlanAnswers{Counted: 400, Total: 12_345, ElsewherePercent: 0,
 			Moves: []api.PlanMove{}, Names: []api.PlanName{}, Losses: []api.Consequence{}, Unused: []string{}},
 	}
@@ -100,8 +100,8 @@ func newTurns(holders, waiting int) turns {
 	return turns{make(chan struct{}, holders), make(chan struct{}, holders+waiting)}
 }
 
-// take waits for a free slot until patience or ctx ends. done releases the slot; it is nil without a slot.
-func (t turns) take(ctx context.Context, patience time.Duration) (done func(), err error) {
+// waitForSlot waits for a free slot until patience or ctx ends. done releases the slot; it is nil without a slot.
+func (t turns) waitForSlot(ctx context.Context, patience time.Duration) (done func(), err error) {
 	select {
 	case t.waiting <- struct{}{}:
 	default:
@@ -123,7 +123,7 @@ func (t turns) take(ctx context.Context, patience time.Duration) (done func(), e
 // documentTurn returns a handler that limits the concurrent calls of an operation on whole documents.
 func documentTurn(h handler) handler {
 	return func(s *Server, c *call) (answer, error) {
-		done, err := s.documents.take(c.Request.Context(), documentPatience)
+		done, err := s.documents.waitForSlot(c.Request.Context(), documentPatience)
 		switch {
 		case err != nil:
 			return answer{}, err

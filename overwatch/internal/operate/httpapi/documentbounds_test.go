@@ -84,20 +84,20 @@ func TestDocument_FewAtATimeTheOthersGet429(t *testing.T) {
 func TestTurns_HoldersAndWaitersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := newTurns(1, 2)
-		first, err := places.take(t.Context(), time.Second)
+		first, err := places.waitForSlot(t.Context(), time.Second)
 		if err != nil || first == nil {
 			t.Fatalf("the first: %v", err)
 		}
 		got := make(chan string)
 		wait := func(ctx context.Context) {
-			done, err := places.take(ctx, time.Second)
+			done, err := places.waitForSlot(ctx, time.Second)
 			got <- fmt.Sprint(done != nil, err)
 		}
 		leaving, leave := context.WithCancel(t.Context())
 		go wait(leaving)
 		go wait(t.Context())
 		synctest.Wait()
-		if done, err := places.take(t.Context(), time.Second); done != nil || err != nil {
+		if done, err := places.waitForSlot(t.Context(), time.Second); done != nil || err != nil {
 			t.Error("a fourth waits although two wait")
 		}
 		leave()
@@ -108,7 +108,7 @@ func TestTurns_HoldersAndWaitersAreBounded(t *testing.T) {
 			t.Errorf("who waits too long gets %s", answer)
 		}
 		first()
-		if done, err := places.take(t.Context(), time.Second); done == nil || err != nil {
+		if done, err := places.waitForSlot(t.Context(), time.Second); done == nil || err != nil {
 			t.Errorf("after the first: %v", err)
 		}
 	})

@@ -18,7 +18,7 @@ func domainPlanOperation(domain string, change api.DomainChange) Operation {
 	plan := api.Plan{
 		Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "domain", ID: "app.example.com",
 			Fields: []api.PlanField{{Name: "ttl", Before: "30", After: "60"}}}},
-		Force: []string{}, GeneratedAt: at(),
+		Force: []string{}, GeneratedAt: exampleTime(),
 		Answers: api.PlanAnswers{Counted: 400, Total: 12_345, Moves: []api.PlanMove{}, Names: []api.PlanName{},
 			Losses: []api.Consequence{}, Unused: []string{}},
 	}

@@ -24,7 +24,8 @@ func domainOperations() []Operation {
 	example := model.New[model.Domain]()
 	example.Name, example.TTL, example.RoutingAlgorithm, example.Regions = "app.example.com", 30, "weighted",
 		[]string{"eu-west"}
-	example.Description, example.Tags, example.CreatedAt, example.UpdatedAt = "the shop", []string{"shop"}, at(), at()
+	example.Description, example.Tags, example.CreatedAt, example.UpdatedAt = "the shop", []string{"shop"}, exampleTime(),
+		exampleTime()
 	one := api.Domain{ID: "app.example.com", Domain: *example, RoutingPolicy: "weighted", DNSSECEnabled: true,
 		HealthCheckID: exampleServer, BackendCount: 4, HealthyBackends: 3,
 		ServingBackends: 3, RequiredBackends: 1, AnswerStatus: api.AnswersNormal, Source: api.FromAPI}
@@ -35,7 +36,7 @@ func domainOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "List domains",
 			Query: paged(text("tag", "only domains with this tag", "shop")), Status: 200,
-			Answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: at()}},
+			Answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: post, Path: v1 + "/domains", Changes: KindDomain,
 			handle: decoded((*Server).postDomain), Summary: "Create a domain",
 			Body: api.DomainChange{"name": "app.example.com", "ttl": 30, "routing_algorithm": "weighted",
@@ -65,8 +66,8 @@ func domainOperations() []Operation {
 			Answer: api.DomainBackendList{Backends: []api.DomainBackend{{
 				ID: exampleServer, Address: "192.0.2.1", Port: 80, Weight: 100, Priority: 1, Region: "eu-west",
 				Healthy: true,
-				Enabled: true, LastCheck: new(at()),
-			}}, Total: 1, GeneratedAt: at()}},
+				Enabled: true, LastCheck: new(exampleTime()),
+			}}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: post, Path: domain + "/backends", Changes: KindServer, handle: decoded((*Server).postDomainBackend),
 			Summary:     "Add a backend to a domain",
 			Description: "400 if the domain is unknown or the backend exists.",

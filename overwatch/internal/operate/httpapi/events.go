@@ -11,7 +11,7 @@ import (
 )
 
 func eventOperations() []Operation {
-	event := api.Event{Sequence: 1_000_042, Time: at(), Kind: api.EventBackend, State: "unhealthy",
+	event := api.Event{Sequence: 1_000_042, Time: exampleTime(), Kind: api.EventBackend, State: "unhealthy",
 		Severity: api.EventWarning, Phase: api.PhaseBegins,
 		Subject: exampleServer, Name: "app.example.com",
 		Cause: "the agent reports unhealthy", Agent: "unhealthy: connection refused",
@@ -37,7 +37,7 @@ func eventOperations() []Operation {
 			Header: []Parameter{text("Last-Event-ID", "the sequence of the last event that the client has", "1000042")},
 			Status: 200, Files: []string{eventStream},
 			Answer: api.EventList{Events: []api.Event{event}, Total: 1, Oldest: 1, Newest: 1_000_042,
-				GeneratedAt: at()},
+				GeneratedAt: exampleTime()},
 			Errors: []int{noStream}},
 	}
 }

@@ -16,11 +16,11 @@ import (
 
 func failbackOperations() []Operation {
 	pending := api.PendingFailback{Domain: "app.example.com", Region: "main", Failback: model.Failback{Manual: true},
-		Since: at(), Serving: 2, Required: 1, CanServeSince: new(at())}
+		Since: exampleTime(), Serving: 2, Required: 1, CanServeSince: new(exampleTime())}
 	return []Operation{
 		{Method: get, Path: v1 + "/overwatch/failbacks", handle: (*Server).listFailbacks, Query: paged(),
 			Summary: "List pending failbacks", Status: 200,
-			Answer: api.FailbackList{Failbacks: []api.PendingFailback{pending}, Total: 1, GeneratedAt: at()}},
+			Answer: api.FailbackList{Failbacks: []api.PendingFailback{pending}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: post, Path: v1 + "/domains/{name}/failback", Changes: KindFailback, Role: api.RoleOperate,
 			handle: (*Server).postFailback, Summary: "Return the clients of regions that were down",
 			Description: "Without `regions`, the clients of all regions return that await failback and can serve. A " +

@@ -20,7 +20,7 @@ func metricsOperations() []Operation {
 			Summary:     "Current metrics of the node",
 			Description: "Rates, shares and response times are of the last minute.", Status: 200,
 			Answer: api.OverviewAnswer{Overview: api.Overview{
-				Timestamp: at(), UptimeSeconds: 86400, QueriesTotal: 8_640_000, QueriesPerSec: 100,
+				Timestamp: exampleTime(), UptimeSeconds: 86400, QueriesTotal: 8_640_000, QueriesPerSec: 100,
 				HealthChecksTotal:  11520,
 				HealthChecksPerSec: 0.133333,
 				ActiveDomains:      1, ActiveServers: 3, HealthyServers: 3, UnhealthyServers: 1, ActiveRegions: 2,
@@ -39,13 +39,13 @@ func metricsOperations() []Operation {
 				list("metrics", "these, with commas; default: all", history.Names(), "queries_per_sec,response_p99_ms"),
 				word("resolution", "default: 1m up to six hours, 5m up to a day, else 1h", []string{"1m", "5m", "1h"})},
 			Answer: api.History{DataPoints: []api.HistoryPoint{
-				{Timestamp: at(), Values: map[string]float64{"queries_per_sec": 100, "response_p99_ms": 0.072}}},
+				{Timestamp: exampleTime(), Values: map[string]float64{"queries_per_sec": 100, "response_p99_ms": 0.072}}},
 				Total:       1,
-				GeneratedAt: at()}},
+				GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/metrics/nodes/{id}", handle: (*Server).getNodeMetrics, Query: none,
 			Summary: "What this node or an agent does", Status: 200,
 			Answer: api.NodeMetricsAnswer{Metrics: api.NodeMetrics{
-				NodeID: "overwatch-1", NodeType: api.NodeOverwatch, Timestamp: at(), Status: "online",
+				NodeID: "overwatch-1", NodeType: api.NodeOverwatch, Timestamp: exampleTime(), Status: "online",
 				UptimeSeconds: 86400,
 				QueriesTotal:  8_640_000, QueriesPerSec: 100,
 				ChecksTotal: 11520, ChecksPerSec: 0.133333, ResponseTimes: times, Memory: memory, CPU: cpu,
@@ -53,7 +53,7 @@ func metricsOperations() []Operation {
 		{Method: get, Path: v1 + "/metrics/regions/{id}", handle: (*Server).getRegionMetrics, Query: none,
 			Summary: "Current metrics of a region",
 			Status:  200, Answer: api.RegionMetricsAnswer{Metrics: api.RegionMetrics{
-				RegionID: "eu-west", Timestamp: at(), TotalServers: 4, HealthyServers: 3,
+				RegionID: "eu-west", Timestamp: exampleTime(), TotalServers: 4, HealthyServers: 3,
 				QueriesTotal:   new(uint64(4_320_000)),
 				QueriesPerSec:  new(50.0),
 				ResponseTimes:  api.ResponseTimes{AvgMS: 1.8, P50MS: 1.75, P95MS: 2.25, P99MS: 2.25, MaxMS: 2.25},
@@ -63,7 +63,7 @@ func metricsOperations() []Operation {
 		{Method: get, Path: v1 + "/metrics/routing", handle: (*Server).getRoutingMetrics, Query: none,
 			Summary: "Counts of the steered answers since the start", Status: 200,
 			Answer: api.RoutingStatsAnswer{Stats: api.RoutingStats{
-				Timestamp: at(), TotalDecisions: 8_640_000, ByAlgorithm: map[string]uint64{"geolocation": 8_640_000},
+				Timestamp: exampleTime(), TotalDecisions: 8_640_000, ByAlgorithm: map[string]uint64{"geolocation": 8_640_000},
 				ByRegion: map[string]uint64{"eu-west": 8_640_000},
 				ByOutcome: map[api.RoutingDecisionKind]uint64{api.RoutingSuccess: 8_600_000,
 					api.RoutingFailover: 40_000},

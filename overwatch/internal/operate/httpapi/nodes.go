@@ -10,23 +10,24 @@ import (
 func nodeOperations() []Operation {
 	announced := api.AgentNode{ID: "eu-west-host-2", Name: "eu-west-host-2", Region: "eu-west",
 		Status:       api.AgentPending,
-		RegisteredAt: new(at())}
+		RegisteredAt: new(exampleTime())}
 	own := api.OverwatchNode{ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 53, APIPort: 8080,
 		Region: "eu-west", Status: api.OverwatchOnline, Version: "1.2.0",
-		UptimeSeconds: new(int64(3600)), LastSeen: new(at()), QueriesTotal: new(uint64(360_000)), QueriesPerSec: 100,
+		UptimeSeconds: new(int64(3600)), LastSeen: new(exampleTime()), QueriesTotal: new(uint64(360_000)), QueriesPerSec: 100,
 		DNSSECEnabled: true,
 		Self:          true}
 	certificate := v1 + "/nodes/agent/{id}/certificate"
 	agent := api.AgentNode{
 		ID: "eu-west-host-1", Name: "eu-west-host-1", Region: "eu-west", Status: api.AgentOnline, Version: "1.2.0",
-		UptimeSeconds: 3600, LastSeen: new(at()),
-		ChecksTotal: 720, ChecksPerSec: 0.2, ActiveChecks: 1, TargetCount: 1, CertificateExpiry: new(at().AddDate(1, 0,
+		UptimeSeconds: 3600, LastSeen: new(exampleTime()),
+		ChecksTotal: 720, ChecksPerSec: 0.2, ActiveChecks: 1, TargetCount: 1, CertificateExpiry: new(exampleTime().AddDate(1,
+			0,
 			0)),
-		RegisteredAt: new(at()),
+		RegisteredAt: new(exampleTime()),
 	}
 	member := api.GossipNode{
 		ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 7946, Status: api.GossipAlive,
-		State: api.GossipSelf, Version: "1.2.0", LastSeen: new(at()), JoinedAt: new(at()),
+		State: api.GossipSelf, Version: "1.2.0", LastSeen: new(exampleTime()), JoinedAt: new(exampleTime()),
 	}
 	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{
@@ -34,7 +35,7 @@ func nodeOperations() []Operation {
 			Status: 200,
 			Query: paged(word("status", "only of this status", api.AgentStatuses()),
 				text("region", "only of this region", nil)),
-			Answer: api.AgentNodeList{Nodes: []api.AgentNode{agent}, Total: 1, GeneratedAt: at()}},
+			Answer: api.AgentNodeList{Nodes: []api.AgentNode{agent}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/nodes/agent/{id}", handle: (*Server).getAgentNode, Summary: "One agent as a node",
 			Status: 200, Answer: agent},
 		{Method: post, Path: v1 + "/nodes/agent", Changes: KindAgent,
@@ -48,8 +49,8 @@ func nodeOperations() []Operation {
 		{Method: get, Path: certificate, handle: (*Server).getCertificate,
 			Summary: "The certificate that is pinned for an agent", Status: 200,
 			Answer: api.AgentCertificateAnswer{Certificate: api.AgentCertificate{
-				AgentID: "eu-west-host-1", Serial: "4f3c", NotBefore: at(), NotAfter: at().AddDate(1, 0, 0),
-				Fingerprint: "sha256:0f1e2d3c", Status: api.CertificateValid, IssuedAt: at(),
+				AgentID: "eu-west-host-1", Serial: "4f3c", NotBefore: exampleTime(), NotAfter: exampleTime().AddDate(1, 0, 0),
+				Fingerprint: "sha256:0f1e2d3c", Status: api.CertificateValid, IssuedAt: exampleTime(),
 			}}},
 		{Method: post, Path: certificate, Changes: KindRevocation, handle: (*Server).postCertificate,
 			Summary: "Have the agent's next certificate pinned", Query: safe, Status: 201,
@@ -63,7 +64,7 @@ func nodeOperations() []Operation {
 			Status:  200,
 			Query: paged(word("status", "only of this status", api.OverwatchStatuses()),
 				text("region", "only of this region", nil)),
-			Answer: api.OverwatchNodeList{Nodes: []api.OverwatchNode{own}, Total: 1, GeneratedAt: at()}},
+			Answer: api.OverwatchNodeList{Nodes: []api.OverwatchNode{own}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/nodes/overwatch/{id}", handle: (*Server).getOverwatchNode,
 			Summary: "This node or one of its peers", Status: 200, Answer: own},
 		{Method: get, Path: v1 + "/gossip/nodes", handle: (*Server).listGossipNodes,
@@ -71,7 +72,7 @@ func nodeOperations() []Operation {
 			Status:  200,
 			Query: paged(word("status", "only of this status", api.GossipStatuses()),
 				text("region", "only of this region", nil)),
-			Answer: api.GossipNodeList{Nodes: []api.GossipNode{member}, Total: 1, Healthy: 1, GeneratedAt: at()}},
+			Answer: api.GossipNodeList{Nodes: []api.GossipNode{member}, Total: 1, Healthy: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/gossip/nodes/{id}", handle: (*Server).getGossipNode, Summary: "One participant",
 			Status: 200, Answer: member},
 		{Method: post, Path: v1 + "/gossip/generate-key", handle: (*Server).postGossipKey,

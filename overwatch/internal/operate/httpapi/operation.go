@@ -111,8 +111,8 @@ var changeErrors = []int{http.StatusPreconditionFailed, noStore}
 // unsafeChangeErrors are the error statuses of a change that also has if_safe.
 var unsafeChangeErrors = append([]int{conflict}, changeErrors...)
 
-// at returns the time in the examples of the document.
-func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
+// exampleTime returns the time in the examples of the document.
+func exampleTime() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
 // none are the parameters of an operation that accepts no parameters.
 var none = []Parameter{}

@@ -10,14 +10,14 @@ import (
 
 func geoOperations() []Operation {
 	example := model.Mapping{CIDR: netip.MustParsePrefix("198.51.100.0/24"), Region: "eu-west", Comment: "the office"}
-	placed := api.GeoMapping{Mapping: example, Source: api.GeoFromAPI, CreatedAt: at(), UpdatedAt: at()}
+	placed := api.GeoMapping{Mapping: example, Source: api.GeoFromAPI, CreatedAt: exampleTime(), UpdatedAt: exampleTime()}
 	mapping := api.GeoMappingChange{"cidr": "198.51.100.0/24", "region": "eu-west", "comment": "the office"}
 	return []Operation{
 		{Method: get, Path: v1 + "/geo/mappings", handle: (*Server).listGeoMappings,
 			Summary: "List mappings of networks to regions", Query: paged(), Status: 200,
 			Answer: api.GeoMappingList{Mappings: []api.GeoMapping{
 				{Mapping: example, Source: api.GeoFromConfig}}, Total: 1,
-				GeneratedAt: at()}},
+				GeneratedAt: exampleTime()}},
 		{Method: put, Path: v1 + "/geo/mappings", Changes: KindMapping, handle: decoded((*Server).putGeoMapping),
 			Summary: "Set the region of a network",
 			Description: "The status is 201 for a new mapping. A mapping of the configuration cannot change. The node " +

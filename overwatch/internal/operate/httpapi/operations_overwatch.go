@@ -13,21 +13,24 @@ func overwatchOperations() []Operation {
 		Region: "eu-west", Weight: 100, Share: 1,
 		EffectiveStatus: api.EffectiveHealthy, MayServe: true, Reason: "the agent and this node's own checks say healthy",
 		AgentHealthy:  new(true),
-		AgentLastSeen: new(at()), ValidationHealthy: new(true), ValidationLastCheck: new(at()), ValidationLatencyMS: new(1.8),
+		AgentLastSeen: new(exampleTime()), ValidationHealthy: new(true), ValidationLastCheck: new(exampleTime()),
+		ValidationLatencyMS: new(1.8),
 	}, api.Agent{
 		AgentID: "eu-west-host-1", Fingerprint: "sha256:0f1e2d3c", Region: "eu-west", Services: []string{"app.example.com"},
 		Version:   "1.2.0",
-		FirstSeen: at(), LastSeen: new(at()), NotAfter: at().AddDate(1, 0, 0), ExpiresInHours: 8760, Backends: 2,
+		FirstSeen: exampleTime(), LastSeen: new(exampleTime()), NotAfter: exampleTime().AddDate(1, 0, 0),
+		ExpiresInHours: 8760, Backends: 2,
 		Problems: []string{},
 	}
 	backend, record := v1+"/overwatch/backends/{service}/{address}/{port}", v1+"/overrides/{service}/{address}"
 	order := api.OverrideRequest{Healthy: new(false), Reason: "maintenance", ExpiresIn: "30m"}
 	told := []string{"healthy", "reason"}
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.1:80", Reason: "maintenance", Source: "api",
-		CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: new(at().Add(30 * time.Minute)), InForce: true}
+		CreatedAt: exampleTime(), CreatedBy: "127.0.0.1", ExpiresAt: new(exampleTime().Add(30 * time.Minute)), InForce: true}
 	weight := api.Order{Kind: api.OrderWeight, Service: "app.example.com", Address: "192.0.2.1:80", Weight: new(10),
-		Reason: "new kernel", Source: "api", CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: new(at().Add(time.Hour)),
-		InForce: true}
+		Reason: "new kernel", Source: "api", CreatedAt: exampleTime(), CreatedBy: "127.0.0.1",
+		ExpiresAt: new(exampleTime().Add(time.Hour)),
+		InForce:   true}
 	other := api.WeightRequest{Weight: new(10), Reason: "new kernel", ExpiresIn: "1h"}
 	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{
@@ -35,7 +38,7 @@ func overwatchOperations() []Operation {
 			Summary: "Backends with agent report, own check and effective status", Status: 200,
 			Query: paged(text("service", "only of this service", nil), text("region", "only of this region", nil),
 				word("status", "only of this effective status", api.EffectiveStatuses())),
-			Answer: api.BackendList{Backends: []api.Backend{one}, Total: 1, GeneratedAt: at()}},
+			Answer: api.BackendList{Backends: []api.Backend{one}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: backend, handle: (*Server).getBackend, Summary: "One backend", Status: 200, Answer: one},
 		{Method: post, Path: backend + "/override", Changes: KindOverride,
 			handle: (*Server).postBackendOverride, Header: conditionsOf(true),
@@ -70,19 +73,19 @@ func overwatchOperations() []Operation {
 			Summary:     "List overrides, weights and drains",
 			Description: "The list contains active and planned ones.", Status: 200,
 			Query:  paged(word("kind", "only of this kind", api.OrderKinds())),
-			Answer: api.OrderList{Orders: []api.Order{weight}, Total: 1, GeneratedAt: at()}},
+			Answer: api.OrderList{Orders: []api.Order{weight}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/overwatch/conditions", handle: (*Server).listConditions, Query: paged(),
 			Summary: "List conditions that may require action, the most severe first", Status: 200,
 			Answer: api.ConditionList{Status: api.ServiceHealthy, Conditions: []api.Condition{{Kind: api.DrainInForce,
 				Severity: api.SeverityAttention, Sentence: exampleServer + " is drained since 2026-03-01T12:00:00Z",
-				Command: "gslbctl undrain " + exampleServer}}, Total: 1, GeneratedAt: at()}},
+				Command: "gslbctl undrain " + exampleServer}}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/overwatch/stats", handle: (*Server).getStats, Query: none,
 			Summary: "Number of backends, agents and overrides", Status: 200,
 			Answer: api.Stats{ClusterName: "emea", TotalBackends: 4, HealthyBackends: 3, ServingBackends: 3,
 				UnhealthyBackends: 1, ValidationEnabled: true,
 				ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 1,
 				BackendsByService: map[string]int{"app.example.com": 4}, BackendsByRegion: map[string]int{"eu-west": 4},
-				GeneratedAt: at()}},
+				GeneratedAt: exampleTime()}},
 		{Method: post, Path: v1 + "/overwatch/validate", handle: (*Server).postValidate, Role: api.RoleOperate,
 			Summary: "Check backends now and wait for the results", Status: 200,
 			Query: []Parameter{text("service", "only of this service", nil), text("address", "only at this address", nil),
@@ -92,7 +95,7 @@ func overwatchOperations() []Operation {
 			}, Checked: 1}, Errors: []int{nothing, http.StatusNotFound}},
 		{Method: get, Path: v1 + "/overwatch/agents", handle: (*Server).listAgents, Summary: "Pinned agents", Query: paged(),
 			Status: 200,
-			Answer: api.AgentList{Agents: []api.Agent{agent}, Total: 1, GeneratedAt: at()}},
+			Answer: api.AgentList{Agents: []api.Agent{agent}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/overwatch/agents/expiring", handle: (*Server).listExpiringAgents,
 			Summary: "Agents with a certificate that expires soon", Status: 200,
 			Query: []Parameter{number("threshold_days", "days until the certificate expires", 0, api.MaxExpiringDays,
@@ -119,7 +122,7 @@ func overwatchOperations() []Operation {
 			Query: safe, Errors: unsafe},
 		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides,
 			Summary: "List active and planned overrides", Query: paged(), Status: 200,
-			Answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: at()}},
+			Answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: record, handle: (*Server).getOverride, Summary: "One override", Status: 200, Answer: override},
 		{Method: put, Path: record, Changes: KindOverride,
 			handle: (*Server).putOverride, Role: api.RoleOperate, Header: conditionsOf(true),

@@ -12,7 +12,8 @@ func regionOperations() []Operation {
 	example.Latitude, example.Longitude = new(50.11), new(8.68)
 	example.Continents, example.Countries, example.Priority = []string{"EU"}, []string{"DE", "FR"}, 10
 	one := api.Region{ID: "eu-west", Name: "Western Europe", Region: *example, Continent: "EU",
-		CreatedAt: at(), UpdatedAt: at(), ServerCount: 4, HealthyServers: 3, ServingServers: 3, Source: api.FromAPI}
+		CreatedAt: exampleTime(), UpdatedAt: exampleTime(), ServerCount: 4, HealthyServers: 3, ServingServers: 3,
+		Source: api.FromAPI}
 	change := api.RegionChange{"name": "Western Europe", "code": "eu-west", "latitude": 50.11, "longitude": 8.68,
 		"continents": []string{"EU"}, "countries": []string{"DE", "FR"}, "priority": 10}
 	region := v1 + "/regions/{id}"
@@ -22,7 +23,7 @@ func regionOperations() []Operation {
 			Status: 200,
 			Query: paged(flag("enabled", "only enabled or only disabled regions"),
 				word("continent", "only of this continent", model.ContinentCodes())),
-			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: at()}},
+			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: post, Path: v1 + "/regions", Changes: KindRegion,
 			handle: decoded((*Server).postRegion), Summary: "Create a region",
 			Description: "Requires a name, which is any short text. The id is the name, if the name has only lower-case " +

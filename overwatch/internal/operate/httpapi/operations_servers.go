@@ -14,12 +14,12 @@ func serverOperations() []Operation {
 	one := api.Server{
 		ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: 100, Region: "eu-west",
 		Source:          api.SourceAPI,
-		EffectiveStatus: api.EffectiveHealthy, CreatedAt: at(), UpdatedAt: at(),
+		EffectiveStatus: api.EffectiveHealthy, CreatedAt: exampleTime(), UpdatedAt: exampleTime(),
 	}
 	named := api.ServerTarget{ID: "app.example.com:lb.example.net:443", Addresses: []string{"192.0.2.1"},
 		Server: model.Server{Service: "app.example.com", Target: "lb.example.net", Port: 443, Weight: 100,
 			Region: "eu-west",
-			Meta:   model.Meta{CreatedAt: at(), UpdatedAt: at()}}}
+			Meta:   model.Meta{CreatedAt: exampleTime(), UpdatedAt: exampleTime()}}}
 	checked := api.ServerHealthCheck{ServerID: exampleServer,
 		HealthCheck: api.HealthCheck{HealthCheck: model.HealthCheck{
 			Enabled: new(true), Type: "http", Path: "/healthz", Interval: settings.Duration(5 * time.Second),
@@ -31,7 +31,7 @@ func serverOperations() []Operation {
 		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "Servers of all sources",
 			Query:  paged(),
 			Status: 200,
-			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at(),
+			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: exampleTime(),
 				Targets: []api.ServerTarget{named}}},
 		{Method: post, Path: v1 + "/servers", Changes: KindServer,
 			handle: decoded((*Server).postServer), Summary: "Create a server",
@@ -80,8 +80,8 @@ func serverOperations() []Operation {
 				"The drain ends with DELETE, or expires_in after its start.",
 			Body: api.DrainRequest{Duration: "2m"}, Optional: true,
 			Query: orderParameters(), Errors: []int{conflict},
-			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: new(at()), Stage: api.DrainDraining,
-				SafeAt: new(at().Add(time.Minute))}},
+			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: new(exampleTime()), Stage: api.DrainDraining,
+				SafeAt: new(exampleTime().Add(time.Minute))}},
 		{Method: del, Path: server + "/drain", Changes: KindDrain, handle: (*Server).deleteDrain, Role: api.RoleOperate,
 			Summary:     "End the drain of a server",
 			Description: "The status is 404 without an active or planned drain. A drain that the agent requests continues.",

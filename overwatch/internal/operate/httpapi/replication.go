@@ -22,7 +22,7 @@ func replicationOperations() []Operation {
 			Answer: api.Replication{Enabled: true, NodeID: "overwatch-1", Objects: 12, Tombstones: 1,
 				Digest: "0f1e2d3c",
 				Peers: []api.ReplicationPeer{{Peer: "http://overwatch-2.example.com:8080", NodeID: "overwatch-2",
-					Connected: true, Since: at(), ClockDifferenceMS: 3}},
+					Connected: true, Since: exampleTime(), ClockDifferenceMS: 3}},
 				Refused: []api.ReplicationRefused{{Kind: "domain", Name: "app.example.org",
 					Reason: "it does not go with the configuration of this node"}},
 				Unused: []api.ReplicationRefused{{Kind: "override", Name: "old.example.com 192.0.2.1:80",

@@ -10,32 +10,33 @@ import (
 
 func rolloverOperations() []Operation {
 	ds := "example.com. IN DS 23456 13 2 0F1E2D3C"
-	begun := api.Roll{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished, Since: at(), StartedAt: at(),
+	begun := api.Roll{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished, Since: exampleTime(),
+		StartedAt: exampleTime(),
 		StartedBy: "overwatch-1", KeyTag: 23456, OldKeys: []int{12345}, DSRecord: ds,
 		WaitsFor:   new("DNSKEY records without the new key to leave caches"),
-		WaitsUntil: new(at().Add(65 * time.Minute)),
-		Schedule: []api.RollStep{{Stage: api.RollAlone, NotBefore: at().Add(time.Hour),
+		WaitsUntil: new(exampleTime().Add(65 * time.Minute)),
+		Schedule: []api.RollStep{{Stage: api.RollAlone, NotBefore: exampleTime().Add(time.Hour),
 			WaitsFor: new("the parent to have the new DS record and no other")}},
-		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(exampleTime().Add(65 * time.Minute)),
 			Reason: new("resolvers that hold DNSKEY records without the new key find none that the new DS record is " +
 				"of")}}}
 	back := begun
 	back.KeyTag, back.OldKeys, back.DSRecord = 12345, []int{23456}, "example.com. IN DS 12345 13 2 0F1E2D3C"
 	offered := begun
-	offered.Stage, offered.ConfirmedAt = api.RollOffered, new(at())
-	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: at(),
-		StartedAt: at(),
+	offered.Stage, offered.ConfirmedAt = api.RollOffered, new(exampleTime())
+	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: exampleTime(),
+		StartedAt: exampleTime(),
 		StartedBy: "overwatch-1", OldKeys: []int{},
 		WaitsFor: new("the parent still has the DS record of key 23456: remove it there"),
-		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: at().Add(25 * time.Hour),
+		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: exampleTime().Add(25 * time.Hour),
 			WaitsFor: new("the parent to have no DS record")}},
 		Advice: []api.RollAdvice{{Act: api.RollRemoveDS, Safe: true}}}
-	sign := api.Roll{Zone: "example.com.", Way: api.RollToSigned, Stage: api.RollPublished, Since: at(),
-		StartedAt: at(),
+	sign := api.Roll{Zone: "example.com.", Way: api.RollToSigned, Stage: api.RollPublished, Since: exampleTime(),
+		StartedAt: exampleTime(),
 		StartedBy: "overwatch-1", OldKeys: []int{}, WaitsFor: new("unsigned answers to leave caches"),
-		WaitsUntil: new(at().Add(65 * time.Minute)),
-		Schedule:   []api.RollStep{{Stage: api.RollOffered, NotBefore: at().Add(65 * time.Minute)}},
-		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
+		WaitsUntil: new(exampleTime().Add(65 * time.Minute)),
+		Schedule:   []api.RollStep{{Stage: api.RollOffered, NotBefore: exampleTime().Add(65 * time.Minute)}},
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(exampleTime().Add(65 * time.Minute)),
 			Reason: new("resolvers that hold unsigned answers refuse them below a DS record")}}}
 	dryRun := []Parameter{flag("dry_run", "return the planned stages and change nothing")}
 	return []Operation{

@@ -37,7 +37,7 @@ func routingOperations() []Operation {
 		WouldBe: []api.RoutingWouldBe{{IfUp: "198.51.100.1:80", Decision: api.RoutingSuccess, Region: "us-east",
 			Answers: []api.RoutingShare{{Address: "198.51.100.1", Share: 1}}}},
 		Decision: api.RoutingFailover, Answer: []string{"app.example.com. 30 IN A 192.0.2.1"}, ECSScope: 24, TTL: 30,
-		TimeMicros: 2.5, Generation: 17, Timestamp: at(),
+		TimeMicros: 2.5, Generation: 17, Timestamp: exampleTime(),
 	}}
 	span := []Parameter{moment("start_time", "not before"), moment("end_time", "not after")}
 	byAlgorithm := text("algorithm", "only by this algorithm", nil)
@@ -49,7 +49,7 @@ func routingOperations() []Operation {
 		{Method: get, Path: v1 + "/routing/algorithms", handle: (*Server).listRoutingAlgorithms, Query: none,
 			Summary: "The routing algorithms", Status: 200,
 			Answer: api.RoutingAlgorithmList{Algorithms: []api.RoutingAlgorithm{algorithm}, Total: 1,
-				GeneratedAt: at()}},
+				GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/routing/algorithms/{id}", handle: (*Server).getRoutingAlgorithm,
 			Summary: "One routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
 		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
@@ -68,7 +68,7 @@ func routingOperations() []Operation {
 				"request. An active drain is treated as ended. Nothing changes.",
 			Body: api.ConsequenceRequest{Backends: []string{exampleServer}}, Status: 200,
 			Answer: api.ConsequenceList{Names: []api.Consequence{{Name: "app.example.com", Answer: api.AnswerNone,
-				QueryTypes: []string{"A"}, Minimum: 1}}, Total: 1, GeneratedAt: at()}},
+				QueryTypes: []string{"A"}, Minimum: 1}}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/routing/answers", handle: (*Server).getRoutingAnswers,
 			Summary:     "Answers to clients by region",
 			Description: "Computes the answers from the published view. A wildcard name has its asterisk.", Status: 200,
@@ -78,7 +78,7 @@ func routingOperations() []Operation {
 			Answer: api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Answers: []api.RoutingAnswer{{
 				ClientRegion: "us-east", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30,
 				Addresses: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}},
-			}}, Total: 1, Generation: 17, GeneratedAt: at()}},
+			}}, Total: 1, Generation: 17, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/routing/decisions", handle: (*Server).listRoutingDecisions,
 			Summary: "Sampled answers, the latest first", Status: 200,
 			Query: paged(span[0], span[1], text("domain", "only of this domain", nil),
@@ -86,10 +86,10 @@ func routingOperations() []Operation {
 				text("region", "only with a backend in this region", nil),
 				word("outcome", "only of this outcome", api.RoutingDecisionKinds())),
 			Answer: api.RoutingDecisionList{Decisions: []api.RoutingDecision{{
-				ID: "0-1", Timestamp: at(), Domain: "app.example.com", QueryType: "A", ClientSubnet: "203.0.113.0/24",
+				ID: "0-1", Timestamp: exampleTime(), Domain: "app.example.com", QueryType: "A", ClientSubnet: "203.0.113.0/24",
 				ClientRegion: "us-east", Algorithm: "geolocation",
 				SelectedServer: "192.0.2.1:80", SelectedRegion: "eu-west", Outcome: api.RoutingFailover, Generation: 17,
-			}}, Total: 1, Limit: 100, GeneratedAt: at()}},
+			}}, Total: 1, Limit: 100, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/routing/decisions/{id}", handle: (*Server).getRoutingDecision, Query: none,
 			Summary: "Explain a sampled answer with the state at its time", Status: 200, Answer: test},
 		{Method: get, Path: v1 + "/routing/flows", handle: (*Server).listRoutingFlows,
@@ -100,8 +100,8 @@ func routingOperations() []Operation {
 			Answer: api.RoutingFlowList{Flows: []api.RoutingFlow{{
 				SourceRegion: "us-east", DestinationRegion: "eu-west", Domain: "app.example.com", RequestCount: 1200,
 				Share:     1,
-				Timestamp: at(),
-			}}, Total: 1, GeneratedAt: at()}},
+				Timestamp: exampleTime(),
+			}}, Total: 1, GeneratedAt: exampleTime()}},
 	}
 }
 

@@ -37,7 +37,7 @@ func sectionOperations() []Operation {
 					BuildDate: "2026-01-01T00:00:00Z", Platform: "linux/amd64"}, Mode: "overwatch",
 				NodeID: "overwatch-1", NodeName: "overwatch-1", Region: "eu-west", Features: []string{"api", "dns",
 					"dnssec"},
-				StartTime: at(), ConfigPath: "/etc/gslb/gslb.yaml", DataDir: "/var/lib/gslb",
+				StartTime: exampleTime(), ConfigPath: "/etc/gslb/gslb.yaml", DataDir: "/var/lib/gslb",
 			}}},
 		{Method: post, Path: v1 + "/config/validate", handle: (*Server).postConfigValidate, Role: api.RoleOperate,
 			Summary: "Validate a configuration",
@@ -92,9 +92,9 @@ func configOperations() []Operation {
 				"overlays without effect: the file lacks the object, or the values do not fit the file.",
 			Status: 200, Answer: api.OverlayList{Overlays: []api.OverlaidObject{{Kind: definitions.OverDomain,
 				ID: "app.example.com", Overlay: api.Overlay{Fields: map[string]json.RawMessage{"ttl": []byte("5")},
-					Configured: map[string]json.RawMessage{"ttl": []byte("30")}, By: "alice", UpdatedAt: at(),
+					Configured: map[string]json.RawMessage{"ttl": []byte("30")}, By: "alice", UpdatedAt: exampleTime(),
 					InForce: true}}},
-				Total: 1, GeneratedAt: at()}},
+				Total: 1, GeneratedAt: exampleTime()}},
 		{Method: post, Path: v1 + "/config/reload", Changes: KindNode,
 			handle: (*Server).postReload, Summary: "Reload the configuration",
 			Description: "After an error, the previous configuration stays active.", Status: 200,
@@ -138,7 +138,7 @@ func planConfigOperation() Operation {
 			"text must be complete, as for /config/validate. Nothing changes.",
 		YAML: true, Body: "mode: overwatch\n", Status: 200, Errors: []int{http.StatusTooManyRequests},
 		Answer: api.Plan{Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "key", ID: "domains"}},
-			Force: []string{}, RestartRequired: []string{}, Answers: impact.NoEffects(), GeneratedAt: at()}}
+			Force: []string{}, RestartRequired: []string{}, Answers: impact.NoEffects(), GeneratedAt: exampleTime()}}
 }
 
 // getSection answers GET on a section of the configuration.

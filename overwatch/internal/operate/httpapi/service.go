@@ -12,7 +12,7 @@ func serviceOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: "/api/health", handle: (*Server).getHealth, Role: api.RoleNone, Public: true,
 			Summary: "Health of the node", Status: 200,
-			Answer: api.Health{Status: api.ServiceHealthy, Version: "1.2.0", UptimeSeconds: 86400, Timestamp: at()}},
+			Answer: api.Health{Status: api.ServiceHealthy, Version: "1.2.0", UptimeSeconds: 86400, Timestamp: exampleTime()}},
 		{Method: get, Path: v1 + "/ready", handle: (*Server).getReady, Role: api.RoleNone, Public: true,
 			Summary: "Readiness for queries", Status: 200,
 			Answer: api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
@@ -29,14 +29,14 @@ func serviceOperations() []Operation {
 			Answer: api.ServerHealthList{Servers: []api.ServerHealth{{
 				ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, Region: "eu-west",
 				Healthy: true,
-				Status:  api.CheckHealthy, LastCheck: new(at()), LastHealthy: new(at()), ConsecutiveSuccesses: 12,
-			}}, Total: 1, GeneratedAt: at()}},
+				Status:  api.CheckHealthy, LastCheck: new(exampleTime()), LastHealthy: new(exampleTime()), ConsecutiveSuccesses: 12,
+			}}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/health/regions", handle: (*Server).listRegionHealth, Query: none,
 			Summary: "Health of each region",
 			Status:  200,
 			Answer: api.RegionHealthList{Regions: []api.RegionHealth{
 				{Name: "eu-west", TotalServers: 4, HealthyCount: 3, UnhealthyCount: 1, HealthPercent: 75}}, Total: 1,
-				GeneratedAt: at()}},
+				GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/openapi.json", handle: file("application/json", openAPI), Role: api.RoleNone,
 			Summary: "OpenAPI document", Status: 200, Answer: map[string]any{}},
 		{Method: get, Path: "/api/docs", handle: file("text/html; charset=utf-8", docsPage), Role: api.RoleNone,

@@ -23,10 +23,10 @@ func causesOf(e *api.Event) (keys []string) {
 	return keys
 }
 
-// fold drops the waiting events of backends and agents that a loss includes, if the target was notified of the loss or
-// the notification is queued. The notification of the loss describes these events. An event stays if the target was
-// notified of the start of its state.
-func (t *target) fold() {
+// dropIncludedEvents drops the waiting events of backends and agents that a loss includes, if the target was notified
+// of the loss or the notification is queued. The notification of the loss describes these events. An event stays if the
+// target was notified of the start of its state.
+func (t *target) dropIncludedEvents() {
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
 		if t.Told[w.Group][keyOf(&w.Event)].Phase == api.PhaseBegins {
 			return false

@@ -117,7 +117,7 @@ func (n *Notifier) next(before []*target, wanted []config.NotificationTarget) []
 			stay[t.c.Name] = t
 			continue
 		}
-		t.end()
+		t.stopSending()
 		n.kept[t.c.Name] = t.kept
 	}
 	list := make([]*target, 0, len(wanted))
@@ -148,7 +148,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			for _, t := range targets {
-				t.end()
+				t.stopSending()
 			}
 			return nil
 		case <-n.wake:

@@ -67,7 +67,7 @@ func (n *Notifier) Told(target, group string) map[string]Telling {
 	for _, t := range targets {
 		if t.c.Name == target {
 			t.mu.Lock()
-			all.note(group, t.Told[group])
+			all.addNewer(group, t.Told[group])
 			t.mu.Unlock()
 		}
 	}

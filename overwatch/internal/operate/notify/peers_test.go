@@ -39,7 +39,7 @@ func TestNotifier_TellsAPeerWhatItHasTold(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	all := map[string]Telling{"backend b1": said}
 	said.At = at
-	a.targets[0].Told.note("name x", map[string]Telling{"backend b1": said})
+	a.targets[0].Told.addNewer("name x", map[string]Telling{"backend b1": said})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", a.Challenge())
 		w.Header().Set("Content-Type", "application/json")
@@ -88,8 +88,8 @@ func FuzzParseTold(f *testing.F) {
 			return
 		}
 		all := tellings{}
-		all.note("group", tells)
-		all.forget(now)
+		all.addNewer("group", tells)
+		all.deleteOld(now)
 		all.open("group")
 		if len(tells) > maxTells {
 			t.Errorf("%d tellings", len(tells))

@@ -45,8 +45,8 @@ type kept struct {
 	LastSent time.Time `json:"last_sent"`
 }
 
-// take queues the new events of the journal for the target. It reports whether it queued an event.
-func (t *target) take() (taken bool) {
+// queueNewEvents queues the new events of the journal for the target. It reports whether it queued an event.
+func (t *target) queueNewEvents() (taken bool) {
 	events, _ := t.n.o.Journal.After(t.Position)
 	now := time.Now()
 	for i := range events {
@@ -57,7 +57,7 @@ func (t *target) take() (taken bool) {
 		if e.Phase == api.PhaseBegins && phase == api.PhaseBegins && state == e.State && e.Changes == 0 {
 			continue // a repeated event
 		}
-		if t.wants(e) || e.Phase != api.PhaseOnce && phase == api.PhaseBegins {
+		if t.selectsEvent(e) || e.Phase != api.PhaseOnce && phase == api.PhaseBegins {
 			t.enqueue(w)
 			taken = true
 		}
@@ -149,15 +149,15 @@ func (t *target) compose(group string, own bool) *message {
 		if telling.Phase == api.PhaseEnds && t.Told[group][key].Phase != api.PhaseBegins {
 			return true
 		}
-		return t.Told.covers(group, t.n.o.Node, map[string]Telling{key: telling})
+		return t.Told.hasAllSent(group, t.n.o.Node, map[string]Telling{key: telling})
 	})
 	events = slices.DeleteFunc(events, func(e api.Event) bool { _, left := tells[keyOf(&e)]; return !left })
 	if len(events) == 0 {
 		return nil
 	}
 	after := tellings{}
-	after.note(group, t.Told[group])
-	after.note(group, tells)
+	after.addNewer(group, t.Told[group])
+	after.addNewer(group, tells)
 	severity, open := after.open(group)
 	last := events[len(events)-1].Time
 	m := send.Message{ID: messageID(t.c.Name, group, tells, t.Told[group]), Key: group, Open: open,

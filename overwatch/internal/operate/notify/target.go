@@ -49,7 +49,7 @@ func (n *Notifier) newTarget(c config.NotificationTarget) *target {
 	if t.Told == nil {
 		t.Told = tellings{}
 	}
-	t.Told.forget(time.Now())
+	t.Told.deleteOld(time.Now())
 	sender, err := n.o.NewSender(c)
 	if err != nil {
 		n.o.Logger.Error().Err(err).Str("target", c.Name).Msg("a target of notifications cannot be used")
@@ -73,16 +73,16 @@ func (t *target) start(ctx context.Context) {
 	}()
 }
 
-// end stops sending to the target, and returns after the last attempt.
-func (t *target) end() {
+// stopSending stops sending to the target, and returns after the last attempt.
+func (t *target) stopSending() {
 	if t.stop != nil {
 		t.stop()
 		<-t.ended
 	}
 }
 
-// wants reports whether the filters of the target select an event.
-func (t *target) wants(e *api.Event) bool {
+// selectsEvent reports whether the filters of the target select an event.
+func (t *target) selectsEvent(e *api.Event) bool {
 	return (len(t.c.Kinds) == 0 || slices.Contains(t.c.Kinds, string(e.Kind))) &&
 		(len(t.c.Names) == 0 || slices.Contains(t.c.Names, e.Name)) &&
 		e.Severity.Rank() >= api.EventSeverity(t.c.Severity).Rank()
@@ -93,7 +93,7 @@ func (t *target) run(ctx context.Context) {
 	for {
 		changed := t.n.o.Journal.Changed()
 		t.mu.Lock()
-		taken := t.take()
+		taken := t.queueNewEvents()
 		t.mu.Unlock()
 		if taken {
 			t.n.writer.mark()
@@ -121,7 +121,7 @@ func (t *target) step(ctx context.Context) time.Time {
 	}
 	now := time.Now()
 	t.mu.Lock()
-	t.fold()
+	t.dropIncludedEvents()
 	group, own, at := t.first(ids)
 	if t.Message != nil {
 		group, own, at = t.Message.Group, t.Message.Own, now
@@ -138,26 +138,26 @@ func (t *target) step(ctx context.Context) time.Time {
 	}
 	if !own {
 		for _, cause := range t.causes(group) {
-			t.learn(ctx, peers, cause)
+			t.requestTellings(ctx, peers, cause)
 		}
-		t.learn(ctx, peers, group)
+		t.requestTellings(ctx, peers, group)
 	}
-	if m := t.next(group, own); m != nil {
+	if m := t.nextMessage(group, own); m != nil {
 		t.n.writer.flush(ctx)
-		t.settle(ctx, m, t.send(ctx, m.Message))
+		t.recordOutcome(ctx, m, t.send(ctx, m.Message))
 		t.n.writer.mark()
 	}
 	return now
 }
 
-// next returns the message to send, or nil if other nodes have sent all of it.
-func (t *target) next(group string, own bool) *message {
+// nextMessage returns the message to send, or nil if other nodes have sent all of it.
+func (t *target) nextMessage(group string, own bool) *message {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.Message == nil {
-		t.fold()
+		t.dropIncludedEvents()
 		t.Message = t.compose(group, own)
-	} else if !own && t.Told.covers(group, t.n.o.Node, t.Message.Tells) {
+	} else if !own && t.Told.hasAllSent(group, t.n.o.Node, t.Message.Tells) {
 		t.Message = nil
 	}
 	if t.Message == nil {
@@ -166,8 +166,8 @@ func (t *target) next(group string, own bool) *message {
 	return t.Message
 }
 
-// learn requests the tellings about a group from the peers.
-func (t *target) learn(ctx context.Context, peers []Peer, group string) {
+// requestTellings requests the tellings about a group from the peers.
+func (t *target) requestTellings(ctx context.Context, peers []Peer, group string) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	var asking sync.WaitGroup
@@ -180,7 +180,7 @@ func (t *target) learn(ctx context.Context, peers []Peer, group string) {
 			}
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.Told.note(group, tells)
+			t.Told.addNewer(group, tells)
 		})
 	}
 	asking.Wait()
@@ -194,8 +194,8 @@ func (t *target) send(ctx context.Context, m send.Message) error {
 	return t.sender.Send(ctx, m)
 }
 
-// settle records the outcome of an attempt and, after a failure, the time of the next attempt.
-func (t *target) settle(ctx context.Context, m *message, err error) {
+// recordOutcome records the outcome of an attempt and, after a failure, the time of the next attempt.
+func (t *target) recordOutcome(ctx context.Context, m *message, err error) {
 	if err != nil && ctx.Err() != nil {
 		return // the node is stopping or the target has changed: the message is retried later
 	}
@@ -207,8 +207,8 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 			telling.At = now
 			m.Tells[key] = telling
 		}
-		t.Told.note(m.Group, m.Tells)
-		t.Told.forget(now)
+		t.Told.addNewer(m.Group, m.Tells)
+		t.Told.deleteOld(now)
 		t.Message, t.sent, t.LastSent = nil, t.sent+1, now
 		t.noteSuccess()
 		return

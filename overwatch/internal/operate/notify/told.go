@@ -65,8 +65,8 @@ const forgetAfter = 7 * 24 * time.Hour
 // tellings contains the tellings of a target, by group and key.
 type tellings map[string]map[string]Telling
 
-// note stores tellings about a group that are newer than the stored tellings.
-func (t tellings) note(group string, tells map[string]Telling) {
+// addNewer stores tellings about a group that are newer than the stored tellings.
+func (t tellings) addNewer(group string, tells map[string]Telling) {
 	for key, telling := range tells {
 		if known, seen := t[group][key]; seen && !telling.At.After(known.At) {
 			continue
@@ -85,8 +85,8 @@ func (t tellings) note(group string, tells map[string]Telling) {
 // After coversFor, the target is notified of such events.
 const coversFor = 30 * time.Minute
 
-// covers reports whether other nodes have sent all of tells to the target.
-func (t tellings) covers(group, node string, tells map[string]Telling) bool {
+// hasAllSent reports whether other nodes have sent all of tells to the target.
+func (t tellings) hasAllSent(group, node string, tells map[string]Telling) bool {
 	for key, telling := range tells {
 		known, seen := t[group][key]
 		if !seen {
@@ -116,8 +116,8 @@ func (t tellings) open(group string) (severity api.EventSeverity, open bool) {
 	return severity, open
 }
 
-// forget deletes tellings older than forgetAfter, except the tellings of active states.
-func (t tellings) forget(now time.Time) {
+// deleteOld deletes tellings older than forgetAfter, except the tellings of active states.
+func (t tellings) deleteOld(now time.Time) {
 	for group, tells := range t {
 		maps.DeleteFunc(tells, func(_ string, telling Telling) bool {
 			return telling.Phase != api.PhaseBegins && now.Sub(telling.At) > forgetAfter

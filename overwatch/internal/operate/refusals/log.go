@@ -90,15 +90,15 @@ func (r *Log) Note(n gossip.Refused) {
 	if !what.worth() {
 		return
 	}
-	r.take(what, group{code: what.code.String(), known: n.Known, stream: n.Stream && !n.Known}, audit.Change{
+	r.queueEntry(what, group{code: what.code.String(), known: n.Known, stream: n.Stream && !n.Known}, audit.Change{
 		Resource: "agent", ResourceID: n.AgentID, Actor: n.AgentID, ActorType: api.ActorSystem,
 		ActorIP: n.From.Unmap().String(), Err: what,
 	}, n.From)
 }
 
-// take queues an audit entry unless the same rejection has an entry in this hour, or its group is full. what identifies
-// the rejection.
-func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
+// queueEntry queues an audit entry unless the same rejection has an entry in this hour, or its group is full. what
+// identifies the rejection.
+func (r *Log) queueEntry(what any, in group, entry audit.Change, from netip.Addr) {
 	entry.Action = api.AuditRefused
 	at := groupSource{in, trust.HostOf(from.Unmap())}
 	inGroup, ofSource := in.bounds()

@@ -29,7 +29,7 @@ func (r *Log) Request(q Request, requestID string) {
 	if q.Client.IsValid() {
 		address = q.Client.String()
 	}
-	r.take(q, group{code: strconv.Itoa(q.Status), known: q.Known, stream: true}, audit.Change{
+	r.queueEntry(q, group{code: strconv.Itoa(q.Status), known: q.Known, stream: true}, audit.Change{
 		Resource: "request", ResourceID: q.Method + " " + q.Path, Actor: q.Actor, ActorType: api.ActorUser,
 		ActorIP: address, RequestID: requestID, Err: q,
 	}, q.Client)

@@ -192,7 +192,7 @@ func (k *objects[T]) edit(d *Draft) map[string]*T {
 	if d.owned[k.kind.Name] {
 		return *all
 	}
-	d.own(k.kind.Name)
+	d.markCopied(k.kind.Name)
 	if *all = maps.Clone(*all); *all == nil {
 		*all = map[string]*T{}
 	}

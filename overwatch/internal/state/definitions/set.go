@@ -138,7 +138,7 @@ func (d *Draft) PutSetting(section string, value json.RawMessage) {
 		d.stale = true
 	}
 	if !d.owned[store.KindSetting] {
-		d.own(store.KindSetting)
+		d.markCopied(store.KindSetting)
 		if d.next.Settings = maps.Clone(d.next.Settings); d.next.Settings == nil {
 			d.next.Settings = map[string]json.RawMessage{}
 		}
@@ -175,8 +175,8 @@ func (d *Draft) PutSection(section string, wanted any) error {
 // Bare returns the configuration file without the API. It is immutable.
 func (d *Draft) Bare() *config.Config { return d.bare }
 
-// own notes that the draft has its own map of a kind.
-func (d *Draft) own(kind string) {
+// markCopied notes that the draft has its own map of a kind.
+func (d *Draft) markCopied(kind string) {
 	if d.owned == nil {
 		d.owned = map[string]bool{}
 	}

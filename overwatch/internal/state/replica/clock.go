@@ -60,11 +60,11 @@ func (c *clock) next() Version {
 	return c.last
 }
 
-// see advances the clock, so that it assigns only versions after v.
-func (c *clock) see(v Version) { c.last = later(c.last, v) }
+// advancePast advances the clock, so that it assigns only versions after v.
+func (c *clock) advancePast(v Version) { c.last = later(c.last, v) }
 
-// look detects a step of the clock. A step ends an agreement with a peer.
-func (c *clock) look() {
+// detectStep detects a step of the clock. A step ends an agreement with a peer.
+func (c *clock) detectStep() {
 	if c.watch.Jumped(c.now()) {
 		c.agreed, c.steady = false, time.Now()
 	}
@@ -73,7 +73,7 @@ func (c *clock) look() {
 // isTrusted reports whether objects may be deleted according to the node's clock: it agrees with a peer's clock, or
 // there are no peers and it has not stepped for steadyTime.
 func (c *clock) isTrusted() bool {
-	c.look()
+	c.detectStep()
 	return c.agreed || c.peers == NoPeers && time.Since(c.steady) >= steadyTime
 }
 
@@ -101,7 +101,7 @@ func laterTime(a, b time.Time) time.Time {
 
 // Agree compares the clocks of the node and of an authenticated peer. It returns true if the clock has become settled.
 func (t *Table) Agree(theirs time.Time) bool {
-	t.clock.look()
+	t.clock.detectStep()
 	if t.clock.agreed || theirs.Sub(t.clock.now()).Abs() > MaxAhead {
 		return false
 	}

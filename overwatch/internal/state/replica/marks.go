@@ -24,7 +24,7 @@ func (t *Table) readClock() {
 		now = later(now, t.marks.Clock)
 	}
 	t.marks.Clock = now
-	t.clock.see(now)
+	t.clock.advancePast(now)
 }
 
 // Marks returns the current marks.
@@ -112,7 +112,7 @@ func (t *Table) receive(v Version, m *Merged) {
 }
 
 func (t *Table) raise(seen Version, m *Merged) {
-	t.clock.see(seen)
+	t.clock.advancePast(seen)
 	m.Marked = m.Marked || t.marks.Seen.Compare(seen) < 0
 	t.marks.Seen = later(t.marks.Seen, seen)
 }

@@ -134,7 +134,7 @@ func (t *Table) recordMeeting(m *Merged) {
 		t.changes++
 	}
 	t.synced, m.Synced = t.clock.now(), true
-	t.clock.see(Version{Time: t.synced.UnixMilli()})
+	t.clock.advancePast(Version{Time: t.synced.UnixMilli()})
 	m.Marked = m.Marked || t.marks.Behind != (Version{})
 	t.marks.Behind = Version{}
 }

@@ -48,16 +48,16 @@ func New(o Options) (*Table, error) {
 	if t.clock.now == nil {
 		t.clock.now = time.Now
 	}
-	t.clock.look()
+	t.clock.detectStep()
 	if o.Marks != nil {
 		t.marks = *o.Marks
 	} else {
 		t.marks = marksOf(o.Objects, o.NodeID)
 	}
 	t.served = t.marks.Stored
-	t.clock.see(later(t.floor(), t.marks.Clock))
+	t.clock.advancePast(later(t.floor(), t.marks.Clock))
 	for i := range o.Objects {
-		t.clock.see(o.Objects[i].Version)
+		t.clock.advancePast(o.Objects[i].Version)
 		t.put(o.Objects[i])
 	}
 	return t, nil
@@ -95,7 +95,7 @@ func (t *Table) Delete(key Key) Object {
 // next returns the version of a new change. While the clock agrees with the clock of a peer, no version is lowered
 // later, and the mark is set before the first answer with the version.
 func (t *Table) next() Version {
-	t.clock.look()
+	t.clock.detectStep()
 	v := t.clock.next()
 	switch behind := v.At().Sub(t.clock.now()) > MaxAhead; {
 	case t.clock.agreed:
@@ -184,7 +184,7 @@ func (t *Table) Mend() []Object {
 		if e.Version.At().After(limit) && t.isUnmarked(e.Version) {
 			wrong = append(wrong, e.Object)
 		} else {
-			t.clock.see(e.Version)
+			t.clock.advancePast(e.Version)
 		}
 	}
 	slices.SortFunc(wrong, func(a, b Object) int {

@@ -22,7 +22,7 @@ func (s *Store) PutApplied(name string, state []byte) error {
 	if len(state) > MaxAppliedSize {
 		return fmt.Errorf("the state of apply %s has %d octets: at most %d are kept", name, len(state), MaxAppliedSize)
 	}
-	return s.keep(func(w *writer) {
+	return s.updateAndCopySoon(func(w *writer) {
 		w.addBuckets(bucketApplied)
 		b := w.open(bucketApplied)
 		if w.err != nil {
@@ -32,7 +32,7 @@ func (s *Store) PutApplied(name string, state []byte) error {
 		if key, _ := b.Cursor().Last(); key != nil {
 			next = binary.BigEndian.Uint64(key) + 1
 		}
-		w.put(bucketApplied, auditKey(next), append(append([]byte(name), 0), state...))
+		w.putRecord(bucketApplied, auditKey(next), append(append([]byte(name), 0), state...))
 		w.pruneApplied(b)
 	})
 }
@@ -78,7 +78,7 @@ func (s *Store) Applied(name string) (state []byte, err error) {
 
 // DeleteApplied deletes the state of an apply, if it exists.
 func (s *Store) DeleteApplied(name string) error {
-	return s.keep(func(w *writer) {
+	return s.updateAndCopySoon(func(w *writer) {
 		w.addBuckets(bucketApplied)
 		b := w.open(bucketApplied)
 		if w.err != nil {

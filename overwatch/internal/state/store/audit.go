@@ -51,7 +51,7 @@ func (w *writer) appendMerge(e MergeEntries) {
 // Append stores an entry without a change. It creates a missing bucket, because stores of earlier versions lack the
 // buckets of rejections and of other nodes' changes.
 func (a Audit) Append(e Entry) error {
-	return a.store.keep(func(w *writer) {
+	return a.store.updateAndCopySoon(func(w *writer) {
 		w.addBuckets(a.bucket)
 		w.appendTo(a.bucket, e)
 	})
@@ -59,7 +59,7 @@ func (a Audit) Append(e Entry) error {
 
 // Delete deletes the entries with these numbers. It ignores missing entries.
 func (a Audit) Delete(ids []uint64) error {
-	return a.store.keep(func(w *writer) {
+	return a.store.updateAndCopySoon(func(w *writer) {
 		for _, id := range ids {
 			w.delete(a.bucket, auditKey(id))
 		}
@@ -111,7 +111,7 @@ func (w *writer) appendTo(bucket string, e Entry) {
 		w.err = err
 		return
 	}
-	w.put(bucket, auditKey(id), value)
+	w.putRecord(bucket, auditKey(id), value)
 }
 
 // entries reads at most limit entries. A missing bucket has no entries.

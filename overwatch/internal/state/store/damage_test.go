@@ -250,7 +250,7 @@ func FuzzVerify(f *testing.F) {
 		if _, err := s.LoadPins(); err != nil {
 			t.Errorf("verify lets pass what cannot be read: %v", err)
 		}
-		if err := s.update(func(w *writer) { w.put(bucketPins, []byte("new"), []byte("{}")) }); err != nil {
+		if err := s.update(func(w *writer) { w.putRecord(bucketPins, []byte("new"), []byte("{}")) }); err != nil {
 			t.Errorf("verify lets pass what cannot be written: %v", err)
 		}
 	})
@@ -296,9 +296,9 @@ func TestVerify_LargeFile(t *testing.T) {
 	for range 3 {
 		if err := s.update(func(w *writer) {
 			for i := range records {
-				w.put(bucketStatuses, fmt.Appendf(nil, "%d", i*7919%records), make([]byte, 100))
+				w.putRecord(bucketStatuses, fmt.Appendf(nil, "%d", i*7919%records), make([]byte, 100))
 			}
-			w.put(bucketPins, []byte("long"), make([]byte, 30000)) // needs several pages in a row
+			w.putRecord(bucketPins, []byte("long"), make([]byte, 30000)) // needs several pages in a row
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func (s *Store) Write(b *Batch, with ...Entry) error {
 	if b.err != nil {
 		return b.err
 	}
-	return s.keep(func(w *writer) {
+	return s.updateAndCopySoon(func(w *writer) {
 		for _, change := range b.changes {
 			change(w)
 		}
@@ -103,16 +103,18 @@ func bucketAndKey(kind, name string) (bucket, key string) {
 // PutSerial stores the upper bound of the assigned SOA serials.
 func (b *Batch) PutSerial(serial uint32) {
 	value := binary.BigEndian.AppendUint32(nil, serial)
-	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, serialKey, value) })
+	b.changes = append(b.changes, func(w *writer) { w.putRecord(bucketMeta, serialKey, value) })
 }
 
 // PutCreationTimes stores the times at which domains were added to the file. The caller encodes them.
 func (b *Batch) PutCreationTimes(value []byte) {
-	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, creationTimesKey, value) })
+	b.changes = append(b.changes, func(w *writer) { w.putRecord(bucketMeta, creationTimesKey, value) })
 }
 
 // LoadCreationTimes returns the value of the last PutCreationTimes, or nil if it is missing.
-func (s *Store) LoadCreationTimes() ([]byte, error) { return s.get(bucketMeta, creationTimesKey) }
+func (s *Store) LoadCreationTimes() ([]byte, error) {
+	return s.readRecord(bucketMeta, creationTimesKey)
+}
 
 // LoadSerial returns the upper bound of the assigned SOA serials, or 0 if it is missing.
 func (s *Store) LoadSerial() (uint32, error) { return s.number(serialKey) }
@@ -123,7 +125,7 @@ func putObject[T any](b *Batch, bucket, key string, object *T) {
 	b.encoded(bucket, key, value, err)
 }
 
-func (b *Batch) put(bucket, key string, object any) {
+func (b *Batch) addObject(bucket, key string, object any) {
 	value, err := json.Marshal(object)
 	b.encoded(bucket, key, value, err)
 }
@@ -134,7 +136,7 @@ func (b *Batch) encoded(bucket, key string, value []byte, err error) {
 		b.err = fmt.Errorf("encoding %s %q: %w", bucket, key, err)
 		return
 	}
-	b.changes = append(b.changes, func(w *writer) { w.put(bucket, []byte(key), value) })
+	b.changes = append(b.changes, func(w *writer) { w.putRecord(bucket, []byte(key), value) })
 }
 
 func (b *Batch) delete(bucket, key string) {

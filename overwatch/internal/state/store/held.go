@@ -175,8 +175,8 @@ func (c *screening) full(o *replica.Object, added, restored, rejected bool) erro
 	return nil
 }
 
-// settle adds the rejected objects to m.Rejected, and stores the rejected objects that are in the table.
-func (c *screening) settle(w *writer, m *replica.Merged) {
+// storeRejected adds the rejected objects to m.Rejected, and stores the rejected objects that are in the table.
+func (c *screening) storeRejected(w *writer, m *replica.Merged) {
 	held := make(map[replica.Key][]replica.Rejection)
 	for _, r := range c.rejected {
 		if r.Stored {

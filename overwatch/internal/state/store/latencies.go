@@ -51,7 +51,7 @@ func (s *Store) SaveLatencies(latencies []Latency) error {
 		}
 		if err := s.update(func(w *writer) {
 			for i, l := range batch {
-				w.put(bucketLatencies, endpointKey(l.Service, l.Address, l.Port), values[i])
+				w.putRecord(bucketLatencies, endpointKey(l.Service, l.Address, l.Port), values[i])
 			}
 		}); err != nil {
 			return err

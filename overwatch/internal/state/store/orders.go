@@ -55,12 +55,15 @@ func (s *Store) PutOrder(o Order, with ...Entry) error {
 	if err != nil {
 		return fmt.Errorf("encoding the %s of %s: %w", o.Kind, o.Service, err)
 	}
-	return s.keep(func(w *writer) { w.put(orderBucket(o.Kind), orderKey(o.Service, o.Address), value) }, with...)
+	return s.updateAndCopySoon(func(w *writer) {
+		w.putRecord(orderBucket(o.Kind), orderKey(o.Service, o.Address),
+			value)
+	}, with...)
 }
 
 // PutOrder stores an admin state and replaces the admin state with the same kind, service and address.
 func (b *Batch) PutOrder(o Order) {
-	b.put(orderBucket(o.Kind), string(orderKey(o.Service, o.Address)), o)
+	b.addObject(orderBucket(o.Kind), string(orderKey(o.Service, o.Address)), o)
 }
 
 // DeleteOrder deletes an admin state. A missing admin state is no error.
@@ -70,17 +73,17 @@ func (b *Batch) DeleteOrder(kind api.OrderKind, service, address string) {
 
 // DeleteOrder deletes an admin state, if it exists.
 func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ...Entry) error {
-	return s.keep(func(w *writer) { w.dropOrder(kind, service, address) }, with...)
+	return s.updateAndCopySoon(func(w *writer) { w.dropOrder(kind, service, address) }, with...)
 }
 
 // ExpireOrder ends an admin state on this node and appends the entries, unless an admin state with another end has
 // replaced it. The expiration is local: each node ends the admin state by its own clock, so that a fast clock affects
 // only its own node.
 func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...Entry) error {
-	return s.keep(func(w *writer) {
+	return s.updateAndCopySoon(func(w *writer) {
 		stored, found := w.order(kind, service, address)
 		if found && stored.ExpiresAt != nil && stored.ExpiresAt.Equal(expiresAt) {
-			w.retire(orderBucket(kind), orderKey(service, address))
+			w.deleteExpired(orderBucket(kind), orderKey(service, address))
 			w.delete(bucketBegun, begunKey(kind, service, address))
 		}
 	}, with...)
@@ -93,10 +96,10 @@ func (s *Store) BeginOrder(kind api.OrderKind, service, address string, startsAt
 	if err != nil {
 		return fmt.Errorf("encoding the beginning of the %s of %s: %w", kind, service, err)
 	}
-	return s.keep(func(w *writer) {
+	return s.updateAndCopySoon(func(w *writer) {
 		stored, found := w.order(kind, service, address)
 		if found && stored.StartsAt != nil && stored.StartsAt.Equal(startsAt) {
-			w.put(bucketBegun, begunKey(kind, service, address), value)
+			w.putRecord(bucketBegun, begunKey(kind, service, address), value)
 		}
 	}, with...)
 }

@@ -73,8 +73,8 @@ func (s *Store) LoadLocks() (locks []TokenLock, err error) {
 	return locks, err
 }
 
-// keep is update for changes that reach the copy soon, with their audit entries.
-func (s *Store) keep(apply func(*writer), with ...Entry) error {
+// updateAndCopySoon is update for changes that reach the copy soon, with their audit entries.
+func (s *Store) updateAndCopySoon(apply func(*writer), with ...Entry) error {
 	err := s.update(func(w *writer) {
 		apply(w)
 		w.append(with)

@@ -21,7 +21,7 @@ func (p *Pin) keepsOut(other *Pin) bool {
 
 // LoadPin returns the pin of an agent.
 func (s *Store) LoadPin(agentID string) (p Pin, found bool, err error) {
-	value, err := s.get(bucketPins, []byte(agentID))
+	value, err := s.readRecord(bucketPins, []byte(agentID))
 	if err != nil || value == nil {
 		return p, false, err
 	}
@@ -48,7 +48,7 @@ func (b *Batch) putPin(p Pin) {
 		} else if before, ok := w.revocation(key); ok && before.keepsOut(&p) {
 			return
 		}
-		w.put(bucketPins, []byte(p.AgentID), value)
+		w.putRecord(bucketPins, []byte(p.AgentID), value)
 	})
 }
 
@@ -61,7 +61,7 @@ func (b *Batch) putLock(l TokenLock) {
 	}
 	b.changes = append(b.changes, func(w *writer) {
 		w.decide(replica.Key{Kind: KindLock, Name: l.Service}, value)
-		w.put(bucketMeta, []byte(lockKey(l.Service)), value)
+		w.putRecord(bucketMeta, []byte(lockKey(l.Service)), value)
 	})
 }
 
@@ -114,7 +114,7 @@ func (w *writer) followLock(o *replica.Object) {
 	if o.Deleted {
 		w.delete(bucketMeta, []byte(lockKey(o.Name)))
 	} else {
-		w.put(bucketMeta, []byte(lockKey(o.Name)), o.Value)
+		w.putRecord(bucketMeta, []byte(lockKey(o.Name)), o.Value)
 	}
 }
 
@@ -131,7 +131,7 @@ func (w *writer) followRevocation(o *replica.Object) {
 	if !o.Deleted {
 		if err := json.Unmarshal(o.Value, &decision); err == nil &&
 			(!found || before.Refused() || decision.keepsOut(&before)) {
-			w.put(bucketPins, key, o.Value)
+			w.putRecord(bucketPins, key, o.Value)
 		}
 		return
 	}

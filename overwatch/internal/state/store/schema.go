@@ -31,8 +31,8 @@ func (s *Store) confirmSchema() error {
 
 // writeSchema stores the current schema and the program that wrote it.
 func (w *writer) writeSchema(program string) {
-	w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
-	w.put(bucketMeta, programKey, []byte(program))
+	w.putRecord(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
+	w.putRecord(bucketMeta, programKey, []byte(program))
 }
 
 // addBuckets creates missing buckets.

@@ -150,7 +150,7 @@ func TestOpen_AnOlderSchemaIsRefusedWithTheRemedyAndLeftAlone(t *testing.T) {
 	for found := uint32(1); found < schema; found++ {
 		s := open(t, t.TempDir())
 		if err := s.update(func(w *writer) {
-			w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, found))
+			w.putRecord(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, found))
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -202,8 +202,8 @@ func newerStore(t testing.TB) *Store {
 	s := open(t, t.TempDir())
 	putPins(t, s, 5)
 	if err := s.update(func(w *writer) {
-		w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema+1))
-		w.put(bucketMeta, programKey, []byte("gslb-overwatch 9.8.7"))
+		w.putRecord(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema+1))
+		w.putRecord(bucketMeta, programKey, []byte("gslb-overwatch 9.8.7"))
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func (b *Batch) DeleteServer(service string, address netip.Addr, port uint16) {
 
 // DeleteServer deletes a server, if it exists.
 func (s *Store) DeleteServer(service string, address netip.Addr, port uint16, with ...Entry) error {
-	return s.keep(func(w *writer) { w.delete(bucketServers, endpointKey(service, address, port)) }, with...)
+	return s.updateAndCopySoon(func(w *writer) { w.delete(bucketServers, endpointKey(service, address, port)) }, with...)
 }
 
 // endpointKey returns a key of the service, a zero octet, 16 octets of address and 2 of port.

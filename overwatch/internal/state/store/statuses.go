@@ -44,7 +44,7 @@ func (s *Store) SaveStatuses(statuses []Status) error {
 				if values[i] == nil {
 					w.delete(bucketStatuses, key)
 				} else {
-					w.put(bucketStatuses, key, values[i])
+					w.putRecord(bucketStatuses, key, values[i])
 				}
 			}
 		}); err != nil {

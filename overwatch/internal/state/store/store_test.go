@@ -309,9 +309,9 @@ func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
 			s.PutOrder(Order{Kind: api.OrderOverride, Service: "good.test", Address: "192.0.2.1"}),
 			s.SaveStatuses([]Status{{Service: "good.test", Address: address, Port: 80}}),
 			s.update(func(w *writer) {
-				w.put(bucketServers, key, []byte(text))
-				w.put(bucketStatuses, key, []byte(text))
-				w.put(bucketOverrides, orderKey("bad.test", "192.0.2.1"), []byte(text))
+				w.putRecord(bucketServers, key, []byte(text))
+				w.putRecord(bucketStatuses, key, []byte(text))
+				w.putRecord(bucketOverrides, orderKey("bad.test", "192.0.2.1"), []byte(text))
 			}),
 		); err != nil {
 			t.Fatal(err)
@@ -333,7 +333,7 @@ func TestLoadPins_OneThatCannotBeDecodedIsNamedWithTheRemedy(t *testing.T) {
 	s := open(t, t.TempDir())
 	putPins(t, s, 2)
 	if err := s.update(func(w *writer) {
-		w.put(bucketPins, []byte("eu-web-1"),
+		w.putRecord(bucketPins, []byte("eu-web-1"),
 			[]byte(`{"agent_id": 7}`))
 	}); err != nil {
 		t.Fatal(err)

@@ -106,8 +106,8 @@ type writer struct {
 	given bool           // the written objects have versions of another node
 }
 
-// put stores a value if it differs from the stored value.
-func (w *writer) put(bucket string, key, value []byte) {
+// putRecord stores a value if it differs from the stored value.
+func (w *writer) putRecord(bucket string, key, value []byte) {
 	b := w.open(bucket)
 	if w.err != nil {
 		return
@@ -206,8 +206,8 @@ func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 	return nil
 }
 
-// get returns the value of a record, or nil if it does not exist. The caller owns the value.
-func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
+// readRecord returns the value of a record, or nil if it does not exist. The caller owns the value.
+func (s *Store) readRecord(bucket string, key []byte) (value []byte, err error) {
 	err = guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
 			record := tx.Bucket([]byte(bucket)).Get(key)
@@ -227,7 +227,7 @@ func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
 
 // number returns a 4-byte number in bucketMeta, or 0 if it is missing.
 func (s *Store) number(key []byte) (uint32, error) {
-	value, err := s.get(bucketMeta, key)
+	value, err := s.readRecord(bucketMeta, key)
 	if len(value) != 4 {
 		return 0, err
 	}

@@ -139,7 +139,7 @@ func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged
 func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replica.Offer) replica.Merged,
 	audit func(*replica.Merged) MergeEntries) (m replica.Merged, err error) {
 	var heldBefore map[replica.Key]heldObject
-	err = s.keep(func(w *writer) {
+	err = s.updateAndCopySoon(func(w *writer) {
 		c := s.screen()
 		heldBefore = maps.Clone(s.held)
 		sound := make([]replica.Offer, len(offers))
@@ -147,7 +147,7 @@ func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replic
 			sound[i] = c.offer(offers[i])
 		}
 		m = with(w.table, sound)
-		c.settle(w, &m)
+		c.storeRejected(w, &m)
 		for i := range m.Dropped {
 			w.dropObject(&m.Dropped[i])
 		}
@@ -173,7 +173,7 @@ func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replic
 }
 
 func (w *writer) putSynced() {
-	w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
+	w.putRecord(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
 }
 
 // putMarks stores the marks of the table.
@@ -182,7 +182,7 @@ func (w *writer) putMarks() {
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("the marks of versions: %w", err)
 	}
-	w.put(bucketMeta, marksKey, text)
+	w.putRecord(bucketMeta, marksKey, text)
 }
 
 // TendReplicas deletes tombstones and expired admin states older than the retention, if the clock of this node agrees
@@ -229,9 +229,9 @@ func (w *writer) version(bucket string, key, value []byte) {
 	w.putMarks()
 }
 
-// retire deletes an expired record. The object remains without a record until TendReplicas deletes it: other nodes have
-// the object, and do not offer it while the object here is equal.
-func (w *writer) retire(bucket string, key []byte) {
+// deleteExpired deletes an expired record. The object remains without a record until TendReplicas deletes it: other
+// nodes have the object, and do not offer it while the object here is equal.
+func (w *writer) deleteExpired(bucket string, key []byte) {
 	w.given = true
 	w.delete(bucket, key)
 	w.given = false
@@ -279,7 +279,7 @@ func (w *writer) putVersion(o *replica.Object) {
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("the version of %s %q: %w", o.Kind, o.Name, err)
 	}
-	w.put(bucketVersions, versionKey(o.Key), text)
+	w.putRecord(bucketVersions, versionKey(o.Key), text)
 }
 
 // putObject stores an object of another node.
@@ -289,7 +289,7 @@ func (w *writer) putObject(o *replica.Object) {
 	bucket, key, ok := recordKeyOf(o)
 	switch {
 	case ok && !o.Deleted:
-		w.put(bucket, key, o.Value)
+		w.putRecord(bucket, key, o.Value)
 	case bucket != "":
 		w.delete(bucket, key)
 		w.dropBegun(o.Key)
@@ -392,14 +392,14 @@ func (s *Store) readTable() (*replica.Table, error) {
 			object.Value = records[object.Key]
 		}
 	}
-	synced, err := s.get(bucketMeta, syncedKey)
+	synced, err := s.readRecord(bucketMeta, syncedKey)
 	if synced != nil {
 		o.Synced, err = time.Parse(time.RFC3339Nano, string(synced))
 	}
 	if err != nil {
 		return nil, err
 	}
-	marks, err := s.get(bucketMeta, marksKey)
+	marks, err := s.readRecord(bucketMeta, marksKey)
 	if marks != nil {
 		err = json.Unmarshal(marks, &o.Marks)
 	}

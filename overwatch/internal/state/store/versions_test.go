@@ -192,7 +192,7 @@ func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	}
 	before := s.Replicas().Changes
 	err := s.update(func(w *writer) {
-		w.put("domains", []byte("two.example"), []byte(`{"name":"two.example"}`))
+		w.putRecord("domains", []byte("two.example"), []byte(`{"name":"two.example"}`))
 		w.err = errors.New("full")
 	})
 	if !errors.Is(err, ErrNotDurable) {

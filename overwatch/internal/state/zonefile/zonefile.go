@@ -65,26 +65,26 @@ func Read(path, apex string, ttl uint32) ([]Record, error) {
 	names := make(map[string]bool)
 	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
 		if len(records) == maxRecords {
-			return nil, fmt.Errorf("%s: has more than %d records, which is the limit", files.at(), maxRecords)
+			return nil, fmt.Errorf("%s: has more than %d records, which is the limit", files.currentPath(), maxRecords)
 		}
-		if note(names, rr.Header().Name, dns.Fqdn(apex)); len(names) > maxNames {
+		if addWithParents(names, rr.Header().Name, dns.Fqdn(apex)); len(names) > maxNames {
 			return nil, fmt.Errorf("%s: its records make more than %d names, with those between them and %s, which is the limit",
-				files.at(), maxNames, apex)
+				files.currentPath(), maxNames, apex)
 		}
 		name, line := files.position()
 		records = append(records, Record{RR: rr, Text: rr.String(), File: name, Line: line})
 	}
 	if files.fault != "" {
-		return nil, fmt.Errorf("%s: %s", files.at(), files.fault)
+		return nil, fmt.Errorf("%s: %s", files.currentPath(), files.fault)
 	}
 	if err := parser.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %s", files.at(), strings.Replace(err.Error(), "dns: ", "", 1))
+		return nil, fmt.Errorf("%s: %s", files.currentPath(), strings.Replace(err.Error(), "dns: ", "", 1))
 	}
 	return records, nil
 }
 
-// note adds a name and its parent names up to the apex.
-func note(names map[string]bool, name, apex string) {
+// addWithParents adds a name and its parent names up to the apex.
+func addWithParents(names map[string]bool, name, apex string) {
 	for name != apex && !names[name] {
 		names[name] = true
 		at, end := dns.NextLabel(name, 0)
@@ -143,7 +143,7 @@ func (f *folder) position() (name string, line int) {
 	return s.name, max(s.lines, 1)
 }
 
-func (f *folder) at() string {
+func (f *folder) currentPath() string {
 	name, line := f.position()
 	return fmt.Sprintf("%s:%d", name, line)
 }
