@@ -32,7 +32,7 @@ type simulated struct {
 // decide selects a region as failover does, and reports the decision.
 func (n *simulated) decide() {
 	awaits, serving := n.Awaiting(name), []string(nil)
-	o := failback.Observation{Setting: manual}
+	o := failback.Observation{Setting: manual, Listed: regionOrder}
 	for _, region := range regionOrder {
 		h := policy.RegionHealth{Region: region, Serving: 1, Required: 1}
 		if n.down[region] {
@@ -64,11 +64,7 @@ func (n *simulated) receive(t *testing.T, from *simulated) {
 	}
 	for _, o := range m.Taken {
 		domain, region := store.FailbackOf(o.Key)
-		if o.Deleted {
-			n.Remove(domain, region)
-		} else {
-			n.Put(store.Failback{Domain: domain, Region: region, Since: time.Now()})
-		}
+		n.Follow(store.Failback{Domain: domain, Region: region, Since: time.Now()}, !o.Deleted)
 	}
 	n.decide()
 }

@@ -14,6 +14,21 @@ type Observation struct {
 	Regions []policy.RegionHealth // sorted by region
 	// InUse are the regions in the answers, without fallback answers, sorted. "" stands for backends without a region.
 	InUse []string
+	// Listed are the regions in the settings of the domain. IsConfigured reports whether the configuration has a region.
+	Listed       []string
+	IsConfigured func(region string) bool
+}
+
+// canBegin reports whether a region can begin to await failback. Agents can choose the names of other regions, so their
+// number has no bound.
+func (o *Observation) canBegin(region string) bool {
+	return slices.Contains(o.Listed, region) || o.IsConfigured(region)
+}
+
+// isUsed reports whether a domain uses a region: it has backends, is listed, or could have backends.
+func (o *Observation) isUsed(region string) bool {
+	return slices.ContainsFunc(o.Regions, func(h policy.RegionHealth) bool { return h.Region == region }) ||
+		slices.Contains(o.Listed, region) || len(o.Listed) == 0 && o.IsConfigured(region)
 }
 
 // Observe records the state of a domain after a decision with the regions of Awaiting. It finds the regions that begin
@@ -33,8 +48,9 @@ func (t *Tracker) observe(name string, o *Observation, now time.Time) (changed b
 	if before := d.inUse; len(o.InUse) > 0 {
 		d.inUse = o.InUse
 		for _, region := range before { // none at the first observation
-			if h := o.health(region); h.IsDown && !slices.Contains(o.InUse, region) && d.awaiting[region] == nil {
-				d.awaiting[region] = &awaiting{since: now.UTC().Truncate(time.Millisecond)}
+			if h := o.health(region); h.IsDown && !slices.Contains(o.InUse, region) && d.awaiting[region] == nil &&
+				o.canBegin(region) {
+				d.awaiting[region] = &awaiting{since: now.UTC().Truncate(time.Millisecond), own: true}
 				t.markUnsaved(name, region)
 				changed = true
 			}
@@ -51,16 +67,17 @@ func (t *Tracker) observe(name string, o *Observation, now time.Time) (changed b
 		}
 	}
 	for region, a := range d.awaiting {
-		a.health = o.health(region)
+		if !o.isUsed(region) {
+			t.leaveUnused(d, a)
+			continue
+		}
+		a.health, a.unusedSince = o.health(region), time.Time{}
 		if !a.health.CanServe() {
 			a.canServeSince = time.Time{}
 		} else if a.canServeSince.IsZero() {
 			a.canServeSince = now
 		}
-		if at := a.returnsAt(o.Setting); !at.IsZero() && (t.next.IsZero() || at.Before(t.next)) {
-			t.next = at
-			t.wakeRun()
-		}
+		t.schedule(a.endsAt(o.Setting))
 	}
 	d.decided = d.regions()
 	return changed
@@ -87,4 +104,15 @@ func (a *awaiting) returnsAt(setting model.Failback) time.Time {
 		return time.Time{}
 	}
 	return a.canServeSince.Add(time.Duration(setting.After))
+}
+
+// endsAt returns the time at which the node ends the wait without a request; zero: none.
+func (a *awaiting) endsAt(setting model.Failback) time.Time {
+	switch {
+	case a.unusedSince.IsZero():
+		return a.returnsAt(setting)
+	case a.own:
+		return a.unusedSince.Add(retention)
+	}
+	return time.Time{}
 }

@@ -22,14 +22,15 @@ type Pending struct {
 // CanServe reports whether the region has enough backends that may serve.
 func (p *Pending) CanServe() bool { return !p.CanServeSince.IsZero() }
 
-// Of returns the regions of a domain that await failback, by name. The result is empty without the setting.
+// Of returns the regions of a domain that await failback, by name. The result is empty without the setting, and has no
+// regions that the domain does not use any more.
 func (t *Tracker) Of(name string) []Pending {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.domains[name].pending(name)
 }
 
-// List returns all regions that await failback, by domain and region.
+// List returns the regions of all domains as Of, by domain and region.
 func (t *Tracker) List() (list []Pending) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,6 +49,9 @@ func (d *domain) pending(name string) (list []Pending) {
 		return nil
 	}
 	for region, a := range d.awaiting {
+		if !a.unusedSince.IsZero() {
+			continue
+		}
 		list = append(list, Pending{Domain: name, Region: region, Since: a.since, Setting: d.setting,
 			Serving: a.health.Serving, Required: a.health.Required, CanServeSince: a.canServeSince,
 			ReturnsAt: a.returnsAt(d.setting)})

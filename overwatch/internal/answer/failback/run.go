@@ -12,9 +12,13 @@ const (
 	maxBatch = 1000
 	// retryPause is the pause after a failed transaction.
 	retryPause = 5 * time.Second
+	// retention is the time for which the node keeps its waits of domains and regions that are not in the configuration.
+	// It is longer than a maintenance that disables a domain.
+	retention = 24 * time.Hour
 )
 
-// Run stores the changes of the Tracker, and makes automatic failbacks, until ctx ends. It returns nil.
+// Run stores the changes of the Tracker, makes automatic failbacks and deletes unused waits, until ctx ends. It returns
+// nil.
 func (t *Tracker) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -26,7 +30,7 @@ func (t *Tracker) Run(ctx context.Context) error {
 		case <-t.wake:
 		case <-timer.C:
 		}
-		t.returnDue()
+		t.endDue()
 		saved := t.save()
 		wait := t.untilNext()
 		if !saved {
@@ -36,7 +40,7 @@ func (t *Tracker) Run(ctx context.Context) error {
 	}
 }
 
-// untilNext returns the time until the next automatic failback, at most an hour.
+// untilNext returns the time until the next automatic end of a wait, at most an hour.
 func (t *Tracker) untilNext() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,8 +50,8 @@ func (t *Tracker) untilNext() time.Duration {
 	return min(max(t.next.Sub(t.o.Now()), 0), time.Hour)
 }
 
-// returnDue makes the automatic failbacks that are due.
-func (t *Tracker) returnDue() {
+// endDue ends the waits that are due.
+func (t *Tracker) endDue() {
 	now := t.o.Now()
 	var changed []string
 	t.mu.Lock()
@@ -56,7 +60,7 @@ func (t *Tracker) returnDue() {
 		for name, d := range t.domains {
 			before := len(d.awaiting)
 			for region, a := range d.awaiting {
-				at := a.returnsAt(d.setting)
+				at := a.endsAt(d.setting)
 				switch {
 				case at.IsZero():
 				case now.Before(at):
@@ -96,6 +100,7 @@ func (t *Tracker) save() bool {
 		}
 		err := t.o.Store.Write(&batch)
 		t.mu.Lock()
+		t.saving = nil
 		for at, a := range written {
 			if now := t.find(at); err != nil || (now == nil) != (a == nil) {
 				t.unsaved[at] = struct{}{} // also after a change during the transaction
@@ -127,6 +132,7 @@ func (t *Tracker) takeUnsaved() map[place]*awaiting {
 		}
 		delete(t.unsaved, at)
 	}
+	t.saving = taken
 	return taken
 }
 

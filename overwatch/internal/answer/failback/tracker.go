@@ -38,7 +38,8 @@ type Tracker struct {
 	mu      sync.Mutex
 	domains map[string]*domain
 	unsaved map[place]struct{}
-	next    time.Time // earliest automatic failback; zero: none
+	saving  map[place]*awaiting // in the current transaction
+	next    time.Time           // earliest automatic end of a wait; zero: none
 }
 
 // place is a region of a domain.
@@ -46,7 +47,7 @@ type place struct{ domain, region string }
 
 // domain is the state of a domain. It exists while the domain has the setting or a region awaits failback.
 type domain struct {
-	setting  model.Failback       // of the last observation; zero: not observed since the start
+	setting  model.Failback       // of the last observation; zero: the node has no such domain, or it does not wait
 	inUse    []string             // Observation.InUse of the last observation with an answer
 	awaiting map[string]*awaiting // by region
 	decided  []string             // regions that awaited failback at the last observation; sorted
@@ -55,18 +56,20 @@ type domain struct {
 // awaiting is a region that awaits failback.
 type awaiting struct {
 	since         time.Time // when its clients moved to other regions
+	own           bool      // this node has stored it, and deletes it if it stays unused
 	health        policy.RegionHealth
 	canServeSince time.Time // zero: it cannot serve
+	unusedSince   time.Time // the domain or the region is not in the configuration since then; zero: it is
 }
 
-// New returns a Tracker with the stored regions.
+// New returns a Tracker with the stored regions. They are unused until the observation of their domains.
 func New(o Options) *Tracker {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	t := &Tracker{o: o, wake: make(chan struct{}, 1), domains: map[string]*domain{}, unsaved: map[place]struct{}{}}
 	for _, f := range o.Stored {
-		t.getOrCreate(f.Domain).awaiting[f.Region] = &awaiting{since: f.Since}
+		t.put(f)
 	}
 	return t
 }
@@ -119,20 +122,49 @@ func (t *Tracker) Waits(name string) bool {
 	return d != nil && d.setting.Waits()
 }
 
-// Put makes a region await failback, as an operator or another node has stored.
+// Put makes a region await failback, as an operator has stored.
 func (t *Tracker) Put(f store.Failback) {
 	t.mu.Lock()
-	d := t.getOrCreate(f.Domain)
-	if a := d.awaiting[f.Region]; a != nil {
-		a.since = f.Since
-	} else {
-		d.awaiting[f.Region] = &awaiting{since: f.Since}
-	}
+	t.put(f)
 	t.mu.Unlock()
 	t.o.Changed(f.Domain)
 }
 
-// Remove ends the wait of a region, as an operator or another node has stored.
+// put is Put without the report. The caller holds mu, or is New.
+func (t *Tracker) put(f store.Failback) {
+	d := t.getOrCreate(f.Domain)
+	a := d.awaiting[f.Region]
+	if a == nil {
+		a = new(awaiting)
+		d.awaiting[f.Region] = a
+	}
+	a.since, a.own = f.Since, f.Own
+	if !d.setting.Waits() {
+		t.leaveUnused(d, a)
+	}
+}
+
+// Follow applies the wait of a region, or its end, that another node has stored. It has no effect on a region with an
+// unsaved change of this node, because the change will be the latest.
+func (t *Tracker) Follow(f store.Failback, awaits bool) {
+	at := place{f.Domain, f.Region}
+	t.mu.Lock()
+	_, unsaved := t.unsaved[at]
+	_, saving := t.saving[at]
+	changes := !unsaved && !saving && (awaits || t.find(at) != nil)
+	switch {
+	case changes && awaits:
+		t.put(f)
+	case changes:
+		delete(t.domains[f.Domain].awaiting, f.Region)
+	}
+	t.mu.Unlock()
+	if changes {
+		t.o.Changed(f.Domain)
+	}
+}
+
+// Remove ends the wait of a region, as an operator has stored.
 func (t *Tracker) Remove(name, region string) {
 	t.mu.Lock()
 	d := t.domains[name]
@@ -146,7 +178,8 @@ func (t *Tracker) Remove(name, region string) {
 	}
 }
 
-// Release ends the wait of all regions of a domain, and stores it: the domain or its setting was removed.
+// Release ends the waits of a domain that returns its clients automatically now. Waits that another node has stored
+// have no effect on this node, and remain for nodes with another configuration.
 func (t *Tracker) Release(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -154,9 +187,49 @@ func (t *Tracker) Release(name string) {
 	if d == nil {
 		return
 	}
-	delete(t.domains, name)
-	for region := range d.awaiting {
-		t.markUnsaved(name, region)
+	for region, a := range d.awaiting {
+		if a.own {
+			delete(d.awaiting, region)
+			t.markUnsaved(name, region)
+		}
+	}
+	t.suspend(name, d)
+}
+
+// Suspend keeps the waits of a domain that the node does not have any more, for retention.
+func (t *Tracker) Suspend(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d := t.domains[name]; d != nil {
+		t.suspend(name, d)
+	}
+}
+
+// suspend removes the observations of a domain. The caller holds mu.
+func (t *Tracker) suspend(name string, d *domain) {
+	d.setting, d.inUse, d.decided = model.Failback{}, nil, nil
+	for _, a := range d.awaiting {
+		t.leaveUnused(d, a)
+	}
+	if len(d.awaiting) == 0 {
+		delete(t.domains, name)
+	}
+}
+
+// leaveUnused records that a wait has no effect from now on. The caller holds mu, or is New.
+func (t *Tracker) leaveUnused(d *domain, a *awaiting) {
+	a.health, a.canServeSince = policy.RegionHealth{}, time.Time{}
+	if a.unusedSince.IsZero() {
+		a.unusedSince = t.o.Now()
+	}
+	t.schedule(a.endsAt(d.setting))
+}
+
+// schedule makes Run check all waits at a time; zero: none. The caller holds mu, or is New.
+func (t *Tracker) schedule(at time.Time) {
+	if !at.IsZero() && (t.next.IsZero() || at.Before(t.next)) {
+		t.next = at
+		t.wakeRun()
 	}
 }
 

@@ -57,6 +57,7 @@ type world struct {
 	mu      sync.Mutex
 	changed int
 	stop    func()
+	listed  []string // regions in the settings of the domain
 }
 
 func inWorld(t *testing.T, test func(w *world)) {
@@ -108,7 +109,9 @@ func (w *world) restart() {
 // answers.
 func (w *world) see(setting model.Failback, regions ...string) {
 	w.t.Helper()
-	o := failback.Observation{Setting: setting}
+	o := failback.Observation{Setting: setting, Listed: w.listed, IsConfigured: func(region string) bool {
+		return !strings.HasPrefix(region, "other")
+	}}
 	for _, text := range regions {
 		region, down, _ := strings.Cut(text, " ")
 		region, used := strings.CutPrefix(region, "+")
@@ -230,13 +233,13 @@ func TestTracker_BackendsWithoutRegionAnswer(t *testing.T) {
 func TestTracker_FollowsOtherNodes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.see(manual, "+a", "b down")
-		w.Put(store.Failback{Domain: name, Region: "a", Since: time.Now()})
+		w.Follow(store.Failback{Domain: name, Region: "a", Since: time.Now()}, true)
 		w.see(manual, "+a", "b down")
 		if got := w.Awaiting(name); len(got) != 1 {
 			t.Errorf("%v await failback", got)
 		}
 		w.see(manual, "a", "+b")
-		w.Remove(name, "a")
+		w.Follow(store.Failback{Domain: name, Region: "a"}, false)
 		w.see(manual, "+a", "b")
 		w.want()
 		w.mu.Lock()
@@ -296,7 +299,7 @@ func TestTracker_StoresManyRegions(t *testing.T) {
 		for i := range 2500 {
 			each := func(aDown bool) {
 				a := policy.RegionHealth{Region: "a", Serving: 1, Required: 1}
-				o := failback.Observation{Setting: manual, InUse: []string{"a"}}
+				o := failback.Observation{Setting: manual, InUse: []string{"a"}, Listed: []string{"a"}}
 				if aDown {
 					a.Serving, a.IsDown, o.InUse = 0, true, []string{"b"}
 				}

@@ -13,8 +13,10 @@ type Failbacks interface {
 	Awaiting(domain string) []string
 	// Observe receives the state of a domain after a decision.
 	Observe(domain string, o failback.Observation)
-	// Release ends the wait of all regions of a domain.
+	// Release ends the waits of a domain whose regions do not await failback.
 	Release(domain string)
+	// Suspend keeps the waits of a domain that is disabled or removed.
+	Suspend(domain string)
 }
 
 // ForPreview returns Failbacks with the regions of f, for views that no client sees. It changes nothing.
@@ -30,6 +32,7 @@ type preview struct{ Failbacks }
 
 func (preview) Observe(string, failback.Observation) {}
 func (preview) Release(string)                       {}
+func (preview) Suspend(string)                       {}
 
 // waitsForFailback reports whether regions of the domain can await failback.
 func (d *domain) waitsForFailback() bool {
@@ -50,7 +53,8 @@ func (p *decider) observeFailback(d *domain, input *policy.DecisionInput, decisi
 		return
 	}
 	p.failbacks.Observe(d.service, failback.Observation{Setting: d.rules.Parameters().Failback,
-		Regions: policy.RegionsOf(d.rules, input.Candidates), InUse: regionsInUse(decisions)})
+		Regions: policy.RegionsOf(d.rules, input.Candidates), InUse: regionsInUse(decisions), Listed: d.rules.Regions,
+		IsConfigured: func(region string) bool { return p.positions.places.names[region] == region }})
 }
 
 // regionsInUse returns the regions in the answers of decisions, without fallback answers, sorted. "" stands for
@@ -76,9 +80,16 @@ func regionsInUse(decisions [][2]policy.Decision) (list []string) {
 	return list
 }
 
-// releaseFailbacks ends the waits of a domain that was removed or replaced by next; nil: removed.
-func (p *Publisher) releaseFailbacks(was, next *domain) {
-	if p.failbacks != nil && was.waitsForFailback() && (next == nil || !next.waitsForFailback()) {
-		p.failbacks.Release(was.service)
+// releaseFailbacks ends the waits of a new or changed domain whose regions do not await failback.
+func (p *Publisher) releaseFailbacks(d *domain) {
+	if p.failbacks != nil && !d.waitsForFailback() {
+		p.failbacks.Release(d.service)
+	}
+}
+
+// suspendFailbacks keeps the waits of a removed domain.
+func (p *Publisher) suspendFailbacks(d *domain) {
+	if p.failbacks != nil {
+		p.failbacks.Suspend(d.service)
 	}
 }

@@ -228,6 +228,39 @@ func TestFailback_EndsWithTheSetting(t *testing.T) {
 	})
 }
 
+// A domain that is disabled for a maintenance keeps its standby.
+func TestFailback_ADisabledDomainKeepsTheStandby(t *testing.T) {
+	inFailback(t, model.Failback{Manual: true}, func(w *failingBack) {
+		w.sees("", "", mainAddress)
+		w.sees("down", "", standbyAddress)
+		w.set("", "")
+		enabled := failingBackSettings(model.Failback{Manual: true}, "failover")
+		disabled := enabled
+		disabled.Domains = nil
+		for _, s := range []Settings{disabled, enabled} {
+			if err := w.Reconfigure(w.t.Context(), s, nil); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		w.answers(standbyAddress)
+	})
+}
+
+// A wait from before the start ends if the domain returns its clients automatically now.
+func TestFailback_AnAutomaticDomainEndsStoredWaits(t *testing.T) {
+	for _, f := range []model.Failback{{}, {Manual: true}} {
+		tracker := failback.New(failback.Options{Store: nowhere{}, Changed: func(string) {}, Logger: zerolog.Nop(),
+			Stored: []store.Failback{{Domain: failingBackName, Region: "main", Own: true}}})
+		if _, err := New(Options{Settings: failingBackSettings(f, "failover"), Backends: new(backends),
+			Failbacks: tracker, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()}); err != nil {
+			t.Fatal(err)
+		}
+		if got := tracker.Awaiting(failingBackName); (len(got) == 1) != f.Waits() {
+			t.Errorf("%s: %v await failback", f, got)
+		}
+	}
+}
+
 // Clients without a region of their own use the first region. A region awaits failback for all clients.
 func TestFailback_OfGeolocation(t *testing.T) {
 	for _, algorithm := range []string{"geolocation", "proximity"} {

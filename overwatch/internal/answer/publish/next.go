@@ -153,7 +153,9 @@ func (p *Publisher) replaceDomains(next *plan) {
 	for _, d := range next.gone {
 		if p.domains[d.service] == d {
 			delete(p.domains, d.service)
-			p.releaseFailbacks(d, nil)
+			if next.changed[d.service] == nil {
+				p.suspendFailbacks(d)
+			}
 			p.measurements.removeService(d.service)
 		}
 	}
@@ -161,9 +163,7 @@ func (p *Publisher) replaceDomains(next *plan) {
 		was := p.domains[service]
 		p.domains[service] = d
 		p.measurements.change(d)
-		if was != nil {
-			p.releaseFailbacks(was, d)
-		}
+		p.releaseFailbacks(d)
 		if outcome := d.outcome; was != nil {
 			d.outcome, d.lost = was.outcome, was.lost
 			p.logOutcome(d, outcome)

@@ -129,7 +129,7 @@ func (u UndoFailback) Plan(_ context.Context, t *Transaction) error {
 		if now.has(one) {
 			continue
 		}
-		f := store.Failback{Domain: before.Domain, Region: one.Region, Since: one.Since}
+		f := store.Failback{Domain: before.Domain, Region: one.Region, Since: one.Since, Own: true}
 		t.batch.PutFailback(f)
 		t.Publish(func(context.Context) error {
 			t.c.o.Failbacks.Put(f)
@@ -154,13 +154,8 @@ func (c *Changes) PresentFailback(e *api.AuditEntry) (any, error) {
 func (c *Changes) FollowFailback(read func() (f store.Failback, there bool, err error)) error {
 	defer c.exclusive()()
 	f, there, err := read()
-	switch {
-	case err != nil:
-		return err
-	case there:
-		c.o.Failbacks.Put(f)
-	default:
-		c.o.Failbacks.Remove(f.Domain, f.Region)
+	if err == nil {
+		c.o.Failbacks.Follow(f, there)
 	}
-	return nil
+	return err
 }

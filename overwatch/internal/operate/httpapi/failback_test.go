@@ -18,7 +18,8 @@ func (w *world) observe(eu bool, inUse string) {
 		h.Serving = 2
 	}
 	w.failback.Observe("www.example", failback.Observation{Setting: model.Failback{Manual: true},
-		Regions: []policy.RegionHealth{h, {Region: "us", Serving: 2, Required: 2}}, InUse: []string{inUse}})
+		Regions: []policy.RegionHealth{h, {Region: "us", Serving: 2, Required: 2}}, InUse: []string{inUse},
+		Listed: []string{"eu", "us"}})
 }
 
 // failOver makes eu of www.example await failback.

@@ -14,6 +14,8 @@ type Failback struct {
 	Domain string    `json:"domain"`
 	Region string    `json:"region"`
 	Since  time.Time `json:"created_at"` // when the clients of the region moved to other regions
+	// Own reports that this node has stored it, and no other node.
+	Own bool `json:"-"`
 }
 
 func (f *Failback) key() replica.Key { return failbackKey(f.Domain, f.Region) }
@@ -39,6 +41,7 @@ func (s *Store) LoadFailbacks() (list []Failback, err error) {
 		if err := json.Unmarshal(o.Value, &f); err != nil {
 			return nil, fmt.Errorf("failback %q: %w", o.Name, err)
 		}
+		f.Own = o.Version.Node == s.o.NodeID
 		list = append(list, f)
 	}
 	return list, nil
