@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/tokenbucket"
 )
 
 // errNoSecret is the error of a node without a secret for peer authentication.
@@ -66,22 +67,23 @@ func parseBackends(text string) (ids []registry.ID, err error) {
 
 // accept counts received hints and returns the backends to check. It drops hints of this node itself, about unknown
 // backends, about backends of which the own check fails already, within hintGap after an earlier hint, and above the
-// rate.
+// rates. A dropped hint spends no token.
 func (e *Exchange) accept(node string, ids []registry.ID, now time.Time) (accepted []registry.ID) {
 	e.metrics.received.Add(float64(len(ids)))
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	bucket := e.received[node]
-	if bucket == nil && len(e.received) < maxPeers && node != e.o.NodeID {
-		bucket = new(newBucket())
-		e.received[node] = bucket
+	var bucket *tokenbucket.Bucket
+	if node != e.o.NodeID {
+		bucket = e.received.Bucket(node, nodeLimit(), now)
 	}
 	for _, id := range ids {
-		if bucket == nil || !bucket.HasToken(now) || !e.needsCheck(id) || !e.noteRecent(id, now) {
+		if bucket == nil || !bucket.HasToken(now) || !e.total.HasToken(now) || !e.needsCheck(id) ||
+			!e.noteRecent(id, now) {
 			e.metrics.dropped.Inc()
 			continue
 		}
 		bucket.Spend(now, 1)
+		e.total.Spend(now, 1)
 		accepted = append(accepted, id)
 	}
 	return accepted

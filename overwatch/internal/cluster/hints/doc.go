@@ -10,8 +10,9 @@
 // The registry calls Hint, which adds to a queue and returns. Run sends the queue to all peers that replication
 // reaches, over the HTTP API, authenticated by package peerauth. httpapi passes requests of peers to Answer.
 //
-// Sizes and rates are bounded in both directions, so that a compromised peer causes at most the checks of hintRate.
-// Lost hints are not repeated: the next check of each node finds the failure.
+// Sizes and rates are bounded in both directions: for each node id, and in total, since the holder of the secret
+// can state any id. A compromised peer therefore causes at most the checks of totalRate. Lost hints are not
+// repeated: the next check of each node finds the failure.
 //
 // Any goroutine may use an Exchange. The goroutine of Run starts a goroutine for each peer with queued hints.
 package hints

@@ -23,14 +23,18 @@ const Path = "/api/v1/replication/hints"
 
 const (
 	// hintRate and hintBurst bound the backends in hints: the mean number per second, and the largest burst. Each node
-	// applies the bound to the hints that it sends, and to the hints of each peer.
+	// applies the bound to the hints that it sends, and to the received hints of each node id.
 	hintRate  = 100
 	hintBurst = 1000
+	// totalRate and totalBurst bound the received hints of all node ids together, since each holder of the secret can
+	// state any id.
+	totalRate  = 2 * hintRate
+	totalBurst = 2 * hintBurst
 	// hintGap is the time after a hint in which further hints about the same backend are ignored.
 	hintGap = time.Second
 	// maxRecent bounds the backends for which a node stores the time of the last hint.
 	maxRecent = 4096
-	// maxPeers bounds the nodes for which a node stores a rate.
+	// maxPeers bounds the node ids for which a node stores a rate. Rates of ids without recent hints make room for others.
 	maxPeers = 256
 	// sendTimeout bounds a request to a peer. A later hint is useless, since the peer's own checks are then due.
 	sendTimeout = 3 * time.Second
@@ -85,11 +89,12 @@ type Exchange struct {
 	mu       sync.Mutex
 	queue    map[registry.ID]struct{}
 	sent     tokenbucket.Bucket
-	received map[string]*tokenbucket.Bucket // by node id
-	recent   map[registry.ID]time.Time      // last accepted hint about a backend
-	asked    map[registry.ID]time.Time      // first request for votes about a backend
-	voters   map[string]time.Time           // last answer of a node that can vote
-	possible time.Time                      // when enough nodes could vote
+	received *tokenbucket.Keyed[string] // by the node id in the request
+	total    tokenbucket.Bucket         // of all received hints
+	recent   map[registry.ID]time.Time  // last accepted hint about a backend
+	asked    map[registry.ID]time.Time  // first request for votes about a backend
+	voters   map[string]time.Time       // last answer of a node that can vote
+	possible time.Time                  // when enough nodes could vote
 }
 
 // New returns an Exchange that answers peers. Run sends hints.
@@ -99,14 +104,15 @@ func New(o Options) (*Exchange, error) {
 	}
 	e := &Exchange{o: o, server: peerauth.NewServer(), settings: peerauth.NewLiveSettings(o.Settings),
 		metrics: newMetrics(), wake: make(chan struct{}, 1), queue: make(map[registry.ID]struct{}),
-		sent: newBucket(), received: make(map[string]*tokenbucket.Bucket), recent: make(map[registry.ID]time.Time),
-		asked: make(map[registry.ID]time.Time), voters: make(map[string]time.Time), possible: time.Now()}
+		sent: tokenbucket.New(nodeLimit()), received: tokenbucket.NewKeyed[string](maxPeers),
+		total:  tokenbucket.New(tokenbucket.PerSecond(totalRate, totalBurst)),
+		recent: make(map[registry.ID]time.Time), asked: make(map[registry.ID]time.Time),
+		voters: make(map[string]time.Time), possible: time.Now()}
 	return e, o.Registerer.Register(e.metrics.hints)
 }
 
-func newBucket() tokenbucket.Bucket {
-	return tokenbucket.New(tokenbucket.PerSecond(hintRate, hintBurst))
-}
+// nodeLimit returns the limit of the hints of a node.
+func nodeLimit() tokenbucket.Limit { return tokenbucket.PerSecond(hintRate, hintBurst) }
 
 // Reconfigure replaces the settings.
 func (e *Exchange) Reconfigure(settings Settings) {

@@ -259,6 +259,34 @@ func TestHint_IsBoundedInBothDirections(t *testing.T) {
 	})
 }
 
+// The holder of the secret can state any node ids. All ids together start at most twice the checks of a node. Many ids
+// do not exclude a peer later.
+func TestHint_IsBoundedForManyStatedIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork()
+		c := start(t, w, "c", secret)
+		port := 0
+		for i := range 300 {
+			stated := start(t, w, fmt.Sprintf("stated%d", i), secret, "c")
+			for range 8 {
+				port++
+				stated.Hint(backend(port))
+			}
+		}
+		synctest.Wait()
+		if got := c.totalChecks(); got != 2000 {
+			t.Errorf("%d backends are checked in a burst of all ids", got)
+		}
+		time.Sleep(time.Second)
+		peer := start(t, w, "peer", secret, "c")
+		peer.Hint(backend(5000))
+		synctest.Wait()
+		if c.checks(backend(5000)) != 1 {
+			t.Error("after many ids the node ignores a peer")
+		}
+	})
+}
+
 // A peer that is down or hangs neither blocks the sender nor delays the hints to other peers.
 func TestHint_DoesNotWaitForADeadPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
