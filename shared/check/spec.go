@@ -101,6 +101,11 @@ func (s Spec) IntervalAfter(t *Tracker) time.Duration {
 	if !t.isContradicted() {
 		return s.Interval
 	}
+	return s.ShortestInterval()
+}
+
+// ShortestInterval returns the shortest time between two checks: FastInterval or its default, at most Interval.
+func (s Spec) ShortestInterval() time.Duration {
 	return min(s.Interval, cmp.Or(s.FastInterval, DefaultFastInterval))
 }
 

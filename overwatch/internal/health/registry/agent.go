@@ -55,9 +55,11 @@ type agent struct {
 
 	// lastSeen is the time of the agent's last message, at least the start of this process.
 	lastSeen time.Time
-	// wasLate is true after the report of a late heartbeat to Options.AgentLate. wasStale and wasLost are the states at
-	// the last refresh of its records. writer.isLate, writer.isStale and writer.isLost return the current states.
+	// wasLate is true after the report of a late heartbeat to Options.AgentLate, and lateReported is the time of the last
+	// report. wasStale and wasLost are the states at the last refresh of its records. writer.isLate, writer.isStale and
+	// writer.isLost return the current states.
 	wasLate, wasStale, wasLost bool
+	lateReported               time.Time
 	// isPublished is true if the view contains the agent.
 	isPublished bool
 	timer       deadlineAt

@@ -159,10 +159,7 @@ func (a *agent) handleDeadline(w *writer, at deadlineAt, now time.Time) {
 func (w *writer) updateAgentState(a *agent, now time.Time) {
 	late, stale, gone := w.isLate(a, now), w.isStale(a, now), w.isLost(a, now)
 	if late && !a.wasLate {
-		a.wasLate = true
-		for _, r := range a.records {
-			w.options.AgentLate(r.id)
-		}
+		w.reportLate(a, now)
 	}
 	switch {
 	case !late:
@@ -177,6 +174,19 @@ func (w *writer) updateAgentState(a *agent, now time.Time) {
 	}
 	a.wasStale, a.wasLost = stale, gone
 	w.refreshReports(a, now)
+}
+
+// reportLate calls Options.AgentLate for each backend of an agent, at most once per stale threshold: the agent states
+// the interval of its heartbeats, and must not select the rate of the own checks. An earlier report waits.
+func (w *writer) reportLate(a *agent, now time.Time) {
+	if earliest := a.lateReported.Add(w.timing.StaleThreshold); now.Before(earliest) {
+		w.setDeadline(a, &a.timer, earliest)
+		return
+	}
+	a.wasLate, a.lateReported = true, now
+	for _, r := range a.records {
+		w.options.AgentLate(r.id)
+	}
 }
 
 // refreshReports refreshes all records of an agent. Removed records leave its list.

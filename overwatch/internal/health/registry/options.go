@@ -84,8 +84,8 @@ type Options struct {
 	HoldChanged func(HoldChange)
 	// BackendHeld is called for each backend that a hold begins to cover, so that this node checks it. Optional.
 	BackendHeld func(ID)
-	// AgentLate is called for each backend of an agent with a late heartbeat, so that this node checks the backend soon.
-	// Optional.
+	// AgentLate is called for each backend of an agent with a late heartbeat, so that this node checks the backend soon:
+	// at most once per agent and stale threshold. Optional.
 	AgentLate func(ID)
 	// FailureSeen is called for a serving backend after the first failed own check, and when its agent begins to report
 	// unhealthy, so that other nodes check it. Optional.

@@ -13,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
 )
 
 var (
@@ -389,6 +390,33 @@ func TestSilence_LateHeartbeatAsksForOwnChecks(t *testing.T) {
 		w.pass(12*time.Second + 2*tick)
 		if got := asked.take(); got != a1+" "+a2+" "+b1 {
 			t.Errorf("after the next silence: asked for %q", got)
+		}
+	})
+}
+
+// An agent states the interval of its heartbeats. With a short interval and late heartbeats it cannot raise the rate of
+// own checks: the node reports a late heartbeat at most once per stale threshold.
+func TestSilence_ShortIntervalsDoNotRaiseTheRateOfChecks(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		var asked lateBackends
+		w.restart(Options{Timing: validating, AgentLate: asked.add})
+		agent := w.authority.agent("one", "eu", "a.example")
+		beat := func() {
+			t.Helper()
+			m := &wire.Heartbeat{Version: "test", IntervalMillis: 1, MissedThreshold: 3, Backends: claims(a1 + " healthy")}
+			_, err := w.ApplyHeartbeat(w.ctx(), agent, m)
+			w.must(err)
+		}
+		for range 50 {
+			beat()
+			w.pass(1200 * time.Millisecond)
+		}
+		if got := asked.take(); got != a1+" "+a1 {
+			t.Errorf("in 60 s, asked for %q", got)
+		}
+		w.pass(DefaultStaleThreshold) // the last silence was not reported yet
+		if got := asked.take(); got != a1 {
+			t.Errorf("after the last heartbeat, asked for %q", got)
 		}
 	})
 }

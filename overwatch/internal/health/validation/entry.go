@@ -18,6 +18,7 @@ type entry struct {
 	former  *check.Spec // the spec of tracker, if target changed during the running check
 
 	due   time.Time // planned start of the next or running check
+	ended time.Time // end of the last check; zero before it
 	pool  *pool     // pool of the queued or running check
 	index int       // index in the pool's queue, or -1
 

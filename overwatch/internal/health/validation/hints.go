@@ -42,8 +42,9 @@ func (h *Hints) takeAll() map[registry.ID]struct{} {
 	return taken
 }
 
-// hasten moves the next checks of backends forward, and spreads them like the checks of new targets. A running check
-// continues.
+// hasten moves the next checks of backends forward, and spreads them like the checks of new targets. Many hints cause
+// at most the rate of a failing backend: the next check begins at least a fast interval after the end of the last
+// check. A running check continues.
 func (s *schedule) hasten(ids map[registry.ID]struct{}, now time.Time) {
 	over := min(s.settings.Interval, time.Duration(len(ids))*startSpread)
 	for id := range ids {
@@ -51,7 +52,11 @@ func (s *schedule) hasten(ids map[registry.ID]struct{}, now time.Time) {
 		if e == nil || e.running {
 			continue
 		}
-		if due := now.Add(rand.N(over)); due.Before(e.due) {
+		due := now.Add(rand.N(over))
+		if earliest := e.ended.Add(e.target.Spec.ShortestInterval()); due.Before(earliest) {
+			due = earliest
+		}
+		if due.Before(e.due) {
 			e.due, e.spread = due, true
 			s.enqueue(e)
 		}

@@ -53,6 +53,26 @@ func TestHints_CheckTheBackendSoon(t *testing.T) {
 	})
 }
 
+// Continuous hints do not raise the rate of checks above that of a failing backend: a fast interval lies between two
+// checks. The hint after a check is delayed, and takes effect.
+func TestHints_LeaveAFastIntervalBetweenChecks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hinted := target(1)
+		hinted.Spec.FastInterval = 2 * time.Second
+		w := newWorld(hinted)
+		v := w.run(t, 0)
+		after(2 * interval)
+		before := len(w.started(hinted.ID))
+		for range 200 {
+			v.options.Hints.Add(hinted.ID)
+			after(100 * time.Millisecond)
+		}
+		if n := len(w.started(hinted.ID)) - before; n < 9 || n > 11 {
+			t.Errorf("%d checks in 20 s of hints", n)
+		}
+	})
+}
+
 // The checks of many hinted backends are spread, so that they do not take a core from DNS.
 func TestHints_SpreadTheChecksOfManyBackends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

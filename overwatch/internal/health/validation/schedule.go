@@ -153,7 +153,7 @@ func (s *schedule) nextEntry(now time.Time) *entry {
 // finishCheck handles the end of a check and schedules the next check.
 func (s *schedule) finishCheck(f checkOutcome, now time.Time) {
 	e := f.entry
-	e.running = false
+	e.running, e.ended = false, now
 	e.pool.running--
 	if e.isDropped.Load() {
 		return
