@@ -10,7 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gslb.internal/overwatch/internal/cluster/hints"
+	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/status"
 	"gslb.internal/shared/check"
@@ -182,6 +185,61 @@ func TestAgreement_AddsLittleToTheDetectionOfRealFailures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The registry calls RequestVotes before it publishes the dispute. A loaded registry publishes it later; the exchange
+// then still requests votes, until the dispute has a decision.
+func TestRequestVotes_WaitsForALatePublicationOfTheDispute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, id := newNetwork(), backends(1)[0]
+		var mu sync.Mutex
+		var dispute *status.Dispute // published
+		votes := 0
+		settings := hints.Settings{Secret: []byte(secret), Agreement: agreeTwo, Checks: true}
+		asker := startWith(t, hints.Options{NodeID: "a", Settings: settings, Transport: w,
+			Registerer: prometheus.NewRegistry(),
+			Peers:      func() []replication.Reachable { return []replication.Reachable{{Node: "b", URL: "http://b"}} },
+			Backend: func(id registry.ID) *registry.Backend {
+				mu.Lock()
+				defer mu.Unlock()
+				return &registry.Backend{ID: id, Dispute: dispute}
+			},
+			Check: func(registry.ID) {},
+			Votes: func(_ context.Context, list []registry.NodeVote) error {
+				mu.Lock()
+				defer mu.Unlock()
+				votes += len(list)
+				return nil
+			}})
+		start(t, w, "b", secret)
+		publish := func(d *status.Dispute) {
+			mu.Lock()
+			defer mu.Unlock()
+			dispute, votes = d, 0
+		}
+		received := func(during time.Duration) int {
+			time.Sleep(during)
+			mu.Lock()
+			defer mu.Unlock()
+			return votes
+		}
+		asker.RequestVotes(id)
+		time.Sleep(time.Second + 50*time.Millisecond)
+		open := &status.Dispute{Since: time.Now()}
+		publish(open)
+		if got := received(time.Second); got != 10 {
+			t.Errorf("%d votes in a second after a late publication", got)
+		}
+		publish(open.Decide(agreeTwo, time.Now().Add(agreeTwo.Within)))
+		if got := received(time.Second); got != 0 {
+			t.Errorf("%d votes after the decision", got)
+		}
+		publish(nil)
+		asker.RequestVotes(id) // the check succeeds before the dispute is published
+		if got := received(agreeTwo.Within + time.Second); got != 50 {
+			t.Errorf("%d votes about a dispute that is never published", got)
+		}
+	})
 }
 
 // Trouble reports that agreement is not possible: after a patience, and until enough nodes answer and make own checks.

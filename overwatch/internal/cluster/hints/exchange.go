@@ -92,7 +92,7 @@ type Exchange struct {
 	received *tokenbucket.Keyed[string] // by the node id in the request
 	total    tokenbucket.Bucket         // of all received hints
 	recent   map[registry.ID]time.Time  // last accepted hint about a backend
-	asked    map[registry.ID]time.Time  // first request for votes about a backend
+	asked    map[registry.ID]asking     // failures that wait for votes
 	voters   map[string]time.Time       // last answer of a node that can vote
 	possible time.Time                  // when enough nodes could vote
 }
@@ -106,7 +106,7 @@ func New(o Options) (*Exchange, error) {
 		metrics: newMetrics(), wake: make(chan struct{}, 1), queue: make(map[registry.ID]struct{}),
 		sent: tokenbucket.New(nodeLimit()), received: tokenbucket.NewKeyed[string](maxPeers),
 		total:  tokenbucket.New(tokenbucket.PerSecond(totalRate, totalBurst)),
-		recent: make(map[registry.ID]time.Time), asked: make(map[registry.ID]time.Time),
+		recent: make(map[registry.ID]time.Time), asked: make(map[registry.ID]asking),
 		voters: make(map[string]time.Time), possible: time.Now()}
 	return e, o.Registerer.Register(e.metrics.hints)
 }

@@ -43,7 +43,7 @@ func TestParseBackends_RejectsTooManyAndInvalidIDs(t *testing.T) {
 func FuzzParseAnswer(f *testing.F) {
 	f.Add([]byte(`{"checks":true,"votes":[{"state":"unhealthy","age":1000},{"state":"x","age":-1}]}`), 2)
 	f.Add([]byte(`{}`), 0)
-	e := &Exchange{asked: map[registry.ID]time.Time{}}
+	e := &Exchange{asked: map[registry.ID]asking{}}
 	f.Fuzz(func(t *testing.T, plain []byte, count int) {
 		if count < 0 || count > maxBackends {
 			return
@@ -55,7 +55,7 @@ func FuzzParseAnswer(f *testing.F) {
 		ids := make([]registry.ID, count)
 		for i := range ids {
 			ids[i].Port = uint16(i)
-			e.asked[ids[i]] = time.Time{}
+			e.asked[ids[i]] = asking{}
 		}
 		now := time.Now()
 		votes := e.votesOf("b", ids, answer, now)

@@ -125,8 +125,7 @@ func (n *node) count(t *testing.T, outcome string) int {
 func start(t *testing.T, w *network, id, secret string, hosts ...string) *node {
 	t.Helper()
 	n := &node{figures: prometheus.NewPedanticRegistry(), checked: map[registry.ID]int{}}
-	var err error
-	n.Exchange, err = hints.New(hints.Options{NodeID: id, Settings: hints.Settings{Secret: []byte(secret)}, Transport: w,
+	n.Exchange = startWith(t, hints.Options{NodeID: id, Settings: hints.Settings{Secret: []byte(secret)}, Transport: w,
 		Peers: func() (list []replication.Reachable) {
 			for _, host := range hosts {
 				list = append(list, replication.Reachable{Node: host, URL: "http://" + host})
@@ -148,19 +147,7 @@ func start(t *testing.T, w *network, id, secret string, hosts ...string) *node {
 			n.checked[id]++
 		},
 		Votes:      noVotes,
-		Registerer: n.figures, Logger: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- n.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+		Registerer: n.figures})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.nodes[id] = n
@@ -168,6 +155,26 @@ func start(t *testing.T, w *network, id, secret string, hosts ...string) *node {
 }
 
 func noVotes(context.Context, []registry.NodeVote) error { return nil }
+
+// startWith runs an Exchange until the end of the test.
+func startWith(t *testing.T, o hints.Options) *hints.Exchange {
+	t.Helper()
+	o.Logger = zerolog.Nop()
+	e, err := hints.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
 
 func newNetwork() *network { return &network{nodes: map[string]answerer{}} }
 

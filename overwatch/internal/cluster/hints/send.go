@@ -68,7 +68,7 @@ func (e *Exchange) runSettings(ctx context.Context) {
 		}
 		now := time.Now()
 		queue := e.takeQueue()
-		if e.addOpen(queue, now) {
+		if e.addOpen(queue, settings.Agreement, now) {
 			ask.Reset(askEvery)
 		} else if settings.Agreement.IsOn() {
 			ask.Reset(probeEvery)

@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// askEvery is the time between two requests for votes about a failure.
-	askEvery = 100 * time.Millisecond
 	// probeEvery is the time between two requests to each peer while agreement is on, which show who can vote.
 	probeEvery = 10 * time.Second
 	// voterLife is the time for which an answer shows that a peer can vote.
@@ -90,38 +88,6 @@ func (e *Exchange) votesOf(node string, ids []registry.ID, a answer, now time.Ti
 		votes = append(votes, v)
 	}
 	return votes
-}
-
-// RequestVotes requests votes about a failure until the registry has decided it. It does not block. It ignores more
-// than hintBurst failures at a time: this node then decides without votes.
-func (e *Exchange) RequestVotes(id registry.ID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.asked) >= hintBurst {
-		e.metrics.dropped.Inc()
-		return
-	}
-	e.asked[id] = time.Now()
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
-}
-
-// addOpen adds the failures that wait for votes to a queue. It reports whether there are any.
-func (e *Exchange) addOpen(queue map[registry.ID]struct{}, now time.Time) (isAsking bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id, since := range e.asked {
-		b := e.o.Backend(id)
-		// The registry calls RequestVotes before the publication of the dispute.
-		if now.Sub(since) >= askEvery && (b == nil || !b.Dispute.IsOpen()) {
-			delete(e.asked, id)
-			continue
-		}
-		queue[id] = struct{}{}
-	}
-	return len(e.asked) > 0
 }
 
 // noteVoter stores whether a node can vote.
