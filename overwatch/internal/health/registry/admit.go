@@ -111,6 +111,12 @@ func newBudget() tokenbucket.Bucket {
 	return tokenbucket.New(tokenbucket.PerSecond(changeRate, changeBurst))
 }
 
+// newFailureBudget returns the budget of a new agent for calls of Options.FailureSeen: once for each backend, and then
+// one call per second.
+func newFailureBudget() tokenbucket.Bucket {
+	return tokenbucket.New(tokenbucket.PerSecond(1, wire.MaxBackends))
+}
+
 // deferred returns the outcome of a message with deferred changes. The message updates only the last-seen time of the
 // agent.
 func (w *writer) deferred(a *agent, now time.Time) Outcome {

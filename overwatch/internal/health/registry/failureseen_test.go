@@ -2,10 +2,13 @@ package registry // inside: it shares world_test.go
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
 )
 
 // FailureSeen is called for a serving backend, once per failure: for the first failed own check, and for the change of
@@ -49,5 +52,29 @@ func TestFailureSeen(t *testing.T) {
 		want("a report, and a report of an unauthorized agent", reported)
 		w.beat(agent, reported+" unhealthy", foreign+" unhealthy")
 		want("the same report")
+	})
+}
+
+// An agent that alternates its reports does not use up the hints of the node: after a report of each backend, it causes
+// one per second. The hints of other agents stay.
+func TestFailureSeen_IsBoundedForEachAgent(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		var seen lateBackends
+		w.restart(Options{Timing: validating, FailureSeen: seen.add})
+		flips, other := w.authority.agent("a1", "eu", "a.example"), w.authority.agent("b1", "eu", "b.example")
+		w.beat(other, b1+" healthy")
+		for range 100 {
+			w.beat(flips, a1+" healthy")
+			w.beat(flips, a1+" unhealthy")
+			w.pass(100 * time.Millisecond)
+		}
+		want := wire.MaxBackends + 10 // in ten seconds
+		if got := strings.Count(seen.take(), a1); got < want-1 || got > want {
+			t.Errorf("%d hints of an agent, want %d", got, want)
+		}
+		w.beat(other, b1+" unhealthy")
+		if got := seen.take(); got != b1 {
+			t.Errorf("hints of another agent: %q", got)
+		}
 	})
 }

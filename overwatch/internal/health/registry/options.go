@@ -88,7 +88,8 @@ type Options struct {
 	// at most once per agent and stale threshold. Optional.
 	AgentLate func(ID)
 	// FailureSeen is called for a serving backend after the first failed own check, and when its agent begins to report
-	// unhealthy, so that other nodes check it. Optional.
+	// unhealthy, so that other nodes check it. Reports of an agent cause at most a call for each of wire.MaxBackends
+	// backends, and then one per second. Optional.
 	FailureSeen func(ID)
 	// FailureDisputed is called for each backend with a failure that begins to wait for votes of other nodes. Optional.
 	FailureDisputed func(ID)

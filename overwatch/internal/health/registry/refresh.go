@@ -240,7 +240,7 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 		return
 	}
 	if next.Reported == w.reportedUnhealthy && previous.Reported != next.Reported && previous.isServable() &&
-		!r.hasUnauthorizedReporter() {
+		!r.hasUnauthorizedReporter() && r.report.agent.failures.Take(now) {
 		w.options.FailureSeen(r.id)
 	}
 	if previous.MayServe && !next.MayServe && next.Override == nil && !next.IsDrained() {
