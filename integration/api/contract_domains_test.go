@@ -1,5 +1,17 @@
 package api_test
 
+// domainSettings and moreDomainSettings together have all fields of a change of a domain.
+const (
+	domainSettings = `{"name":"new.test.gslb.test","ttl":30,"proximity_tolerance_km":0,"client_hash_ipv4_prefix":32,` +
+		`"client_hash_ipv6_prefix":64,"https":{"alpn":[],"port":0,"ech":""},"srv":[],` +
+		`"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
+		`"answer":"address","regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`
+	moreDomainSettings = `{"routing_algorithm":"latency","max_answers":4,"on_all_down":"last_healthy",` +
+		`"failover_threshold":1,"latency_config":{"smoothing_factor":1,"max_latency_ms":80,"min_samples":1,` +
+		`"tolerance_ms":0},"brake":{"enabled":true,"share":"50%","window":"1m","hold":"1h"},"recovery":{"ramp":"0s"},` +
+		`"flap":{"delay":"0s","max_delay":"0s"},"failback":{"after":"5m"}}`
+)
+
 // domainRows returns the rows about domains and their backends.
 func (f fixture) domainRows() []row {
 	const made = "/v1/domains/new.test.gslb.test"
@@ -26,16 +38,11 @@ func (f fixture) domainRows() []row {
 			each("domains[].", shapeDomain+shapeMore+optional(shapeSettings)) + shapeListed},
 		{"GET /api/v1/domains/{name}", made, "", 200, each("domain.", shapeDomain+shapeMore+" "+shapeSettings+tuned)},
 		{"GET /api/v1/domains/{name}", "/v1/domains/none.example", "", 404, shapeProblem},
-		{"PUT /api/v1/domains/{name}", made,
-			`{"name":"new.test.gslb.test","ttl":30,"proximity_tolerance_km":0,"client_hash_ipv4_prefix":32,` +
-				`"client_hash_ipv6_prefix":64,"https":{"alpn":[],"port":0,"ech":""},"srv":[],` +
-				`"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
-				`"answer":"address","regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
+		{"POST /api/v1/domains/{name}/plan", made + "/plan", domainSettings, 200, shapePlan},
+		{"PUT /api/v1/domains/{name}", made, domainSettings, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings)},
-		{"PUT /api/v1/domains/{name}", made, `{"routing_algorithm":"latency","max_answers":4,"on_all_down":"last_healthy",` +
-			`"failover_threshold":1,"latency_config":{"smoothing_factor":1,"max_latency_ms":80,"min_samples":1,` +
-			`"tolerance_ms":0},"brake":{"enabled":true,"share":"50%","window":"1m","hold":"1h"},"recovery":{"ramp":"0s"},` +
-			`"flap":{"delay":"0s","max_delay":"0s"},"failback":{"after":"5m"}}`, 200,
+		{"POST /api/v1/domains/{name}/plan", made + "/plan", moreDomainSettings, 200, shapePlan},
+		{"PUT /api/v1/domains/{name}", made, moreDomainSettings, 200,
 			each("domain.", shapeDomain+shapeMore+" routing_policy:s{latency} routing_algorithm:s{latency} "+
 				"on_all_down:s{last_healthy} brake.hold:s{1h0m0s}")},
 		{"POST /api/v1/domains/{name}/plan", "/v1/domains/" + f.app + "/plan", `{"ttl":31}`, 200, shapePlan},

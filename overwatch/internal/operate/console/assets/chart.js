@@ -56,6 +56,7 @@ function draw(element, shown, hover) {
     axes: [
       {
         ...axis,
+        size: 26,
         space: 70,
         values: (plot, ticks) => ticks.map((t) => tickOf(t, plot.scales.x.max - plot.scales.x.min)),
       },
