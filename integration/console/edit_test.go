@@ -8,7 +8,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The settings of a name have a form from the description of the API. The form shows the consequences before it saves.
+// The settings of a name have a form from the description of the API. The form shows the consequences of a change
+// and saves it after another click.
 func TestConsole_EditsTheSettingsOfAName(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)
@@ -22,7 +23,7 @@ func TestConsole_EditsTheSettingsOfAName(t *testing.T) {
 	p.reads("dialog .diff", "ttl", "17", "weighted", "failover")
 	p.reads("dialog li", "becomes "+s.backends[0].At.Addr().String())
 	if d, err := node.Client.Domain(t.Context(), apiName); err != nil || d.Domain.TTL != 5 {
-		t.Fatalf("before it is saved: %v, %+v", err, d.Domain)
+		t.Fatalf("the unsaved change: %v, %+v", err, d.Domain)
 	}
 	p.axe("edit dialog")
 	p.click("dialog footer button")

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// A plan of a domain lists the changed fields and rejects what a change would reject. It changes nothing.
+// A plan of a domain lists the changed fields, and rejects the same requests as a change. It changes no state.
 func TestDomainPlan_ListsFieldsAndChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.validate(second, check.StateHealthy, "")

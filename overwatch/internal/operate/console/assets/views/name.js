@@ -8,6 +8,7 @@ import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { AnswerStatus, clientsOf, servingOf, servingTone } from './names.js';
 import { Ask } from './ask.js';
+import { Decision } from './decision.js';
 import { Drains } from './drains.js';
 import { Failback } from './failback.js';
 import { History } from './history.js';
@@ -15,9 +16,12 @@ import { Recent } from './recent.js';
 
 const listed = 12; // addresses shown per answer
 
-function Answers({ name }) {
+const nameOf = (a) => (a.everybody || !a.client_region ? clientsOf(a) : `clients in ${a.client_region}`);
+
+function Answers({ name, domain }) {
   const [kind, setKind] = useState('A');
   const live = useLive(`/v1/routing/answers?domain=${encodeURIComponent(name)}&query_type=${kind}`);
+  const backends = useList(`/v1/overwatch/backends?service=${encodeURIComponent(name)}`, 'backends');
   const choose = html`
     <div class="choice" role="group" aria-label="Record type">
       ${['A', 'AAAA'].map((k) => html`
@@ -31,11 +35,17 @@ function Answers({ name }) {
   return html`
     <${Panel} title="Answers now" id="answers" aside=${choose}>
       <${Waiting} live=${live} />
+      <${Decision}
+        answers=${live.data?.answers || []}
+        backends=${backends.data?.backends || []}
+        domain=${domain}
+        nameOf=${nameOf}
+      />
       <div class="gets">
         ${live.data?.answers.map((a) => html`
           <div key=${clientsOf(a)} class="card">
             <h3>
-              ${a.everybody || !a.client_region ? clientsOf(a) : `clients in ${a.client_region}`}
+              ${nameOf(a)}
               <${Status} word=${decisionWord(a.decision)} />
             </h3>
             <ul class="plain">
@@ -189,7 +199,7 @@ export function Name({ path: [name] }) {
       </div>
       ${d.description && html`<p>${d.description}</p>`}
       <${Failback} domain=${d} />
-      ${d.enabled && html`<${Answers} name=${name} />`}
+      ${d.enabled && html`<${Answers} name=${name} domain=${d} />`}
       <${Backends} name=${name} domain=${d} />
       <${History} name=${name} domain=${d} />
       <${Ask} name=${name} domain=${d} />
