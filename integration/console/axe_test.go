@@ -233,7 +233,8 @@ func (p *page) shoot(name string) {
 			err = browser.CaptureScreenshot().WithFormat(browser.CaptureScreenshotFormatWebp).WithQuality(60).Do(ctx)
 		return err
 	}))
-	if err := os.WriteFile(filepath.Join(*shots, name+".webp"), picture, 0o600); err != nil {
+	if err := errors.Join(os.MkdirAll(*shots, 0o750),
+		os.WriteFile(filepath.Join(*shots, name+".webp"), picture, 0o600)); err != nil {
 		p.t.Fatal(err)
 	}
 }
