@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Events and the audit log have filters that are part of the URL. The audit log compares the fields of a change, and the
-// charts have a selected time.
+// Events and the audit log have filters that are part of the URL. The audit log compares the fields of a change, and
+// the charts have a selected time.
 func TestConsole_FiltersEventsAndComparesChanges(t *testing.T) {
 	t.Parallel()
 	s, p := newScene(t), newPage(t)
@@ -28,7 +28,8 @@ func TestConsole_FiltersEventsAndComparesChanges(t *testing.T) {
 	p.wait("events of a severity", "document.querySelector('select[name=severity]').value === 'error'")
 
 	p.open(node.Client.Node(), "audit")
-	p.wait("the actor", `[...document.querySelectorAll('select[name=actors] option')].some((o) => o.value === '127.0.0.1')`)
+	p.wait("the actor", `[...document.querySelectorAll('select[name=actors] option')].
+		some((o) => o.value === '127.0.0.1')`)
 	p.fill("select[name=actors]", "127.0.0.1")
 	p.wait("the actor in the URL", "location.hash === '#/audit//////127.0.0.1'")
 	p.click("button[aria-label^='Show entry']")

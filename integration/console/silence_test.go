@@ -12,8 +12,8 @@ import (
 // old is the promised time until a page marks its values as old after the node stops to answer.
 const old = 3 * time.Second
 
-// While the node does not answer, all values are gray and have their age, and no line says that all is well. When the
-// node answers again, the page recovers without an action.
+// While the node does not answer, all values are gray and have their age, and no line reports a healthy service. The
+// page recovers without an action.
 func TestConsole_TurnsGrayWithoutTheNode(t *testing.T) {
 	t.Parallel()
 	s, p := startScene(t), newPage(t)
@@ -46,7 +46,7 @@ func TestConsole_TurnsGrayWithoutTheNode(t *testing.T) {
 				getComputedStyle(e).color === dim || e.closest('button, input, select'));
 		})()`)
 		if text := p.text(); strings.Contains(text, "nothing needs attention") {
-			t.Errorf("%s: the page says\n%s", c.what, text)
+			t.Errorf("%s: the page shows\n%s", c.what, text)
 		}
 		c.recovers()
 		p.wait("current values", "!document.documentElement.hasAttribute('data-old')")
