@@ -62,6 +62,7 @@ const (
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? validation_healthy:b? " +
 		"validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
 		"held:b reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? " +
+		"validation_votes:s? " +
 		"override.healthy:b- override.reason:s- override.by:s- override.at:t- override.expires_at:t?- " +
 		"weight_override.weight:i- weight_override.reason:s- weight_override.by:s- weight_override.at:t- " +
 		"weight_override.expires_at:t?- " +

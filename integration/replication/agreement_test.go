@@ -57,7 +57,10 @@ func TestAgreement_AFailureOfOneNodeAloneRemovesNothing(t *testing.T) {
 	}
 	testbed.Kill(t, probed)
 	explained(t, alone, "votes: ow-2 healthy, ow-3 healthy")
-	s.Status(t, alone, healthy, time.Second, testbed.StatusIs(api.EffectiveHealthy, true))
+	v := s.Status(t, alone, healthy, time.Second, testbed.StatusIs(api.EffectiveHealthy, true))
+	if v.ValidationVotes == nil || !strings.HasSuffix(*v.ValidationVotes, "votes: ow-2 healthy, ow-3 healthy") {
+		t.Errorf("votes %v", v.ValidationVotes)
+	}
 	killed := testbed.Kill(t, dead)
 	for _, n := range s.Nodes {
 		s.Status(t, n, dead, 20*time.Second, testbed.StatusIs(api.EffectiveUnhealthy, false))

@@ -27,8 +27,11 @@ type Backend struct {
 	ValidationLatencyMS *float64        `json:"validation_latency_ms"`
 	// ValidationNote states how the node's own check differs from the check that the agent requests, and the reason. Null:
 	// the checks are the same.
-	ValidationNote *string         `json:"validation_note"`
-	Override       *ActiveOverride `json:"override"` // null when none is in effect
+	ValidationNote *string `json:"validation_note"`
+	// ValidationVotes describes a failure by own checks with the votes of other nodes. Null: there is no failure, or
+	// agreement between nodes is off.
+	ValidationVotes *string         `json:"validation_votes"`
+	Override        *ActiveOverride `json:"override"` // null when none is in effect
 	// WeightOverride is the weight of an operator, which replaces Weight; null: none.
 	WeightOverride *ActiveWeight `json:"weight_override"`
 	// Drain is the drain of an operator; null: none. A drain of the agent sets only Draining.

@@ -96,6 +96,9 @@ func (s *Server) backendView(b *registry.Backend) api.Backend {
 	if note := b.CheckNote(); note != "" {
 		view.ValidationNote = &note
 	}
+	if votes := b.Dispute.String(); votes != "" {
+		view.ValidationVotes = &votes
+	}
 	return view
 }
 
