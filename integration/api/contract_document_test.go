@@ -4,7 +4,7 @@ package api_test
 const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 	"regions":[{"id":"plan","name":"The plan","code":"pl","description":"for a test","latitude":1,"longitude":2,
 		"continent":"AS","countries":["JP"],"enabled":true,"priority":3,"routing_algorithm":"weighted","proximity_bias":5,
-		"owner":"test"},{"name":"plan2","continents":["SA","OC"]}],
+		"owner":"test","health_check":` + checkRegion + `},{"name":"plan2","continents":["SA","OC"]}],
 	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation",
 		"max_answers":3,"on_all_down":"all","failover_threshold":2,
 		"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},
@@ -56,7 +56,9 @@ var (
 			shapeHealthCheck) + " " +
 		each("regions[].", "id:s name:s code:s description:s latitude:n longitude:n continent:s continents:a countries:a "+
 			"enabled:b "+
-			"priority:i routing_algorithm:s proximity_bias:i owner:s") + " " +
+			"priority:i routing_algorithm:s proximity_bias:i owner:s health_check.enabled:b health_check.type:s "+
+			"health_check.path:s health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i "+
+			"health_check.unhealthy_threshold:i health_check.expected_status:s "+shapeHealthCheck) + " " +
 		each("mappings[].", "cidr:s region:s comment:s owner:s") + " " +
 		each("agents[].", "name:s address:s port:i region:s version:s owner:s") + " " +
 		each("settings[].", "section:s values:o"))

@@ -2,7 +2,10 @@ package api_test
 
 // Health checks that together have every setting.
 const (
-	checkHTTPS = `{"enabled":true,"type":"https","path":"/x","host":"h.example","address":"192.0.2.99","interval":"9s",` +
+	checkHTTPS  = checkHead + `"192.0.2.99"` + checkTail
+	checkRegion = checkHead + `null` + checkTail // all servers of a region would be probed at one address
+	checkHead   = `{"enabled":true,"type":"https","path":"/x","host":"h.example","address":`
+	checkTail   = `,"interval":"9s",` +
 		`"fast_interval":"3s","timeout":"2s","healthy_threshold":1,"unhealthy_threshold":4,"server_name":"n.example",` +
 		`"insecure_skip_verify":false,"method":"GET","headers":{"X-Test":"1"},"expected_status":"200",` +
 		`"body_contains":"ok","body_matches":"o+","ca_certificates":null,"counting":"leaky","send":null,"expect":null,` +
