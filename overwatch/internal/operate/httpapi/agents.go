@@ -20,10 +20,11 @@ func pinOperations() []Operation {
 				"per call. Revoked agents are not selected. An agent with a valid token is pinned at its next report.",
 			Status: 200,
 			Query: []Parameter{
-				needed(text("service", "only of this service", nil)), flag("never_reported",
-					"only agents that have never reported"),
-				moment("pinned_since", "only agents pinned after this time"), flag("dry_run", "return the selected agents and "+
-					"change nothing"),
+				needed(text("service", "select only agents of this service", nil)), flag("never_reported",
+					"select only agents that have never reported"),
+				moment("pinned_since", "select only agents that were pinned after this time"), flag("dry_run",
+					"return the selected agents and "+
+						"change nothing"),
 				ifSafeParameter(),
 			},
 			Answer: api.Unpinned{Unpinned: []string{"eu-west-host-7"}}, Errors: []int{conflict, noStore}},

@@ -22,7 +22,7 @@ func brakeOperations() []Operation {
 		{Method: del, Path: v1 + "/overwatch/brakes/{service}", Changes: KindNode,
 			handle: (*Server).deleteBrake, Role: api.RoleOperate,
 			Summary: "Release a mass-failure hold",
-			Description: "Reports of the name's agents count from now on. With `scope` the " +
+			Description: "The node uses the reports of the name's agents again. With `scope` the " +
 				"last part of the path is the agent's id or the region. A request without a hold succeeds.",
 			Query: []Parameter{word("scope", "the kind of the protected object: `name` by default",
 				[]string{api.BrakeOfName,

@@ -19,7 +19,7 @@ import (
 func dnssecOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/dnssec/status", handle: (*Server).getDNSSECStatus,
-			Summary: "DNSSEC status and keys", Status: 200,
+			Summary: "Get DNSSEC status and keys", Status: 200,
 			Answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
 				{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: exampleTime(), AgeSeconds: 86400,
 					Active: true,
@@ -31,12 +31,12 @@ func dnssecOperations() []Operation {
 						LastAttempt: new(exampleTime()),
 						LastSuccess: new(exampleTime())}}}}},
 		{Method: get, Path: v1 + "/dnssec/ds", handle: (*Server).listDSRecords,
-			Summary: "Delegation signer records for the parents", Status: 200,
+			Summary: "List DS records for the parent zones", Status: 200,
 			Answer: api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, DigestType: 2, Digest: "0F1E2D3C",
 					DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}, NoDS: []string{}}},
 		{Method: get, Path: v1 + "/dnssec/parent/{zone}", handle: signing((*Server).getParentDS),
-			Summary: "DS records at the servers of a zone's parent", Status: 200, Errors: []int{absent, busy},
+			Summary: "List DS records at the servers of the parent zone", Status: 200, Errors: []int{absent, busy},
 			Description: "The node queries overwatch.dnssec.rollover.parent_servers, or the servers that its " +
 				"resolver " +
 				"finds, for at most 8 seconds.",
@@ -49,7 +49,7 @@ func dnssecOperations() []Operation {
 			Answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{
 				{Peer: "http://overwatch-2.example.com:8080", OK: true, Imported: 1}}}},
 		{Method: get, Path: v1 + "/dnssec/keys", handle: (*Server).listDNSSECKeys, Role: api.RoleNone, nodes: true,
-			Summary: "Public keys; for a node with the shared secret, also the private keys, sealed", Status: 200,
+			Summary: "Get public keys, and encrypted private keys with the proof of a node", Status: 200,
 			Answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
 					PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: exampleTime(), State: api.KeyActive,

@@ -17,7 +17,7 @@ func eventOperations() []Operation {
 		Cause: "the agent reports unhealthy", Agent: "unhealthy: connection refused",
 		Check:    "unhealthy: connection refused",
 		Sentence: exampleServer + " in eu is unhealthy: the agent reports unhealthy"}
-	after := number("after", "only events after the event with this sequence", 0, maxChange, 0)
+	after := number("after", "list only events after the event with this sequence number", 0, maxChange, 0)
 	after.otherwise = ""
 	return []Operation{
 		{Method: get, Path: v1 + "/events", handle: (*Server).getEvents, Summary: "List or stream events",

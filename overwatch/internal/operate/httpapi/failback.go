@@ -22,7 +22,7 @@ func failbackOperations() []Operation {
 			Summary: "List pending failbacks", Status: 200,
 			Answer: api.FailbackList{Failbacks: []api.PendingFailback{pending}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: post, Path: v1 + "/domains/{name}/failback", Changes: KindFailback, Role: api.RoleOperate,
-			handle: (*Server).postFailback, Summary: "Return the clients of regions that were down",
+			handle: (*Server).postFailback, Summary: "Return clients to regions that were down",
 			Description: "Without `regions`, the clients of all regions return that await failback and can serve. A " +
 				"request without a pending failback succeeds. 409 if a region cannot serve on this node.",
 			Body: api.FailbackRequest{Regions: []string{"main"}}, Optional: true, Status: 200,

@@ -17,7 +17,7 @@ func metricsOperations() []Operation {
 		TotalBytes: new(uint64(8_589_934_592)), Percent: 0.732422}, api.CPUUse{UsedPercent: 3.5, Cores: 2}
 	return []Operation{
 		{Method: get, Path: v1 + "/metrics/overview", handle: (*Server).getOverview, Query: none,
-			Summary:     "Current metrics of the node",
+			Summary:     "Get current metrics of the node",
 			Description: "Rates, shares and response times are of the last minute.", Status: 200,
 			Answer: api.OverviewAnswer{Overview: api.Overview{
 				Timestamp: exampleTime(), UptimeSeconds: 86400, QueriesTotal: 8_640_000, QueriesPerSec: 100,
@@ -43,7 +43,7 @@ func metricsOperations() []Operation {
 				Total:       1,
 				GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/metrics/nodes/{id}", handle: (*Server).getNodeMetrics, Query: none,
-			Summary: "What this node or an agent does", Status: 200,
+			Summary: "Get current metrics of a node or agent", Status: 200,
 			Answer: api.NodeMetricsAnswer{Metrics: api.NodeMetrics{
 				NodeID: "overwatch-1", NodeType: api.NodeOverwatch, Timestamp: exampleTime(), Status: "online",
 				UptimeSeconds: 86400,
@@ -51,7 +51,7 @@ func metricsOperations() []Operation {
 				ChecksTotal: 11520, ChecksPerSec: 0.133333, ResponseTimes: times, Memory: memory, CPU: cpu,
 			}}},
 		{Method: get, Path: v1 + "/metrics/regions/{id}", handle: (*Server).getRegionMetrics, Query: none,
-			Summary: "Current metrics of a region",
+			Summary: "Get current metrics of a region",
 			Status:  200, Answer: api.RegionMetricsAnswer{Metrics: api.RegionMetrics{
 				RegionID: "eu-west", Timestamp: exampleTime(), TotalServers: 4, HealthyServers: 3,
 				QueriesTotal:   new(uint64(4_320_000)),
@@ -61,7 +61,7 @@ func metricsOperations() []Operation {
 				TrafficPercent: new(50.0),
 			}}},
 		{Method: get, Path: v1 + "/metrics/routing", handle: (*Server).getRoutingMetrics, Query: none,
-			Summary: "Counts of the steered answers since the start", Status: 200,
+			Summary: "Count answers of domains since the start", Status: 200,
 			Answer: api.RoutingStatsAnswer{Stats: api.RoutingStats{
 				Timestamp: exampleTime(), TotalDecisions: 8_640_000, ByAlgorithm: map[string]uint64{"geolocation": 8_640_000},
 				ByRegion: map[string]uint64{"eu-west": 8_640_000},

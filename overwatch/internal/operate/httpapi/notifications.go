@@ -29,11 +29,11 @@ func notificationOperations() []Operation {
 				FailingSince: new(exampleTime())}}, Total: 1}},
 		{Method: post, Path: v1 + "/notifications/test", handle: (*Server).postNotificationsTest, Role: api.RoleOperate,
 			Summary: "Send a test notification",
-			Query:   []Parameter{text("target", "only to this receiver", "on-call")}, Status: 200, Errors: []int{absent},
+			Query:   []Parameter{text("target", "send only to this receiver", "on-call")}, Status: 200, Errors: []int{absent},
 			Answer: api.NotificationTestList{Tests: []api.NotificationTest{{Target: "on-call", Sent: true, DurationMS: 42}},
 				Total: 1}},
 		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone, nodes: true,
-			Summary: "Sent notifications for a node with the secret, encrypted; otherwise empty", Status: 200,
+			Summary: "Get encrypted sent notifications with the proof of a node", Status: 200,
 			Query:  []Parameter{text("target", "which receiver", "on-call"), text("group", "of what", nil)},
 			Answer: api.NotificationsTold{Sealed: "p5cW"}},
 	}

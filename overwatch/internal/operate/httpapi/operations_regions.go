@@ -21,8 +21,8 @@ func regionOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/regions", handle: (*Server).listRegions, Summary: "List regions",
 			Status: 200,
-			Query: paged(flag("enabled", "only enabled or only disabled regions"),
-				word("continent", "only of this continent", model.ContinentCodes())),
+			Query: paged(flag("enabled", "list only enabled (true) or only disabled (false) regions"),
+				word("continent", "list only regions with this continent", model.ContinentCodes())),
 			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: post, Path: v1 + "/regions", Changes: KindRegion,
 			handle: decoded((*Server).postRegion), Summary: "Create a region",
@@ -31,7 +31,7 @@ func regionOperations() []Operation {
 				"digits, hyphens, underscores and dots; otherwise it is the code, or the name converted to this form. Servers " +
 				"and domains refer to the id. The status is 400 if the region exists.",
 			Body: change, Status: 201, Answer: one, Errors: []int{noStore}},
-		{Method: get, Path: region, handle: (*Server).getRegion, Summary: "One region", Status: 200, Answer: one},
+		{Method: get, Path: region, handle: (*Server).getRegion, Summary: "Get a region", Status: 200, Answer: one},
 		{Method: put, Path: region, Changes: KindRegion,
 			handle: decoded((*Server).putRegion), Header: conditionsOf(false),
 			Summary: "Set a region",

@@ -28,7 +28,7 @@ func serverOperations() []Operation {
 	change := api.HealthCheckChange{"type": "http", "path": "/healthz", "interval": "5s", "timeout": "2s"}
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
-		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "Servers of all sources",
+		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "List servers of all sources",
 			Query:  paged(),
 			Status: 200,
 			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: exampleTime(),
@@ -43,7 +43,7 @@ func serverOperations() []Operation {
 				"region": "eu-west", "health_check": map[string]any{"type": "http", "path": "/healthz"}},
 			Required: []string{"service", "port", "region"}, Status: 201,
 			Answer: api.Named{Message: "server created", ID: exampleServer}, Errors: []int{noStore}},
-		{Method: get, Path: server, handle: (*Server).getServer, Summary: "One server", Status: 200, Answer: one,
+		{Method: get, Path: server, handle: (*Server).getServer, Summary: "Get a server", Status: 200, Answer: one,
 			Or: named},
 		{Method: patch, Path: server, Changes: KindServer, handle: decoded((*Server).patchServer),
 			Header:  conditionsOf(false),
@@ -61,7 +61,7 @@ func serverOperations() []Operation {
 			Query:       safe,
 			Description: "Requires a server that the API has created.", Status: 204, Errors: unsafeChangeErrors},
 		{Method: get, Path: server + "/health-check", handle: (*Server).getHealthCheck,
-			Summary: "Health check of a server", Status: 200, Answer: checked},
+			Summary: "Get the health check of a server", Status: 200, Answer: checked},
 		{Method: put, Path: server + "/health-check", Changes: KindServer,
 			handle: decoded((*Server).putHealthCheck), Header: conditionsOf(false),
 			Summary: "Set the health check of a server",

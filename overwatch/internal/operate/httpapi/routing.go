@@ -40,18 +40,18 @@ func routingOperations() []Operation {
 		TimeMicros: 2.5, Generation: 17, Timestamp: exampleTime(),
 	}}
 	span := []Parameter{moment("start_time", "not before"), moment("end_time", "not after")}
-	byAlgorithm := text("algorithm", "only by this algorithm", nil)
+	byAlgorithm := text("algorithm", "list only answers by this algorithm", nil)
 	// The document does not list the values.
 	byAlgorithm.check = word(byAlgorithm.Name, "", policy.AlgorithmNames(policy.Algorithms())).check
 	addresses := word("query_type", "type of the addresses, by default A", []string{"A", "AAAA"})
 	addresses.check = nil // familyOf accepts lower case
 	return []Operation{
 		{Method: get, Path: v1 + "/routing/algorithms", handle: (*Server).listRoutingAlgorithms, Query: none,
-			Summary: "The routing algorithms", Status: 200,
+			Summary: "List routing algorithms", Status: 200,
 			Answer: api.RoutingAlgorithmList{Algorithms: []api.RoutingAlgorithm{algorithm}, Total: 1,
 				GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/routing/algorithms/{id}", handle: (*Server).getRoutingAlgorithm,
-			Summary: "One routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
+			Summary: "Get a routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
 		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
 			Summary: "Explain the answer to a client",
 			Description: "Computes the answer from the published view, as DNS does. Nothing changes. Requires client_ip or " +
@@ -70,7 +70,7 @@ func routingOperations() []Operation {
 			Answer: api.ConsequenceList{Names: []api.Consequence{{Name: "app.example.com", Answer: api.AnswerNone,
 				QueryTypes: []string{"A"}, Minimum: 1}}, Total: 1, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/routing/answers", handle: (*Server).getRoutingAnswers,
-			Summary:     "Answers to clients by region",
+			Summary:     "Get answers to clients by region",
 			Description: "Computes the answers from the published view. A wildcard name has its asterisk.", Status: 200,
 			Errors: []int{absent},
 			Query: []Parameter{needed(text("domain", "the name of a domain", "app.example.com")),
@@ -80,11 +80,11 @@ func routingOperations() []Operation {
 				Addresses: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}},
 			}}, Total: 1, Generation: 17, GeneratedAt: exampleTime()}},
 		{Method: get, Path: v1 + "/routing/decisions", handle: (*Server).listRoutingDecisions,
-			Summary: "Sampled answers, the latest first", Status: 200,
-			Query: paged(span[0], span[1], text("domain", "only of this domain", nil),
+			Summary: "List sampled answers, the latest first", Status: 200,
+			Query: paged(span[0], span[1], text("domain", "list only answers for this domain", nil),
 				byAlgorithm,
-				text("region", "only with a backend in this region", nil),
-				word("outcome", "only of this outcome", api.RoutingDecisionKinds())),
+				text("region", "list only answers with a backend in this region", nil),
+				word("outcome", "list only answers with this outcome", api.RoutingDecisionKinds())),
 			Answer: api.RoutingDecisionList{Decisions: []api.RoutingDecision{{
 				ID: "0-1", Timestamp: exampleTime(), Domain: "app.example.com", QueryType: "A", ClientSubnet: "203.0.113.0/24",
 				ClientRegion: "us-east", Algorithm: "geolocation",
@@ -93,10 +93,10 @@ func routingOperations() []Operation {
 		{Method: get, Path: v1 + "/routing/decisions/{id}", handle: (*Server).getRoutingDecision, Query: none,
 			Summary: "Explain a sampled answer with the state at its time", Status: 200, Answer: test},
 		{Method: get, Path: v1 + "/routing/flows", handle: (*Server).listRoutingFlows,
-			Summary: "Number of answers by client region and backend region", Status: 200,
-			Query: paged(span[0], span[1], text("source_region", "only of clients in this region", nil),
-				text("dest_region", "only to backends in this region", nil),
-				text("domain", "only of this domain", nil)),
+			Summary: "Count answers by client region and backend region", Status: 200,
+			Query: paged(span[0], span[1], text("source_region", "count only answers to clients in this region", nil),
+				text("dest_region", "count only answers with a backend in this region", nil),
+				text("domain", "count only answers for this domain", nil)),
 			Answer: api.RoutingFlowList{Flows: []api.RoutingFlow{{
 				SourceRegion: "us-east", DestinationRegion: "eu-west", Domain: "app.example.com", RequestCount: 1200,
 				Share:     1,

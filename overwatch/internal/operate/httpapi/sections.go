@@ -19,7 +19,7 @@ func sectionOperations() []Operation {
 	liked := api.PreferencesChange{Theme: new("dark"), Timezone: new("Europe/Berlin")}
 	list := []Operation{
 		{Method: get, Path: v1 + "/preferences", handle: (*Server).getPreferences,
-			Summary: "Preferences of the console",
+			Summary: "Get the preferences of the console",
 			Status:  200, Answer: preferences},
 		{Method: put, Path: v1 + "/preferences", Changes: KindNode,
 			handle: (*Server).putPreferences, Header: conditionsOf(false),
@@ -31,7 +31,7 @@ func sectionOperations() []Operation {
 			Answer: preferences,
 			Errors: changeErrors},
 		{Method: get, Path: v1 + "/config/system", handle: (*Server).getSystemConfig,
-			Summary: "Version, identity and paths of the node", Status: 200,
+			Summary: "Get the version, identity and paths of the node", Status: 200,
 			Answer: api.SystemConfigAnswer{Config: api.SystemConfig{
 				Version: "1.2.0", BuildInfo: api.BuildInfo{GoVersion: "go1.26.0", GitCommit: "0123456",
 					BuildDate: "2026-01-01T00:00:00Z", Platform: "linux/amd64"}, Mode: "overwatch",
