@@ -94,11 +94,11 @@ func Run(ctx context.Context, o Options) error {
 
 	figures := newFigures(build, id.NotAfter)
 	userAgent := "gslb/" + build.Version
-	found := newDiscovery(cfg.Agent.Resolver, part(logger, "discovery"))
+	found := newDiscovery(cfg.Agent.Resolver, componentLogger(logger, "discovery"))
 	found.setConfig(cfg)
-	all, _ := found.all()
+	all, _ := found.allBackends()
 	watched, err := monitor.New(monitor.Options{
-		Backends: all, UserAgent: userAgent, Registerer: figures, Logger: part(logger, "monitor"),
+		Backends: all, UserAgent: userAgent, Registerer: figures, Logger: componentLogger(logger, "monitor"),
 	})
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func Run(ctx context.Context, o Options) error {
 	warnings, err := predict.New(predict.Options{
 		Predictive: cfg.Agent.Predictive, UserAgent: userAgent, Meter: predict.NewGauge(),
 		Failures:   func() map[predict.Target]uint64 { return failures(watched) },
-		Registerer: figures, Logger: part(logger, "predict"),
+		Registerer: figures, Logger: componentLogger(logger, "predict"),
 	})
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) error {
 	defer finish()
 	g, running := errgroup.WithContext(running)
 	if cfg.Metrics.Enabled {
-		server, err := metrics.Listen(cfg.Metrics.Address, figures, part(logger, "metrics"))
+		server, err := metrics.Listen(cfg.Metrics.Address, figures, componentLogger(logger, "metrics"))
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func Run(ctx context.Context, o Options) error {
 		DataDir: cfg.DataDir, Tokens: cfg.Tokens(),
 		Interval: cfg.Agent.Heartbeat.Interval, MissedThreshold: cfg.Agent.Heartbeat.MissedThreshold,
 		State: view.backends, Figures: view.figures,
-		Registerer: figures, Logger: part(logger, "report"),
+		Registerer: figures, Logger: componentLogger(logger, "report"),
 	})
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func Run(ctx context.Context, o Options) error {
 	again := &reload{
 		path: o.ConfigPath, started: cfg, found: found, view: view, reporter: reporter, outcomes: newReloads(),
 		notices: noticeFile{path: filepath.Join(cfg.DataDir, noticesName)},
-		logger:  part(logger, "reload"),
+		logger:  componentLogger(logger, "reload"),
 	}
 	again.readNotices() // before the first report
 	figures.MustRegister(registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes, found.count)
@@ -200,8 +200,8 @@ func notify(state func() error, logger zerolog.Logger) {
 	}
 }
 
-// part returns the logger of a component.
-func part(logger zerolog.Logger, name string) zerolog.Logger {
+// componentLogger returns the logger of a component.
+func componentLogger(logger zerolog.Logger, name string) zerolog.Logger {
 	return logger.With().Str("component", name).Logger()
 }
 

@@ -30,9 +30,10 @@ func (d *discovery) startDrains(before []monitor.Backend) bool {
 	return changed
 }
 
-// all returns the backends to check, and the draining backends among them. The backends of the configuration, of files
-// and of targets precede the draining backends. If the list is full, the draining backends that end first are dropped.
-func (d *discovery) all() (all []monitor.Backend, drained []predict.Target) {
+// allBackends returns the backends to check, and the draining backends among them. The backends of the configuration,
+// of files and of targets precede the draining backends. If the list is full, the draining backends that end first are
+// dropped.
+func (d *discovery) allBackends() (all []monitor.Backend, drained []predict.Target) {
 	all = append(monitored(d.config.Agent.Backends), d.discovered()...)
 	ends := func(a, b monitor.Backend) int { return d.leaving[b].Compare(d.leaving[a]) }
 	for _, b := range slices.SortedFunc(maps.Keys(d.leaving), ends) {

@@ -61,7 +61,7 @@ func (f *finder) twice() { f.readChanged(false); f.readChanged(false) }
 // want checks the last octets of the addresses, and the number of draining addresses.
 func (f *finder) want(octets string, draining int) {
 	f.t.Helper()
-	all, drained := f.all()
+	all, drained := f.allBackends()
 	var got []string
 	for _, b := range all {
 		a := b.Address.As4()
@@ -229,7 +229,7 @@ func TestDiscovery_FilesGoTogether(t *testing.T) {
 	}
 	f.write("c.yaml", targets(many[:62]...))
 	f.twice()
-	if all, drained := f.all(); len(all) != 64 || len(drained) != 0 {
+	if all, drained := f.allBackends(); len(all) != 64 || len(drained) != 0 {
 		t.Errorf("%d backends, %d of them draining", len(all), len(drained))
 	}
 }
@@ -246,7 +246,7 @@ func TestDiscovery_NamesThatFlapAreForgotten(t *testing.T) {
 		}
 	}
 	f.twice()
-	if all, _ := f.all(); len(f.files) > maxFiles || len(f.leaving) > 64 || len(all) > 64 {
+	if all, _ := f.allBackends(); len(f.files) > maxFiles || len(f.leaving) > 64 || len(all) > 64 {
 		t.Errorf("%d files, %d backends, %d leave", len(f.files), len(all), len(f.leaving))
 	}
 	if !strings.Contains(f.log.String(), "more than the maximum number of files") {
@@ -264,7 +264,7 @@ func TestDiscovery_OneFileTooManyKeepsNoneFromBeingRead(t *testing.T) {
 	f.write("a.yaml", targets(100))
 	f.write("b000.yaml", targets(77))
 	f.twice()
-	all, _ := f.all()
+	all, _ := f.allBackends()
 	if !slices.ContainsFunc(all, func(b monitor.Backend) bool { return b.Address.String() == "192.0.2.77" }) {
 		t.Errorf("what a known file says now is not read: %s", f.log)
 	}

@@ -49,8 +49,8 @@ func (o *outlook) drain(over time.Duration) {
 	o.draining.Store(wire.Millis(over))
 }
 
-// leave marks exactly these backends as draining over the given time.
-func (o *outlook) leave(gone []predict.Target, over time.Duration) {
+// setDraining marks exactly these backends as draining over the given time.
+func (o *outlook) setDraining(gone []predict.Target, over time.Duration) {
 	leaving := make(map[predict.Target]uint32, len(gone))
 	for _, b := range gone {
 		leaving[b] = wire.Millis(over)

@@ -49,7 +49,7 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 		case <-ctx.Done():
 			return nil
 		case <-looks.C:
-			r.look()
+			r.applyChanges()
 			if r.readNotices() {
 				r.reporter.RenewBackends(r.found.config.Tokens(), false)
 			}
@@ -95,8 +95,8 @@ func (r *reload) once() error {
 	return nil
 }
 
-// look applies changes of the files of agent.backends_from and of the addresses of targets.
-func (r *reload) look() {
+// applyChanges applies changes of the files of agent.backends_from and of the addresses of targets.
+func (r *reload) applyChanges() {
 	if !r.found.readChanged(false) {
 		return
 	}
@@ -112,12 +112,12 @@ func (r *reload) look() {
 // apply passes the current backends and tokens to the monitor and the reporter. With prove, the agent proves the tokens
 // even if they are unchanged.
 func (r *reload) apply(prove bool) (monitor.Changes, error) {
-	all, drained := r.found.all()
+	all, drained := r.found.allBackends()
 	did, err := r.view.checks.Replace(all)
 	if err != nil {
 		return did, err
 	}
-	r.view.leave(drained, r.found.config.Agent.DrainTime)
+	r.view.setDraining(drained, r.found.config.Agent.DrainTime)
 	r.reporter.RenewBackends(r.found.config.Tokens(), prove)
 	return did, nil
 }

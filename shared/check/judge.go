@@ -30,10 +30,10 @@ type ownError string
 
 func (e ownError) Error() string { return string(e) }
 
-// own reports whether an error is local: no file descriptors, memory, ports, address family,
+// localError reports whether an error is local: no file descriptors, memory, ports, address family,
 // permission or certificate authorities. An unreachable network is local only if withRoute has made
 // it an ownError.
-func own(err error) (text string, is bool) {
+func localError(err error) (text string, is bool) {
 	if known, ok := errors.AsType[ownError](err); ok {
 		return known.Error(), true
 	}
@@ -56,7 +56,7 @@ func (a *attempt) judge(r Result, err error, timeout time.Duration) Result {
 		r.HeldUp, r.Err = true, "check held up for "+r.Latency.Round(time.Millisecond).String()+" on this machine"
 		return r
 	}
-	if text, is := own(err); is {
+	if text, is := localError(err); is {
 		r.Err = "check not possible here: " + text
 		return r
 	}

@@ -83,7 +83,7 @@ func TestPatterns_WaitForTheirTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := p.match(ctx, regexp.MustCompile("x"), []byte("x"))
-	if text, is := own(err); !is || !strings.Contains(text, "had no time") {
+	if text, is := localError(err); !is || !strings.Contains(text, "had no time") {
 		t.Errorf("%v is not this machine's trouble", err)
 	}
 	<-p.slots

@@ -12,8 +12,8 @@ type cursor struct {
 
 func (c *cursor) fail() { c.failed = true; c.rest = nil }
 
-// take returns the next n octets.
-func (c *cursor) take(n int) []byte {
+// nextOctets returns the next n octets.
+func (c *cursor) nextOctets(n int) []byte {
 	if c.failed || n < 0 || n > len(c.rest) {
 		c.fail()
 		return nil
@@ -24,7 +24,7 @@ func (c *cursor) take(n int) []byte {
 }
 
 func (c *cursor) octet() byte {
-	if b := c.take(1); b != nil {
+	if b := c.nextOctets(1); b != nil {
 		return b[0]
 	}
 	return 0
@@ -32,7 +32,7 @@ func (c *cursor) octet() byte {
 
 // unsigned reads a big-endian integer of 1, 2, 4 or 8 octets.
 func (c *cursor) unsigned(size int) uint64 {
-	b := c.take(size)
+	b := c.nextOctets(size)
 	if b == nil {
 		return 0
 	}
@@ -58,11 +58,11 @@ func (c *cursor) mapLength() int {
 func (c *cursor) octets() []byte {
 	switch b := c.octet(); {
 	case b&0xe0 == 0xa0:
-		return c.take(int(b & 0x1f))
+		return c.nextOctets(int(b & 0x1f))
 	case b == 0xd9, b == 0xc4:
-		return c.take(int(c.unsigned(1)))
+		return c.nextOctets(int(c.unsigned(1)))
 	case b == 0xda, b == 0xc5:
-		return c.take(int(c.unsigned(2)))
+		return c.nextOctets(int(c.unsigned(2)))
 	case b == 0xc0 && !c.failed:
 		return nil
 	default:

@@ -73,12 +73,12 @@ func ParsePacket(plain []byte) (Packet, Fault) {
 func (p *Packet) addParts(b []byte) bool {
 	c := cursor{rest: b}
 	parts := int(c.octet())
-	lengths := c.take(2 * parts)
+	lengths := c.nextOctets(2 * parts)
 	if c.failed || parts == 0 {
 		return false
 	}
 	for i := range parts {
-		part := c.take(int(binary.BigEndian.Uint16(lengths[2*i:])))
+		part := c.nextOctets(int(binary.BigEndian.Uint16(lengths[2*i:])))
 		if len(part) == 0 || !p.add(part) {
 			return false
 		}

@@ -83,7 +83,7 @@ func ParseStream(plain []byte) (Stream, Fault) {
 		errorRecord.read(&c)
 	case User:
 		v := userHeaderRecord.read(&c)
-		s.User = c.take(int(v[0].integer))
+		s.User = c.nextOctets(int(v[0].integer))
 		if len(s.User) == 0 {
 			c.fail()
 		}
@@ -115,6 +115,6 @@ func readPushPull(c *cursor) (listening bool, first string) {
 		}
 		listening = listening || v[2].integer != 0
 	}
-	c.take(int(header[1].integer))
+	c.nextOctets(int(header[1].integer))
 	return listening, first
 }

@@ -153,7 +153,7 @@ func (b *Book) follow(ctx context.Context, name string, f *followed) {
 		} else {
 			pause, retry = min(pause, retry), min(2*retry, b.o.MaxTTL)
 		}
-		b.note(f, err)
+		b.storeResult(f, err)
 		// A tenth of jitter spreads the queries of nodes and names. The pause is at least MinTTL.
 		timer := time.NewTimer(max(pause-rand.N(pause/10+1), b.o.MinTTL))
 		select {
@@ -165,8 +165,9 @@ func (b *Book) follow(ctx context.Context, name string, f *followed) {
 	}
 }
 
-// note stores the answers of the last queries, or err, as the Entry of a name. It calls Changed if the Entry differs.
-func (b *Book) note(f *followed, err error) {
+// storeResult stores the answers of the last queries, or err, as the Entry of a name. It calls Changed if the Entry
+// differs.
+func (b *Book) storeResult(f *followed, err error) {
 	var next Entry
 	for _, one := range f.by {
 		next.Addresses = append(next.Addresses, one.addresses...)

@@ -22,15 +22,15 @@ func Keep(name string, sockets []syscall.Conn) error {
 	}
 	defer func() { _ = conn.Close() }()
 	for some := range slices.Chunk(sockets, keptAtOnce) {
-		if err := keep(conn, name, some); err != nil {
+		if err := sendSockets(conn, name, some); err != nil {
 			return errors.Join(err, Release(name)) // the next process would treat a subset as complete
 		}
 	}
 	return nil
 }
 
-// keep sends copies of the sockets in one message.
-func keep(conn *net.UnixConn, name string, sockets []syscall.Conn) error {
+// sendSockets sends copies of the sockets in one message.
+func sendSockets(conn *net.UnixConn, name string, sockets []syscall.Conn) error {
 	// os.File is unsuitable: its Fd makes the socket blocking for all its users.
 	var copies []int
 	defer func() {
@@ -82,4 +82,4 @@ func duplicate(s syscall.Conn) (fd int, err error) {
 }
 
 // Release makes the manager drop the sockets under name.
-func Release(name string) error { return tell("FDSTOREREMOVE=1\nFDNAME=" + name) }
+func Release(name string) error { return notifyManager("FDSTOREREMOVE=1\nFDNAME=" + name) }

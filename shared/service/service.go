@@ -23,13 +23,13 @@ const (
 )
 
 // Ready reports that the process serves, after its start and after a reload.
-func Ready() error { return tell(ready) }
+func Ready() error { return notifyManager(ready) }
 
 // Reloading reports that the process reloads its configuration. Ready ends this state, also after a failed reload.
-func Reloading() error { return tell(reloading) }
+func Reloading() error { return notifyManager(reloading) }
 
 // Stopping reports that the process has begun to stop.
-func Stopping() error { return tell(stopping) }
+func Stopping() error { return notifyManager(stopping) }
 
 // Watch reports to the manager's watchdog that the process is alive, three times per watchdog period, as long as well
 // returns nil. It returns nil when ctx ends, and immediately without a watchdog (WATCHDOG_USEC). If well fails or
@@ -45,7 +45,7 @@ func Watch(ctx context.Context, well func(context.Context) error) error {
 	for {
 		asked, done := context.WithTimeout(ctx, patience)
 		if well(asked) == nil && ctx.Err() == nil {
-			err = tell(alive)
+			err = notifyManager(alive)
 		}
 		done()
 		if err != nil {
@@ -89,7 +89,7 @@ func dial() (*net.UnixConn, error) {
 	return conn, nil
 }
 
-func tell(state string) error {
+func notifyManager(state string) error {
 	conn, err := dial()
 	if conn == nil {
 		return err

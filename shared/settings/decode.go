@@ -36,7 +36,7 @@ func newDecoder(report *Report) *decoder {
 // decode reads a whole file, a mapping or null, into v.
 func (d *decoder) decode(doc *document, v reflect.Value) {
 	d.document = doc
-	d.structure(d.schema.of(v.Type()).keys, v, &doc.root, false)
+	d.structure(d.schema.layoutOf(v.Type()).keys, v, &doc.root, false)
 }
 
 // wrong adds a problem with the value of the current key, at node n.

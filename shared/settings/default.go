@@ -11,7 +11,7 @@ import (
 // caller calls SetDefaults.
 func SetDefaults(into any) {
 	v := reflect.ValueOf(into).Elem()
-	schema{}.of(v.Type()).keys.setDefaults(v)
+	schema{}.layoutOf(v.Type()).keys.setDefaults(v)
 }
 
 // setDefaults sets the fields of v to their defaults.

@@ -63,8 +63,8 @@ var (
 	textType         = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// of returns the layout of a type.
-func (s schema) of(t reflect.Type) *layout {
+// layoutOf returns the layout of a type.
+func (s schema) layoutOf(t reflect.Type) *layout {
 	if known, ok := s[t]; ok {
 		return known
 	}
@@ -74,7 +74,7 @@ func (s schema) of(t reflect.Type) *layout {
 	case scalarShape:
 		l.set = setterOf(t)
 	case listShape, mapShape:
-		l.element = s.of(t.Elem())
+		l.element = s.layoutOf(t.Elem())
 	case structShape:
 		if l.pointer = t.Kind() == reflect.Pointer; l.pointer {
 			t = t.Elem()
@@ -100,7 +100,7 @@ func (s schema) structure(t reflect.Type) *structure {
 		name, option, _ := strings.Cut(tag, ",")
 		keys.byName[name] = len(keys.fields)
 		known := field{
-			name: name, index: f.Index, layout: s.of(f.Type), secret: isSecret(f.Type), single: option == "single",
+			name: name, index: f.Index, layout: s.layoutOf(f.Type), secret: isSecret(f.Type), single: option == "single",
 			effect: Effect(f.Tag.Get("reload")), standard: f.Tag.Get("default"),
 		}
 		if known.set = known.layout.set; known.shape == scalarShape {
@@ -186,7 +186,7 @@ type leaf struct {
 // leaves returns every leaf of a struct, in order.
 func (s schema) leaves(prefix string, v reflect.Value) []leaf {
 	var found []leaf
-	keys := s.of(v.Type()).keys
+	keys := s.layoutOf(v.Type()).keys
 	for i := range keys.fields {
 		f := &keys.fields[i]
 		path, value := prefix+f.name, v.FieldByIndex(f.index)

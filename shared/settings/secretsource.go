@@ -28,10 +28,10 @@ func (s *secrets) collect(leaves []leaf) {
 		switch {
 		case hasFile:
 			if text, source, ok := s.decoder.readSecret(leaf.path, fromFile); ok {
-				s.take(leaf, text, source)
+				s.storeSecret(leaf, text, source)
 			}
 		case hasVariable:
-			s.take(leaf, os.Getenv(variable), "environment variable "+variable)
+			s.storeSecret(leaf, os.Getenv(variable), "environment variable "+variable)
 		}
 	}
 }
@@ -77,8 +77,8 @@ func (d *decoder) readSecret(key string, from given) (text, path string, ok bool
 	return text, path, true
 }
 
-// take stores the text of a secret, read from source, in the leaf.
-func (s *secrets) take(leaf leaf, text, source string) {
+// storeSecret stores the text of a secret, read from source, in the leaf.
+func (s *secrets) storeSecret(leaf leaf, text, source string) {
 	s.report.outside[leaf.path] = Position{File: source}
 	if leaf.field.shape == scalarShape {
 		s.decoder.scalars[leaf.path] = text

@@ -91,7 +91,7 @@ func numberTo[T unsigned](c *codec, field uint64, name string, v *T, most T) {
 		c.out = binary.AppendUvarint(c.out, field<<1|kindNumber)
 		c.out = binary.AppendUvarint(c.out, uint64(*v))
 	case c.writing:
-	case c.at(field) && c.single(name, kindNumber):
+	case c.moveTo(field) && c.single(name, kindNumber):
 		if c.value > uint64(most) {
 			c.fail(name, "%d is more than %d", c.value, most)
 		}
@@ -125,7 +125,7 @@ func write[T []byte | string](c *codec, field uint64, name string, v T, limit in
 
 // read returns the octets of a field without a copy, or nil if the field is missing.
 func (c *codec) read(field uint64, name string, limit int) []byte {
-	if !c.at(field) || !c.single(name, kindOctets) {
+	if !c.moveTo(field) || !c.single(name, kindOctets) {
 		return nil
 	}
 	if len(c.body) > limit {
@@ -158,7 +158,7 @@ func (c *codec) array(field uint64, name string, v []byte) {
 
 // share codes 32 octets that are omitted if all are zero.
 func (c *codec) share(field uint64, name string, v *[32]byte) {
-	there := c.at(field)
+	there := c.moveTo(field)
 	if c.writing && *v == [32]byte{} {
 		return
 	}
@@ -241,7 +241,7 @@ func (c *codec) message(field uint64, name string, fields func(*codec)) {
 func (c *codec) nested(field uint64, name string, fields func(*codec)) {
 	if !c.writing {
 		var body []byte
-		if c.at(field) && c.single(name, kindOctets) {
+		if c.moveTo(field) && c.single(name, kindOctets) {
 			body = c.body
 		}
 		c.inner(name, body, fields)
@@ -275,7 +275,7 @@ func each[T any](c *codec, field uint64, name string, v *[]T, limit int, one fun
 		return
 	}
 	*v = (*v)[:0]
-	for c.at(field) {
+	for c.moveTo(field) {
 		var next T
 		if n := len(*v); n == limit {
 			c.fail(name, "more than %d", limit)

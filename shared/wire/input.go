@@ -29,8 +29,8 @@ func (c *codec) inner(name string, body []byte, fields func(*codec)) {
 	c.input, c.inside = outer, inside
 }
 
-// at moves to a field and skips unknown fields. It reports whether the message contains the field.
-func (c *codec) at(field uint64) bool {
+// moveTo moves to a field and skips unknown fields. It reports whether the message contains the field.
+func (c *codec) moveTo(field uint64) bool {
 	for (!c.unread || c.field < field) && c.next() {
 	}
 	return c.err == nil && c.unread && c.field == field

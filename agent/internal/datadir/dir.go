@@ -34,7 +34,7 @@ func Open(path, program string) (*Dir, error) {
 				"data_dir %s cannot be written to (%w): make it belong to the user that runs the agent, or choose another", path,
 				plain(err))
 	}
-	if err := take(lock, path); err != nil {
+	if err := lockAndWriteID(lock, path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	if err := prepare(path, program); err != nil {
@@ -56,8 +56,8 @@ func create(path string) error {
 		plain(err))
 }
 
-// take locks the file and writes the id of this process into it.
-func take(lock *os.File, path string) error {
+// lockAndWriteID locks the file and writes the id of this process into it.
+func lockAndWriteID(lock *os.File, path string) error {
 	err := tryLock(lock)
 	if errors.Is(err, errLocked) {
 		return fmt.Errorf("data_dir %s is in use by another agent%s: stop it, or configure another data_dir", path,

@@ -35,8 +35,8 @@ type journal struct {
 	blind, told bool
 }
 
-// note processes the result of a check. It logs changes immediately or with a later check.
-func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
+// logResult processes the result of a check. It logs changes immediately or with a later check.
+func (j *journal) logResult(b *wire.Backend, r check.Result, changed bool) {
 	if changed {
 		j.changes++
 	}

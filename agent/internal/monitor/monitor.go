@@ -63,7 +63,7 @@ func (m *Monitor) prepare(backends []Backend) ([]*watch, error) {
 // Run must be called once.
 func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 	m.mu.Lock()
-	m.begin = func(w *watch) { w.begin(ctx, changed) }
+	m.begin = func(w *watch) { w.startChecks(ctx, changed) }
 	for _, w := range m.list() {
 		m.begin(w)
 	}
@@ -74,7 +74,7 @@ func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 	defer m.mu.Unlock()
 	m.begin = nil
 	for _, w := range m.list() {
-		w.end()
+		w.stopChecks()
 	}
 	return nil
 }
@@ -109,14 +109,14 @@ func (m *Monitor) Replace(backends []Backend) (Changes, error) {
 			continue
 		default:
 			did.Changed++
-			old.end()
+			old.stopChecks()
 			w.inherit(old)
 		}
 		begun = append(begun, w)
 	}
 	for _, w := range former {
 		did.Removed++
-		w.end()
+		w.stopChecks()
 	}
 	m.watches.Store(&next)
 	for _, w := range begun {

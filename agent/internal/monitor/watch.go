@@ -66,8 +66,8 @@ func onWireBackend(b Backend) wire.Backend {
 		Check: onWire(b.Check)}
 }
 
-// begin starts the checks.
-func (w *watch) begin(ctx context.Context, changed func(wire.Backend)) {
+// startChecks starts the checks.
+func (w *watch) startChecks(ctx context.Context, changed func(wire.Backend)) {
 	ctx, w.stop = context.WithCancel(ctx)
 	w.done = make(chan struct{})
 	go func() {
@@ -81,8 +81,8 @@ func (w *watch) begin(ctx context.Context, changed func(wire.Backend)) {
 	}()
 }
 
-// end stops the checks and waits for the end of the last check.
-func (w *watch) end() {
+// stopChecks stops the checks and waits for the end of the last check.
+func (w *watch) stopChecks() {
 	if w.stop != nil {
 		w.stop()
 		<-w.done
@@ -165,7 +165,7 @@ func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	if confirmed := w.confirm(); different || confirmed {
 		changed(b)
 	}
-	w.journal.note(&b, r, different)
+	w.journal.logResult(&b, r, different)
 }
 
 // confirm returns true once, when a backend that a single success made healthy reaches success_threshold.

@@ -52,7 +52,7 @@ func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (c
 	}
 	w.tellSource(ctx, err)
 	if changed {
-		w.tell(signalErrors, &a.trend.threshold, value, "")
+		w.logSignal(signalErrors, &a.trend.threshold, value, "")
 	}
 	if a.trend.threshold.set {
 		next.all.ErrorRateMillis = wire.Millis(w.options.ErrorRate.BleedDuration)

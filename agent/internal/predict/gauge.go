@@ -65,12 +65,12 @@ var errFirstReading = errors.New("the processor was read for the first time")
 // hostBusy returns the percentage of the time from a to b in which processors worked.
 func hostBusy(a, b cpu.TimesStat) float64 {
 	idle := (b.Idle + b.Iowait) - (a.Idle + a.Iowait)
-	all := all(b) - all(a)
+	all := totalTime(b) - totalTime(a)
 	return busyShare(all-idle, all)
 }
 
-// all returns the sum of all times. User includes the time of guests.
-func all(t cpu.TimesStat) float64 {
+// totalTime returns the sum of all times. User includes the time of guests.
+func totalTime(t cpu.TimesStat) float64 {
 	return t.User + t.System + t.Idle + t.Nice + t.Iowait + t.Irq + t.Softirq + t.Steal
 }
 

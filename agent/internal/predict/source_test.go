@@ -167,7 +167,7 @@ func (s *sourced) reads(t *testing.T, value float64) uint32 {
 	t.Helper()
 	s.counter.Store(math.Float64bits(value))
 	s.now = s.now.Add(s.options.CheckInterval)
-	s.look(t.Context(), s.now)
+	s.measureAll(t.Context(), s.now)
 	return s.Warnings(target).ErrorRateMillis
 }
 

@@ -87,7 +87,7 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 	ticker := time.NewTicker(w.options.CheckInterval)
 	defer ticker.Stop()
 	for {
-		if w.look(ctx, time.Now()) {
+		if w.measureAll(ctx, time.Now()) {
 			changed()
 		}
 		var second <-chan time.Time
@@ -104,8 +104,8 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 	}
 }
 
-// look performs all measurements and reports whether a warning changed.
-func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
+// measureAll performs all measurements and reports whether a warning changed.
+func (w *Watch) measureAll(ctx context.Context, now time.Time) (changed bool) {
 	next := &state{errors: make(map[Target]bool)}
 	w.half = false
 	if value, ok := w.measure(ctx, signalCPU, 0, w.options.Meter.CPU); ok {
@@ -155,7 +155,7 @@ func (w *Watch) judge(name string, t *threshold, value float64) (changed bool) {
 		return false
 	}
 	w.active.WithLabelValues(name).Set(number(t.set))
-	w.tell(name, t, value, "")
+	w.logSignal(name, t, value, "")
 	return true
 }
 
@@ -170,7 +170,7 @@ func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
 		}
 		if perMinute := one.rate.perMinute(float64(total), now); one.threshold.observe(perMinute) {
 			changed = true
-			w.tell(signalErrors, &one.threshold, perMinute, target.Service+":"+target.At.String())
+			w.logSignal(signalErrors, &one.threshold, perMinute, target.Service+":"+target.At.String())
 		}
 	}
 	for target, one := range w.errors {
@@ -186,8 +186,8 @@ func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
 	return changed
 }
 
-// tell logs a changed signal.
-func (w *Watch) tell(name string, t *threshold, value float64, backend string) {
+// logSignal logs a changed signal.
+func (w *Watch) logSignal(name string, t *threshold, value float64, backend string) {
 	event := w.options.Logger.Info()
 	if t.set {
 		event = w.options.Logger.Warn()

@@ -114,12 +114,12 @@ func (r *Reporter) start(p *place) {
 		for _, old := range former {
 			<-old.ended
 		}
-		r.keep(ctx, p)
+		r.runLinks(ctx, p)
 	})
 }
 
-// keep runs the links of a place, one after another, until ctx ends.
-func (r *Reporter) keep(ctx context.Context, p *place) {
+// runLinks runs the links of a place, one after another, until ctx ends.
+func (r *Reporter) runLinks(ctx context.Context, p *place) {
 	for l := p.link; l != nil; {
 		next := l.run(ctx)
 		l.close()

@@ -49,7 +49,7 @@ func Check(ctx context.Context, q Question) []Finding {
 	views := make([]view, len(q.Servers))
 	var group sync.WaitGroup
 	for i, server := range q.Servers {
-		group.Go(func() { views[i] = look(ctx, &q, server) })
+		group.Go(func() { views[i] = queryServer(ctx, &q, server) })
 	}
 	group.Wait()
 	findings := make([]Finding, len(views))
@@ -75,7 +75,7 @@ type view struct {
 	answers []*dns.Msg // first the SOA
 }
 
-func look(ctx context.Context, q *Question, server string) view {
+func queryServer(ctx context.Context, q *Question, server string) view {
 	v := view{server: server}
 	if v.keys, v.err = ask(ctx, server, q.Zone, dns.TypeDNSKEY, false); v.err != nil {
 		return v

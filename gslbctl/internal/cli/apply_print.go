@@ -83,11 +83,11 @@ func movesLine(answers api.PlanAnswers) string {
 		return "There were no answers in the last hour."
 	}
 	line := fmt.Sprintf("Of the last hour's %d answers %s %% move to another region", answers.Total,
-		part(answers.ElsewherePercent))
+		formatPercent(answers.ElsewherePercent))
 	var moves []string
 	const shown = 5
 	for _, m := range answers.Moves[:min(len(answers.Moves), shown)] {
-		moves = append(moves, fmt.Sprintf("%s %% %s -> %s", part(m.Percent), cmp.Or(m.From, "none"), cmp.Or(m.To,
+		moves = append(moves, fmt.Sprintf("%s %% %s -> %s", formatPercent(m.Percent), cmp.Or(m.From, "none"), cmp.Or(m.To,
 			"none")))
 	}
 	if len(moves) > 0 {
@@ -96,8 +96,8 @@ func movesLine(answers api.PlanAnswers) string {
 	return line + "."
 }
 
-// part formats a percentage with one decimal, or with more decimals for small values.
-func part(percent float64) string {
+// formatPercent formats a percentage with one decimal, or with more decimals for small values.
+func formatPercent(percent float64) string {
 	if percent != 0 && percent < 0.1 {
 		return strconv.FormatFloat(percent, 'g', 2, 64)
 	}
@@ -111,7 +111,7 @@ func sharesOf(shares []api.RoutingShare) string {
 	const shown = 6
 	var list []string
 	for _, s := range shares[:min(len(shares), shown)] {
-		list = append(list, fmt.Sprintf("%s %s %%", s.Address, part(s.Share*100)))
+		list = append(list, fmt.Sprintf("%s %s %%", s.Address, formatPercent(s.Share*100)))
 	}
 	if more := len(shares) - shown; more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))

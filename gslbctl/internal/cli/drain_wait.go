@@ -111,7 +111,7 @@ func (w *drainWait) run(ctx context.Context) error {
 	tick := time.NewTicker(drainLook)
 	defer tick.Stop()
 	for {
-		state := w.look(ctx)
+		state := w.pollNodes(ctx)
 		switch {
 		case ctx.Err() != nil:
 			w.clear()
@@ -124,7 +124,7 @@ func (w *drainWait) run(ctx context.Context) error {
 			w.clear()
 			return w.report(drained{Reason: state.timedOut()}, began)
 		}
-		w.tell(state)
+		w.printProgress(state)
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -132,8 +132,8 @@ func (w *drainWait) run(ctx context.Context) error {
 	}
 }
 
-// look polls all nodes concurrently and returns the least safe state.
-func (w *drainWait) look(ctx context.Context) drainState {
+// pollNodes polls all nodes concurrently and returns the least safe state.
+func (w *drainWait) pollNodes(ctx context.Context) drainState {
 	states := make([]drainState, len(w.nodes))
 	fleet.ForEach(len(w.nodes), func(i int) { states[i] = w.lookAt(ctx, &w.nodes[i]) })
 	return joined(states)
@@ -227,8 +227,8 @@ func (w *drainWait) unanswered(ctx context.Context) []string {
 	return slices.Concat(sentences...)
 }
 
-// tell prints the progress: one changing line on a terminal, or else a new line for each change of the text.
-func (w *drainWait) tell(s drainState) {
+// printProgress prints the progress: one changing line on a terminal, or else a new line for each change of the text.
+func (w *drainWait) printProgress(s drainState) {
 	text, topic := s.reason, "traffic"
 	if text == "" {
 		text, topic = "no node answers with it; cached answers expire in "+render.Span(s.left), "ttl"

@@ -99,7 +99,7 @@ func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, e
 	if err != nil {
 		return nil, err
 	}
-	p.tell(problems, true)
+	p.logNewProblems(problems, true)
 	return adjusted, nil
 }
 
@@ -156,9 +156,9 @@ func merge(first, other *endpoint) error {
 	return nil
 }
 
-// tell logs the problems that are not in the last complete list. complete means that problems covers all endpoints, and
-// not only a change.
-func (p *Provider) tell(problems map[string]bool, complete bool) {
+// logNewProblems logs the problems that are not in the last complete list. complete means that problems covers all
+// endpoints, and not only a change.
+func (p *Provider) logNewProblems(problems map[string]bool, complete bool) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
 	for problem := range problems {

@@ -36,7 +36,7 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 	if err != nil {
 		return err
 	}
-	p.tell(problems, false)
+	p.logNewProblems(problems, false)
 	removed := slices.Concat(c.Delete, withNew(c.UpdateOld, valid))
 	if err := p.makeNames(ctx, node, k.doc, valid); err != nil {
 		return err

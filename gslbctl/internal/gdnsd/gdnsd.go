@@ -174,7 +174,7 @@ func (r *reader) takeName(record steered, what string) error {
 		b.domain.TTL = min(b.domain.TTL, max(record.least, r.minTTL, uint32(min(b.least, math.MaxInt32))))
 	}
 	b.thresholds(res)
-	b.keep()
+	b.addDomain()
 	return nil
 }
 
@@ -298,8 +298,8 @@ func (b *domainBuilder) thresholds(res resource) {
 	}
 }
 
-// keep adds the domain and its servers to the result.
-func (b *domainBuilder) keep() {
+// addDomain adds the domain and its servers to the result.
+func (b *domainBuilder) addDomain() {
 	c := &b.result.Config
 	for i, s := range b.servers {
 		region := c.Region(b.regions[i])

@@ -14,7 +14,7 @@ import (
 // the first map that a name uses, and returns an error for another map.
 func (r *reader) order(name string) ([]string, error) {
 	if r.geoMap == "" {
-		if err := r.take(name); err != nil {
+		if err := r.addMap(name); err != nil {
 			return nil, err
 		}
 		r.geoMap = name
@@ -25,8 +25,8 @@ func (r *reader) order(name string) ([]string, error) {
 	return r.places, nil
 }
 
-// take adds the regions and networks of a map to the result, and sets places.
-func (r *reader) take(name string) error {
+// addMap adds the regions and networks of a map to the result, and sets places.
+func (r *reader) addMap(name string) error {
 	m := r.root.sub("plugins").sub("geoip").sub("maps").sub(name)
 	if r.places = list(m.get("datacenters")); len(r.places) == 0 {
 		return fmt.Errorf("there is no map %s with datacenters", name)

@@ -211,7 +211,7 @@ func (r *Result) AddZoneWith(zone string, records []dns.RR, apex uint32) error {
 		return err
 	}
 	apex, negative := r.ttls(zone, apex, soa)
-	r.put(Zone{ApexTTL: apex, NegativeTTL: negative}, zone, served, left)
+	r.addZone(Zone{ApexTTL: apex, NegativeTTL: negative}, zone, served, left)
 	return nil
 }
 
@@ -251,8 +251,8 @@ func checkTTLs(records []dns.RR) error {
 	return nil
 }
 
-// put adds a zone with the TTLs of z, its supported records, and the omitted records.
-func (r *Result) put(z Zone, zone string, served []dns.RR, left []Deviation) {
+// addZone adds a zone with the TTLs of z, its supported records, and the omitted records.
+func (r *Result) addZone(z Zone, zone string, served []dns.RR, left []Deviation) {
 	name := strings.TrimSuffix(zone, ".")
 	file := strings.ReplaceAll(name, "/", "@") + ".zone"
 	z.Name, z.File = name, file

@@ -146,7 +146,7 @@ func (m *Manifest) add(name string, text []byte) error {
 		}
 		found = true
 		datesAreTexts(&doc)
-		if err := m.take(name, doc.Content[0]); err != nil {
+		if err := m.addDocument(name, doc.Content[0]); err != nil {
 			return err
 		}
 	}
@@ -186,8 +186,8 @@ func datesAreTexts(n *yaml.Node) {
 
 func documentKeys() string { return strings.Join(KeysOf(reflect.TypeFor[api.Document]()), ", ") }
 
-// take adds the lists of a YAML document.
-func (m *Manifest) take(name string, top *yaml.Node) error {
+// addDocument adds the lists of a YAML document.
+func (m *Manifest) addDocument(name string, top *yaml.Node) error {
 	if top.Kind != yaml.MappingNode {
 		return wrong(name, top, "it must have one of the keys %s", documentKeys())
 	}

@@ -102,9 +102,9 @@ func (t *Table) only(keep func(i int) bool) *Table {
 	return n
 }
 
-// fit returns the table with the columns that fit into a width, and the names of the omitted columns. It omits columns
-// by Spare and keeps columns without Spare.
-func (t *Table) fit(width int) (fitted *Table, left []string) {
+// fitColumns returns the table with the columns that fit into a width, and the names of the omitted columns. It omits
+// columns by Spare and keeps columns without Spare.
+func (t *Table) fitColumns(width int) (fitted *Table, left []string) {
 	widths := t.widths(append([][]Cell{t.head()}, t.Rows...))
 	used, spare := -len(gap), []int(nil)
 	for i, column := range t.Columns {
@@ -159,7 +159,7 @@ func (t *Table) Text(style Style) string {
 	}
 	var left []string
 	if style.Width > 0 {
-		t, left = t.fit(style.Width)
+		t, left = t.fitColumns(style.Width)
 	}
 	rows := append([][]Cell{t.head()}, t.Rows...)
 	widths := t.widths(rows)

@@ -168,7 +168,7 @@ func (r *reader) name(name string) (copies []dns.RR, steered bool) {
 	for _, s := range others {
 		r.result.Leave(s.String(), "the other family of the name is load-balanced, so this family must be as well")
 	}
-	b.keep()
+	b.addDomain()
 	return nil, true
 }
 

@@ -109,8 +109,8 @@ func (b *builder) twin(s *recordSet, server *imports.Server, region string) (twi
 	return twin
 }
 
-// keep adds the domain and its servers to the result.
-func (b *builder) keep() {
+// addDomain adds the domain and its servers to the result.
+func (b *builder) addDomain() {
 	b.ownPorts()
 	for _, s := range b.servers {
 		region := b.result.Config.Region(s.region)

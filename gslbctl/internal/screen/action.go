@@ -42,8 +42,8 @@ type changed struct {
 // crashed is the message after a panic of a function of an action, with its reason and stack.
 type crashed string
 
-// begin starts an action for the selected object.
-func (m *model) begin(a *Action) tea.Cmd {
+// startAction starts an action for the selected object.
+func (m *model) startAction(a *Action) tea.Cmd {
 	id := ""
 	if a.Tab != AnyTab {
 		if id = m.selectedID(); id == "" {
@@ -110,8 +110,8 @@ func (m *model) ask(p prepared) tea.Cmd {
 	return nil
 }
 
-// report shows the result of a change and refreshes the picture.
-func (m *model) report(c changed) tea.Cmd {
+// showResult shows the result of a change and refreshes the picture.
+func (m *model) showResult(c changed) tea.Cmd {
 	m.acting = false
 	m.message = c.message
 	if c.err != nil {

@@ -90,8 +90,8 @@ func (m *model) gather() tea.Cmd {
 	}
 }
 
-// end ends the view after a short time.
-func end() tea.Cmd {
+// endSoon ends the view after a short time.
+func endSoon() tea.Cmd {
 	return tea.Tick(lingering, func(time.Time) tea.Msg { return tea.QuitMsg{} })
 }
 
@@ -112,14 +112,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.prompt.add(strings.Join(strings.Fields(msg.Content), " "))
 		}
 	case gathered:
-		return m, m.take(msg)
+		return m, m.showRefresh(msg)
 	case prepared:
 		return m, m.ask(msg)
 	case changed:
-		return m, m.report(msg)
+		return m, m.showResult(msg)
 	case crashed:
 		m.panicked = string(msg)
-		return m, end()
+		return m, endSoon()
 	case due:
 		if m.gathering || m.acting {
 			m.overdue = true
@@ -130,10 +130,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// take shows the result of a refresh. It starts the next refresh if the interval has ended.
-func (m *model) take(result gathered) tea.Cmd {
+// showRefresh shows the result of a refresh. It starts the next refresh if the interval has ended.
+func (m *model) showRefresh(result gathered) tea.Cmd {
 	if m.panicked = result.panicked; m.panicked != "" {
-		return end()
+		return endSoon()
 	}
 	m.gathering = false
 	m.refreshes++
@@ -143,12 +143,12 @@ func (m *model) take(result gathered) tea.Cmd {
 		var ends bool
 		if m.trouble, ends = m.live.Trouble(result.err, m.refreshes == 1); ends {
 			m.failure = result.err
-			return end()
+			return endSoon()
 		}
 	}
 	switch {
 	case m.refreshes == m.live.Count:
-		return end()
+		return endSoon()
 	case m.queued != nil:
 		return m.takeQueued()
 	case m.overdue:
@@ -196,7 +196,7 @@ func (m *model) pressRows(key string) tea.Cmd {
 				if m.acting {
 					return nil
 				}
-				return m.begin(a)
+				return m.startAction(a)
 			}
 		}
 		m.scroll(key)
@@ -230,7 +230,7 @@ func (m *model) scroll(key string) {
 }
 
 func (m *model) scrollBy(lines int) {
-	if !m.move(lines) {
+	if !m.moveSelection(lines) {
 		m.row = max(0, m.row+lines)
 	}
 }

@@ -83,8 +83,8 @@ func (m *model) selectedID() string {
 	return m.selected[m.tab].id
 }
 
-// move moves the selection by a number of lines. It returns false if lines cannot be selected.
-func (m *model) move(lines int) bool {
+// moveSelection moves the selection by a number of lines. It returns false if lines cannot be selected.
+func (m *model) moveSelection(lines int) bool {
 	c := m.read()
 	at := m.selection(&c)
 	if at < 0 {
