@@ -10,7 +10,7 @@ import (
 )
 
 // budget is the maximum size of the assets for a browser, in bytes.
-const budget = 300_000
+const budget = 400_000
 
 // inline matches code and style in the page itself, which the policy would block.
 var inline = regexp.MustCompile(`<script>|<style|\sstyle=|\son[a-z]+=|javascript:`)

@@ -1,5 +1,5 @@
-// A form for the settings of an object, generated from the schema of the API. It shows the consequences of a change, and
-// saves the change after confirmation.
+// A form for the settings of an object, generated from the schema of the API. It shows the consequences of a change,
+// and saves the change after confirmation.
 import { html, useState } from './dom.js';
 import { mayAdmin, refresh, useLive } from './api.js';
 import { Dialog, OneNode, sentenceOf } from './dialog.js';
